@@ -1,0 +1,272 @@
+// @ts-check
+// The inner frame of a document: it shows blocks of sanitised HTML in sections,
+// reports its height, and hands clicks to the host. It makes its own port and
+// gives one end to the host, so it needs no listener on its window: nobody can
+// send it anything. Its twin is document.go; the words on the wire are the same.
+(() => {
+  'use strict';
+
+  /** @typedef {[string, ...(string | number | boolean | null)[]]} Op */
+
+  const FIELD = '\x1f';
+  const host = window.parent.parent;
+  const root = /** @type {HTMLElement} */ (document.getElementById('root'));
+  const base = /** @type {HTMLTemplateElement} */ (document.getElementById('css'));
+  const policyName = root.dataset.policy || 'bailey';
+
+  const { port1: port, port2: theirs } = new MessageChannel();
+  /** @param {...(string | number)} fields */
+  const say = (...fields) => port.postMessage(fields.join(FIELD));
+
+  // ---- style ----------------------------------------------------------------
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(base.content.textContent || '');
+  const appSheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [sheet, appSheet];
+
+  // ---- HTML in ----------------------------------------------------------------
+  // One policy for this realm; the host is the only one who can reach it, and the
+  // host's type system lets only sanitised HTML through.
+  /** @type {{createHTML: (s: string) => any}} */
+  let policy = { createHTML: (s) => s };
+  /** @type {any} */
+  const tt = /** @type {any} */ (window).trustedTypes;
+  if (tt) {
+    try {
+      policy = tt.createPolicy(policyName, { createHTML: (/** @type {string} */ s) => s });
+    } catch (e) {
+      // Trusted Types may be off although the API is there; if it is enforced,
+      // the first write throws and the host hears of it.
+    }
+  }
+  const template = document.createElement('template');
+  /** @param {string} html */
+  const parse = (html) => {
+    template.innerHTML = policy.createHTML(html);
+    return template.content;
+  };
+
+  // ---- sections and blocks ------------------------------------------------------
+  /** @type {Map<string, {el: HTMLElement, blocks: Map<number, HTMLElement>}>} */
+  const sections = new Map();
+
+  /** @param {string} id @param {string} label @param {string} dir */
+  const section = (id, label, dir) => {
+    let s = sections.get(id);
+    if (!s) {
+      const el = document.createElement('section');
+      root.append(el);
+      s = { el, blocks: new Map() };
+      sections.set(id, s);
+    }
+    if (label) s.el.setAttribute('aria-label', label);
+    if (dir) s.el.dir = dir;
+    return s;
+  };
+
+  /**
+   * Puts a block's HTML behind the block `after` (null: first).
+   * @param {string} id @param {number} key @param {number | null} after @param {string} html
+   */
+  const setBlock = (id, key, after, html) => {
+    const s = section(id, '', '');
+    let el = s.blocks.get(key);
+    if (!el) {
+      el = document.createElement('div');
+      el.dir = 'auto';
+      s.blocks.set(key, el);
+      const prev = after === null ? null : s.blocks.get(after);
+      if (prev) prev.after(el); else if (after === null) s.el.prepend(el); else s.el.append(el);
+    }
+    morph(el, parse(html));
+    dress(el, id, key);
+  };
+
+  // Attributes that this script or the person sets, and that a new version of the
+  // same block must not take away.
+  const KEEP = new Set(['open', 'src', 'tabindex', 'data-lang', 'role', 'aria-label', 'data-state']);
+
+  /**
+   * Makes the children of `to` equal to those of `from` with as few changes as a
+   * walk side by side can: what stands stays, so that a selection, an opened
+   * <details> and the scroll of a code block outlive the next token.
+   * @param {Node} to @param {Node} from
+   */
+  const morph = (to, from) => {
+    let a = to.firstChild;
+    let b = from.firstChild;
+    while (a || b) {
+      if (a instanceof HTMLElement && a.dataset.ui) { a = a.nextSibling; continue; }
+      const nextA = a && a.nextSibling;
+      const nextB = b && b.nextSibling;
+      if (!b) {
+        /** @type {ChildNode} */ (a).remove();
+      } else if (!a) {
+        to.appendChild(b);
+      } else if (a.nodeType === Node.TEXT_NODE && b.nodeType === Node.TEXT_NODE) {
+        const text = /** @type {Text} */ (a);
+        const want = b.nodeValue || '';
+        if (want.startsWith(text.data)) text.appendData(want.slice(text.data.length));
+        else text.data = want;
+      } else if (a instanceof Element && b instanceof Element && a.tagName === b.tagName) {
+        for (const { name } of [...a.attributes]) {
+          if (!b.hasAttribute(name) && !KEEP.has(name)) a.removeAttribute(name);
+        }
+        for (const { name, value } of b.attributes) {
+          if (a.getAttribute(name) === value || (name === 'open' && a.hasAttribute('data-state'))) continue;
+          if (name === 'data-image') a.removeAttribute('src');
+          a.setAttribute(name, value);
+        }
+        morph(a, b);
+      } else {
+        to.replaceChild(b, a);
+      }
+      a = nextA;
+      b = nextB;
+    }
+  };
+
+  // ---- what the script adds to a block -----------------------------------------
+  /** @type {Map<number, HTMLImageElement[]>} */
+  const waiting = new Map();
+  let images = 0;
+
+  /** @param {HTMLElement} el @param {string} id @param {number} key */
+  const dress = (el, id, key) => {
+    let n = 0;
+    for (const pre of el.getElementsByTagName('pre')) {
+      const code = pre.querySelector('code');
+      if (!code) continue;
+      const lang = (code.className.match(/(?:^|\s)language-([\w+#.-]{1,24})/) || [])[1] || '';
+      if (lang) pre.dataset.lang = lang;
+      code.tabIndex = 0;
+      code.setAttribute('role', 'region');
+      code.setAttribute('aria-label', lang ? 'Code, ' + lang : 'Code');
+      let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
+      if (!button) {
+        button = document.createElement('button');
+        button.type = 'button';
+        button.dataset.ui = 'copy';
+        button.textContent = 'Copy';
+        button.setAttribute('aria-label', lang ? 'Copy ' + lang + ' code' : 'Copy code');
+        pre.append(button);
+      }
+      button.dataset.at = [id, key, n++].join(FIELD);
+    }
+    for (const img of /** @type {NodeListOf<HTMLImageElement>} */ (el.querySelectorAll('img[data-image]:not([src])'))) {
+      if (img.dataset.state) continue;
+      img.dataset.state = 'asked';
+      const req = ++images;
+      waiting.set(req, [img]);
+      say('image', req, id, img.dataset.image || '');
+    }
+    for (const table of el.getElementsByTagName('table')) {
+      if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
+    }
+  };
+
+  // ---- the person's hands ---------------------------------------------------------
+  /** @param {EventTarget | null} target @param {Event} event */
+  const activate = (target, event) => {
+    if (!(target instanceof Element)) return;
+    const button = /** @type {HTMLElement | null} */ (target.closest('button[data-ui=copy]'));
+    if (button) {
+      say('copy', button.dataset.at || '');
+      return;
+    }
+    const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment]'));
+    if (!link) return;
+    event.preventDefault();
+    if (link.dataset.fragment !== undefined) {
+      const to = document.getElementById(link.dataset.fragment);
+      if (to) {
+        // The inner frame never scrolls: its height is its content's. So the
+        // host is told where to.
+        say('scroll', Math.round(to.getBoundingClientRect().top));
+        to.tabIndex = -1;
+        to.focus({ preventScroll: true });
+      }
+      return;
+    }
+    let el = link.closest('section');
+    let id = '';
+    for (const [k, s] of sections) if (s.el === el) id = k;
+    say('link', id, link.dataset.href || '', (link.textContent || '').slice(0, 500));
+  };
+  document.addEventListener('click', (e) => activate(e.target, e));
+  document.addEventListener('auxclick', (e) => { if (e.button === 1) activate(e.target, e); });
+  document.addEventListener('keydown', (e) => {
+    if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment]')) activate(e.target, e);
+  });
+  // What the person opened or closed stays so when the block is written again.
+  document.addEventListener('toggle', (e) => {
+    if (e.target instanceof HTMLDetailsElement) e.target.dataset.state = 'set';
+  }, true);
+
+  // ---- height ----------------------------------------------------------------------
+  let last = -1;
+  const height = () => Math.ceil(root.getBoundingClientRect().height);
+  new ResizeObserver(() => {
+    const h = height();
+    if (h !== last) say('size', last = h);
+  }).observe(root);
+
+  document.addEventListener('securitypolicyviolation', (e) => {
+    say('violation', e.effectiveDirective, e.blockedURI.slice(0, 1000), e.disposition, (e.sample || '').slice(0, 80));
+  });
+
+  // ---- the host's orders ------------------------------------------------------------
+  /** @type {Record<string, (...args: any[]) => void>} */
+  const orders = {
+    section: (id, label, dir) => { section(id, label, dir); },
+    set: setBlock,
+    drop: (id, key) => {
+      const s = sections.get(id);
+      const el = s && s.blocks.get(key);
+      if (s && el) { el.remove(); s.blocks.delete(key); }
+    },
+    remove: (id) => {
+      const s = sections.get(id);
+      if (s) { s.el.remove(); sections.delete(id); }
+    },
+    busy: (id, on) => { section(id, '', '').el.setAttribute('aria-busy', on ? 'true' : 'false'); },
+    css: (text) => appSheet.replaceSync(text),
+    variable: (name, value) => document.documentElement.style.setProperty(name, value),
+    scheme: (value) => { document.documentElement.style.colorScheme = value; },
+    lang: (value) => { document.documentElement.lang = value; },
+    image: (req, url, state) => {
+      for (const img of waiting.get(req) || []) {
+        img.dataset.state = state;
+        if (url) img.src = url;
+      }
+      waiting.delete(req);
+    },
+    copied: (at, text) => {
+      for (const b of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('button[data-ui=copy]'))) {
+        if (b.dataset.at !== at) continue;
+        b.textContent = text;
+        setTimeout(() => { b.textContent = 'Copy'; }, 1500);
+      }
+    },
+  };
+
+  // Strings only, one batch a message: [number, [order, …], …]. The answer carries
+  // the height, measured in the same task, since a throttled frame (scrolled out
+  // of view, hidden) runs no ResizeObserver.
+  port.onmessage = (e) => {
+    let seq = -1;
+    try {
+      const batch = JSON.parse(e.data);
+      seq = batch[0];
+      for (let i = 1; i < batch.length; i++) {
+        const [name, ...args] = /** @type {Op} */ (batch[i]);
+        orders[name](...args);
+      }
+    } catch (err) {
+      say('error', String(err).slice(0, 500));
+    }
+    last = height();
+    say('ack', seq, last);
+  };
+  host.postMessage('bailey-document', '*', [theirs]);
+})();

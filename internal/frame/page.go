@@ -1,0 +1,86 @@
+package frame
+
+import (
+	"html"
+	"strings"
+)
+
+// Sandbox is the sandbox attribute of every frame: scripts of our own may run,
+// and nothing else. Without allow-same-origin a frame's origin is opaque.
+const Sandbox = "allow-scripts"
+
+// Allow is the allow attribute of every frame: no feature that asks the person,
+// takes the screen or measures the machine.
+const Allow = "accelerometer 'none'; ambient-light-sensor 'none'; autoplay 'none'; battery 'none'; bluetooth 'none'; " +
+	"camera 'none'; clipboard-read 'none'; clipboard-write 'none'; display-capture 'none'; encrypted-media 'none'; " +
+	"fullscreen 'none'; gamepad 'none'; geolocation 'none'; gyroscope 'none'; hid 'none'; identity-credentials-get 'none'; " +
+	"idle-detection 'none'; local-fonts 'none'; magnetometer 'none'; microphone 'none'; midi 'none'; payment 'none'; " +
+	"picture-in-picture 'none'; publickey-credentials-get 'none'; screen-wake-lock 'none'; serial 'none'; " +
+	"storage-access 'none'; usb 'none'; web-share 'none'; window-management 'none'; xr-spatial-tracking 'none'"
+
+// DocumentPage is what a document's frames are made of.
+type DocumentPage struct {
+	Label      string // accessible name of both frames
+	Lang       string // BCP 47, or "" for unknown
+	PolicyName string // Trusted Types policy to make inside the inner frame
+}
+
+// documentPolicy is the policy of a document's outer frame, inherited by the
+// inner one. frame-src 'none' still permits srcdoc and closes navigation of the
+// inner frame; style-src stays 'none' because our styles are constructed.
+func documentPolicy() string {
+	return "default-src 'none'; script-src " + outerScript.Hash() + " " + documentScript.Hash() +
+		"; img-src data:; base-uri 'none'; form-action 'none'; frame-src 'none'"
+}
+
+// Srcdoc is the outer frame's srcdoc: the policy, the inner frame with a srcdoc
+// of its own, the outer script.
+func (p DocumentPage) Srcdoc() string {
+	return outerPage(documentPolicy(), p.Label, p.Lang, p.inner())
+}
+
+func (p DocumentPage) inner() string {
+	var b strings.Builder
+	head(&b, "", p.Lang, p.Label)
+	b.WriteString(`<template id="css">`)
+	b.WriteString(documentCSS)
+	b.WriteString(`</template><div id="root" data-policy="`)
+	b.WriteString(html.EscapeString(p.PolicyName))
+	b.WriteString(`"></div><script>`)
+	b.WriteString(documentScript.Text())
+	b.WriteString(`</script>`)
+	return b.String()
+}
+
+func outerPage(policy, label, lang, inner string) string {
+	var b strings.Builder
+	head(&b, policy, lang, label)
+	b.WriteString(`<script>`)
+	b.WriteString(outerScript.Text())
+	b.WriteString(`</script><iframe sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow + `" title="`)
+	b.WriteString(html.EscapeString(label))
+	b.WriteString(`" srcdoc="`)
+	b.WriteString(html.EscapeString(inner))
+	b.WriteString(`"></iframe>`)
+	return b.String()
+}
+
+// head writes what comes before a frame's own content. A policy goes first of
+// all, for it binds only what is parsed behind it.
+func head(b *strings.Builder, policy, lang, label string) {
+	b.WriteString(`<!doctype html><html`)
+	if lang != "" {
+		b.WriteString(` lang="`)
+		b.WriteString(html.EscapeString(lang))
+		b.WriteString(`"`)
+	}
+	b.WriteString(`>`)
+	if policy != "" {
+		b.WriteString(`<meta http-equiv="Content-Security-Policy" content="`)
+		b.WriteString(html.EscapeString(policy))
+		b.WriteString(`">`)
+	}
+	b.WriteString(`<meta charset="utf-8"><title>`)
+	b.WriteString(html.EscapeString(label))
+	b.WriteString(`</title>`)
+}

@@ -1,0 +1,62 @@
+package frame
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"sync"
+)
+
+// Script is a script of Bailey's own that runs inside a frame. Its text is
+// embedded in the binary, so its hash is known before any page is served, and
+// there is no way to make one out of a string at run time.
+type Script struct {
+	name string
+	text string
+	hash func() string
+}
+
+// Name is the file the script was embedded from.
+func (s Script) Name() string { return s.name }
+
+// Text is the script as it stands between its tags.
+func (s Script) Text() string { return s.text }
+
+// Hash is the script's CSP source expression, quotes included: 'sha256-…'.
+func (s Script) Hash() string { return s.hash() }
+
+// embedded is the one way to a Script; its arguments are constants of this
+// package.
+func embedded(name, text string) Script {
+	return Script{name, text, sync.OnceValue(func() string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	})}
+}
+
+var (
+	//go:embed outer.js
+	outerText string
+	//go:embed document.js
+	documentText string
+	//go:embed document.css
+	documentCSS string
+
+	outerScript    = embedded("outer.js", outerText)
+	documentScript = embedded("document.js", documentText)
+)
+
+// Scripts are all scripts that Bailey puts into frames.
+func Scripts() []Script { return []Script{outerScript, documentScript} }
+
+// ScriptHashes are the CSP source expressions of [Scripts]. A srcdoc frame
+// inherits its page's policy, so a page whose script-src has neither these nor
+// 'unsafe-inline' (which nobody should have) can't hold a frame of Bailey's.
+func ScriptHashes() []string {
+	scripts := Scripts()
+	hashes := make([]string, len(scripts))
+	for i, s := range scripts {
+		hashes[i] = s.Hash()
+	}
+	return hashes
+}
