@@ -1,0 +1,109 @@
+# The one door. `make` alone prints what there is.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+export GOFLAGS ?=
+
+GO      ?= go
+WASM    := GOOS=js GOARCH=wasm
+BIN     := $(CURDIR)/.bin
+RUNNER  := $(BIN)/browsertest
+NODEBIN := $(CURDIR)/node_modules/.bin
+NESTED  := internal/browsertest fsaccess/conformance
+PORT    ?= 8080
+BENCH   ?=
+ENGINE  ?=
+LAYOUT  ?=
+FUZZ    ?= 60s
+
+# Packages that a page can hold; the commands below wasm_exec run on a host only.
+PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint)$$')
+
+.PHONY: help
+help: ## print this
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: examples ## build the examples and serve them on loopback (PORT=8080)
+	$(BIN)/wasm_exec serve -addr 127.0.0.1:$(PORT) build/examples
+
+.PHONY: examples
+examples: $(BIN)/wasm_exec ## build the examples into build/examples
+	@for d in examples/*/; do n=$$(basename $$d); if [ -f $$d/main.go ]; then $(BIN)/wasm_exec build ./$$d -o build/examples/$$n; fi; done
+
+.PHONY: test
+test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
+
+.PHONY: test-native
+test-native: ## the tests that need no browser
+	$(GO) vet ./...
+	$(WASM) $(GO) vet ./...
+	$(GO) test ./...
+
+.PHONY: test-chromium
+test-chromium: $(RUNNER) ## the same packages and those that need a browser, in Chromium
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -exec $(RUNNER) $(PAGE)
+
+.PHONY: test-e2e
+test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test ./...) || exit 1; fi; done
+
+.PHONY: browsers
+browsers: $(RUNNER) ## the browser tests in Firefox ESR and WebKitGTK
+	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -p 1 -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -p 1 -exec $(RUNNER) $(PAGE)
+	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
+
+.PHONY: lint
+lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
+	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./... && $(WASM) $(GO) vet ./...
+	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
+	$(WASM) $(GO) tool -modfile=internal/tools/go.mod staticcheck ./... || exit 1
+	$(NODEBIN)/tsc --noEmit -p tsconfig.json
+	$(GO) test -count=1 . ./internal/jsx/blocklint
+	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
+	@echo "govulncheck:"; out=$$($(GO) tool -modfile=internal/tools/go.mod govulncheck ./... 2>&1) && echo "$$out" | tail -3 || \
+	  { if grep -qiE 'dial|lookup|proxy|fetch|refused|forbidden|status' <<<"$$out"; then \
+	      echo "  NOT CHECKED: the vulnerability data can't be had here: $$(tail -1 <<<"$$out" | cut -c1-120)"; \
+	    else echo "$$out"; exit 1; fi; }
+
+.PHONY: bench
+bench: node_modules $(RUNNER) ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
+	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
+
+.PHONY: soak
+soak: ## what is long: the fuzzers, FUZZ=60s each
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
+
+.PHONY: dist
+dist: $(BIN)/wasm_exec ## build the prebuilt bailey.wasm with its JavaScript API and types into dist/
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -o dist
+
+.PHONY: newest
+newest: ## the tests against the newest goldmark, bluemonday and x/net (meant for a schedule)
+	cp go.mod build/newest.mod && cp go.sum build/newest.sum
+	$(GO) get -modfile=build/newest.mod github.com/yuin/goldmark@latest github.com/microcosm-cc/bluemonday@latest golang.org/x/net@latest
+	$(GO) test -modfile=build/newest.mod ./iframe/... ./internal/frame/...
+
+.PHONY: tools
+tools: $(RUNNER) $(BIN)/wasm_exec node_modules ## build the runner and the build command, install the development packages
+
+.PHONY: $(RUNNER)
+$(RUNNER):
+	@mkdir -p $(BIN)
+	cd internal/browsertest && $(GO) build -o $@ ./cmd/browsertest
+
+.PHONY: $(BIN)/wasm_exec
+$(BIN)/wasm_exec:
+	@mkdir -p $(BIN)
+	$(GO) build -o $@ ./wasm_exec
+
+# npm packages are for development only: types are checked and peers are timed
+# with them, and nothing of them is shipped.
+node_modules: package.json package-lock.json
+	@command -v npm >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq nodejs npm; \
+	  else echo "npm is missing: install Node.js (Debian: apt-get install nodejs npm)"; exit 1; fi; }
+	npm ci --no-audit --no-fund --silent
+	@touch node_modules

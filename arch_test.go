@@ -1,0 +1,165 @@
+package bailey_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/bailey-go/bailey"
+
+// rooms says what each room of the house may import of the others: a row a
+// room, the longest prefix wins, and a room that has no row is an error, so that
+// a new one has to be thought about. A folder may always import what is below it.
+var rooms = map[string][]string{
+	"":                       {},
+	"protocol":               {},
+	"protocol/compat":        {"protocol"},
+	"fsaccess":               {"protocol", "internal/jsx"},
+	"internal/jsx":           {},
+	"internal/jsx/blocklint": {},
+	"internal/testpage":      {"internal/jsx"},
+	"internal/frame":         {"protocol", "internal/jsx"},
+	"iframe":                 {"protocol", "internal/jsx", "internal/frame"},
+	"iframe/markdown":        {},
+	"worker":                 {"protocol", "internal/jsx", "internal/frame"},
+	"sandbox":                {"protocol", "fsaccess", "iframe", "worker", "internal/jsx", "wasm_exec/headers"},
+	"wasm_exec":              {"internal/frame"},
+	"wasm_exec/headers":      {"internal/jsx", "protocol"},
+	"wasm_exec/prebuilt":     {"iframe", "internal/jsx"},
+	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "wasm_exec/headers", "internal/jsx"},
+}
+
+// hostOnly are the packages no page ever holds.
+var hostOnly = []string{"wasm_exec", "internal/jsx/blocklint"}
+
+type pkg struct {
+	ImportPath                         string
+	Name                               string
+	Deps, Imports                      []string
+	TestImports, XTestImports, GoFiles []string
+}
+
+func list(t *testing.T, goos, goarch string, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Name,Deps,Imports,TestImports,XTestImports,GoFiles"}, args...)...)
+	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
+	}
+	var pkgs []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	if len(pkgs) < 5 {
+		t.Fatalf("go list %s/%s found %d packages only", goos, goarch, len(pkgs))
+	}
+	return pkgs
+}
+
+// room is the row of rooms that rel, a path below the module, stands in.
+func room(rel string) (string, bool) {
+	for {
+		if _, ok := rooms[rel]; ok {
+			return rel, true
+		}
+		i := strings.LastIndexByte(rel, '/')
+		if i < 0 {
+			return "", rel == ""
+		}
+		rel = rel[:i]
+	}
+}
+
+func inside(rel, folder string) bool {
+	return rel == folder || strings.HasPrefix(rel, folder+"/")
+}
+
+func relative(path string) (string, bool) {
+	if path == module {
+		return "", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// targets are the two worlds the house is built for.
+var targets = [][2]string{{"js", "wasm"}, {"linux", "amd64"}}
+
+func TestRoomsImportOneWay(t *testing.T) {
+	for _, target := range targets {
+		for _, p := range list(t, target[0], target[1], "./...") {
+			rel, ok := relative(p.ImportPath)
+			if !ok {
+				continue
+			}
+			from, ok := room(rel)
+			if !ok {
+				t.Errorf("%s has no row in rooms: say what it may import", rel)
+				continue
+			}
+			for _, imp := range p.Imports {
+				to, ok := relative(imp)
+				if !ok || inside(to, from) && from != "" {
+					continue
+				}
+				if !slices.ContainsFunc(rooms[from], func(r string) bool { return inside(to, r) }) {
+					t.Errorf("%s/%s: %s imports %s: rooms[%q] does not say that it may", target[0], target[1], rel, to, from)
+				}
+			}
+		}
+	}
+}
+
+// net/http costs a page 1.3 MB of brotli and nothing here needs it.
+func TestNothingInAPageReachesNetHTTP(t *testing.T) {
+	for _, p := range list(t, "js", "wasm", "./...") {
+		rel, _ := relative(p.ImportPath)
+		if slices.Contains(hostOnly, rel) {
+			continue
+		}
+		for _, heavy := range []string{"net/http", "net", "crypto/tls", "testing"} {
+			if slices.Contains(p.Deps, heavy) && !(heavy == "testing" && inside(rel, "internal")) {
+				t.Errorf("%s, built for js/wasm, reaches %s", rel, heavy)
+			}
+		}
+	}
+}
+
+func TestOnlyJSXKnowsSyscallJS(t *testing.T) {
+	for _, p := range list(t, "js", "wasm", "./...") {
+		rel, _ := relative(p.ImportPath)
+		if rel == "internal/jsx" {
+			continue
+		}
+		for _, imports := range [][]string{p.Imports, p.TestImports, p.XTestImports} {
+			for _, raw := range []string{"syscall/js", "github.com/hack-pad/safejs"} {
+				if slices.Contains(imports, raw) {
+					t.Errorf("%s imports %s: that is internal/jsx's to know", rel, raw)
+				}
+			}
+		}
+	}
+}
+
+// A library does its work when it is asked to: no init, nothing built at start.
+func TestNoInitFunctions(t *testing.T) {
+	out, err := exec.Command("git", "grep", "-nE", `^func init\(\)`, "--", "*.go", ":!*_test.go", ":!internal/browsertest").CombinedOutput()
+	if err == nil {
+		t.Errorf("init functions:\n%s", out)
+	}
+}
