@@ -1,0 +1,264 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// ChromiumBrowser is a Chromium driven over a pipe by the DevTools protocol.
+type ChromiumBrowser struct {
+	ctx     context.Context
+	version string
+	done    chan struct{}
+	close   func() error
+}
+
+// chromiumFlags make a quiet browser: no traffic but the test's own, no
+// throttling of windows that nobody looks at.
+var chromiumFlags = []chromedp.ExecAllocatorOption{
+	chromedp.NoFirstRun,
+	chromedp.NoDefaultBrowserCheck,
+	chromedp.Flag("headless", "new"),
+	chromedp.Flag("disable-gpu", true),
+	chromedp.Flag("disable-quic", true),
+	chromedp.Flag("disable-background-networking", true),
+	chromedp.Flag("disable-background-timer-throttling", true),
+	chromedp.Flag("disable-backgrounding-occluded-windows", true),
+	chromedp.Flag("disable-renderer-backgrounding", true),
+	chromedp.Flag("disable-breakpad", true),
+	chromedp.Flag("disable-component-update", true),
+	chromedp.Flag("disable-client-side-phishing-detection", true),
+	chromedp.Flag("disable-default-apps", true),
+	chromedp.Flag("disable-dev-shm-usage", true),
+	chromedp.Flag("disable-domain-reliability", true),
+	chromedp.Flag("disable-extensions", true),
+	chromedp.Flag("disable-hang-monitor", true),
+	chromedp.Flag("disable-ipc-flooding-protection", true),
+	chromedp.Flag("disable-popup-blocking", true),
+	chromedp.Flag("disable-prompt-on-repost", true),
+	chromedp.Flag("disable-sync", true),
+	chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater"),
+	chromedp.Flag("no-pings", true),
+	chromedp.Flag("mute-audio", true),
+	chromedp.Flag("hide-scrollbars", true),
+	chromedp.Flag("force-color-profile", "srgb"),
+	chromedp.Flag("metrics-recording-only", true),
+	chromedp.Flag("safebrowsing-disable-auto-update", true),
+	chromedp.Flag("password-store", "basic"),
+	chromedp.Flag("use-mock-keychain", true),
+	chromedp.Flag("window-size", "1280,800"),
+}
+
+func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
+	opts := append([]chromedp.ExecAllocatorOption{}, chromiumFlags...)
+	opts = append(opts,
+		chromedp.ExecPath(o.Path),
+		chromedp.UserDataDir(filepath.Join(o.Dir, "profile")),
+		chromedp.CombinedOutput(logWriter(o.Logf)),
+		chromedp.ModifyCmdFunc(func(c *exec.Cmd) {
+			c.Env = homeEnv(o.Dir)
+			prepareChild(c)
+		}),
+	)
+	if os.Geteuid() == 0 {
+		// Chromium refuses to run its own sandbox as root.
+		opts = append(opts, chromedp.NoSandbox)
+	}
+	for _, a := range o.Args {
+		name, value, ok := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if ok {
+			opts = append(opts, chromedp.Flag(name, value))
+		} else {
+			opts = append(opts, chromedp.Flag(name, true))
+		}
+	}
+	// The browser outlives ctx's cancellation until Close has ended it in order.
+	actx, acancel := chromedp.NewExecAllocator(context.WithoutCancel(ctx), opts...)
+	bctx, bcancel := chromedp.NewContext(actx, chromedp.WithErrorf(o.Logf), chromedp.WithLogf(o.Logf))
+	b := &ChromiumBrowser{ctx: bctx, done: make(chan struct{})}
+	var once sync.Once
+	b.close = func() error {
+		var err error
+		once.Do(func() {
+			tctx, cancel := context.WithTimeout(bctx, 5*time.Second)
+			defer cancel()
+			err = chromedp.Cancel(tctx)
+			bcancel()
+			acancel()
+		})
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { bcancel() })
+	defer stop()
+	v, err := chromedp.CallBrowser(bctx, browser.GetVersion, cdp.Empty{})
+	if err != nil {
+		b.close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("browser: starting %s: %w", o.Path, err)
+	}
+	b.version = v.Product
+	go func() {
+		select {
+		case <-chromedp.FromContext(bctx).Browser.LostConnection:
+		case <-bctx.Done():
+		}
+		close(b.done)
+	}()
+	return b, nil
+}
+
+func (b *ChromiumBrowser) Engine() Engine        { return Chromium }
+func (b *ChromiumBrowser) Version() string       { return b.version }
+func (b *ChromiumBrowser) Done() <-chan struct{} { return b.done }
+func (b *ChromiumBrowser) Close() error          { return b.close() }
+
+// ChromiumPage is a page of a ChromiumBrowser.
+type ChromiumPage struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// Context is the chromedp context of the page's target.
+func (p *ChromiumPage) Context() context.Context { return p.ctx }
+
+// Close closes the page.
+func (p *ChromiumPage) Close() error {
+	p.cancel()
+	return nil
+}
+
+// Call runs a DevTools command on the page.
+func (p *ChromiumPage) Call(ctx context.Context, method string, params, result any) error {
+	t := chromedp.FromContext(p.ctx).Target
+	if t == nil {
+		return fmt.Errorf("browser: the page has no target yet")
+	}
+	return t.Call(ctx, method, params, result)
+}
+
+// Call runs a DevTools command on the browser.
+func (b *ChromiumBrowser) Call(ctx context.Context, method string, params, result any) error {
+	return chromedp.FromContext(b.ctx).Browser.Call(ctx, method, params, result)
+}
+
+// Open opens url in a window of its own: a tab behind another one is hidden and
+// gets no animation frames.
+func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page, error) {
+	return b.OpenPage(ctx, url, ev)
+}
+
+// OpenPage is Open with its own type.
+func (b *ChromiumBrowser) OpenPage(ctx context.Context, url string, ev Events) (*ChromiumPage, error) {
+	pctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
+	p := &ChromiumPage{ctx: pctx, cancel: cancel}
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	if err := chromedp.Do(pctx); err != nil {
+		cancel()
+		return nil, fmt.Errorf("browser: opening a page: %w", err)
+	}
+	if err := chromedp.Listen(pctx, func(e any) { dispatch(e, ev) }); err != nil {
+		cancel()
+		return nil, err
+	}
+	if err := chromedp.ListenBrowser(pctx, func(e any) {
+		if c, ok := e.(*target.EventTargetCrashed); ok && ev.Crashed != nil && c.TargetID == chromedp.FromContext(pctx).Target.TargetID {
+			ev.Crashed(fmt.Sprintf("the page's renderer ended: %s (code %d)", c.Status, c.ErrorCode))
+		}
+	}); err != nil {
+		cancel()
+		return nil, err
+	}
+	err := chromedp.Do(pctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		// chromedp mirrors the DOM for its selectors; a page under test should
+		// not pay for that with an event for every node it makes.
+		for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable} {
+			if _, err := cdp.Call(ctx, t, c, cdp.Empty{}); err != nil {
+				return err
+			}
+		}
+		r, err := cdp.Call(ctx, t, page.Navigate, page.NavigateParams{URL: url})
+		if err == nil && r.ErrorText != "" {
+			err = fmt.Errorf("browser: opening %s: %s", url, r.ErrorText)
+		}
+		return err
+	}))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return p, nil
+}
+
+// dispatch turns DevTools events of a page into Events.
+func dispatch(e any, ev Events) {
+	switch e := e.(type) {
+	case *inspector.EventTargetCrashed:
+		if ev.Crashed != nil {
+			ev.Crashed("the page's renderer crashed")
+		}
+	case *runtime.EventConsoleAPICalled:
+		if ev.Console == nil {
+			return
+		}
+		var parts []string
+		for _, a := range e.Args {
+			parts = append(parts, remoteText(a))
+		}
+		ev.Console(string(e.Type), strings.Join(parts, " "))
+	case *runtime.EventExceptionThrown:
+		if ev.Console == nil || e.ExceptionDetails == nil {
+			return
+		}
+		text := e.ExceptionDetails.Text
+		if x := e.ExceptionDetails.Exception; x != nil {
+			text += " " + remoteText(x)
+		}
+		ev.Console("exception", text)
+	case *log.EventEntryAdded:
+		if ev.Console == nil || e.Entry == nil {
+			return
+		}
+		text := e.Entry.Text
+		if e.Entry.URL != "" {
+			text += " (" + e.Entry.URL + ")"
+		}
+		ev.Console("log", text)
+	}
+}
+
+func remoteText(o *runtime.RemoteObject) string {
+	if len(o.Value) > 0 {
+		s := string(o.Value)
+		if o.Type == runtime.RemoteObjectTypeString {
+			s = unquote(s)
+		}
+		return s
+	}
+	if o.Description != "" {
+		return o.Description
+	}
+	if o.UnserializableValue != "" {
+		return string(o.UnserializableValue)
+	}
+	return string(o.Type)
+}

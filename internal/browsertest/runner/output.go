@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"io"
+	"sync"
+)
+
+// output puts the chunks that a page sends, which may overtake one another on
+// their way, back into their order.
+type output struct {
+	mu      sync.Mutex
+	next    int
+	held    map[int]chunk
+	changed chan struct{}
+	stdout  io.Writer
+	stderr  io.Writer
+}
+
+type chunk struct {
+	fd   int
+	data []byte
+}
+
+func newOutput(stdout, stderr io.Writer) *output {
+	return &output{held: map[int]chunk{}, changed: make(chan struct{}), stdout: stdout, stderr: stderr}
+}
+
+func (o *output) add(seq int, c chunk) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if seq < o.next {
+		return
+	}
+	o.held[seq] = c
+	for {
+		c, ok := o.held[o.next]
+		if !ok {
+			break
+		}
+		delete(o.held, o.next)
+		o.next++
+		o.write(c)
+	}
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+func (o *output) write(c chunk) {
+	w := o.stdout
+	if c.fd == 2 {
+		w = o.stderr
+	}
+	w.Write(c.data)
+}
+
+// drain writes what is still held back by a chunk that will never arrive.
+func (o *output) drain() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.held) > 0 {
+		if c, ok := o.held[o.next]; ok {
+			delete(o.held, o.next)
+			o.write(c)
+		}
+		o.next++
+	}
+}
+
+// reached reports whether all chunks below seq were written, and a channel
+// that closes when that may have changed.
+func (o *output) reached(seq int) (bool, <-chan struct{}) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.next >= seq, o.changed
+}
