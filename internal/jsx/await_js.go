@@ -1,0 +1,130 @@
+package jsx
+
+import (
+	"context"
+	"sync"
+	"syscall/js"
+)
+
+// A waiter is a pair of JavaScript functions, resolve and reject, that settle
+// one await at a time. One that was abandoned is never used again, so that a
+// late settlement finds nothing.
+type waiter struct {
+	id         float64
+	ok, failed js.Value
+	settled    chan settlement // room for one
+}
+
+type settlement struct {
+	ok bool
+	v  js.Value
+}
+
+const maxIdleWaiters = 64
+
+var waiters struct {
+	mu   sync.Mutex
+	idle []*waiter
+}
+
+func getWaiter() (*waiter, error) {
+	waiters.mu.Lock()
+	if n := len(waiters.idle); n > 0 {
+		w := waiters.idle[n-1]
+		waiters.idle = waiters.idle[:n-1]
+		waiters.mu.Unlock()
+		return w, nil
+	}
+	waiters.mu.Unlock()
+
+	d := dispatch()
+	w := &waiter{settled: make(chan settlement, 1)}
+	var err error
+	w.ok, w.id, err = d.register(func(args []js.Value) any {
+		s := settlement{ok: args[0].Truthy()}
+		if len(args) > 1 {
+			s.v = args[1]
+		}
+		select {
+		case w.settled <- s:
+		default: // settled twice: only a false promise does that
+		}
+		return nil
+	}, true)
+	if err != nil {
+		return nil, err
+	}
+	if w.failed, err = d.bind(w.id, false); err != nil {
+		d.release(w.id)
+		return nil, err
+	}
+	return w, nil
+}
+
+// put keeps a waiter whose await has settled.
+func (w *waiter) put() {
+	waiters.mu.Lock()
+	defer waiters.mu.Unlock()
+	if len(waiters.idle) < maxIdleWaiters {
+		waiters.idle = append(waiters.idle, w)
+		return
+	}
+	dispatch().release(w.id)
+}
+
+// Await waits until the promise settles or ctx is done. A rejection is an
+// *[Error]. When ctx ends first nothing is left behind, and whatever the
+// promise does later does nothing, not even an unhandledrejection event; the work
+// behind it goes on unless it was given a [Signal]. A value that is no promise
+// is returned as it is; a thenable is adopted. Never await in a callback.
+func Await(ctx context.Context, promise Value) (Value, error) {
+	if t := raw(promise).Type(); t != js.TypeObject && t != js.TypeFunction {
+		return promise, ctx.Err()
+	}
+	p := prim()
+	if ctx.Err() != nil {
+		// Somebody has to take the rejection.
+		if _, err := invoke(p.then, raw(promise), p.noop, p.noop); err != nil {
+			return Value{}, contextError(ctx) // no promise
+		}
+		return Value{}, contextError(ctx)
+	}
+	w, err := getWaiter()
+	if err != nil {
+		return Value{}, err
+	}
+	if _, err := invoke(p.then, raw(promise), w.ok, w.failed); err != nil {
+		// No promise of any realm. Promise.resolve adopts a thenable.
+		adopted, err := invoke(p.resolve, raw(promise))
+		if err == nil {
+			_, err = invoke(p.then, adopted, w.ok, w.failed)
+		}
+		if err != nil {
+			dispatch().release(w.id)
+			return Value{}, err
+		}
+	}
+	count := hold(Awaits)
+	defer drop(Awaits, count)
+	select {
+	case s := <-w.settled:
+		w.put()
+		if !s.ok {
+			return Value{}, describe(s.v)
+		}
+		return value(s.v), nil
+	case <-ctx.Done():
+		dispatch().release(w.id)
+		return Value{}, contextError(ctx)
+	}
+}
+
+// CallAwait calls a method that returns a promise, and awaits it.
+func CallAwait(ctx context.Context, v Value, method string, args ...any) (Value, error) {
+	promise, err := Call(v, method, args...)
+	if err != nil {
+		return Value{}, err
+	}
+	r, err := Await(ctx, promise)
+	return r, withOp(err, method)
+}

@@ -1,0 +1,132 @@
+package jsx
+
+import (
+	"fmt"
+	"math"
+	"syscall/js"
+)
+
+// FromBytes copies b into a new Uint8Array, in one bulk copy.
+func FromBytes(b []byte) (Value, error) {
+	v, err := bytesToJS(b)
+	return value(v), err
+}
+
+func bytesToJS(b []byte) (js.Value, error) {
+	v, err := construct(prim().uint8Array, len(b))
+	if err != nil {
+		return js.Value{}, withOp(err, fmt.Sprintf("allocate %d bytes", len(b)))
+	}
+	js.CopyBytesToJS(v, b)
+	return v, nil
+}
+
+// Bytes copies an ArrayBuffer, a SharedArrayBuffer or any view of one, of any
+// realm, into Go. More than limit bytes is a *[SizeError] and nothing is copied.
+func Bytes(v Value, limit int) ([]byte, error) {
+	view, n, err := bytesOf(raw(v), 0, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	if n > limit {
+		return nil, &SizeError{What: "binary data", Size: int64(n), Limit: int64(limit), Unit: "bytes"}
+	}
+	b := make([]byte, n)
+	js.CopyBytesToGo(b, view)
+	return b, nil
+}
+
+// ByteLength is the size of an ArrayBuffer, SharedArrayBuffer or view.
+func ByteLength(v Value) (int, error) {
+	_, n, err := bytesOf(raw(v), 0, math.MaxInt)
+	return n, err
+}
+
+// CopyToGo copies from v, beginning at off, into dst, and returns how many
+// bytes there were: fewer than len(dst) at the end of v.
+func CopyToGo(dst []byte, v Value, off int) (int, error) {
+	view, n, err := bytesOf(raw(v), off, len(dst))
+	if err != nil {
+		return 0, err
+	}
+	return js.CopyBytesToGo(dst[:n], view), nil
+}
+
+// CopyToJS copies src into v, beginning at off. If it does not fit nothing is
+// copied, and the error is a *[SizeError].
+func CopyToJS(v Value, off int, src []byte) error {
+	view, n, err := bytesOf(raw(v), off, len(src))
+	if err != nil {
+		return err
+	}
+	if n < len(src) {
+		return &SizeError{What: fmt.Sprintf("a copy to offset %d", off), Size: int64(len(src)), Limit: int64(n), Unit: "bytes"}
+	}
+	js.CopyBytesToJS(view, src)
+	return nil
+}
+
+// View is a Uint8Array of this realm over n bytes of v from off, sharing its
+// memory. It must lie within v.
+func View(v Value, off, n int) (Value, error) {
+	if n < 0 {
+		return Value{}, &Error{Name: string(ErrRange), Op: "view", Message: fmt.Sprintf("the length %d is negative", n)}
+	}
+	view, got, err := bytesOf(raw(v), off, n)
+	if err != nil {
+		return Value{}, err
+	}
+	if got < n {
+		return Value{}, &SizeError{What: fmt.Sprintf("a view from offset %d", off), Size: int64(n), Limit: int64(got), Unit: "bytes"}
+	}
+	return value(view), nil
+}
+
+// bytesOf returns a Uint8Array of this realm over at most n bytes of v from
+// off, and its length. The browser's own getters tell what v is, so a
+// subclass or an object of another realm is taken for what it is.
+func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
+	p := prim()
+	buffer, start, size, err := extent(p, v)
+	if err != nil {
+		return js.Value{}, 0, err
+	}
+	if off < 0 || off > size {
+		return js.Value{}, 0, &Error{Name: string(ErrRange), Op: "read bytes", Message: fmt.Sprintf("offset %d is outside of %d bytes", off, size)}
+	}
+	n = min(n, size-off)
+	view, err := construct(p.uint8Array, buffer, start+off, n)
+	return view, n, withOp(err, "read bytes")
+}
+
+func extent(p *primordials, v js.Value) (buffer js.Value, start, size int, err error) {
+	if v.Type() == js.TypeObject {
+		if n, err := invoke(p.viewLen, v); err == nil {
+			return extentBy(p.viewBuffer, p.viewOff, v, n)
+		}
+		if n, err := invoke(p.bufferLen, v); err == nil {
+			return v, 0, n.Int(), nil
+		}
+		if n, err := invoke(p.dataLen, v); err == nil {
+			return extentBy(p.dataBuffer, p.dataOff, v, n)
+		}
+		if !p.sharedLen.IsUndefined() {
+			if n, err := invoke(p.sharedLen, v); err == nil {
+				return v, 0, n.Int(), nil
+			}
+		}
+	}
+	return js.Value{}, 0, 0, wrongType("an ArrayBuffer or a view of one", value(v))
+}
+
+func extentBy(bufferGet, offGet, v, n js.Value) (js.Value, int, int, error) {
+	buffer, err := invoke(bufferGet, v)
+	if err != nil {
+		return js.Value{}, 0, 0, err
+	}
+	off, err := invoke(offGet, v)
+	if err != nil {
+		return js.Value{}, 0, 0, err
+	}
+	return buffer, off.Int(), n.Int(), nil
+}

@@ -1,0 +1,157 @@
+package jsx
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"unicode/utf8"
+)
+
+const (
+	maxSafeInteger = 1<<53 - 1
+	maxDepth       = 64 // of what ToJS builds; a map that holds itself ends here
+)
+
+// appendJSON writes x as JSON and reports whether it could: x holds nothing but
+// nil, booleans, whole numbers that JavaScript holds exactly, finite floats,
+// strings, and maps and slices of them. One string and JSON.parse make any
+// such value in two crossings, and "__proto__" is a key like any other.
+func appendJSON(b []byte, x any, depth int) ([]byte, bool) {
+	if depth > maxDepth {
+		return b, false
+	}
+	switch x := x.(type) {
+	case nil:
+		return append(b, "null"...), true
+	case bool:
+		return strconv.AppendBool(b, x), true
+	case string:
+		return appendQuoted(b, x), true
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) || (x == 0 && math.Signbit(x)) {
+			return b, false
+		}
+		return strconv.AppendFloat(b, x, 'g', -1, 64), true
+	case []string:
+		return appendList(b, len(x), func(b []byte, i int) ([]byte, bool) { return appendQuoted(b, x[i]), true })
+	case []any:
+		return appendList(b, len(x), func(b []byte, i int) ([]byte, bool) { return appendJSON(b, x[i], depth+1) })
+	case map[string]any:
+		b, first := append(b, '{'), true
+		for k, v := range x {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = append(appendQuoted(b, k), ':')
+			var ok bool
+			if b, ok = appendJSON(b, v, depth+1); !ok {
+				return b, false
+			}
+		}
+		return append(b, '}'), true
+	case map[string]string:
+		b, first := append(b, '{'), true
+		for k, v := range x {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = appendQuoted(append(appendQuoted(b, k), ':'), v)
+		}
+		return append(b, '}'), true
+	}
+	if n, ok := wholeNumber(x); ok && n >= -maxSafeInteger && n <= maxSafeInteger {
+		return strconv.AppendInt(b, n, 10), true
+	}
+	return b, false
+}
+
+func appendList(b []byte, n int, item func([]byte, int) ([]byte, bool)) ([]byte, bool) {
+	b = append(b, '[')
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var ok bool
+		if b, ok = item(b, i); !ok {
+			return b, false
+		}
+	}
+	return append(b, ']'), true
+}
+
+// wholeNumber is any Go integer as an int64; a uint64 over its range is not.
+func wholeNumber(x any) (int64, bool) {
+	switch x := x.(type) {
+	case int:
+		return int64(x), true
+	case int8:
+		return int64(x), true
+	case int16:
+		return int64(x), true
+	case int32:
+		return int64(x), true
+	case int64:
+		return x, true
+	case uint:
+		return int64(x), uint64(x) <= math.MaxInt64
+	case uint8:
+		return int64(x), true
+	case uint16:
+		return int64(x), true
+	case uint32:
+		return int64(x), true
+	case uint64:
+		return int64(x), x <= math.MaxInt64
+	}
+	return 0, false
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendQuoted writes s as a JSON string. Invalid UTF-8 becomes U+FFFD, as it
+// does when a Go string crosses on its own.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				b = append(append(b, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c < 0x20 || c == '"' || c == '\\' {
+			b = append(b, s[start:i]...)
+			switch c {
+			case '"', '\\':
+				b = append(b, '\\', c)
+			case '\n':
+				b = append(b, '\\', 'n')
+			default:
+				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+			}
+			start = i + 1
+		}
+		i++
+	}
+	return append(append(b, s[start:]...), '"')
+}
+
+// unsafeNumber says why an integer was refused.
+func unsafeNumber(x any) error {
+	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("%v is outside of what a JavaScript number holds exactly (±2⁵³-1); pass a string or a float64", x)}
+}
+
+func tooDeep() error {
+	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("a value nested over %d levels, or holding itself", maxDepth)}
+}
+
+func unknownType(x any) error {
+	return &Error{Name: string(ErrDataClone), Message: fmt.Sprintf("a %T has no JavaScript form here; pass nil, bool, a number, string, []byte, []string, []any, map[string]any, map[string]string or a Value", x)}
+}

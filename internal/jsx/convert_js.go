@@ -1,0 +1,103 @@
+package jsx
+
+import (
+	"syscall/js"
+)
+
+// ToJS makes a JavaScript value of its own from nil, bool, any number, string,
+// []byte (a new Uint8Array), []string, []any, map[string]any,
+// map[string]string, a Value or a Raw. Objects are plain; every key becomes an
+// own property, "__proto__" too. An integer that a JavaScript number cannot
+// hold exactly is ErrRange, another type ErrDataClone.
+func ToJS(x any) (Value, error) {
+	v, err := toJS(x, 0)
+	return value(v), err
+}
+
+// arg is ToJS for an argument: what js.ValueOf takes as it is stays as it is.
+func arg(x any) (any, error) {
+	switch x := x.(type) {
+	case Value:
+		return raw(x), nil
+	case nil, bool, string, float64, js.Value:
+		return x, nil
+	case int:
+		if x < -maxSafeInteger || x > maxSafeInteger {
+			return nil, unsafeNumber(x)
+		}
+		return x, nil
+	}
+	return toJS(x, 0)
+}
+
+func toJS(x any, depth int) (js.Value, error) {
+	if depth > maxDepth {
+		return js.Value{}, tooDeep()
+	}
+	switch x := x.(type) {
+	case Value:
+		return raw(x), nil
+	case js.Value:
+		return x, nil
+	case nil, bool, string, float64, float32:
+		return js.ValueOf(x), nil
+	case []byte:
+		return bytesToJS(x)
+	case []string, map[string]string:
+		return parseJSON(x)
+	case []any:
+		if v, err := parseJSON(x); err == nil {
+			return v, nil
+		}
+		items := make([]any, len(x))
+		for i, it := range x {
+			v, err := toJS(it, depth+1)
+			if err != nil {
+				return js.Value{}, err
+			}
+			items[i] = v
+		}
+		return invoke(prim().arrayOf, items...)
+	case map[string]any:
+		if v, err := parseJSON(x); err == nil {
+			return v, nil
+		}
+		p := prim()
+		entries := make([]any, 0, len(x))
+		for k, it := range x {
+			v, err := toJS(it, depth+1)
+			if err != nil {
+				return js.Value{}, err
+			}
+			entry, err := invoke(p.arrayOf, k, v)
+			if err != nil {
+				return js.Value{}, err
+			}
+			entries = append(entries, entry)
+		}
+		list, err := invoke(p.arrayOf, entries...)
+		if err != nil {
+			return js.Value{}, err
+		}
+		return invoke(p.fromEntries, list)
+	}
+	n, ok := wholeNumber(x)
+	if !ok {
+		if _, big := x.(uint64); big {
+			return js.Value{}, unsafeNumber(x)
+		}
+		return js.Value{}, unknownType(x)
+	}
+	if n < -maxSafeInteger || n > maxSafeInteger {
+		return js.Value{}, unsafeNumber(x)
+	}
+	return js.ValueOf(n), nil
+}
+
+func parseJSON(x any) (js.Value, error) {
+	b, ok := appendJSON(make([]byte, 0, 256), x, 0)
+	if !ok {
+		return js.Value{}, unknownType(x)
+	}
+	return invoke(prim().parse, string(b))
+}

@@ -1,0 +1,141 @@
+package jsx
+
+import (
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Kind is a kind of thing that has to be released.
+type Kind string
+
+// Kinds that this package counts, and those that others count through [Track].
+const (
+	Callbacks Kind = "callbacks"
+	Listeners Kind = "listeners"
+	Ports     Kind = "ports"
+	Timers    Kind = "timers"
+	Signals   Kind = "signals"
+	Awaits    Kind = "awaits"
+	Frames    Kind = "frames"
+	Documents Kind = "documents"
+	Workers   Kind = "workers"
+)
+
+// Counts says how many of each kind are live. Kinds with none are absent.
+type Counts map[Kind]int
+
+// Total is the sum over all kinds.
+func (c Counts) Total() int {
+	n := 0
+	for _, v := range c {
+		n += v
+	}
+	return n
+}
+
+// Over is what c has more than base.
+func (c Counts) Over(base Counts) Counts {
+	over := Counts{}
+	for k, v := range c {
+		if d := v - base[k]; d > 0 {
+			over[k] = d
+		}
+	}
+	return over
+}
+
+// String lists the kinds in order: "callbacks 2, ports 1".
+func (c Counts) String() string {
+	if len(c) == 0 {
+		return "none"
+	}
+	var b strings.Builder
+	for i, k := range slices.Sorted(maps.Keys(c)) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%s %d", k, c[k])
+	}
+	return b.String()
+}
+
+// live is the one table of what is held. It is package state because its
+// subject is the whole program.
+var live struct {
+	mu     sync.Mutex
+	counts Counts
+	next   uint64
+	stacks map[uint64]heldAt // nil unless TraceLive
+}
+
+type heldAt struct {
+	kind  Kind
+	stack string
+}
+
+// Live counts what is held now, over the whole program.
+func Live() Counts {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	return maps.Clone(live.counts)
+}
+
+// Track counts one more of kind until done is called. Calling done again does
+// nothing.
+func Track(kind Kind) (done func()) {
+	id := hold(kind)
+	var once sync.Once
+	return func() { once.Do(func() { drop(kind, id) }) }
+}
+
+// TraceLive makes every later Track remember where it was called from, for
+// [LiveStacks]. It costs about 20 µs for each thing held: for tests.
+func TraceLive(on bool) {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	live.stacks = nil
+	if on {
+		live.stacks = map[uint64]heldAt{}
+	}
+}
+
+// LiveStacks returns, for each thing held since TraceLive, its kind and the
+// stack that made it.
+func LiveStacks() []string {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(live.stacks)) {
+		h := live.stacks[id]
+		out = append(out, string(h.kind)+" made at\n"+h.stack)
+	}
+	return out
+}
+
+// hold and drop are Track without the closure.
+func hold(kind Kind) uint64 {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	if live.counts == nil {
+		live.counts = Counts{}
+	}
+	live.counts[kind]++
+	live.next++
+	if live.stacks != nil {
+		live.stacks[live.next] = heldAt{kind, string(debug.Stack())}
+	}
+	return live.next
+}
+
+func drop(kind Kind, id uint64) {
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	if live.counts[kind]--; live.counts[kind] == 0 {
+		delete(live.counts, kind)
+	}
+	delete(live.stacks, id)
+}

@@ -1,0 +1,163 @@
+package jsx
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall/js"
+)
+
+const (
+	maxErrorName    = 128
+	maxErrorMessage = 4 << 10
+	maxErrorStack   = 8 << 10
+	maxProtoDepth   = 8
+)
+
+// ErrorOf describes a thrown or rejected value. It runs no getter of the
+// value's own: a DOMException is read by the browser's brand-checked getters,
+// anything else by its data properties.
+func ErrorOf(v Value) *Error { return describe(raw(v)) }
+
+// AsError turns an error that came out of safejs or syscall/js into an
+// *[Error]; others are returned as they are.
+func AsError(err error) error {
+	var thrown js.Error
+	if errors.As(err, &thrown) {
+		return describe(thrown.Value)
+	}
+	return err
+}
+
+// recovered turns what syscall/js panicked with into an error.
+func recovered(r any) error {
+	switch r := r.(type) {
+	case js.Error:
+		return describe(r.Value)
+	case *js.ValueError:
+		return &Error{Name: string(ErrType), Message: r.Error()}
+	case error:
+		return r
+	case string:
+		return &Error{Name: string(ErrType), Message: strings.TrimPrefix(r, "syscall/js: ")}
+	}
+	return fmt.Errorf("jsx: %v", r)
+}
+
+func describe(v js.Value) *Error {
+	p := prim()
+	switch v.Type() {
+	case js.TypeObject, js.TypeFunction:
+	case js.TypeString:
+		return &Error{Message: clip(p, v, maxErrorMessage)}
+	case js.TypeSymbol:
+		return &Error{Message: "a symbol was thrown"}
+	case js.TypeUndefined, js.TypeNull:
+		return &Error{Message: v.Type().String() + " was thrown"}
+	default: // a number or boolean: bounded, and no code of its own runs
+		s, err := invoke(p.str, v)
+		if err != nil {
+			return &Error{Message: v.Type().String() + " was thrown"}
+		}
+		return &Error{Message: clip(p, s, maxErrorMessage) + " was thrown"}
+	}
+	if !p.domName.IsUndefined() {
+		if name, err := invoke(p.domName, v); err == nil {
+			return describeDOM(p, v, name)
+		}
+	}
+	e := &Error{
+		Name:    dataText(p, v, "name", maxErrorName),
+		Message: dataText(p, v, "message", maxErrorMessage),
+		Stack:   stackOf(p, v),
+	}
+	if e.Name == "" && e.Message == "" {
+		e.Message = v.Type().String() + " without a name or message was thrown"
+	}
+	return e
+}
+
+func describeDOM(p *primordials, v, name js.Value) *Error {
+	e := &Error{Name: clip(p, name, maxErrorName), Stack: stackOf(p, v)}
+	if m, err := invoke(p.domMessage, v); err == nil {
+		e.Message = clip(p, m, maxErrorMessage)
+	}
+	if e.Code() == ErrQuota && !p.quotaQuota.IsUndefined() {
+		e.Quota, e.Requested = numberBy(p.quotaQuota, v), numberBy(p.quotaRequested, v)
+	}
+	return e
+}
+
+func numberBy(getter, v js.Value) float64 {
+	if n, err := invoke(getter, v); err == nil && n.Type() == js.TypeNumber {
+		return n.Float()
+	}
+	return 0
+}
+
+// stackOf reads the stack by the engine's own getter, or as a data property.
+func stackOf(p *primordials, v js.Value) string {
+	if !p.errorStack.IsUndefined() {
+		if s, err := invoke(p.errorStack, v); err == nil && s.Type() == js.TypeString {
+			return clip(p, s, maxErrorStack)
+		}
+	}
+	return dataText(p, v, "stack", maxErrorStack)
+}
+
+// dataText finds a string data property on v or its prototypes without
+// running code of v's (a Proxy's traps apart, whose exceptions are caught).
+func dataText(p *primordials, v js.Value, name string, limit int) string {
+	for range maxProtoDepth {
+		d, err := invoke(p.ownDescriptor, v, p.key(name))
+		if err != nil {
+			return ""
+		}
+		if d.Type() == js.TypeObject { // made by the engine: plain, safe to read
+			if s := d.Get("value"); s.Type() == js.TypeString {
+				return clip(p, s, limit)
+			}
+			return ""
+		}
+		if v, err = invoke(p.protoOf, v); err != nil || v.Type() != js.TypeObject {
+			return ""
+		}
+	}
+	return ""
+}
+
+// clip copies at most limit bytes of a string into Go: the cut is made in
+// JavaScript first, so that a huge one costs nothing.
+func clip(p *primordials, s js.Value, limit int) string {
+	if s.Type() != js.TypeString {
+		return ""
+	}
+	t, err := invoke(p.strSlice, s, 0, limit)
+	if err != nil {
+		return ""
+	}
+	out := t.String()
+	if len(out) > limit {
+		out = strings.ToValidUTF8(out[:limit], "")
+	}
+	return out
+}
+
+// withOp says what was tried.
+func withOp(err error, op string) error {
+	if e, ok := err.(*Error); ok && e.Op == "" {
+		e.Op = op
+	}
+	return err
+}
+
+// reportError writes to the console, where an owner gave no OnError.
+func reportError(err error) {
+	text := err.Error()
+	var p *PanicError
+	if errors.As(err, &p) {
+		text += "\n" + p.Stack
+	}
+	defer func() { _ = recover() }() // a page may have replaced its console
+	js.Global().Get("console").Call("error", "bailey: "+text)
+}

@@ -1,0 +1,243 @@
+package jsx
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+)
+
+// A FullPolicy says what a bounded [Queue] does when it is full.
+type FullPolicy uint8
+
+const (
+	RejectNew  FullPolicy = iota // Push returns ErrQueueFull and counts a drop
+	DropOldest                   // the oldest makes room
+	CloseFull                    // the queue fails: the receiver gets what is there, then ErrQueueFull
+)
+
+// ErrQueueFull is returned by Push, and by Recv of a queue with [CloseFull],
+// when there is no room.
+var ErrQueueFull = errors.New("jsx: queue is full")
+
+// QueueOptions bound a queue. The zero value is unbounded.
+type QueueOptions[T any] struct {
+	Max       int         // items; 0: no limit
+	MaxWeight int         // sum of Weigh over the items; 0: no limit
+	Weigh     func(T) int // such as the number of bytes; needed for MaxWeight. It must not block.
+	Full      FullPolicy  // what happens to an item that does not fit
+}
+
+// A Queue is how a callback hands on what it got: Push appends and signals and
+// never blocks, and a goroutine receives under a context. Any number of
+// goroutines may use it at once. Make one with [NewQueue].
+type Queue[T any] struct {
+	opts   QueueOptions[T]
+	signal chan struct{} // holds a token while there may be something to receive
+
+	mu      sync.Mutex
+	items   []queued[T]
+	head    int
+	weight  int
+	dropped int
+	closed  bool
+	err     error // what Recv returns once drained; ErrClosed if nil
+}
+
+// queued keeps an item's weight: Weigh is asked once.
+type queued[T any] struct {
+	x T
+	w int
+}
+
+// NewQueue returns an empty queue.
+func NewQueue[T any](opts QueueOptions[T]) (*Queue[T], error) {
+	if opts.Max < 0 || opts.MaxWeight < 0 || opts.Full > CloseFull {
+		return nil, fmt.Errorf("jsx: queue: limits must not be negative and the policy must be a known one: %+v", opts)
+	}
+	if opts.MaxWeight > 0 && opts.Weigh == nil {
+		return nil, errors.New("jsx: queue: MaxWeight needs a Weigh function")
+	}
+	return &Queue[T]{opts: opts, signal: make(chan struct{}, 1)}, nil
+}
+
+// Unbounded returns an empty queue without a limit, for what is already
+// bounded by its sender.
+func Unbounded[T any]() *Queue[T] {
+	return &Queue[T]{signal: make(chan struct{}, 1)}
+}
+
+// Push appends x. It never blocks. The error is ErrClosed or ErrQueueFull.
+func (q *Queue[T]) Push(x T) error {
+	q.mu.Lock()
+	err := q.push(x)
+	q.mu.Unlock()
+	q.wake()
+	return err
+}
+
+func (q *Queue[T]) push(x T) error {
+	if q.closed {
+		return ErrClosed
+	}
+	w := q.weigh(x)
+	for !q.fits(w) {
+		if q.opts.Full == DropOldest && q.len() > 0 {
+			q.pop()
+			q.dropped++
+			continue
+		}
+		q.dropped++
+		if q.opts.Full == CloseFull {
+			q.closed, q.err = true, ErrQueueFull
+		}
+		return ErrQueueFull
+	}
+	q.items = append(q.items, queued[T]{x, w})
+	q.weight += w
+	return nil
+}
+
+func (q *Queue[T]) weigh(x T) int {
+	if q.opts.Weigh == nil {
+		return 0
+	}
+	return max(0, q.opts.Weigh(x))
+}
+
+func (q *Queue[T]) fits(w int) bool {
+	if q.opts.Max > 0 && q.len() >= q.opts.Max {
+		return false
+	}
+	return q.opts.MaxWeight == 0 || w <= q.opts.MaxWeight-q.weight
+}
+
+func (q *Queue[T]) len() int { return len(q.items) - q.head }
+
+func (q *Queue[T]) pop() T {
+	it := q.items[q.head]
+	q.items[q.head] = queued[T]{}
+	q.head++
+	q.weight -= it.w
+	switch {
+	case q.head == len(q.items):
+		q.items, q.head = q.items[:0], 0
+		if cap(q.items) > 1024 {
+			q.items = nil // a burst is over: give its memory back
+		}
+	case q.head >= 64 && q.head*2 >= len(q.items):
+		n := copy(q.items, q.items[q.head:])
+		clear(q.items[n:])
+		q.items, q.head = q.items[:n], 0
+	}
+	return it.x
+}
+
+// wake leaves a token; one is enough, for whoever takes it passes it on.
+func (q *Queue[T]) wake() {
+	select {
+	case q.signal <- struct{}{}:
+	default:
+	}
+}
+
+// TryRecv receives if something is there. The error is what Recv would return
+// of a closed and drained queue.
+func (q *Queue[T]) TryRecv() (x T, ok bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.len() > 0 {
+		return q.pop(), true, nil
+	}
+	if q.closed {
+		if q.err != nil {
+			return x, false, q.err
+		}
+		return x, false, ErrClosed
+	}
+	return x, false, nil
+}
+
+// Recv returns the oldest item, waiting for one until ctx is done or the queue
+// is closed and drained. What is already there is returned even if ctx is done.
+func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
+	for {
+		x, ok, err := q.TryRecv()
+		if ok || err != nil {
+			q.wake() // there may be more, or others who wait for the end
+			return x, err
+		}
+		select {
+		case <-q.signal:
+		case <-ctx.Done():
+			return x, contextError(ctx)
+		}
+	}
+}
+
+// RecvAll returns everything that is there, waiting for the first as Recv
+// does. One call for a burst of callbacks saves as many wake-ups.
+func (q *Queue[T]) RecvAll(ctx context.Context) ([]T, error) {
+	first, err := q.Recv(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := make([]T, 1, 1+q.len())
+	all[0] = first
+	for _, it := range q.items[q.head:] {
+		all = append(all, it.x)
+	}
+	clear(q.items)
+	q.items, q.head, q.weight = q.items[:0], 0, 0
+	return all, nil
+}
+
+// All iterates until ctx is done or the queue is closed and drained. The last
+// pair holds the error, except for a plain Close.
+func (q *Queue[T]) All(ctx context.Context) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for {
+			x, err := q.Recv(ctx)
+			if err != nil {
+				if !errors.Is(err, ErrClosed) {
+					yield(x, err)
+				}
+				return
+			}
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Len is the number of items waiting.
+func (q *Queue[T]) Len() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.len()
+}
+
+// Dropped is the number of items that did not fit.
+func (q *Queue[T]) Dropped() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dropped
+}
+
+// Close ends the queue: Push fails, Recv returns what is there and then
+// ErrClosed. It is idempotent.
+func (q *Queue[T]) Close() error { q.Fail(nil); return nil }
+
+// Fail is Close with an error for the receiver. The first one stays.
+func (q *Queue[T]) Fail(err error) {
+	q.mu.Lock()
+	if !q.closed {
+		q.closed, q.err = true, err
+	}
+	q.mu.Unlock()
+	q.wake()
+}

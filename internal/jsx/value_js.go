@@ -1,0 +1,336 @@
+package jsx
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"syscall/js"
+
+	"github.com/hack-pad/safejs"
+)
+
+// Value is a JavaScript value. Its own methods Get, Set, Index and Length are
+// the fast way for objects that are known to be plain; an exception in a
+// getter under them ends the program. The functions of this package are the
+// safe way for everything else.
+type Value = safejs.Value
+
+// Raw is syscall/js's value, for js-only constructors of packages that must
+// not import it themselves.
+type Raw = js.Value
+
+// FromRaw and ToRaw convert without cost.
+func FromRaw(v Raw) Value { return safejs.Safe(v) }
+
+// ToRaw is the reverse of [FromRaw].
+func ToRaw(v Value) Raw { return safejs.Unsafe(v) }
+
+// Global is the page's (or worker's) globalThis.
+func Global() Value { return safejs.Global() }
+
+// Undefined is JavaScript's undefined, and the zero Value.
+func Undefined() Value { return safejs.Undefined() }
+
+// Null is JavaScript's null.
+func Null() Value { return safejs.Null() }
+
+// Nullish reports whether v is undefined or null.
+func Nullish(v Value) bool { return v.IsUndefined() || v.IsNull() }
+
+// Get reads a property, whatever getter or Proxy it meets.
+func Get(v Value, name string) (Value, error) {
+	p := prim()
+	r, err := invoke(p.reflectGet, raw(v), p.key(name))
+	if err != nil {
+		return Value{}, withOp(err, "get "+name)
+	}
+	return value(r), nil
+}
+
+// Lookup follows a dotted path, as "navigator.storage", from v.
+func Lookup(v Value, path string) (Value, error) {
+	for name := range strings.SplitSeq(path, ".") {
+		if Nullish(v) {
+			return Value{}, &Error{Name: string(ErrType), Op: "get " + path, Message: "there is nothing to read " + name + " of"}
+		}
+		var err error
+		if v, err = Get(v, name); err != nil {
+			return Value{}, err
+		}
+	}
+	return v, nil
+}
+
+// Supported reports whether the browser has what the dotted path names, as
+// "navigator.storage.getDirectory" or "RTCPeerConnection".
+func Supported(path string) bool {
+	v, err := Lookup(Global(), path)
+	return err == nil && !Nullish(v)
+}
+
+// Has reports whether v has the property, own or inherited, as "in" does.
+func Has(v Value, name string) bool {
+	p := prim()
+	r, err := invoke(p.reflectHas, raw(v), p.key(name))
+	return err == nil && r.Truthy()
+}
+
+// Set writes a property. x may be anything that [ToJS] takes.
+func Set(v Value, name string, x any) error {
+	p := prim()
+	x, err := arg(x)
+	if err != nil {
+		return withOp(err, "set "+name)
+	}
+	r, err := invoke(p.reflectSet, raw(v), p.key(name), x)
+	if err != nil {
+		return withOp(err, "set "+name)
+	}
+	if !r.Truthy() {
+		return &Error{Name: string(ErrType), Op: "set " + name, Message: "the property is read-only"}
+	}
+	return nil
+}
+
+// Delete removes an own property.
+func Delete(v Value, name string) error {
+	p := prim()
+	r, err := invoke(p.reflectDelete, raw(v), p.key(name))
+	if err != nil {
+		return withOp(err, "delete "+name)
+	}
+	if !r.Truthy() {
+		return &Error{Name: string(ErrType), Op: "delete " + name, Message: "the property cannot be deleted"}
+	}
+	return nil
+}
+
+// Index reads element i.
+func Index(v Value, i int) (Value, error) {
+	r, err := invoke(prim().reflectGet, raw(v), i)
+	if err != nil {
+		return Value{}, withOp(err, fmt.Sprintf("get element %d", i))
+	}
+	return value(r), nil
+}
+
+// Length reads the property length, a whole number from 0 to 2⁵³-1.
+func Length(v Value) (int, error) {
+	n, err := GetInt(v, "length")
+	if err == nil && n < 0 {
+		err = &Error{Name: string(ErrRange), Op: "get length", Message: fmt.Sprintf("%d is negative", n)}
+	}
+	return n, err
+}
+
+// Call calls a method: two crossings. For a method called often use [Method].
+func Call(v Value, method string, args ...any) (Value, error) {
+	m, err := Get(v, method)
+	if err != nil {
+		return Value{}, withOp(err, "call "+method)
+	}
+	if m.Type() != safejs.TypeFunction {
+		return Value{}, &Error{Name: string(ErrType), Op: "call " + method,
+			Message: "not a function but " + m.Type().String()}
+	}
+	r, err := call(raw(m), raw(v), args)
+	return value(r), withOp(err, "call "+method)
+}
+
+// Invoke calls fn with this undefined.
+func Invoke(fn Value, args ...any) (Value, error) {
+	in, err := argsOf(make([]any, 0, 8), args)
+	if err != nil {
+		return Value{}, err
+	}
+	r, err := invoke(raw(fn), in...)
+	return value(r), err
+}
+
+// New constructs. Global constructors are kept by [Constructor].
+func New(constructor Value, args ...any) (Value, error) {
+	in, err := argsOf(make([]any, 0, 8), args)
+	if err != nil {
+		return Value{}, err
+	}
+	r, err := construct(raw(constructor), in...)
+	return value(r), err
+}
+
+// NewGlobal constructs by the name of a global class.
+func NewGlobal(class string, args ...any) (Value, error) {
+	c, err := Constructor(class)
+	if err != nil {
+		return Value{}, err
+	}
+	v, err := New(c, args...)
+	return v, withOp(err, "new "+class)
+}
+
+// Constructor returns a global class, or ErrNotSupported (which is
+// errors.ErrUnsupported) with its name.
+func Constructor(class string) (Value, error) {
+	v, err := Get(Global(), class)
+	if err != nil {
+		return Value{}, err
+	}
+	if v.Type() != safejs.TypeFunction {
+		return Value{}, &Error{Name: string(ErrNotSupported), Op: "new " + class, Message: "this browser has no " + class}
+	}
+	return v, nil
+}
+
+// A Method is a function of a prototype, found once and called in one
+// crossing whatever realm its receiver is from.
+type Method struct {
+	path string
+	fn   js.Value
+}
+
+// NewMethod finds a method by its path, as "Element.prototype.append".
+func NewMethod(path string) (Method, error) {
+	v, err := Lookup(Global(), path)
+	if err != nil {
+		return Method{}, err
+	}
+	if v.Type() != safejs.TypeFunction {
+		return Method{}, &Error{Name: string(ErrNotSupported), Op: "find " + path, Message: "this browser has no " + path}
+	}
+	fn, err := invoke(prim().uncurry, raw(v))
+	return Method{path, fn}, err
+}
+
+// Call calls the method on v.
+func (m Method) Call(v Value, args ...any) (Value, error) {
+	in, err := argsOf(append(make([]any, 0, 8), raw(v)), args)
+	if err != nil {
+		return Value{}, err
+	}
+	r, err := invoke(m.fn, in...)
+	return value(r), withOp(err, m.path)
+}
+
+// call is fn.call(this, ...args).
+func call(fn, this js.Value, args []any) (js.Value, error) {
+	p := prim()
+	bound, err := invoke(p.uncurry, fn)
+	if err != nil {
+		return js.Value{}, err
+	}
+	in, err := argsOf(append(make([]any, 0, 8), this), args)
+	if err != nil {
+		return js.Value{}, err
+	}
+	return invoke(bound, in...)
+}
+
+func argsOf(dst, args []any) ([]any, error) {
+	for _, a := range args {
+		x, err := arg(a)
+		if err != nil {
+			return nil, err
+		}
+		dst = append(dst, x)
+	}
+	return dst, nil
+}
+
+// InstanceOf reports whether v is an instance of a global class of this realm.
+func InstanceOf(v Value, class string) bool {
+	c, err := Constructor(class)
+	if err != nil {
+		return false
+	}
+	r, err := invoke(prim().hasInstance, raw(c), raw(v))
+	return err == nil && r.Truthy()
+}
+
+// IsArray reports whether v is an Array of any realm.
+func IsArray(v Value) bool {
+	r, err := invoke(prim().isArray, raw(v))
+	return err == nil && r.Truthy()
+}
+
+func wrongType(want string, v Value) error {
+	return &Error{Name: string(ErrType), Message: "want " + want + ", got " + v.Type().String()}
+}
+
+// String is v as a string of at most limit UTF-16 units; over it is a
+// *[SizeError] and nothing is copied. Limit 0 is none. Lone surrogates become U+FFFD.
+func String(v Value, limit int) (string, error) {
+	if v.Type() != safejs.TypeString {
+		return "", wrongType("string", v)
+	}
+	if limit > 0 {
+		// The one built-in that tells a string's length without reading a property.
+		n, err := invoke(prim().strLastIndex, raw(v), "")
+		if err != nil {
+			return "", err
+		}
+		if n.Int() > limit {
+			return "", &SizeError{What: "string", Size: int64(n.Int()), Limit: int64(limit), Unit: "UTF-16 units"}
+		}
+	}
+	return raw(v).String(), nil
+}
+
+// Bool is v as a bool.
+func Bool(v Value) (bool, error) {
+	if v.Type() != safejs.TypeBoolean {
+		return false, wrongType("boolean", v)
+	}
+	return raw(v).Bool(), nil
+}
+
+// Float64 is v as a number, NaN and infinities included.
+func Float64(v Value) (float64, error) {
+	if v.Type() != safejs.TypeNumber {
+		return 0, wrongType("number", v)
+	}
+	return raw(v).Float(), nil
+}
+
+// Finite is v as a number that is neither NaN nor infinite.
+func Finite(v Value) (float64, error) {
+	f, err := Float64(v)
+	if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return 0, &Error{Name: string(ErrRange), Message: fmt.Sprintf("want a finite number, got %v", f)}
+	}
+	return f, err
+}
+
+// Int is v as a whole number that JavaScript can hold exactly.
+func Int(v Value) (int, error) {
+	f, err := Finite(v)
+	if err != nil {
+		return 0, err
+	}
+	if f != math.Trunc(f) || math.Abs(f) > maxSafeInteger {
+		return 0, &Error{Name: string(ErrRange), Message: fmt.Sprintf("want a whole number within 2⁵³, got %v", f)}
+	}
+	return int(f), nil
+}
+
+// GetString is Get and String.
+func GetString(v Value, name string, limit int) (string, error) {
+	return get(v, name, func(x Value) (string, error) { return String(x, limit) })
+}
+
+// GetInt is Get and Int.
+func GetInt(v Value, name string) (int, error) { return get(v, name, Int) }
+
+// GetFinite is Get and Finite.
+func GetFinite(v Value, name string) (float64, error) { return get(v, name, Finite) }
+
+// GetBool is Get and Bool.
+func GetBool(v Value, name string) (bool, error) { return get(v, name, Bool) }
+
+func get[T any](v Value, name string, as func(Value) (T, error)) (T, error) {
+	x, err := Get(v, name)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	t, err := as(x)
+	return t, withOp(err, "get "+name)
+}

@@ -1,0 +1,21 @@
+//go:build !js
+
+package jsx
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// Value is a JavaScript value. Natively there are none: the type is here so
+// that structs which hold one can be declared once.
+type Value struct{ _ [0]func() }
+
+func reportError(err error) { fmt.Fprintln(os.Stderr, err) }
+
+func yield(ctx context.Context) error {
+	runtime.Gosched()
+	return ctx.Err()
+}

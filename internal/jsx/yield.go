@@ -1,0 +1,59 @@
+package jsx
+
+import (
+	"context"
+	"time"
+)
+
+// Slice is how long work may hold the host's thread before it has to let the
+// browser breathe: half a frame at 60 Hz.
+const Slice = 8 * time.Millisecond
+
+// Yield lets the browser's event loop run once: input, messages, rendering. It
+// returns ctx's error if ctx is done. Do not call it in a callback.
+func Yield(ctx context.Context) error { return yield(ctx) }
+
+// A Budget cuts long work on the host's thread in slices. Its zero value is a
+// budget of [Slice] that starts with the first Spend.
+type Budget struct {
+	Slice time.Duration // 0: the constant Slice
+	start time.Time
+}
+
+// Spend is called between steps of the work. It yields if the slice is used
+// up, and returns ctx's error if ctx is done. A call within the slice costs
+// one look at the clock.
+func (b *Budget) Spend(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return contextError(ctx)
+	}
+	slice := b.Slice
+	if slice <= 0 {
+		slice = Slice
+	}
+	now := time.Now()
+	if b.start.IsZero() {
+		b.start = now
+		return nil
+	}
+	if now.Sub(b.start) < slice {
+		return nil
+	}
+	err := Yield(ctx)
+	b.start = time.Now()
+	return err
+}
+
+// Over reports whether the slice is used up, for work that has its own way to
+// stop.
+func (b *Budget) Over() bool {
+	slice := b.Slice
+	if slice <= 0 {
+		slice = Slice
+	}
+	if b.start.IsZero() {
+		b.start = time.Now()
+		return false
+	}
+	return time.Since(b.start) >= slice
+}
