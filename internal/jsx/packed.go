@@ -1,0 +1,152 @@
+package jsx
+
+import (
+	_ "embed"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unicode/utf8"
+)
+
+// PackedJS is the JavaScript twin of [Packer]: the text of a class Packer, to
+// be put before a trusted script that answers packed.
+//
+//go:embed packed.js
+var PackedJS string
+
+// A packed answer is one Uint8Array instead of many crossings: fields one after
+// the other, little-endian, without padding. u8, u32 and f64 are as they are;
+// bytes and strings (UTF-8) are a u32 length and as many bytes.
+
+// An Unpacker reads a packed answer. The first thing wrong stays in Err, and
+// everything after it reads as zero, so that one check at the end is enough.
+// Bytes and strings are never longer than what is there.
+type Unpacker struct {
+	b   []byte
+	off int
+	err error
+}
+
+// Unpack reads b, which must not be changed while it is read.
+func Unpack(b []byte) *Unpacker { return &Unpacker{b: b} }
+
+func (u *Unpacker) take(n int, what string) []byte {
+	if u.err != nil {
+		return nil
+	}
+	if n < 0 || n > len(u.b)-u.off {
+		u.err = fmt.Errorf("jsx: packed answer ends at byte %d of %d, within a %s of %d bytes", u.off, len(u.b), what, n)
+		return nil
+	}
+	b := u.b[u.off : u.off+n : u.off+n]
+	u.off += n
+	return b
+}
+
+// U8 reads one byte.
+func (u *Unpacker) U8() uint8 {
+	if b := u.take(1, "u8"); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+// U32 reads an unsigned 32-bit number.
+func (u *Unpacker) U32() uint32 {
+	if b := u.take(4, "u32"); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
+// F64 reads a number; NaN and infinities are an error.
+func (u *Unpacker) F64() float64 {
+	b := u.take(8, "f64")
+	if b == nil {
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		u.err = fmt.Errorf("jsx: packed answer has %v before byte %d, where a finite number was expected", f, u.off)
+		return 0
+	}
+	return f
+}
+
+// Int reads an f64 that is a whole number within ±(2⁵³-1), such as a file's
+// size or a time in milliseconds.
+func (u *Unpacker) Int() int64 {
+	f := u.F64()
+	if u.err == nil && (f != math.Trunc(f) || math.Abs(f) > maxSafeInteger) {
+		u.err = fmt.Errorf("jsx: packed answer has %v before byte %d, where a whole number within 2⁵³ was expected", f, u.off)
+		return 0
+	}
+	return int64(f)
+}
+
+// Bytes reads a byte field. It shares the answer's memory.
+func (u *Unpacker) Bytes() []byte { return u.take(int(u.U32()), "byte field") }
+
+// String reads a string; one that is not UTF-8 is an error.
+func (u *Unpacker) String() string {
+	b := u.take(int(u.U32()), "string")
+	if !utf8.Valid(b) {
+		u.err = fmt.Errorf("jsx: packed answer has a string before byte %d that is not UTF-8", u.off)
+		return ""
+	}
+	return string(b)
+}
+
+// Count reads a u32 that says how many records follow, each of at least
+// minSize bytes. More than can be there is an error, so that it is safe to
+// allocate for.
+func (u *Unpacker) Count(minSize int) int {
+	n := int(u.U32())
+	if u.err == nil && n > (len(u.b)-u.off)/max(1, minSize) {
+		u.err = fmt.Errorf("jsx: packed answer says %d records of at least %d bytes, and has %d bytes left", n, minSize, len(u.b)-u.off)
+	}
+	if u.err != nil {
+		return 0
+	}
+	return n
+}
+
+// Err is the first thing that was wrong.
+func (u *Unpacker) Err() error { return u.err }
+
+// Close returns Err, or an error if there is something left.
+func (u *Unpacker) Close() error {
+	if u.err == nil && u.off != len(u.b) {
+		u.err = fmt.Errorf("jsx: packed answer has %d bytes after its end", len(u.b)-u.off)
+	}
+	return u.err
+}
+
+// A Packer writes a packed question. The zero value is empty.
+type Packer struct{ b []byte }
+
+// U8 appends one byte.
+func (p *Packer) U8(v uint8) { p.b = append(p.b, v) }
+
+// U32 appends an unsigned 32-bit number.
+func (p *Packer) U32(v uint32) { p.b = binary.LittleEndian.AppendUint32(p.b, v) }
+
+// F64 appends a number.
+func (p *Packer) F64(v float64) {
+	p.b = binary.LittleEndian.AppendUint64(p.b, math.Float64bits(v))
+}
+
+// Bytes appends a byte field.
+func (p *Packer) Bytes(v []byte) {
+	p.U32(uint32(len(v)))
+	p.b = append(p.b, v...)
+}
+
+// String appends a string.
+func (p *Packer) String(v string) {
+	p.U32(uint32(len(v)))
+	p.b = append(p.b, v...)
+}
+
+// Packed returns what was written.
+func (p *Packer) Packed() []byte { return p.b }

@@ -1,0 +1,63 @@
+package jsx
+
+import (
+	"context"
+	"syscall/js"
+)
+
+// Promise runs fn on a goroutine of its own and returns a JavaScript promise
+// of its result, which may be anything [ToJS] takes; nil is undefined. An error
+// rejects the promise as [ToError] has it, a panic too. Closing the scope
+// cancels fn's context.
+func (s *Scope) Promise(ctx context.Context, fn func(context.Context) (any, error)) (Value, error) {
+	if s.Closed() {
+		return Value{}, ErrClosed
+	}
+	class, err := Constructor("Promise")
+	if err != nil {
+		return Value{}, err
+	}
+	var resolve, reject js.Value
+	d := dispatch()
+	executor, id, err := d.register(func(args []js.Value) any {
+		resolve, reject = args[0], args[1]
+		return nil
+	})
+	if err != nil {
+		return Value{}, err
+	}
+	promise, err := construct(raw(class), executor)
+	d.release(id)
+	if err != nil {
+		return Value{}, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	count := hold(Awaits)
+	done, err := s.Add(func() { cancel(); drop(Awaits, count) })
+	if err != nil {
+		return Value{}, err
+	}
+	go func() {
+		defer done()
+		x, err := run(ctx, fn)
+		var v js.Value
+		if err == nil && x != nil {
+			v, err = toJS(x, 0)
+		}
+		if err != nil {
+			_, _ = invoke(reject, raw(ToError(err)))
+			return
+		}
+		_, _ = invoke(resolve, v)
+	}()
+	return value(promise), nil
+}
+
+func run(ctx context.Context, fn func(context.Context) (any, error)) (x any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &PanicError{Value: r}
+		}
+	}()
+	return fn(ctx)
+}
