@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+type buildOptions struct {
+	out     string
+	name    string
+	tags    string
+	ldflags string
+	cache   string
+	fast    bool
+}
+
+func buildCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("build", flag.ContinueOnError)
+	var o buildOptions
+	f.StringVar(&o.out, "o", "dist", "the `folder` to write")
+	f.StringVar(&o.name, "name", "main", "the binary's `name` on the page: main gives main.wasm")
+	f.StringVar(&o.tags, "tags", "", "build `tags`, as for go build")
+	f.StringVar(&o.ldflags, "ldflags", "", "more linker `flags` beside -s -w")
+	f.StringVar(&o.cache, "cache", defaultCache(), "the `folder` that keeps compressed forms; empty for none")
+	f.BoolVar(&o.fast, "fast", false, "compress less, for development")
+	rest, err := parse(f, args, stderr, 1, "PKG")
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	m, err := build(ctx, rest[0], o, stderr)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", rest[0], err)
+	}
+	bin := m.Files[o.name+".wasm"]
+	fmt.Fprintf(stdout, "%s: %s, %s brotli, %s gzip, %s, in %s\n", filepath.Join(o.out, bin.Path),
+		size(bin.Size), size(bin.Brotli), size(bin.Gzip), bin.Go, time.Since(began).Round(10*time.Millisecond))
+	return nil
+}
+
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "bailey", "wasm_exec")
+}
+
+// build makes the page of pkg in o.out and gives its manifest.
+func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*manifest, error) {
+	if o.name == "" || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+		return nil, fmt.Errorf("-name %q: use letters, digits, _ and -", o.name)
+	}
+	p, err := findProgram(ctx, pkg)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return nil, fmt.Errorf("cannot make the folder for -o: %w", err)
+	}
+	old, err := readManifest(o.out)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "wasm_exec-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	bin, err := filepath.Abs(filepath.Join(tmp, "main.wasm"))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.compile(ctx, o, bin, stderr); err != nil {
+		return nil, err
+	}
+	wasm, err := os.ReadFile(bin)
+	if err != nil {
+		return nil, err
+	}
+	exec, err := p.wasmExec()
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{ctx: ctx, dir: o.out, comp: compressor{o.cache, bestBrotli}, next: &manifest{Version: 1, Go: p.goversion, Files: map[string]file{}}}
+	if o.fast {
+		b.comp.quality = fastBrotli
+	}
+	// What other builds put into this folder stays: several programs may share it.
+	for name, f := range old.Files {
+		b.next.Files[name] = f
+	}
+	wasmExec := b.hashed("wasm_exec.js", exec)
+	main := b.hashed(o.name+".wasm", wasm)
+	main.Exec, main.Go = wasmExec.Path, p.goversion
+	b.next.Files[o.name+".wasm"] = main
+	b.hashed("bailey.js", loaderJS())
+	b.plain("bailey.js", loaderJS())
+	b.plain("bailey.mjs", loaderModule())
+	b.static(p.dir, o.name)
+	b.finish(old)
+	return b.next, b.err
+}
+
+// builder writes a build's files; the first error ends it.
+type builder struct {
+	ctx  context.Context
+	dir  string
+	comp compressor
+	next *manifest
+	err  error
+}
+
+// hashed writes data under a name that its content gives, and lists it.
+func (b *builder) hashed(name string, data []byte) file {
+	sum := sha256.Sum256(data)
+	ext := path.Ext(name)
+	f := file{
+		Path:      strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:8]) + ext,
+		Size:      int64(len(data)),
+		Integrity: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
+	}
+	f.Brotli, f.Gzip = b.plain(f.Path, data)
+	b.next.Files[name] = f
+	return f
+}
+
+// plain writes data and its compressed forms under name.
+func (b *builder) plain(name string, data []byte) (br, gz int64) {
+	if b.err != nil {
+		return 0, 0
+	}
+	dst := filepath.Join(b.dir, filepath.FromSlash(name))
+	if b.err = os.MkdirAll(filepath.Dir(dst), 0o755); b.err != nil {
+		return 0, 0
+	}
+	if b.err = writeFile(dst, data); b.err != nil {
+		return 0, 0
+	}
+	if !compressible(name) {
+		return 0, 0
+	}
+	packed, zipped, err := b.comp.forms(b.ctx, data)
+	if err != nil {
+		b.err = err
+		return 0, 0
+	}
+	for ext, form := range map[string][]byte{".br": packed, ".gz": zipped} {
+		if len(form) >= len(data) {
+			os.Remove(dst + ext) // an older, longer file's form must not outlive it
+			continue
+		}
+		if b.err = writeFile(dst+ext, form); b.err != nil {
+			return 0, 0
+		}
+	}
+	return int64(len(packed)), int64(len(zipped))
+}
+
+// finish writes the manifest last, so that it never names what is not there
+// yet, and removes the files of the build before the last.
+func (b *builder) finish(old *manifest) {
+	if b.err != nil {
+		return
+	}
+	now, before := b.next.paths(), old.paths()
+	for p := range before {
+		if !now[p] {
+			b.next.Previous = append(b.next.Previous, p)
+		}
+	}
+	if len(b.next.Previous) == 0 { // nothing changed: what was kept stays kept
+		b.next.Previous = old.Previous
+	}
+	sortStrings(b.next.Previous)
+	data, err := b.next.encode()
+	if err != nil {
+		b.err = err
+		return
+	}
+	if b.err = writeFile(filepath.Join(b.dir, manifestName), data); b.err != nil {
+		return
+	}
+	kept := map[string]bool{}
+	for _, p := range b.next.Previous {
+		kept[p] = true
+	}
+	for _, p := range old.Previous {
+		if !now[p] && !kept[p] && hashedName.MatchString(p) {
+			for _, ext := range []string{"", ".br", ".gz"} {
+				os.Remove(filepath.Join(b.dir, filepath.FromSlash(p)+ext))
+			}
+		}
+	}
+}
+
+func size(n int64) string {
+	switch {
+	case n < 10_000:
+		return fmt.Sprintf("%d B", n)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.0f KB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}

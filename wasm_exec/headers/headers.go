@@ -1,0 +1,159 @@
+package headers
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Header is one response header.
+type Header struct{ Name, Value string }
+
+// Headers describes a page's response headers. Make one with [Default] or
+// [For], or read one with [Parse]; the zero value is not valid, because a page
+// without a Content-Security-Policy is not held by anything. An empty string
+// or a false leaves the header out.
+type Headers struct {
+	CSP           CSP         // Content-Security-Policy
+	Connections   Allowlist   // Connection-Allowlist
+	Permissions   Permissions // Permissions-Policy
+	Opener        string      // Cross-Origin-Opener-Policy
+	Embedder      string      // Cross-Origin-Embedder-Policy
+	Isolation     string      // Document-Isolation-Policy
+	Resource      string      // Cross-Origin-Resource-Policy
+	Referrer      string      // Referrer-Policy
+	NoSniff       bool        // X-Content-Type-Options: nosniff
+	NoDNSPrefetch bool        // X-DNS-Prefetch-Control: off
+	HSTS          int         // Strict-Transport-Security, seconds
+}
+
+// words lists the values each plain header may have.
+var words = []struct {
+	name   string
+	field  func(*Headers) *string
+	values []string
+}{
+	{"Cross-Origin-Opener-Policy", func(h *Headers) *string { return &h.Opener },
+		[]string{"same-origin", "same-origin-allow-popups", "noopener-allow-popups", "unsafe-none"}},
+	{"Cross-Origin-Embedder-Policy", func(h *Headers) *string { return &h.Embedder },
+		[]string{"require-corp", "credentialless", "unsafe-none"}},
+	{"Document-Isolation-Policy", func(h *Headers) *string { return &h.Isolation },
+		[]string{"isolate-and-require-corp", "isolate-and-credentialless", "none"}},
+	{"Cross-Origin-Resource-Policy", func(h *Headers) *string { return &h.Resource },
+		[]string{"same-origin", "same-site", "cross-origin"}},
+	{"Referrer-Policy", func(h *Headers) *string { return &h.Referrer },
+		[]string{"no-referrer", "same-origin", "origin", "strict-origin", "strict-origin-when-cross-origin",
+			"origin-when-cross-origin", "no-referrer-when-downgrade", "unsafe-url"}},
+}
+
+// List gives the headers in a fixed order.
+func (h Headers) List() []Header {
+	list := []Header{{"Content-Security-Policy", h.CSP.String()}}
+	if !h.Connections.Off {
+		list = append(list, Header{"Connection-Allowlist", h.Connections.String()})
+	}
+	if len(h.Permissions) > 0 {
+		list = append(list, Header{"Permissions-Policy", h.Permissions.String()})
+	}
+	for _, w := range words {
+		if v := *w.field(&h); v != "" {
+			list = append(list, Header{w.name, v})
+		}
+	}
+	if h.NoSniff {
+		list = append(list, Header{"X-Content-Type-Options", "nosniff"})
+	}
+	if h.NoDNSPrefetch {
+		list = append(list, Header{"X-DNS-Prefetch-Control", "off"})
+	}
+	if h.HSTS > 0 {
+		list = append(list, Header{"Strict-Transport-Security", "max-age=" + strconv.Itoa(h.HSTS)})
+	}
+	return list
+}
+
+// Validate reports everything that a browser would refuse or ignore.
+func (h Headers) Validate() error {
+	errs := []error{h.CSP.validate()}
+	if !h.Connections.Off {
+		errs = append(errs, h.Connections.validate())
+	}
+	for _, w := range words {
+		if v := *w.field(&h); v != "" && !slices.Contains(w.values, v) {
+			errs = append(errs, errors.New(w.name+": "+strconv.Quote(v)+" is not one of "+strings.Join(w.values, ", ")))
+		}
+	}
+	if h.HSTS < 0 {
+		errs = append(errs, errors.New("Strict-Transport-Security: max-age cannot be negative"))
+	}
+	for _, x := range h.List() {
+		for _, r := range x.Value {
+			if r < 0x20 || r > 0x7e {
+				errs = append(errs, errors.New(x.Name+": holds "+strconv.QuoteRune(r)+"; a header holds printable ASCII"))
+				break
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Parse reads a response's headers into a Headers. Headers that this package
+// does not know are passed over; one that it knows but a browser would ignore
+// or cut short is an error.
+func Parse(list []Header) (Headers, error) {
+	h := Headers{Connections: Allowlist{Off: true}}
+	var errs []error
+	var seen []string
+	for _, x := range list {
+		name, value := strings.ToLower(x.Name), strings.TrimSpace(x.Value)
+		known := true
+		var err error
+		switch name {
+		case "content-security-policy":
+			h.CSP, err = ParseCSP(value)
+		case "connection-allowlist":
+			h.Connections, err = ParseAllowlist(value)
+		case "permissions-policy":
+			h.Permissions, err = ParsePermissions(value)
+		case "x-content-type-options":
+			if h.NoSniff = strings.EqualFold(value, "nosniff"); !h.NoSniff {
+				err = errors.New(x.Name + ": must be nosniff")
+			}
+		case "x-dns-prefetch-control":
+			h.NoDNSPrefetch = strings.EqualFold(value, "off")
+		case "strict-transport-security":
+			h.HSTS, err = parseHSTS(value)
+		default:
+			known = false
+			for _, w := range words {
+				if strings.ToLower(w.name) == name {
+					*w.field(&h), known = value, true
+				}
+			}
+		}
+		if known && slices.Contains(seen, name) {
+			err = errors.New(x.Name + ": is sent twice; send it once")
+		}
+		seen = append(seen, name)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) == 0 {
+		errs = append(errs, h.Validate())
+	}
+	return h, errors.Join(errs...)
+}
+
+func parseHSTS(value string) (int, error) {
+	for _, part := range strings.Split(value, ";") {
+		if k, v, ok := strings.Cut(strings.TrimSpace(part), "="); ok && strings.EqualFold(k, "max-age") {
+			n, err := strconv.Atoi(strings.Trim(v, `"`))
+			if err == nil && n >= 0 {
+				return n, nil
+			}
+		}
+	}
+	return 0, errors.New("Strict-Transport-Security: needs max-age= and a number of seconds")
+}

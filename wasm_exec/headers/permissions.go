@@ -1,0 +1,107 @@
+package headers
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// features are those of Permissions-Policy in Chromium 156, as
+// document.featurePolicy.features() lists them. Left out: the client hints
+// (ch-*), which only say what other origins are told, and no other origin is
+// asked anything.
+const features = `accelerometer aria-notify autoplay browsing-topics camera captured-surface-control clipboard-read
+clipboard-write compute-pressure cross-origin-isolated deferred-fetch deferred-fetch-minimal digital-credentials-create
+digital-credentials-get display-capture encrypted-media fullscreen gamepad geolocation gyroscope hid
+identity-credentials-get idle-detection interest-cohort keyboard-map language-detector language-model local-fonts
+local-network local-network-access loopback-network magnetometer media-playback-while-not-visible microphone midi
+on-device-speech-recognition otp-credentials payment picture-in-picture private-state-token-issuance
+private-state-token-redemption publickey-credentials-create publickey-credentials-get screen-wake-lock serial
+speaker-selection storage-access summarizer sync-xhr translator unload usb window-management xr-spatial-tracking`
+
+// isolated is never denied: without it COOP and COEP give nothing.
+const isolated = "cross-origin-isolated"
+
+// Features lists every feature that [Use] may name, in order.
+func Features() []string { return strings.Fields(features) }
+
+// Permission is one feature and who may use it.
+type Permission struct {
+	Feature string
+	Self    bool // the page itself; false denies everybody
+}
+
+// Permissions is a Permissions-Policy.
+type Permissions []Permission
+
+func permissionsFor(open []string) (Permissions, error) {
+	known := Features()
+	var errs []error
+	for _, f := range open {
+		if !slices.Contains(known, f) {
+			errs = append(errs, errors.New("features: "+strconv.Quote(f)+" is not a known feature of Permissions-Policy"))
+		}
+	}
+	var p Permissions
+	for _, f := range known {
+		p = append(p, Permission{f, f == isolated || slices.Contains(open, f)})
+	}
+	return p, errors.Join(errs...)
+}
+
+// Allows reports whether the page itself may use the feature; a feature that
+// the policy does not name has the browser's own default, so ok is false.
+func (p Permissions) Allows(feature string) (self, ok bool) {
+	for _, x := range p {
+		if x.Feature == feature {
+			return x.Self, true
+		}
+	}
+	return false, false
+}
+
+// String is the header's value.
+func (p Permissions) String() string {
+	var b strings.Builder
+	for i, x := range p {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(x.Feature)
+		if x.Self {
+			b.WriteString("=(self)")
+		} else {
+			b.WriteString("=()")
+		}
+	}
+	return b.String()
+}
+
+// ParsePermissions reads a Permissions-Policy that denies features or allows
+// them to the page itself; anything wider is an error.
+func ParsePermissions(value string) (Permissions, error) {
+	var p Permissions
+	for _, item := range strings.Split(value, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		name, who, ok := strings.Cut(item, "=")
+		if !ok || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+			return nil, errors.New("Permissions-Policy: " + strconv.Quote(item) + " is not feature=(…)")
+		}
+		if _, twice := p.Allows(name); twice {
+			return nil, errors.New("Permissions-Policy: " + name + " stands twice; browsers keep the last only")
+		}
+		switch strings.Join(strings.Fields(who), " ") {
+		case "()":
+			p = append(p, Permission{name, false})
+		case "(self)", "self":
+			p = append(p, Permission{name, true})
+		default:
+			return nil, errors.New("Permissions-Policy: " + name + " is open to " + who + "; only () and (self) are supported")
+		}
+	}
+	return p, nil
+}

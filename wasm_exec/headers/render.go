@@ -1,0 +1,160 @@
+package headers
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Servers lists the names that [Render] knows.
+func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify", "go", "json"} }
+
+// Render writes h as configuration for a server, together with what it needs to
+// send a built page well: the compressed forms, WebAssembly's type, and long
+// caching for names that their content gives. A value that a server's syntax
+// cannot carry is an error.
+func Render(h Headers, server string) (string, error) {
+	if err := h.Validate(); err != nil {
+		return "", err
+	}
+	switch server {
+	case "nginx":
+		return nginx(h.List())
+	case "caddy":
+		return caddy(h.List())
+	case "apache":
+		return apache(h.List()), nil
+	case "netlify":
+		return netlify(h.List()), nil
+	case "go":
+		return golang(h.List()), nil
+	case "json":
+		return jsonObject(h.List()), nil
+	}
+	return "", errors.New(strconv.Quote(server) + " is not a server this knows; use one of " + strings.Join(Servers(), ", "))
+}
+
+var quotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+func nginx(list []Header) (string, error) {
+	var b strings.Builder
+	b.WriteString(`# Inside server { }. A location with an add_header of its own inherits none of
+# these: repeat them there.
+`)
+	for _, h := range list {
+		if strings.Contains(h.Value, "$") {
+			return "", errors.New("nginx: " + h.Name + " holds $, which nginx reads as a variable and cannot escape")
+		}
+		b.WriteString("add_header " + h.Name + " \"" + quotes.Replace(h.Value) + "\" always;\n")
+	}
+	b.WriteString(`
+types { application/wasm wasm; text/javascript js mjs; text/html html; text/css css; application/json json;
+        image/svg+xml svg; image/png png; image/jpeg jpg jpeg; image/webp webp; text/plain txt md; }
+gzip_static on;
+# brotli_static on;  # with ngx_brotli
+expires -1;
+location ~ "\.[0-9a-f]+\.(wasm|js)$" { expires 1y; }
+location ~ "(^|/)(\.|headers\.json$)" { return 404; }
+`)
+	return b.String(), nil
+}
+
+func caddy(list []Header) (string, error) {
+	var b strings.Builder
+	b.WriteString("# Inside the site's block.\nheader {\n")
+	for _, h := range list {
+		if strings.ContainsAny(h.Value, "{}") {
+			return "", errors.New("caddy: " + h.Name + " holds a brace, which Caddy reads as a placeholder")
+		}
+		b.WriteString("\t" + h.Name + " \"" + quotes.Replace(h.Value) + "\"\n")
+	}
+	b.WriteString(`	Cache-Control "no-cache"
+}
+@named path_regexp \.[0-9a-f]+\.(wasm|js)$
+header @named Cache-Control "public, max-age=31536000, immutable"
+@private path_regexp (^|/)(\.|headers\.json$)
+respond @private 404
+file_server {
+	precompressed br gzip
+}
+`)
+	return b.String(), nil
+}
+
+func apache(list []Header) string {
+	var b strings.Builder
+	b.WriteString("# Needs mod_headers, mod_rewrite and mod_mime. For <Directory>, or .htaccess.\n")
+	for _, h := range list {
+		v := strings.ReplaceAll(quotes.Replace(h.Value), "%", "%%") // % begins a format
+		b.WriteString("Header always set " + h.Name + " \"" + v + "\"\n")
+	}
+	b.WriteString(`Header always set Cache-Control "no-cache"
+<FilesMatch "\.[0-9a-f]+\.(wasm|js)(\.br|\.gz)?$">
+	Header always set Cache-Control "public, max-age=31536000, immutable"
+</FilesMatch>
+<FilesMatch "^(\.|headers\.json$)">
+	Require all denied
+</FilesMatch>
+AddType application/wasm .wasm
+AddType text/javascript .js .mjs
+RewriteEngine On
+RewriteCond %{HTTP:Accept-Encoding} \bbr\b
+RewriteCond %{REQUEST_FILENAME}.br -f
+RewriteRule ^(.*)$ $1.br [L]
+RewriteCond %{HTTP:Accept-Encoding} \bgzip\b
+RewriteCond %{REQUEST_FILENAME}.gz -f
+RewriteRule ^(.*)$ $1.gz [L]
+AddEncoding br .br
+AddEncoding gzip .gz
+RemoveType .gz
+RemoveLanguage .br
+Header append Vary Accept-Encoding
+`)
+	return b.String()
+}
+
+func netlify(list []Header) string {
+	var b strings.Builder
+	b.WriteString("# The file _headers. Netlify compresses by itself.\n/*\n")
+	for _, h := range list {
+		b.WriteString("  " + h.Name + ": " + h.Value + "\n")
+	}
+	b.WriteString(`/*.wasm
+  Content-Type: application/wasm
+`)
+	return b.String()
+}
+
+func golang(list []Header) string {
+	var b strings.Builder
+	b.WriteString(`package page
+
+import "net/http"
+
+// withHeaders sends the page's headers with every answer of next.
+func withHeaders(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+`)
+	for _, h := range list {
+		b.WriteString("\t\th.Set(" + strconv.Quote(h.Name) + ", " + strconv.Quote(h.Value) + ")\n")
+	}
+	b.WriteString("\t\tnext.ServeHTTP(w, r)\n\t})\n}\n")
+	return b.String()
+}
+
+// jsonObject needs no JSON encoder: header values are printable ASCII, for
+// which Go's quoting and JSON's are the same.
+func jsonObject(list []Header) string {
+	var b strings.Builder
+	b.WriteString("{\n")
+	for i, h := range list {
+		end := ",\n"
+		if i == len(list)-1 {
+			end = "\n"
+		}
+		b.WriteString("  " + strconv.Quote(h.Name) + ": " + strconv.Quote(h.Value) + end)
+	}
+	b.WriteString("}\n")
+	return b.String()
+}

@@ -1,0 +1,227 @@
+package headers
+
+import (
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Isolation says how the page is cut off from other pages' processes.
+type Isolation string
+
+const (
+	// RequireCORP is the default: Cross-Origin-Opener-Policy: same-origin and
+	// Cross-Origin-Embedder-Policy: require-corp. Gives crossOriginIsolated in
+	// every engine; cuts the link to windows of other origins.
+	RequireCORP Isolation = ""
+	// Credentialless is RequireCORP whose foreign subresources load without
+	// credentials instead of needing consent (not in WebKit).
+	Credentialless Isolation = "credentialless"
+	// Document is Document-Isolation-Policy: isolate-and-require-corp, for pages
+	// that must keep their link to another origin's window, such as a sign-in
+	// pop-up. Chromium only.
+	Document Isolation = "document"
+	// DocumentCredentialless is Document without the need for consent.
+	DocumentCredentialless Isolation = "document-credentialless"
+	// NoIsolation leaves the page without crossOriginIsolated: coarser timers, no
+	// SharedArrayBuffer, and perhaps a process shared with its opener.
+	NoIsolation Isolation = "none"
+)
+
+// Use names what a page uses. The zero value is a page that loads its own
+// files, talks to its own origin, shows data: images and starts workers of its
+// own or from blob: URLs. The JSON form is the headers.json of a page's folder.
+type Use struct {
+	// Connect lists hosts the page fetches from or opens sockets to, by
+	// [CheckHost]'s patterns.
+	Connect []string `json:"connect,omitempty"`
+	// Images lists hosts whose images the page shows.
+	Images []string `json:"images,omitempty"`
+	// Navigate lists hosts the page may lead a person to. Where
+	// Connection-Allowlist is known, a link to anywhere else does not open.
+	Navigate []string `json:"navigate,omitempty"`
+	// ScriptHashes and StyleHashes list inline scripts and styles by hash
+	// ("sha256-…", "sha384-…", "sha512-…"), such as those of the trusted frames.
+	ScriptHashes []string `json:"scriptHashes,omitempty"`
+	StyleHashes  []string `json:"styleHashes,omitempty"`
+	// Features lists browser features of Permissions-Policy that the page itself
+	// may use, such as "clipboard-write". No frame of another origin gets them.
+	Features []string `json:"features,omitempty"`
+	// Frames allows frames loaded by URL: "self" or host patterns. srcdoc frames
+	// need nothing.
+	Frames []string `json:"frames,omitempty"`
+	// Ancestors lists who may show this page in a frame: "self" or host
+	// patterns. Nobody by default.
+	Ancestors []string `json:"ancestors,omitempty"`
+	// TrustedTypes lists names of Trusted Types policies beside "bailey".
+	TrustedTypes []string `json:"trustedTypes,omitempty"`
+	// Isolation is RequireCORP unless set.
+	Isolation Isolation `json:"isolation,omitempty"`
+	// Redirects lets requests follow redirects. A redirect's target is chosen by
+	// the server that answers, so Connection-Allowlist blocks all of them unless
+	// this is set.
+	Redirects bool `json:"redirects,omitempty"`
+	// HSTS is Strict-Transport-Security's max-age in seconds; 0 leaves it out,
+	// because it binds the whole host for that long.
+	HSTS int `json:"hsts,omitempty"`
+}
+
+// Default gives the headers of a page that uses nothing beyond itself.
+func Default() Headers {
+	h, err := For(Use{})
+	if err != nil {
+		panic("headers: the zero Use is valid: " + err.Error())
+	}
+	return h
+}
+
+// For gives the headers of a page that uses what u names, and nothing else. All
+// that is wrong with u is in the error.
+func For(u Use) (Headers, error) {
+	var errs []error
+	add := func(err error) { errs = append(errs, err) }
+
+	connect := []string{"'self'"}
+	allow := []string{}
+	images := []string{"'self'", "data:"}
+	each(u.Connect, "connect", add, func(h host) {
+		connect = append(connect, h.sources()...)
+		allow = append(allow, h.patterns()...)
+	})
+	each(u.Images, "images", add, func(h host) {
+		images = append(images, h.patterns()...)
+		allow = append(allow, h.patterns()...)
+	})
+	each(u.Navigate, "navigate", add, func(h host) { allow = append(allow, h.patterns()...) })
+
+	frames := []string{}
+	each(without(u.Frames, "self", func() { frames = append(frames, "'self'") }), "frames", add, func(h host) {
+		frames = append(frames, h.patterns()...)
+		allow = append(allow, h.patterns()...)
+	})
+	ancestors := []string{}
+	each(without(u.Ancestors, "self", func() { ancestors = append(ancestors, "'self'") }), "ancestors", add, func(h host) {
+		ancestors = append(ancestors, h.patterns()...)
+	})
+	types := append([]string{"bailey"}, u.TrustedTypes...)
+	for _, t := range u.TrustedTypes {
+		if !validPolicyName(t) {
+			add(errors.New("trustedTypes: " + strconv.Quote(t) + " is not a policy name (letters, digits and -#=_/@.%)"))
+		}
+	}
+	if u.HSTS < 0 {
+		add(errors.New("hsts: seconds cannot be negative"))
+	}
+
+	csp := CSP{
+		{"default-src", none(nil)},
+		{"script-src", append([]string{"'self'", "'wasm-unsafe-eval'"}, hashes(u.ScriptHashes, "scriptHashes", add)...)},
+		{"style-src", append([]string{"'self'"}, hashes(u.StyleHashes, "styleHashes", add)...)},
+		{"img-src", unique(images)},
+		{"font-src", []string{"'self'"}},
+		{"connect-src", unique(connect)},
+		{"worker-src", []string{"'self'", "blob:"}},
+		{"frame-src", none(unique(frames))},
+		{"manifest-src", []string{"'self'"}},
+		{"base-uri", none(nil)},
+		{"form-action", none(nil)},
+		{"frame-ancestors", none(unique(ancestors))},
+		{"require-trusted-types-for", []string{"'script'"}},
+		{"trusted-types", unique(types)},
+	}
+	perms, err := permissionsFor(u.Features)
+	if err != nil {
+		add(err)
+	}
+	h := Headers{
+		CSP:           csp,
+		Connections:   Allowlist{Origin: true, Patterns: unique(allow), Redirects: u.Redirects},
+		Permissions:   perms,
+		Resource:      "same-origin",
+		Referrer:      "no-referrer",
+		NoSniff:       true,
+		NoDNSPrefetch: true,
+		HSTS:          u.HSTS,
+	}
+	switch u.Isolation {
+	case RequireCORP:
+		h.Opener, h.Embedder = "same-origin", "require-corp"
+	case Credentialless:
+		h.Opener, h.Embedder = "same-origin", "credentialless"
+	case Document:
+		h.Isolation = "isolate-and-require-corp"
+	case DocumentCredentialless:
+		h.Isolation = "isolate-and-credentialless"
+	case NoIsolation:
+	default:
+		add(errors.New("isolation: " + strconv.Quote(string(u.Isolation)) +
+			" is unknown; leave it out, or use credentialless, document, document-credentialless or none"))
+	}
+	if len(errs) > 0 {
+		return Headers{}, errors.Join(errs...)
+	}
+	return h, h.Validate()
+}
+
+// each parses every pattern and hands on the good ones.
+func each(patterns []string, field string, bad func(error), good func(host)) {
+	for _, p := range patterns {
+		h, err := parseHost(p)
+		if err != nil {
+			bad(errors.New(field + ": " + err.Error()))
+			continue
+		}
+		good(h)
+	}
+}
+
+func without(list []string, word string, found func()) []string {
+	var rest []string
+	for _, s := range list {
+		if s == word {
+			found()
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	return rest
+}
+
+func hashes(list []string, field string, bad func(error)) []string {
+	var out []string
+	for _, s := range list {
+		s = strings.Trim(s, "'")
+		if !validHash(s) {
+			bad(errors.New(field + ": " + strconv.Quote(s) + " is not a hash; it looks like sha256- and 44 base64 characters"))
+			continue
+		}
+		out = append(out, "'"+s+"'")
+	}
+	return unique(out)
+}
+
+func validHash(s string) bool {
+	alg, sum, ok := strings.Cut(s, "-")
+	size := map[string]int{"sha256": 32, "sha384": 48, "sha512": 64}[alg]
+	raw, err := base64.StdEncoding.DecodeString(sum)
+	return ok && size > 0 && err == nil && len(raw) == size
+}
+
+func none(list []string) []string {
+	if len(list) == 0 {
+		return []string{"'none'"}
+	}
+	return list
+}
+
+func unique(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/bailey-go/bailey/wasm_exec/headers"
+)
+
+func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("headers", flag.ContinueOnError)
+	server := f.String("for", "", "the `server`: "+strings.Join(headers.Servers(), ", "))
+	file := f.String("f", "", "a headers.json that says what the page uses")
+	var connect []string
+	f.Func("connect", "a `host` the page talks to (repeat for more)", func(s string) error {
+		connect = append(connect, s)
+		return headers.CheckHost(s)
+	})
+	if _, err := parse(f, args, stderr, 0, "-for SERVER"); err != nil {
+		return err
+	}
+	if *server == "" {
+		fmt.Fprintln(stderr, "wasm_exec headers: name the server with -for:", strings.Join(headers.Servers(), ", "))
+		return errUsage
+	}
+	var use headers.Use
+	if *file != "" {
+		data, err := os.ReadFile(*file)
+		if err != nil {
+			return fmt.Errorf("headers: %w", err)
+		}
+		if use, err = decodeUse(data); err != nil {
+			return fmt.Errorf("headers: %s: %w", *file, err)
+		}
+	}
+	use.Connect = append(use.Connect, connect...)
+	h, err := pageHeaders(use)
+	if err != nil {
+		return fmt.Errorf("headers: %w", err)
+	}
+	text, err := headers.Render(h, *server)
+	if err != nil {
+		return fmt.Errorf("headers: %w", err)
+	}
+	_, err = io.WriteString(stdout, text)
+	return err
+}
+
+// decodeUse reads a headers.json; a key that is not known is a mistake, never
+// passed over.
+func decodeUse(data []byte) (headers.Use, error) {
+	var u headers.Use
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&u); err != nil {
+		return u, err
+	}
+	if dec.More() {
+		return u, fmt.Errorf("holds more than one value")
+	}
+	_, err := headers.For(u)
+	return u, err
+}
+
+// pageHeaders adds what every page of this library needs: leave for the frame
+// scripts, by their hashes.
+func pageHeaders(u headers.Use) (headers.Headers, error) {
+	u.ScriptHashes = append(append([]string{}, frameScriptHashes()...), u.ScriptHashes...)
+	return headers.For(u)
+}

@@ -1,0 +1,171 @@
+"use strict";
+// One Go program: its output, its end, and what happens to calls after its end.
+
+/**
+ * What the loader uses of wasm_exec.js's class.
+ * @typedef {{
+ *   argv: string[], env: Record<string, string>, exited?: boolean, importObject: WebAssembly.Imports,
+ *   exit: (code: number) => void, run: (instance: WebAssembly.Instance) => Promise<void>, _resume: () => void,
+ *   _scheduledTimeouts?: Map<number, ReturnType<typeof setTimeout>>,
+ * }} GoInstance
+ * @typedef {{ new (): GoInstance }} GoClass
+ * @typedef {{ writeSync(fd: number, data: Uint8Array): number }} OutputFS
+ * @typedef {{ code: number, error?: ProgramError, stderr: string }} Exit
+ */
+
+/** The program whose Go code runs now: wasm_exec.js shares one fs among all. @type {Program | undefined} */
+let current;
+const patched = new WeakSet();
+
+/**
+ * Gives each program lines of its own, although fs is the page's.
+ * @param {boolean} own whether fs is wasm_exec.js's, which only logs
+ */
+function shareOutput(own) {
+  const fs = /** @type {{fs?: OutputFS}} */ (globalThis).fs;
+  if (!fs || patched.has(fs)) return;
+  patched.add(fs);
+  const write = fs.writeSync;
+  fs.writeSync = (fd, data) => {
+    if (!current || (fd !== 1 && fd !== 2)) return write.call(fs, fd, data);
+    current.output(fd, data, own);
+    return own ? data.length : write.call(fs, fd, data);
+  };
+}
+
+class Program {
+  /**
+   * @param {string} name
+   * @param {GoClass} Go
+   * @param {WebAssembly.Module} module
+   * @param {{args?: string[], env?: Record<string, string>}} options
+   * @param {(error: ProgramError) => void} onEnd called when it ends badly
+   */
+  constructor(name, Go, module, options, onEnd) {
+    this.name = name;
+    this.Go = Go;
+    this.module = module;
+    this.options = options;
+    this.onEnd = onEnd;
+    this.running = false;
+    /** @type {number | undefined} */
+    this.exitCode = undefined;
+    this.stderr = "";
+    this.lines = ["", "", ""];
+    this.decoders = [1, 2, 3].map(() => new TextDecoder());
+    /** @type {Promise<Exit>} */
+    this.exited = new Promise((done) => (this.resolve = done));
+    this.generation = 0;
+  }
+
+  /** Runs main from its beginning, in fresh memory. It resolves once main waits for something or has ended. */
+  async start() {
+    const go = new this.Go();
+    const generation = ++this.generation;
+    go.argv = [this.name, ...(this.options.args || [])];
+    go.env = { ...this.options.env };
+    const wrong = misfit(this.module, go.importObject, this.name);
+    if (wrong) throw wrong;
+    let code = 0;
+    go.exit = (c) => (code = c);
+    let ended = false;
+    let told = false;
+    /** @param {unknown} [cause] */
+    const end = (cause) => {
+      if (ended) return;
+      ended = true;
+      // wasm_exec.js would spin on a timer whose program is gone.
+      go._scheduledTimeouts?.forEach((t) => clearTimeout(t));
+      go._scheduledTimeouts?.clear();
+      if (generation === this.generation) this.end(cause === undefined ? code : 2, cause);
+    };
+    const resume = go._resume;
+    go._resume = () => {
+      if (ended) {
+        if (!told) {
+          console.warn(`bailey: ${this.name} has ended, but the page still calls a function of it. Such calls do nothing. ` +
+            "If its handlers should live, let main wait, for example with select {}.");
+        }
+        told = true;
+        return;
+      }
+      const outer = current;
+      current = this;
+      try {
+        resume.call(go);
+        if (go.exited) end();
+      } catch (e) {
+        end(e);
+        // Go code that waits below this call must not go on as if it had returned.
+        if (outer === this) throw e;
+      } finally {
+        current = outer;
+      }
+    };
+    /** @type {WebAssembly.Instance} */
+    let instance;
+    try {
+      instance = await WebAssembly.instantiate(this.module, go.importObject);
+    } catch (e) {
+      throw ending(this.name, 2, e instanceof RangeError ? "out of memory" : "", e);
+    }
+    this.running = true;
+    const outer = current;
+    current = this;
+    // run is async, but begins at once: what it throws comes back as a rejection.
+    const run = go.run(instance);
+    current = outer;
+    if (go.exited) end();
+    run.then(() => end(), end);
+    await Promise.race([run, Promise.resolve()]).catch(() => undefined);
+    return this;
+  }
+
+  /** Starts again in fresh memory. What the page still holds of the old run does nothing. */
+  async restart() {
+    if (this.running) throw new Error(`${this.name} is still running`);
+    this.stderr = "";
+    this.exitCode = undefined;
+    this.exited = new Promise((done) => (this.resolve = done));
+    return this.start();
+  }
+
+  /**
+   * @param {number} code
+   * @param {unknown} cause
+   */
+  end(code, cause) {
+    this.running = false;
+    this.exitCode = code;
+    for (const fd of [1, 2]) this.log(fd, this.lines[fd]); // a last line needs no newline
+    const error = code === 0 ? undefined : ending(this.name, code, this.stderr, cause);
+    if (error) {
+      console.error(`bailey: ${error.message} ${error.fix}`, ...(cause === undefined ? [] : [cause]));
+      this.onEnd(error);
+    }
+    this.resolve?.({ code, error, stderr: this.stderr });
+  }
+
+  /**
+   * @param {number} fd
+   * @param {Uint8Array} data
+   * @param {boolean} log
+   */
+  output(fd, data, log) {
+    const text = this.decoders[fd].decode(data, { stream: true });
+    if (fd === 2) this.stderr = (this.stderr + text).slice(-8192);
+    if (!log) return;
+    const lines = (this.lines[fd] + text).split("\n");
+    this.lines[fd] = /** @type {string} */ (lines.pop());
+    if (lines.length) console[fd === 1 ? "log" : "error"](lines.join("\n"));
+  }
+
+  /**
+   * @param {number} fd
+   * @param {string} rest
+   */
+  log(fd, rest) {
+    this.lines[fd] = "";
+    if (rest) console[fd === 1 ? "log" : "error"](rest);
+  }
+}

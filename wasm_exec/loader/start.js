@@ -1,0 +1,222 @@
+"use strict";
+// Finding, fetching and compiling a program, and the door: globalThis.bailey.
+
+/**
+ * @typedef {{
+ *   wasm: string | URL,
+ *   args?: string[],
+ *   env?: Record<string, string>,
+ *   manifest?: string | URL | false,
+ *   exec?: string | URL,
+ *   panel?: boolean,
+ *   mount?: Element | null,
+ *   signal?: AbortSignal,
+ *   onProgress?: (loaded: number, total: number) => void,
+ * }} StartOptions
+ * @typedef {{ path: string, size: number, exec?: string }} ManifestFile
+ * @typedef {{ start: typeof start, ProgramError: typeof ProgramError, programs: Promise<Program>[] }} Bailey
+ */
+
+/** @type {Map<string, Promise<GoClass>>} */
+const classes = new Map();
+/** @type {Promise<unknown>} */
+let queue = Promise.resolve();
+
+/**
+ * The Go class of one wasm_exec.js. Each address is loaded once, one after another because each
+ * leaves its class in the same global; so programs of several Go versions share a page.
+ * import() needs no Trusted Types policy, unlike a script element.
+ * @param {string} url
+ * @param {PolicyWatch} watch
+ */
+function goClass(url, watch) {
+  const page = /** @type {{Go?: GoClass, fs?: OutputFS}} */ (globalThis);
+  let found = classes.get(url);
+  if (!found) {
+    found = queue.then(async () => {
+      const own = !page.fs;
+      try {
+        await import(url);
+      } catch (e) {
+        throw (await watch.explain(url, e)) || new ProgramError("script", `${url} did not load.`,
+          "Check its path, and that the server sends it as text/javascript.", String(e), e);
+      }
+      shareOutput(own);
+      if (!page.Go) throw new ProgramError("script", `${url} is not Go's wasm_exec.js.`, "Take it from GOROOT/lib/wasm.");
+      return page.Go;
+    });
+    queue = found.catch(() => classes.delete(url));
+    classes.set(url, found);
+  }
+  return found;
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} init
+ * @param {PolicyWatch} watch
+ */
+async function request(url, init, watch) {
+  try {
+    return await fetch(url, init);
+  } catch (e) {
+    if (init.signal?.aborted) throw init.signal.reason;
+    throw await unreachable(url, e, watch);
+  }
+}
+
+/**
+ * Reads the answer to its end and counts bytes as the program will see them: after decompression.
+ * @param {Response} response
+ * @param {(loaded: number, head: Uint8Array) => void} onBytes
+ */
+async function count(response, onBytes) {
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
+  let loaded = 0;
+  let head = new Uint8Array(0);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return { loaded, head };
+    if (head.length < 60) {
+      const more = new Uint8Array(head.length + value.length);
+      more.set(head);
+      more.set(value, head.length);
+      head = more.slice(0, 64);
+    }
+    loaded += value.length;
+    onBytes(loaded, head);
+  }
+}
+
+let warned = false;
+
+/**
+ * @param {Response} response
+ * @param {string} url
+ * @param {number} size uncompressed; 0 when unknown
+ * @param {(loaded: number, total: number) => void} onProgress
+ * @param {PolicyWatch} watch
+ */
+async function compile(response, url, size, onProgress, watch) {
+  const total = size || Number(response.headers.get("X-Uncompressed-Size")) ||
+    // Content-Length counts compressed bytes where there is an encoding.
+    (response.headers.get("Content-Encoding") ? 0 : Number(response.headers.get("Content-Length")));
+  const streams = /^application\/wasm\s*(;|$)/i.test(response.headers.get("Content-Type") || "");
+  if (!streams && !warned) {
+    warned = true;
+    console.warn(`bailey: ${url} is sent as ${response.headers.get("Content-Type") || "no type"}; as application/wasm it would start sooner.`);
+  }
+  const copy = response.clone();
+  const counting = count(copy, (loaded) => onProgress(loaded, total));
+  counting.catch(() => undefined); // the compiler reports it too
+  try {
+    const module = await (streams ? WebAssembly.compileStreaming(response) : response.arrayBuffer().then((b) => WebAssembly.compile(b)));
+    const { loaded } = await counting;
+    onProgress(loaded, loaded);
+    return module;
+  } catch (e) {
+    /** @type {{loaded: number, head: Uint8Array}} */
+    let got;
+    try {
+      got = await counting;
+    } catch (cut) {
+      throw await unreachable(url, cut, watch);
+    }
+    const magic = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+    if (magic.some((b, i) => got.head[i] !== b)) throw notWasm(got.head, url);
+    const blocked = await watch.explain("wasm-eval", e);
+    if (blocked) throw blocked;
+    if (e instanceof RangeError) throw ending(url, 2, "out of memory", e);
+    throw new ProgramError(size && got.loaded < size ? "truncated" : "notwasm",
+      size && got.loaded < size ? `Only ${got.loaded} of ${size} bytes of ${url} arrived.` : `${url} does not compile.`,
+      "Load the page again; if it stays so, build and deploy again.", String(e), e);
+  }
+}
+
+/**
+ * Loads a Go program and runs it.
+ * @param {StartOptions} options
+ * @returns {Promise<Program>}
+ */
+async function start(options) {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const address = new URL(options.wasm, document.baseURI);
+  const name = decodeURIComponent(address.pathname.replace(/^.*\//, ""));
+  const watch = new PolicyWatch();
+  const panel = options.panel === false ? undefined : new Panel(options.mount || null, name);
+  try {
+    if (typeof WebAssembly !== "object") {
+      // Also how browsers behave that switch WebAssembly off, as in a lockdown mode.
+      throw new ProgramError("unsupported", "This browser does not run WebAssembly.", "Use another, or allow it for this site.");
+    }
+    const program = await load(options, address, name, watch, panel);
+    signal?.throwIfAborted();
+    await program.start();
+    if (program.exitCode === undefined || program.exitCode === 0) panel?.close();
+    return program;
+  } catch (e) {
+    if (e instanceof ProgramError) {
+      console.error(`bailey: ${e.message} ${e.fix}`, e);
+      panel?.fail(e, "Reload", () => location.reload());
+    } else {
+      panel?.close();
+    }
+    throw e;
+  } finally {
+    watch.stop();
+  }
+}
+
+/**
+ * @param {StartOptions} options
+ * @param {URL} address
+ * @param {string} name
+ * @param {PolicyWatch} watch
+ * @param {Panel | undefined} panel
+ */
+async function load(options, address, name, watch, panel) {
+  const init = { signal: options.signal };
+  /** @param {number} loaded @param {number} total */
+  const onProgress = (loaded, total) => {
+    panel?.progress(loaded, total);
+    options.onProgress?.(loaded, total);
+  };
+  for (let again = false; ; again = true) {
+    /** @type {ManifestFile | undefined} */
+    let entry;
+    const list = new URL(options.manifest || "manifest.json", address);
+    if (options.manifest !== false) {
+      const answer = await request(list.href, { ...init, cache: "no-cache" }, watch);
+      // A page may well have no manifest; then the name is taken as it stands.
+      if (answer.ok) entry = (await answer.json().catch(() => undefined))?.files?.[name];
+    }
+    const url = entry ? new URL(entry.path, list).href : address.href;
+    const exec = options.exec ? new URL(options.exec, document.baseURI) : entry?.exec ? new URL(entry.exec, list) : undefined;
+    const ready = /** @type {{Go?: GoClass}} */ (globalThis).Go;
+    const Go = !exec && ready ? Promise.resolve(ready) : goClass((exec || new URL("wasm_exec.js", address)).href, watch);
+    Go.catch(() => undefined); // awaited below, after the request that runs beside it
+    const response = await request(url, init, watch);
+    // A new build may have been deployed between the manifest and this.
+    if (response.status === 404 && entry && !again) continue;
+    if (!response.ok) throw refused(url, response.status);
+    const module = await compile(response, url, entry?.size || 0, onProgress, watch);
+    const run = new Program(name, await Go, module, options,
+      (error) => panel?.fail(error, "Restart", () => void run.restart().catch((e) => console.error(e))));
+    return run;
+  }
+}
+
+const page = /** @type {{bailey?: Bailey}} */ (globalThis);
+// The script may stand in a page more than once, for several programs.
+const door = (page.bailey ??= { start, ProgramError, programs: [] });
+const script = document.currentScript;
+if (script instanceof HTMLScriptElement && script.dataset.wasm) {
+  const { wasm, exec, manifest, panel, mount } = script.dataset;
+  const started = door.start({
+    wasm, exec, manifest: manifest === "none" ? false : manifest, panel: panel !== "none",
+    mount: mount ? document.querySelector(mount) : null,
+  });
+  started.catch(() => undefined); // start has told the person and the console
+  door.programs.push(started);
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("serve", flag.ContinueOnError)
+	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
+	public := f.Bool("public", false, "allow an address that other machines can reach")
+	rest, err := parse(f, args, stderr, 1, "DIR")
+	if err != nil {
+		return err
+	}
+	site, err := newSite(rest[0])
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	defer site.Close()
+	site.public = *public
+	l, err := listen(ctx, *addr, *public, stdout)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	fmt.Fprintf(stdout, "serving %s at http://%s/ (Ctrl-C ends it)\n", rest[0], l.Addr())
+	return serve(ctx, l, site)
+}
+
+// serve answers until ctx ends, and then lets open answers finish for a moment.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := srv.Shutdown(last); err != nil {
+		srv.Close()
+	}
+	<-failed
+	return nil
+}
+
+// listen takes addr, or the next free port above it, and says so.
+func listen(ctx context.Context, addr string, public bool, stdout io.Writer) (net.Listener, error) {
+	host, portText, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, fmt.Errorf("-addr %q is not host:port", addr)
+	}
+	port, err := strconv.ParseUint(portText, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("-addr %q: the port must be a number from 0 to 65535", addr)
+	}
+	if !public && !loopback(host) {
+		return nil, fmt.Errorf("-addr %q can be reached by other machines: add -public if that is meant, or use 127.0.0.1", addr)
+	}
+	var lc net.ListenConfig
+	for p := port; p < port+20 && p <= 65535; p++ {
+		l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.FormatUint(p, 10)))
+		if err == nil {
+			if p != port {
+				fmt.Fprintf(stdout, "port %d is taken, so this is port %d\n", port, p)
+			}
+			return l, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("ports %d to %d are all taken: choose another with -addr", port, min(port+19, 65535))
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// newSite serves the folder dir.
+func newSite(dir string) (*site, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: build something into it first (%w)", dir, err)
+	}
+	return &site{root: root}, nil
+}

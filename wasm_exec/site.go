@@ -1,0 +1,275 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/bailey-go/bailey/wasm_exec/headers"
+)
+
+// site is an http.Handler for built pages: one at the root, or one in each
+// folder below it. It sends the forms that build compressed, and for each page
+// the headers of the nearest headers.json above it.
+type site struct {
+	root   *os.Root // nothing outside it is reachable, by symbolic link either
+	public bool
+}
+
+func (s *site) Close() error { return s.root.Close() }
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+		return
+	}
+	// A foreign name that resolves to this machine (DNS rebinding) gets nothing.
+	if !s.public && !localName(r.Host) {
+		http.Error(w, "this server answers to localhost and 127.0.0.1 only", http.StatusMisdirectedRequest)
+		return
+	}
+	clean := path.Clean("/" + r.URL.Path)
+	name := strings.TrimPrefix(clean, "/")
+	if name == "" {
+		name = "."
+	}
+	if err := s.setHeaders(w, name); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if hidden(name) {
+		http.NotFound(w, r)
+		return
+	}
+	st, err := s.root.Stat(name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	if st.IsDir() {
+		if !strings.HasSuffix(r.URL.Path, "/") {
+			http.Redirect(w, r, "/"+name+"/", http.StatusMovedPermanently)
+			return
+		}
+		if s.exists(path.Join(name, "index.html")) {
+			s.file(w, r, path.Join(name, "index.html"))
+			return
+		}
+		s.list(w, name)
+		return
+	}
+	if strings.HasSuffix(r.URL.Path, "/") {
+		http.NotFound(w, r)
+		return
+	}
+	s.file(w, r, name)
+}
+
+// setHeaders applies the nearest headers.json from name's folder upwards.
+func (s *site) setHeaders(w http.ResponseWriter, name string) error {
+	use := headers.Use{}
+	for dir := name; ; dir = path.Dir(dir) {
+		data, err := s.root.ReadFile(path.Join(dir, headersName))
+		if err == nil {
+			if use, err = decodeUse(data); err != nil {
+				return fmt.Errorf("%s: %w", path.Join(dir, headersName), err)
+			}
+			break
+		}
+		if dir == "." {
+			break
+		}
+	}
+	h, err := pageHeaders(use)
+	if err != nil {
+		return err
+	}
+	for _, x := range h.List() {
+		w.Header().Set(x.Name, x.Value)
+	}
+	return nil
+}
+
+// file sends one file in the best form that the client takes.
+func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
+	f, err := s.root.Open(name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer func() { f.Close() }()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentType(name))
+	h.Set("Cache-Control", "no-cache")
+	if hashedName.MatchString(path.Base(name)) {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	tag := strconv.FormatInt(st.ModTime().UnixNano(), 36) + "-" + strconv.FormatInt(st.Size(), 36)
+	if compressible(name) {
+		h.Add("Vary", "Accept-Encoding")
+		for _, form := range []struct{ coding, ext string }{{"br", ".br"}, {"gzip", ".gz"}} {
+			if !accepts(r.Header.Get("Accept-Encoding"), form.coding) {
+				continue
+			}
+			packed, err := s.root.Open(name + form.ext)
+			if err != nil {
+				continue
+			}
+			pst, err := packed.Stat()
+			if err != nil || pst.ModTime().Before(st.ModTime()) { // the file was edited since
+				packed.Close()
+				continue
+			}
+			f.Close()
+			f = packed
+			h.Set("Content-Encoding", form.coding)
+			h.Set("Content-Length", strconv.FormatInt(pst.Size(), 10))
+			tag += "-" + form.coding
+			break
+		}
+	}
+	h.Set("Etag", `"`+tag+`"`)
+	if h.Get("Content-Encoding") != "" {
+		r = r.Clone(r.Context())
+		r.Header.Del("Range") // a range of the packed form helps nobody
+	}
+	http.ServeContent(w, r, path.Base(name), st.ModTime(), f)
+}
+
+// list names the pages in the folders below.
+func (s *site) list(w http.ResponseWriter, name string) {
+	dir, err := s.root.Open(name)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	var items []string
+	for _, e := range entries {
+		if e.IsDir() && !hidden(e.Name()) {
+			items = append(items, e.Name())
+		}
+	}
+	sortStrings(items)
+	var b strings.Builder
+	b.WriteString("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">" +
+		"<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>Pages</title><main><h1>Pages</h1><ul>")
+	for _, i := range items {
+		fmt.Fprintf(&b, "<li><a href=\"%s/\">%s</a></li>", html.EscapeString(i), html.EscapeString(i))
+	}
+	if len(items) == 0 {
+		b.WriteString("<li>none yet: build one into this folder</li>")
+	}
+	b.WriteString("</ul></main>")
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	io.WriteString(w, b.String())
+}
+
+func (s *site) exists(name string) bool {
+	_, err := s.root.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist) && err == nil
+}
+
+// hidden names are never sent: dot files, and the headers' own source.
+func hidden(name string) bool {
+	if name == "." {
+		return false
+	}
+	for _, part := range strings.Split(name, "/") {
+		if strings.HasPrefix(part, ".") || part == headersName {
+			return true
+		}
+	}
+	return false
+}
+
+func localName(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	return loopback(host) || strings.HasSuffix(host, ".localhost")
+}
+
+// accepts reads Accept-Encoding (RFC 9110, section 12.5.3); without the header
+// nothing is compressed.
+func accepts(header, coding string) bool {
+	star := false
+	for _, item := range strings.Split(header, ",") {
+		name, params, _ := strings.Cut(item, ";")
+		name = strings.ToLower(strings.TrimSpace(name))
+		q := 1.0
+		if v, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q="); ok {
+			q, _ = strconv.ParseFloat(v, 64) // unreadable counts as refused
+		}
+		if name == coding {
+			return q > 0
+		}
+		if name == "*" {
+			star = q > 0
+		}
+	}
+	return star
+}
+
+// contentType does not ask the operating system, whose tables differ.
+func contentType(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".html":
+		return "text/html; charset=utf-8"
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js", ".mjs":
+		return "text/javascript; charset=utf-8"
+	case ".json", ".map":
+		return "application/json"
+	case ".webmanifest":
+		return "application/manifest+json"
+	case ".wasm":
+		return "application/wasm"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".webp":
+		return "image/webp"
+	case ".avif":
+		return "image/avif"
+	case ".gif":
+		return "image/gif"
+	case ".ico":
+		return "image/x-icon"
+	case ".woff2":
+		return "font/woff2"
+	case ".pdf":
+		return "application/pdf"
+	case ".md", ".txt", ".ts":
+		return "text/plain; charset=utf-8"
+	case ".xml":
+		return "application/xml"
+	}
+	return "application/octet-stream"
+}

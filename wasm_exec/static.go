@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// hashedName matches a name that its content gives, so that it never changes.
+var hashedName = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[0-9a-f]{16}\.(wasm|js)$`)
+
+// headersName is the folder's own headers.Use, read by serve.
+const headersName = "headers.json"
+
+// static copies the files of the package's web folder, and its headers.json,
+// and writes an index.html only if there is none from anywhere.
+func (b *builder) static(dir, name string) {
+	if b.err != nil {
+		return
+	}
+	web := filepath.Join(dir, "web")
+	err := filepath.WalkDir(web, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if p == web && errors.Is(err, fs.ErrNotExist) {
+				return nil // a program without files of its own
+			}
+			return err
+		}
+		hidden := strings.HasPrefix(d.Name(), ".")
+		if d.IsDir() {
+			if hidden && p != web {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if hidden || strings.HasSuffix(p, ".go") || !d.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(web, p)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if slices.Contains([]string{manifestName, "bailey.js", "bailey.mjs"}, rel) || hashedName.MatchString(rel) {
+			return fmt.Errorf("%s has a name that build writes itself: rename it", p)
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		b.plain(rel, data)
+		return b.err
+	})
+	if err != nil {
+		b.err = err
+		return
+	}
+	own, err := os.ReadFile(filepath.Join(dir, headersName))
+	switch {
+	case err == nil:
+		if _, err := decodeUse(own); err != nil {
+			b.err = fmt.Errorf("%s: %w", filepath.Join(dir, headersName), err)
+			return
+		}
+		b.err = writeFile(filepath.Join(b.dir, headersName), own)
+	case !errors.Is(err, fs.ErrNotExist):
+		b.err = err
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "index.html")); errors.Is(err, fs.ErrNotExist) {
+		b.plain("index.html", indexPage(name, filepath.Base(dir)))
+	}
+}
+
+func sortStrings(s []string) { slices.Sort(s) }

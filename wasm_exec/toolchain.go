@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// program is the Go package that becomes a page, and the toolchain that
+// compiles it.
+type program struct {
+	dir       string // the package's folder
+	pkg       string // what to hand to go build
+	workDir   string // where to run go
+	goroot    string
+	goversion string
+}
+
+// findProgram asks the go command about pkg. A folder is asked from within, so
+// that a package of a nested module works, and so that the toolchain is the one
+// its own go.mod chooses.
+func findProgram(ctx context.Context, pkg string) (*program, error) {
+	p := &program{pkg: pkg}
+	if st, err := os.Stat(pkg); err == nil && st.IsDir() {
+		p.workDir, p.pkg = pkg, "."
+	}
+	out, err := p.goCommand(ctx, "list", "-e", "-json=Dir,Name,ImportPath,Error", p.pkg)
+	if err != nil {
+		return nil, err
+	}
+	var info struct {
+		Dir, Name, ImportPath string
+		Error                 *struct{ Err string }
+	}
+	dec := json.NewDecoder(bytes.NewReader(out))
+	if err := dec.Decode(&info); err != nil {
+		return nil, fmt.Errorf("reading what go list says of %s: %w", pkg, err)
+	}
+	switch {
+	case info.Name == "" && info.Error != nil:
+		return nil, fmt.Errorf("%s is not a Go package that builds for the browser: %s", pkg, strings.TrimSpace(info.Error.Err))
+	case info.Name != "main":
+		return nil, fmt.Errorf("%s is package %s, not package main: name the folder that holds func main", pkg, info.Name)
+	case dec.More():
+		return nil, fmt.Errorf("%s matches several packages: name one", pkg)
+	}
+	p.dir = info.Dir
+	out, err = p.goCommand(ctx, "env", "GOROOT", "GOVERSION")
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(strings.ReplaceAll(string(out), "\r", ""), "\n")
+	if len(lines) < 2 {
+		return nil, fmt.Errorf("go env said %q", out)
+	}
+	p.goroot, p.goversion = lines[0], lines[1]
+	return p, nil
+}
+
+// wasmExec reads the wasm_exec.js that belongs to the toolchain; another
+// version's does not fit the binary.
+func (p *program) wasmExec() ([]byte, error) {
+	var tried []string
+	for _, sub := range []string{"lib", "misc"} { // misc until Go 1.23
+		name := filepath.Join(p.goroot, sub, "wasm", "wasm_exec.js")
+		data, err := os.ReadFile(name)
+		if err == nil {
+			return data, nil
+		}
+		tried = append(tried, name)
+	}
+	return nil, fmt.Errorf("%s has no wasm_exec.js (looked for %s): some packagings leave it out; install Go from go.dev/dl, or the package that holds it",
+		p.goversion, strings.Join(tried, " and "))
+}
+
+// compile builds the binary. The version-control stamp is left out, so that the
+// same source gives the same name whatever the commit.
+func (p *program) compile(ctx context.Context, o buildOptions, out string, stderr io.Writer) error {
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + o.ldflags), "-o", out}
+	if o.tags != "" {
+		args = append(args, "-tags", o.tags)
+	}
+	cmd := p.command(ctx, append(args, p.pkg)...)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return errors.New("it does not compile for the browser (GOOS=js GOARCH=wasm); the compiler's words are above")
+	}
+	return nil
+}
+
+func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = p.workDir
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	return cmd
+}
+
+func (p *program) goCommand(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := p.command(ctx, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			return nil, errors.New("the go command is not on PATH: install Go from go.dev/dl")
+		}
+		return nil, fmt.Errorf("go %s: %s", args[0], strings.TrimSpace(stderr.String()))
+	}
+	return out, nil
+}
