@@ -1,0 +1,104 @@
+package fsaccess
+
+import (
+	"io/fs"
+	"os"
+	"testing"
+	"testing/fstest"
+)
+
+// sources are the folders that can be had natively; the browser's have the
+// same tests in their own files.
+func sources(t testing.TB) map[string]func(testing.TB) FS {
+	return map[string]func(testing.TB) FS{
+		"memory":         func(testing.TB) FS { return NewMemory(MemoryOptions{}) },
+		"memory-browser": func(testing.TB) FS { return NewMemory(MemoryOptions{NoMove: true, Staged: true, NoMode: true}) },
+		"memory-folding": func(testing.TB) FS { return NewMemory(MemoryOptions{FoldCase: true}) },
+		"os": func(t testing.TB) FS {
+			d, err := OpenDir(t.TempDir(), DirOptions{NoSync: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { d.Close() })
+			return d
+		},
+		"foreign": func(testing.TB) FS { return stranger{NewMemory(MemoryOptions{})} },
+		"sub": func(t testing.TB) FS {
+			m := NewMemory(MemoryOptions{})
+			must(t, m.MkdirAll("a/b", 0o777))
+			s, err := m.Sub("a/b")
+			must(t, err)
+			return s.(FS)
+		},
+	}
+}
+
+// stranger hides that an FS is of this package.
+type stranger struct{ FS }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func fill(t testing.TB, f FS) []string {
+	must(t, f.MkdirAll("dir/sub/deep", 0o755))
+	must(t, f.Mkdir("empty", 0o755))
+	names := []string{"hello.txt", "zero", "dir/a.bin", "dir/sub/b.md", "dir/sub/deep/c"}
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for i, n := range names {
+		data := []byte(n)
+		switch {
+		case n == "zero":
+			data = nil
+		case i == 2:
+			data = all
+		}
+		must(t, f.WriteFile(n, data, 0o644))
+	}
+	return append(names, "empty", "dir", "dir/sub", "dir/sub/deep")
+}
+
+func TestStandardSuite(t *testing.T) {
+	for name, open := range everyFS(t) {
+		t.Run(name, func(t *testing.T) {
+			f := open(t)
+			names := fill(t, f)
+			if err := fstest.TestFS(f, names...); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+func TestReadOnlySuite(t *testing.T) {
+	m := NewMemory(MemoryOptions{})
+	names := fill(t, m)
+	for name, f := range map[string]*Folder{
+		"iofs":  FromFS(os.DirFS(mirror(t, m))),
+		"layer": FromFS(m),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := fstest.TestFS(f, names...); err != nil {
+				t.Fatal(err)
+			}
+			if !f.Features().ReadOnly {
+				t.Error("features do not say read-only")
+			}
+		})
+	}
+}
+
+// mirror writes an FS into a temporary folder.
+func mirror(t testing.TB, f FS) string {
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, f))
+	return dir
+}
+
+var _ fs.FS = stranger{}

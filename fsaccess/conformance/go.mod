@@ -1,0 +1,10 @@
+module github.com/bailey-go/bailey/fsaccess/conformance
+
+go 1.26.0
+
+require (
+	github.com/bailey-go/bailey v0.0.0
+	github.com/hack-pad/hackpadfs v0.2.4
+)
+
+replace github.com/bailey-go/bailey => ../..

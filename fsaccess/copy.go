@@ -1,0 +1,135 @@
+package fsaccess
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// chunk is how much of a file is in memory at once when it is copied.
+const chunk = 1 << 20
+
+// copyFile copies one file's bytes, whatever they are, and says how many. The
+// new file appears whole or not at all.
+func copyFile(ctx context.Context, src core, from string, dst core, to string, progress func(int)) (int64, error) {
+	in, err := src.open(ctx, from, os.O_RDONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	fi, err := in.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if fi.IsDir() {
+		return 0, errIsDir
+	}
+	out, err := dst.replace(ctx, to, fi.Mode().Perm())
+	if err != nil {
+		return 0, err
+	}
+	defer out.abort()
+	n, err := pump(ctx, out, in, progress)
+	if err != nil {
+		return n, err
+	}
+	if n != fi.Size() {
+		return n, ErrConflict // it grew or shrank while it was being copied
+	}
+	return n, out.commit(ctx)
+}
+
+// pump is io.Copy that hears the context between chunks.
+func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int)) (n int64, err error) {
+	buf := make([]byte, chunk)
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return n, err
+		}
+		k, err := r.Read(buf)
+		if k > 0 {
+			if _, werr := w.Write(buf[:k]); werr != nil {
+				return n, werr
+			}
+			n += int64(k)
+			if progress != nil {
+				progress(k)
+			}
+		}
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+}
+
+// copyRename renames where the platform cannot: everything is copied before
+// anything is deleted, so that at each moment one whole tree is there.
+func copyRename(ctx context.Context, c core, from, to string) error {
+	if same, err := sameEntry(ctx, c, from, to); err != nil {
+		return err
+	} else if same && from != to {
+		// One entry under two spellings: deleting the old name would delete
+		// the new one too, so it goes by way of a third.
+		tmp := join(parentOf(from), swapName())
+		if err := copyRename(ctx, c, from, tmp); err != nil {
+			return err
+		}
+		return copyRename(ctx, c, tmp, to)
+	}
+	fi, err := c.stat(ctx, from)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		if _, err := copyFile(ctx, c, from, c, to, nil); err != nil {
+			return err
+		}
+		return c.remove(ctx, from)
+	}
+	if err := copyDir(ctx, c, from, c, to, fi); err != nil {
+		// The target was free before, so all that is in it is ours.
+		return errors.Join(err, c.removeAll(context.WithoutCancel(ctx), to))
+	}
+	return c.removeAll(ctx, from)
+}
+
+func copyDir(ctx context.Context, src core, from string, dst core, to string, fi fs.FileInfo) error {
+	list, err := src.readDir(ctx, from)
+	if err != nil {
+		return err
+	}
+	if err := dst.mkdir(ctx, to, fi.Mode().Perm()); err != nil {
+		return err
+	}
+	for _, e := range list {
+		a, b := join(from, e.Name()), join(to, e.Name())
+		if !e.IsDir() {
+			if _, err := copyFile(ctx, src, a, dst, b, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		sub, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if err := copyDir(ctx, src, a, dst, b, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// swapName makes a name that is not in use.
+func swapName() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
+}

@@ -1,0 +1,186 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+)
+
+// core is what a source or a layer implements: the few operations from which
+// Folder makes an FS. Names are clean and valid, errors are bare (Folder says
+// which name they were about), contexts come with each call, and nothing here
+// takes a lock: Folder does, once, at the bottom.
+type core interface {
+	features() Features
+	// base is the record shared by all who use one source: locks, own writes.
+	base() *shared
+	open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error)
+	stat(ctx context.Context, name string) (fs.FileInfo, error)
+	readDir(ctx context.Context, name string) ([]fs.DirEntry, error) // sorted
+	readFile(ctx context.Context, name string) ([]byte, error)
+	// replace starts a new content for a file. It is seen by nobody until
+	// commit, and then at once.
+	replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error)
+	mkdir(ctx context.Context, name string, perm fs.FileMode) error
+	remove(ctx context.Context, name string) error
+	removeAll(ctx context.Context, name string) error
+	// rename is called after checkRename: the old name is there, the new one
+	// is free or a file that a file may replace.
+	rename(ctx context.Context, from, to string) error
+}
+
+// replacement is a file's next content.
+type replacement interface {
+	io.Writer
+	commit(ctx context.Context) error
+	abort() // idempotent, harmless after commit
+}
+
+// Optional parts of a core.
+type (
+	chmodder interface {
+		chmod(ctx context.Context, name string, mode fs.FileMode) error
+	}
+	chtimer interface {
+		chtimes(ctx context.Context, name string, atime, mtime time.Time) error
+	}
+	// fileWriter is a core with a short way to replace a whole file.
+	fileWriter interface {
+		writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error
+	}
+	// walker is a core that can list a whole tree in packed pages.
+	walker interface {
+		walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error
+	}
+	// grepper is a core that can say which files cannot match.
+	prefilter interface {
+		mayContain(ctx context.Context, names []string, literal string, fold bool) ([]bool, error)
+	}
+	pusher interface {
+		push(ctx context.Context, root string, changed chan<- struct{}) (stop func(), err error)
+	}
+	closer interface{ close() error }
+)
+
+func writeWhole(ctx context.Context, c core, name string, data []byte, perm fs.FileMode) error {
+	if w, ok := c.(fileWriter); ok {
+		return w.writeFile(ctx, name, data, perm)
+	}
+	r, err := c.replace(ctx, name, perm)
+	if err != nil {
+		return err
+	}
+	defer r.abort()
+	if _, err := r.Write(data); err != nil {
+		return err
+	}
+	return r.commit(ctx)
+}
+
+// checkRename holds for every source what package os promises for Rename, so
+// that no source can lose a file by it. done reports that nothing is left to do.
+func checkRename(ctx context.Context, c core, from, to string) (done bool, err error) {
+	if from == "." || to == "." {
+		return false, errInvalid
+	}
+	oi, err := c.stat(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	ni, nerr := c.stat(ctx, to)
+	if nerr == nil && ni.IsDir() {
+		if from == to {
+			return false, errExist
+		}
+		if same, err := sameEntry(ctx, c, from, to); err != nil || !same {
+			return false, errors.Join(err, errExist)
+		}
+		return false, nil
+	}
+	if from == to {
+		return true, nil
+	}
+	if oi.IsDir() && within(from, to) {
+		return false, errInvalid
+	}
+	if nerr == nil {
+		if oi.IsDir() {
+			return false, errNotDir
+		}
+		return false, nil
+	}
+	if !notExist(nerr) {
+		return false, nerr
+	}
+	return false, needDir(ctx, c, parentOf(to))
+}
+
+// needDir answers why name cannot hold a child, or nil.
+func needDir(ctx context.Context, c core, name string) error {
+	if name == "." {
+		return nil
+	}
+	fi, err := c.stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return errNotDir
+	}
+	return nil
+}
+
+// sameEntry tells whether two names that both exist and differ only by case
+// are one entry: then their folder lists only one of them.
+func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
+	if parentOf(a) != parentOf(b) || !foldEqual(a, b) {
+		return false, nil
+	}
+	list, err := c.readDir(ctx, parentOf(a))
+	if err != nil {
+		return false, err
+	}
+	seen := 0
+	for _, e := range list {
+		if n := e.Name(); n == baseOf(a) || n == baseOf(b) {
+			seen++
+		}
+	}
+	return seen == 1, nil
+}
+
+// view is the doorway to a core: which one, below which folder, in which
+// context. Folder embeds it, so every layer that embeds Folder has it too.
+type view struct {
+	c   core
+	dir string
+	ctx context.Context
+}
+
+func (v *view) door() view { return *v }
+
+type doored interface{ door() view }
+
+// viewOf finds the core of any FS, or makes one.
+func viewOf(fsys FS) view {
+	if d, ok := fsys.(doored); ok {
+		return d.door()
+	}
+	return view{c: newForeign(fsys), dir: ".", ctx: context.Background()}
+}
+
+// rooted gives a core whose "." is the view's folder.
+func (v view) rooted() core {
+	if v.dir == "." {
+		return v.c
+	}
+	return &subCore{v.c, v.dir}
+}
+
+func bind(ctx context.Context, fsys FS) FS {
+	v := viewOf(fsys)
+	v.ctx = ctx
+	return &Folder{view: v}
+}

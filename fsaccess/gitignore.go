@@ -1,0 +1,135 @@
+package fsaccess
+
+import (
+	"context"
+	"path"
+	"strings"
+)
+
+// ignorer answers what the .gitignore files of a tree leave out, reading each
+// file once. It follows gitignore(5): the last matching line wins, "!" takes
+// back, a trailing "/" means folders only, a "/" elsewhere ties the pattern to
+// its file's folder, "**" crosses folders.
+type ignorer struct {
+	ctx   context.Context
+	c     core
+	rules map[string][]ignoreRule // by folder
+}
+
+type ignoreRule struct {
+	pattern string // relative to its folder; without "/" it fits at any depth
+	negate  bool
+	dirOnly bool
+	tied    bool
+}
+
+func newIgnorer(ctx context.Context, c core, on bool) *ignorer {
+	if !on {
+		return nil
+	}
+	return &ignorer{ctx, c, make(map[string][]ignoreRule)}
+}
+
+func (g *ignorer) of(dir string) []ignoreRule {
+	r, ok := g.rules[dir]
+	if !ok {
+		if data, err := g.c.readFile(g.ctx, join(dir, ".gitignore")); err == nil {
+			r = parseIgnore(data)
+		}
+		g.rules[dir] = r
+	}
+	return r
+}
+
+func (g *ignorer) skips(name string, dir bool) bool {
+	if g == nil {
+		return false
+	}
+	if dir && path.Base(name) == ".git" {
+		return true
+	}
+	// From the root down, so that a deeper file has the last word.
+	skip := false
+	at := "."
+	for {
+		rel := relative(at, name)
+		for _, r := range g.of(at) {
+			if r.dirOnly && !dir || r.negate != skip {
+				continue
+			}
+			if r.matches(rel) {
+				skip = !r.negate
+			}
+		}
+		i := strings.IndexByte(rel, '/')
+		if i < 0 {
+			return skip
+		}
+		at = join(at, rel[:i])
+	}
+}
+
+func (r ignoreRule) matches(rel string) bool {
+	if !r.tied {
+		ok, _ := path.Match(r.pattern, path.Base(rel))
+		return ok
+	}
+	return matchDeep(strings.Split(r.pattern, "/"), strings.Split(rel, "/"))
+}
+
+// matchDeep is path.Match by elements, where "**" stands for any number of them.
+func matchDeep(pat, name []string) bool {
+	for len(pat) > 0 {
+		if pat[0] == "**" {
+			for len(pat) > 1 && pat[1] == "**" {
+				pat = pat[1:]
+			}
+			if len(pat) == 1 {
+				return len(name) > 0
+			}
+			for i := range name {
+				if matchDeep(pat[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, _ := path.Match(pat[0], name[0]); !ok {
+			return false
+		}
+		pat, name = pat[1:], name[1:]
+	}
+	return len(name) == 0
+}
+
+func parseIgnore(data []byte) []ignoreRule {
+	var out []ignoreRule
+	for line := range strings.SplitSeq(string(data), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		if !strings.HasSuffix(line, `\ `) {
+			line = strings.TrimRight(line, " \t")
+		}
+		if line == "" || line[0] == '#' || len(line) > 1024 {
+			continue
+		}
+		var r ignoreRule
+		if line[0] == '!' {
+			r.negate, line = true, line[1:]
+		} else if strings.HasPrefix(line, `\!`) || strings.HasPrefix(line, `\#`) {
+			line = line[1:]
+		}
+		if r.dirOnly = strings.HasSuffix(line, "/"); r.dirOnly {
+			line = strings.TrimSuffix(line, "/")
+		}
+		r.tied = strings.Contains(line, "/")
+		r.pattern = strings.TrimPrefix(line, "/")
+		if strings.Count(r.pattern, "**") > 4 || r.pattern == "" {
+			continue // more would make matching slow, and nobody writes it
+		}
+		out = append(out, r)
+	}
+	return out
+}

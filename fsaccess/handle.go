@@ -1,0 +1,258 @@
+package fsaccess
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+)
+
+// handle is the File a caller holds: it checks what package os would check,
+// speaks of the name the caller used, and turns a second Close into an error.
+type handle struct {
+	File
+	name   string
+	core   core
+	path   string
+	append bool
+
+	mu     sync.Mutex
+	closed bool
+	wrote  bool
+}
+
+func (h *handle) err(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return pathErr(op, h.name, err)
+}
+
+func (h *handle) alive(op string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return pathErr(op, h.name, fs.ErrClosed)
+	}
+	return nil
+}
+
+func (h *handle) touch() {
+	h.mu.Lock()
+	h.wrote = true
+	h.mu.Unlock()
+}
+
+func (h *handle) Stat() (fs.FileInfo, error) {
+	if err := h.alive("stat"); err != nil {
+		return nil, err
+	}
+	fi, err := h.File.Stat()
+	return fi, h.err("stat", err)
+}
+
+func (h *handle) Read(p []byte) (int, error) {
+	if err := h.alive("read"); err != nil {
+		return 0, err
+	}
+	n, err := h.File.Read(p)
+	return n, h.err("read", err)
+}
+
+func (h *handle) ReadAt(p []byte, off int64) (int, error) {
+	if err := h.alive("readat"); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, pathErr("readat", h.name, errNegative)
+	}
+	n, err := h.File.ReadAt(p, off)
+	return n, h.err("readat", err)
+}
+
+func (h *handle) Write(p []byte) (int, error) {
+	if err := h.alive("write"); err != nil {
+		return 0, err
+	}
+	h.touch()
+	n, err := h.File.Write(p)
+	return n, h.err("write", err)
+}
+
+func (h *handle) WriteAt(p []byte, off int64) (int, error) {
+	if err := h.alive("writeat"); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, pathErr("writeat", h.name, errNegative)
+	}
+	if h.append {
+		return 0, pathErr("writeat", h.name, errors.New("invalid use of WriteAt on a file opened with O_APPEND"))
+	}
+	h.touch()
+	n, err := h.File.WriteAt(p, off)
+	return n, h.err("writeat", err)
+}
+
+func (h *handle) Seek(offset int64, whence int) (int64, error) {
+	if err := h.alive("seek"); err != nil {
+		return 0, err
+	}
+	if whence < io.SeekStart || whence > io.SeekEnd {
+		return 0, pathErr("seek", h.name, errInvalid)
+	}
+	n, err := h.File.Seek(offset, whence)
+	if err != nil {
+		return 0, h.err("seek", err)
+	}
+	return n, nil
+}
+
+func (h *handle) Truncate(size int64) error {
+	if err := h.alive("truncate"); err != nil {
+		return err
+	}
+	if size < 0 {
+		return pathErr("truncate", h.name, errInvalid)
+	}
+	h.touch()
+	return h.err("truncate", h.File.Truncate(size))
+}
+
+func (h *handle) Sync() error {
+	if err := h.alive("sync"); err != nil {
+		return err
+	}
+	return h.err("sync", h.File.Sync())
+}
+
+func (h *handle) ReadDir(n int) ([]fs.DirEntry, error) {
+	if err := h.alive("readdir"); err != nil {
+		return nil, err
+	}
+	list, err := h.File.ReadDir(n)
+	return list, h.err("readdir", err)
+}
+
+func (h *handle) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return pathErr("close", h.name, fs.ErrClosed)
+	}
+	h.closed = true
+	wrote := h.wrote
+	h.mu.Unlock()
+	err := h.File.Close()
+	if wrote {
+		h.core.base().note(h.path)
+	}
+	return h.err("close", err)
+}
+
+// errBadFD is what a write to a handle opened for reading gives, and a read
+// from one opened for writing.
+const errBadFD = syscall.EBADF
+
+// dirFile is an open folder: a listing taken at the first ReadDir.
+type dirFile struct {
+	info fs.FileInfo
+	list func() ([]fs.DirEntry, error)
+
+	mu      sync.Mutex
+	read    bool
+	entries []fs.DirEntry
+}
+
+func (d *dirFile) Stat() (fs.FileInfo, error)         { return d.info, nil }
+func (d *dirFile) Read([]byte) (int, error)           { return 0, errIsDir }
+func (d *dirFile) ReadAt([]byte, int64) (int, error)  { return 0, errIsDir }
+func (d *dirFile) Write([]byte) (int, error)          { return 0, errBadFD }
+func (d *dirFile) WriteAt([]byte, int64) (int, error) { return 0, errBadFD }
+func (d *dirFile) Seek(off int64, w int) (int64, error) {
+	if off != 0 || w != io.SeekStart {
+		return 0, errInvalid
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read, d.entries = false, nil
+	return 0, nil
+}
+func (d *dirFile) Truncate(int64) error { return errInvalid }
+func (d *dirFile) Sync() error          { return nil }
+func (d *dirFile) Close() error         { return nil }
+
+func (d *dirFile) ReadDir(n int) ([]fs.DirEntry, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.read {
+		list, err := d.list()
+		if err != nil {
+			return nil, err
+		}
+		d.read, d.entries = true, list
+	}
+	if n <= 0 || n > len(d.entries) {
+		if n > 0 && len(d.entries) == 0 {
+			return nil, io.EOF
+		}
+		n = len(d.entries)
+	}
+	out := d.entries[:n:n]
+	d.entries = d.entries[n:]
+	return out, nil
+}
+
+// cursor turns positioned reads and writes into a file with an offset.
+type cursor struct {
+	mu     sync.Mutex
+	off    int64
+	append bool
+}
+
+func (c *cursor) read(p []byte, at func([]byte, int64) (int, error)) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := at(p, c.off)
+	c.off += int64(n)
+	if n > 0 && err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func (c *cursor) write(p []byte, size func() (int64, error), at func([]byte, int64) (int, error)) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.append {
+		end, err := size()
+		if err != nil {
+			return 0, err
+		}
+		c.off = end
+	}
+	n, err := at(p, c.off)
+	c.off += int64(n)
+	return n, err
+}
+
+func (c *cursor) seek(offset int64, whence int, size func() (int64, error)) (int64, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch whence {
+	case io.SeekCurrent:
+		offset += c.off
+	case io.SeekEnd:
+		end, err := size()
+		if err != nil {
+			return 0, err
+		}
+		offset += end
+	}
+	if offset < 0 {
+		return 0, errInvalid
+	}
+	c.off = offset
+	return offset, nil
+}

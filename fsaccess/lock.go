@@ -1,0 +1,223 @@
+package fsaccess
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// shared is what all users of one source have in common. A view of a
+// sub-folder is the same record seen through a prefix.
+type shared struct {
+	*sharedState
+	prefix string
+}
+
+type sharedState struct {
+	locks lockTable
+	own   ownWrites
+	// across takes the same locks across tabs, where the platform can.
+	across func(ctx context.Context, want []lockWant) (release func(), err error)
+}
+
+func newShared() *shared {
+	return &shared{&sharedState{}, "."}
+}
+
+func (s *shared) below(dir string) *shared {
+	return &shared{s.sharedState, join(s.prefix, dir)}
+}
+
+// lock takes each path for itself and the folders above it for company: two
+// files of a folder are changed at once, a folder is moved only when nothing
+// below it is being changed.
+func (s *shared) lock(ctx context.Context, paths ...string) (unlock func(), err error) {
+	full := make([]string, len(paths))
+	for i, p := range paths {
+		full[i] = join(s.prefix, p)
+	}
+	want := lockWants(full)
+	release, err := s.locks.acquire(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	if s.across == nil {
+		return release, nil
+	}
+	far, err := s.across(ctx, want)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return func() { far(); release() }, nil
+}
+
+func (s *shared) note(name string) { s.own.note(join(s.prefix, name), time.Now()) }
+
+type lockWant struct {
+	name      string
+	exclusive bool
+}
+
+// lockWants lists the locks for some paths in one order for everybody, so that
+// no two takers wait for each other. Names are folded: on a file system that
+// ignores case two spellings are one file, and elsewhere it costs little.
+func lockWants(paths []string) []lockWant {
+	m := make(map[string]bool)
+	for _, p := range paths {
+		p = foldName(p)
+		m[p] = true
+		for p != "." {
+			p = parentOf(p)
+			if !m[p] {
+				m[p] = false
+			}
+		}
+	}
+	want := make([]lockWant, 0, len(m))
+	for name, ex := range m {
+		want = append(want, lockWant{name, ex})
+	}
+	slices.SortFunc(want, func(a, b lockWant) int {
+		if a.name < b.name {
+			return -1
+		}
+		return 1
+	})
+	return want
+}
+
+// lockTable grants whole sets of locks, first come first served.
+type lockTable struct {
+	mu      sync.Mutex
+	held    map[string]int // readers, or -1 for one writer
+	waiters []*lockWaiter
+}
+
+type lockWaiter struct {
+	want    []lockWant
+	granted chan struct{}
+}
+
+func (t *lockTable) acquire(ctx context.Context, want []lockWant) (func(), error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	w := &lockWaiter{want, make(chan struct{})}
+	t.mu.Lock()
+	if t.held == nil {
+		t.held = make(map[string]int)
+	}
+	t.waiters = append(t.waiters, w)
+	t.grant()
+	t.mu.Unlock()
+	select {
+	case <-w.granted:
+	case <-ctx.Done():
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		select {
+		case <-w.granted:
+			t.free(want)
+		default:
+			t.waiters = slices.DeleteFunc(t.waiters, func(x *lockWaiter) bool { return x == w })
+			t.grant()
+		}
+		return nil, context.Cause(ctx)
+	}
+	return sync.OnceFunc(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.free(want)
+	}), nil
+}
+
+func (t *lockTable) free(want []lockWant) {
+	for _, l := range want {
+		if l.exclusive {
+			delete(t.held, l.name)
+		} else if t.held[l.name]--; t.held[l.name] <= 0 {
+			delete(t.held, l.name)
+		}
+	}
+	t.grant()
+}
+
+// grant serves waiters in order; one that must wait holds back later ones
+// that want the same names, so that nobody starves.
+func (t *lockTable) grant() {
+	ahead := make(map[string]bool) // name -> wanted exclusively by one who waits
+	rest := t.waiters[:0]
+	for _, w := range t.waiters {
+		ok := true
+		for _, l := range w.want {
+			n := t.held[l.name]
+			ex, before := ahead[l.name]
+			if n < 0 || l.exclusive && (n > 0 || before) || before && ex {
+				ok = false
+				break
+			}
+		}
+		if !ok {
+			for _, l := range w.want {
+				ahead[l.name] = ahead[l.name] || l.exclusive
+			}
+			rest = append(rest, w)
+			continue
+		}
+		for _, l := range w.want {
+			if l.exclusive {
+				t.held[l.name] = -1
+			} else {
+				t.held[l.name]++
+			}
+		}
+		close(w.granted)
+	}
+	clear(t.waiters[len(rest):])
+	t.waiters = rest
+}
+
+// ownWrites remembers for a while which paths we changed ourselves, so that a
+// watcher can tell our changes from other people's.
+type ownWrites struct {
+	mu   sync.Mutex
+	when map[string]time.Time
+}
+
+const ownWindow = time.Minute
+
+func (o *ownWrites) note(name string, t time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.when == nil {
+		o.when = make(map[string]time.Time)
+	}
+	if len(o.when) > 4096 {
+		for k, v := range o.when {
+			if t.Sub(v) > ownWindow {
+				delete(o.when, k)
+			}
+		}
+		if len(o.when) > 65536 { // a bulk change within the window: forget, do not grow
+			clear(o.when)
+		}
+	}
+	o.when[name] = t
+}
+
+// since reports whether we changed name, or a folder above it, after t.
+func (o *ownWrites) since(name string, t time.Time) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		if w, ok := o.when[name]; ok && !w.Before(t) {
+			return true
+		}
+		if name == "." {
+			return false
+		}
+		name = parentOf(name)
+	}
+}
