@@ -1,5 +1,7 @@
 package main
 
+import "github.com/bailey-go/bailey/internal/frame"
+
 // frameScriptHashes lists the hashes of the trusted scripts that run inline in
 // the two walls' frames, which inherit the page's policy.
-func frameScriptHashes() []string { return nil }
+func frameScriptHashes() []string { return frame.ScriptHashes() }

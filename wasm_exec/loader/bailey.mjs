@@ -1,10 +1,6 @@
 // The loader as a module: import {start} from "./bailey.mjs".
+// @ts-expect-error build makes it of the parts in this folder
 import "./bailey.js";
 
-const door = /** @type {any} */ (globalThis).bailey;
-
-/** @type {(options: {wasm: string | URL, args?: string[], env?: Record<string, string>, manifest?: string | URL | false,
- *   exec?: string | URL, panel?: boolean, mount?: Element | null, signal?: AbortSignal,
- *   onProgress?: (loaded: number, total: number) => void}) => Promise<any>} */
-export const start = door.start;
-export const ProgramError = door.ProgramError;
+const door = /** @type {Bailey} */ (/** @type {any} */ (globalThis).bailey);
+export const { start, ProgramError } = door;
