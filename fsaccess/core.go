@@ -87,6 +87,13 @@ func checkRename(ctx context.Context, c core, from, to string) (done bool, err e
 	}
 	oi, err := c.stat(ctx, from)
 	if err != nil {
+		// As the kernel does: what is wrong with the new name's folder
+		// comes before the old name's own absence.
+		if notExist(err) && needDir(ctx, c, parentOf(from)) == nil {
+			if perr := needDir(ctx, c, parentOf(to)); perr != nil {
+				return false, perr
+			}
+		}
 		return false, err
 	}
 	ni, nerr := c.stat(ctx, to)
@@ -102,6 +109,11 @@ func checkRename(ctx context.Context, c core, from, to string) (done bool, err e
 	if from == to {
 		return true, nil
 	}
+	if nerr != nil {
+		if err := needDir(ctx, c, parentOf(to)); err != nil {
+			return false, err
+		}
+	}
 	if oi.IsDir() && within(from, to) {
 		return false, errInvalid
 	}
@@ -114,7 +126,7 @@ func checkRename(ctx context.Context, c core, from, to string) (done bool, err e
 	if !notExist(nerr) {
 		return false, nerr
 	}
-	return false, needDir(ctx, c, parentOf(to))
+	return false, nil
 }
 
 // needDir answers why name cannot hold a child, or nil.

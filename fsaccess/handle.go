@@ -56,6 +56,9 @@ func (h *handle) Read(p []byte) (int, error) {
 	if err := h.alive("read"); err != nil {
 		return 0, err
 	}
+	if len(p) == 0 {
+		return 0, nil
+	}
 	n, err := h.File.Read(p)
 	return n, h.err("read", err)
 }
@@ -66,6 +69,9 @@ func (h *handle) ReadAt(p []byte, off int64) (int, error) {
 	}
 	if off < 0 {
 		return 0, pathErr("readat", h.name, errNegative)
+	}
+	if len(p) == 0 {
+		return 0, nil
 	}
 	n, err := h.File.ReadAt(p, off)
 	return n, h.err("readat", err)
