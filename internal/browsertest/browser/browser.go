@@ -7,6 +7,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -50,16 +51,55 @@ type Browser interface {
 	Version() string
 	// Open opens url in a new visible window.
 	Open(ctx context.Context, url string, ev Events) (Page, error)
+	// PID is the browser's first process, the ancestor of all others.
+	PID() int
 	// Done is closed when the browser is gone.
 	Done() <-chan struct{}
 	// Close ends the browser and all its processes. It may be called twice.
 	Close() error
 }
 
-// Page is a top-level page that Open opened.
+// Page is a top-level page that Open opened. What an engine cannot do returns an
+// error that wraps ErrUnsupported.
 type Page interface {
 	Close() error
+	// Click clicks the middle of the first element that a CSS selector finds,
+	// scrolled into view, with a trusted event.
+	Click(ctx context.Context, selector string) error
+	// ClickAt clicks at a point of the viewport, in CSS pixels.
+	ClickAt(ctx context.Context, x, y float64) error
+	// MoveTo moves the mouse to a point of the viewport.
+	MoveTo(ctx context.Context, x, y float64) error
+	// Type types into what has the focus.
+	Type(ctx context.Context, text string) error
+	// Press presses one key with modifiers: "Enter", "Control+a".
+	Press(ctx context.Context, key string) error
+	// Screenshot is a PNG of the viewport.
+	Screenshot(ctx context.Context) ([]byte, error)
+	// Media emulates CSS media features, and a media type by the key "media".
+	Media(ctx context.Context, features map[string]string) error
+	// Viewport sets the viewport's size; 0 by 0 ends the emulation.
+	Viewport(ctx context.Context, width, height int, scale float64) error
+	// Eval is the JSON value of a JavaScript expression, awaited.
+	Eval(ctx context.Context, expression string) (json.RawMessage, error)
 }
+
+// noPage is a Page that can do nothing, for an engine without a driver.
+type noPage struct{ why string }
+
+func (p noPage) err() error                                      { return fmt.Errorf("%s: %w", p.why, ErrUnsupported) }
+func (p noPage) Close() error                                    { return nil }
+func (p noPage) Click(context.Context, string) error             { return p.err() }
+func (p noPage) ClickAt(context.Context, float64, float64) error { return p.err() }
+func (p noPage) MoveTo(context.Context, float64, float64) error  { return p.err() }
+func (p noPage) Type(context.Context, string) error              { return p.err() }
+func (p noPage) Press(context.Context, string) error             { return p.err() }
+func (p noPage) Screenshot(context.Context) ([]byte, error)      { return nil, p.err() }
+func (p noPage) Media(context.Context, map[string]string) error  { return p.err() }
+func (p noPage) Viewport(context.Context, int, int, float64) error {
+	return p.err()
+}
+func (p noPage) Eval(context.Context, string) (json.RawMessage, error) { return nil, p.err() }
 
 // ErrUnsupported is wrapped by the errors of what an engine cannot do here.
 var ErrUnsupported = errors.ErrUnsupported

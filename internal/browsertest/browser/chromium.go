@@ -12,13 +12,9 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/css"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -131,82 +127,16 @@ func (b *ChromiumBrowser) Version() string       { return b.version }
 func (b *ChromiumBrowser) Done() <-chan struct{} { return b.done }
 func (b *ChromiumBrowser) Close() error          { return b.close() }
 
-// ChromiumPage is a page of a ChromiumBrowser.
-type ChromiumPage struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-}
-
-// Context is the chromedp context of the page's target.
-func (p *ChromiumPage) Context() context.Context { return p.ctx }
-
-// Close closes the page.
-func (p *ChromiumPage) Close() error {
-	p.cancel()
-	return nil
-}
-
-// Call runs a DevTools command on the page.
-func (p *ChromiumPage) Call(ctx context.Context, method string, params, result any) error {
-	t := chromedp.FromContext(p.ctx).Target
-	if t == nil {
-		return fmt.Errorf("browser: the page has no target yet")
+func (b *ChromiumBrowser) PID() int {
+	if p := chromedp.FromContext(b.ctx).Browser.Process(); p != nil {
+		return p.Pid
 	}
-	return t.Call(ctx, method, params, result)
+	return 0
 }
 
 // Call runs a DevTools command on the browser.
 func (b *ChromiumBrowser) Call(ctx context.Context, method string, params, result any) error {
 	return chromedp.FromContext(b.ctx).Browser.Call(ctx, method, params, result)
-}
-
-// Open opens url in a window of its own: a tab behind another one is hidden and
-// gets no animation frames.
-func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page, error) {
-	return b.OpenPage(ctx, url, ev)
-}
-
-// OpenPage is Open with its own type.
-func (b *ChromiumBrowser) OpenPage(ctx context.Context, url string, ev Events) (*ChromiumPage, error) {
-	pctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
-	p := &ChromiumPage{ctx: pctx, cancel: cancel}
-	stop := context.AfterFunc(ctx, cancel)
-	defer stop()
-	if err := chromedp.Do(pctx); err != nil {
-		cancel()
-		return nil, fmt.Errorf("browser: opening a page: %w", err)
-	}
-	if err := chromedp.Listen(pctx, func(e any) { dispatch(e, ev) }); err != nil {
-		cancel()
-		return nil, err
-	}
-	if err := chromedp.ListenBrowser(pctx, func(e any) {
-		if c, ok := e.(*target.EventTargetCrashed); ok && ev.Crashed != nil && c.TargetID == chromedp.FromContext(pctx).Target.TargetID {
-			ev.Crashed(fmt.Sprintf("the page's renderer ended: %s (code %d)", c.Status, c.ErrorCode))
-		}
-	}); err != nil {
-		cancel()
-		return nil, err
-	}
-	err := chromedp.Do(pctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		// chromedp mirrors the DOM for its selectors; a page under test should
-		// not pay for that with an event for every node it makes.
-		for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable} {
-			if _, err := cdp.Call(ctx, t, c, cdp.Empty{}); err != nil {
-				return err
-			}
-		}
-		r, err := cdp.Call(ctx, t, page.Navigate, page.NavigateParams{URL: url})
-		if err == nil && r.ErrorText != "" {
-			err = fmt.Errorf("browser: opening %s: %s", url, r.ErrorText)
-		}
-		return err
-	}))
-	if err != nil {
-		cancel()
-		return nil, err
-	}
-	return p, nil
 }
 
 // dispatch turns DevTools events of a page into Events.

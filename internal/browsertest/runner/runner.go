@@ -55,45 +55,17 @@ func Run(ctx context.Context, o Options) (int, error) {
 		return 2, err
 	}
 	defer removeAll(dir)
-	tmp := filepath.Join(dir, "tmp")
-	if err := os.Mkdir(tmp, 0o777); err != nil {
-		return 2, err
-	}
-	s, err := newServer(goroot(), wasm)
+	s, err := newSession(ctx, o, dir, wasm)
 	if err != nil {
 		return 2, err
 	}
 	defer s.close()
-	cwd, err := os.Getwd()
-	if err != nil {
+	p := s.newPage(o.Stdout, o.Stderr)
+	if err := s.open(ctx, p); err != nil {
 		return 2, err
 	}
-	env := os.Environ()
-	args := o.Args[1:]
-	fsys := newFiles(append(writable(args, env, cwd), tmp))
-	defer fsys.close()
-	p := &testPage{
-		argv: append([]string{wasm}, args...), env: pageEnv(env, tmp, o.Args, o.Stderr),
-		cwd: cwd, pid: os.Getpid(), files: fsys, out: newOutput(o.Stdout, o.Stderr),
-	}
-	s.add(p)
-
-	o.Browser.Dir = filepath.Join(dir, "browser")
-	if err := os.Mkdir(o.Browser.Dir, 0o700); err != nil {
-		return 2, err
-	}
-	b, err := browser.Start(ctx, o.Browser)
-	if err != nil {
-		return 2, err
-	}
-	defer b.Close()
-	pg, err := b.Open(ctx, s.pageURL(p), p.events(o.Console))
-	if err != nil {
-		return 2, err
-	}
-	defer pg.Close()
-	st := p.wait(ctx, b, timeout(args))
-	p.out.drain()
+	st := p.wait(ctx, s.browser, timeout(o.Args[1:]))
+	p.close()
 	if st.why != "" {
 		return st.code, fmt.Errorf("%s", st.why)
 	}

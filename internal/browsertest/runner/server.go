@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"crypto/rand"
 	"embed"
 	"encoding/json"
@@ -13,6 +14,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 )
 
 //go:embed page/shim.js page/harness.js
@@ -23,7 +26,7 @@ var pageFiles embed.FS
 const indexHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
 <script src="%[1]sshim.js?page=%[2]s"></script><script src="%[1]swasm_exec.js"></script><script src="%[1]sharness.js"></script>
-</head><body></body></html>
+</head><body>%[3]s</body></html>
 `
 
 // server serves test pages and what they need on 127.0.0.1.
@@ -34,6 +37,7 @@ type server struct {
 	execJS   []byte
 	listener net.Listener
 	http     *http.Server
+	own      *origin
 
 	mu    sync.Mutex
 	pages map[string]*testPage
@@ -43,6 +47,8 @@ type server struct {
 type testPage struct {
 	id     string
 	header map[string]string
+	host   string
+	html   string
 	argv   []string
 	env    map[string]string
 	cwd    string
@@ -53,15 +59,39 @@ type testPage struct {
 	mu       sync.Mutex
 	started  bool // has asked for its orders
 	exited   bool
-	gone     *time.Timer
+	away     bool // frozen by order: its silence means nothing
+	verdict  verdict
 	exit     chan exitStatus
 	startedC chan struct{}
+
+	// The browser's side, set before opened is closed.
+	page   browser.Page
+	opened chan struct{}
+	// ctx ends with the page.
+	ctx    context.Context
+	cancel context.CancelFunc
 }
 
 type exitStatus struct {
 	code int
 	// why is empty after an ordinary exit.
 	why string
+}
+
+// absent says that the page is, or is no longer, out of reach by order.
+func (p *testPage) absent(away bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.away = away
+}
+
+// close closes the page in the browser.
+func (p *testPage) close() {
+	p.cancel()
+	if p.page != nil {
+		p.page.Close()
+	}
+	p.out.drain()
 }
 
 // finish reports the end of the page, once.
@@ -75,7 +105,7 @@ func (p *testPage) finish(s exitStatus) {
 	p.exit <- s
 }
 
-func newServer(goroot, wasm string) (*server, error) {
+func newServer(goroot, wasm string, rpc func(http.ResponseWriter, *http.Request, *testPage)) (*server, error) {
 	execJS, err := os.ReadFile(filepath.Join(goroot, "lib", "wasm", "wasm_exec.js"))
 	if err != nil {
 		return nil, fmt.Errorf("wasm_exec.js of the Go toolchain: %w (set GOROOT to the toolchain that compiled the test)", err)
@@ -86,6 +116,7 @@ func newServer(goroot, wasm string) (*server, error) {
 	}
 	s := &server{token: rand.Text(), wasm: wasm, execJS: execJS, listener: l, pages: map[string]*testPage{}}
 	s.prefix = "/_bt/" + s.token + "/"
+	s.own = &origin{url: s.origin(), at: map[string]*endpoint{}}
 	mux := http.NewServeMux()
 	at := func(pattern string, h func(http.ResponseWriter, *http.Request, *testPage)) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -120,6 +151,8 @@ func newServer(goroot, wasm string) (*server, error) {
 	at("POST "+s.prefix+"exit", s.serveExit)
 	at("POST "+s.prefix+"note", s.serveNote)
 	at("GET "+s.prefix+"alive", s.serveAlive)
+	at("POST "+s.prefix+"rpc", rpc)
+	mux.Handle("/", s.own)
 	at("POST "+s.prefix+"fs/{op}", func(w http.ResponseWriter, r *http.Request, p *testPage) { p.files.serve(w, r) })
 	s.http = &http.Server{Handler: noStore(mux)}
 	go s.http.Serve(l)
@@ -139,12 +172,15 @@ func (s *server) close() { s.http.Close() }
 func (s *server) origin() string { return "http://" + s.listener.Addr().String() }
 
 func (s *server) pageURL(p *testPage) string {
-	return s.origin() + s.prefix + "page/?page=" + p.id
+	origin := s.origin()
+	if p.host != "" {
+		_, port, _ := net.SplitHostPort(s.listener.Addr().String())
+		origin = "http://" + net.JoinHostPort(p.host, port)
+	}
+	return origin + s.prefix + "page/?page=" + p.id
 }
 
 func (s *server) add(p *testPage) {
-	p.exit = make(chan exitStatus, 1)
-	p.startedC = make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p.id = strconv.Itoa(len(s.pages) + 1)
@@ -156,7 +192,7 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request, p *testPage) 
 	for k, v := range p.header {
 		w.Header().Set(k, v)
 	}
-	fmt.Fprintf(w, indexHTML, s.prefix, p.id)
+	fmt.Fprintf(w, indexHTML, s.prefix, p.id, p.html)
 }
 
 func (s *server) serveConfig(w http.ResponseWriter, r *http.Request, p *testPage) {
@@ -229,6 +265,12 @@ func (s *server) serveAlive(w http.ResponseWriter, r *http.Request, p *testPage)
 	<-r.Context().Done()
 	// A page that ends in order says so over another connection.
 	time.AfterFunc(3*time.Second, func() {
+		p.mu.Lock()
+		away := p.away
+		p.mu.Unlock()
+		if away {
+			return
+		}
 		p.finish(exitStatus{2, "the page went away without a word: it navigated, was closed, or its renderer died"})
 	})
 }

@@ -1,0 +1,198 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/memory"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// SetFrozen freezes the page as a browser freezes a background tab, or thaws it.
+func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
+	state := page.SetWebLifecycleStateStateActive
+	if frozen {
+		state = page.SetWebLifecycleStateStateFrozen
+	}
+	_, err := cdp.Call(ctx, p.target, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: state})
+	return err
+}
+
+// Hide puts another tab before the page, in its window, until show is called.
+func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) {
+	// A new tab opens in the window that was used last.
+	if _, err := cdp.Call(ctx, p.target, page.BringToFront, cdp.Empty{}); err != nil {
+		return nil, err
+	}
+	tab, err := chromedp.CallBrowser(p.ctx, target.CreateTarget, target.CreateTargetParams{URL: "about:blank"})
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		_, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams{TargetID: tab.TargetID})
+		if err == nil {
+			_, err = chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID})
+		}
+		return err
+	}, nil
+}
+
+// CollectGarbage collects the garbage of the page's JavaScript, twice, because
+// what a finaliser lets go of is found by the next collection.
+func (p *ChromiumPage) CollectGarbage(ctx context.Context) error {
+	for range 2 {
+		if _, err := cdp.Call(ctx, p.target, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Counts are what a page holds.
+type Counts struct {
+	HeapUsed  int64
+	Documents int
+	Nodes     int
+	Listeners int
+	Frames    int
+	Workers   int
+	Targets   int
+}
+
+// Count collects garbage and counts what is left.
+func (p *ChromiumPage) Count(ctx context.Context, b *ChromiumBrowser) (Counts, error) {
+	var c Counts
+	if err := p.CollectGarbage(ctx); err != nil {
+		return c, err
+	}
+	h, err := cdp.Call(ctx, p.target, runtime.GetHeapUsage, cdp.Empty{})
+	if err != nil {
+		return c, err
+	}
+	d, err := cdp.Call(ctx, p.target, memory.GetDOMCounters, cdp.Empty{})
+	if err != nil {
+		return c, err
+	}
+	c.HeapUsed, c.Documents, c.Nodes, c.Listeners = int64(h.UsedSize), int(d.Documents), int(d.Nodes), int(d.JsEventListeners)
+	list, err := b.targets(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.Targets = len(list)
+	frames := map[string]bool{}
+	if err := frameTree(ctx, p.target, frames); err != nil {
+		return c, err
+	}
+	// A frame with a process of its own is a target; so is a worker.
+	seen := map[target.ID]bool{}
+	for grown := true; grown; {
+		grown = false
+		for _, t := range list {
+			if seen[t.TargetID] || !frames[string(t.ParentFrameID)] {
+				continue
+			}
+			seen[t.TargetID] = true
+			grown = true
+			switch t.Type {
+			case "worker":
+				c.Workers++
+			case "iframe":
+				if err := b.attached(ctx, string(t.TargetID), func(s cdp.Session) error { return frameTree(ctx, s, frames) }); err != nil {
+					continue // gone since it was listed
+				}
+			}
+		}
+	}
+	c.Frames = len(frames) - 1
+	return c, nil
+}
+
+// frameTree adds the frames of a target's process to the set.
+func frameTree(ctx context.Context, s cdp.Session, set map[string]bool) error {
+	r, err := cdp.Call(ctx, s, page.GetFrameTree, cdp.Empty{})
+	if err != nil {
+		return err
+	}
+	var walk func(*page.FrameTree)
+	walk = func(t *page.FrameTree) {
+		if t == nil {
+			return
+		}
+		set[string(t.Frame.ID)] = true
+		for _, c := range t.ChildFrames {
+			walk(c)
+		}
+	}
+	walk(r.FrameTree)
+	return nil
+}
+
+// attached calls f with a session to a target.
+func (b *ChromiumBrowser) attached(ctx context.Context, id string, f func(cdp.Session) error) error {
+	tctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(target.ID(id)), chromedp.WithDetachOnCancel())
+	defer cancel()
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	if err := chromedp.Do(tctx); err != nil {
+		return fmt.Errorf("browser: attaching to target %s: %w", id, err)
+	}
+	return f(chromedp.FromContext(tctx).Target)
+}
+
+// Target is something that the DevTools protocol could attach to.
+type Target struct{ ID, Type, URL, Title string }
+
+// targets are those that belong to pages: not the browser's own interface.
+func (b *ChromiumBrowser) targets(ctx context.Context) ([]*target.Info, error) {
+	var r target.GetTargetsResult
+	if err := b.Call(ctx, target.GetTargets.Method, target.GetTargetsParams{}, &r); err != nil {
+		return nil, err
+	}
+	var list []*target.Info
+	for _, t := range r.TargetInfos {
+		switch t.Type {
+		case "page", "iframe", "worker", "shared_worker", "service_worker":
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// Targets lists pages, frames with a process of their own, and workers.
+func (b *ChromiumBrowser) Targets(ctx context.Context) ([]Target, error) {
+	infos, err := b.targets(ctx)
+	list := []Target{}
+	for _, t := range infos {
+		list = append(list, Target{string(t.TargetID), string(t.Type), t.URL, t.Title})
+	}
+	return list, err
+}
+
+// Crash ends the renderer process of a target.
+func (b *ChromiumBrowser) Crash(ctx context.Context, id string) error {
+	return b.attached(ctx, id, func(s cdp.Session) error { return crash(ctx, s) })
+}
+
+// Crash ends the page's renderer process.
+func (p *ChromiumPage) Crash(ctx context.Context) error { return crash(ctx, p.target) }
+
+// crash never gets an answer: its target is no more.
+func crash(ctx context.Context, s cdp.Session) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	gone, stop := s.Subscribe("Inspector.targetCrashed")
+	defer stop()
+	go cdp.Call(ctx, s, page.Crash, cdp.Empty{})
+	select {
+	case <-gone:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("browser: the renderer did not end: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,167 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// ChromiumPage is a page of a ChromiumBrowser.
+type ChromiumPage struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	target *chromedp.Target
+}
+
+// Open opens url in a window of its own: a tab behind another one is hidden and
+// gets no animation frames.
+func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page, error) {
+	p, err := b.NewPage(ctx, ev, nil)
+	if err != nil {
+		return nil, err
+	}
+	// chromedp mirrors the DOM for its selectors and the network for its
+	// waits; a page under test should not pay for either.
+	for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable} {
+		if _, err := cdp.Call(ctx, p.target, c, cdp.Empty{}); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	if err := p.Navigate(ctx, url); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// NewPage opens an empty page. Listen, if not nil, gets each DevTools event of
+// the page from the start; it must not block.
+func (b *ChromiumBrowser) NewPage(ctx context.Context, ev Events, listen func(any)) (*ChromiumPage, error) {
+	pctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
+	p := &ChromiumPage{ctx: pctx, cancel: cancel}
+	stop := context.AfterFunc(ctx, cancel)
+	defer stop()
+	err := chromedp.Do(pctx)
+	if err == nil {
+		p.target = chromedp.FromContext(pctx).Target
+		err = chromedp.Listen(pctx, func(e any) {
+			dispatch(e, ev)
+			if listen != nil {
+				listen(e)
+			}
+		})
+	}
+	if err == nil {
+		err = chromedp.ListenBrowser(pctx, func(e any) {
+			if c, ok := e.(*target.EventTargetCrashed); ok && ev.Crashed != nil && c.TargetID == p.target.TargetID {
+				ev.Crashed(fmt.Sprintf("the page's renderer ended: %s (code %d)", c.Status, c.ErrorCode))
+			}
+		})
+	}
+	if err != nil {
+		cancel()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("browser: opening a page: %w", err)
+	}
+	return p, nil
+}
+
+// Navigate loads url and returns when the page's document has arrived.
+func (p *ChromiumPage) Navigate(ctx context.Context, url string) error {
+	r, err := cdp.Call(ctx, p.target, page.Navigate, page.NavigateParams{URL: url})
+	if err == nil && r.ErrorText != "" {
+		err = fmt.Errorf("browser: opening %s: %s", url, r.ErrorText)
+	}
+	return err
+}
+
+// Target is the page's DevTools session.
+func (p *ChromiumPage) Target() *chromedp.Target { return p.target }
+
+// Context is the chromedp context of the page.
+func (p *ChromiumPage) Context() context.Context { return p.ctx }
+
+// Call runs a DevTools command on the page.
+func (p *ChromiumPage) Call(ctx context.Context, method string, params, result any) error {
+	return p.target.Call(ctx, method, params, result)
+}
+
+// Close closes the page.
+func (p *ChromiumPage) Close() error {
+	tctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
+	defer cancel()
+	err := chromedp.Cancel(tctx)
+	p.cancel()
+	return err
+}
+
+// Screenshot is a PNG of the viewport.
+func (p *ChromiumPage) Screenshot(ctx context.Context) ([]byte, error) {
+	r, err := cdp.Call(ctx, p.target, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+	return r.Data, err
+}
+
+// Media emulates media features.
+func (p *ChromiumPage) Media(ctx context.Context, features map[string]string) error {
+	params := emulation.SetEmulatedMediaParams{}
+	for k, v := range features {
+		if k == "media" {
+			params.Media = v
+			continue
+		}
+		params.Features = append(params.Features, &emulation.MediaFeature{Name: k, Value: v})
+	}
+	_, err := cdp.Call(ctx, p.target, emulation.SetEmulatedMedia, params)
+	return err
+}
+
+// Viewport sets the size of the viewport.
+func (p *ChromiumPage) Viewport(ctx context.Context, width, height int, scale float64) error {
+	if width == 0 && height == 0 {
+		_, err := cdp.Call(ctx, p.target, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
+		return err
+	}
+	if scale == 0 {
+		scale = 1
+	}
+	_, err := cdp.Call(ctx, p.target, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: int64(width), Height: int64(height), DeviceScaleFactor: scale,
+	})
+	return err
+}
+
+// Eval is the JSON value of a JavaScript expression, awaited if it is a promise.
+func (p *ChromiumPage) Eval(ctx context.Context, expression string) (json.RawMessage, error) {
+	yes := true
+	r, err := cdp.Call(ctx, p.target, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: &yes, AwaitPromise: &yes, UserGesture: &yes,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.ExceptionDetails != nil {
+		text := r.ExceptionDetails.Text
+		if r.ExceptionDetails.Exception != nil {
+			text = remoteText(r.ExceptionDetails.Exception)
+		}
+		return nil, fmt.Errorf("browser: evaluating %.80q: %s", expression, text)
+	}
+	if r.Result == nil || len(r.Result.Value) == 0 {
+		return json.RawMessage("null"), nil
+	}
+	return json.RawMessage(r.Result.Value), nil
+}

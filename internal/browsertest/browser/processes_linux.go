@@ -1,0 +1,91 @@
+package browser
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Process is a process of a browser.
+type Process struct {
+	PID   int
+	Kind  string
+	Bytes int64
+}
+
+// Processes lists the process pid and all its descendants.
+func Processes(pid int) ([]Process, error) {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		id, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		// The name, in parentheses, may hold anything; the parent comes after.
+		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(f) < 2 || f[0] == "Z" {
+			continue
+		}
+		parent, _ := strconv.Atoi(f[1])
+		children[parent] = append(children[parent], id)
+	}
+	var list []Process
+	var walk func(int)
+	walk = func(id int) {
+		if p, ok := process(id); ok {
+			if id == pid {
+				p.Kind = "browser"
+			}
+			list = append(list, p)
+		}
+		for _, c := range children[id] {
+			walk(c)
+		}
+	}
+	walk(pid)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("browser: process %d is gone", pid)
+	}
+	return list, nil
+}
+
+func process(pid int) (Process, bool) {
+	dir := filepath.Join("/proc", strconv.Itoa(pid))
+	cmd, err := os.ReadFile(filepath.Join(dir, "cmdline"))
+	if err != nil || len(cmd) == 0 {
+		return Process{}, false
+	}
+	args := strings.FieldsFunc(string(cmd), func(r rune) bool { return r == 0 || r == ' ' })
+	p := Process{PID: pid, Kind: filepath.Base(args[0])}
+	for i, a := range args {
+		if v, ok := strings.CutPrefix(a, "--type="); ok {
+			p.Kind = v
+		}
+		if a == "-contentproc" && i+1 < len(args) {
+			p.Kind = args[len(args)-1]
+		}
+	}
+	p.Kind = strings.TrimSuffix(p.Kind, "-process")
+	data, err := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
+	if err != nil {
+		return p, true
+	}
+	for line := range strings.Lines(string(data)) {
+		if v, ok := strings.CutPrefix(line, "Pss:"); ok {
+			kb, _ := strconv.ParseInt(strings.Fields(v)[0], 10, 64)
+			p.Bytes = kb << 10
+		}
+	}
+	return p, true
+}

@@ -1,0 +1,108 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// verdict is how a test ended in a page of its own, as testpage knows it.
+type verdict struct {
+	Reached bool   `json:"reached"`
+	Failed  bool   `json:"failed"`
+	Skipped bool   `json:"skipped"`
+	Output  string `json:"output"`
+	Why     string `json:"why"`
+}
+
+// maxOwnPages bounds how many pages run the binary beside the first: each is a
+// renderer with a whole Go program.
+const maxOwnPages = 4
+
+type runParams struct {
+	Test      string
+	Key       string
+	Header    map[string]string
+	Host      string
+	HTML      string
+	TimeoutMs int64
+	Verbose   bool
+}
+
+// runOwnPage opens a page that runs one test, and waits for its verdict.
+func runOwnPage(ctx context.Context, s *session, p *testPage, a runParams) (any, error) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	var out bytes.Buffer
+	limit := time.Duration(a.TimeoutMs) * time.Millisecond
+	child := s.newPage(&out, &out)
+	child.header, child.host, child.html = a.Header, a.Host, a.HTML
+	child.argv = append([]string{p.argv[0]}, ownPageArgs(p.argv[1:], a.Test, limit, a.Verbose)...)
+	child.env["BROWSERTEST_RUN"] = a.Key
+	if err := s.open(ctx, child); err != nil {
+		return nil, err
+	}
+	st := child.wait(ctx, s.browser, limit)
+	child.close()
+	child.mu.Lock()
+	v := child.verdict
+	child.mu.Unlock()
+	child.out.mu.Lock()
+	v.Output = trimOutput(out.String())
+	child.out.mu.Unlock()
+	v.Why = st.why
+	if st.code != 0 {
+		v.Failed = true
+	}
+	return v, nil
+}
+
+// ownPageFlags are the test flags that the page of one test does not inherit:
+// what it writes would overwrite the main page's.
+var ownPageFlags = []string{
+	"run", "skip", "bench", "benchtime", "benchmem", "count", "list", "fuzz", "fuzztime", "shuffle", "v", "timeout",
+	"blockprofile", "coverprofile", "cpuprofile", "memprofile", "mutexprofile", "testlogfile", "trace", "failfast", "fullpath",
+}
+
+func ownPageArgs(args []string, test string, limit time.Duration, verbose bool) []string {
+	var out []string
+	rest := []string{}
+loop:
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" || a == "-args" || !strings.HasPrefix(a, "-") {
+			rest = args[i:]
+			break
+		}
+		for _, name := range ownPageFlags {
+			f := "-" + strings.TrimLeft(a, "-")
+			if f == "-test."+name || strings.HasPrefix(f, "-test."+name+"=") {
+				continue loop
+			}
+		}
+		out = append(out, a)
+	}
+	parts := strings.Split(test, "/")
+	for i, part := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(part) + "$"
+	}
+	out = append(out, "-test.run="+strings.Join(parts, "/"))
+	if limit > 0 {
+		out = append(out, "-test.timeout="+limit.String())
+	}
+	if verbose {
+		out = append(out, "-test.v=true")
+	}
+	return append(out, rest...)
+}
+
+// summary are the lines of a test binary that say nothing about one test.
+var summary = regexp.MustCompile(`(?m)^( *--- PASS: .*|PASS|FAIL|coverage: .*|=== (RUN|PAUSE|CONT|NAME) .*)\n`)
+
+func trimOutput(s string) string { return summary.ReplaceAllString(s, "") }
