@@ -1,12 +1,26 @@
 package answers
 
 import (
-	"embed"
+	_ "embed" // for the texts below
 	"iter"
 )
 
-//go:embed *.md
-var files embed.FS
+var (
+	//go:embed folder.md
+	folder string
+	//go:embed go-function.md
+	goFunction string
+	//go:embed travel.md
+	travel string
+	//go:embed languages.md
+	languages string
+	//go:embed science.md
+	science string
+	//go:embed hostile.md
+	hostile string
+	//go:embed bench20k.md
+	bench20k string
+)
 
 // Answer is one model answer.
 type Answer struct {
@@ -15,25 +29,19 @@ type Answer struct {
 	Text  string // Markdown, as the model wrote it
 }
 
-var titles = [...][2]string{
-	{"folder", "Sorting a Downloads folder"},
-	{"go-function", "Explaining a Go function"},
-	{"travel", "Five days by train"},
-	{"languages", "Notes in Arabic, Hebrew, Chinese and English"},
-	{"science", "Why the sky is blue"},
-	{"hostile", "Friendly words, hostile answer"},
-	{"bench20k", "Moving a wiki into plain files (20 KB)"},
-}
-
 // All yields the answers in the order in which to offer them.
 func All() iter.Seq[Answer] {
 	return func(yield func(Answer) bool) {
-		for _, t := range titles {
-			data, err := files.ReadFile(t[0] + ".md")
-			if err != nil {
-				panic(err) // an embedded file; the test reads them all
-			}
-			if !yield(Answer{Name: t[0], Title: t[1], Text: string(data)}) {
+		for _, a := range [...]Answer{
+			{"folder", "Sorting a Downloads folder", folder},
+			{"go-function", "Explaining a Go function", goFunction},
+			{"travel", "Five days by train", travel},
+			{"languages", "Notes in Arabic, Hebrew, Chinese and English", languages},
+			{"science", "Why the sky is blue", science},
+			{"hostile", "Friendly words, hostile answer", hostile},
+			{"bench20k", "Moving a wiki into plain files (20 KB)", bench20k},
+		} {
+			if !yield(a) {
 				return
 			}
 		}
