@@ -32,8 +32,8 @@ func Bytes(v Value, limit int) ([]byte, error) {
 		return nil, &SizeError{What: "binary data", Size: int64(n), Limit: int64(limit), Unit: "bytes"}
 	}
 	b := make([]byte, n)
-	js.CopyBytesToGo(b, view)
-	return b, nil
+	_, err = copyToGo(b, view)
+	return b, err
 }
 
 // ByteLength is the size of an ArrayBuffer, SharedArrayBuffer or view.
@@ -49,12 +49,12 @@ func CopyToGo(dst []byte, v Value, off int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return js.CopyBytesToGo(dst[:n], view), nil
+	return copyToGo(dst[:n], view)
 }
 
 // CopyToJS copies src into v, beginning at off. If it does not fit nothing is
 // copied, and the error is a *[SizeError].
-func CopyToJS(v Value, off int, src []byte) error {
+func CopyToJS(v Value, off int, src []byte) (err error) {
 	view, n, err := bytesOf(raw(v), off, len(src))
 	if err != nil {
 		return err
@@ -62,8 +62,23 @@ func CopyToJS(v Value, off int, src []byte) error {
 	if n < len(src) {
 		return &SizeError{What: fmt.Sprintf("a copy to offset %d", off), Size: int64(len(src)), Limit: int64(n), Unit: "bytes"}
 	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = recovered(r)
+		}
+	}()
 	js.CopyBytesToJS(view, src)
 	return nil
+}
+
+// copyToGo catches what a subclass may have made of subarray.
+func copyToGo(dst []byte, view js.Value) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = recovered(r)
+		}
+	}()
+	return js.CopyBytesToGo(dst, view), nil
 }
 
 // View is a Uint8Array of this realm over n bytes of v from off, sharing its
@@ -87,6 +102,11 @@ func View(v Value, off, n int) (Value, error) {
 // subclass or an object of another realm is taken for what it is.
 func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
 	p := prim()
+	if v.Type() == js.TypeObject {
+		if view, got, ok := subarray(p, v, off, n); ok {
+			return view, got, nil
+		}
+	}
 	buffer, start, size, err := extent(p, v)
 	if err != nil {
 		return js.Value{}, 0, err
@@ -97,6 +117,21 @@ func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
 	n = min(n, size-off)
 	view, err := construct(p.uint8Array, buffer, start+off, n)
 	return view, n, withOp(err, "read bytes")
+}
+
+// subarray is the short way for this realm's Uint8Arrays.
+func subarray(p *primordials, v js.Value, off, n int) (js.Value, int, bool) {
+	size, err := invoke(p.viewLen, v)
+	if err != nil || off < 0 || off > size.Int() {
+		return js.Value{}, 0, false
+	}
+	own, err := invoke(p.hasInstance, p.uint8Array, v)
+	if err != nil || !own.Truthy() {
+		return js.Value{}, 0, false
+	}
+	n = min(n, size.Int()-off)
+	view, err := invoke(p.viewSub, v, off, off+n)
+	return view, n, err == nil
 }
 
 func extent(p *primordials, v js.Value) (buffer js.Value, start, size int, err error) {

@@ -71,7 +71,7 @@ func (c Code) Is(target error) bool {
 type Error struct {
 	Name    string // "NotFoundError"; empty when what was thrown was no error object
 	Message string // at most 4 KiB
-	Stack   string // at most 8 KiB; empty if the browser gave none
+	Stack   string // at most 8 KiB; empty for DOMExceptions, and if the browser gave none
 	Op      string // what was tried, as "call getFileHandle"; may be empty
 
 	// Quota and Requested are bytes, from browsers whose QuotaExceededError

@@ -77,8 +77,10 @@ func describe(v js.Value) *Error {
 	return e
 }
 
+// describeDOM leaves out the stack: a missing file is an everyday answer, and
+// the stack of a rejection says nothing.
 func describeDOM(p *primordials, v, name js.Value) *Error {
-	e := &Error{Name: clip(p, name, maxErrorName), Stack: stackOf(p, v)}
+	e := &Error{Name: clip(p, name, maxErrorName)}
 	if m, err := invoke(p.domMessage, v); err == nil {
 		e.Message = clip(p, m, maxErrorMessage)
 	}
@@ -132,11 +134,13 @@ func clip(p *primordials, s js.Value, limit int) string {
 	if s.Type() != js.TypeString {
 		return ""
 	}
-	t, err := invoke(p.strSlice, s, 0, limit)
-	if err != nil {
-		return ""
+	if stringLength(p, s) > limit {
+		var err error
+		if s, err = invoke(p.strSlice, s, 0, limit); err != nil {
+			return ""
+		}
 	}
-	out := t.String()
+	out := s.String()
 	if len(out) > limit {
 		out = strings.ToValidUTF8(out[:limit], "")
 	}

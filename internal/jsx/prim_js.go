@@ -12,6 +12,7 @@ import (
 // is the first argument.
 type primordials struct {
 	uncurry js.Value // Function.prototype.call.bind: method -> uncurried
+	call    js.Value // call(fn, this, ...args)
 
 	reflectGet, reflectSet, reflectHas, reflectDelete, reflectApply js.Value
 	reflectDefine, ownDescriptor, protoOf                           js.Value
@@ -25,6 +26,7 @@ type primordials struct {
 	bufferLen                    js.Value // getters, which check the brand whatever realm it is from
 	sharedLen                    js.Value // undefined where SharedArrayBuffer is
 	viewBuffer, viewOff, viewLen js.Value // of typed arrays
+	viewSub                      js.Value
 	dataBuffer, dataOff, dataLen js.Value // of DataView
 	domName, domMessage          js.Value // of DOMException; undefined where it is
 	quotaQuota, quotaRequested   js.Value // of QuotaExceededError, where it is a class
@@ -41,6 +43,7 @@ func capture() *primordials {
 	fn, reflect, object := g.Get("Function").Get("prototype"), g.Get("Reflect"), g.Get("Object")
 	p := &primordials{noop: fn, names: map[string]js.Value{}}
 	p.uncurry = fn.Get("bind").Call("bind", fn.Get("call"))
+	p.call = p.uncurry.Invoke(fn.Get("call"))
 	un := func(f js.Value) js.Value { return p.uncurry.Invoke(f) }
 	descriptor := object.Get("getOwnPropertyDescriptor")
 	getter := func(of js.Value, name string) js.Value {
@@ -73,12 +76,12 @@ func capture() *primordials {
 	p.resolve = p.bind.Invoke(promise.Get("resolve"), promise)
 
 	p.uint8Array = g.Get("Uint8Array")
-	typed := js.Value{}
-	typed = object.Call("getPrototypeOf", p.uint8Array)
+	typed := object.Call("getPrototypeOf", p.uint8Array)
 	buffer := g.Get("ArrayBuffer")
 	p.isView = buffer.Get("isView")
 	p.bufferLen, p.sharedLen = getter(buffer, "byteLength"), getter(g.Get("SharedArrayBuffer"), "byteLength")
 	p.viewBuffer, p.viewOff, p.viewLen = getter(typed, "buffer"), getter(typed, "byteOffset"), getter(typed, "byteLength")
+	p.viewSub = un(typed.Get("prototype").Get("subarray"))
 	data := g.Get("DataView")
 	p.dataBuffer, p.dataOff, p.dataLen = getter(data, "buffer"), getter(data, "byteOffset"), getter(data, "byteLength")
 

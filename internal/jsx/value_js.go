@@ -133,7 +133,11 @@ func Call(v Value, method string, args ...any) (Value, error) {
 		return Value{}, &Error{Name: string(ErrType), Op: "call " + method,
 			Message: "not a function but " + m.Type().String()}
 	}
-	r, err := call(raw(m), raw(v), args)
+	in, err := argsOf(append(make([]any, 0, 8), raw(m), raw(v)), args)
+	if err != nil {
+		return Value{}, withOp(err, "call "+method)
+	}
+	r, err := invoke(prim().call, in...)
 	return value(r), withOp(err, "call "+method)
 }
 
@@ -210,20 +214,6 @@ func (m Method) Call(v Value, args ...any) (Value, error) {
 	return value(r), withOp(err, m.path)
 }
 
-// call is fn.call(this, ...args).
-func call(fn, this js.Value, args []any) (js.Value, error) {
-	p := prim()
-	bound, err := invoke(p.uncurry, fn)
-	if err != nil {
-		return js.Value{}, err
-	}
-	in, err := argsOf(append(make([]any, 0, 8), this), args)
-	if err != nil {
-		return js.Value{}, err
-	}
-	return invoke(bound, in...)
-}
-
 func argsOf(dst, args []any) ([]any, error) {
 	for _, a := range args {
 		x, err := arg(a)
@@ -262,16 +252,21 @@ func String(v Value, limit int) (string, error) {
 		return "", wrongType("string", v)
 	}
 	if limit > 0 {
-		// The one built-in that tells a string's length without reading a property.
-		n, err := invoke(prim().strLastIndex, raw(v), "")
-		if err != nil {
-			return "", err
-		}
-		if n.Int() > limit {
-			return "", &SizeError{What: "string", Size: int64(n.Int()), Limit: int64(limit), Unit: "UTF-16 units"}
+		if n := stringLength(prim(), raw(v)); n > limit {
+			return "", &SizeError{What: "string", Size: int64(n), Limit: int64(limit), Unit: "UTF-16 units"}
 		}
 	}
 	return raw(v).String(), nil
+}
+
+// stringLength asks the one built-in that tells a string's length without
+// reading a property.
+func stringLength(p *primordials, s js.Value) int {
+	n, err := invoke(p.strLastIndex, s, p.key(""))
+	if err != nil {
+		return 0 // s is a string, so it does not throw
+	}
+	return n.Int()
 }
 
 // Bool is v as a bool.

@@ -11,6 +11,14 @@
 // further literal that is not called on the spot is another matter, and passes. A
 // mutex is fine: jsx holds none across a crossing.
 //
+// A send to a channel that the same function made with a constant room passes
+// in a plain js.FuncOf: that is how a one-shot callback answers. Given to jsx it
+// does not, for events come again.
+//
+// What is known to be right for another reason says so on its own line, as
+// "//blocklint:ok the reason"; a reason is needed, and a mark where nothing was found
+// is itself a finding.
+//
 // It reads syntax, not types: a blocking call hidden in another function is
 // not seen. What it trusts: nothing. What it never does: run or change code.
 package blocklint
@@ -36,6 +44,9 @@ type Finding struct {
 
 // String is the finding as a compiler would print it.
 func (f Finding) String() string {
+	if f.Into == "" {
+		return fmt.Sprintf("%s: %s: nothing to excuse here", f.Pos, f.Op)
+	}
 	return fmt.Sprintf("%s: %s may block inside a callback given to %s: append to a jsx.Queue, or start a goroutine", f.Pos, f.Op, f.Into)
 }
 
@@ -91,10 +102,10 @@ func Dir(dir string) ([]Finding, error) {
 		return nil, err
 	}
 	fset := token.NewFileSet()
-	l := &linter{fset: fset, funcs: map[string]*ast.FuncDecl{}, seen: map[token.Pos]bool{}}
+	l := &linter{fset: fset, funcs: map[string]*ast.FuncDecl{}, seen: map[token.Pos]bool{}, marks: map[string]*mark{}}
 	var files []*ast.File
 	for _, path := range paths {
-		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return nil, err
 		}
@@ -107,6 +118,11 @@ func Dir(dir string) ([]Finding, error) {
 	}
 	for _, f := range files {
 		l.file(f)
+	}
+	for _, m := range l.marks {
+		if !m.used {
+			l.found = append(l.found, Finding{m.pos, "useless " + okMark, ""})
+		}
 	}
 	slices.SortFunc(l.found, func(a, b Finding) int {
 		if a.Pos.Filename != b.Pos.Filename {
@@ -123,10 +139,30 @@ type linter struct {
 	imports map[string]string        // of the file: name -> path
 	scoped  bool                     // the file may hold a jsx.Scope
 	seen    map[token.Pos]bool       // named functions looked at
+	roomy   map[string]bool          // channels of the function that have room
+	marks   map[string]*mark         // by "file:line"
 	found   []Finding
 }
 
+// okMark, followed by a reason, excuses what is found on its line.
+const okMark = "//blocklint:ok"
+
+type mark struct {
+	pos  token.Position
+	used bool
+}
+
+func lineOf(p token.Position) string { return fmt.Sprintf("%s:%d", p.Filename, p.Line) }
+
 func (l *linter) file(f *ast.File) {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if why, ok := strings.CutPrefix(c.Text, okMark+" "); ok && strings.TrimSpace(why) != "" {
+				pos := l.fset.Position(c.Pos())
+				l.marks[lineOf(pos)] = &mark{pos: pos}
+			}
+		}
+	}
 	l.imports = map[string]string{}
 	l.scoped = f.Name.Name == "jsx"
 	for _, imp := range f.Imports {
@@ -138,7 +174,17 @@ func (l *linter) file(f *ast.File) {
 		l.imports[name] = path
 		l.scoped = l.scoped || path == jsxPath
 	}
-	ast.Inspect(f, func(n ast.Node) bool {
+	for _, d := range f.Decls {
+		l.roomy = nil
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			l.roomy = roomy(fn)
+		}
+		l.decl(d)
+	}
+}
+
+func (l *linter) decl(d ast.Decl) {
+	ast.Inspect(d, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
@@ -198,7 +244,12 @@ func (l *linter) named(name, into string) {
 
 func (l *linter) body(b ast.Node, into string) {
 	report := func(n ast.Node, op string) {
-		l.found = append(l.found, Finding{l.fset.Position(n.Pos()), op, into})
+		pos := l.fset.Position(n.Pos())
+		if m := l.marks[lineOf(pos)]; m != nil {
+			m.used = true
+			return
+		}
+		l.found = append(l.found, Finding{pos, op, into})
 	}
 	var visit func(ast.Node) bool
 	visit = func(n ast.Node) bool {
@@ -217,7 +268,9 @@ func (l *linter) body(b ast.Node, into string) {
 				report(n, op)
 			}
 		case *ast.SendStmt:
-			report(n, "channel send")
+			if id, ok := n.Chan.(*ast.Ident); !ok || !l.roomy[id.Name] || !strings.HasSuffix(into, ".FuncOf") {
+				report(n, "channel send")
+			}
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
 				report(n, "channel receive")
@@ -252,6 +305,29 @@ func (l *linter) selection(n *ast.SelectStmt, visit func(ast.Node) bool, report 
 			ast.Inspect(s, visit)
 		}
 	}
+}
+
+// roomy names the channels that fn makes with a room of a literal number.
+func roomy(fn *ast.FuncDecl) map[string]bool {
+	made := map[string]bool{}
+	ast.Inspect(fn, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || a.Tok != token.DEFINE || len(a.Lhs) != len(a.Rhs) {
+			return true
+		}
+		for i, rhs := range a.Rhs {
+			call, ok := rhs.(*ast.CallExpr)
+			if !ok || len(call.Args) != 2 || text(call.Fun) != "make" {
+				continue
+			}
+			room, ok := call.Args[1].(*ast.BasicLit)
+			if _, isChan := call.Args[0].(*ast.ChanType); isChan && ok && room.Kind == token.INT && room.Value != "0" {
+				made[text(a.Lhs[i])] = true
+			}
+		}
+		return true
+	})
+	return made
 }
 
 func blockingCall(c *ast.CallExpr, imports map[string]string) string {

@@ -62,4 +62,11 @@ func all(ctx context.Context, s *jsx.Scope, p *jsx.Port, q *jsx.Queue[int], ch c
 	_, _, _ = s.Func(named)
 	_ = js.FuncOf(func(this js.Value, args []js.Value) any { return <-ch })          // want channel receive
 	_, _ = safe.FuncOf(func(this safe.Value, args []safe.Value) any { return <-ch }) // want channel receive
+	room, none := make(chan int, 1), make(chan int, 0)
+	_ = js.FuncOf(func(this js.Value, args []js.Value) any { none <- 1; return nil }) // want channel send
+	_, _, _ = s.Func(func(args []jsx.Value) { room <- 1 })                            // want channel send
+	_, _, _ = s.Func(func(args []jsx.Value) {
+		ch <- 1 /* no reason, no excuse */ //blocklint:ok
+	})
+	close(ch) //blocklint:ok nothing blocks here
 }

@@ -32,6 +32,11 @@ func all(s *jsx.Scope, p *jsx.Port, q *jsx.Queue[int], ch chan int, mu *sync.Mut
 		go later()
 		return nil
 	})
+	_, _, _ = s.Func(func(args []jsx.Value) {
+		answer <- 1 //blocklint:ok said once, into a room of one
+	})
+	answer := make(chan int, 1)
+	_ = js.FuncOf(func(this js.Value, args []js.Value) any { answer <- 1; return nil })
 	_, _ = s.AfterFunc(1, func() { <-ch }) // on a goroutine of its own
 	_ = reflect.TypeFor[int]()
 }
