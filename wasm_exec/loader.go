@@ -2,10 +2,12 @@ package main
 
 import (
 	"embed"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
-//go:embed loader/*.js loader/bailey.mjs
+//go:embed loader/*.js loader/bailey.mjs loader/panel.css
 var loaderFiles embed.FS
 
 // loaderParts stand in the order in which they use each other.
@@ -17,7 +19,7 @@ func loaderJS() []byte {
 	var b strings.Builder
 	b.WriteString("// Bailey's loader for Go programs. Apache-2.0.\n(() => {\n\"use strict\";\n")
 	for _, name := range loaderParts() {
-		b.WriteString(bare(mustRead(name)))
+		b.WriteString(strings.Replace(bare(mustRead(name)), `"{{panel.css}}"`, strconv.Quote(bareCSS(mustRead("panel.css"))), 1))
 	}
 	b.WriteString("})();\n")
 	return []byte(b.String())
@@ -33,28 +35,25 @@ func mustRead(name string) string {
 	return string(data)
 }
 
-// bare leaves out comments that have lines of their own, and indentation; the
-// sources keep to that form, so nothing needs to be parsed. Template strings
-// must not span lines.
+// bare leaves out indentation and comments. The sources keep to forms that need
+// no parsing: no string holds "/*", or "//" after a space, and none spans lines.
 func bare(src string) string {
+	src = regexp.MustCompile(`(?s)/\*.*?\*/ ?`).ReplaceAllString(src, "")
+	src = regexp.MustCompile(`(?m)(^|\s+)// .*$`).ReplaceAllString(src, "")
 	var b strings.Builder
-	inside := false
 	for _, line := range strings.Split(src, "\n") {
-		line = strings.TrimSpace(line)
-		switch {
-		case inside:
-			inside = !strings.HasSuffix(line, "*/")
-		case line == "", strings.HasPrefix(line, "//"), line == `"use strict";`:
-		case strings.HasPrefix(line, "/*"):
-			// A cast such as /** @type {X} */ (y) goes on after its comment.
-			if end := strings.Index(line, "*/"); end < 0 {
-				inside = true
-			} else if rest := strings.TrimSpace(line[end+2:]); rest != "" {
-				b.WriteString(rest + "\n")
-			}
-		default:
+		if line = strings.TrimSpace(line); line != "" && line != `"use strict";` {
 			b.WriteString(line + "\n")
 		}
 	}
 	return b.String()
+}
+
+// bareCSS leaves out comments and the white space that means nothing: spaces
+// between words stay, because in CSS they are operators.
+func bareCSS(src string) string {
+	src = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(src, "")
+	src = regexp.MustCompile(`\s+`).ReplaceAllString(src, " ")
+	src = regexp.MustCompile(`\s*([{};,])\s*`).ReplaceAllString(src, "$1")
+	return strings.TrimSpace(regexp.MustCompile(`: `).ReplaceAllString(src, ":"))
 }

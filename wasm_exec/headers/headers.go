@@ -28,23 +28,22 @@ type Headers struct {
 	HSTS          int         // Strict-Transport-Security, seconds
 }
 
-// words lists the values each plain header may have.
-var words = []struct {
+// word is a header whose value is one of a few.
+type word struct {
 	name   string
-	field  func(*Headers) *string
-	values []string
-}{
-	{"Cross-Origin-Opener-Policy", func(h *Headers) *string { return &h.Opener },
-		[]string{"same-origin", "same-origin-allow-popups", "noopener-allow-popups", "unsafe-none"}},
-	{"Cross-Origin-Embedder-Policy", func(h *Headers) *string { return &h.Embedder },
-		[]string{"require-corp", "credentialless", "unsafe-none"}},
-	{"Document-Isolation-Policy", func(h *Headers) *string { return &h.Isolation },
-		[]string{"isolate-and-require-corp", "isolate-and-credentialless", "none"}},
-	{"Cross-Origin-Resource-Policy", func(h *Headers) *string { return &h.Resource },
-		[]string{"same-origin", "same-site", "cross-origin"}},
-	{"Referrer-Policy", func(h *Headers) *string { return &h.Referrer },
-		[]string{"no-referrer", "same-origin", "origin", "strict-origin", "strict-origin-when-cross-origin",
-			"origin-when-cross-origin", "no-referrer-when-downgrade", "unsafe-url"}},
+	field  *string
+	values string
+}
+
+func (h *Headers) words() []word {
+	return []word{
+		{"Cross-Origin-Opener-Policy", &h.Opener, "same-origin same-origin-allow-popups noopener-allow-popups unsafe-none"},
+		{"Cross-Origin-Embedder-Policy", &h.Embedder, "require-corp credentialless unsafe-none"},
+		{"Document-Isolation-Policy", &h.Isolation, "isolate-and-require-corp isolate-and-credentialless none"},
+		{"Cross-Origin-Resource-Policy", &h.Resource, "same-origin same-site cross-origin"},
+		{"Referrer-Policy", &h.Referrer, "no-referrer same-origin origin strict-origin strict-origin-when-cross-origin " +
+			"origin-when-cross-origin no-referrer-when-downgrade unsafe-url"},
+	}
 }
 
 // List gives the headers in a fixed order.
@@ -56,9 +55,9 @@ func (h Headers) List() []Header {
 	if len(h.Permissions) > 0 {
 		list = append(list, Header{"Permissions-Policy", h.Permissions.String()})
 	}
-	for _, w := range words {
-		if v := *w.field(&h); v != "" {
-			list = append(list, Header{w.name, v})
+	for _, w := range h.words() {
+		if *w.field != "" {
+			list = append(list, Header{w.name, *w.field})
 		}
 	}
 	if h.NoSniff {
@@ -79,9 +78,9 @@ func (h Headers) Validate() error {
 	if !h.Connections.Off {
 		errs = append(errs, h.Connections.validate())
 	}
-	for _, w := range words {
-		if v := *w.field(&h); v != "" && !slices.Contains(w.values, v) {
-			errs = append(errs, errors.New(w.name+": "+strconv.Quote(v)+" is not one of "+strings.Join(w.values, ", ")))
+	for _, w := range h.words() {
+		if v := *w.field; v != "" && !holds(w.values, v) {
+			errs = append(errs, errors.New(w.name+": "+strconv.Quote(v)+" is not one of "+strings.ReplaceAll(w.values, " ", ", ")))
 		}
 	}
 	if h.HSTS < 0 {
@@ -126,9 +125,9 @@ func Parse(list []Header) (Headers, error) {
 			h.HSTS, err = parseHSTS(value)
 		default:
 			known = false
-			for _, w := range words {
+			for _, w := range h.words() {
 				if strings.ToLower(w.name) == name {
-					*w.field(&h), known = value, true
+					*w.field, known = value, true
 				}
 			}
 		}

@@ -34,7 +34,11 @@ func Render(h Headers, server string) (string, error) {
 	return "", errors.New(strconv.Quote(server) + " is not a server this knows; use one of " + strings.Join(Servers(), ", "))
 }
 
-var quotes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+// quoted escapes what ends a double-quoted word, in the one way that nginx,
+// Caddy and Apache share.
+func quoted(v string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+}
 
 func nginx(list []Header) (string, error) {
 	var b strings.Builder
@@ -45,7 +49,7 @@ func nginx(list []Header) (string, error) {
 		if strings.Contains(h.Value, "$") {
 			return "", errors.New("nginx: " + h.Name + " holds $, which nginx reads as a variable and cannot escape")
 		}
-		b.WriteString("add_header " + h.Name + " \"" + quotes.Replace(h.Value) + "\" always;\n")
+		b.WriteString("add_header " + h.Name + " " + quoted(h.Value) + " always;\n")
 	}
 	b.WriteString(`
 types { application/wasm wasm; text/javascript js mjs; text/html html; text/css css; application/json json;
@@ -66,7 +70,7 @@ func caddy(list []Header) (string, error) {
 		if strings.ContainsAny(h.Value, "{}") {
 			return "", errors.New("caddy: " + h.Name + " holds a brace, which Caddy reads as a placeholder")
 		}
-		b.WriteString("\t" + h.Name + " \"" + quotes.Replace(h.Value) + "\"\n")
+		b.WriteString("\t" + h.Name + " " + quoted(h.Value) + "\n")
 	}
 	b.WriteString(`	Cache-Control "no-cache"
 }
@@ -85,8 +89,8 @@ func apache(list []Header) string {
 	var b strings.Builder
 	b.WriteString("# Needs mod_headers, mod_rewrite and mod_mime. For <Directory>, or .htaccess.\n")
 	for _, h := range list {
-		v := strings.ReplaceAll(quotes.Replace(h.Value), "%", "%%") // % begins a format
-		b.WriteString("Header always set " + h.Name + " \"" + v + "\"\n")
+		v := strings.ReplaceAll(h.Value, "%", "%%") // % begins a format
+		b.WriteString("Header always set " + h.Name + " " + quoted(v) + "\n")
 	}
 	b.WriteString(`Header always set Cache-Control "no-cache"
 <FilesMatch "\.[0-9a-f]+\.(wasm|js)(\.br|\.gz)?$">

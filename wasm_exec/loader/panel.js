@@ -2,33 +2,7 @@
 // The progress bar and the error card. No markup is ever parsed, so the page may
 // require Trusted Types; styles are adopted, so style-src may be 'none'.
 
-const css = `
-:host { all: initial; display: block; font: 15px/1.45 system-ui, sans-serif; color: light-dark(#1c1e21, #e8eaed); }
-:host(.float) { position: fixed; inset: auto 0 max(16px, env(safe-area-inset-bottom)); z-index: 2147483647; pointer-events: none; }
-.card { box-sizing: border-box; width: min(34rem, 100% - 32px); margin: 8px auto; padding: 14px 16px; pointer-events: auto;
-background: var(--bailey-background, light-dark(#fff, #24262b)); color: var(--bailey-color, inherit);
-border: 1px solid light-dark(#d4d7dd, #45494f); border-radius: 10px; box-shadow: 0 4px 24px #0003; animation: in .2s; }
-.error { border-inline-start: 4px solid var(--bailey-error, light-dark(#b3261e, #f2a09a)); }
-@keyframes in { from { opacity: 0; transform: translateY(6px); } }
-.label { display: flex; justify-content: space-between; gap: 1em; font-variant-numeric: tabular-nums; }
-.track { height: 6px; margin-top: 8px; border-radius: 3px; overflow: hidden; background: light-dark(#e3e6eb, #3b3f46); }
-.bar { height: 100%; border-radius: 3px; background: var(--bailey-accent, light-dark(#1a5fd0, #8ab4f8)); transform-origin: 0 0; transition: transform .15s; }
-.bar:dir(rtl) { transform-origin: 100% 0; }
-.wait .bar { width: 30%; animation: wait 1.4s ease-in-out infinite alternate; }
-@keyframes wait { to { transform: translateX(233%); } }
-h2, p, pre { margin: 0; font: inherit; overflow-wrap: anywhere; }
-h2 { font-weight: 600; }
-p { margin-top: 4px; }
-pre { margin-top: 10px; padding: 8px 10px; max-height: 9.5em; overflow: auto; font: 12.5px/1.5 ui-monospace, monospace; white-space: pre-wrap;
-border-radius: 6px; background: light-dark(#f3f4f6, #17181b); }
-.row { display: flex; gap: 8px; margin-top: 12px; }
-button { font: inherit; padding: 5px 14px; border-radius: 7px; border: 1px solid light-dark(#8a9099, #7d838c); background: none; color: inherit; cursor: pointer; }
-.main { border-color: transparent; background: var(--bailey-accent, light-dark(#1a5fd0, #8ab4f8)); color: light-dark(#fff, #10203c); }
-button:focus-visible, pre:focus-visible { outline: 2px solid var(--bailey-accent, light-dark(#1a5fd0, #8ab4f8)); outline-offset: 2px; }
-@media (prefers-reduced-motion: reduce) { .card, .bar, .wait .bar { animation: none; transition: none; } .wait .bar { width: 100%; opacity: .5; } }
-@media (forced-colors: active) { .bar { background: Highlight; } .track { border: 1px solid; } }
-@media print { :host(.float) { display: none; } }
-`;
+const css = /** @type {string} */ ("{{panel.css}}");
 
 /** @type {WeakMap<Element, ShadowRoot>} */
 const roots = new WeakMap();
