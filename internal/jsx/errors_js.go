@@ -55,14 +55,14 @@ func describe(v js.Value) *Error {
 	case js.TypeUndefined, js.TypeNull:
 		return &Error{Message: v.Type().String() + " was thrown"}
 	default: // a number or boolean: bounded, and no code of its own runs
-		s, err := invoke(p.str, v)
+		s, err := attempt(p.str, v)
 		if err != nil {
 			return &Error{Message: v.Type().String() + " was thrown"}
 		}
 		return &Error{Message: clip(p, s, maxErrorMessage) + " was thrown"}
 	}
 	if !p.domName.IsUndefined() {
-		if name, err := invoke(p.domName, v); err == nil {
+		if name, err := attempt(p.domName, v); err == nil {
 			return describeDOM(p, v, name)
 		}
 	}
@@ -81,7 +81,7 @@ func describe(v js.Value) *Error {
 // the stack of a rejection says nothing.
 func describeDOM(p *primordials, v, name js.Value) *Error {
 	e := &Error{Name: clip(p, name, maxErrorName)}
-	if m, err := invoke(p.domMessage, v); err == nil {
+	if m, err := attempt(p.domMessage, v); err == nil {
 		e.Message = clip(p, m, maxErrorMessage)
 	}
 	if e.Code() == ErrQuota && !p.quotaQuota.IsUndefined() {
@@ -91,7 +91,7 @@ func describeDOM(p *primordials, v, name js.Value) *Error {
 }
 
 func numberBy(getter, v js.Value) float64 {
-	if n, err := invoke(getter, v); err == nil && n.Type() == js.TypeNumber {
+	if n, err := attempt(getter, v); err == nil && n.Type() == js.TypeNumber {
 		return n.Float()
 	}
 	return 0
@@ -100,7 +100,7 @@ func numberBy(getter, v js.Value) float64 {
 // stackOf reads the stack by the engine's own getter, or as a data property.
 func stackOf(p *primordials, v js.Value) string {
 	if !p.errorStack.IsUndefined() {
-		if s, err := invoke(p.errorStack, v); err == nil && s.Type() == js.TypeString {
+		if s, err := attempt(p.errorStack, v); err == nil && s.Type() == js.TypeString {
 			return clip(p, s, maxErrorStack)
 		}
 	}
@@ -111,7 +111,7 @@ func stackOf(p *primordials, v js.Value) string {
 // running code of v's (a Proxy's traps apart, whose exceptions are caught).
 func dataText(p *primordials, v js.Value, name string, limit int) string {
 	for range maxProtoDepth {
-		d, err := invoke(p.ownDescriptor, v, p.key(name))
+		d, err := attempt(p.ownDescriptor, v, p.key(name))
 		if err != nil {
 			return ""
 		}
@@ -121,7 +121,7 @@ func dataText(p *primordials, v js.Value, name string, limit int) string {
 			}
 			return ""
 		}
-		if v, err = invoke(p.protoOf, v); err != nil || v.Type() != js.TypeObject {
+		if v, err = attempt(p.protoOf, v); err != nil || v.Type() != js.TypeObject {
 			return ""
 		}
 	}
@@ -136,7 +136,7 @@ func clip(p *primordials, s js.Value, limit int) string {
 	}
 	if stringLength(p, s) > limit {
 		var err error
-		if s, err = invoke(p.strSlice, s, 0, limit); err != nil {
+		if s, err = attempt(p.strSlice, s, 0, limit); err != nil {
 			return ""
 		}
 	}

@@ -1,6 +1,7 @@
 package jsx
 
 import (
+	"errors"
 	"sync"
 	"syscall/js"
 
@@ -123,6 +124,20 @@ func invoke(fn js.Value, args ...any) (v js.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = recovered(r)
+		}
+	}()
+	return fn.Invoke(args...), nil
+}
+
+// errThrew is all that attempt says of an exception.
+var errThrew = errors.New("jsx: it threw")
+
+// attempt is invoke for those who describe exceptions themselves: describing
+// what a brand check throws would check the brand again, without end.
+func attempt(fn js.Value, args ...any) (v js.Value, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errThrew
 		}
 	}()
 	return fn.Invoke(args...), nil
