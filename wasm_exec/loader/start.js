@@ -60,7 +60,6 @@ async function request(url, init, watch) {
   try {
     return await fetch(url, init);
   } catch (e) {
-    if (init.signal?.aborted) throw init.signal.reason;
     throw await unreachable(url, e, watch);
   }
 }
@@ -156,11 +155,12 @@ async function start(options) {
     if (program.exitCode === undefined || program.exitCode === 0) panel?.close();
     return program;
   } catch (e) {
+    panel?.close();
+    // An abort is the caller's own will: nothing to tell.
+    if (signal?.aborted) throw signal.reason;
     if (e instanceof ProgramError) {
       console.error(`bailey: ${e.message} ${e.fix}`, e);
       panel?.fail(e, "Reload", () => location.reload());
-    } else {
-      panel?.close();
     }
     throw e;
   } finally {

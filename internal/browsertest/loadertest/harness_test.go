@@ -24,9 +24,9 @@ var (
 	chrome browser.Browser
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
-func run(m *testing.M) int {
+func runAll(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "loadertest-*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -124,7 +124,7 @@ func open(t *testing.T, s site) *tab {
 				body += `<script type="module" src="test.mjs"></script>`
 			}
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprintf(w, `<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>t</title><link rel="icon" href="data:,"><body>%s</body></html>`, body)
+			fmt.Fprintf(w, `<!doctype html><html lang="en"><meta name="color-scheme" content="light dark"><title>t</title><body>%s</body></html>`, body)
 		case "/test.mjs":
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, s.script)
@@ -268,4 +268,16 @@ func isWasm(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".wasm"
 
 func replaceIn(data []byte, old, new string) []byte {
 	return bytes.ReplaceAll(data, []byte(old), []byte(new))
+}
+
+// css answers for app.css.
+func css(text string) func(http.ResponseWriter, *http.Request) bool {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/app.css" {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/css")
+		fmt.Fprint(w, text)
+		return true
+	}
 }
