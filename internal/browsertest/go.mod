@@ -8,6 +8,9 @@ require (
 	github.com/chromedp/chromedp v0.22.1
 )
 
-require github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+require (
+	github.com/coder/websocket v1.8.15 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
+)
 
 replace github.com/bailey-go/bailey => ../..

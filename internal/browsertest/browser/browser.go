@@ -122,6 +122,10 @@ func Start(ctx context.Context, o Options) (Browser, error) {
 	switch o.Engine {
 	case Chromium:
 		return startChromium(ctx, o)
+	case Firefox:
+		return startFirefox(ctx, o)
+	case WebKit:
+		return startWebKit(ctx, o)
 	}
 	return nil, fmt.Errorf("browser: unknown engine %q: use chromium, firefox or webkit", o.Engine)
 }

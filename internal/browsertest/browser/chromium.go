@@ -50,7 +50,7 @@ var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("disable-popup-blocking", true),
 	chromedp.Flag("disable-prompt-on-repost", true),
 	chromedp.Flag("disable-sync", true),
-	chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater"),
+	chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,WebUIOmniboxPopup,WebUIOmniboxAimPopup"),
 	chromedp.Flag("no-pings", true),
 	chromedp.Flag("mute-audio", true),
 	chromedp.Flag("hide-scrollbars", true),
