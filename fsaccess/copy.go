@@ -77,7 +77,7 @@ func copyRename(ctx context.Context, c core, from, to string) error {
 	} else if same && from != to {
 		// One entry under two spellings: deleting the old name would delete
 		// the new one too, so it goes by way of a third.
-		tmp := join(parentOf(from), swapName())
+		tmp := respellName(from)
 		if err := copyRename(ctx, c, from, tmp); err != nil {
 			return err
 		}
@@ -132,4 +132,10 @@ func swapName() string {
 	var b [8]byte
 	rand.Read(b[:])
 	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
+}
+
+// respellName is the third name by which a respelling goes. It follows from
+// the old name, so that one who finds the work half done knows where to look.
+func respellName(from string) string {
+	return join(parentOf(from), swapPrefix+hashOf([]byte(from))[:16]+swapSuffix)
 }

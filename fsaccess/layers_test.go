@@ -2,11 +2,25 @@ package fsaccess
 
 import "testing"
 
+// layer puts a layer over a source.
+type layer func(t testing.TB, f FS) FS
+
+func layers() map[string]layer {
+	return map[string]layer{
+		"journal": func(t testing.TB, f FS) FS {
+			return NewJournal(f, NewMemory(MemoryOptions{}))
+		},
+	}
+}
+
 // everyFS is every source, and every layer over every source.
 func everyFS(t testing.TB) map[string]func(testing.TB) FS {
 	all := make(map[string]func(testing.TB) FS)
 	for name, open := range sources(t) {
 		all[name] = open
+		for lname, put := range layers() {
+			all[lname+" over "+name] = func(t testing.TB) FS { return put(t, open(t)) }
+		}
 	}
 	return all
 }

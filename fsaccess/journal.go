@@ -1,0 +1,387 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Journal is a folder in which every change can be taken back. Before a file
+// is changed or removed its content is saved in another folder, the store, with
+// a record of what is about to happen; both survive a reload, a crash and a
+// killed tab. When a journal is opened again, a change that was cut off is
+// undone or, for a folder that was being moved, finished.
+//
+// Undo never overwrites what somebody else has written since: then it fails
+// with [ErrConflict], names the path, and changes nothing.
+//
+// Setting permission bits or times is passed on, not recorded.
+type Journal struct {
+	*Folder
+	j *journal
+}
+
+// JournalOptions bounds a journal. What is dropped is the oldest.
+type JournalOptions struct {
+	MaxBytes   int64         // of before-images and records; default 256 MiB
+	MaxEntries int           // default 1,000
+	MaxAge     time.Duration // default 30 days
+	Now        func() time.Time
+}
+
+// NewJournal puts a journal over fsys that keeps its records in store, a
+// folder that must not lie within fsys and serves one journal. It is read at
+// the first use; a change larger than MaxBytes could not be undone and is
+// refused with [ErrTooLarge].
+func NewJournal(fsys, store FS, opts ...JournalOptions) *Journal {
+	var o JournalOptions
+	for _, x := range opts {
+		o = x
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 256 << 20
+	}
+	if o.MaxEntries == 0 {
+		o.MaxEntries = 1000
+	}
+	if o.MaxAge == 0 {
+		o.MaxAge = 30 * 24 * time.Hour
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	v := viewOf(fsys)
+	j := &journal{o: o, store: journalStore{viewOf(store).rooted()}, blobs: make(map[string]*blobUse)}
+	j.core = v.rooted()
+	return &Journal{&Folder{view{c: j, dir: ".", ctx: v.ctx}}, j}
+}
+
+// WithContext is [WithContext] that keeps the type.
+func (w *Journal) WithContext(ctx context.Context) *Journal {
+	return &Journal{folderOf(ctx, w), w.j}
+}
+
+// journal is the core. mu is held by whoever changes the folder or the log.
+type journal struct {
+	core  // what lies below: reads go straight there
+	o     JournalOptions
+	store journalStore
+
+	mu      sync.Mutex
+	loaded  bool
+	records []*record // by Seq
+	blobs   map[string]*blobUse
+	bytes   int64
+	pin     int64 // records from here on are in use: not to be pruned
+}
+
+type blobUse struct {
+	size int64
+	refs int
+}
+
+type groupKey struct{}
+
+// group is what several changes have in common. Its number is the first one's.
+type group struct {
+	mu    sync.Mutex
+	id    int64
+	label string
+}
+
+func (j *journal) features() Features {
+	ft := j.core.features()
+	ft.Staged = true
+	return ft
+}
+
+func (j *journal) close() error {
+	if c, ok := j.core.(closer); ok {
+		return c.close()
+	}
+	return nil
+}
+
+// enter takes the journal for one change: no other tab or goroutine is in it.
+func (j *journal) enter(ctx context.Context) (leave func(), err error) {
+	j.mu.Lock()
+	unlock, err := j.store.c.base().lock(ctx, logFolder)
+	if err != nil {
+		j.mu.Unlock()
+		return nil, err
+	}
+	leave = func() { unlock(); j.mu.Unlock() }
+	if err := j.catchUp(ctx); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
+}
+
+func (j *journal) last() int64 {
+	if len(j.records) == 0 {
+		return 0
+	}
+	return j.records[len(j.records)-1].Seq
+}
+
+// catchUp reads what was recorded before us, or by another tab since.
+func (j *journal) catchUp(ctx context.Context) error {
+	if !j.loaded {
+		return j.reload(ctx)
+	}
+	if more, err := j.store.has(ctx, j.last()+1); err != nil || !more {
+		return err
+	}
+	// Another tab wrote. It has left, or it was killed: read and settle anew.
+	return j.reload(ctx)
+}
+
+func (j *journal) add(r *record) {
+	j.records = append(j.records, r)
+	j.bytes += r.size
+	j.eachBlob(r, func(h string, size int64) {
+		u := j.blobs[h]
+		if u == nil {
+			u = &blobUse{size: size}
+			j.blobs[h] = u
+			j.bytes += size
+		}
+		u.refs++
+	})
+}
+
+// eachBlob visits the before-images of a record that have files of their own.
+func (j *journal) eachBlob(r *record, do func(hash string, size int64)) {
+	seen := make(map[string]bool)
+	for _, e := range r.Effects {
+		h := e.Before.Hash
+		if _, in := r.offset[h]; in || !e.Before.file() || e.Before.Size == 0 || e.From != "" || seen[h] {
+			continue
+		}
+		seen[h] = true
+		do(h, e.Before.Size)
+	}
+}
+
+// forget takes a record out, file and all. Its before-images go when no other
+// record needs them.
+func (j *journal) forget(ctx context.Context, r *record) error {
+	if err := j.store.drop(ctx, r.Seq); err != nil {
+		return err
+	}
+	i := slices.Index(j.records, r)
+	if i < 0 {
+		return nil
+	}
+	j.records = slices.Delete(j.records, i, i+1)
+	j.bytes -= r.size
+	var errs error
+	j.eachBlob(r, func(h string, size int64) {
+		u := j.blobs[h]
+		if u.refs--; u.refs > 0 {
+			return
+		}
+		delete(j.blobs, h)
+		j.bytes -= size
+		if err := j.store.c.remove(ctx, blobName(h)); err != nil && !notExist(err) {
+			errs = errors.Join(errs, err) // an orphan: the next reload removes it
+		}
+	})
+	return errs
+}
+
+// prune keeps the journal within its bounds by dropping whole groups, oldest
+// first, but never the newest.
+func (j *journal) prune(ctx context.Context) {
+	for len(j.records) > 1 {
+		first := j.records[0]
+		if first.Group == j.records[len(j.records)-1].Group || j.pin > 0 && first.Seq >= j.pin {
+			return
+		}
+		if len(j.records) <= j.o.MaxEntries && j.bytes <= j.o.MaxBytes && j.o.Now().Sub(first.Time) <= j.o.MaxAge {
+			return
+		}
+		for _, r := range slices.Clone(j.records) {
+			if r.Group == first.Group {
+				if err := j.forget(ctx, r); err != nil {
+					return // bounds are kept at the next chance
+				}
+			}
+		}
+	}
+}
+
+// change records effects, lets act make them, and settles what became of them.
+func (j *journal) change(ctx context.Context, r *record, act func() error) error {
+	leave, err := j.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return j.changeLocked(ctx, r, act)
+}
+
+func (j *journal) changeLocked(ctx context.Context, r *record, act func() error) error {
+	r.Seq, r.Time, r.Cause = j.last()+1, j.o.Now(), causeOf(ctx)
+	g, _ := ctx.Value(groupKey{}).(*group)
+	if g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		r.Group, r.Label = g.id, g.label
+	}
+	if r.Group == 0 {
+		r.Group = r.Seq
+	}
+	blobs, err := j.saveBefore(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := j.store.save(ctx, r, blobs); err != nil {
+		// It may be there all the same, or in part: it must not be taken
+		// for a change that was begun.
+		return errors.Join(err, j.store.drop(context.WithoutCancel(ctx), r.Seq))
+	}
+	j.add(r)
+	// From here on the change is finished or taken back, whatever happens
+	// to the caller's context.
+	if err := act(); err != nil {
+		return errors.Join(err, j.settle(context.WithoutCancel(ctx), r))
+	}
+	if g != nil {
+		g.id = r.Group
+	}
+	j.prune(context.WithoutCancel(ctx))
+	return nil
+}
+
+// saveBefore keeps what the effects destroy: small contents are returned to go
+// into the record, large ones saved beside it.
+func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte, error) {
+	var need int64
+	for _, e := range r.Effects {
+		if e.Before.file() {
+			need += e.Before.Size
+		}
+	}
+	if need > j.o.MaxBytes {
+		return nil, ErrTooLarge
+	}
+	blobs := make(map[string][]byte)
+	room := 2 * inlineMax
+	for _, e := range r.Effects {
+		st := e.Before
+		if !st.file() || st.Size == 0 || blobs[st.Hash] != nil || e.From != "" {
+			continue
+		}
+		if st.Size <= inlineMax && int(st.Size) <= room {
+			data, err := j.core.readFile(ctx, e.Path)
+			if err != nil {
+				return nil, err
+			}
+			if hashOf(data) != st.Hash {
+				return nil, ErrConflict
+			}
+			blobs[st.Hash] = data
+			room -= len(data)
+			continue
+		}
+		if has, err := j.store.hasBlob(ctx, st.Hash, st.Size); err != nil {
+			return nil, err
+		} else if has {
+			continue
+		}
+		if err := j.store.copyBlob(ctx, j.core, e.Path, st.Hash); err != nil {
+			return nil, err
+		}
+	}
+	return blobs, nil
+}
+
+// look tells what is at a path now.
+func (j *journal) look(ctx context.Context, name string) (state, error) {
+	fi, err := j.core.stat(ctx, name)
+	if notExist(err) || errors.Is(err, errNotDir) {
+		return state{}, nil
+	}
+	if err != nil {
+		return state{}, err
+	}
+	perm := uint32(fi.Mode().Perm())
+	if fi.IsDir() {
+		return state{Kind: "dir", Perm: perm}, nil
+	}
+	hash, size, err := hashFile(ctx, j.core, name)
+	return state{"file", hash, size, perm}, err
+}
+
+// Snapshot names the present state, to come back to with [Journal.UndoTo].
+func (w *Journal) Snapshot() (string, error) {
+	leave, err := w.j.enter(w.ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return strconv.FormatInt(w.j.last(), 10), nil
+}
+
+// Group makes all changes of fn one step for Undo. If fn fails, what it did is
+// taken back before Group returns its error.
+func (w *Journal) Group(ctx context.Context, label string, fn func(work FS) error) error {
+	g := &group{label: label}
+	err := fn(folderOf(context.WithValue(ctx, groupKey{}, g), w))
+	if err == nil || g.id == 0 {
+		return err
+	}
+	return errors.Join(err, w.revertGroup(context.WithoutCancel(ctx), g.id))
+}
+
+// Change is one line of the history: a step that Undo takes back as a whole.
+type Change struct {
+	ID     int64
+	Time   time.Time
+	Op     string // "write", "create", "mkdir", "remove", "rename", "undo", "redo"
+	Label  string // of the group, if any
+	Cause  string // from [WithCause]
+	Paths  []string
+	Undone bool  // by an undo that still stands
+	Bytes  int64 // kept to be able to undo it
+}
+
+// History lists the steps there are, newest first.
+func (w *Journal) History(ctx context.Context) ([]Change, error) {
+	leave, err := w.j.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	undone := w.j.undone()
+	var out []Change
+	index := make(map[int64]int)
+	for _, r := range w.j.records {
+		i, ok := index[r.Group]
+		if !ok {
+			i = len(out)
+			index[r.Group] = i
+			out = append(out, Change{ID: r.Group, Time: r.Time, Op: r.Op, Label: r.Label, Cause: r.Cause,
+				Undone: undone(r.Group)})
+		}
+		c := &out[i]
+		for _, p := range r.paths() {
+			if !slices.Contains(c.Paths, p) {
+				c.Paths = append(c.Paths, p)
+			}
+		}
+		c.Bytes += r.size
+		w.j.eachBlob(r, func(_ string, size int64) { c.Bytes += size })
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// perm of a folder or file that is made anew.
+func permOf(perm fs.FileMode) uint32 { return uint32(perm.Perm()) }

@@ -1,0 +1,277 @@
+package fsaccess
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// The changes of a journal: each looks at what is there, records what will be,
+// and lets the folder below do it.
+
+func (j *journal) writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
+	after := state{"file", hashOf(data), int64(len(data)), permOf(perm)}
+	return j.put(ctx, "write", name, after, func() error {
+		return writeWhole(context.WithoutCancel(ctx), j.core, name, data, perm)
+	})
+}
+
+// put records that a file gets a content and lets do bring it about.
+func (j *journal) put(ctx context.Context, op, name string, after state, do func() error) error {
+	before, err := j.look(ctx, name)
+	if err != nil {
+		return err
+	}
+	if before.dir() {
+		return errIsDir
+	}
+	if before.file() {
+		after.Perm = before.Perm
+	} else if err := needDir(ctx, j.core, parentOf(name)); err != nil {
+		return err
+	}
+	if before.same(after) {
+		return do() // the same bytes: nothing to take back
+	}
+	return j.change(ctx, &record{Op: op, Effects: []effect{{Path: name, Before: before, After: after}}}, do)
+}
+
+func (j *journal) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	r, err := j.core.replace(ctx, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &journalReplacement{replacement: r, j: j, name: name, perm: perm, hash: sha256.New()}, nil
+}
+
+type journalReplacement struct {
+	replacement
+	j    *journal
+	name string
+	perm fs.FileMode
+	hash hash.Hash
+	size int64
+}
+
+func (r *journalReplacement) Write(p []byte) (int, error) {
+	n, err := r.replacement.Write(p)
+	r.hash.Write(p[:n])
+	r.size += int64(n)
+	return n, err
+}
+
+func (r *journalReplacement) commit(ctx context.Context) error {
+	after := state{"file", hex.EncodeToString(r.hash.Sum(nil)), r.size, permOf(r.perm)}
+	return r.j.put(ctx, "write", r.name, after, func() error {
+		return r.replacement.commit(context.WithoutCancel(ctx))
+	})
+}
+
+func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if !writable(flag) && flag&(os.O_CREATE|os.O_TRUNC) == 0 {
+		return j.core.open(ctx, name, flag, perm)
+	}
+	fi, err := j.core.stat(ctx, name)
+	switch {
+	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
+		return nil, errExist
+	case err == nil && fi.IsDir():
+		return nil, errIsDir
+	case notExist(err) && flag&os.O_CREATE != 0:
+		if ctx.Value(groupKey{}) == nil {
+			// Making the file and filling it are one step for Undo.
+			ctx = context.WithValue(ctx, groupKey{}, new(group))
+		}
+		after := state{"file", hashOf(nil), 0, permOf(perm)}
+		if err := j.put(ctx, "create", name, after, func() error {
+			return writeWhole(context.WithoutCancel(ctx), j.core, name, nil, perm)
+		}); err != nil {
+			return nil, err
+		}
+		if fi, err = j.core.stat(ctx, name); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := mayWrite(ctx, j.core, name, flag); err != nil {
+			return nil, err
+		}
+	}
+	if !writable(flag) {
+		if flag&os.O_TRUNC != 0 && fi.Size() > 0 {
+			if err := j.writeFile(ctx, name, nil, perm); err != nil {
+				return nil, err
+			}
+		}
+		return j.core.open(ctx, name, os.O_RDONLY, 0)
+	}
+	return newStaged(ctx, j, name, flag, perm, func() (File, error) { return j.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
+}
+
+// writeChecker is a core that can say without touching a file whether it may
+// be written.
+type writeChecker interface {
+	mayWrite(ctx context.Context, name string) error
+}
+
+func mayWrite(ctx context.Context, c core, name string, flag int) error {
+	if w, ok := c.(writeChecker); ok {
+		return w.mayWrite(ctx, name)
+	}
+	if c.features().ReadOnly {
+		return ErrReadOnly
+	}
+	if c.features().Staged {
+		return nil // opening costs a copy there; the write itself will say
+	}
+	f, err := c.open(ctx, name, flag&^(os.O_CREATE|os.O_EXCL|os.O_TRUNC), 0)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+func (j *journal) mayWrite(ctx context.Context, name string) error {
+	return mayWrite(ctx, j.core, name, os.O_WRONLY)
+}
+
+func (j *journal) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
+	if _, err := j.core.stat(ctx, name); err == nil {
+		return errExist
+	}
+	if err := needDir(ctx, j.core, parentOf(name)); err != nil {
+		return err
+	}
+	r := &record{Op: "mkdir", Effects: []effect{{Path: name, After: state{Kind: "dir", Perm: permOf(perm)}}}}
+	return j.change(ctx, r, func() error { return j.core.mkdir(context.WithoutCancel(ctx), name, perm) })
+}
+
+func (j *journal) remove(ctx context.Context, name string) error {
+	if _, err := j.core.stat(ctx, name); err != nil {
+		return err
+	}
+	before, err := j.look(ctx, name)
+	if err != nil {
+		return err
+	}
+	if before.dir() {
+		if list, err := j.core.readDir(ctx, name); err != nil {
+			return err
+		} else if len(list) > 0 {
+			return errNotEmpty
+		}
+	}
+	r := &record{Op: "remove", Effects: []effect{{Path: name, Before: before}}}
+	return j.change(ctx, r, func() error { return j.core.remove(context.WithoutCancel(ctx), name) })
+}
+
+func (j *journal) removeAll(ctx context.Context, name string) error {
+	if _, err := j.core.stat(ctx, name); err != nil {
+		return err
+	}
+	effects, err := j.whole(ctx, name)
+	if err != nil {
+		return err
+	}
+	r := &record{Op: "remove", Effects: effects}
+	return j.change(ctx, r, func() error { return j.core.removeAll(context.WithoutCancel(ctx), name) })
+}
+
+// whole gives the effects of removing a tree, a folder before what is in it.
+func (j *journal) whole(ctx context.Context, name string) ([]effect, error) {
+	st, err := j.look(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	out := []effect{{Path: name, Before: st}}
+	if !st.dir() {
+		return out, nil
+	}
+	var size int64
+	err = walkCore(ctx, j.core, name, pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			if e.Size == badFolder {
+				err = walkFailure(ctx, j.core, e.Path)
+				return false
+			}
+			st := state{Kind: "dir"}
+			if !e.Dir {
+				if size += e.Size; size > j.o.MaxBytes {
+					err = ErrTooLarge
+					return false
+				}
+			}
+			if !e.Dir {
+				if st, err = j.look(ctx, e.Path); err != nil {
+					return false
+				}
+			}
+			out = append(out, effect{Path: e.Path, Before: st})
+		}
+		return true
+	})
+	if err == errStop {
+		err = nil
+	}
+	return out, err
+}
+
+func (j *journal) rename(ctx context.Context, from, to string) error {
+	var effects []effect
+	same, err := sameEntry(ctx, j.core, from, to)
+	if err != nil {
+		return err
+	}
+	if !same {
+		before, err := j.look(ctx, to)
+		if err != nil {
+			return err
+		}
+		if before.file() {
+			effects = append(effects, effect{Path: to, Before: before})
+		}
+	}
+	moved, err := j.core.stat(ctx, from)
+	if err != nil {
+		return err
+	}
+	st := state{Kind: "dir"}
+	if !moved.IsDir() {
+		// The hash tells afterwards whether a copy by which a platform
+		// without move() renames was finished.
+		if st, err = j.look(ctx, from); err != nil {
+			return err
+		}
+	}
+	effects = append(effects, effect{Path: to, From: from, Before: st, After: st})
+	return j.change(ctx, &record{Op: "rename", Effects: effects}, func() error {
+		return j.core.rename(context.WithoutCancel(ctx), from, to)
+	})
+}
+
+func (j *journal) chmod(ctx context.Context, name string, mode fs.FileMode) error {
+	if c, ok := j.core.(chmodder); ok {
+		return c.chmod(ctx, name, mode)
+	}
+	return errUnsupported
+}
+
+func (j *journal) chtimes(ctx context.Context, name string, atime, mtime time.Time) error {
+	if c, ok := j.core.(chtimer); ok {
+		return c.chtimes(ctx, name, atime, mtime)
+	}
+	return errUnsupported
+}
+
+func (j *journal) walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error {
+	return walkCore(ctx, j.core, root, page, yield)
+}
+
+func (j *journal) listPages(ctx context.Context, dir string, page int, yield func([]Entry) bool) error {
+	return listCore(ctx, j.core, dir, page, yield)
+}

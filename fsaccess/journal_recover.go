@@ -1,0 +1,315 @@
+package fsaccess
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// reload reads the log anew, decides what became of a change that was cut off,
+// and clears away what no record needs.
+func (j *journal) reload(ctx context.Context) error {
+	j.loaded = false
+	j.records, j.blobs, j.bytes = nil, make(map[string]*blobUse), 0
+	seqs, err := j.store.list(ctx)
+	if err != nil {
+		return err
+	}
+	damaged := false
+	for i, seq := range seqs {
+		r, err := j.store.load(ctx, seq)
+		switch {
+		case err == nil:
+			j.add(r)
+		case errors.Is(err, ErrCorrupt) && i == len(seqs)-1:
+			// Cut off while it was written, so its change was never begun.
+			if err := j.store.drop(ctx, seq); err != nil {
+				return err
+			}
+		case errors.Is(err, ErrCorrupt):
+			damaged = true // leave it and all before-images alone
+		default:
+			return err
+		}
+	}
+	if !damaged {
+		if err := j.sweep(ctx); err != nil {
+			return err
+		}
+	}
+	if n := len(j.records); n > 0 {
+		if err := j.settle(ctx, j.records[n-1]); err != nil {
+			return err
+		}
+	}
+	j.loaded = true
+	if err := j.resume(ctx); err != nil {
+		j.loaded = false
+		return err
+	}
+	return nil
+}
+
+// sweep removes before-images that were saved for a record that was not.
+func (j *journal) sweep(ctx context.Context) error {
+	dirs, err := j.store.c.readDir(ctx, blobFolder)
+	if notExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, d := range dirs {
+		if !d.IsDir() {
+			continue
+		}
+		list, err := j.store.c.readDir(ctx, blobFolder+"/"+d.Name())
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			if j.blobs[e.Name()] == nil {
+				if err := j.store.c.remove(ctx, blobFolder+"/"+d.Name()+"/"+e.Name()); err != nil && !notExist(err) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// settle decides by looking at the folder what became of a change: one that
+// did not happen is forgotten, one that happened stays, one that happened in
+// part is taken back, or, if it was a move, finished. What somebody else has
+// touched since is left alone, and the record with its before-images stays.
+func (j *journal) settle(ctx context.Context, r *record) (err error) {
+	defer func() {
+		if err != nil {
+			j.loaded = false // look again before the next change
+			err = fmt.Errorf("journal: change %d of %s is not settled: %w", r.Seq, strings.Join(r.paths(), ", "), err)
+		}
+	}()
+	for _, e := range r.Effects {
+		if e.From != "" {
+			return j.settleMove(ctx, r, e)
+		}
+	}
+	var done []effect
+	before, foreign := 0, 0
+	for _, e := range r.Effects {
+		now, err := j.look(ctx, e.Path)
+		switch {
+		case err != nil:
+			return err
+		case now.same(e.After):
+			done = append(done, e)
+		case now.same(e.Before):
+			before++
+		default:
+			foreign++
+		}
+	}
+	switch {
+	case before == len(r.Effects):
+		return j.forget(ctx, r)
+	case before == 0 || len(done) == 0:
+		return nil
+	}
+	if err := j.apply(ctx, invert(done), r); err != nil {
+		return err
+	}
+	if foreign > 0 {
+		return nil
+	}
+	return j.forget(ctx, r)
+}
+
+func (j *journal) settleMove(ctx context.Context, r *record, e effect) error {
+	if same, err := sameEntry(ctx, j.core, e.From, e.Path); err != nil && !notExist(err) {
+		return err
+	} else if same {
+		return j.settleRespelling(ctx, r, e)
+	}
+	from, err := j.look(ctx, e.From)
+	if err != nil {
+		return err
+	}
+	to, err := j.look(ctx, e.Path)
+	if err != nil {
+		return err
+	}
+	tmp, third, err := j.thirdName(ctx, e)
+	if err != nil {
+		return err
+	}
+	switch {
+	case third && to.none():
+		if !from.none() {
+			if err := j.finishMove(ctx, e.From, tmp); err != nil {
+				return err
+			}
+		}
+		return j.finishMove(ctx, tmp, e.Path)
+	case third:
+		return j.finishMove(ctx, tmp, e.Path)
+	case from.none():
+		return nil // moved, or taken away by somebody else
+	case to.none():
+		return j.takeBackOverwritten(ctx, r, e)
+	case from.file() && to.file() && from.Hash != to.Hash:
+		// The new name still has its old content, so nothing has happened
+		// yet; or somebody wrote there, and then both are kept.
+		for _, f := range r.Effects {
+			if f.From == "" && f.Path == e.Path && f.Before.same(to) {
+				return j.forget(ctx, r)
+			}
+		}
+		return nil
+	default:
+		return j.finishMove(ctx, e.From, e.Path)
+	}
+}
+
+// takeBackOverwritten: the old name is there and the new one is not. If the
+// new one had a content, a platform deleted it first and got no further.
+func (j *journal) takeBackOverwritten(ctx context.Context, r *record, e effect) error {
+	for _, f := range r.Effects {
+		if f.From == "" && f.Path == e.Path && f.Before.file() {
+			if err := j.store.restore(ctx, r, f.Before, j.core, f.Path); err != nil {
+				return err
+			}
+		}
+	}
+	return j.forget(ctx, r)
+}
+
+// settleRespelling: on a file system that ignores case the old and the new
+// spelling are one entry, and only the listing tells which it has now.
+func (j *journal) settleRespelling(ctx context.Context, r *record, e effect) error {
+	list, err := j.core.readDir(ctx, parentOf(e.Path))
+	if err != nil {
+		return err
+	}
+	if tmp, third, err := j.thirdName(ctx, e); err != nil {
+		return err
+	} else if third {
+		// Copying to or from the third name was cut off; the entry itself
+		// is whole in one of the two, and the union is in both.
+		if err := j.finishMove(ctx, tmp, e.Path); err != nil {
+			return err
+		}
+		return nil
+	}
+	for _, d := range list {
+		if d.Name() == baseOf(e.Path) {
+			return nil
+		}
+	}
+	return j.forget(ctx, r)
+}
+
+// thirdName is where an entry waits while only the case of its name changes on
+// a platform without move().
+func (j *journal) thirdName(ctx context.Context, e effect) (string, bool, error) {
+	if !foldEqual(e.From, e.Path) {
+		return "", false, nil
+	}
+	tmp := respellName(e.From)
+	st, err := j.look(ctx, tmp)
+	return tmp, !st.none(), err
+}
+
+// finishMove completes a copy-and-delete that was cut off at any point: what
+// is missing at the new place is copied, what is the same there is deleted at
+// the old one. A file that differs was written by somebody else; both stay.
+func (j *journal) finishMove(ctx context.Context, from, to string) error {
+	a, err := j.look(ctx, from)
+	if err != nil || a.none() {
+		return err
+	}
+	b, err := j.look(ctx, to)
+	if err != nil {
+		return err
+	}
+	if a.file() {
+		if b.none() {
+			if _, err := copyFile(ctx, j.core, from, j.core, to, nil); err != nil {
+				return err
+			}
+		} else if !a.same(b) {
+			return nil
+		}
+		return j.core.remove(ctx, from)
+	}
+	if b.file() {
+		return nil
+	}
+	if b.none() {
+		if err := j.core.mkdir(ctx, to, a.perm(0o777)); err != nil {
+			return err
+		}
+	}
+	list, err := j.core.readDir(ctx, from)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if err := j.finishMove(ctx, join(from, e.Name()), join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	if err := j.core.remove(ctx, from); err != nil && !errors.Is(err, errNotEmpty) {
+		return err
+	}
+	return nil
+}
+
+// apply brings effects about; contents come from the record src. Effects that
+// are there already are no error, so that it can be repeated after a crash.
+func (j *journal) apply(ctx context.Context, effects []effect, src *record) error {
+	if !slices.ContainsFunc(effects, func(e effect) bool { return e.From != "" }) {
+		// What goes, goes from the leaves; what comes, comes from the root.
+		effects = slices.Clone(effects)
+		slices.SortStableFunc(effects, func(a, b effect) int {
+			switch {
+			case a.After.none() && b.After.none():
+				return strings.Compare(b.Path, a.Path)
+			case a.After.none() != b.After.none():
+				if a.After.none() {
+					return -1
+				}
+				return 1
+			}
+			return cmp.Or(strings.Compare(a.Path, b.Path))
+		})
+	}
+	for _, e := range effects {
+		var err error
+		switch {
+		case e.From != "":
+			err = j.core.rename(ctx, e.From, e.Path)
+		case e.After.none():
+			if err = j.core.remove(ctx, e.Path); notExist(err) {
+				err = nil
+			}
+			if errors.Is(err, errNotEmpty) {
+				err = ErrConflict
+			}
+		case e.After.dir():
+			err = j.core.mkdir(ctx, e.Path, e.After.perm(0o777))
+			if errors.Is(err, errExist) {
+				err = nil
+			}
+		default:
+			err = j.store.restore(ctx, src, e.After, j.core, e.Path)
+		}
+		if err != nil {
+			return pathErr("restore", e.Path, err)
+		}
+		j.core.base().note(e.Path)
+	}
+	return nil
+}

@@ -1,0 +1,359 @@
+package fsaccess
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Undo takes back the last step that still stands. It is a step itself, which
+// [Journal.Redo] takes back.
+func (w *Journal) Undo(ctx context.Context) error {
+	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
+		undo, _ := w.j.stacks()
+		if len(undo) == 0 {
+			return nil, 0, 0, ErrNothing
+		}
+		id := undo[len(undo)-1]
+		return w.j.backwards(id), id, 0, nil
+	})
+}
+
+// Redo takes back the last Undo, as long as nothing else was changed since.
+func (w *Journal) Redo(ctx context.Context) error {
+	return w.revert(ctx, "redo", func() ([]*record, int64, int64, error) {
+		_, redo := w.j.stacks()
+		if len(redo) == 0 {
+			return nil, 0, 0, ErrNothing
+		}
+		id := redo[len(redo)-1]
+		return w.j.backwards(id), id, 0, nil
+	})
+}
+
+// UndoTo brings back the state named by [Journal.Snapshot], by taking back all
+// that was done since, undos included. It is one step, and Undo takes it back.
+func (w *Journal) UndoTo(ctx context.Context, snapshot string) error {
+	to, err := strconv.ParseInt(snapshot, 10, 64)
+	if err != nil || to < 0 {
+		return fmt.Errorf("snapshot %q: %w", snapshot, errInvalid)
+	}
+	return w.revert(ctx, "undoto", func() ([]*record, int64, int64, error) {
+		if to > w.j.last() || len(w.j.records) > 0 && w.j.records[0].Seq > to+1 {
+			return nil, 0, 0, fmt.Errorf("snapshot %s is no longer in the journal: %w", snapshot, ErrNothing)
+		}
+		return w.j.backTo(to, w.j.last()), 0, to, nil
+	})
+}
+
+// revertGroup takes one step back wherever it stands.
+func (w *Journal) revertGroup(ctx context.Context, id int64) error {
+	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
+		return w.j.backwards(id), id, 0, nil
+	})
+}
+
+// Revert takes back one step of the history, not only the last. It fails with
+// [ErrConflict] if a later step stands on it.
+func (w *Journal) Revert(ctx context.Context, id int64) error {
+	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
+		if undo, _ := w.j.stacks(); !slices.Contains(undo, id) {
+			return nil, 0, 0, fmt.Errorf("step %d: %w", id, ErrNothing)
+		}
+		return w.j.backwards(id), id, 0, nil
+	})
+}
+
+// backwards is a group's records, last first.
+func (j *journal) backwards(id int64) []*record {
+	var out []*record
+	for _, r := range slices.Backward(j.records) {
+		if r.Group == id {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (j *journal) backTo(to, upto int64) []*record {
+	var out []*record
+	for _, r := range slices.Backward(j.records) {
+		if r.Seq > to && r.Seq <= upto {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// stacks replays the history: the steps Undo would take back, last at the end,
+// and the undos that Redo would.
+func (j *journal) stacks() (undo, redo []int64) {
+	seen := make(map[int64]bool)
+	drop := func(s []int64, id int64) []int64 {
+		return slices.DeleteFunc(s, func(x int64) bool { return x == id })
+	}
+	for _, r := range j.records {
+		if seen[r.Group] {
+			continue
+		}
+		seen[r.Group] = true
+		switch r.Op {
+		case "undo":
+			undo, redo = drop(undo, r.Of), append(redo, r.Group)
+		case "redo":
+			undo, redo = append(undo, r.Group), drop(redo, r.Of)
+		default:
+			undo, redo = append(undo, r.Group), nil
+		}
+	}
+	return undo, redo
+}
+
+// undone tells of a step whether an undo of it stands.
+func (j *journal) undone() func(int64) bool {
+	by := make(map[int64][]int64)
+	for _, r := range j.records {
+		if r.Of != 0 && !slices.Contains(by[r.Of], r.Group) {
+			by[r.Of] = append(by[r.Of], r.Group)
+		}
+	}
+	var undone func(int64) bool
+	undone = func(id int64) bool {
+		return slices.ContainsFunc(by[id], func(u int64) bool { return !undone(u) })
+	}
+	return undone
+}
+
+// revert takes records back, in the order pick gives them, as one step. The
+// paths are locked first and the journal second, as all changes do, so pick
+// runs twice and both times must say the same.
+func (w *Journal) revert(ctx context.Context, op string, pick func() (plan []*record, of, to int64, err error)) error {
+	j := w.j
+	ctx = context.WithValue(ctx, groupKey{}, (*group)(nil))
+	for {
+		leave, err := j.enter(ctx)
+		if err != nil {
+			return err
+		}
+		plan, _, _, err := pick()
+		leave()
+		if err != nil || len(plan) == 0 {
+			return err
+		}
+		var paths []string
+		for _, r := range plan {
+			paths = append(paths, r.paths()...)
+		}
+		again := false
+		err = locked(ctx, j, func(string) error {
+			leave, err := j.enter(ctx)
+			if err != nil {
+				return err
+			}
+			defer leave()
+			now, of, to, err := pick()
+			if err != nil {
+				return err
+			}
+			if !sameRecords(now, plan) {
+				again = true
+				return nil
+			}
+			if err := j.check(ctx, now); err != nil {
+				return err
+			}
+			return j.takeBack(ctx, now, &record{Op: op, Of: of, To: to})
+		}, paths...)
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+func sameRecords(a, b []*record) bool {
+	return slices.EqualFunc(a, b, func(x, y *record) bool { return x.Seq == y.Seq && x.Time.Equal(y.Time) })
+}
+
+// takeBack makes the inverse of each record. like has what they share.
+func (j *journal) takeBack(ctx context.Context, plan []*record, like *record) error {
+	j.pin = plan[0].Seq
+	for _, r := range plan {
+		j.pin = min(j.pin, r.Seq)
+	}
+	defer func() { j.pin = 0 }()
+	for i, r := range plan {
+		n := &record{Op: like.Op, Of: like.Of, To: like.To, Group: like.Group, Left: len(plan) - 1 - i, Effects: invert(r.Effects)}
+		err := j.changeLocked(ctx, n, func() error {
+			return j.apply(context.WithoutCancel(ctx), n.Effects, r)
+		})
+		if err != nil {
+			if i > 0 {
+				j.loaded = false // the next one to come goes on from here
+			}
+			return err
+		}
+		like.Group = n.Group
+	}
+	return nil
+}
+
+// resume goes on with an undo of several records that was cut off between two.
+func (j *journal) resume(ctx context.Context) error {
+	if len(j.records) == 0 {
+		return nil
+	}
+	r := j.records[len(j.records)-1]
+	if r.Left == 0 {
+		return nil
+	}
+	var plan []*record
+	if r.Of != 0 {
+		plan = j.backwards(r.Of)
+	} else {
+		plan = j.backTo(r.To, r.Group-1)
+	}
+	done := len(j.backwards(r.Group))
+	if done+r.Left != len(plan) {
+		return nil // pruned in between: what is left cannot be known
+	}
+	plan = plan[done:]
+	if err := j.check(ctx, plan); err != nil {
+		return nil // somebody wrote there since; it stays as it is
+	}
+	return j.takeBack(ctx, plan, &record{Op: r.Op, Of: r.Of, To: r.To, Group: r.Group})
+}
+
+// check plays the way back on paper: every path must be now as the journal
+// left it. Nothing is changed if one is not.
+func (j *journal) check(ctx context.Context, plan []*record) error {
+	sim := &rehearsal{j: j, ctx: ctx, set: make(map[string]state)}
+	for _, r := range plan {
+		for _, e := range invert(r.Effects) {
+			if err := sim.play(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rehearsal is the folder as it would be after some effects.
+type rehearsal struct {
+	j     *journal
+	ctx   context.Context
+	set   map[string]state
+	moves [][2]string
+}
+
+// real is where what would be at name is now.
+func (s *rehearsal) real(name string) string {
+	for _, m := range slices.Backward(s.moves) {
+		if within(m[1], name) {
+			name = m[0] + name[len(m[1]):]
+		}
+	}
+	return name
+}
+
+func (s *rehearsal) look(name string) (state, error) {
+	if st, ok := s.set[name]; ok {
+		return st, nil
+	}
+	for p := parentOf(name); p != "."; p = parentOf(p) {
+		if st, ok := s.set[p]; ok && st.none() {
+			return state{}, nil
+		}
+	}
+	return s.j.look(s.ctx, s.real(name))
+}
+
+func (s *rehearsal) play(e effect) error {
+	if e.From != "" {
+		return s.move(e)
+	}
+	now, err := s.look(e.Path)
+	if err != nil {
+		return err
+	}
+	if !now.same(e.Before) {
+		return pathErr("undo", e.Path, ErrConflict)
+	}
+	if now.dir() && e.After.none() {
+		if err := s.empty(e.Path); err != nil {
+			return err
+		}
+	}
+	if !e.After.none() {
+		if p := parentOf(e.Path); p != "." {
+			if st, err := s.look(p); err != nil {
+				return err
+			} else if !st.dir() {
+				return pathErr("undo", e.Path, ErrConflict)
+			}
+		}
+	}
+	s.set[e.Path] = e.After
+	return nil
+}
+
+// empty makes sure that a folder holds nothing but what goes before it.
+func (s *rehearsal) empty(dir string) error {
+	if st, ok := s.set[dir]; ok && st.dir() {
+		return nil
+	}
+	list, err := s.j.core.readDir(s.ctx, s.real(dir))
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		if st, ok := s.set[join(dir, d.Name())]; !ok || !st.none() {
+			return pathErr("undo", join(dir, d.Name()), ErrConflict)
+		}
+	}
+	return nil
+}
+
+func (s *rehearsal) move(e effect) error {
+	from, err := s.look(e.From)
+	if err != nil {
+		return err
+	}
+	if from.Kind != e.Before.Kind {
+		return pathErr("undo", e.From, ErrConflict)
+	}
+	if same, err := sameEntry(s.ctx, s.j.core, s.real(e.From), e.Path); err != nil && !notExist(err) {
+		return err
+	} else if !same {
+		to, err := s.look(e.Path)
+		if err != nil {
+			return err
+		}
+		if !to.none() {
+			return pathErr("undo", e.Path, ErrConflict)
+		}
+		if p := parentOf(e.Path); p != "." {
+			if st, err := s.look(p); err != nil {
+				return err
+			} else if !st.dir() {
+				return pathErr("undo", e.Path, ErrConflict)
+			}
+		}
+	}
+	moved := make(map[string]state)
+	for p, st := range s.set {
+		if within(e.From, p) {
+			moved[e.Path+p[len(e.From):]] = st
+			delete(s.set, p)
+		}
+	}
+	s.moves = append(s.moves, [2]string{e.From, e.Path})
+	for p, st := range moved {
+		s.set[p] = st
+	}
+	s.set[e.From] = state{}
+	if _, ok := s.set[e.Path]; !ok {
+		s.set[e.Path] = from
+	}
+	return nil
+}
