@@ -6,7 +6,8 @@ import (
 )
 
 // Freeze freezes this page, as a browser does with a background tab, for as
-// long as given: timers, tasks and the Go program stand still.
+// long as given: timers, tasks and the Go program stand still. A frozen page is
+// hidden too; afterwards it is shown again.
 func Freeze(t testing.TB, d time.Duration) {
 	t.Helper()
 	must(t, "freeze", map[string]any{"ms": d.Milliseconds()}, nil)

@@ -21,7 +21,19 @@ func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
 		state = page.SetWebLifecycleStateStateFrozen
 	}
 	_, err := cdp.Call(ctx, p.target, page.SetWebLifecycleState, page.SetWebLifecycleStateParams{State: state})
-	return err
+	if err != nil || frozen {
+		return err
+	}
+	// Freezing hides the page; thawing alone does not show it again.
+	return p.show(ctx)
+}
+
+func (p *ChromiumPage) show(ctx context.Context) error {
+	_, err := chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID})
+	if err != nil {
+		return err
+	}
+	return p.becomes(ctx, "visible")
 }
 
 // Hide puts another tab before the page, in its window, until show is called.
@@ -34,13 +46,36 @@ func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := p.becomes(ctx, "hidden"); err != nil {
+		return nil, err
+	}
 	return func() error {
 		_, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams{TargetID: tab.TargetID})
-		if err == nil {
-			_, err = chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID})
+		if err != nil {
+			return err
 		}
-		return err
+		return p.show(p.ctx)
 	}, nil
+}
+
+// becomes waits until the page itself sees its visibility change: the browser
+// answers the command that changes it before that.
+func (p *ChromiumPage) becomes(ctx context.Context, state string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		v, err := p.Eval(ctx, "document.visibilityState")
+		if err != nil {
+			return fmt.Errorf("browser: the page did not become %s: %w", state, err)
+		}
+		if string(v) == `"`+state+`"` {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // CollectGarbage collects the garbage of the page's JavaScript, twice, because
