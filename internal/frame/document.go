@@ -113,7 +113,7 @@ const MaxHeight = 1 << 24
 type Message struct {
 	Kind   string   // ack size link copy image scroll violation error
 	Seq    int      // ack: the batch answered; image: the request
-	Height int      // ack, size, scroll: CSS pixels
+	Height int      // ack, size, scroll: CSS pixels; ack: -1 if not known yet
 	Fields []string // what else the kind carries
 }
 
@@ -129,7 +129,10 @@ func ParseMessage(s string) (Message, error) {
 	switch kind {
 	case "ack":
 		seq, height, _ := strings.Cut(rest, field)
-		if m.Seq, err = strconv.Atoi(seq); err == nil {
+		if m.Seq, err = strconv.Atoi(seq); err != nil {
+			break
+		}
+		if m.Height = -1; height != "" {
 			m.Height, err = pixels(height)
 		}
 	case "size", "scroll":

@@ -155,6 +155,7 @@
     }
     for (const img of /** @type {NodeListOf<HTMLImageElement>} */ (el.querySelectorAll('img[data-image]:not([src])'))) {
       if (img.dataset.state) continue;
+      if ((img.dataset.image || '').length > 8000) { img.dataset.state = 'refused'; continue; }
       img.dataset.state = 'asked';
       const req = ++images;
       waiting.set(req, [img]);
@@ -205,7 +206,12 @@
 
   // ---- height ----------------------------------------------------------------------
   let last = -1;
-  const height = () => Math.ceil(root.getBoundingClientRect().height);
+  // A frame that has no width yet (Firefox, just moved; a hidden parent) would
+  // break every word: its height is not known.
+  const height = () => {
+    const { width, height } = root.getBoundingClientRect();
+    return width < 1 ? last : Math.ceil(height);
+  };
   new ResizeObserver(() => {
     const h = height();
     if (h !== last) say('size', last = h);
@@ -233,6 +239,7 @@
     css: (text) => appSheet.replaceSync(text),
     variable: (name, value) => document.documentElement.style.setProperty(name, value),
     scheme: (value) => { document.documentElement.style.colorScheme = value; },
+    overflow: (on) => { document.documentElement.style.overflowY = document.body.style.overflowY = on ? 'auto' : 'hidden'; },
     lang: (value) => { document.documentElement.lang = value; },
     image: (req, url, state) => {
       for (const img of waiting.get(req) || []) {
@@ -266,7 +273,7 @@
       say('error', String(err).slice(0, 500));
     }
     last = height();
-    say('ack', seq, last);
+    say('ack', seq, last < 0 ? '' : last);
   };
   host.postMessage('bailey-document', '*', [theirs]);
 })();

@@ -70,7 +70,7 @@ func script(t *testing.T, doc string) string {
 func TestSrcdocCarriesTheInnerPage(t *testing.T) {
 	for _, label := range []string{"", "Answer", `"><script>alert(1)</script>`, `'&quot;&amp;</title>`} {
 		p := DocumentPage{Label: label, Lang: `en"><b>`, PolicyName: `x" onload="y`}
-		outer := p.Srcdoc()
+		outer := p.Srcdoc().String()
 		if got := script(t, outer); got != outerText {
 			t.Errorf("label %q: the outer script is not what its hash says", label)
 		}
@@ -142,6 +142,7 @@ func TestParseMessage(t *testing.T) {
 		want Message
 	}{
 		{"ack" + f + "3" + f + "120", Message{Kind: "ack", Seq: 3, Height: 120}},
+		{"ack" + f + "3" + f, Message{Kind: "ack", Seq: 3, Height: -1}},
 		{"size" + f + "0", Message{Kind: "size"}},
 		{"size" + f + "12.2", Message{Kind: "size", Height: 13}},
 		{"size" + f + "16777216", Message{Kind: "size", Height: MaxHeight}},
@@ -160,7 +161,7 @@ func TestParseMessage(t *testing.T) {
 			t.Errorf("%q: %+v, %v", c.in, got, err)
 		}
 	}
-	for _, in := range []string{"", "x", "ack", "ack" + f + "1", "ack" + f + "a" + f + "1", "size" + f, "size" + f + "NaN", "size" + f + "Infinity",
+	for _, in := range []string{"", "x", "ack", "ack" + f + "a", "ack" + f + "a" + f + "1", "size" + f, "size" + f + "NaN", "size" + f + "Infinity",
 		"size" + f + "-1", "size" + f + "1px", "link" + f + "s", "copy" + f + "s" + f + "-1" + f + "0", "copy" + f + "s" + f + "1",
 		"image" + f + "x" + f + "s" + f + "u", "violation" + f + "a", "link" + f + strings.Repeat("a", MaxMessage)} {
 		if m, err := ParseMessage(in); err == nil {
@@ -181,7 +182,7 @@ func FuzzParseMessage(f *testing.F) {
 	f.Add("copy\x1fs\x1f1\x1f0")
 	f.Fuzz(func(t *testing.T, s string) {
 		m, err := ParseMessage(s)
-		if err == nil && (m.Height < 0 || m.Height > MaxHeight) {
+		if err == nil && (m.Height < -1 || m.Height > MaxHeight) {
 			t.Fatalf("height %d", m.Height)
 		}
 	})

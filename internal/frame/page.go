@@ -3,6 +3,8 @@ package frame
 import (
 	"html"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
 // Sandbox is the sandbox attribute of every frame: scripts of our own may run,
@@ -35,8 +37,8 @@ func documentPolicy() string {
 
 // Srcdoc is the outer frame's srcdoc: the policy, the inner frame with a srcdoc
 // of its own, the outer script.
-func (p DocumentPage) Srcdoc() string {
-	return outerPage(documentPolicy(), p.Label, p.Lang, p.inner())
+func (p DocumentPage) Srcdoc() trust.HTML {
+	return trust.AuthoredHTML(outerPage(documentPolicy(), p.Label, p.Lang, p.inner()))
 }
 
 func (p DocumentPage) inner() string {
