@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,10 +44,10 @@ func readManifest(dir string) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(m); err != nil || m.Version != 1 || m.Files == nil {
-		return nil, fmt.Errorf("%s is not a manifest of this command (%v): build into another folder, or remove it",
-			filepath.Join(dir, manifestName), err)
+	m.Version = 0 // so that a web app's manifest, which has the same name, is not taken for one
+	if err := json.Unmarshal(data, m); err != nil || m.Version != 1 || m.Files == nil {
+		return nil, fmt.Errorf("%s is not a manifest of this command: build into another folder, or remove it",
+			filepath.Join(dir, manifestName))
 	}
 	return m, nil
 }

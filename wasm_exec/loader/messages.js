@@ -15,7 +15,7 @@ class ProgramError extends Error {
    * @param {string} [details] for example the end of standard error
    * @param {unknown} [cause]
    */
-  constructor(kind, message, fix, details = "", cause = undefined) {
+  constructor(kind, message, fix, details = "", cause) {
     super(message, { cause });
     this.name = "ProgramError";
     this.kind = kind;
@@ -50,11 +50,12 @@ class PolicyWatch {
     // The event is queued behind the rejection that it explains.
     await new Promise((done) => setTimeout(done, 20));
     const wasm = url === "wasm-eval";
-    const e = this.seen.find((v) => (wasm ? /^wasm-eval$|^eval$/.test(v.blockedURI) : v.blockedURI && url.startsWith(v.blockedURI)));
+    const e = this.seen.find(({ blockedURI: b }) => (wasm ? /^(wasm-)?eval$/.test(b) : b && url.startsWith(b)));
     const said = String(cause);
-    if (!e && !(wasm && /Content.Security.Policy|unsafe-eval/i.test(said))) return undefined;
+    if (!e && !(wasm && /unsafe-eval|Content.Security/.test(said))) return undefined;
     const directive = e ? e.effectiveDirective.replace("-elem", "") : "script-src";
-    const missing = wasm ? "'wasm-unsafe-eval'" : new URL(url).origin === location.origin ? "'self'" : new URL(url).origin;
+    const origin = wasm || new URL(url).origin;
+    const missing = wasm ? "'wasm-unsafe-eval'" : origin === location.origin ? "'self'" : origin;
     return new ProgramError("csp",
       `The page's Content-Security-Policy blocks ${wasm ? "WebAssembly" : url}: ${directive} does not allow it.`,
       `Add ${missing} to ${directive} in the Content-Security-Policy header.`, e ? e.originalPolicy : said, cause);
@@ -78,7 +79,7 @@ async function unreachable(url, cause, watch) {
     return new ProgramError("offline", "The browser is offline.", "Connect, and try again.", url, cause);
   }
   return new ProgramError("network", `No answer from the server for ${url}.`,
-    "Check that the server runs, and that the page's Connection-Allowlist or another origin's CORS headers let it through.",
+    "Check that the server runs, and that Connection-Allowlist and CORS let the page ask it.",
     String(cause), cause);
 }
 
@@ -88,16 +89,16 @@ async function unreachable(url, cause, watch) {
  */
 function refused(url, status) {
   return new ProgramError("http", `The server answered ${status} for ${url}.`,
-    status === 404 ? "Build the program into this folder, or correct its path: it is relative to the page." : "See the server's log.");
+    status === 404 ? "Build the program into this folder, or correct its path, which is relative to the page." : "See the server's log.");
 }
 
 /**
  * What the first bytes of something that is not WebAssembly look like.
- * @param {Uint8Array} head
+ * @param {number[]} head
  * @param {string} url
  */
 function notWasm(head, url) {
-  const text = new TextDecoder().decode(head.subarray(0, 60));
+  const text = String.fromCharCode(...head);
   const looks = /^\s*</.test(text) ? "an HTML page" : head[0] === 0x1f && head[1] === 0x8b ? "gzip without its Content-Encoding" : "something else";
   return new ProgramError("notwasm", `${url} is not a WebAssembly binary: it looks like ${looks}.`,
     looks === "an HTML page" ? "The server answers with a page for a file it does not have: correct the path."

@@ -76,7 +76,7 @@ class Panel {
     this.track.setAttribute("role", "progressbar");
     this.track.setAttribute("aria-label", `Loading ${this.name}`);
     this.bar = add(this.track, "div", "bar");
-    this.draw();
+    this.progress(this.loaded, this.total);
   }
 
   /**
@@ -86,20 +86,12 @@ class Panel {
   progress(loaded, total) {
     this.loaded = loaded;
     this.total = total;
-    if (this.card) this.draw();
-  }
-
-  draw() {
     if (!this.card || !this.track || !this.bar || !this.percent) return;
-    const known = this.total > 0;
-    this.card.classList.toggle("wait", !known);
-    if (!known) {
-      this.percent.textContent = this.loaded ? `${(this.loaded / 1e6).toFixed(1)} MB` : "";
-      return;
-    }
-    const part = Math.min(1, this.loaded / this.total);
+    this.card.classList.toggle("wait", !total);
+    const part = Math.min(1, loaded / total);
     const shown = Math.floor(part * 100);
-    this.percent.textContent = `${shown} %`;
+    this.percent.textContent = total ? `${shown} %` : loaded ? `${(loaded / 1e6).toFixed(1)} MB` : "";
+    if (!total) return;
     this.track.setAttribute("aria-valuenow", String(shown));
     this.bar.style.transform = `scaleX(${part})`;
   }

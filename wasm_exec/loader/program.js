@@ -33,6 +33,14 @@ function shareOutput(own) {
   };
 }
 
+/**
+ * @param {number} fd
+ * @param {string} text
+ */
+function say(fd, text) {
+  console[fd === 1 ? "log" : "error"](text);
+}
+
 class Program {
   /**
    * @param {string} name
@@ -51,7 +59,8 @@ class Program {
     /** @type {number | undefined} */
     this.exitCode = undefined;
     this.stderr = "";
-    this.lines = ["", "", ""];
+    /** @type {string[]} */
+    this.lines = [];
     this.decoders = [1, 2, 3].map(() => new TextDecoder());
     /** @type {Promise<Exit>} */
     this.exited = new Promise((done) => (this.resolve = done));
@@ -137,8 +146,10 @@ class Program {
   end(code, cause) {
     this.running = false;
     this.exitCode = code;
-    for (const fd of [1, 2]) this.log(fd, this.lines[fd]); // a last line needs no newline
     const error = code === 0 ? undefined : ending(this.name, code, this.stderr, cause);
+    // A last line needs no newline.
+    for (const fd of [1, 2]) if (this.lines[fd]) say(fd, this.lines[fd]);
+    this.lines = [];
     if (error) {
       console.error(`bailey: ${error.message} ${error.fix}`, ...(cause === undefined ? [] : [cause]));
       this.onEnd(error);
@@ -155,17 +166,8 @@ class Program {
     const text = this.decoders[fd].decode(data, { stream: true });
     if (fd === 2) this.stderr = (this.stderr + text).slice(-8192);
     if (!log) return;
-    const lines = (this.lines[fd] + text).split("\n");
+    const lines = ((this.lines[fd] || "") + text).split("\n");
     this.lines[fd] = /** @type {string} */ (lines.pop());
-    if (lines.length) console[fd === 1 ? "log" : "error"](lines.join("\n"));
-  }
-
-  /**
-   * @param {number} fd
-   * @param {string} rest
-   */
-  log(fd, rest) {
-    this.lines[fd] = "";
-    if (rest) console[fd === 1 ? "log" : "error"](rest);
+    if (lines.length) say(fd, lines.join("\n"));
   }
 }

@@ -67,23 +67,18 @@ async function request(url, init, watch) {
 /**
  * Reads the answer to its end and counts bytes as the program will see them: after decompression.
  * @param {Response} response
- * @param {(loaded: number, head: Uint8Array) => void} onBytes
+ * @param {(loaded: number) => void} onBytes
  */
 async function count(response, onBytes) {
   const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).getReader();
   let loaded = 0;
-  let head = new Uint8Array(0);
+  /** @type {number[]} */
+  const head = [];
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return { loaded, head };
-    if (head.length < 60) {
-      const more = new Uint8Array(head.length + value.length);
-      more.set(head);
-      more.set(value, head.length);
-      head = more.slice(0, 64);
-    }
-    loaded += value.length;
-    onBytes(loaded, head);
+    if (head.length < 60) head.push(...value.subarray(0, 60));
+    onBytes((loaded += value.length));
   }
 }
 
@@ -114,20 +109,15 @@ async function compile(response, url, size, onProgress, watch) {
     onProgress(loaded, loaded);
     return module;
   } catch (e) {
-    /** @type {{loaded: number, head: Uint8Array}} */
-    let got;
-    try {
-      got = await counting;
-    } catch (cut) {
+    const got = await counting.catch(async (cut) => {
       throw await unreachable(url, cut, watch);
-    }
-    const magic = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-    if (magic.some((b, i) => got.head[i] !== b)) throw notWasm(got.head, url);
+    });
+    if (got.head.slice(0, 8).join() !== "0,97,115,109,1,0,0,0") throw notWasm(got.head, url);
     const blocked = await watch.explain("wasm-eval", e);
     if (blocked) throw blocked;
     if (e instanceof RangeError) throw ending(url, 2, "out of memory", e);
-    throw new ProgramError(size && got.loaded < size ? "truncated" : "notwasm",
-      size && got.loaded < size ? `Only ${got.loaded} of ${size} bytes of ${url} arrived.` : `${url} does not compile.`,
+    const cut = got.loaded < size;
+    throw new ProgramError(cut ? "truncated" : "notwasm", cut ? `Only ${got.loaded} of ${size} bytes of ${url} arrived.` : `${url} does not compile.`,
       "Load the page again; if it stays so, build and deploy again.", String(e), e);
   }
 }

@@ -1,0 +1,4 @@
+// Command broken does not compile.
+package main
+
+func main() { undefinedName() }

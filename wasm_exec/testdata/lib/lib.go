@@ -1,0 +1,2 @@
+// Package lib has no main.
+package lib

@@ -1,0 +1,4 @@
+// Command pages brings files of its own.
+package main
+
+func main() {}
