@@ -24,20 +24,25 @@ func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
 	if err != nil || frozen {
 		return err
 	}
-	// Freezing hides the page; thawing alone does not show it again.
-	return p.show(ctx)
-}
-
-func (p *ChromiumPage) show(ctx context.Context) error {
-	_, err := chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID})
+	// Freezing hides the page, and neither thawing nor activating the tab that
+	// is active already shows it: another tab has to come and go.
+	show, err := p.cover(ctx)
 	if err != nil {
 		return err
 	}
-	return p.becomes(ctx, "visible")
+	return show()
 }
 
 // Hide puts another tab before the page, in its window, until show is called.
 func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) {
+	if show, err = p.cover(ctx); err != nil {
+		return nil, err
+	}
+	return show, p.becomes(ctx, "hidden")
+}
+
+// cover puts another tab before the page.
+func (p *ChromiumPage) cover(ctx context.Context) (uncover func() error, err error) {
 	// A new tab opens in the window that was used last.
 	if _, err := cdp.Call(ctx, p.target, page.BringToFront, cdp.Empty{}); err != nil {
 		return nil, err
@@ -46,15 +51,14 @@ func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.becomes(ctx, "hidden"); err != nil {
-		return nil, err
-	}
 	return func() error {
-		_, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams{TargetID: tab.TargetID})
-		if err != nil {
+		if _, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams{TargetID: tab.TargetID}); err != nil {
 			return err
 		}
-		return p.show(p.ctx)
+		if _, err := chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID}); err != nil {
+			return err
+		}
+		return p.becomes(p.ctx, "visible")
 	}, nil
 }
 
