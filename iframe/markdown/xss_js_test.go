@@ -1,0 +1,183 @@
+//go:build js
+
+package markdown_test
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
+)
+
+var (
+	//go:embed testdata/xss/harness.html
+	xssHarnessHTML string
+	//go:embed testdata/xss/harness.js
+	xssHarnessJS string
+)
+
+// xssAttack is one insertion of one text.
+type xssAttack struct {
+	ID   string `json:"id"`
+	HTML string `json:"html"`
+}
+
+// xssOutcome is what a page saw of a batch of attacks.
+type xssOutcome struct {
+	Heard  []string `json:"heard"`  // ids whose marker ran
+	Moved  []string `json:"moved"`  // frames that are no longer where they were
+	Loaded []string `json:"loaded"` // what the frames' own timing says they fetched
+}
+
+// xssPage is the harness in a frame of this page.
+type xssPage struct {
+	t      *testing.T
+	window jsx.Value
+	sink   *testpage.Endpoint
+}
+
+func newXSSPage(t *testing.T) *xssPage {
+	t.Helper()
+	if !testpage.Available() {
+		t.Skip("needs a browser: GOOS=js GOARCH=wasm go test -exec .bin/browsertest")
+	}
+	must := func(v jsx.Value, err error) jsx.Value {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	testpage.Serve(t, testpage.Response{Path: "/xss/harness.js", Body: xssHarnessJS, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"}})
+	at := testpage.Serve(t, testpage.Response{Path: "/xss/harness.html", Body: xssHarnessHTML, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"}})
+	doc := must(jsx.Get(jsx.Global(), "document"))
+	frame := must(jsx.Call(doc, "createElement", "iframe"))
+	scope := jsx.NewScope(jsx.ScopeOptions{})
+	loaded := make(chan struct{}, 1)
+	if _, err := scope.Listen(frame, "load", func(jsx.Value) {
+		select {
+		case loaded <- struct{}{}:
+		default:
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := jsx.Set(frame, "src", at.URL); err != nil {
+		t.Fatal(err)
+	}
+	must(jsx.Call(must(jsx.Get(doc, "body")), "append", frame))
+	t.Cleanup(func() {
+		jsx.Call(frame, "remove")
+		scope.Close()
+	})
+	select {
+	case <-loaded:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the harness did not load in 10 s")
+	}
+	return &xssPage{t: t, window: must(jsx.Get(frame, "contentWindow")), sink: testpage.Sink(t)}
+}
+
+// run inserts all attacks, some at a time.
+func (p *xssPage) run(attacks []xssAttack, way string, fenced bool) xssOutcome {
+	p.t.Helper()
+	var all xssOutcome
+	for batch := range slices.Chunk(attacks, 40) {
+		orders, err := json.Marshal(map[string]any{"attacks": batch, "way": way, "fenced": fenced})
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+		v, err := jsx.CallAwait(ctx, p.window, "attack", string(orders))
+		cancel()
+		if err != nil {
+			p.t.Fatalf("%s, from %s on: %v", way, batch[0].ID, err)
+		}
+		text, err := jsx.String(v, 1<<22)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		var one xssOutcome
+		if err := json.Unmarshal([]byte(text), &one); err != nil {
+			p.t.Fatal(err)
+		}
+		all.Heard = append(all.Heard, one.Heard...)
+		all.Moved = append(all.Moved, one.Moved...)
+		all.Loaded = append(all.Loaded, one.Loaded...)
+	}
+	return all
+}
+
+// phoned are the ids whose requests reached the sink.
+func (p *xssPage) phoned() map[string]bool {
+	ids := map[string]bool{}
+	id := regexp.MustCompile(`(?:sink|share)/+([a-z]+-[a-z0-9-]+)`)
+	for _, r := range p.sink.Requests() {
+		u, err := url.PathUnescape(r.URL)
+		if err != nil {
+			u = r.URL
+		}
+		if m := id.FindStringSubmatch(u); m != nil {
+			ids[m[1]] = true
+		} else {
+			ids[r.URL] = true
+		}
+	}
+	return ids
+}
+
+// The collection really is hostile: with no sanitiser, most of what claims to
+// run runs and most of what claims to load loads, in this very browser.
+func TestXSSRawRuns(t *testing.T) {
+	p := newXSSPage(t)
+	sink := p.sink.URL + "/sink"
+	all := loadXSS(t)
+	attacks := map[string][]xssAttack{}
+	for _, a := range all {
+		if strings.Contains(a.ID, "-huge") {
+			continue
+		}
+		attacks["write"] = append(attacks["write"], xssAttack{a.ID, a.expand(sink)})
+		attacks["innerHTML"] = append(attacks["innerHTML"], xssAttack{a.ID, a.raw(t, sink)[0]})
+	}
+	ran := map[string]bool{}
+	for way, attacks := range attacks {
+		o := p.run(attacks, way, true)
+		for _, id := range o.Heard {
+			ran[id] = true
+		}
+		t.Logf("%s: %d markers heard, %d frames moved", way, len(o.Heard), len(o.Moved))
+	}
+	loaded := p.phoned()
+	want, silent := map[string]int{}, map[string][]string{}
+	for _, a := range all {
+		want[a.Does]++
+		if a.Does == "run" && !ran[a.ID] || (a.Does == "load" || a.Does == "go") && !loaded[a.ID] {
+			silent[a.Does] = append(silent[a.Does], a.ID)
+		}
+	}
+	got := want["run"] - len(silent["run"])
+	t.Logf("of %d that run, %d ran; of %d that load, %d loaded; of %d that go, %d went", want["run"], got,
+		want["load"], want["load"]-len(silent["load"]), want["go"], want["go"]-len(silent["go"]))
+	if testing.Verbose() {
+		for does, ids := range silent {
+			t.Logf("silent in this engine, %s: %s", does, strings.Join(ids, " "))
+		}
+	}
+	// The rest is for other engines, older ones, hosts with libraries, or text
+	// that Markdown alone makes harmless.
+	if floor := 450; got < floor {
+		t.Errorf("%d payloads ran with no defence; want at least %d, or the collection shows nothing", got, floor)
+	}
+	if floor := 80; want["load"]-len(silent["load"]) < floor {
+		t.Errorf("%d payloads loaded something with no defence; want at least %d", want["load"]-len(silent["load"]), floor)
+	}
+}
