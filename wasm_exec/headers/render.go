@@ -72,10 +72,13 @@ func caddy(list []Header) (string, error) {
 		}
 		b.WriteString("\t" + h.Name + " " + quoted(h.Value) + "\n")
 	}
-	b.WriteString(`	Cache-Control "no-cache"
-}
+	// Caddy sorts directives, so neither of two rules for one header may rely on
+	// standing after the other.
+	b.WriteString(`}
 @named path_regexp \.[0-9a-f]+\.(wasm|js)$
 header @named Cache-Control "public, max-age=31536000, immutable"
+@other not path_regexp \.[0-9a-f]+\.(wasm|js)$
+header @other Cache-Control "no-cache"
 @private path_regexp (^|/)(\.|headers\.json$)
 respond @private 404
 file_server {
