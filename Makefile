@@ -30,6 +30,8 @@ run: examples ## build the examples and serve them on loopback (PORT=8080)
 .PHONY: examples
 examples: $(BIN)/wasm_exec ## build the examples into build/examples
 	@for d in examples/*/; do n=$$(basename $$d); if [ -f $$d/main.go ]; then $(BIN)/wasm_exec build ./$$d -o build/examples/$$n; fi; done
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/examples/plain
+	cp examples/plain/web/* build/examples/plain/
 
 .PHONY: test
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
@@ -79,7 +81,7 @@ soak: ## what is long: the fuzzers, FUZZ=60s each
 
 .PHONY: dist
 dist: $(BIN)/wasm_exec ## build the prebuilt bailey.wasm with its JavaScript API and types into dist/
-	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -o dist
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o dist
 
 .PHONY: newest
 newest: ## the tests against the newest goldmark, bluemonday and x/net (meant for a schedule)

@@ -33,7 +33,7 @@ var rooms = map[string][]string{
 	"wasm_exec":              {"internal/frame"},
 	"wasm_exec/headers":      {"internal/jsx", "protocol"},
 	"wasm_exec/prebuilt":     {"iframe", "internal/jsx"},
-	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "wasm_exec/headers", "internal/jsx"},
+	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "wasm_exec/headers"},
 }
 
 // hostOnly are the packages no page ever holds.
@@ -143,7 +143,7 @@ func TestNothingInAPageReachesNetHTTP(t *testing.T) {
 func TestOnlyJSXKnowsSyscallJS(t *testing.T) {
 	for _, p := range list(t, "js", "wasm", "./...") {
 		rel, _ := relative(p.ImportPath)
-		if rel == "internal/jsx" {
+		if rel == "internal/jsx" || inside(rel, "examples") { // examples are what users write
 			continue
 		}
 		for _, imports := range [][]string{p.Imports, p.TestImports, p.XTestImports} {

@@ -1,0 +1,107 @@
+//go:build js && wasm
+
+// Markdown streams the answers of a model, one of them hostile, into a document
+// behind two frames, and shows what was stopped.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/markdown/answers"
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/iframe/markdown"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		element("hint").Set("textContent", "This page could not start: "+err.Error())
+		element("hint").Set("hidden", false)
+		os.Exit(1)
+	}
+}
+
+// app is the page's state. Callbacks from the browser hand their work to
+// goroutines, so they never block.
+type app struct {
+	ctx      context.Context
+	doc      *iframe.Document
+	stop     context.CancelFunc // ends the stream that runs
+	answers  int                // sections made so far
+	renderer *markdown.Renderer
+}
+
+func run(ctx context.Context) error {
+	renderer, err := markdown.New(markdown.Options{})
+	if err != nil {
+		return err
+	}
+	a := &app{ctx: ctx, renderer: renderer}
+	parent, err := iframe.ElementByID("conversation")
+	if err != nil {
+		return err
+	}
+	a.doc, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
+		Renderer: renderer,
+		OnLink:   confirm,
+		OnImage:  a.image,
+		OnViolation: func(v iframe.Violation) {
+			stopped("Policy", v.Directive+" refused "+v.Blocked)
+		},
+		OnState: func(s iframe.State) {
+			if s == iframe.StateLost {
+				status("The document was lost and is being rebuilt.")
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	a.list()
+	on(element("own"), "submit", func(event js.Value) {
+		event.Call("preventDefault")
+		if text := element("paste").Get("value").String(); strings.TrimSpace(text) != "" {
+			go a.stream("Your Markdown", text)
+		}
+	})
+	on(element("stop"), "click", func(js.Value) { a.halt() })
+	on(element("clear"), "click", func(js.Value) { go a.clear() })
+	on(element("theme"), "change", func(js.Value) { a.theme(element("theme").Get("value").String()) })
+	select {}
+}
+
+// list makes a button of each answer.
+func (a *app) list() {
+	for answer := range answers.All() {
+		item, button, size := create("li"), create("button"), create("small")
+		button.Set("type", "button")
+		button.Set("textContent", answer.Title)
+		size.Set("textContent", fmt.Sprintf("%.1f KB", float64(len(answer.Text))/1000))
+		button.Call("append", size)
+		button.Set("id", answer.Name)
+		if answer.Name == "hostile" {
+			item.Set("className", "hostile")
+		}
+		on(button, "click", func(js.Value) {
+			buttons := element("answers").Call("querySelectorAll", "button")
+			for i := range buttons.Length() {
+				buttons.Index(i).Call("removeAttribute", "aria-current")
+			}
+			button.Call("setAttribute", "aria-current", "true")
+			go a.stream(answer.Title, answer.Text)
+		})
+		item.Call("append", button)
+		element("answers").Call("append", item)
+	}
+}
+
+func (a *app) theme(scheme string) {
+	js.Global().Get("document").Get("documentElement").Get("dataset").Set("theme", scheme)
+	if err := a.doc.SetTheme(iframe.Theme{Scheme: scheme}); err != nil {
+		status(err.Error())
+	}
+}

@@ -1,0 +1,105 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// stream shows text as a new answer, at the speed that was chosen, in pieces of
+// about a token. The answer that still runs is stopped first.
+func (a *app) stream(title, text string) {
+	a.halt()
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	a.stop = cancel
+	a.answers++
+	section := a.doc.Section("answer-" + strconv.Itoa(a.answers))
+	section.SetLabel(title)
+	hide("hint", true)
+	enable("stop", true)
+	enable("clear", true)
+
+	speed, _ := strconv.Atoi(element("speed").Get("value").String())
+	start := time.Now()
+	status("Streaming…")
+	n, err := io.Copy(section, &model{ctx: ctx, text: text, perSecond: speed, start: start})
+	section.Close()
+	if flushErr := a.doc.Flush(a.ctx); err == nil {
+		err = flushErr
+	}
+	switch {
+	case ctx.Err() != nil:
+		status(fmt.Sprintf("Stopped after %d bytes", n))
+	case err != nil:
+		status(err.Error())
+	default:
+		status(fmt.Sprintf("%d bytes in %.1f s", n, time.Since(start).Seconds()))
+	}
+	report(title, section.Report())
+	if ctx.Err() == nil {
+		enable("stop", false)
+	}
+}
+
+// halt stops the stream that runs; what came so far stays.
+func (a *app) halt() {
+	if a.stop != nil {
+		a.stop()
+	}
+	enable("stop", false)
+}
+
+func (a *app) clear() {
+	a.halt()
+	for _, s := range a.doc.Sections() {
+		s.Remove()
+	}
+	clearStopped()
+	hide("hint", false)
+	enable("clear", false)
+	status("")
+}
+
+// model gives text out as a model would: tokens of about four bytes, so many a
+// second, some late and then several at once.
+type model struct {
+	ctx       context.Context
+	text      string
+	perSecond int // 0: all at once
+	start     time.Time
+	given     int // tokens
+}
+
+func (m *model) Read(p []byte) (int, error) {
+	if err := m.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if m.text == "" {
+		return 0, io.EOF
+	}
+	if m.perSecond == 0 {
+		n := copy(p, m.text)
+		m.text = m.text[n:]
+		return n, nil
+	}
+	due := m.start.Add(time.Duration(m.given) * time.Second / time.Duration(m.perSecond))
+	select {
+	case <-m.ctx.Done():
+		return 0, m.ctx.Err()
+	case <-time.After(time.Until(due)):
+	}
+	m.given++
+	n := min(4, len(m.text), len(p))
+	for n < len(m.text) && n < len(p) && !utf8.RuneStart(m.text[n]) {
+		n++
+	}
+	copy(p, m.text[:n])
+	m.text = m.text[n:]
+	return n, nil
+}

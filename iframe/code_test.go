@@ -1,0 +1,28 @@
+package iframe
+
+import "testing"
+
+func TestCodeText(t *testing.T) {
+	for _, c := range []struct {
+		html string
+		n    int
+		want string
+		ok   bool
+	}{
+		{`<pre><code>a &lt;b&gt; &amp; c` + "\n" + `</code></pre>`, 0, "a <b> & c\n", true},
+		{`<pre><code class="language-go"><span class="k">func</span> f()</code></pre>`, 0, "func f()", true},
+		{`<p><code>inline</code></p><pre><code>one</code></pre><ul><li><pre><code>two</code></pre></li></ul>`, 1, "two", true},
+		{`<pre><code></code></pre>`, 0, "", true},
+		{`<pre>no code</pre><pre><code>x</code></pre>`, 0, "x", true},
+		{`<pre><code>x</code></pre>`, 1, "", false},
+		{`<pre><code>x</code></pre>`, 1 << 30, "", false},
+		{`<pre><code>never closed`, 0, "", false},
+		{``, 0, "", false},
+		{`<code>x</code>`, 0, "", false},
+	} {
+		got, ok := codeText(c.html, c.n)
+		if got != c.want || ok != c.ok {
+			t.Errorf("%q, %d: %q, %v; want %q, %v", c.html, c.n, got, ok, c.want, c.ok)
+		}
+	}
+}

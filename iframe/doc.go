@@ -1,0 +1,25 @@
+// Package iframe shows what a model wrote without letting it act.
+//
+// A [Document] is one place in a page that holds a whole conversation. Each
+// answer is a [Section], an io.Writer: Markdown goes in as it comes from the
+// model, and safe, finished blocks come out, behind two frames whose origins are
+// opaque and whose policy lets nothing be loaded. [NewDocument] and
+// [Document.Section] are the two functions most programs need:
+//
+//	view, err := iframe.NewDocument(ctx, parent, iframe.DocumentOptions{OnLink: confirm})
+//	…
+//	answer, err := view.Section("answer-1", iframe.SectionOptions{Label: "Answer"})
+//	_, err = io.Copy(answer, modelStream)
+//	err = answer.Close()
+//
+// The package trusts its own frame scripts, the sanitiser of package markdown
+// and the browser. It does not trust the Markdown, the HTML in it, or anything
+// that comes back out of a frame. It never follows a link, loads an image or
+// writes the clipboard unless the app said so: links and images reach the app
+// as calls.
+//
+// A page with a Content-Security-Policy must list [ScriptHashes] in script-src;
+// NewDocument says so when it must. Outside a browser every function returns an
+// error that is [errors.ErrUnsupported], except for the static way,
+// [Srcdoc], which runs no script and works everywhere.
+package iframe

@@ -1,0 +1,444 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+const (
+	// helloGrace is how long a loaded frame may take to say hello. Its script
+	// runs before its load event, so the message is under way already.
+	helloGrace = 500 * time.Millisecond
+	// silentBeats is how many heartbeats without an answer mean that the frame
+	// is lost.
+	silentBeats = 3
+	// maxRebuilds in rebuildWindow end a document: something kills its frames
+	// faster than it makes sense to make them.
+	maxRebuilds   = 5
+	rebuildWindow = time.Minute
+)
+
+// documentImpl is one goroutine, the loop, that owns all fields below mu. What
+// comes from callbacks and other goroutines goes through the queue.
+type documentImpl struct {
+	ctx    context.Context // ends with the document
+	cancel context.CancelFunc
+	queue  *jsx.Queue[func()]
+	scope  *jsx.Scope
+	done   chan struct{} // the loop has ended
+	parent jsx.Value
+	opts   DocumentOptions
+	c      *conversation
+	page   frame.DocumentPage
+	calls  *caller
+
+	mu     sync.Mutex
+	height int
+	err    error
+
+	first   chan error // the outcome of the first frame; nil afterwards
+	frame   *liveFrame
+	frames  int // made so far: the generation of the next
+	losses  []time.Time
+	paint   *jsx.Animation
+	dirty   bool
+	hidden  bool
+	waiters []chan error
+	beatAt  time.Time
+	batch   frame.Batch
+}
+
+// liveFrame is one outer frame and what stands inside it.
+type liveFrame struct {
+	generation int
+	scope      *jsx.Scope
+	outer      jsx.Value
+	port       *jsx.Port // nil before the hello
+	portScope  *jsx.Scope
+	seq        int  // the last batch posted
+	answered   int  // the last batch answered
+	replayed   int  // sections sent since the hello; -1: all
+	shown      bool // the first batch was answered
+	heard      time.Time
+	silent     int
+	scrolls    bool // the content is taller than MaxHeight
+}
+
+func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Document, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if !jsx.InstanceOf(parent.impl.v, "HTMLElement") {
+		return nil, fmt.Errorf("iframe: NewDocument: parent is no element; get one with ElementByID or ElementOf")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if opts.Renderer == nil {
+		if opts.Renderer, err = markdown.New(markdown.Options{}); err != nil {
+			return nil, err
+		}
+	}
+	d := &Document{opts: opts}
+	im := &d.impl
+	im.opts = opts
+	im.parent = parent.impl.v
+	im.page = frame.DocumentPage{Label: opts.Label, Lang: opts.Lang, PolicyName: opts.TrustedTypesPolicy}
+	im.ctx, im.cancel = context.WithCancel(ctx)
+	im.queue = jsx.Unbounded[func()]()
+	im.scope = jsx.NewScope(jsx.ScopeOptions{})
+	im.done = make(chan struct{})
+	im.first = make(chan error, 1)
+	im.calls = newCaller(im.ctx)
+	d.c = newConversation(opts.Renderer, func() { im.do(im.touched) })
+	d.c.setTheme(opts.Theme)
+	im.c = d.c
+	if _, err := im.scope.Add(jsx.Track(jsx.Documents)); err != nil {
+		return nil, err
+	}
+	first := im.first
+	go im.loop()
+	im.do(im.start)
+	timeout := time.NewTimer(opts.ReadyTimeout)
+	defer timeout.Stop()
+	select {
+	case err = <-first:
+	case <-timeout.C:
+		err = fmt.Errorf("iframe: the frame was not ready after %v: %w", opts.ReadyTimeout, context.DeadlineExceeded)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		im.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// do runs fn on the loop. It never blocks, so callbacks may call it.
+func (im *documentImpl) do(fn func()) { _ = im.queue.Push(fn) }
+
+func (im *documentImpl) loop() {
+	defer close(im.done)
+	for fn, err := range im.queue.All(im.ctx) {
+		if err != nil {
+			break
+		}
+		fn()
+	}
+	im.end()
+}
+
+// end releases everything; the loop has stopped.
+func (im *documentImpl) end() {
+	im.c.close()
+	im.dropFrame()
+	im.mu.Lock()
+	if im.err == nil {
+		im.err = ErrClosed
+	}
+	im.mu.Unlock()
+	for _, w := range im.waiters {
+		w <- ErrClosed
+	}
+	_ = im.queue.Close()
+	// A Flush that came too late to be heard is answered here.
+	for {
+		fn, ok, _ := im.queue.TryRecv()
+		if !ok {
+			break
+		}
+		im.waiters = nil
+		fn()
+		for _, w := range im.waiters {
+			w <- ErrClosed
+		}
+	}
+	_ = im.scope.Close()
+	im.calls.close()
+}
+
+// start makes the first frame. Listeners stand before it does.
+func (im *documentImpl) start() {
+	err := im.listen()
+	if err == nil {
+		err = im.build()
+	}
+	if err != nil {
+		im.fail(err)
+	}
+}
+
+func (im *documentImpl) listen() error {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	look := func(jsx.Value) {
+		hidden, err := jsx.GetBool(page, "hidden")
+		im.do(func() { im.hidden = err == nil && hidden; im.rest() })
+	}
+	look(jsx.Value{})
+	// A frozen page runs nothing; what it missed is not the frame's silence.
+	for _, event := range []string{"visibilitychange", "freeze", "resume"} {
+		if _, err := im.scope.Listen(page, event, look); err != nil {
+			return err
+		}
+	}
+	if im.paint, err = im.scope.Animation(func() { im.do(im.show) }); err != nil {
+		return err
+	}
+	_, err = im.scope.Every(im.opts.Heartbeat, func() { im.do(im.beat) })
+	return err
+}
+
+// build makes an outer frame and puts it where the last one stood.
+func (im *documentImpl) build() error {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	outer, err := jsx.Call(page, "createElement", "iframe")
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]string{
+		{"sandbox", frame.Sandbox}, {"allow", frame.Allow}, {"referrerpolicy", "no-referrer"},
+		{"title", im.opts.Label}, {"scrolling", "no"}, {"frameborder", "0"},
+	} {
+		if _, err := jsx.Call(outer, "setAttribute", a[0], a[1]); err != nil {
+			return err
+		}
+	}
+	style, err := jsx.Get(outer, "style")
+	if err != nil {
+		return err
+	}
+	// A frame without height is out of view for some browsers, and gets no
+	// frames of animation: it starts as a line.
+	for _, p := range [][2]string{{"display", "block"}, {"width", "100%"}, {"border", "0"}, {"height", fmt.Sprint(max(1, im.currentHeight())) + "px"}} {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return err
+		}
+	}
+	im.frames++
+	f := &liveFrame{generation: im.frames, outer: outer, scope: jsx.NewScope(jsx.ScopeOptions{}), heard: time.Now()}
+	if _, err := f.scope.Add(jsx.Track(jsx.Frames)); err != nil {
+		return err
+	}
+	if _, err := f.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { im.hello(f, event) }); err != nil {
+		return err
+	}
+	if _, err := f.scope.Listen(outer, "load", func(jsx.Value) { im.loaded(f) }); err != nil {
+		return err
+	}
+	policy, err := jsx.Trusted(im.opts.TrustedTypesPolicy)
+	if err == nil {
+		err = policy.SetSrcdoc(outer, im.page.Srcdoc())
+	}
+	if err != nil {
+		_ = f.scope.Close()
+		return err
+	}
+	old := im.frame
+	im.frame = f
+	if old != nil {
+		defer old.close()
+		if at, err := jsx.Get(old.outer, "parentNode"); err == nil && !jsx.Nullish(at) {
+			_, err := jsx.Call(at, "replaceChild", outer, old.outer)
+			return err
+		}
+	}
+	_, err = jsx.Call(im.parent, "append", outer)
+	return err
+}
+
+// hello believes a message only if its source is the inner frame of the frame
+// just made: a sibling that speaks first is not heard. It runs in a callback.
+func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
+	if data, err := jsx.Get(event, "data"); err != nil || !isString(data, frame.Hello) {
+		return
+	}
+	source, err := jsx.Get(event, "source")
+	if err != nil || !im.trusts(f, source) {
+		return
+	}
+	ports, err := jsx.Get(event, "ports")
+	if err != nil {
+		return
+	}
+	if n, err := jsx.Length(ports); err != nil || n != 1 {
+		return
+	}
+	port, err := jsx.Index(ports, 0)
+	if err != nil {
+		return
+	}
+	im.do(func() { im.attach(f, port) })
+}
+
+// trustAnySource is on only in the test that shows what the check is for.
+var trustAnySource bool
+
+func (im *documentImpl) trusts(f *liveFrame, source jsx.Value) bool {
+	if trustAnySource {
+		return true
+	}
+	window, err := jsx.Get(f.outer, "contentWindow")
+	if err != nil || jsx.Nullish(window) {
+		return false
+	}
+	inner, err := jsx.Index(window, 0)
+	return err == nil && !jsx.Nullish(inner) && inner.Equal(source)
+}
+
+func isString(v jsx.Value, want string) bool {
+	s, err := jsx.String(v, len(want)+1)
+	return err == nil && s == want
+}
+
+// attach takes the port of a new inner frame. The same outer frame says hello
+// again when the app moved it within the page: that loads it anew.
+func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
+	if im.frame != f {
+		return
+	}
+	if f.portScope != nil {
+		_ = f.portScope.Close()
+	}
+	var err error
+	if f.portScope, err = f.scope.Child(); err != nil {
+		return
+	}
+	if f.port, err = f.portScope.Port(port); err != nil {
+		im.lose(f, err)
+		return
+	}
+	of := f.port
+	err = f.port.OnMessage(func(m jsx.Message) {
+		text, err := jsx.String(m.Data, frame.MaxMessage)
+		if err != nil {
+			return // not ours: the script says strings of bounded length only
+		}
+		im.do(func() {
+			if im.frame == f && f.port == of {
+				im.heard(f, text)
+			}
+		})
+	})
+	if err != nil {
+		im.lose(f, err)
+		return
+	}
+	f.seq, f.answered, f.replayed, f.shown = 0, 0, 0, false
+	im.show()
+}
+
+// loaded runs in a callback: the frame's parser is done, and its script with it
+// unless a policy forbade it.
+func (im *documentImpl) loaded(f *liveFrame) {
+	_, _ = f.scope.AfterFunc(helloGrace, func() {
+		im.do(func() {
+			if im.frame == f && f.port == nil {
+				im.fail(blockedError())
+			}
+		})
+	})
+}
+
+// fail ends the document with err.
+func (im *documentImpl) fail(err error) {
+	im.mu.Lock()
+	if im.err == nil {
+		im.err = err
+	}
+	im.mu.Unlock()
+	if im.first != nil {
+		im.first <- err
+		im.first = nil
+	} else {
+		im.state(StateFailed)
+	}
+	im.cancel()
+}
+
+// lose drops a frame that is gone and builds another.
+func (im *documentImpl) lose(f *liveFrame, cause error) {
+	if im.frame != f || im.ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	for len(im.losses) > 0 && now.Sub(im.losses[0]) > rebuildWindow {
+		im.losses = im.losses[1:]
+	}
+	im.losses = append(im.losses, now)
+	im.state(StateLost)
+	if len(im.losses) > maxRebuilds {
+		im.fail(fmt.Errorf("%w %d times in %v, at last: %w", ErrFrameLost, len(im.losses), rebuildWindow, cause))
+		return
+	}
+	if err := im.build(); err != nil {
+		im.fail(errors.Join(ErrFrameLost, err))
+	}
+}
+
+func (f *liveFrame) close() {
+	_ = f.scope.Close()
+	_, _ = jsx.Call(f.outer, "remove")
+}
+
+func (im *documentImpl) dropFrame() {
+	if im.frame != nil {
+		im.frame.close()
+		im.frame = nil
+	}
+}
+
+func (im *documentImpl) currentHeight() int {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	return im.height
+}
+
+func (im *documentImpl) failure() error {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	return im.err
+}
+
+func (im *documentImpl) flush(ctx context.Context) error {
+	answer := make(chan error, 1)
+	im.do(func() {
+		im.waiters = append(im.waiters, answer)
+		im.settle()
+	})
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-im.done:
+		return ErrClosed
+	}
+}
+
+func (im *documentImpl) close() error {
+	im.cancel()
+	<-im.done
+	return nil
+}
+
+// state tells the app, on a goroutine of its own and in order.
+func (im *documentImpl) state(s State) {
+	if im.opts.OnState != nil {
+		im.calls.inOrder(func(context.Context) { im.opts.OnState(s) })
+	}
+}

@@ -1,0 +1,355 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// element makes an element of the page and puts it at the end of the body.
+func element(t *testing.T, tag string, attributes map[string]string) jsx.Value {
+	t.Helper()
+	page := must(jsx.Get(jsx.Global(), "document"))(t)
+	el := must(jsx.Call(page, "createElement", tag))(t)
+	for name, value := range attributes {
+		must(jsx.Call(el, "setAttribute", name, value))(t)
+	}
+	must(jsx.Call(must(jsx.Get(page, "body"))(t), "append", el))(t)
+	t.Cleanup(func() { jsx.Call(el, "remove") })
+	return el
+}
+
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// place makes a place in the page for a document to stand in.
+func place(t *testing.T) Element {
+	t.Helper()
+	return ElementOf(jsx.ToRaw(element(t, "div", nil)))
+}
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func open(t *testing.T, opts DocumentOptions) *Document {
+	t.Helper()
+	d, err := NewDocument(testContext(t), place(t), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func flush(t *testing.T, d *Document) {
+	t.Helper()
+	if err := d.Flush(testContext(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, s *Section, text string) {
+	t.Helper()
+	if _, err := s.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDocumentShowsWhatIsWritten(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	s := d.Section("a")
+	before := d.Height()
+	for range 10 {
+		write(t, s, "A line of text.\n\n")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, d)
+	if h := d.Height(); h <= before || h < 200 {
+		t.Errorf("height %d after ten paragraphs, %d before", h, before)
+	}
+	if _, err := s.WriteString("more"); !errors.Is(err, ErrClosed) {
+		t.Errorf("writing to a closed section: %v", err)
+	}
+	if got := strings.Count(s.HTML(), "A line of text."); got != 10 {
+		t.Errorf("%d of 10 paragraphs in %q", got, s.HTML())
+	}
+	if got := box(t, d).height; got != d.Height() {
+		t.Errorf("the frame is %d px tall, its content %d", got, d.Height())
+	}
+}
+
+// box is the outer frame as the page lays it out.
+func box(t *testing.T, d *Document) (b struct{ width, height int }) {
+	t.Helper()
+	ask := make(chan jsx.Value, 1)
+	d.impl.do(func() { ask <- d.impl.frame.outer })
+	rect := must(jsx.Call(<-ask, "getBoundingClientRect"))(t)
+	b.width = int(must(jsx.GetFinite(rect, "width"))(t))
+	b.height = int(must(jsx.GetFinite(rect, "height"))(t))
+	return b
+}
+
+func TestHeightFollowsTheWidth(t *testing.T) {
+	div := element(t, "div", map[string]string{"style": "width:600px"})
+	d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	write(t, d.Section("a"), strings.Repeat("words that wrap ", 100))
+	flush(t, d)
+	wide := d.Height()
+	must(jsx.Call(must(jsx.Get(div, "style"))(t), "setProperty", "width", "200px"))(t)
+	eventually(t, "a taller frame", func() bool { return d.Height() > wide*2 })
+	must(jsx.Call(must(jsx.Get(div, "style"))(t), "setProperty", "width", "600px"))(t)
+	eventually(t, "the first height again", func() bool { return d.Height() == wide })
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Errorf("never came: %s", what)
+}
+
+func TestHeightIsClamped(t *testing.T) {
+	d := open(t, DocumentOptions{MaxHeight: 300})
+	write(t, d.Section("a"), strings.Repeat("line\n\n", 100))
+	flush(t, d)
+	if d.Height() != 300 {
+		t.Errorf("height %d: MaxHeight is 300", d.Height())
+	}
+}
+
+func TestEmptyDocumentIsNoBox(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	flush(t, d)
+	if h := box(t, d).height; h > 8 {
+		t.Errorf("an empty document is %d px tall", h)
+	}
+}
+
+// The last token is shown whatever comes right behind it.
+func TestLastTokenIsShown(t *testing.T) {
+	long := strings.Repeat("A paragraph of an instant answer, in one write.\n\n", 2000)
+	for name, c := range map[string]struct {
+		text string
+		end  func(*Section)
+	}{
+		"close right after write": {"one *two* three LAST", func(s *Section) { s.Close() }},
+		"never closed":            {"one **two LAST", func(s *Section) {}},
+		"instant answer":          {long + "LAST", func(s *Section) { s.Close() }},
+		"open fence":              {"```go\nLAST", func(s *Section) { s.Close() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, DocumentOptions{})
+			s := d.Section("a")
+			write(t, s, c.text)
+			c.end(s)
+			flush(t, d)
+			if !strings.Contains(s.HTML(), "LAST") {
+				h := s.HTML()
+				t.Errorf("the last token is missing: …%s", h[max(0, len(h)-200):])
+			}
+		})
+	}
+}
+
+func TestSections(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	a, b := d.Section("a"), d.Section("b")
+	if d.Section("a") != a || len(d.Sections()) != 2 {
+		t.Fatal("an id is one section")
+	}
+	write(t, b, "second")
+	write(t, a, "first")
+	flush(t, d)
+	two := d.Height()
+	if err := a.SetLabel("Answer"); err != nil {
+		t.Error(err)
+	}
+	if err := a.SetDir("sideways"); err == nil {
+		t.Error("SetDir took nonsense")
+	}
+	if err := a.SetDir("rtl"); err != nil {
+		t.Error(err)
+	}
+	if err := b.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, d)
+	if d.Height() >= two {
+		t.Errorf("height %d without b, %d with it", d.Height(), two)
+	}
+	if _, err := b.WriteString("x"); !errors.Is(err, ErrClosed) {
+		t.Errorf("writing to a removed section: %v", err)
+	}
+	if err := a.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, a, "again")
+	a.Close()
+	flush(t, d)
+	if h := a.HTML(); !strings.Contains(h, "again") || strings.Contains(h, "first") {
+		t.Errorf("after Reset: %q", h)
+	}
+	for _, bad := range []string{"", "a\nb", "a\x1fb", "\xff", strings.Repeat("x", MaxSectionID+1)} {
+		if _, err := d.Section(bad).WriteString("x"); err == nil {
+			t.Errorf("section id %.20q was taken", bad)
+		}
+	}
+	write(t, d.Section(strings.Repeat("x", MaxSectionID)), "an id of MaxSectionID bytes")
+}
+
+func TestDocumentRefusesNonsense(t *testing.T) {
+	ctx := testContext(t)
+	if _, err := NewDocument(ctx, Element{}, DocumentOptions{}); err == nil || !strings.Contains(err.Error(), "parent") {
+		t.Errorf("no parent: %v", err)
+	}
+	if _, err := ElementByID("not-there"); err == nil || !strings.Contains(err.Error(), "not-there") {
+		t.Errorf("ElementByID: %v", err)
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := NewDocument(cancelled, place(t), DocumentOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestContextEndsTheDocument(t *testing.T) {
+	ctx, cancel := context.WithCancel(testContext(t))
+	d, err := NewDocument(ctx, place(t), DocumentOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	eventually(t, "ErrClosed", func() bool { return errors.Is(d.Err(), ErrClosed) })
+	if _, err := d.Section("a").WriteString("x"); !errors.Is(err, ErrClosed) {
+		t.Errorf("writing after the context's end: %v", err)
+	}
+	d.Close()
+}
+
+func TestDocumentsLeaveNothingBehind(t *testing.T) {
+	before := jsx.Live()
+	for range 100 {
+		d, err := NewDocument(testContext(t), place(t), DocumentOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, d.Section("a"), "*hello*")
+		flush(t, d)
+		d.Close()
+		d.Close()
+		if err := d.Flush(testContext(t)); !errors.Is(err, ErrClosed) {
+			t.Errorf("Flush of a closed document: %v", err)
+		}
+	}
+	if over := jsx.Live().Over(before); over.Total() != 0 {
+		t.Errorf("left behind: %v", over)
+	}
+	page := must(jsx.Get(jsx.Global(), "document"))(t)
+	if n := must(jsx.GetInt(must(jsx.Call(page, "getElementsByTagName", "iframe"))(t), "length"))(t); n != 0 {
+		t.Errorf("%d frames left in the page", n)
+	}
+}
+
+// states collects what OnState says.
+type states struct {
+	mu   sync.Mutex
+	seen []State
+}
+
+func (s *states) add(st State) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen = append(s.seen, st)
+}
+
+func (s *states) count(st State) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.seen {
+		if o == st {
+			n++
+		}
+	}
+	return n
+}
+
+func TestDocumentIsRebuilt(t *testing.T) {
+	t.Run("taken out", func(t *testing.T) {
+		var st states
+		div := element(t, "div", nil)
+		d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		write(t, d.Section("a"), strings.Repeat("kept\n\n", 20))
+		flush(t, d)
+		h := d.Height()
+		must(jsx.Call(div, "replaceChildren"))(t)
+		eventually(t, "a new frame", func() bool { return st.count(StateRebuilt) == 1 })
+		flush(t, d)
+		if d.Height() != h {
+			t.Errorf("height %d after the loss, %d before", d.Height(), h)
+		}
+		write(t, d.Section("a"), "more\n\nand more")
+		flush(t, d)
+		if d.Height() <= h {
+			t.Errorf("height %d: what was written after the loss is not shown", d.Height())
+		}
+	})
+	t.Run("moved", func(t *testing.T) {
+		var st states
+		d := open(t, DocumentOptions{OnState: st.add})
+		write(t, d.Section("a"), strings.Repeat("kept\n\n", 20))
+		flush(t, d)
+		h := d.Height()
+		outer := make(chan jsx.Value, 1)
+		d.impl.do(func() { outer <- d.impl.frame.outer })
+		must(jsx.Call(element(t, "div", nil), "append", <-outer))(t)
+		eventually(t, "the frame's second hello", func() bool { return st.count(StateRebuilt) == 1 })
+		eventually(t, "the height from before the move", func() bool { return d.Height() == h })
+	})
+	t.Run("again and again", func(t *testing.T) {
+		var st states
+		div := element(t, "div", nil)
+		d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		for i := range maxRebuilds + 1 {
+			must(jsx.Call(div, "replaceChildren"))(t)
+			eventually(t, fmt.Sprint("answer to loss ", i+1), func() bool { return st.count(StateRebuilt) > i || st.count(StateFailed) > 0 })
+		}
+		eventually(t, "the end", func() bool { return errors.Is(d.Err(), ErrFrameLost) })
+		if n := st.count(StateRebuilt); n != maxRebuilds {
+			t.Errorf("rebuilt %d times: want %d", n, maxRebuilds)
+		}
+	})
+}

@@ -1,0 +1,40 @@
+package iframe
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+type elementImpl struct{ v jsx.Value }
+
+// ElementOf makes an Element of a js.Value that holds an HTML element. The zero
+// Element comes back for anything else, and NewDocument refuses it.
+func ElementOf(v jsx.Raw) Element {
+	element := jsx.FromRaw(v)
+	if !jsx.InstanceOf(element, "HTMLElement") {
+		return Element{}
+	}
+	return Element{elementImpl{element}}
+}
+
+func elementByID(id string) (Element, error) {
+	document, err := jsx.Get(jsx.Global(), "document")
+	if err != nil || jsx.Nullish(document) {
+		return Element{}, fmt.Errorf("iframe: element #%s: there is no document here (a worker?)", id)
+	}
+	v, err := jsx.Call(document, "getElementById", id)
+	if err != nil {
+		return Element{}, err
+	}
+	if jsx.Nullish(v) {
+		return Element{}, fmt.Errorf("iframe: the page has no element with the id %q", id)
+	}
+	return Element{elementImpl{v}}, nil
+}
+
+func openLink(_ context.Context, url string) error {
+	_, err := jsx.Call(jsx.Global(), "open", url, "_blank", "noopener,noreferrer")
+	return err
+}

@@ -1,0 +1,44 @@
+package iframe
+
+import (
+	"encoding/base64"
+	"fmt"
+)
+
+// ImageRequest is an image that the text refers to.
+type ImageRequest struct {
+	Section string // id of the section it stands in
+	URL     string // as the text has it: a name, a path, a web address; not to be trusted
+}
+
+// imageURL makes the data: URL of an image whose bytes say that they are one of
+// the raster formats: an SVG may hold script and links, so it is none.
+func imageURL(data []byte, limit int) (string, error) {
+	if len(data) > limit {
+		return "", fmt.Errorf("iframe: image of %d bytes: more than MaxImage, %d", len(data), limit)
+	}
+	kind := sniffImage(data)
+	if kind == "" {
+		return "", fmt.Errorf("iframe: image of %d bytes is not PNG, JPEG, GIF, WebP or AVIF", len(data))
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+// sniffImage goes by the signatures of the WHATWG MIME Sniffing Standard, 6.1,
+// and of ISO/IEC 23008-12 for AVIF.
+func sniffImage(b []byte) string {
+	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
+	switch {
+	case has(0, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case has(0, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case has(0, "GIF87a"), has(0, "GIF89a"):
+		return "image/gif"
+	case has(0, "RIFF") && has(8, "WEBPVP"):
+		return "image/webp"
+	case has(4, "ftypavif"), has(4, "ftypavis"):
+		return "image/avif"
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// touched is called, on the loop, after the conversation changed.
+func (im *documentImpl) touched() {
+	if im.dirty {
+		return
+	}
+	im.dirty = true
+	im.rest()
+}
+
+// rest asks for an animation frame if there is anything to show and the last
+// batch was answered: at most one batch is under way, so a slow frame gets fewer
+// and larger ones.
+func (im *documentImpl) rest() {
+	f := im.frame
+	if f != nil && f.port != nil && f.seq == f.answered && im.dirty && im.paint != nil {
+		im.paint.Request()
+	}
+}
+
+// show posts one batch: first of all that a new frame must know, then what is
+// new since the last.
+func (im *documentImpl) show() {
+	f := im.frame
+	if f == nil || f.port == nil || f.seq != f.answered {
+		return
+	}
+	b := &im.batch
+	b.Reset(f.seq + 1)
+	if f.replayed >= 0 {
+		if f.replayed == 0 {
+			im.dirty = true
+			if im.opts.CSS != "" {
+				b.Add("css", string(im.opts.CSS))
+			}
+		}
+		if f.replayed = im.c.replay(b, f.replayed); f.replayed == -1 {
+			f.heard = time.Now()
+		}
+	} else {
+		im.dirty = im.c.paint(b, time.Now)
+		if b.Len() == 0 {
+			im.settle()
+			return
+		}
+	}
+	im.post(f)
+}
+
+func (im *documentImpl) post(f *liveFrame) {
+	f.seq++
+	if err := f.port.Post(im.batch.String()); err != nil {
+		im.lose(f, err)
+	}
+}
+
+// settle tells those who wait that all is shown, if it is.
+func (im *documentImpl) settle() {
+	f := im.frame
+	if len(im.waiters) == 0 || f == nil || f.port == nil || f.seq != f.answered || f.replayed >= 0 || !im.c.idle() {
+		return
+	}
+	for _, w := range im.waiters {
+		w <- nil
+	}
+	im.waiters = nil
+}
+
+// heard takes a message of the living frame.
+func (im *documentImpl) heard(f *liveFrame, text string) {
+	m, err := frame.ParseMessage(text)
+	if err != nil {
+		return
+	}
+	f.heard, f.silent = time.Now(), 0
+	switch m.Kind {
+	case "ack":
+		if m.Seq != f.seq {
+			return
+		}
+		f.answered = m.Seq
+		im.stretch(f, m.Height)
+		if !f.shown && f.replayed < 0 {
+			f.shown = true
+			im.ready()
+		}
+		if f.replayed >= 0 {
+			im.show()
+			return
+		}
+		im.rest()
+		im.settle()
+	case "size":
+		im.stretch(f, m.Height)
+	case "scroll":
+		im.scrollTo(f, m.Height)
+	case "link":
+		link := Link{Section: m.Fields[0], URL: m.Fields[1], Text: m.Fields[2]}
+		if im.opts.OnLink != nil && link.check() == nil {
+			im.calls.start(func(ctx context.Context) { im.opts.OnLink(ctx, link) })
+		}
+	case "copy":
+		im.copy(f, m.Fields)
+	case "image":
+		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1]})
+	case "violation":
+		if im.opts.OnViolation != nil {
+			v := Violation{Directive: m.Fields[0], Blocked: m.Fields[1], Enforced: m.Fields[2] == "enforce", Sample: m.Fields[3]}
+			im.calls.start(func(context.Context) { im.opts.OnViolation(v) })
+		}
+	case "error":
+		if im.first != nil {
+			im.fail(trustedTypesError(im.opts.TrustedTypesPolicy, m.Fields[0]))
+			return
+		}
+		im.lose(f, errors.New("iframe: the frame's script failed: "+m.Fields[0]))
+	}
+}
+
+func (im *documentImpl) ready() {
+	if im.first != nil {
+		im.first <- nil
+		im.first = nil
+		im.state(StateReady)
+		return
+	}
+	im.state(StateRebuilt)
+}
+
+// stretch makes the outer frame as tall as its content.
+func (im *documentImpl) stretch(f *liveFrame, height int) {
+	if height < 0 {
+		return // not laid out yet; a size follows
+	}
+	clamped := min(height, im.opts.MaxHeight)
+	im.mu.Lock()
+	before := im.height
+	im.height = clamped
+	im.mu.Unlock()
+	if clamped != before || !f.shown {
+		if style, err := jsx.Get(f.outer, "style"); err == nil {
+			_, _ = jsx.Call(style, "setProperty", "height", pixels(max(1, clamped)))
+		}
+	}
+	if over := height > im.opts.MaxHeight; over != f.scrolls {
+		f.scrolls = over
+		im.c.tell("overflow", over)
+	}
+}
+
+// scrollTo brings a place inside the frame, y CSS pixels from its top, into
+// view. The frame can't: its own document never scrolls, and it may not scroll
+// its parents.
+func (im *documentImpl) scrollTo(f *liveFrame, y int) {
+	style, err := jsx.Get(f.outer, "style")
+	if err != nil {
+		return
+	}
+	_, _ = jsx.Call(style, "setProperty", "scroll-margin-top", pixels(-y))
+	_, _ = jsx.Call(f.outer, "scrollIntoView", map[string]any{"block": "start"})
+	_, _ = jsx.Call(style, "removeProperty", "scroll-margin-top")
+}
+
+// beat looks whether the frame lives. Time in which the page was hidden, or the
+// host itself did not run, does not count against it.
+func (im *documentImpl) beat() {
+	now := time.Now()
+	late := now.Sub(im.beatAt) > im.opts.Heartbeat*3/2
+	im.beatAt = now
+	f := im.frame
+	if f == nil {
+		return
+	}
+	if connected, err := jsx.GetBool(f.outer, "isConnected"); err == nil && !connected {
+		// Somebody took the frame out. If our place is still there it is put
+		// back; if the whole place is gone, the app may bring it again.
+		if at, err := jsx.GetBool(im.parent, "isConnected"); err == nil && at {
+			im.lose(f, errors.New("the frame was taken out of the page"))
+		}
+		return
+	}
+	if f.port == nil || im.hidden || late {
+		f.silent = 0
+		return
+	}
+	if f.seq != f.answered {
+		if f.silent++; f.silent >= silentBeats {
+			im.lose(f, errors.New("the frame did not answer"))
+		}
+		return
+	}
+	f.silent = 0
+	if now.Sub(f.heard) >= im.opts.Heartbeat {
+		im.batch.Reset(f.seq + 1)
+		im.post(f)
+	}
+}

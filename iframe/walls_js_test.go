@@ -1,0 +1,233 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
+)
+
+// harness is the least policy under which the tests themselves run.
+const harness = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' HASHES; connect-src 'self'; img-src data:"
+
+func policy(hashes ...string) map[string]string {
+	return map[string]string{"Content-Security-Policy": strings.Replace(harness, "HASHES", strings.Join(hashes, " "), 1)}
+}
+
+func TestStrictPageThatListsTheScripts(t *testing.T) {
+	headers := policy(ScriptHashes()...)
+	headers["Content-Security-Policy"] += "; require-trusted-types-for 'script'; trusted-types bailey"
+	testpage.Run(t, testpage.Page{Header: headers}, func(t *testing.T) {
+		d := open(t, DocumentOptions{})
+		write(t, d.Section("a"), strings.Repeat("shown\n\n", 10))
+		flush(t, d)
+		if d.Height() < 100 {
+			t.Errorf("height %d: nothing is shown", d.Height())
+		}
+	})
+}
+
+func TestPageThatForbidsTheScripts(t *testing.T) {
+	testpage.Run(t, testpage.Page{Header: policy()}, func(t *testing.T) {
+		start := time.Now()
+		_, err := NewDocument(testContext(t), place(t), DocumentOptions{ReadyTimeout: 15 * time.Second})
+		if !errors.Is(err, ErrFrameBlocked) {
+			t.Fatalf("want ErrFrameBlocked, got %v", err)
+		}
+		for _, h := range ScriptHashes() {
+			if !strings.Contains(err.Error(), h) {
+				t.Errorf("the error does not name %s: %v", h, err)
+			}
+		}
+		t.Logf("said after %v", time.Since(start))
+	})
+}
+
+func TestPageThatForbidsThePolicyName(t *testing.T) {
+	headers := policy(ScriptHashes()...)
+	headers["Content-Security-Policy"] += "; require-trusted-types-for 'script'; trusted-types other"
+	testpage.Run(t, testpage.Page{Header: headers}, func(t *testing.T) {
+		if tt := must(jsx.Get(jsx.Global(), "trustedTypes"))(t); jsx.Nullish(tt) {
+			t.Skip("this engine has no Trusted Types")
+		}
+		_, err := NewDocument(testContext(t), place(t), DocumentOptions{})
+		if err == nil || !strings.Contains(err.Error(), "trusted-types") {
+			t.Errorf("want an error that names trusted-types, got %v", err)
+		}
+		d, err := NewDocument(testContext(t), place(t), DocumentOptions{TrustedTypesPolicy: "other"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Close()
+	})
+}
+
+// thief is a frame that says hello before the document's own can, with a port of
+// its own, and keeps what it is told. It asks again and again, since it can't
+// know when the host begins to listen.
+const thief = `<script>
+let got = [];
+const say = () => {
+  const c = new MessageChannel();
+  c.port1.onmessage = (e) => { got.push(String(e.data)); parent.postMessage('stolen', '*'); };
+  parent.postMessage('` + frame.Hello + `', '*', [c.port2]);
+};
+const timer = setInterval(say, 1);
+addEventListener('message', () => clearInterval(timer));
+</script>`
+
+func TestSiblingThatSpeaksFirst(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		check bool
+	}{{"check on", true}, {"check off", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			trustAnySource = !c.check
+			defer func() { trustAnySource = false }()
+			scope := jsx.NewScope(jsx.ScopeOptions{})
+			defer scope.Close()
+			stolen := make(chan struct{}, 1000)
+			_, err := scope.Listen(jsx.Global(), "message", func(e jsx.Value) {
+				if data, err := jsx.Get(e, "data"); err == nil && isString(data, "stolen") {
+					stolen <- struct{}{} //blocklint:ok buffered for more than the thief can say
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sibling := element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": thief})
+			loaded := make(chan struct{})
+			if _, err := scope.Listen(sibling, "load", func(jsx.Value) { close(loaded) }); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-loaded:
+			case <-time.After(3 * time.Second):
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			defer cancel()
+			d, err := NewDocument(ctx, place(t), DocumentOptions{})
+			if err == nil {
+				defer d.Close()
+				write(t, d.Section("a"), "a secret")
+				_ = d.Flush(ctx)
+			}
+			if c.check {
+				if err != nil {
+					t.Fatalf("the thief kept the document from starting: %v", err)
+				}
+				if len(stolen) > 0 {
+					t.Errorf("the sibling was told %d things", len(stolen))
+				}
+				return
+			}
+			if len(stolen) == 0 {
+				t.Errorf("with the check off the sibling should have been told something: this test shows nothing")
+			}
+		})
+	}
+}
+
+// Orders that a sibling posts at the inner frame's window go unheard: nobody
+// listens there.
+func TestSiblingThatGivesOrders(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	write(t, d.Section("a"), "one line")
+	flush(t, d)
+	h := d.Height()
+	attacker := `<script>
+	const order = JSON.stringify([99, ["set", "a", 7, null, "<h1>forged</h1>".repeat(50)]]);
+	for (const f of [parent.frames[0], parent.frames[0][0]]) for (const m of [order, {data: order}, "` + frame.Hello + `"])
+		try { const c = new MessageChannel(); f.postMessage(m, '*', [c.port1]); } catch (e) {}
+	parent.postMessage('done', '*');
+	</script>`
+	scope := jsx.NewScope(jsx.ScopeOptions{})
+	defer scope.Close()
+	done := make(chan struct{}, 1)
+	if _, err := scope.Listen(jsx.Global(), "message", func(e jsx.Value) {
+		if data, err := jsx.Get(e, "data"); err == nil && isString(data, "done") {
+			done <- struct{}{} //blocklint:ok buffered; said once
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": attacker})
+	<-done
+	time.Sleep(50 * time.Millisecond)
+	flush(t, d)
+	if d.Height() != h {
+		t.Errorf("height %d, %d before: the forged order was followed", d.Height(), h)
+	}
+}
+
+// Killing the process that holds the frames is what another frame's
+// out-of-memory does.
+func TestDocumentOutlivesItsProcess(t *testing.T) {
+	if testpage.Engine() != "chromium" {
+		t.Skipf("%s has no command that kills the process of a frame; TestDocumentIsRebuilt covers the rebuilding", testpage.Engine())
+	}
+	var st states
+	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: 200 * time.Millisecond})
+	write(t, d.Section("a"), strings.Repeat("kept\n\n", 20))
+	flush(t, d)
+	h := d.Height()
+	killed := 0
+	for _, target := range testpage.Targets(t) {
+		if target.Type == "iframe" {
+			testpage.Crash(t, target)
+			killed++
+			break
+		}
+	}
+	if killed == 0 {
+		t.Fatal("the document has no process of its own to kill: its frames are not isolated")
+	}
+	eventually(t, "a new frame", func() bool { return st.count(StateRebuilt) >= 1 })
+	flush(t, d)
+	if d.Height() != h {
+		t.Errorf("height %d after the process died, %d before", d.Height(), h)
+	}
+}
+
+func TestFrozenPageLosesNothing(t *testing.T) {
+	if testpage.Engine() != "chromium" {
+		t.Skipf("%s can't be told to freeze a page", testpage.Engine())
+	}
+	var st states
+	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
+	write(t, d.Section("a"), "before")
+	flush(t, d)
+	testpage.Freeze(t, 1500*time.Millisecond)
+	write(t, d.Section("a"), " and after")
+	flush(t, d)
+	if n := st.count(StateLost); n != 0 {
+		t.Errorf("the frame counted as lost %d times: the page was only frozen", n)
+	}
+}
+
+func TestHiddenPageShowsTheLastToken(t *testing.T) {
+	if testpage.Engine() != "chromium" {
+		t.Skipf("%s can't be told to hide a page", testpage.Engine())
+	}
+	var st states
+	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
+	s := d.Section("a")
+	go func() {
+		time.Sleep(300 * time.Millisecond) // hidden by now
+		_, _ = s.WriteString(strings.Repeat("in the dark\n\n", 10) + "LAST")
+		_ = s.Close()
+	}()
+	testpage.Hide(t, 4*time.Second)
+	flush(t, d)
+	if !strings.Contains(s.HTML(), "LAST") || d.Height() < 100 {
+		t.Errorf("height %d", d.Height())
+	}
+	if n := st.count(StateLost); n != 0 {
+		t.Errorf("the frame counted as lost %d times: the page was only hidden", n)
+	}
+}

@@ -1,0 +1,191 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// document is document(element, options): a promise of an object with section,
+// setTheme, flush and close.
+func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
+	if len(args) == 0 {
+		return nil, errors.New("document(element): element is missing")
+	}
+	opts := iframe.DocumentOptions{Renderer: a.renderer}
+	if len(args) > 1 && !jsx.Nullish(args[1]) {
+		if err := a.options(&opts, args[1]); err != nil {
+			return nil, err
+		}
+	}
+	d, err := iframe.NewDocument(a.ctx, iframe.ElementOf(jsx.ToRaw(args[0])), opts)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := a.scope.Child()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return a.object(scope, map[string]method{
+		"section": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) { return a.section(scope, d, args) }},
+		"setTheme": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
+			if len(args) == 0 {
+				return nil, errors.New("setTheme(theme): theme is missing")
+			}
+			t, err := theme(args[0])
+			if err != nil {
+				return nil, err
+			}
+			return nil, d.SetTheme(t)
+		}},
+		"flush":  {run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, d.Flush(ctx) }},
+		"height": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return d.Height(), nil }},
+		"close": {run: func(context.Context, []jsx.Value) (any, error) {
+			err := d.Close()
+			return nil, errors.Join(err, scope.Close())
+		}},
+	})
+}
+
+func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (any, error) {
+	id, err := text(args, 0, "section(id): id")
+	if err != nil {
+		return nil, err
+	}
+	s := d.Section(id)
+	inner, err := scope.Child()
+	if err != nil {
+		return nil, err
+	}
+	return a.object(inner, map[string]method{
+		"write": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
+			more, err := text(args, 0, "write(text): text")
+			if err != nil {
+				return nil, err
+			}
+			_, err = s.WriteString(more)
+			return nil, err
+		}},
+		"setLabel": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
+			label, err := text(args, 0, "setLabel(text): text")
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.SetLabel(label)
+		}},
+		"html":  {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return s.HTML(), nil }},
+		"close": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Close() }},
+		"reset": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Reset() }},
+		"remove": {quick: true, run: func(context.Context, []jsx.Value) (any, error) {
+			err := s.Remove()
+			return nil, errors.Join(err, inner.Close())
+		}},
+	})
+}
+
+// options reads what api.d.ts calls DocumentOptions. An unknown key is an error:
+// a misspelt onLink would leave links dead without a word.
+func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
+	keys, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "keys", v)
+	if err != nil {
+		return fmt.Errorf("document(element, options): options: %w", err)
+	}
+	n, err := jsx.Length(keys)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		kv, err := jsx.Index(keys, i)
+		if err != nil {
+			return err
+		}
+		key, err := jsx.String(kv, 100)
+		if err != nil {
+			return err
+		}
+		value, err := jsx.Get(v, key)
+		if err != nil {
+			return err
+		}
+		switch key {
+		case "label":
+			o.Label, err = jsx.String(value, 1000)
+		case "lang":
+			o.Lang, err = jsx.String(value, 100)
+		case "maxHeight":
+			o.MaxHeight, err = jsx.Int(value)
+		case "trustedTypesPolicy":
+			o.TrustedTypesPolicy, err = jsx.String(value, 128)
+		case "theme":
+			o.Theme, err = theme(value)
+		case "onLink":
+			o.OnLink = func(_ context.Context, l iframe.Link) {
+				_, _ = jsx.Invoke(value, map[string]any{"section": l.Section, "url": l.URL, "host": l.Host(), "text": l.Text})
+			}
+		case "onImage":
+			o.OnImage = func(ctx context.Context, r iframe.ImageRequest) ([]byte, error) {
+				p, err := jsx.Invoke(value, map[string]any{"section": r.Section, "url": r.URL})
+				if err != nil {
+					return nil, err
+				}
+				data, err := jsx.Await(ctx, p)
+				if err != nil {
+					return nil, err
+				}
+				return jsx.Bytes(data, iframe.DefaultMaxImage)
+			}
+		case "onViolation":
+			o.OnViolation = func(v iframe.Violation) {
+				_, _ = jsx.Invoke(value, map[string]any{"directive": v.Directive, "blocked": v.Blocked, "enforced": v.Enforced, "sample": v.Sample})
+			}
+		case "onState":
+			o.OnState = func(s iframe.State) { _, _ = jsx.Invoke(value, string(s)) }
+		default:
+			err = errors.New("there is no such option")
+		}
+		if err != nil {
+			return fmt.Errorf("document(element, options): %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+func theme(v jsx.Value) (t iframe.Theme, err error) {
+	if scheme, err := jsx.Get(v, "scheme"); err == nil && !jsx.Nullish(scheme) {
+		if t.Scheme, err = jsx.String(scheme, 20); err != nil {
+			return t, fmt.Errorf("theme.scheme: %w", err)
+		}
+	}
+	vars, err := jsx.Get(v, "variables")
+	if err != nil || jsx.Nullish(vars) {
+		return t, nil
+	}
+	entries, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "entries", vars)
+	if err != nil {
+		return t, fmt.Errorf("theme.variables: %w", err)
+	}
+	n, err := jsx.Length(entries)
+	if err != nil {
+		return t, err
+	}
+	t.Variables = map[string]string{}
+	for i := range n {
+		pair, err := jsx.Index(entries, i)
+		if err != nil {
+			return t, err
+		}
+		name, err := jsx.String(must(jsx.Index(pair, 0)), 200)
+		if err != nil {
+			return t, fmt.Errorf("theme.variables: %w", err)
+		}
+		if t.Variables[name], err = jsx.String(must(jsx.Index(pair, 1)), iframe.MaxThemeValue); err != nil {
+			return t, fmt.Errorf("theme.variables[%q]: %w", name, err)
+		}
+	}
+	return t, nil
+}

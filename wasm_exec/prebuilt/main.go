@@ -1,0 +1,128 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// apiKey is the environment variable with the name under which the page waits
+// for the functions: a symbol of the global registry.
+const apiKey = "BAILEY_API"
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "bailey:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	key := os.Getenv(apiKey)
+	if key == "" {
+		return errors.New("nobody waits for the API: start this program with load() of api.mjs")
+	}
+	renderer, err := markdown.New(markdown.Options{})
+	if err != nil {
+		return err
+	}
+	a := &api{ctx: ctx, scope: jsx.NewScope(jsx.ScopeOptions{}), renderer: renderer}
+	functions, err := a.object(a.scope, map[string]method{
+		"document": {run: a.document},
+		"markdown": {quick: true, run: a.markdown},
+	})
+	if err != nil {
+		return err
+	}
+	symbol, err := jsx.Call(must(jsx.Get(jsx.Global(), "Symbol")), "for", key)
+	if err != nil {
+		return err
+	}
+	give, err := jsx.Call(must(jsx.Get(jsx.Global(), "Reflect")), "get", jsx.Global(), symbol)
+	if err != nil {
+		return err
+	}
+	if _, err := jsx.Invoke(give, functions); err != nil {
+		return fmt.Errorf("hand the API over: %w", err)
+	}
+	select {}
+}
+
+// must is for built-ins that every page has.
+func must(v jsx.Value, err error) jsx.Value {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// method is a function of the API; its result settles a promise. A quick one
+// runs in the call itself, so that calls take effect in the order they are made;
+// the others may wait and run on a goroutine of their own.
+type method struct {
+	quick bool
+	run   func(ctx context.Context, args []jsx.Value) (any, error)
+}
+
+type api struct {
+	ctx      context.Context
+	scope    *jsx.Scope
+	renderer *markdown.Renderer
+}
+
+// object makes a JavaScript object of methods. Its callbacks live as long as
+// scope.
+func (a *api) object(scope *jsx.Scope, methods map[string]method) (jsx.Value, error) {
+	functions := map[string]any{}
+	for name, m := range methods {
+		f, _, err := scope.Function(func(args []jsx.Value) any {
+			run := m.run
+			if m.quick {
+				result, err := m.run(a.ctx, args)
+				run = func(context.Context, []jsx.Value) (any, error) { return result, err }
+			}
+			p, err := a.scope.Promise(a.ctx, func(ctx context.Context) (any, error) { return run(ctx, args) })
+			if err != nil {
+				return nil
+			}
+			return p
+		})
+		if err != nil {
+			return jsx.Value{}, err
+		}
+		functions[name] = f
+	}
+	return jsx.ToJS(functions)
+}
+
+// maxText bounds what one call may hand in, in bytes.
+const maxText = 64 << 20
+
+func text(args []jsx.Value, i int, what string) (string, error) {
+	if i >= len(args) {
+		return "", fmt.Errorf("%s is missing", what)
+	}
+	s, err := jsx.String(args[i], maxText)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	return s, nil
+}
+
+func (a *api) markdown(_ context.Context, args []jsx.Value) (any, error) {
+	source, err := text(args, 0, "markdown(text): text")
+	if err != nil {
+		return nil, err
+	}
+	html, _, err := a.renderer.Render([]byte(source))
+	if err != nil {
+		return nil, err
+	}
+	return html.String(), nil
+}
