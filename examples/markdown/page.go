@@ -3,13 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	_ "embed" // for the chart
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/iframe"
@@ -83,7 +80,7 @@ func confirm(ctx context.Context, link iframe.Link) {
 // be fetched: that is how a picture becomes a message to somebody else.
 func (a *app) image(_ context.Context, r iframe.ImageRequest) ([]byte, error) {
 	if r.URL == "bailey-image:chart" || r.URL == "chart" {
-		return chart()
+		return chart, nil
 	}
 	stopped("Image", "not loaded: "+clip(r.URL, 160))
 	return nil, errors.New("this page loads no images")
@@ -96,22 +93,10 @@ func clip(s string, n int) string {
 	return s
 }
 
-// chart draws a small bar chart.
-func chart() ([]byte, error) {
-	img := image.NewNRGBA(image.Rect(0, 0, 320, 120))
-	for i, h := range []int{34, 58, 46, 80, 66, 96, 88} {
-		for x := 12 + i*44; x < 12+i*44+30; x++ {
-			for y := 110 - h; y < 110; y++ {
-				img.Set(x, y, color.NRGBA{47, 111, 79, 255})
-			}
-		}
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, img); err != nil {
-		return nil, fmt.Errorf("chart: %w", err)
-	}
-	return b.Bytes(), nil
-}
+// chart is the one image this page has.
+//
+//go:embed chart.png
+var chart []byte
 
 // report lists what the sanitiser took out of an answer.
 func report(title string, r markdown.Report) {
