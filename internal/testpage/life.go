@@ -1,6 +1,7 @@
 package testpage
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 )
@@ -126,4 +127,25 @@ func (p *OtherPage) Freeze(frozen bool) {
 func (p *OtherPage) Crash() {
 	p.t.Helper()
 	must(p.t, "crashpage", map[string]any{"page": p.id}, nil)
+}
+
+// FrameValue is what an expression gave in one frame.
+type FrameValue struct {
+	// ID and Parent are the browser's names for the frame and its parent.
+	ID, Parent, URL string
+	// OwnProcess is set for the topmost frame of another process.
+	OwnProcess bool
+	Value      json.RawMessage
+	// Err says why there is no value: the expression threw, or scripts are not
+	// permitted in the frame.
+	Err string
+}
+
+// EvalFrames evaluates a JavaScript expression in this page, which comes first,
+// and in each frame below it, whatever its origin, sandbox and policy.
+func EvalFrames(t testing.TB, expression string) []FrameValue {
+	t.Helper()
+	var list []FrameValue
+	must(t, "evalframes", map[string]any{"expression": expression}, &list)
+	return list
 }

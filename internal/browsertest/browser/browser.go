@@ -31,6 +31,8 @@ type Options struct {
 	Dir string
 	// Args are further command-line arguments.
 	Args []string
+	// Preferences are settings of Chromium's profile, as its own file has them.
+	Preferences map[string]any
 	// Logf, if not nil, gets what the browser prints and how it is driven.
 	Logf func(format string, args ...any)
 }

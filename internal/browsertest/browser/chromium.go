@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,6 +85,9 @@ func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 		} else {
 			opts = append(opts, chromedp.Flag(name, true))
 		}
+	}
+	if err := writePreferences(filepath.Join(o.Dir, "profile"), o.Preferences); err != nil {
+		return nil, err
 	}
 	// The browser outlives ctx's cancellation until Close has ended it in order.
 	actx, acancel := chromedp.NewExecAllocator(context.WithoutCancel(ctx), opts...)
@@ -191,4 +195,20 @@ func remoteText(o *runtime.RemoteObject) string {
 		return string(o.UnserializableValue)
 	}
 	return string(o.Type)
+}
+
+// writePreferences puts settings into a profile that Chromium has not seen yet.
+func writePreferences(profile string, prefs map[string]any) error {
+	if len(prefs) == 0 {
+		return nil
+	}
+	data, err := json.Marshal(prefs)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(profile, "Default")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "Preferences"), data, 0o600)
 }

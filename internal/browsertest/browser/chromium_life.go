@@ -124,56 +124,25 @@ func (p *ChromiumPage) Count(ctx context.Context, b *ChromiumBrowser) (Counts, e
 		return c, err
 	}
 	c.Targets = len(list)
-	frames := map[string]bool{}
-	if err := frameTree(ctx, p.target, frames); err != nil {
+	frames, err := p.Frames(ctx, b)
+	if err != nil {
 		return c, err
 	}
-	// A frame with a process of its own is a target; so is a worker.
-	seen := map[target.ID]bool{}
-	for grown := true; grown; {
-		grown = false
-		for _, t := range list {
-			if seen[t.TargetID] || !frames[string(t.ParentFrameID)] {
-				continue
-			}
-			seen[t.TargetID] = true
-			grown = true
-			switch t.Type {
-			case "worker":
-				c.Workers++
-			case "iframe":
-				if err := b.attached(ctx, string(t.TargetID), func(s cdp.Session) error { return frameTree(ctx, s, frames) }); err != nil {
-					continue // gone since it was listed
-				}
-			}
+	c.Frames = len(frames) - 1
+	own := map[string]bool{}
+	for _, f := range frames {
+		own[f.ID] = true
+	}
+	for _, t := range list {
+		if t.Type == "worker" && own[string(t.ParentFrameID)] {
+			c.Workers++
 		}
 	}
-	c.Frames = len(frames) - 1
 	return c, nil
 }
 
-// frameTree adds the frames of a target's process to the set.
-func frameTree(ctx context.Context, s cdp.Session, set map[string]bool) error {
-	r, err := cdp.Call(ctx, s, page.GetFrameTree, cdp.Empty{})
-	if err != nil {
-		return err
-	}
-	var walk func(*page.FrameTree)
-	walk = func(t *page.FrameTree) {
-		if t == nil {
-			return
-		}
-		set[string(t.Frame.ID)] = true
-		for _, c := range t.ChildFrames {
-			walk(c)
-		}
-	}
-	walk(r.FrameTree)
-	return nil
-}
-
-// attached calls f with a session to a target.
-func (b *ChromiumBrowser) attached(ctx context.Context, id string, f func(cdp.Session) error) error {
+// attached calls f with a chromedp context that is attached to a target.
+func (b *ChromiumBrowser) attached(ctx context.Context, id string, f func(context.Context) error) error {
 	tctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithTargetID(target.ID(id)), chromedp.WithDetachOnCancel())
 	defer cancel()
 	stop := context.AfterFunc(ctx, cancel)
@@ -181,7 +150,7 @@ func (b *ChromiumBrowser) attached(ctx context.Context, id string, f func(cdp.Se
 	if err := chromedp.Do(tctx); err != nil {
 		return fmt.Errorf("browser: attaching to target %s: %w", id, err)
 	}
-	return f(chromedp.FromContext(tctx).Target)
+	return f(tctx)
 }
 
 // Target is something that the DevTools protocol could attach to.
@@ -215,7 +184,7 @@ func (b *ChromiumBrowser) Targets(ctx context.Context) ([]Target, error) {
 
 // Crash ends the renderer process of a target.
 func (b *ChromiumBrowser) Crash(ctx context.Context, id string) error {
-	return b.attached(ctx, id, func(s cdp.Session) error { return crash(ctx, s) })
+	return b.attached(ctx, id, func(tctx context.Context) error { return crash(ctx, chromedp.FromContext(tctx).Target) })
 }
 
 // Crash ends the page's renderer process.

@@ -153,15 +153,5 @@ func (p *ChromiumPage) Eval(ctx context.Context, expression string) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	if r.ExceptionDetails != nil {
-		text := r.ExceptionDetails.Text
-		if r.ExceptionDetails.Exception != nil {
-			text = remoteText(r.ExceptionDetails.Exception)
-		}
-		return nil, fmt.Errorf("browser: evaluating %.80q: %s", expression, text)
-	}
-	if r.Result == nil || len(r.Result.Value) == 0 {
-		return json.RawMessage("null"), nil
-	}
-	return json.RawMessage(r.Result.Value), nil
+	return evalResult(r, expression)
 }

@@ -97,6 +97,13 @@ func lifeMethods(m map[string]method) {
 		}
 		return b.Targets(ctx)
 	})
+	m["evalframes"] = with(func(ctx context.Context, s *session, p *testPage, a struct{ Expression string }) (any, error) {
+		b, pg, err := chromium(ctx, s, p, "evaluating in other frames")
+		if err != nil {
+			return nil, err
+		}
+		return pg.EvalFrames(ctx, b, a.Expression)
+	})
 	m["crash"] = with(func(ctx context.Context, s *session, p *testPage, a struct{ ID string }) (any, error) {
 		b, _, err := chromium(ctx, s, p, "killing a renderer")
 		if err != nil {
