@@ -1,20 +1,12 @@
 package frame
 
-import (
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
-	"sync"
-)
+import _ "embed" // for the scripts
 
 // Script is a script of Bailey's own that runs inside a frame. Its text is
-// embedded in the binary, so its hash is known before any page is served, and
-// there is no way to make one out of a string at run time.
-type Script struct {
-	name string
-	text string
-	hash func() string
-}
+// embedded in the binary and its hash is a constant, so both are known before
+// any page is served, and there is no way to make one out of a string at run
+// time.
+type Script struct{ name, text, hash string }
 
 // Name is the file the script was embedded from.
 func (s Script) Name() string { return s.name }
@@ -23,16 +15,7 @@ func (s Script) Name() string { return s.name }
 func (s Script) Text() string { return s.text }
 
 // Hash is the script's CSP source expression, quotes included: 'sha256-…'.
-func (s Script) Hash() string { return s.hash() }
-
-// embedded is the one way to a Script; its arguments are constants of this
-// package.
-func embedded(name, text string) Script {
-	return Script{name, text, sync.OnceValue(func() string {
-		sum := sha256.Sum256([]byte(text))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	})}
-}
+func (s Script) Hash() string { return s.hash }
 
 var (
 	//go:embed outer.js
@@ -41,9 +24,11 @@ var (
 	documentText string
 	//go:embed document.css
 	documentCSS string
+)
 
-	outerScript    = embedded("outer.js", outerText)
-	documentScript = embedded("document.js", documentText)
+var (
+	outerScript    = Script{"outer.js", outerText, outerHash}
+	documentScript = Script{"document.js", documentText, documentHash}
 )
 
 // Scripts are all scripts that Bailey puts into frames.
