@@ -72,9 +72,15 @@ func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int)) (n 
 // copyRename renames where the platform cannot: everything is copied before
 // anything is deleted, so that at each moment one whole tree is there.
 func copyRename(ctx context.Context, c core, from, to string) error {
+	if from == to {
+		return nil
+	}
 	if same, err := sameEntry(ctx, c, from, to); err != nil {
 		return err
-	} else if same && from != to {
+	} else if same {
+		if real, err := spelled(ctx, c, from); err != nil || real == to {
+			return err // it has that spelling already
+		}
 		// One entry under two spellings: deleting the old name would delete
 		// the new one too, so it goes by way of a third.
 		tmp := respellName(from)
@@ -92,6 +98,9 @@ func copyRename(ctx context.Context, c core, from, to string) error {
 			return err
 		}
 		return c.remove(ctx, from)
+	}
+	if _, err := c.stat(ctx, to); !notExist(err) {
+		return errors.Join(err, errExist)
 	}
 	if err := copyDir(ctx, c, from, c, to, fi); err != nil {
 		// The target was free before, so all that is in it is ours.

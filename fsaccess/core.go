@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 )
 
@@ -114,8 +115,10 @@ func checkRename(ctx context.Context, c core, from, to string) (done bool, err e
 			return false, err
 		}
 	}
-	if oi.IsDir() && within(from, to) {
-		return false, errInvalid
+	if oi.IsDir() {
+		if inside, err := insideItself(ctx, c, from, to); err != nil || inside {
+			return false, errors.Join(err, errInvalid)
+		}
 	}
 	if nerr == nil {
 		if oi.IsDir() {
@@ -151,6 +154,9 @@ func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 		return false, nil
 	}
 	list, err := c.readDir(ctx, parentOf(a))
+	if notExist(err) || errors.Is(err, errNotDir) {
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -161,6 +167,55 @@ func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 		}
 	}
 	return seen == 1, nil
+}
+
+// insideItself tells whether to lies below from, also by another spelling: a
+// folder moved into itself would be gone.
+func insideItself(ctx context.Context, c core, from, to string) (bool, error) {
+	if within(from, to) {
+		return true, nil
+	}
+	if foldEqual(from, to) || !within(foldName(from), foldName(to)) {
+		return false, nil
+	}
+	var head string
+	n := depth(".", from)
+	for part := range parts(to) {
+		if n--; n < 0 {
+			break
+		}
+		head = path.Join(head, part)
+	}
+	a, err := spelled(ctx, c, from)
+	if err != nil {
+		return false, err
+	}
+	b, err := spelled(ctx, c, head)
+	return a == b, err
+}
+
+// spelled gives a name as the file system has it. What is not there is spelled
+// as asked.
+func spelled(ctx context.Context, c core, name string) (string, error) {
+	out := "."
+	for part := range parts(name) {
+		list, err := c.readDir(ctx, out)
+		if err != nil && !notExist(err) && !errors.Is(err, errNotDir) {
+			return "", err
+		}
+		near := part
+		for _, e := range list {
+			if e.Name() == part {
+				near = part
+				break
+			}
+			if foldEqual(e.Name(), part) {
+				near = e.Name()
+			}
+		}
+		out = join(out, near)
+	}
+	return out, nil
 }
 
 // view is the doorway to a core: which one, below which folder, in which

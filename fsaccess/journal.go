@@ -3,9 +3,11 @@ package fsaccess
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -385,3 +387,79 @@ func (w *Journal) History(ctx context.Context) ([]Change, error) {
 
 // perm of a folder or file that is made anew.
 func permOf(perm fs.FileMode) uint32 { return uint32(perm.Perm()) }
+
+// Diff shows what a step of the history changed, as unified diffs.
+func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
+	leave, err := w.j.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	var out strings.Builder
+	found := false
+	for _, r := range w.j.records {
+		if r.Group != id {
+			continue
+		}
+		found = true
+		for _, e := range r.Effects {
+			d, err := w.j.diffEffect(ctx, r, e)
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(d)
+		}
+	}
+	if !found {
+		return "", fmt.Errorf("step %d: %w", id, ErrNothing)
+	}
+	return out.String(), nil
+}
+
+func (j *journal) diffEffect(ctx context.Context, r *record, e effect) (string, error) {
+	a, b := "a/"+e.Path, "b/"+e.Path
+	switch {
+	case e.From != "":
+		return "rename from " + e.From + "\nrename to " + e.Path + "\n", nil
+	case e.Before.dir() || e.After.dir():
+		if e.After.dir() {
+			return "new folder " + e.Path + "\n", nil
+		}
+		return "deleted folder " + e.Path + "\n", nil
+	}
+	var old, now []byte
+	var err error
+	if e.Before.none() {
+		a = "/dev/null"
+	} else if e.Before.Size > diffLimit {
+		return fmt.Sprintf("--- %s\n+++ %s\nLarge files differ: %d bytes, then %d bytes.\n", a, b, e.Before.Size, e.After.Size), nil
+	} else if old, err = j.store.content(ctx, r, e.Before); err != nil {
+		return "", err
+	}
+	if e.After.none() {
+		b = "/dev/null"
+	} else if now, err = j.afterwards(ctx, r, e); err != nil {
+		return "", err
+	}
+	return UnifiedDiff(a, b, old, now), nil
+}
+
+// afterwards finds what a change left behind: it is the before-image of a later
+// change, or still there.
+func (j *journal) afterwards(ctx context.Context, r *record, e effect) ([]byte, error) {
+	for _, s := range j.records {
+		for _, f := range s.Effects {
+			if s.Seq > r.Seq && f.From == "" && f.Before.same(e.After) {
+				return j.store.content(ctx, s, f.Before)
+			}
+		}
+	}
+	if e.After.Size > diffLimit {
+		return []byte(fmt.Sprintf("(%d bytes)\n", e.After.Size)), nil
+	}
+	data, err := j.core.readFile(ctx, e.Path)
+	if err == nil && hashOf(data) == e.After.Hash {
+		return data, nil
+	}
+	return []byte("(changed since, or moved)\n"), nil
+}

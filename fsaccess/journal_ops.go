@@ -22,6 +22,10 @@ func (j *journal) writeFile(ctx context.Context, name string, data []byte, perm 
 
 // put records that a file gets a content and lets do bring it about.
 func (j *journal) put(ctx context.Context, op, name string, after state, do func() error) error {
+	name, err := j.spelling(ctx, name)
+	if err != nil {
+		return err
+	}
 	before, err := j.look(ctx, name)
 	if err != nil {
 		return err
@@ -38,6 +42,19 @@ func (j *journal) put(ctx context.Context, op, name string, after state, do func
 		return do() // the same bytes: nothing to take back
 	}
 	return j.change(ctx, &record{Op: op, Effects: []effect{{Path: name, Before: before, After: after}}}, do)
+}
+
+// spelling gives a name as the file system has it, so that what is taken back
+// comes back under the name it had. What is not there yet is spelled as asked.
+func (j *journal) spelling(ctx context.Context, name string) (string, error) {
+	if !j.core.features().FoldCase {
+		return name, nil
+	}
+	return spelled(ctx, j.core, name)
+}
+
+func (j *journal) samePath(a, b string) bool {
+	return a == b || j.core.features().FoldCase && foldEqual(a, b)
 }
 
 func (j *journal) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
@@ -141,6 +158,10 @@ func (j *journal) mayWrite(ctx context.Context, name string) error {
 }
 
 func (j *journal) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
+	name, err := j.spelling(ctx, name)
+	if err != nil {
+		return err
+	}
 	if _, err := j.core.stat(ctx, name); err == nil {
 		return errExist
 	}
@@ -152,6 +173,10 @@ func (j *journal) mkdir(ctx context.Context, name string, perm fs.FileMode) erro
 }
 
 func (j *journal) remove(ctx context.Context, name string) error {
+	name, err := j.spelling(ctx, name)
+	if err != nil {
+		return err
+	}
 	if _, err := j.core.stat(ctx, name); err != nil {
 		return err
 	}
@@ -171,6 +196,10 @@ func (j *journal) remove(ctx context.Context, name string) error {
 }
 
 func (j *journal) removeAll(ctx context.Context, name string) error {
+	name, err := j.spelling(ctx, name)
+	if err != nil {
+		return err
+	}
 	if _, err := j.core.stat(ctx, name); err != nil {
 		return err
 	}
@@ -223,17 +252,31 @@ func (j *journal) whole(ctx context.Context, name string) ([]effect, error) {
 
 func (j *journal) rename(ctx context.Context, from, to string) error {
 	var effects []effect
+	from, err := j.spelling(ctx, from)
+	if err != nil {
+		return err
+	}
+	old, err := j.spelling(ctx, to)
+	if err != nil {
+		return err
+	}
+	if to = join(parentOf(old), baseOf(to)); from == to {
+		return nil // it has that spelling already
+	}
 	same, err := sameEntry(ctx, j.core, from, to)
 	if err != nil {
 		return err
 	}
 	if !same {
-		before, err := j.look(ctx, to)
+		before, err := j.look(ctx, old)
 		if err != nil {
 			return err
 		}
 		if before.file() {
-			effects = append(effects, effect{Path: to, Before: before})
+			effects = append(effects, effect{Path: old, Before: before})
+			if !j.core.features().FileMove {
+				to = old // a copy over a file leaves it the spelling it has
+			}
 		}
 	}
 	moved, err := j.core.stat(ctx, from)

@@ -1,7 +1,6 @@
 package fsaccess
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,9 +91,9 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 			err = fmt.Errorf("journal: change %d of %s is not settled: %w", r.Seq, strings.Join(r.paths(), ", "), err)
 		}
 	}()
-	for _, e := range r.Effects {
+	for i, e := range r.Effects {
 		if e.From != "" {
-			return j.settleMove(ctx, r, e)
+			return j.settleMove(ctx, r, e, r.Effects[i+1:])
 		}
 	}
 	var done []effect
@@ -127,49 +126,79 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 	return j.forget(ctx, r)
 }
 
-func (j *journal) settleMove(ctx context.Context, r *record, e effect) error {
-	if same, err := sameEntry(ctx, j.core, e.From, e.Path); err != nil && !notExist(err) {
+// settleMove settles a record with a move. What comes before the move in the
+// record happens with it; what comes after, then, happens later: the undo of a
+// rename that replaced a file moves first and brings the replaced file back.
+func (j *journal) settleMove(ctx context.Context, r *record, e effect, later []effect) error {
+	if len(later) > 0 {
+		if all, err := j.holds(ctx, append([]effect{{Path: e.Path, After: e.After}}, later...)); err != nil || all {
+			return err
+		}
+	}
+	moved, err := j.settleMoveAlone(ctx, r, e)
+	if err != nil || !moved || len(later) == 0 {
 		return err
+	}
+	if err := j.apply(ctx, invert(append([]effect{e}, later...)), r); err != nil {
+		return err
+	}
+	return j.forget(ctx, r)
+}
+
+// holds reports whether all effects are there.
+func (j *journal) holds(ctx context.Context, effects []effect) (bool, error) {
+	for _, e := range effects {
+		if now, err := j.look(ctx, e.Path); err != nil || !now.same(e.After) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (j *journal) settleMoveAlone(ctx context.Context, r *record, e effect) (moved bool, err error) {
+	if same, err := sameEntry(ctx, j.core, e.From, e.Path); err != nil {
+		return false, err
 	} else if same {
 		return j.settleRespelling(ctx, r, e)
 	}
 	from, err := j.look(ctx, e.From)
 	if err != nil {
-		return err
+		return false, err
 	}
 	to, err := j.look(ctx, e.Path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	tmp, third, err := j.thirdName(ctx, e)
 	if err != nil {
-		return err
+		return false, err
 	}
 	switch {
-	case third && to.none():
-		if !from.none() {
-			if err := j.finishMove(ctx, e.From, tmp); err != nil {
-				return err
-			}
-		}
-		return j.finishMove(ctx, tmp, e.Path)
 	case third:
-		return j.finishMove(ctx, tmp, e.Path)
+		// Only one spelling is there, or none: the rest waits at tmp.
+		at := e.Path
+		if to.none() && !from.none() {
+			at = e.From
+		}
+		if err := j.finishMove(ctx, tmp, at); err != nil || at == e.Path {
+			return true, err
+		}
+		return false, j.forget(ctx, r)
 	case from.none():
-		return nil // moved, or taken away by somebody else
+		return !to.none(), nil // moved, or taken away by somebody else
 	case to.none():
-		return j.takeBackOverwritten(ctx, r, e)
+		return false, j.takeBackOverwritten(ctx, r, e)
 	case from.file() && to.file() && from.Hash != to.Hash:
 		// The new name still has its old content, so nothing has happened
 		// yet; or somebody wrote there, and then both are kept.
 		for _, f := range r.Effects {
-			if f.From == "" && f.Path == e.Path && f.Before.same(to) {
-				return j.forget(ctx, r)
+			if f.From == "" && j.samePath(f.Path, e.Path) && f.Before.same(to) {
+				return false, j.forget(ctx, r)
 			}
 		}
-		return nil
+		return false, nil
 	default:
-		return j.finishMove(ctx, e.From, e.Path)
+		return true, j.finishMove(ctx, e.From, e.Path)
 	}
 }
 
@@ -177,7 +206,7 @@ func (j *journal) settleMove(ctx context.Context, r *record, e effect) error {
 // new one had a content, a platform deleted it first and got no further.
 func (j *journal) takeBackOverwritten(ctx context.Context, r *record, e effect) error {
 	for _, f := range r.Effects {
-		if f.From == "" && f.Path == e.Path && f.Before.file() {
+		if f.From == "" && j.samePath(f.Path, e.Path) && f.Before.file() {
 			if err := j.store.restore(ctx, r, f.Before, j.core, f.Path); err != nil {
 				return err
 			}
@@ -188,27 +217,28 @@ func (j *journal) takeBackOverwritten(ctx context.Context, r *record, e effect) 
 
 // settleRespelling: on a file system that ignores case the old and the new
 // spelling are one entry, and only the listing tells which it has now.
-func (j *journal) settleRespelling(ctx context.Context, r *record, e effect) error {
+func (j *journal) settleRespelling(ctx context.Context, r *record, e effect) (moved bool, err error) {
+	tmp, third, err := j.thirdName(ctx, e)
+	if err != nil {
+		return false, err
+	}
+	if third {
+		// Copying to or from the third name was cut off: what is in either
+		// belongs to the entry.
+		if err := j.finishMove(ctx, tmp, e.Path); err != nil {
+			return false, err
+		}
+	}
 	list, err := j.core.readDir(ctx, parentOf(e.Path))
 	if err != nil {
-		return err
-	}
-	if tmp, third, err := j.thirdName(ctx, e); err != nil {
-		return err
-	} else if third {
-		// Copying to or from the third name was cut off; the entry itself
-		// is whole in one of the two, and the union is in both.
-		if err := j.finishMove(ctx, tmp, e.Path); err != nil {
-			return err
-		}
-		return nil
+		return false, err
 	}
 	for _, d := range list {
 		if d.Name() == baseOf(e.Path) {
-			return nil
+			return true, nil
 		}
 	}
-	return j.forget(ctx, r)
+	return false, j.forget(ctx, r)
 }
 
 // thirdName is where an entry waits while only the case of its name changes on
@@ -267,26 +297,32 @@ func (j *journal) finishMove(ctx context.Context, from, to string) error {
 	return nil
 }
 
+// ordered puts effects so that each finds the folder it needs: what goes, goes
+// from the leaves; what comes, comes from the root. A record with a move is in
+// order already.
+func ordered(effects []effect) []effect {
+	if slices.ContainsFunc(effects, func(e effect) bool { return e.From != "" }) {
+		return effects
+	}
+	effects = slices.Clone(effects)
+	slices.SortStableFunc(effects, func(a, b effect) int {
+		switch {
+		case a.After.none() && b.After.none():
+			return strings.Compare(b.Path, a.Path)
+		case a.After.none():
+			return -1
+		case b.After.none():
+			return 1
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	return effects
+}
+
 // apply brings effects about; contents come from the record src. Effects that
 // are there already are no error, so that it can be repeated after a crash.
 func (j *journal) apply(ctx context.Context, effects []effect, src *record) error {
-	if !slices.ContainsFunc(effects, func(e effect) bool { return e.From != "" }) {
-		// What goes, goes from the leaves; what comes, comes from the root.
-		effects = slices.Clone(effects)
-		slices.SortStableFunc(effects, func(a, b effect) int {
-			switch {
-			case a.After.none() && b.After.none():
-				return strings.Compare(b.Path, a.Path)
-			case a.After.none() != b.After.none():
-				if a.After.none() {
-					return -1
-				}
-				return 1
-			}
-			return cmp.Or(strings.Compare(a.Path, b.Path))
-		})
-	}
-	for _, e := range effects {
+	for _, e := range ordered(effects) {
 		var err error
 		switch {
 		case e.From != "":

@@ -227,9 +227,9 @@ func (j *journal) resume(ctx context.Context) error {
 // check plays the way back on paper: every path must be now as the journal
 // left it. Nothing is changed if one is not.
 func (j *journal) check(ctx context.Context, plan []*record) error {
-	sim := &rehearsal{j: j, ctx: ctx, set: make(map[string]state)}
+	sim := &rehearsal{j: j, ctx: ctx, set: make(map[string]simState)}
 	for _, r := range plan {
-		for _, e := range invert(r.Effects) {
+		for _, e := range ordered(invert(r.Effects)) {
 			if err := sim.play(e); err != nil {
 				return err
 			}
@@ -242,8 +242,15 @@ func (j *journal) check(ctx context.Context, plan []*record) error {
 type rehearsal struct {
 	j     *journal
 	ctx   context.Context
-	set   map[string]state
+	set   map[string]simState
 	moves [][2]string
+}
+
+// simState is what would be at a path. A fresh folder holds nothing but what
+// the rehearsal put there; another holds what its real one does.
+type simState struct {
+	state
+	fresh bool
 }
 
 // real is where what would be at name is now.
@@ -256,19 +263,26 @@ func (s *rehearsal) real(name string) string {
 	return name
 }
 
-func (s *rehearsal) look(name string) (state, error) {
+func (s *rehearsal) look(name string) (simState, error) {
 	if st, ok := s.set[name]; ok {
 		return st, nil
 	}
 	for p := parentOf(name); p != "."; p = parentOf(p) {
-		if st, ok := s.set[p]; ok && st.none() {
-			return state{}, nil
+		if st, ok := s.set[p]; ok {
+			if !st.dir() || st.fresh {
+				return simState{}, nil
+			}
+			break
 		}
 	}
-	return s.j.look(s.ctx, s.real(name))
+	st, err := s.j.look(s.ctx, s.real(name))
+	return simState{state: st}, err
 }
 
 func (s *rehearsal) play(e effect) error {
+	if s.j.core.features().FoldCase {
+		e.Path, e.From = foldName(e.Path), foldName(e.From)
+	}
 	if e.From != "" {
 		return s.move(e)
 	}
@@ -280,26 +294,39 @@ func (s *rehearsal) play(e effect) error {
 		return pathErr("undo", e.Path, ErrConflict)
 	}
 	if now.dir() && e.After.none() {
-		if err := s.empty(e.Path); err != nil {
+		if err := s.empty(e.Path, now.fresh); err != nil {
 			return err
 		}
 	}
 	if !e.After.none() {
-		if p := parentOf(e.Path); p != "." {
-			if st, err := s.look(p); err != nil {
-				return err
-			} else if !st.dir() {
-				return pathErr("undo", e.Path, ErrConflict)
-			}
+		if err := s.hasParent(e.Path); err != nil {
+			return err
 		}
 	}
-	s.set[e.Path] = e.After
+	s.set[e.Path] = simState{e.After, e.After.dir()}
 	return nil
 }
 
+func (s *rehearsal) hasParent(name string) error {
+	p := parentOf(name)
+	if p == "." {
+		return nil
+	}
+	st, err := s.look(p)
+	if err == nil && !st.dir() {
+		err = pathErr("undo", name, ErrConflict)
+	}
+	return err
+}
+
 // empty makes sure that a folder holds nothing but what goes before it.
-func (s *rehearsal) empty(dir string) error {
-	if st, ok := s.set[dir]; ok && st.dir() {
+func (s *rehearsal) empty(dir string, fresh bool) error {
+	for p, st := range s.set {
+		if p != dir && parentOf(p) == dir && !st.none() {
+			return pathErr("undo", p, ErrConflict)
+		}
+	}
+	if fresh {
 		return nil
 	}
 	list, err := s.j.core.readDir(s.ctx, s.real(dir))
@@ -307,8 +334,12 @@ func (s *rehearsal) empty(dir string) error {
 		return err
 	}
 	for _, d := range list {
-		if st, ok := s.set[join(dir, d.Name())]; !ok || !st.none() {
-			return pathErr("undo", join(dir, d.Name()), ErrConflict)
+		p := join(dir, d.Name())
+		if s.j.core.features().FoldCase {
+			p = foldName(p)
+		}
+		if st, ok := s.set[p]; !ok || !st.none() {
+			return pathErr("undo", p, ErrConflict)
 		}
 	}
 	return nil
@@ -322,9 +353,8 @@ func (s *rehearsal) move(e effect) error {
 	if from.Kind != e.Before.Kind {
 		return pathErr("undo", e.From, ErrConflict)
 	}
-	if same, err := sameEntry(s.ctx, s.j.core, s.real(e.From), e.Path); err != nil && !notExist(err) {
-		return err
-	} else if !same {
+	// On a file system that ignores case a respelling finds its own old name.
+	if e.From != e.Path {
 		to, err := s.look(e.Path)
 		if err != nil {
 			return err
@@ -332,28 +362,24 @@ func (s *rehearsal) move(e effect) error {
 		if !to.none() {
 			return pathErr("undo", e.Path, ErrConflict)
 		}
-		if p := parentOf(e.Path); p != "." {
-			if st, err := s.look(p); err != nil {
-				return err
-			} else if !st.dir() {
-				return pathErr("undo", e.Path, ErrConflict)
-			}
+		if err := s.hasParent(e.Path); err != nil {
+			return err
 		}
 	}
-	moved := make(map[string]state)
+	moved := map[string]simState{e.Path: from}
 	for p, st := range s.set {
-		if within(e.From, p) {
+		switch {
+		case within(e.From, p):
 			moved[e.Path+p[len(e.From):]] = st
+			delete(s.set, p)
+		case within(e.Path, p):
 			delete(s.set, p)
 		}
 	}
 	s.moves = append(s.moves, [2]string{e.From, e.Path})
+	s.set[e.From] = simState{}
 	for p, st := range moved {
 		s.set[p] = st
-	}
-	s.set[e.From] = state{}
-	if _, ok := s.set[e.Path]; !ok {
-		s.set[e.Path] = from
 	}
 	return nil
 }

@@ -1,0 +1,177 @@
+package fsaccess
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// diffLimit is how large a text may be for a diff by lines.
+const diffLimit = 4 << 20
+
+// UnifiedDiff gives the change from a to b in unified form, as diff -u does
+// with three lines of context. An absent side is named /dev/null by the caller.
+// For what is not text, or too large, it says so in one line.
+func UnifiedDiff(aName, bName string, a, b []byte) string {
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	head := "--- " + aName + "\n+++ " + bName + "\n"
+	if !isText(a) || !isText(b) || len(a)+len(b) > diffLimit {
+		return head + fmt.Sprintf("Binary or large files differ: %d bytes, then %d bytes.\n", len(a), len(b))
+	}
+	x, y := splitLines(a), splitLines(b)
+	var out strings.Builder
+	out.WriteString(head)
+	writeHunks(&out, x, y, editScript(x, y))
+	return out.String()
+}
+
+// isText: valid UTF-8 without NUL.
+func isText(data []byte) bool {
+	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
+}
+
+func splitLines(data []byte) []string {
+	if len(data) == 0 {
+		return nil
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// edit is a run of lines: kept, or x[a0:a1] replaced by y[b0:b1].
+type edit struct{ a0, a1, b0, b1 int }
+
+// editScript lists what differs, by Myers' algorithm within a bound; beyond it
+// the middle is one replacement, which is correct if not minimal.
+func editScript(x, y []string) []edit {
+	pre := 0
+	for pre < len(x) && pre < len(y) && x[pre] == y[pre] {
+		pre++
+	}
+	suf := 0
+	for suf < len(x)-pre && suf < len(y)-pre && x[len(x)-1-suf] == y[len(y)-1-suf] {
+		suf++
+	}
+	mid := myers(x[pre:len(x)-suf], y[pre:len(y)-suf])
+	for i := range mid {
+		mid[i].a0 += pre
+		mid[i].a1 += pre
+		mid[i].b0 += pre
+		mid[i].b1 += pre
+	}
+	return mid
+}
+
+const myersBound = 1000 // edits; the trace takes the square of it
+
+func myers(x, y []string) []edit {
+	n, m := len(x), len(y)
+	if n == 0 && m == 0 {
+		return nil
+	}
+	if n == 0 || m == 0 {
+		return []edit{{0, n, 0, m}}
+	}
+	limit := min(n+m, myersBound)
+	v := make([]int, 2*limit+3)
+	var trace [][]int
+	mid := limit + 1
+	for d := 0; d <= limit; d++ {
+		trace = append(trace, append([]int(nil), v[mid-d-1:mid+d+2]...))
+		for k := -d; k <= d; k += 2 {
+			var i int
+			if k == -d || k != d && v[mid+k-1] < v[mid+k+1] {
+				i = v[mid+k+1]
+			} else {
+				i = v[mid+k-1] + 1
+			}
+			for i < n && i-k < m && x[i] == y[i-k] {
+				i++
+			}
+			if v[mid+k] = i; i >= n && i-k >= m {
+				return backtrack(trace, n, m)
+			}
+		}
+	}
+	return []edit{{0, n, 0, m}}
+}
+
+func backtrack(trace [][]int, i, j int) []edit {
+	var out []edit
+	add := func(a0, a1, b0, b1 int) {
+		if k := len(out) - 1; k >= 0 && out[k].a0 == a1 && out[k].b0 == b1 {
+			out[k].a0, out[k].b0 = a0, b0
+			return
+		}
+		out = append(out, edit{a0, a1, b0, b1})
+	}
+	for d := len(trace) - 1; d > 0; d-- {
+		at := func(k int) int { return trace[d][k+d+1] }
+		k := i - j
+		prev := k - 1
+		if k == -d || k != d && at(k-1) < at(k+1) {
+			prev = k + 1
+		}
+		pi := at(prev)
+		pj := pi - prev
+		for i > pi && j > pj && !(i == pi+1 && j == pj) && !(j == pj+1 && i == pi) {
+			i--
+			j--
+		}
+		add(pi, i, pj, j)
+		i, j = pi, pj
+	}
+	for a, b := 0, len(out)-1; a < b; a, b = a+1, b-1 {
+		out[a], out[b] = out[b], out[a]
+	}
+	return out
+}
+
+func writeHunks(out *strings.Builder, x, y []string, edits []edit) {
+	const around = 3
+	for s := 0; s < len(edits); {
+		e := s + 1
+		for e < len(edits) && edits[e].a0-edits[e-1].a1 <= 2*around {
+			e++
+		}
+		first, last := edits[s], edits[e-1]
+		a0, a1 := max(0, first.a0-around), min(len(x), last.a1+around)
+		b0, b1 := max(0, first.b0-around), min(len(y), last.b1+around)
+		fmt.Fprintf(out, "@@ -%s +%s @@\n", span(a0, a1), span(b0, b1))
+		at := a0
+		for _, ed := range edits[s:e] {
+			writeLines(out, ' ', x[at:ed.a0])
+			writeLines(out, '-', x[ed.a0:ed.a1])
+			writeLines(out, '+', y[ed.b0:ed.b1])
+			at = ed.a1
+		}
+		writeLines(out, ' ', x[at:a1])
+		s = e
+	}
+}
+
+func span(from, to int) string {
+	switch to - from {
+	case 0:
+		return fmt.Sprintf("%d,0", from)
+	case 1:
+		return fmt.Sprint(from + 1)
+	}
+	return fmt.Sprintf("%d,%d", from+1, to-from)
+}
+
+func writeLines(out *strings.Builder, mark byte, lines []string) {
+	for _, l := range lines {
+		out.WriteByte(mark)
+		out.WriteString(l)
+		if !strings.HasSuffix(l, "\n") {
+			out.WriteString("\n\\ No newline at end of file\n")
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// A crasher dies at its n-th step: nothing works after that, as in a killed
+// tab. The step itself is left undone, or done with nobody there to hear of it,
+// or, for a write to a store that is not atomic, done by half.
+type crasher struct {
+	at    int // 0: never
+	how   crashKind
+	steps int
+	dead  bool
+	// answer, if set, is given instead of death: one refusal, then all is well.
+	answer error
+}
+
+type crashKind int
+
+const (
+	dieBefore crashKind = iota
+	dieAfter
+	dieTorn
+)
+
+var errCrash = errors.New("the tab was killed")
+
+// step reports whether to do the next step, and what to say about it.
+func (c *crasher) step() (do bool, err error) {
+	if c.dead {
+		return false, errCrash
+	}
+	c.steps++
+	if c.at == 0 || c.steps != c.at {
+		return true, nil
+	}
+	if c.answer != nil {
+		return false, c.answer
+	}
+	c.dead = true
+	return c.how == dieAfter, errCrash
+}
+
+func (c *crasher) alive() error {
+	if c.dead {
+		return errCrash
+	}
+	return nil
+}
+
+// faulty is a core that goes through a crasher, one step for each thing the
+// platform does in one go.
+type faulty struct {
+	core
+	c    *crasher
+	torn bool // writes are not atomic: death leaves half of one
+	move bool // the platform renames in one step
+}
+
+func faultyFS(fsys FS, c *crasher, torn bool) FS {
+	v := viewOf(fsys)
+	return newFolder(&faulty{v.rooted(), c, torn, v.c.features().DirMove})
+}
+
+func (f *faulty) stat(ctx context.Context, name string) (fs.FileInfo, error) {
+	if err := f.c.alive(); err != nil {
+		return nil, err
+	}
+	return f.core.stat(ctx, name)
+}
+
+func (f *faulty) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	if err := f.c.alive(); err != nil {
+		return nil, err
+	}
+	return f.core.readDir(ctx, name)
+}
+
+func (f *faulty) readFile(ctx context.Context, name string) ([]byte, error) {
+	if err := f.c.alive(); err != nil {
+		return nil, err
+	}
+	return f.core.readFile(ctx, name)
+}
+
+func (f *faulty) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if err := f.c.alive(); err != nil {
+		return nil, err
+	}
+	if flag != os.O_RDONLY {
+		return nil, errUnsupported
+	}
+	return f.core.open(ctx, name, flag, perm)
+}
+
+func (f *faulty) act(do func() error) error {
+	ok, err := f.c.step()
+	if ok {
+		if derr := do(); derr != nil {
+			return derr
+		}
+	}
+	return err
+}
+
+func (f *faulty) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
+	return f.act(func() error { return f.core.mkdir(ctx, name, perm) })
+}
+
+func (f *faulty) remove(ctx context.Context, name string) error {
+	return f.act(func() error { return f.core.remove(ctx, name) })
+}
+
+// removeAll goes file by file, as platforms do.
+func (f *faulty) removeAll(ctx context.Context, name string) error {
+	fi, err := f.stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	if fi.IsDir() {
+		list, err := f.readDir(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, e := range list {
+			if err := f.removeAll(ctx, join(name, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return f.remove(ctx, name)
+}
+
+func (f *faulty) rename(ctx context.Context, from, to string) error {
+	if !f.move {
+		return copyRename(ctx, f, from, to)
+	}
+	return f.act(func() error { return f.core.rename(ctx, from, to) })
+}
+
+func (f *faulty) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	if err := f.c.alive(); err != nil {
+		return nil, err
+	}
+	r, err := f.core.replace(ctx, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &faultyReplacement{replacement: r, f: f, name: name, perm: perm}, nil
+}
+
+type faultyReplacement struct {
+	replacement
+	f    *faulty
+	name string
+	perm fs.FileMode
+	data []byte
+}
+
+func (r *faultyReplacement) Write(p []byte) (n int, err error) {
+	r.data = append(r.data, p...)
+	err = r.f.act(func() (err error) { n, err = r.replacement.Write(p); return err })
+	return n, err
+}
+
+func (r *faultyReplacement) commit(ctx context.Context) error {
+	was := r.f.c.dead
+	err := r.f.act(func() error { return r.replacement.commit(ctx) })
+	if r.f.torn && !was && r.f.c.dead && r.f.c.how == dieTorn {
+		_ = writeWhole(ctx, r.f.core, r.name, r.data[:len(r.data)/2], r.perm)
+	}
+	return err
+}
