@@ -288,7 +288,10 @@ func (c *conversation) close() {
 
 // apply takes a patch of s's stream to heart and tells the frame. c.mu is held.
 func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
-	i := slices.IndexFunc(s.blocks, func(o shown) bool { return o.key == p.Key })
+	i := len(s.blocks) - 1 // it is nearly always the last
+	for i >= 0 && s.blocks[i].key != p.Key {
+		i--
+	}
 	if p.Op == markdown.Remove {
 		if i >= 0 {
 			s.blocks = slices.Delete(s.blocks, i, i+1)

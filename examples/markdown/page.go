@@ -67,13 +67,16 @@ func confirm(ctx context.Context, link iframe.Link) {
 	dialog.Set("returnValue", "")
 	dialog.Call("addEventListener", "close", done, map[string]any{"once": true})
 	dialog.Call("showModal")
-	if <-closed == "open" {
+	switch <-closed {
+	case "open":
 		if err := link.Open(ctx); err != nil {
 			status(err.Error())
 		}
-		return
+	case "copy":
+		js.Global().Get("navigator").Get("clipboard").Call("writeText", link.URL)
+	default:
+		stopped("Link", "not opened: "+link.URL)
 	}
-	stopped("Link", "not opened: "+link.URL)
 }
 
 // image serves the one image that this page has and refuses what would have to

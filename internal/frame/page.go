@@ -13,12 +13,12 @@ const Sandbox = "allow-scripts"
 
 // Allow is the allow attribute of every frame: no feature that asks the person,
 // takes the screen or measures the machine.
-const Allow = "accelerometer 'none'; ambient-light-sensor 'none'; autoplay 'none'; battery 'none'; bluetooth 'none'; " +
+const Allow = "accelerometer 'none'; autoplay 'none'; " +
 	"camera 'none'; clipboard-read 'none'; clipboard-write 'none'; display-capture 'none'; encrypted-media 'none'; " +
 	"fullscreen 'none'; gamepad 'none'; geolocation 'none'; gyroscope 'none'; hid 'none'; identity-credentials-get 'none'; " +
 	"idle-detection 'none'; local-fonts 'none'; magnetometer 'none'; microphone 'none'; midi 'none'; payment 'none'; " +
 	"picture-in-picture 'none'; publickey-credentials-get 'none'; screen-wake-lock 'none'; serial 'none'; " +
-	"storage-access 'none'; usb 'none'; web-share 'none'; window-management 'none'; xr-spatial-tracking 'none'"
+	"storage-access 'none'; usb 'none'; window-management 'none'; xr-spatial-tracking 'none'"
 
 // DocumentPage is what a document's frames are made of.
 type DocumentPage struct {

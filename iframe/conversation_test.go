@@ -1,0 +1,292 @@
+package iframe
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/frame"
+)
+
+// screen is a frame as document.js keeps it, for what the host's side is tested
+// with natively.
+type screen struct {
+	t        *testing.T
+	order    []string
+	sections map[string]*pane
+}
+
+type pane struct {
+	keys []int
+	html map[int]string
+	busy bool
+}
+
+func newScreen(t *testing.T) *screen { return &screen{t: t, sections: map[string]*pane{}} }
+
+func (s *screen) take(b *frame.Batch) {
+	s.t.Helper()
+	var batch []any
+	if err := json.Unmarshal([]byte(b.String()), &batch); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, o := range batch[1:] {
+		op := o.([]any)
+		switch op[0] {
+		case "section":
+			id := op[1].(string)
+			if s.sections[id] == nil {
+				s.sections[id] = &pane{html: map[int]string{}}
+				s.order = append(s.order, id)
+			}
+		case "set":
+			p := s.sections[op[1].(string)]
+			key, html := int(op[2].(float64)), op[4].(string)
+			if _, ok := p.html[key]; !ok {
+				at := 0
+				if op[3] != nil {
+					for i, k := range p.keys {
+						if k == int(op[3].(float64)) {
+							at = i + 1
+						}
+					}
+				}
+				p.keys = append(p.keys[:at:at], append([]int{key}, p.keys[at:]...)...)
+			}
+			p.html[key] = html
+		case "drop":
+			p := s.sections[op[1].(string)]
+			key := int(op[2].(float64))
+			delete(p.html, key)
+			for i, k := range p.keys {
+				if k == key {
+					p.keys = append(p.keys[:i:i], p.keys[i+1:]...)
+					break
+				}
+			}
+		case "remove":
+			id := op[1].(string)
+			delete(s.sections, id)
+			for i, o := range s.order {
+				if o == id {
+					s.order = append(s.order[:i:i], s.order[i+1:]...)
+					break
+				}
+			}
+		case "busy":
+			s.sections[op[1].(string)].busy = op[2].(bool)
+		case "scheme", "variable":
+		default:
+			s.t.Fatalf("order %v is not known", op[0])
+		}
+	}
+}
+
+func (s *screen) text() string {
+	var b strings.Builder
+	for _, id := range s.order {
+		p := s.sections[id]
+		fmt.Fprintf(&b, "[%s]", id)
+		for _, k := range p.keys {
+			b.WriteString(p.html[k])
+		}
+	}
+	return b.String()
+}
+
+func testConversation(t *testing.T) (*conversation, *int) {
+	t.Helper()
+	r, err := markdown.New(markdown.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wakes := 0
+	return newConversation(r, func() { wakes++ }), &wakes
+}
+
+// settle paints until nothing is left, and counts the batches.
+func settle(t *testing.T, c *conversation, s *screen) (batches int) {
+	t.Helper()
+	for {
+		var b frame.Batch
+		b.Reset(batches)
+		more := c.paint(&b, time.Now)
+		s.take(&b)
+		batches++
+		if !more {
+			return batches
+		}
+		if batches > 10000 {
+			t.Fatal("painting never ends")
+		}
+	}
+}
+
+const answer = "# Title\n\nSome *text* and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n\nThe end."
+
+// What the frame shows is what one rendering gives, however the text came, and
+// so is what a rebuilt frame shows.
+func TestScreenShowsTheWholeText(t *testing.T) {
+	for _, n := range []int{1, 3, 7, 50, len(answer)} {
+		c, wakes := testConversation(t)
+		s := newScreen(t)
+		sec := c.section("a")
+		for i := 0; i < len(answer); i += n {
+			if _, err := sec.WriteString(answer[i:min(i+n, len(answer))]); err != nil {
+				t.Fatal(err)
+			}
+			settle(t, c, s)
+		}
+		if !s.sections["a"].busy {
+			t.Error("a section that is being written is not busy")
+		}
+		sec.Close()
+		settle(t, c, s)
+		want, _, err := c.renderer.Render([]byte(answer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.text(); got != "[a]"+want.String() {
+			t.Errorf("in pieces of %d:\n got %s\nwant %s", n, got, want)
+		}
+		if sec.HTML() != want.String() {
+			t.Errorf("HTML() is %s", sec.HTML())
+		}
+		if s.sections["a"].busy {
+			t.Error("a closed section is busy")
+		}
+		again := newScreen(t)
+		var b frame.Batch
+		b.Reset(1)
+		if next := c.replay(&b, 0); next != -1 {
+			t.Errorf("replay stops at %d", next)
+		}
+		again.take(&b)
+		if again.text() != s.text() {
+			t.Errorf("a rebuilt frame shows %s", again.text())
+		}
+		if *wakes == 0 || !c.idle() {
+			t.Errorf("%d wakes, idle %v", *wakes, c.idle())
+		}
+	}
+}
+
+// A frame that is lost between any two paints loses nothing.
+func TestReplayAtAnyTime(t *testing.T) {
+	c, _ := testConversation(t)
+	s := newScreen(t)
+	a, z := c.section("a"), c.section("z")
+	for i := range len(answer) {
+		_, _ = a.WriteString(answer[i : i+1])
+		_, _ = z.WriteString(answer[len(answer)-1-i : len(answer)-i])
+		if i%5 == 0 {
+			settle(t, c, s)
+		}
+		if i%13 == 0 {
+			s = newScreen(t)
+			for next := 0; next != -1; {
+				var b frame.Batch
+				b.Reset(1)
+				next = c.replay(&b, next)
+				s.take(&b)
+			}
+		}
+	}
+	a.Close()
+	z.Close()
+	settle(t, c, s)
+	if got := s.text(); got != "[a]"+a.HTML()+"[z]"+z.HTML() {
+		t.Errorf("shown: %s", got)
+	}
+	want, _, _ := c.renderer.Render([]byte(answer))
+	if a.HTML() != want.String() {
+		t.Errorf("a is %s", a.HTML())
+	}
+}
+
+// One frame's work is a slice: an instant answer of 400 KB is not rendered at
+// one go.
+func TestPaintingComesInSlices(t *testing.T) {
+	c, _ := testConversation(t)
+	sec := c.section("a")
+	_, _ = sec.WriteString(strings.Repeat("A paragraph.\n\n", 30000))
+	sec.Close()
+	// A clock that runs 1 ms a look: slice allows eight bites.
+	var now time.Time
+	clock := func() time.Time { now = now.Add(time.Millisecond); return now }
+	var b frame.Batch
+	b.Reset(1)
+	if more := c.paint(&b, clock); !more {
+		t.Fatal("400 KB were painted in one slice")
+	}
+	c.mu.Lock()
+	done := 14*30000 - len(sec.unread)
+	c.mu.Unlock()
+	if done < bite || done > 9*bite {
+		t.Errorf("%d bytes rendered in a slice of eight looks at the clock; a bite is %d", done, bite)
+	}
+}
+
+func TestBatchesAreBounded(t *testing.T) {
+	c, _ := testConversation(t)
+	s := newScreen(t)
+	for i := range 40 {
+		sec := c.section(fmt.Sprint(i))
+		_, _ = sec.WriteString(strings.Repeat("word ", 8000))
+		sec.Close()
+	}
+	settle(t, c, s)
+	n, batches := 0, 0
+	for next := 0; next != -1; batches++ {
+		var b frame.Batch
+		b.Reset(1)
+		next = c.replay(&b, next)
+		if b.Size() > maxBatch+100_000 {
+			t.Errorf("a batch of %d bytes", b.Size())
+		}
+		n += b.Size()
+	}
+	if want := n / maxBatch; batches < want || batches < 2 {
+		t.Errorf("%d bytes in %d batches", n, batches)
+	}
+}
+
+func TestSectionLimits(t *testing.T) {
+	c, _ := testConversation(t)
+	for i := range MaxSections {
+		c.section(fmt.Sprint(i))
+	}
+	if _, err := c.section("0").WriteString("x"); err != nil {
+		t.Errorf("a section that is there already: %v", err)
+	}
+	over := c.section("one too many")
+	if _, err := over.WriteString("x"); err == nil || !strings.Contains(err.Error(), "10000") {
+		t.Errorf("section %d: %v", MaxSections+1, err)
+	}
+	if err := over.Close(); err == nil {
+		t.Error("Close of a section that is none")
+	}
+	if err := c.section("7").Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.section("one too many").WriteString("x"); err != nil {
+		t.Errorf("after one was removed: %v", err)
+	}
+}
+
+func TestThemeVariablesAreTakenBack(t *testing.T) {
+	c, _ := testConversation(t)
+	c.mu.Lock()
+	c.setTheme(Theme{Variables: map[string]string{"--a": "1", "--b": "2"}})
+	c.setTheme(Theme{Scheme: "dark", Variables: map[string]string{"--b": "3"}})
+	c.mu.Unlock()
+	var b frame.Batch
+	b.Reset(0)
+	c.paint(&b, time.Now)
+	if got := b.String(); !strings.Contains(got, `["variable","--a",""]`) || !strings.Contains(got, `["scheme","dark"]`) {
+		t.Error(got)
+	}
+}
