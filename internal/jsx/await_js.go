@@ -78,13 +78,13 @@ func (w *waiter) put() {
 // behind it goes on unless it was given a [Signal]. A value that is no promise
 // is returned as it is; a thenable is adopted. Never await in a callback.
 func Await(ctx context.Context, promise Value) (Value, error) {
-	if t := raw(promise).Type(); t != js.TypeObject && t != js.TypeFunction {
+	if t := typeOf(raw(promise)); t != js.TypeObject && t != js.TypeFunction {
 		return promise, ctx.Err()
 	}
 	p := prim()
 	if ctx.Err() != nil {
 		// Somebody has to take the rejection.
-		if _, err := invoke(p.then, raw(promise), p.noop, p.noop); err != nil {
+		if _, err := attempt(p.then, raw(promise), p.noop, p.noop); err != nil {
 			return Value{}, contextError(ctx) // no promise
 		}
 		return Value{}, contextError(ctx)
@@ -93,7 +93,7 @@ func Await(ctx context.Context, promise Value) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	if _, err := invoke(p.then, raw(promise), w.ok, w.failed); err != nil {
+	if _, err := attempt(p.then, raw(promise), w.ok, w.failed); err != nil {
 		// No promise of any realm. Promise.resolve adopts a thenable.
 		adopted, err := invoke(p.resolve, raw(promise))
 		if err == nil {

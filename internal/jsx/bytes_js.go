@@ -32,8 +32,8 @@ func Bytes(v Value, limit int) ([]byte, error) {
 		return nil, &SizeError{What: "binary data", Size: int64(n), Limit: int64(limit), Unit: "bytes"}
 	}
 	b := make([]byte, n)
-	_, err = copyToGo(b, view)
-	return b, err
+	js.CopyBytesToGo(b, view)
+	return b, nil
 }
 
 // ByteLength is the size of an ArrayBuffer, SharedArrayBuffer or view.
@@ -49,12 +49,12 @@ func CopyToGo(dst []byte, v Value, off int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return copyToGo(dst[:n], view)
+	return js.CopyBytesToGo(dst[:n], view), nil
 }
 
 // CopyToJS copies src into v, beginning at off. If it does not fit nothing is
 // copied, and the error is a *[SizeError].
-func CopyToJS(v Value, off int, src []byte) (err error) {
+func CopyToJS(v Value, off int, src []byte) error {
 	view, n, err := bytesOf(raw(v), off, len(src))
 	if err != nil {
 		return err
@@ -62,23 +62,8 @@ func CopyToJS(v Value, off int, src []byte) (err error) {
 	if n < len(src) {
 		return &SizeError{What: fmt.Sprintf("a copy to offset %d", off), Size: int64(len(src)), Limit: int64(n), Unit: "bytes"}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = recovered(r)
-		}
-	}()
 	js.CopyBytesToJS(view, src)
 	return nil
-}
-
-// copyToGo catches what a subclass may have made of subarray.
-func copyToGo(dst []byte, view js.Value) (n int, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = recovered(r)
-		}
-	}()
-	return js.CopyBytesToGo(dst, view), nil
 }
 
 // View is a Uint8Array of this realm over n bytes of v from off, sharing its
@@ -99,14 +84,11 @@ func View(v Value, off, n int) (Value, error) {
 
 // bytesOf returns a Uint8Array of this realm over at most n bytes of v from
 // off, and its length. The browser's own getters tell what v is, so a
-// subclass or an object of another realm is taken for what it is.
+// subclass or an object of another realm is taken for what it is. The view is
+// always a new one: copying calls its subarray where nothing catches, and v's
+// own may throw.
 func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
 	p := prim()
-	if v.Type() == js.TypeObject {
-		if view, got, ok := subarray(p, v, off, n); ok {
-			return view, got, nil
-		}
-	}
 	buffer, start, size, err := extent(p, v)
 	if err != nil {
 		return js.Value{}, 0, err
@@ -119,34 +101,19 @@ func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
 	return view, n, withOp(err, "read bytes")
 }
 
-// subarray is the short way for this realm's Uint8Arrays.
-func subarray(p *primordials, v js.Value, off, n int) (js.Value, int, bool) {
-	size, err := invoke(p.viewLen, v)
-	if err != nil || off < 0 || off > size.Int() {
-		return js.Value{}, 0, false
-	}
-	own, err := invoke(p.hasInstance, p.uint8Array, v)
-	if err != nil || !own.Truthy() {
-		return js.Value{}, 0, false
-	}
-	n = min(n, size.Int()-off)
-	view, err := invoke(p.viewSub, v, off, off+n)
-	return view, n, err == nil
-}
-
 func extent(p *primordials, v js.Value) (buffer js.Value, start, size int, err error) {
-	if v.Type() == js.TypeObject {
-		if n, err := invoke(p.viewLen, v); err == nil {
+	if typeOf(v) == js.TypeObject {
+		if n, err := attempt(p.viewLen, v); err == nil {
 			return extentBy(p.viewBuffer, p.viewOff, v, n)
 		}
-		if n, err := invoke(p.bufferLen, v); err == nil {
+		if n, err := attempt(p.bufferLen, v); err == nil {
 			return v, 0, n.Int(), nil
 		}
-		if n, err := invoke(p.dataLen, v); err == nil {
+		if n, err := attempt(p.dataLen, v); err == nil {
 			return extentBy(p.dataBuffer, p.dataOff, v, n)
 		}
 		if !p.sharedLen.IsUndefined() {
-			if n, err := invoke(p.sharedLen, v); err == nil {
+			if n, err := attempt(p.sharedLen, v); err == nil {
 				return v, 0, n.Int(), nil
 			}
 		}

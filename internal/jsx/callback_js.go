@@ -23,13 +23,13 @@ var dispatch = sync.OnceValue(func() *dispatcher {
 	d := &dispatcher{fns: map[float64]callback{}}
 	d.fn = js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if len(args) == 0 || args[0].Type() != js.TypeNumber {
-			return nil
+			return js.Undefined()
 		}
 		d.mu.Lock()
 		fn := d.fns[args[0].Float()]
 		d.mu.Unlock()
 		if fn == nil {
-			return nil // released, and called late
+			return js.Undefined() // released, and called late
 		}
 		return fn(args[1:])
 	})

@@ -46,18 +46,20 @@ func recovered(r any) error {
 
 func describe(v js.Value) *Error {
 	p := prim()
-	switch v.Type() {
+	switch t := typeOf(v); t {
 	case js.TypeObject, js.TypeFunction:
 	case js.TypeString:
 		return &Error{Message: clip(p, v, maxErrorMessage)}
 	case js.TypeSymbol:
 		return &Error{Message: "a symbol was thrown"}
 	case js.TypeUndefined, js.TypeNull:
-		return &Error{Message: v.Type().String() + " was thrown"}
+		return &Error{Message: t.String() + " was thrown"}
+	case typeBigInt: // its digits may be millions
+		return &Error{Message: "a bigint was thrown"}
 	default: // a number or boolean: bounded, and no code of its own runs
 		s, err := attempt(p.str, v)
 		if err != nil {
-			return &Error{Message: v.Type().String() + " was thrown"}
+			return &Error{Message: t.String() + " was thrown"}
 		}
 		return &Error{Message: clip(p, s, maxErrorMessage) + " was thrown"}
 	}
@@ -72,7 +74,7 @@ func describe(v js.Value) *Error {
 		Stack:   stackOf(p, v),
 	}
 	if e.Name == "" && e.Message == "" {
-		e.Message = v.Type().String() + " without a name or message was thrown"
+		e.Message = typeOf(v).String() + " without a name or message was thrown"
 	}
 	return e
 }
@@ -91,7 +93,7 @@ func describeDOM(p *primordials, v, name js.Value) *Error {
 }
 
 func numberBy(getter, v js.Value) float64 {
-	if n, err := attempt(getter, v); err == nil && n.Type() == js.TypeNumber {
+	if n, err := attempt(getter, v); err == nil && typeOf(n) == js.TypeNumber {
 		return n.Float()
 	}
 	return 0
@@ -100,7 +102,7 @@ func numberBy(getter, v js.Value) float64 {
 // stackOf reads the stack by the engine's own getter, or as a data property.
 func stackOf(p *primordials, v js.Value) string {
 	if !p.errorStack.IsUndefined() {
-		if s, err := attempt(p.errorStack, v); err == nil && s.Type() == js.TypeString {
+		if s, err := attempt(p.errorStack, v); err == nil && typeOf(s) == js.TypeString {
 			return clip(p, s, maxErrorStack)
 		}
 	}
@@ -115,13 +117,13 @@ func dataText(p *primordials, v js.Value, name string, limit int) string {
 		if err != nil {
 			return ""
 		}
-		if d.Type() == js.TypeObject { // made by the engine: plain, safe to read
-			if s := d.Get("value"); s.Type() == js.TypeString {
+		if typeOf(d) == js.TypeObject { // made by the engine: plain, safe to read
+			if s := d.Get("value"); typeOf(s) == js.TypeString {
 				return clip(p, s, limit)
 			}
 			return ""
 		}
-		if v, err = attempt(p.protoOf, v); err != nil || v.Type() != js.TypeObject {
+		if v, err = attempt(p.protoOf, v); err != nil || typeOf(v) != js.TypeObject {
 			return ""
 		}
 	}
@@ -131,7 +133,7 @@ func dataText(p *primordials, v js.Value, name string, limit int) string {
 // clip copies at most limit bytes of a string into Go: the cut is made in
 // JavaScript first, so that a huge one costs nothing.
 func clip(p *primordials, s js.Value, limit int) string {
-	if s.Type() != js.TypeString {
+	if typeOf(s) != js.TypeString {
 		return ""
 	}
 	if stringLength(p, s) > limit {
@@ -149,7 +151,10 @@ func clip(p *primordials, s js.Value, limit int) string {
 
 // withOp says what was tried.
 func withOp(err error, op string) error {
-	if e, ok := err.(*Error); ok && e.Op == "" {
+	if e, ok := err.(*Error); ok {
+		if e.Op != "" {
+			op += ": " + e.Op
+		}
 		e.Op = op
 	}
 	return err

@@ -27,7 +27,6 @@ type primordials struct {
 	bufferLen                    js.Value // getters, which check the brand whatever realm it is from
 	sharedLen                    js.Value // undefined where SharedArrayBuffer is
 	viewBuffer, viewOff, viewLen js.Value // of typed arrays
-	viewSub                      js.Value
 	dataBuffer, dataOff, dataLen js.Value // of DataView
 	domName, domMessage          js.Value // of DOMException; undefined where it is
 	quotaQuota, quotaRequested   js.Value // of QuotaExceededError, where it is a class
@@ -82,7 +81,6 @@ func capture() *primordials {
 	p.isView = buffer.Get("isView")
 	p.bufferLen, p.sharedLen = getter(buffer, "byteLength"), getter(g.Get("SharedArrayBuffer"), "byteLength")
 	p.viewBuffer, p.viewOff, p.viewLen = getter(typed, "buffer"), getter(typed, "byteOffset"), getter(typed, "byteLength")
-	p.viewSub = un(typed.Get("prototype").Get("subarray"))
 	data := g.Get("DataView")
 	p.dataBuffer, p.dataOff, p.dataLen = getter(data, "buffer"), getter(data, "byteOffset"), getter(data, "byteLength")
 

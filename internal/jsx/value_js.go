@@ -34,6 +34,28 @@ func Undefined() Value { return safejs.Undefined() }
 // Null is JavaScript's null.
 func Null() Value { return safejs.Null() }
 
+// typeBigInt is what syscall/js has no name for: its Type panics on a bigint,
+// which any port can deliver.
+const typeBigInt js.Type = -1
+
+func typeOf(v js.Value) (t js.Type) {
+	defer func() {
+		if recover() != nil {
+			t = typeBigInt
+		}
+	}()
+	return v.Type()
+}
+
+// TypeOf is JavaScript's typeof, with "null" for null. Use it where a value
+// comes from elsewhere: Value's own Type panics on a bigint.
+func TypeOf(v Value) string {
+	if t := typeOf(raw(v)); t != typeBigInt {
+		return t.String()
+	}
+	return "bigint"
+}
+
 // Nullish reports whether v is undefined or null.
 func Nullish(v Value) bool { return v.IsUndefined() || v.IsNull() }
 
@@ -129,9 +151,9 @@ func Call(v Value, method string, args ...any) (Value, error) {
 	if err != nil {
 		return Value{}, withOp(err, "call "+method)
 	}
-	if m.Type() != safejs.TypeFunction {
+	if typeOf(raw(m)) != js.TypeFunction {
 		return Value{}, &Error{Name: string(ErrType), Op: "call " + method,
-			Message: "not a function but " + m.Type().String()}
+			Message: "not a function but " + TypeOf(m)}
 	}
 	in, err := argsOf(append(make([]any, 0, 8), raw(m), raw(v)), args)
 	if err != nil {
@@ -178,7 +200,7 @@ func Constructor(class string) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	if v.Type() != safejs.TypeFunction {
+	if typeOf(raw(v)) != js.TypeFunction {
 		return Value{}, &Error{Name: string(ErrNotSupported), Op: "new " + class, Message: "this browser has no " + class}
 	}
 	return v, nil
@@ -197,7 +219,7 @@ func NewMethod(path string) (Method, error) {
 	if err != nil {
 		return Method{}, err
 	}
-	if v.Type() != safejs.TypeFunction {
+	if typeOf(raw(v)) != js.TypeFunction {
 		return Method{}, &Error{Name: string(ErrNotSupported), Op: "find " + path, Message: "this browser has no " + path}
 	}
 	fn, err := invoke(prim().uncurry, raw(v))
@@ -242,13 +264,13 @@ func IsArray(v Value) bool {
 }
 
 func wrongType(want string, v Value) error {
-	return &Error{Name: string(ErrType), Message: "want " + want + ", got " + v.Type().String()}
+	return &Error{Name: string(ErrType), Message: "want " + want + ", got " + TypeOf(v)}
 }
 
 // String is v as a string of at most limit UTF-16 units; over it is a
 // *[SizeError] and nothing is copied. Limit 0 is none. Lone surrogates become U+FFFD.
 func String(v Value, limit int) (string, error) {
-	if v.Type() != safejs.TypeString {
+	if typeOf(raw(v)) != js.TypeString {
 		return "", wrongType("string", v)
 	}
 	if limit > 0 {
@@ -271,7 +293,7 @@ func stringLength(p *primordials, s js.Value) int {
 
 // Bool is v as a bool.
 func Bool(v Value) (bool, error) {
-	if v.Type() != safejs.TypeBoolean {
+	if typeOf(raw(v)) != js.TypeBoolean {
 		return false, wrongType("boolean", v)
 	}
 	return raw(v).Bool(), nil
@@ -279,7 +301,7 @@ func Bool(v Value) (bool, error) {
 
 // Float64 is v as a number, NaN and infinities included.
 func Float64(v Value) (float64, error) {
-	if v.Type() != safejs.TypeNumber {
+	if typeOf(raw(v)) != js.TypeNumber {
 		return 0, wrongType("number", v)
 	}
 	return raw(v).Float(), nil
