@@ -51,7 +51,10 @@ var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("disable-popup-blocking", true),
 	chromedp.Flag("disable-prompt-on-repost", true),
 	chromedp.Flag("disable-sync", true),
-	chromedp.Flag("disable-features", "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,WebUIOmniboxPopup,WebUIOmniboxAimPopup"),
+	// What the flags above leave: sign-in, the time, form hints and updates are
+	// asked for from a port that the browser itself refuses to connect to.
+	chromedp.Flag("gaia-url", "http://127.0.0.1:9"),
+	chromedp.Flag("component-updater", "url-source=http://127.0.0.1:9/"),
 	chromedp.Flag("no-pings", true),
 	chromedp.Flag("mute-audio", true),
 	chromedp.Flag("hide-scrollbars", true),
@@ -62,6 +65,12 @@ var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("use-mock-keychain", true),
 	chromedp.Flag("window-size", "1280,800"),
 }
+
+// chromiumDisabled are features that talk to the network or, as the windows
+// behind the address bar do, take a renderer process for each window.
+const chromiumDisabled = "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions," +
+	"CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,AutofillServerCommunication," +
+	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
 func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 	opts := append([]chromedp.ExecAllocatorOption{}, chromiumFlags...)
@@ -78,14 +87,21 @@ func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 		// Chromium refuses to run its own sandbox as root.
 		opts = append(opts, chromedp.NoSandbox)
 	}
+	// Chromium believes the last such list alone, so a caller's joins ours.
+	disabled := chromiumDisabled
 	for _, a := range o.Args {
 		name, value, ok := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if name == "disable-features" {
+			disabled += "," + value
+			continue
+		}
 		if ok {
 			opts = append(opts, chromedp.Flag(name, value))
 		} else {
 			opts = append(opts, chromedp.Flag(name, true))
 		}
 	}
+	opts = append(opts, chromedp.Flag("disable-features", disabled))
 	if err := writePreferences(filepath.Join(o.Dir, "profile"), o.Preferences); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// Click clicks the middle of the first element that a CSS selector finds.
+func (p *Page) Click(ctx context.Context, selector string) error {
+	return p.chrome.Click(ctx, selector)
+}
+
+// ClickAt clicks at a point of the viewport, in CSS pixels; it reaches into
+// frames.
+func (p *Page) ClickAt(ctx context.Context, x, y float64) error { return p.chrome.ClickAt(ctx, x, y) }
+
+// Type clicks the element that a CSS selector finds, and types text. With an
+// empty selector it types into what has the focus.
+func (p *Page) Type(ctx context.Context, selector, text string) error {
+	if selector != "" {
+		if err := p.Click(ctx, selector); err != nil {
+			return err
+		}
+	}
+	return p.chrome.Type(ctx, text)
+}
+
+// Press presses one key with modifiers: "Enter", "Shift+Tab", "Control+a".
+func (p *Page) Press(ctx context.Context, key string) error { return p.chrome.Press(ctx, key) }
+
+// Drop drags files and folders of this machine from outside the browser onto
+// the middle of an element. A folder's handle has read permission; writing
+// is asked for, unless Options.WriteGrants has the page's origin.
+func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error {
+	var at []float64
+	err := p.Eval(ctx, `(() => { const e = document.querySelector(`+quote(selector)+`); if (!e) return null;
+		e.scrollIntoView({block: "center", behavior: "instant"});
+		const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, &at)
+	if err != nil {
+		return err
+	}
+	if len(at) != 2 {
+		return fmt.Errorf("e2e: nothing in the page matches %q", selector)
+	}
+	files := make([]string, len(paths))
+	for i, f := range paths {
+		if files[i], err = filepath.Abs(f); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		_, err := cdp.Call(ctx, p.chrome.Target(), input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: at[0], Y: at[1],
+			Data: &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetFiles chooses files for an <input type=file>.
+func (p *Page) SetFiles(ctx context.Context, selector string, paths ...string) error {
+	r, err := cdp.Call(ctx, p.chrome.Target(), runtime.Evaluate, runtime.EvaluateParams{Expression: "document.querySelector(" + quote(selector) + ")"})
+	if err != nil {
+		return err
+	}
+	if r.Result == nil || r.Result.ObjectID == "" {
+		return fmt.Errorf("e2e: nothing in the page matches %q", selector)
+	}
+	files := make([]string, len(paths))
+	for i, f := range paths {
+		if files[i], err = filepath.Abs(f); err != nil {
+			return err
+		}
+	}
+	_, err = cdp.Call(ctx, p.chrome.Target(), dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, ObjectID: r.Result.ObjectID})
+	return err
+}
