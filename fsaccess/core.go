@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 )
 
@@ -147,8 +148,8 @@ func needDir(ctx context.Context, c core, name string) error {
 	return nil
 }
 
-// sameEntry tells whether two names that both exist and differ only by case
-// are one entry: then their folder lists only one of them.
+// sameEntry tells whether two names that differ at most by case are one entry:
+// then both are there and their folder lists only one of them.
 func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 	if parentOf(a) != parentOf(b) || !foldEqual(a, b) {
 		return false, nil
@@ -160,13 +161,22 @@ func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	seen := 0
-	for _, e := range list {
-		if n := e.Name(); n == baseOf(a) || n == baseOf(b) {
-			seen++
+	unlisted := ""
+	for _, n := range []string{a, b} {
+		if !slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == baseOf(n) }) {
+			unlisted = n
 		}
 	}
-	return seen == 1, nil
+	if unlisted == "" {
+		return a == b, nil
+	}
+	if _, err := c.stat(ctx, unlisted); err != nil {
+		if notExist(err) {
+			err = nil
+		}
+		return false, err
+	}
+	return true, nil
 }
 
 // insideItself tells whether to lies below from, also by another spelling: a

@@ -10,6 +10,9 @@ func layers() map[string]layer {
 		"journal": func(t testing.TB, f FS) FS {
 			return NewJournal(f, NewMemory(MemoryOptions{}))
 		},
+		"overlay": func(t testing.TB, f FS) FS {
+			return NewOverlay(f, NewMemory(MemoryOptions{}))
+		},
 	}
 }
 

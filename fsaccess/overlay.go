@@ -1,0 +1,462 @@
+package fsaccess
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Overlay is a folder to work on without touching the one it shows: reads come
+// from lower, changes go to upper, and [Overlay.Apply] carries over those that
+// are wanted. Upper may outlive the program; opened again over the same lower,
+// the work is still there. It must not lie within lower and serves one overlay.
+//
+//	files/…      new contents
+//	meta/<hash>  what a path was below when it was first changed or removed
+type Overlay struct {
+	*Folder
+	o *overlay
+}
+
+// NewOverlay puts an overlay over lower. If lower is not an [FS] it can be read
+// only, and Apply says so.
+func NewOverlay(lower fs.FS, upper FS) *Overlay {
+	ctx := context.Background()
+	var c core
+	if l, ok := lower.(FS); ok {
+		v := viewOf(l)
+		c, ctx = v.rooted(), v.ctx
+	} else {
+		c = &foreign{r: lower, sh: newShared(), source: "iofs"}
+	}
+	up := viewOf(upper).rooted()
+	o := &overlay{low: c, up: &subCore{up, "files"}, store: up, sh: newShared(), meta: make(map[string]*origin)}
+	return &Overlay{&Folder{view{c: o, dir: ".", ctx: ctx}}, o}
+}
+
+type overlay struct {
+	low, up core
+	store   core
+	sh      *shared
+
+	mu     sync.RWMutex
+	loaded bool
+	meta   map[string]*origin
+}
+
+// origin is what a path was in the lower folder when we first touched it.
+type origin struct {
+	Path string `json:"path"`
+	// Gone: what is below at this path, and under it, is not to be seen.
+	Gone bool               `json:"gone,omitempty"`
+	Base Version            `json:"base,omitempty"` // of a file
+	Tree map[string]Version `json:"tree,omitzero"`  // of the files of a removed folder
+}
+
+func (o *overlay) base() *shared { return o.sh }
+
+func (o *overlay) features() Features {
+	l, u := o.low.features(), o.up.features()
+	return Features{Source: l.Source, ReadOnly: u.ReadOnly, Chmod: u.Chmod, Chtimes: u.Chtimes, Staged: true,
+		FoldCase: l.FoldCase, Symlinks: l.Symlinks}
+}
+
+func metaName(name string) string { return "meta/" + hashOf([]byte(name))[:40] }
+
+// load reads what an earlier run left in the upper folder.
+func (o *overlay) load(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.loaded {
+		return nil
+	}
+	if err := mkdirs(ctx, o.store, "files"); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	list, err := o.store.readDir(ctx, "meta")
+	if err != nil && !notExist(err) {
+		return err
+	}
+	for _, e := range list {
+		data, err := o.store.readFile(ctx, "meta/"+e.Name())
+		if err != nil {
+			return err
+		}
+		m := new(origin)
+		if json.Unmarshal(data, m) != nil || cleanName(m.Path) != nil || metaName(m.Path) != "meta/"+e.Name() {
+			return ErrCorrupt
+		}
+		o.meta[m.Path] = m
+	}
+	o.loaded = true
+	return nil
+}
+
+func (o *overlay) note(ctx context.Context, m *origin) error {
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	if err := (journalStore{o.store}).write(ctx, metaName(m.Path), data); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	o.meta[m.Path] = m
+	o.mu.Unlock()
+	return nil
+}
+
+func (o *overlay) unnote(ctx context.Context, name string) error {
+	if err := o.store.remove(ctx, metaName(name)); err != nil && !notExist(err) {
+		return err
+	}
+	o.mu.Lock()
+	delete(o.meta, name)
+	o.mu.Unlock()
+	return nil
+}
+
+func (o *overlay) of(name string) *origin {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.meta[name]
+}
+
+// hidden reports whether the lower folder's entry of this name is out of sight.
+func (o *overlay) hidden(name string) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for {
+		if m := o.meta[name]; m != nil && m.Gone {
+			return true
+		}
+		if name == "." {
+			return false
+		}
+		name = parentOf(name)
+	}
+}
+
+// side finds where a name is to be read.
+func (o *overlay) side(ctx context.Context, name string) (core, fs.FileInfo, error) {
+	if err := o.load(ctx); err != nil {
+		return nil, nil, err
+	}
+	fi, err := o.up.stat(ctx, name)
+	if err == nil && name != "." {
+		return o.up, fi, nil
+	}
+	if err != nil && (!notExist(err) || o.hidden(name)) {
+		return nil, nil, err
+	}
+	fi, err = o.low.stat(ctx, name)
+	return o.low, fi, err
+}
+
+func (o *overlay) stat(ctx context.Context, name string) (fs.FileInfo, error) {
+	_, fi, err := o.side(ctx, name)
+	return fi, err
+}
+
+func (o *overlay) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	_, fi, err := o.side(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.IsDir() {
+		return nil, errNotDir
+	}
+	list, err := o.up.readDir(ctx, name)
+	if err != nil && !notExist(err) {
+		return nil, err
+	}
+	if o.hidden(name) {
+		return list, nil
+	}
+	low, err := o.low.readDir(ctx, name)
+	if err != nil && !notExist(err) && !errors.Is(err, errNotDir) {
+		return nil, err
+	}
+	above := make(map[string]bool, len(list))
+	for _, e := range list {
+		above[e.Name()] = true
+	}
+	for _, e := range low {
+		if m := o.of(join(name, e.Name())); !above[e.Name()] && (m == nil || !m.Gone) {
+			list = append(list, e)
+		}
+	}
+	sortEntries(list)
+	return list, nil
+}
+
+func (o *overlay) readFile(ctx context.Context, name string) ([]byte, error) {
+	c, fi, err := o.side(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if fi.IsDir() {
+		return nil, errIsDir
+	}
+	return c.readFile(ctx, name)
+}
+
+func (o *overlay) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	c, fi, err := o.side(ctx, name)
+	switch {
+	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
+		return nil, errExist
+	case err == nil && fi.IsDir():
+		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
+			return nil, errIsDir
+		}
+		return &dirFile{info: fi, list: func() ([]fs.DirEntry, error) { return o.readDir(ctx, name) }}, nil
+	case notExist(err) && flag&os.O_CREATE != 0:
+		if err := writeWhole(ctx, o, name, nil, perm); err != nil {
+			return nil, err
+		}
+		if c, fi, err = o.side(ctx, name); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	if flag&os.O_TRUNC != 0 && !writable(flag) {
+		if err := writeWhole(ctx, o, name, nil, perm); err != nil {
+			return nil, err
+		}
+		c = o.up
+	}
+	read := func() (File, error) { return c.open(ctx, name, os.O_RDONLY, 0) }
+	if !writable(flag) {
+		return read()
+	}
+	return newStaged(ctx, o, name, flag, perm, read, fi)
+}
+
+// replace writes to the upper folder, after it was noted what is below.
+func (o *overlay) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	c, fi, err := o.side(ctx, name)
+	if err == nil && fi.IsDir() {
+		return nil, errIsDir
+	}
+	if err != nil && !notExist(err) {
+		return nil, err
+	}
+	if err := needDir(ctx, o, parentOf(name)); err != nil {
+		return nil, err
+	}
+	if err := o.makeRoom(ctx, name); err != nil {
+		return nil, err
+	}
+	if err == nil && c == o.low {
+		perm = fi.Mode().Perm()
+	}
+	return o.up.replace(ctx, name, perm)
+}
+
+// makeRoom readies the upper folder for an entry of this name.
+func (o *overlay) makeRoom(ctx context.Context, name string) error {
+	if err := o.remember(ctx, name); err != nil {
+		return err
+	}
+	return o.folderUp(ctx, parentOf(name))
+}
+
+// remember notes the version of the file below, once.
+func (o *overlay) remember(ctx context.Context, name string) error {
+	if o.of(name) != nil || o.hidden(name) {
+		return nil
+	}
+	if _, err := o.up.stat(ctx, name); err == nil {
+		return nil
+	}
+	fi, err := o.low.stat(ctx, name)
+	if notExist(err) || errors.Is(err, errNotDir) || err == nil && fi.IsDir() {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v, err := version(ctx, o.low, name)
+	if err != nil {
+		return err
+	}
+	return o.note(ctx, &origin{Path: name, Base: v})
+}
+
+// folderUp makes a folder, and those above it, in the upper folder too.
+func (o *overlay) folderUp(ctx context.Context, dir string) error {
+	if dir == "." {
+		return nil
+	}
+	if fi, err := o.up.stat(ctx, dir); err == nil && fi.IsDir() {
+		return nil
+	}
+	if err := o.folderUp(ctx, parentOf(dir)); err != nil {
+		return err
+	}
+	perm := fs.FileMode(0o777)
+	if fi, err := o.low.stat(ctx, dir); err == nil && fi.IsDir() {
+		perm = fi.Mode().Perm()
+	}
+	if err := o.up.mkdir(ctx, dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+func (o *overlay) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
+	if _, err := o.stat(ctx, name); err == nil {
+		return errExist
+	} else if !notExist(err) {
+		return err
+	}
+	if err := needDir(ctx, o, parentOf(name)); err != nil {
+		return err
+	}
+	if err := o.folderUp(ctx, parentOf(name)); err != nil {
+		return err
+	}
+	return o.up.mkdir(ctx, name, perm)
+}
+
+func (o *overlay) remove(ctx context.Context, name string) error {
+	fi, err := o.stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	if fi.IsDir() {
+		if list, err := o.readDir(ctx, name); err != nil {
+			return err
+		} else if len(list) > 0 {
+			return errNotEmpty
+		}
+	}
+	return o.removeAll(ctx, name)
+}
+
+// removeAll puts the lower entry out of sight before it takes the upper one
+// away: cut off in between, the old state is still what is seen.
+func (o *overlay) removeAll(ctx context.Context, name string) error {
+	if _, err := o.stat(ctx, name); err != nil {
+		return err
+	}
+	m := &origin{Path: name, Gone: true}
+	if was := o.of(name); was != nil {
+		*m = *was
+		m.Gone = true
+	}
+	fi, err := o.low.stat(ctx, name)
+	below := err == nil && !o.hidden(name)
+	if below {
+		if err := o.version(ctx, m, fi); err != nil {
+			return err
+		}
+	}
+	inner := o.metaBelow(name)
+	if below || m.Base != "" || m.Tree != nil {
+		if err := o.note(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := o.up.removeAll(ctx, name); err != nil && !notExist(err) {
+		return err
+	}
+	for _, p := range inner {
+		if err := o.unnote(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// version fills in what is being removed, with the versions noted when parts
+// of it were first changed.
+func (o *overlay) version(ctx context.Context, m *origin, fi fs.FileInfo) (err error) {
+	if !fi.IsDir() {
+		if m.Base == "" {
+			m.Base, err = version(ctx, o.low, m.Path)
+		}
+		return err
+	}
+	m.Tree = make(map[string]Version)
+	werr := walkCore(ctx, o.low, m.Path, pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			var v Version
+			if old := o.of(e.Path); old != nil && old.Base != "" {
+				v = old.Base
+			} else if !e.Dir {
+				if v, err = version(ctx, o.low, e.Path); err != nil {
+					return false
+				}
+			}
+			m.Tree[relative(m.Path, e.Path)] = v // "" for a folder
+		}
+		return true
+	})
+	if err == nil && werr != errStop {
+		err = werr
+	}
+	return err
+}
+
+func (o *overlay) metaBelow(name string) []string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	var out []string
+	for p := range o.meta {
+		if p != name && within(name, p) {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (o *overlay) rename(ctx context.Context, from, to string) error {
+	return copyRename(ctx, o, from, to)
+}
+
+func (o *overlay) chmod(ctx context.Context, name string, mode fs.FileMode) error {
+	return o.adjust(ctx, name, func() error {
+		if c, ok := o.up.(chmodder); ok {
+			return c.chmod(ctx, name, mode)
+		}
+		return errUnsupported
+	})
+}
+
+func (o *overlay) chtimes(ctx context.Context, name string, atime, mtime time.Time) error {
+	return o.adjust(ctx, name, func() error {
+		if c, ok := o.up.(chtimer); ok {
+			return c.chtimes(ctx, name, atime, mtime)
+		}
+		return errUnsupported
+	})
+}
+
+// adjust brings an entry up before its mode or time is set there.
+func (o *overlay) adjust(ctx context.Context, name string, do func() error) error {
+	if !o.features().Chmod {
+		return errUnsupported
+	}
+	c, fi, err := o.side(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case fi.IsDir():
+		err = o.folderUp(ctx, name)
+	case c == o.low:
+		_, err = copyFile(ctx, o, name, o, name, nil)
+	}
+	if err != nil {
+		return err
+	}
+	return do()
+}

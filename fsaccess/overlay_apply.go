@@ -1,0 +1,484 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// FileChange is one difference between an overlay and what it lies over.
+type FileChange struct {
+	Path string
+	Kind ChangeKind
+	Dir  bool
+	Size int64 // after; of a removed file, before
+}
+
+// ChangeKind says what a change did.
+type ChangeKind string
+
+const (
+	Added   ChangeKind = "added"
+	Changed ChangeKind = "changed"
+	Removed ChangeKind = "removed"
+)
+
+// ConflictError lists the paths that somebody else has changed in the lower
+// folder since the overlay first touched them. It is [ErrConflict].
+type ConflictError struct{ Paths []string }
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("changed below since the copy was made: %s; look at the difference, then discard or write again", strings.Join(e.Paths, ", "))
+}
+
+func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
+
+// Diff lists what Apply would do, by path.
+func (w *Overlay) Diff(ctx context.Context) ([]FileChange, error) {
+	return w.o.diff(ctx)
+}
+
+func (o *overlay) diff(ctx context.Context) ([]FileChange, error) {
+	if err := o.load(ctx); err != nil {
+		return nil, err
+	}
+	changes := make(map[string]FileChange)
+	var err error
+	werr := walkCore(ctx, o.up, ".", pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			var c FileChange
+			if c, err = o.compare(ctx, e); err != nil {
+				return false
+			}
+			if c.Path != "" {
+				changes[c.Path] = c
+			}
+		}
+		return true
+	})
+	if err == nil && werr != nil && werr != errStop && !notExist(werr) {
+		err = werr
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := o.removals(ctx, changes); err != nil {
+		return nil, err
+	}
+	out := make([]FileChange, 0, len(changes))
+	for _, c := range changes {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// compare says what an entry of the upper folder is to the lower one.
+func (o *overlay) compare(ctx context.Context, e Entry) (FileChange, error) {
+	fi, err := o.low.stat(ctx, e.Path)
+	if err != nil && !notExist(err) && !errors.Is(err, errNotDir) {
+		return FileChange{}, err
+	}
+	c := FileChange{Path: e.Path, Kind: Added, Dir: e.Dir, Size: e.Size}
+	if err != nil {
+		return c, nil
+	}
+	if fi.IsDir() != e.Dir {
+		c.Kind = Changed
+		return c, nil
+	}
+	if e.Dir {
+		return FileChange{}, nil
+	}
+	if fi.Size() == e.Size {
+		a, err := version(ctx, o.low, e.Path)
+		if err != nil {
+			return FileChange{}, err
+		}
+		if b, err := version(ctx, o.up, e.Path); err != nil || a == b {
+			return FileChange{}, err
+		}
+	}
+	c.Kind = Changed
+	return c, nil
+}
+
+// removals adds what is out of sight and not replaced.
+func (o *overlay) removals(ctx context.Context, changes map[string]FileChange) error {
+	o.mu.RLock()
+	var gone []string
+	for p, m := range o.meta {
+		if m.Gone {
+			gone = append(gone, p)
+		}
+	}
+	o.mu.RUnlock()
+	for _, p := range gone {
+		fi, err := o.low.stat(ctx, p)
+		if notExist(err) || errors.Is(err, errNotDir) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		up, uerr := o.up.stat(ctx, p)
+		switch {
+		case notExist(uerr) || errors.Is(uerr, errNotDir):
+			changes[p] = FileChange{Path: p, Kind: Removed, Dir: fi.IsDir(), Size: entryOf(p, fi).Size}
+		case uerr != nil:
+			return uerr
+		case up.IsDir() && fi.IsDir():
+			// Made anew: what the old one held is removed where the new
+			// one does not have it.
+			err = walkCore(ctx, o.low, p, pageSize, func(page []Entry) bool {
+				for _, e := range page {
+					if _, err := o.up.stat(ctx, e.Path); err == nil {
+						continue
+					}
+					if c, ok := changes[parentOf(e.Path)]; ok && c.Kind == Removed {
+						changes[e.Path] = FileChange{} // goes with its folder
+						continue
+					}
+					changes[e.Path] = FileChange{Path: e.Path, Kind: Removed, Dir: e.Dir, Size: e.Size}
+				}
+				return true
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for p, c := range changes {
+		if c.Path == "" {
+			delete(changes, p)
+		}
+		for q := parentOf(p); q != "."; q = parentOf(q) {
+			if d, ok := changes[q]; ok && d.Kind == Removed {
+				delete(changes, p)
+			}
+		}
+	}
+	return nil
+}
+
+// DiffText shows the change of one path as a unified diff.
+func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
+	if err := cleanName(name); err != nil {
+		return "", pathErr("diff", name, err)
+	}
+	old, oerr := w.o.low.readFile(ctx, name)
+	now, nerr := w.o.readFile(ctx, name)
+	a, b := "a/"+name, "b/"+name
+	if notExist(oerr) {
+		a, oerr = "/dev/null", nil
+	}
+	if notExist(nerr) {
+		b, nerr = "/dev/null", nil
+	}
+	if err := errors.Join(oerr, nerr); err != nil {
+		return "", pathErr("diff", name, err)
+	}
+	return UnifiedDiff(a, b, old, now), nil
+}
+
+// Apply carries changes over to the lower folder: those at or below the given
+// paths, or all. If any of them meets a change that somebody else made there,
+// nothing is applied and the error is a [*ConflictError]. Over a [Journal] it
+// is one step for Undo. Cut off in between, what is left is still in the
+// overlay, and Apply can be repeated.
+func (w *Overlay) Apply(ctx context.Context, paths ...string) ([]FileChange, error) {
+	o := w.o
+	if o.low.features().ReadOnly {
+		return nil, ErrReadOnly
+	}
+	want, err := o.chosen(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	if len(want) == 0 {
+		return nil, o.tidy(ctx)
+	}
+	locks := make([]string, len(want))
+	for i, c := range want {
+		locks[i] = c.Path
+	}
+	if ctx.Value(groupKey{}) == nil {
+		ctx = context.WithValue(ctx, groupKey{}, &group{label: "apply"})
+	}
+	var done []FileChange
+	err = locked(ctx, o.low, func(string) error {
+		if err := o.conflicts(ctx, want); err != nil {
+			return err
+		}
+		for _, c := range want {
+			if err := o.applyOne(ctx, c); err != nil {
+				return pathErr("apply", c.Path, err)
+			}
+			done = append(done, c)
+		}
+		return nil
+	}, locks...)
+	if err == nil {
+		err = o.tidy(ctx)
+	}
+	return done, err
+}
+
+// chosen is the changes under the given paths, and the new folders they need.
+func (o *overlay) chosen(ctx context.Context, paths []string) ([]FileChange, error) {
+	all, err := o.diff(ctx)
+	if err != nil || len(paths) == 0 {
+		return all, err
+	}
+	pick := make(map[string]bool)
+	for _, p := range paths {
+		if err := cleanName(p); err != nil {
+			return nil, pathErr("apply", p, err)
+		}
+		for _, c := range all {
+			if within(p, c.Path) {
+				pick[c.Path] = true
+				for q := parentOf(c.Path); q != "."; q = parentOf(q) {
+					pick[q] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(c FileChange) bool { return !pick[c.Path] }), nil
+}
+
+func (o *overlay) conflicts(ctx context.Context, want []FileChange) error {
+	e := &ConflictError{}
+	for _, c := range want {
+		ok, err := o.unmoved(ctx, c)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			e.Paths = append(e.Paths, c.Path)
+		}
+	}
+	if len(e.Paths) > 0 {
+		return e
+	}
+	return nil
+}
+
+// unmoved reports whether the lower folder is, for this change, as it was.
+func (o *overlay) unmoved(ctx context.Context, c FileChange) (bool, error) {
+	fi, err := o.low.stat(ctx, c.Path)
+	if notExist(err) || errors.Is(err, errNotDir) {
+		// A file that was there is gone: writing it would undo a removal.
+		m := o.of(c.Path)
+		return c.Kind == Removed || m == nil || m.Base == "" || m.Gone, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	base, tree := o.known(c.Path)
+	if fi.IsDir() {
+		if tree == nil {
+			return c.Dir && c.Kind == Added, nil
+		}
+		return o.treeIs(ctx, c.Path, tree)
+	}
+	v, err := version(ctx, o.low, c.Path)
+	return err == nil && base != "" && v == base, err
+}
+
+// known is what was noted of a path, by itself or with a removed folder.
+func (o *overlay) known(name string) (Version, map[string]Version) {
+	if m := o.of(name); m != nil {
+		return m.Base, m.Tree
+	}
+	for p := parentOf(name); p != "."; p = parentOf(p) {
+		if m := o.of(p); m != nil && m.Tree != nil {
+			rel := relative(p, name)
+			v, ok := m.Tree[rel]
+			if !ok || v != "" {
+				return v, nil
+			}
+			sub := make(map[string]Version)
+			for q, v := range m.Tree {
+				if q != rel && within(rel, q) {
+					sub[relative(rel, q)] = v
+				}
+			}
+			return "", sub
+		}
+	}
+	return "", nil
+}
+
+func (o *overlay) treeIs(ctx context.Context, name string, tree map[string]Version) (same bool, err error) {
+	same = true
+	werr := walkCore(ctx, o.low, name, pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			want, ok := tree[relative(name, e.Path)]
+			var have Version
+			if !e.Dir {
+				if have, err = version(ctx, o.low, e.Path); err != nil {
+					return false
+				}
+			}
+			if same = ok && have == want; !same {
+				return false
+			}
+		}
+		return true
+	})
+	if err == nil && werr != errStop {
+		err = werr
+	}
+	return same, err
+}
+
+// applyOne writes one change below and then forgets it above, in that order.
+func (o *overlay) applyOne(ctx context.Context, c FileChange) error {
+	fi, err := o.low.stat(ctx, c.Path)
+	there := err == nil
+	if err != nil && !notExist(err) && !errors.Is(err, errNotDir) {
+		return err
+	}
+	if there && (c.Kind == Removed || fi.IsDir() != c.Dir) {
+		if err := o.low.removeAll(ctx, c.Path); err != nil && !notExist(err) {
+			return err
+		}
+		there = false
+	}
+	switch {
+	case c.Kind == Removed:
+	case c.Dir && !there:
+		up, err := o.up.stat(ctx, c.Path)
+		if err != nil {
+			return err
+		}
+		if err := o.low.mkdir(ctx, c.Path, up.Mode().Perm()); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	case !c.Dir:
+		if _, err := copyFile(ctx, o.up, c.Path, o.low, c.Path, nil); err != nil {
+			return err
+		}
+	}
+	o.low.base().note(c.Path)
+	if c.Dir && c.Kind != Removed && there {
+		return nil // its upper twin goes when all in it is applied
+	}
+	if o.of(c.Path) != nil {
+		if err := o.unnote(ctx, c.Path); err != nil {
+			return err
+		}
+	}
+	// As long as a folder above is out of sight below, what is below cannot
+	// stand in for what is above.
+	if c.Dir || c.Kind == Removed || o.hidden(c.Path) {
+		return nil
+	}
+	if err := o.up.remove(ctx, c.Path); err != nil && !notExist(err) {
+		return err
+	}
+	return nil
+}
+
+// tidy drops what says nothing any more: notes of unchanged paths, folders made
+// anew of whose old content nothing is left, copies that are below as well.
+func (o *overlay) tidy(ctx context.Context) error {
+	left, err := o.diff(ctx)
+	if err != nil {
+		return err
+	}
+	busy := func(p string) bool {
+		return slices.ContainsFunc(left, func(c FileChange) bool { return within(p, c.Path) || within(c.Path, p) })
+	}
+	for _, p := range o.metaBelow(".") {
+		if busy(p) {
+			again, err := o.madeAnew(ctx, p, left)
+			if err != nil {
+				return err
+			}
+			if !again {
+				continue
+			}
+		}
+		if err := o.unnote(ctx, p); err != nil {
+			return err
+		}
+	}
+	var all []string
+	err = walkCore(ctx, o.up, ".", pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			all = append(all, e.Path)
+		}
+		return true
+	})
+	if err != nil && !notExist(err) {
+		return err
+	}
+	for _, p := range slices.Backward(all) {
+		if !busy(p) && !o.hidden(p) {
+			if err := o.up.remove(ctx, p); err != nil && !notExist(err) && !errors.Is(err, errNotEmpty) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// madeAnew reports whether a folder that was removed and made again is a folder
+// below too, with nothing in it that is still to be removed.
+func (o *overlay) madeAnew(ctx context.Context, p string, left []FileChange) (bool, error) {
+	for _, c := range []core{o.low, o.up} {
+		fi, err := c.stat(ctx, p)
+		if notExist(err) || errors.Is(err, errNotDir) || err == nil && !fi.IsDir() {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return !slices.ContainsFunc(left, func(c FileChange) bool {
+		return within(p, c.Path) && c.Kind != Added
+	}), nil
+}
+
+// Discard forgets changes: those at or below the given paths, or all.
+func (w *Overlay) Discard(ctx context.Context, paths ...string) error {
+	o := w.o
+	if err := o.load(ctx); err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	for _, p := range paths {
+		if err := cleanName(p); err != nil {
+			return pathErr("discard", p, err)
+		}
+		if p == "." {
+			list, err := o.up.readDir(ctx, ".")
+			if err != nil && !notExist(err) {
+				return err
+			}
+			for _, e := range list {
+				if err := o.up.removeAll(ctx, e.Name()); err != nil && !notExist(err) {
+					return pathErr("discard", e.Name(), err)
+				}
+			}
+		} else if err := o.up.removeAll(ctx, p); err != nil && !notExist(err) {
+			return pathErr("discard", p, err)
+		}
+		for _, m := range append(o.metaBelow(p), p) {
+			if o.of(m) == nil {
+				continue
+			}
+			if err := o.unnote(ctx, m); err != nil {
+				return pathErr("discard", m, err)
+			}
+		}
+	}
+	return nil
+}
