@@ -45,7 +45,10 @@ func (s *Scope) Animation(fn func()) (*Animation, error) {
 	a.timer = time.AfterFunc(time.Hour, func() { a.fire(false) })
 	a.timer.Stop()
 	a.release, err = s.Add(func() { a.stop(); releaseFunc() })
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // Request makes fn run with the next frame, or after [FrameFallback] if none

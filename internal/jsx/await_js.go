@@ -79,7 +79,10 @@ func (w *waiter) put() {
 // is returned as it is; a thenable is adopted. Never await in a callback.
 func Await(ctx context.Context, promise Value) (Value, error) {
 	if t := typeOf(raw(promise)); t != js.TypeObject && t != js.TypeFunction {
-		return promise, ctx.Err()
+		if ctx.Err() != nil {
+			return Value{}, contextError(ctx)
+		}
+		return promise, nil
 	}
 	p := prim()
 	if ctx.Err() != nil {

@@ -1,7 +1,6 @@
 package jsx
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -141,17 +140,4 @@ func appendQuoted(b []byte, s string) []byte {
 		i++
 	}
 	return append(append(b, s[start:]...), '"')
-}
-
-// unsafeNumber says why an integer was refused.
-func unsafeNumber(x any) error {
-	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("%v is outside of what a JavaScript number holds exactly (±2⁵³-1); pass a string or a float64", x)}
-}
-
-func tooDeep() error {
-	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("a value nested over %d levels, or holding itself", maxDepth)}
-}
-
-func unknownType(x any) error {
-	return &Error{Name: string(ErrDataClone), Message: fmt.Sprintf("a %T has no JavaScript form here; pass nil, bool, a number, string, []byte, []string, []any, map[string]any, map[string]string or a Value", x)}
 }

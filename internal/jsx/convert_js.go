@@ -1,6 +1,7 @@
 package jsx
 
 import (
+	"fmt"
 	"syscall/js"
 )
 
@@ -100,4 +101,17 @@ func parseJSON(x any) (js.Value, error) {
 		return js.Value{}, unknownType(x)
 	}
 	return invoke(prim().parse, string(b))
+}
+
+// unsafeNumber says why an integer was refused.
+func unsafeNumber(x any) error {
+	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("%v is outside of what a JavaScript number holds exactly (±2⁵³-1); pass a string or a float64", x)}
+}
+
+func tooDeep() error {
+	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("a value nested over %d levels, or holding itself", maxDepth)}
+}
+
+func unknownType(x any) error {
+	return &Error{Name: string(ErrDataClone), Message: fmt.Sprintf("a %T has no JavaScript form here; pass nil, bool, a number, string, []byte, []string, []any, map[string]any, map[string]string or a Value", x)}
 }

@@ -8,9 +8,8 @@ import (
 
 // A Port is one end of a MessageChannel, owned by a scope.
 type Port struct {
-	v       Value
-	s       *Scope
-	release func()
+	v Value
+	s *Scope
 
 	mu     sync.Mutex
 	closed bool

@@ -20,7 +20,9 @@ func (s *Scope) Promise(ctx context.Context, fn func(context.Context) (any, erro
 	var resolve, reject js.Value
 	d := dispatch()
 	executor, id, err := d.register(func(args []js.Value) any {
-		resolve, reject = args[0], args[1]
+		if len(args) == 2 {
+			resolve, reject = args[0], args[1]
+		}
 		return nil
 	})
 	if err != nil {
