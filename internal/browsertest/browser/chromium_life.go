@@ -82,6 +82,12 @@ func (p *ChromiumPage) becomes(ctx context.Context, state string) error {
 	}
 }
 
+// Interrupt ends the script that runs in the page just now, however busy it is.
+func (p *ChromiumPage) Interrupt(ctx context.Context) error {
+	_, err := cdp.Call(ctx, p.target, runtime.TerminateExecution, cdp.Empty{})
+	return err
+}
+
 // CollectGarbage collects the garbage of the page's JavaScript, twice, because
 // what a finaliser lets go of is found by the next collection.
 func (p *ChromiumPage) CollectGarbage(ctx context.Context) error {

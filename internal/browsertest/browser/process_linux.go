@@ -14,3 +14,6 @@ func prepareChild(c *exec.Cmd) {
 	c.SysProcAttr.Setpgid = true
 	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
+
+// detach keeps a process out of reach of a Ctrl-C at the terminal.
+func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

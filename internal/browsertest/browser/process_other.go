@@ -5,3 +5,5 @@ package browser
 import "os/exec"
 
 func prepareChild(*exec.Cmd) {}
+
+func detach(*exec.Cmd) {}

@@ -1,12 +1,36 @@
 package browser
 
 import (
+	"io"
 	"os"
+	"os/exec"
+	"sync"
 	"time"
 )
 
-// Dir is a temporary folder that is removed even if this process is killed.
-type Dir struct{ Path string }
+// Dir is a temporary folder for a browser's files. On Unix it is removed, and
+// the processes that use it are ended, even if this process is killed.
+type Dir struct {
+	Path string
+
+	watch *exec.Cmd
+	line  io.WriteCloser
+	once  sync.Once
+	err   error
+}
+
+// watchScript waits at the other end of a pipe. A line "done" says that there is
+// nothing to do; the pipe's end without it, that the process at this end is no
+// more. It learns the folder's name from the pipe, so that it is not itself
+// among the processes that have the name in their command line or environment.
+const watchScript = `read -r dir; read -r done; [ "$done" = done ] && exit 0
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  pids=$(grep -lF -- "$dir" /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3 | sort -u)
+  [ -z "$pids" ] && break
+  kill -9 $pids 2>/dev/null
+  sleep 0.1
+done
+rm -rf -- "$dir"`
 
 // TempDir makes a folder for a browser's files.
 func TempDir() (*Dir, error) {
@@ -14,21 +38,33 @@ func TempDir() (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dir{p}, nil
+	d := &Dir{Path: p}
+	if sh, err := exec.LookPath("sh"); err == nil {
+		c := exec.Command(sh, "-c", watchScript)
+		detach(c)
+		if line, err := c.StdinPipe(); err == nil && c.Start() == nil {
+			d.watch, d.line = c, line
+			io.WriteString(line, p+"\n")
+		}
+	}
+	return d, nil
 }
 
-// Close removes the folder.
-func (d *Dir) Close() error { return RemoveTemp(d.Path) }
-
-// RemoveTemp removes a folder, and tries for a while: a browser's last process
-// may still be writing.
-func RemoveTemp(dir string) error {
-	var err error
-	for range 100 {
-		if err = os.RemoveAll(dir); err == nil {
-			return nil
+// Close removes the folder. It tries for a while: a browser's last process may
+// still be writing.
+func (d *Dir) Close() error {
+	d.once.Do(func() {
+		for range 100 {
+			if d.err = os.RemoveAll(d.Path); d.err == nil {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return err
+		if d.watch != nil {
+			io.WriteString(d.line, "done\n")
+			d.line.Close()
+			d.watch.Wait()
+		}
+	})
+	return d.err
 }

@@ -35,6 +35,7 @@ type Options struct {
 type Browser struct {
 	chromium *browser.ChromiumBrowser
 	dir      string
+	temp     *browser.Dir
 	netlog   string
 	once     sync.Once
 	err      error
@@ -46,7 +47,7 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Browser{dir: dir.Path}
+	b := &Browser{dir: dir.Path, temp: dir}
 	prefs := map[string]any{}
 	for k, v := range o.Preferences {
 		prefs[k] = v
@@ -114,7 +115,7 @@ func (b *Browser) Close() error {
 			}
 			b.netlog = string(data)
 		}
-		b.err = errors.Join(b.err, browser.RemoveTemp(b.dir))
+		b.err = errors.Join(b.err, b.temp.Close())
 	})
 	return b.err
 }

@@ -50,12 +50,12 @@ func Run(ctx context.Context, o Options) (int, error) {
 	if err != nil {
 		return 2, err
 	}
-	dir, err := os.MkdirTemp("", "browsertest-")
+	dir, err := browser.TempDir()
 	if err != nil {
 		return 2, err
 	}
-	defer removeAll(dir)
-	s, err := newSession(ctx, o, dir, wasm)
+	defer dir.Close()
+	s, err := newSession(ctx, o, dir.Path, wasm)
 	if err != nil {
 		return 2, err
 	}
@@ -110,13 +110,34 @@ func (p *testPage) wait(ctx context.Context, b browser.Browser, limit time.Durat
 		case <-start.C:
 			return exitStatus{2, fmt.Sprintf("the page did not start the test binary within %v: do its headers allow scripts and requests to its own origin (script-src 'self' 'wasm-unsafe-eval'; connect-src 'self')?", startLimit)}
 		case <-hang:
-			return exitStatus{2, fmt.Sprintf("the test binary did not end %v after its time-out of %v: Go never yielded to the page, so it could not stop itself (run with -v to see which test runs)", hangGrace, limit)}
+			return p.unstick(limit)
 		case <-b.Done():
 			return exitStatus{2, "the browser ended while the test ran"}
 		case <-ctx.Done():
 			return exitStatus{130, "interrupted"}
 		}
 	}
+}
+
+// unstick stops a Go program that never yields. In Chromium that brings the
+// page's event loop back, and with it the alarm of the testing package, which
+// says which tests were running before it exits.
+func (p *testPage) unstick(limit time.Duration) exitStatus {
+	why := fmt.Sprintf("Go did not yield to the page for %v after the time-out of %v, so that the test could not be stopped from inside", hangGrace, limit)
+	pg, ok := p.page.(*browser.ChromiumPage)
+	if !ok {
+		return exitStatus{2, why + "; run with -v, or in Chromium, to see which test it was"}
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, 5*time.Second)
+	defer cancel()
+	if err := pg.Interrupt(ctx); err != nil {
+		return exitStatus{2, why + "; interrupting it failed too: " + err.Error()}
+	}
+	select {
+	case <-p.exit:
+	case <-ctx.Done():
+	}
+	return exitStatus{2, why}
 }
 
 // maxEnv is what wasm_exec.js permits for arguments and environment together,
@@ -172,14 +193,4 @@ func goroot() string {
 		return strings.TrimSpace(string(out))
 	}
 	return runtime.GOROOT()
-}
-
-// removeAll tries for a while: a browser's last process may still be writing.
-func removeAll(dir string) {
-	for range 50 {
-		if os.RemoveAll(dir) == nil {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
 }
