@@ -47,6 +47,7 @@ func run(ctx context.Context) error {
 	}
 	a.doc, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
 		Renderer: renderer,
+		Theme:    theme(""),
 		OnLink:   confirm,
 		OnImage:  a.image,
 		OnViolation: func(v iframe.Violation) {
@@ -68,6 +69,7 @@ func run(ctx context.Context) error {
 			go a.stream("Your Markdown", text)
 		}
 	})
+	enable("ready", true)
 	on(element("stop"), "click", func(js.Value) { a.halt() })
 	on(element("clear"), "click", func(js.Value) { go a.clear() })
 	on(element("theme"), "change", func(js.Value) { a.theme(element("theme").Get("value").String()) })
@@ -101,7 +103,12 @@ func (a *app) list() {
 
 func (a *app) theme(scheme string) {
 	js.Global().Get("document").Get("documentElement").Get("dataset").Set("theme", scheme)
-	if err := a.doc.SetTheme(iframe.Theme{Scheme: scheme}); err != nil {
+	if err := a.doc.SetTheme(theme(scheme)); err != nil {
 		status(err.Error())
 	}
+}
+
+// theme is the page's own panel colour, so that the document stands on it.
+func theme(scheme string) iframe.Theme {
+	return iframe.Theme{Scheme: scheme, Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}}
 }

@@ -140,7 +140,7 @@
       const lang = (code.className.match(/(?:^|\s)language-([\w+#.-]{1,24})/) || [])[1] || '';
       if (lang) pre.dataset.lang = lang;
       code.tabIndex = 0;
-      code.setAttribute('role', 'region');
+      code.setAttribute('role', 'group');
       code.setAttribute('aria-label', lang ? 'Code, ' + lang : 'Code');
       let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
       if (!button) {

@@ -25,6 +25,7 @@ const again = document.getElementById('again');
 const bailey = await load();
 const view = await bailey.document(document.getElementById('answer'), {
   label: 'Answer',
+  theme: { variables: { '--bailey-background': 'light-dark(#fff, #1a1e23)' } },
   onLink: ({ url, host }) => { if (confirm(`Open ${host}?\n\n${url}`)) open(url, '_blank', 'noopener,noreferrer'); },
 });
 const answer = await view.section('1');
