@@ -12,19 +12,26 @@ import (
 // A promise under a context, and its rejection as a Go error.
 func ExampleAwait() {
 	ctx := context.Background()
-	storage, err := jsx.Lookup(jsx.Global(), "navigator.storage")
+	blob, err := jsx.NewGlobal("Blob", []any{"hello"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	root, err := jsx.CallAwait(ctx, storage, "getDirectory")
+	buffer, err := jsx.CallAwait(ctx, blob, "arrayBuffer")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	_, err = jsx.CallAwait(ctx, root, "getFileHandle", "no such file")
+	b, err := jsx.Bytes(buffer, 1<<10)
+	fmt.Printf("%s %v\n", b, err)
+
+	promise, _ := jsx.Lookup(jsx.Global(), "Promise")
+	rejected, _ := jsx.Call(promise, "reject", jsx.ToError(fs.ErrNotExist))
+	_, err = jsx.Await(ctx, rejected)
 	fmt.Println(errors.Is(err, fs.ErrNotExist), errors.Is(err, jsx.ErrNotFound))
-	// Output: true true
+	// Output:
+	// hello <nil>
+	// true true
 }
 
 // A port's messages in a queue, until the scope is closed.

@@ -64,6 +64,9 @@ func Get(v Value, name string) (Value, error) {
 	p := prim()
 	r, err := invoke(p.reflectGet, raw(v), p.key(name))
 	if err != nil {
+		if Nullish(v) { // engines word this in their own ways, few of them clear
+			err = &Error{Name: string(ErrType), Message: TypeOf(v) + " has no properties"}
+		}
 		return Value{}, withOp(err, "get "+name)
 	}
 	return value(r), nil
