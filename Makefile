@@ -60,8 +60,8 @@ browsers: $(RUNNER) ## the browser tests in Firefox ESR and WebKitGTK
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
-	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
-	$(WASM) $(GO) tool -modfile=internal/tools/go.mod staticcheck ./... || exit 1
+	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
+	$(BIN)/staticcheck ./... && $(WASM) $(BIN)/staticcheck ./...
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples

@@ -1,5 +1,6 @@
 // @ts-check
 // Bailey for pages that hold no Go. The types are in api.d.ts.
+// @ts-expect-error build puts it beside this file
 import { start } from './bailey.mjs';
 
 /** @type {typeof import('./api.d.ts').load} */
