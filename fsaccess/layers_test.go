@@ -10,6 +10,12 @@ func layers() map[string]layer {
 		"journal": func(t testing.TB, f FS) FS {
 			return NewJournal(f, NewMemory(MemoryOptions{}))
 		},
+		"guard": func(t testing.TB, f FS) FS {
+			return Guard(f, GuardPolicy{Paths: AllPaths})
+		},
+		"whole stack": func(t testing.TB, f FS) FS {
+			return NewOverlay(NewJournal(Guard(f, GuardPolicy{Paths: AllPaths}), NewMemory(MemoryOptions{})), NewMemory(MemoryOptions{}))
+		},
 		"overlay": func(t testing.TB, f FS) FS {
 			return NewOverlay(f, NewMemory(MemoryOptions{}))
 		},

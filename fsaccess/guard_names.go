@@ -1,0 +1,213 @@
+package fsaccess
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Protected says by which rule a path may never be written, or "". These are
+// the files that shells, editors, agents and git execute: who can write one of
+// them can run a program as the person. The names are compared without case,
+// without what Windows drops at the end, and by their looks.
+func Protected(name string) string {
+	elems := strings.Split(name, "/")
+	for i, e := range elems {
+		elems[i] = protectedForm(e)
+	}
+	for i, e := range elems {
+		for _, p := range protectedFiles {
+			if e == p {
+				return p
+			}
+		}
+		for _, p := range protectedDirs {
+			want := strings.Split(p, "/")
+			if i+len(want) > len(elems) {
+				continue
+			}
+			ok := true
+			for k, w := range want {
+				ok = ok && elems[i+k] == w
+			}
+			if ok {
+				if p == ".git/config" {
+					return p
+				}
+				return p + "/"
+			}
+		}
+	}
+	return ""
+}
+
+var protectedFiles = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile",
+	".profile", ".ripgreprc", ".mcp.json"}
+
+var protectedDirs = []string{".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config"}
+
+// shortNames are what old Windows volumes call the same folders.
+var shortNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(git|gitcon|gitmod|bashrc|bash_p|zshrc|zprofi|profil|vscode|idea|claude|mcp|mcpjso|ripgre)~[0-9]+(\..*)?$`)
+})
+
+func protectedForm(elem string) string {
+	elem = skeleton(elem)
+	if i := strings.IndexByte(elem, ':'); i > 0 {
+		elem = elem[:i] // an alternate stream is the file itself
+	}
+	elem = strings.TrimRight(elem, ". ")
+	if m := shortNames().FindStringSubmatch(elem); m != nil {
+		switch m[1] {
+		case "git", "vscode", "idea", "claude":
+			return "." + m[1]
+		}
+		for _, p := range protectedFiles {
+			if strings.HasPrefix(strings.ReplaceAll(p[1:], ".", ""), m[1][:3]) {
+				return p
+			}
+		}
+	}
+	return elem
+}
+
+// badName says why a name may not be given to a file, or "".
+func badName(name string) string {
+	if !utf8.ValidString(name) {
+		return "it is not UTF-8"
+	}
+	if len(name) > 4096 {
+		return "it is longer than 4096 bytes"
+	}
+	for i, e := range strings.Split(name, "/") {
+		if why := badElem(e, i == 0); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func badElem(e string, first bool) string {
+	if e == "." && first {
+		return ""
+	}
+	if len(e) > 255 {
+		return "an element is longer than 255 bytes"
+	}
+	for _, r := range e {
+		switch {
+		case r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0:
+			return fmt.Sprintf("it has the control character %U", r)
+		case strings.ContainsRune(`\<>:"|?*`, r):
+			return fmt.Sprintf("it has %q, which some systems do not take for part of a name", r)
+		case invisible(r):
+			return fmt.Sprintf("it has the invisible character %U", r)
+		case slashLike(r):
+			return fmt.Sprintf("%U looks like a slash", r)
+		}
+	}
+	if strings.HasSuffix(e, ".") || strings.HasSuffix(e, " ") || strings.HasPrefix(e, " ") {
+		return "it begins or ends with what some systems drop"
+	}
+	look := skeleton(e)
+	if strings.Trim(look, ".") == "" {
+		return "it looks like the folder above"
+	}
+	if low := strings.ToLower(e); strings.Contains(low, "%2e%2e") || strings.Contains(low, "%2f") || strings.Contains(low, "%5c") ||
+		strings.Contains(low, "%00") || strings.Contains(low, "..%") || strings.Contains(low, "%c0%ae") {
+		return "it has an encoded separator or parent"
+	}
+	if first && (e == "~" || strings.HasPrefix(e, "~") && !strings.HasPrefix(e, "~$") && !strings.Contains(e, ".")) {
+		return "it could be taken for a home folder"
+	}
+	if reservedDevice(look) {
+		return "it is a device on Windows"
+	}
+	return ""
+}
+
+func reservedDevice(look string) bool {
+	stem, _, _ := strings.Cut(look, ".")
+	stem = strings.TrimRight(stem, " ")
+	switch stem {
+	case "con", "prn", "aux", "nul", "conin$", "conout$", "clock$":
+		return true
+	}
+	if len(stem) >= 4 && (stem[:3] == "com" || stem[:3] == "lpt") {
+		d := []rune(stem[3:])
+		return len(d) == 1 && (d[0] >= '0' && d[0] <= '9' || strings.ContainsRune("¹²³", d[0]))
+	}
+	return false
+}
+
+func invisible(r rune) bool {
+	switch {
+	case r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r == 0xfeff, r == 0x00ad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
+		r == 0x180e, r == 0x3164, r == 0xffa0, r >= 0xfff0 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff,
+		r >= 0xfe00 && r <= 0xfe0f:
+		return true
+	}
+	return unicode.Is(unicode.Cs, r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError ||
+		r != ' ' && unicode.Is(unicode.Zs, r)
+}
+
+func slashLike(r rune) bool {
+	return strings.ContainsRune("∕⁄／＼⧵⧸⧹﹨╱╲⟋⟍", r)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// skeleton is how a name looks: letters of other scripts that cannot be told
+// from Latin ones become those, case is folded, combining dots are dropped. It
+// serves to find deception, not to name anything.
+func skeleton(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		switch {
+		case r >= 0xff01 && r <= 0xff5e: // full width
+			r = unicode.ToLower(r - 0xfee0)
+		case r == '․' || r == '·' || r == '。' || r == '｡' || r == 'ꓸ' || r == '．' || r == '﹒':
+			r = '.'
+		case r == '‥':
+			b.WriteByte('.')
+			r = '.'
+		case r == '…':
+			b.WriteString("..")
+			r = '.'
+		case invisible(r), unicode.Is(unicode.Mn, r):
+			continue
+		default:
+			if l, ok := lookAlike[r]; ok {
+				r = l
+			}
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// lookAlike: Cyrillic, Greek, Armenian, IPA and other lower-case letters that
+// common fonts draw like a Latin one.
+var lookAlike = map[rune]rune{
+	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'о': 'o',
+	'р': 'p', 'ԛ': 'q', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'һ': 'h', 'в': 'b', 'н': 'h', 'г': 'r', 'ү': 'y',
+	'α': 'a', 'β': 'b', 'ε': 'e', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'τ': 't', 'υ': 'u', 'χ': 'x', 'γ': 'y', 'η': 'n', 'σ': 'o', 'ω': 'w', 'ϲ': 'c', 'ϳ': 'j',
+	'օ': 'o', 'ո': 'n', 'ս': 'u', 'հ': 'h', 'զ': 'q', 'ց': 'g', 'ք': 'p',
+	'ɡ': 'g', 'ɑ': 'a', 'ɩ': 'i', 'ı': 'i', 'ʋ': 'v', 'ᴄ': 'c', 'ᴏ': 'o', 'ᴜ': 'u', 'ᴠ': 'v', 'ᴡ': 'w', 'ᴢ': 'z', 'ɴ': 'n', 'ʀ': 'r', 'ʟ': 'l',
+	'ꞵ': 'b', 'ⅰ': 'i', 'ⅼ': 'l', 'ⅽ': 'c', 'ⅾ': 'd', 'ⅿ': 'm', 'ⅴ': 'v', 'ⅹ': 'x', 'ß': 's', 'ſ': 's', 'ﬁ': 'f', 'ℊ': 'g', 'ℓ': 'l', 'ℹ': 'i',
+	'’': '\'', '‐': '-', '‑': '-', '–': '-', '—': '-', '−': '-',
+}

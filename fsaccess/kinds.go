@@ -1,0 +1,333 @@
+package fsaccess
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Kind is a dangerous kind of content: one that does something by being opened,
+// unpacked or merely looked at.
+type Kind string
+
+const (
+	KindExecutable Kind = "executable" // programs and installers
+	KindScript     Kind = "script"     // run by a double click, or begins with #!
+	KindShortcut   Kind = "shortcut"   // leads elsewhere
+	KindMacro      Kind = "macro"      // an office file that carries a program
+	KindActive     Kind = "active"     // HTML or SVG with script
+	KindAutorun    Kind = "autorun"    // read by the system when a folder is opened
+	KindArchive    Kind = "archive"    // unpacks to elsewhere, or to far too much
+)
+
+// Classify names the dangerous kinds of a file, by its name and its content:
+// either is enough, for either is believed by some program. Source code of
+// languages that a double click does not run is no script.
+func Classify(name string, data []byte) []Kind {
+	return classify(name, data, int64(len(data)))
+}
+
+// inspectMax is how much of a file is looked at. An archive must be whole to
+// be judged; a larger one counts as dangerous.
+const inspectMax = 16 << 20
+
+var kindByExt = map[Kind]string{
+	KindExecutable: "exe dll com scr msi msix appx sys cpl drv ocx efi app dmg pkg deb rpm apk ipa jar class dex so dylib elf run appimage msp mst gadget xbap application crx xpi",
+	KindScript:     "bat cmd vbs vbe jse wsf wsh wsc sct hta ps1 ps1xml psm1 psd1 ps2 psc1 msh sh bash zsh fish csh ksh command tool action workflow scpt applescript reg chm msc csh",
+	KindShortcut:   "lnk url webloc desktop scf library-ms searchconnector-ms search-ms settingcontent-ms appref-ms pif mad maf website theme themepack diagcab contact rdp jnlp inetloc fileloc afploc",
+	KindMacro:      "docm dotm xlsm xltm xlam xlsb xll pptm potm ppam ppsm sldm accde accdb mde slk iqy dqy oqy wiz",
+}
+
+func classify(name string, head []byte, size int64) []Kind {
+	var out []Kind
+	add := func(k Kind, is bool) {
+		if is && !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	base := protectedForm(baseOf(name))
+	ext := strings.TrimPrefix(path.Ext(base), ".")
+	for _, k := range []Kind{KindExecutable, KindScript, KindShortcut, KindMacro} {
+		add(k, ext != "" && slices.Contains(strings.Fields(kindByExt[k]), ext))
+	}
+	switch base {
+	case "autorun.inf", "autoplay.inf", "desktop.ini", "folder.htt", ".envrc", ".directory", ".xprofile", ".xinitrc", ".xsession", ".lesskey", ".pythonrc", "sitecustomize.py", "usercustomize.py", "conftest.py", ".npmrc", ".yarnrc", ".pypirc", ".bash_login", ".bash_logout", ".zshenv", ".zlogin", ".inputrc", ".vimrc", ".nvimrc", ".exrc", ".tmux.conf", ".ssh":
+		add(KindAutorun, true)
+	}
+	byMagic(head, add)
+	text := decodeText(head)
+	add(KindScript, bytes.HasPrefix(text, []byte("#!")) || bytes.HasPrefix(text, []byte("\xef\xbb\xbf#!")))
+	add(KindActive, activeMarkup(ext, text))
+	add(KindShortcut, shortcutText(text))
+	macro, archive := inspectArchive(head, size)
+	add(KindMacro, macro)
+	add(KindArchive, archive)
+	return out
+}
+
+func byMagic(b []byte, add func(Kind, bool)) {
+	has := func(s string) bool { return bytes.HasPrefix(b, []byte(s)) }
+	add(KindExecutable, len(b) >= 0x40 && has("MZ") || has("\x7fELF") || has("\xfe\xed\xfa\xce") || has("\xfe\xed\xfa\xcf") ||
+		has("\xce\xfa\xed\xfe") || has("\xcf\xfa\xed\xfe") || has("\xca\xfe\xba\xbe") || has("dex\n03") || has("!<arch>\ndebian") ||
+		has("\xed\xab\xee\xdb") || has("Cr24"))
+	add(KindShortcut, has("L\x00\x00\x00\x01\x14\x02\x00"))
+	if has("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") { // a compound file: old office formats, and installers
+		wide := func(s string) []byte {
+			var w []byte
+			for _, c := range s {
+				w = binary.LittleEndian.AppendUint16(w, uint16(c))
+			}
+			return w
+		}
+		add(KindMacro, bytes.Contains(b, wide("VBA")) || bytes.Contains(b, wide("Macros")) || bytes.Contains(b, wide("_VBA_PROJECT")))
+	}
+	add(KindMacro, has("{\\rt") && (bytes.Contains(b, []byte("\\objdata")) || bytes.Contains(b, []byte("\\objupdate"))))
+}
+
+// decodeText gives text in bytes that are ASCII where it matters: UTF-16 and
+// UTF-32 are how one hides from a filter that looks for bytes.
+func decodeText(b []byte) []byte {
+	b = b[:min(len(b), 2<<20)]
+	step, at := 0, 0
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xfe\x00\x00")):
+		step = 4
+	case bytes.HasPrefix(b, []byte("\x00\x00\xfe\xff")):
+		step, at = 4, 3
+	case bytes.HasPrefix(b, []byte("\xff\xfe")), len(b) > 3 && b[0] == '<' && b[1] == 0:
+		step = 2
+	case bytes.HasPrefix(b, []byte("\xfe\xff")), len(b) > 3 && b[0] == 0 && b[1] == '<':
+		step, at = 2, 1
+	default:
+		return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	}
+	out := make([]byte, 0, len(b)/step)
+	for i := at; i < len(b); i += step {
+		out = append(out, b[i])
+	}
+	return bytes.TrimPrefix(bytes.TrimPrefix(out, []byte("\xff")), []byte("\xfe"))
+}
+
+// activeMarkup is careful to the side of caution: a page that only talks about
+// script in its text is asked about too.
+func activeMarkup(ext string, text []byte) bool {
+	low := bytes.ToLower(text)
+	trim := bytes.TrimLeft(low, " \t\r\n\x00")
+	markup := slices.Contains(strings.Fields("html htm xhtml xht shtml svg svgz mht mhtml xml xsl xslt htc"), ext)
+	for _, p := range []string{"<!doctype", "<html", "<svg", "<?xml", "<script", "<head", "<body", "<iframe", "<!--", "<object", "<embed", "<math", "<style", "<a ", "<img", "<table", "<div", "<p>", "<meta", "<link", "<title"} {
+		markup = markup || bytes.HasPrefix(trim, []byte(p))
+	}
+	if !markup {
+		return false
+	}
+	for _, p := range []string{"<script", ":script", "javascript:", "vbscript:", "<iframe", "<frame", "<object", "<embed", "<applet", "<foreignobject", "<handler", "<set ", "<animate", "<?xml-stylesheet", "<!entity", "http-equiv", "srcdoc", "data:text/html", "&#", "<base", "<portal", "<form", "<meta", "<use"} {
+		if p == "<meta" {
+			continue // a charset is no harm; http-equiv is looked for itself
+		}
+		if bytes.Contains(low, []byte(p)) {
+			return true
+		}
+	}
+	return hasHandler(low)
+}
+
+// hasHandler looks for an attribute whose name begins with "on".
+func hasHandler(low []byte) bool {
+	for i := 0; ; {
+		k := bytes.Index(low[i:], []byte("on"))
+		if k < 0 {
+			return false
+		}
+		i += k
+		before := byte(' ')
+		if i > 0 {
+			before = low[i-1]
+		}
+		j := i + 2
+		for j < len(low) && (low[j] >= 'a' && low[j] <= 'z') {
+			j++
+		}
+		eq := j
+		for eq < len(low) && (low[eq] == ' ' || low[eq] == '\n' || low[eq] == '\t' || low[eq] == '\r' || low[eq] == '\f') {
+			eq++
+		}
+		if j > i+2 && eq < len(low) && low[eq] == '=' && strings.IndexByte(" \t\r\n\f/\"'\x00", before) >= 0 {
+			return true
+		}
+		i += 2
+	}
+}
+
+func shortcutText(text []byte) bool {
+	low := bytes.ToLower(bytes.TrimLeft(text[:min(len(text), 4096)], " \t\r\n"))
+	return bytes.HasPrefix(low, []byte("[internetshortcut")) || bytes.HasPrefix(low, []byte("[desktop entry]")) ||
+		bytes.HasPrefix(low, []byte("[shell]\r\ncommand")) || bytes.HasPrefix(low, []byte("[{000214a0-"))
+}
+
+// The measure of an explosion.
+const (
+	archiveEntries = 10_000
+	archiveBytes   = 1 << 30
+	archiveRatio   = 200
+	archivePeek    = 64 << 20 // how much is unpacked to see whether sizes are true
+)
+
+// inspectArchive looks into ZIP (wherever it begins, as unpackers do), gzip and
+// tar.
+func inspectArchive(b []byte, size int64) (macro, bad bool) {
+	whole := size == int64(len(b))
+	switch {
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")), bytes.HasPrefix(b, []byte("PK\x05\x06")), whole && hasZipEnd(b):
+		if !whole {
+			return false, true
+		}
+		return inspectZip(b)
+	case bytes.HasPrefix(b, []byte("\x1f\x8b")):
+		if !whole {
+			return false, true
+		}
+		return false, inspectGzip(b)
+	case len(b) > 262 && string(b[257:262]) == "ustar":
+		return false, inspectTar(bytes.NewReader(b)) || !whole
+	}
+	return false, false
+}
+
+func hasZipEnd(b []byte) bool {
+	tail := b[max(0, len(b)-65557):]
+	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
+	return i >= 0 && len(tail)-i >= 22 && bytes.Contains(b, []byte("PK\x01\x02"))
+}
+
+func inspectZip(b []byte) (macro, bad bool) {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return bytes.Contains(b, []byte("vbaProject")), true // some unpacker will make something of it
+	}
+	var total uint64
+	peek := int64(archivePeek)
+	bad = len(z.File) > archiveEntries
+	for _, f := range z.File {
+		low := strings.ToLower(f.Name)
+		macro = macro || strings.HasSuffix(low, "vbaproject.bin") || strings.HasSuffix(low, "vbadata.xml") || strings.Contains(low, "/activex/") || strings.Contains(low, "macrosheets/")
+		bad = bad || escapes(f.Name) || f.Mode()&os.ModeSymlink != 0
+		total += f.UncompressedSize64
+		bad = bad || f.UncompressedSize64 > 1<<20 && f.UncompressedSize64/max(1, f.CompressedSize64) > archiveRatio
+		if peek > 0 && !bad {
+			n, lies := unpackedSize(f, peek)
+			peek -= n
+			bad = bad || lies
+		}
+	}
+	return macro, bad || total > archiveBytes
+}
+
+// unpackedSize unpacks into nothing, to see that the declared size is true.
+func unpackedSize(f *zip.File, limit int64) (n int64, lies bool) {
+	r, err := f.Open()
+	if err != nil {
+		return 0, errors.Is(err, zip.ErrFormat)
+	}
+	defer r.Close()
+	n, err = io.Copy(io.Discard, io.LimitReader(r, limit))
+	return n, uint64(n) > f.UncompressedSize64 || errors.Is(err, zip.ErrFormat)
+}
+
+func inspectGzip(b []byte) bool {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return true
+	}
+	var first bytes.Buffer
+	n, _ := io.Copy(&capped{&first, 1 << 20}, io.LimitReader(z, archivePeek))
+	if n == archivePeek || n > 1<<20 && n/int64(len(b)) > archiveRatio {
+		return true
+	}
+	t := first.Bytes()
+	if len(t) > 262 && string(t[257:262]) == "ustar" {
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		return err != nil || inspectTar(z)
+	}
+	return false
+}
+
+// capped keeps the first bytes and swallows the rest.
+type capped struct {
+	b    *bytes.Buffer
+	room int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	k := min(len(p), c.room-c.b.Len())
+	c.b.Write(p[:k])
+	return len(p), nil
+}
+
+func inspectTar(r io.Reader) bool {
+	t := tar.NewReader(r)
+	var total int64
+	for n := 0; ; n++ {
+		h, err := t.Next()
+		if err == io.EOF {
+			return false
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return n == 0 || !errors.Is(err, io.ErrUnexpectedEOF)
+		}
+		total += h.Size
+		if n > archiveEntries || total > archiveBytes || escapes(h.Name) {
+			return true
+		}
+		switch h.Typeflag {
+		case tar.TypeReg, tar.TypeDir, tar.TypeXGlobalHeader:
+		default:
+			return true // links and devices
+		}
+	}
+}
+
+// escapes reports whether some unpacker would put an entry elsewhere.
+func escapes(name string) bool {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if strings.HasPrefix(name, "/") || strings.IndexByte(name, 0) >= 0 || len(name) > 1 && name[1] == ':' {
+		return true
+	}
+	for e := range strings.SplitSeq(name, "/") {
+		if e == ".." || Protected(e) != "" {
+			return true
+		}
+	}
+	return Protected(name) != ""
+}
+
+// kindsOf classifies a file that is there.
+func kindsOf(ctx context.Context, c core, name string) ([]Kind, error) {
+	return kindsOfAs(ctx, c, name, name)
+}
+
+// kindsOfAs classifies it as if it had another name.
+func kindsOfAs(ctx context.Context, c core, name, as string) ([]Kind, error) {
+	f, err := c.open(ctx, name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	head, err := io.ReadAll(io.LimitReader(f, inspectMax))
+	if err != nil {
+		return nil, err
+	}
+	return classify(as, head, fi.Size()), nil
+}
