@@ -103,10 +103,11 @@ func (c *conversation) tell(name string, args ...any) {
 
 // touch marks s as to be rendered. c.mu is held.
 func (c *conversation) touch(s *Section) {
-	if !s.dirty {
-		s.dirty = true
-		c.dirty = append(c.dirty, s)
+	if s.dirty {
+		return // and the painter knows
 	}
+	s.dirty = true
+	c.dirty = append(c.dirty, s)
 	c.wake()
 }
 

@@ -15,7 +15,7 @@ import (
 const (
 	// helloGrace is how long a loaded frame may take to say hello. Its script
 	// runs before its load event, so the message is under way already.
-	helloGrace = 500 * time.Millisecond
+	helloGrace = 2 * time.Second
 	// silentBeats is how many heartbeats without an answer mean that the frame
 	// is lost.
 	silentBeats = 3

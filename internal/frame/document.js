@@ -114,7 +114,7 @@
         }
         for (const { name, value } of b.attributes) {
           if (a.getAttribute(name) === value || (name === 'open' && a.hasAttribute('data-state'))) continue;
-          if (name === 'data-image') a.removeAttribute('src');
+          if (name === 'data-image') { a.removeAttribute('src'); a.removeAttribute('data-state'); }
           a.setAttribute(name, value);
         }
         morph(a, b);
@@ -161,9 +161,18 @@
       waiting.set(req, [img]);
       say('image', req, id, img.dataset.image || '');
     }
-    for (const table of el.getElementsByTagName('table')) {
+    for (const table of el.getElementsByTagName('table')) tables.add(table);
+  };
+
+  // A table that scrolls can be scrolled by keyboard. Asking costs a layout, so
+  // it is asked once a batch.
+  /** @type {Set<HTMLTableElement>} */
+  const tables = new Set();
+  const settle = () => {
+    for (const table of tables) {
       if (table.scrollWidth > table.clientWidth) table.tabIndex = 0;
     }
+    tables.clear();
   };
 
   // ---- the person's hands ---------------------------------------------------------
@@ -217,7 +226,9 @@
     if (h !== last) say('size', last = h);
   }).observe(root);
 
+  let violations = 0;
   document.addEventListener('securitypolicyviolation', (e) => {
+    if (++violations > 200) return; // enough to know
     say('violation', e.effectiveDirective, e.blockedURI.slice(0, 1000), e.disposition, (e.sample || '').slice(0, 80));
   });
 
@@ -272,6 +283,7 @@
     } catch (err) {
       say('error', String(err).slice(0, 500));
     }
+    settle();
     last = height();
     say('ack', seq, last < 0 ? '' : last);
   };
