@@ -1,0 +1,215 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
+)
+
+// show puts HTML that no sanitiser has seen behind the walls: what follows holds
+// also for what a sanitiser might miss.
+func show(t *testing.T, d *Document, raw string) *Section {
+	t.Helper()
+	s := d.Section("raw")
+	s.c.mu.Lock()
+	s.show(raw)
+	s.c.mu.Unlock()
+	flush(t, d)
+	return s
+}
+
+// click clicks at a point of the document, in CSS pixels from its corner.
+func click(t *testing.T, d *Document, x, y float64) {
+	t.Helper()
+	outer := make(chan jsx.Value, 1)
+	d.impl.do(func() { outer <- d.impl.frame.outer })
+	rect := must(jsx.Call(<-outer, "getBoundingClientRect"))(t)
+	left, top := must(jsx.GetFinite(rect, "left"))(t), must(jsx.GetFinite(rect, "top"))(t)
+	if x < 0 {
+		x += must(jsx.GetFinite(rect, "width"))(t)
+	}
+	testpage.ClickAt(t, left+x, top+y)
+}
+
+func receive[T any](t *testing.T, from <-chan T, what string) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("never came: %s", what)
+	}
+	return v
+}
+
+// clickFor clicks until something comes: a frame that was just laid out may not
+// be hit yet. What comes more than once is dropped.
+func clickFor[T any](t *testing.T, d *Document, x, y float64, from <-chan T, what string) (v T) {
+	t.Helper()
+	for range 15 {
+		click(t, d, x, y)
+		select {
+		case v = <-from:
+			for time.Sleep(150 * time.Millisecond); len(from) > 0; {
+				<-from
+			}
+			return v
+		case <-time.After(400 * time.Millisecond):
+		}
+	}
+	t.Fatalf("never came: %s", what)
+	return v
+}
+
+func TestLinkReachesTheHost(t *testing.T) {
+	links := make(chan Link, 100)
+	d := open(t, DocumentOptions{OnLink: func(_ context.Context, l Link) { links <- l }})
+	show(t, d, `<a data-href="https://example.org/a?b" role="link" tabindex="0">somewhere else</a>`)
+	if got := clickFor(t, d, 20, 12, links, "the link"); got != (Link{"raw", "https://example.org/a?b", "somewhere else"}) {
+		t.Errorf("got %+v", got)
+	}
+	if testpage.Engine() == "webkit" {
+		t.Log("WebKit's driver sends keys to the top document only: Enter on a link is not tested here")
+	} else {
+		testpage.Press(t, "Enter") // the click gave it the focus
+		if got := receive(t, links, "the link by keyboard"); got.URL != "https://example.org/a?b" {
+			t.Errorf("got %+v", got)
+		}
+	}
+	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "//example.org", ""} {
+		show(t, d, `<a data-href="`+bad+`" tabindex="0">a link that is none</a>`)
+		click(t, d, 20, 12)
+	}
+	show(t, d, `<a data-href="https://example.org/last">last</a>`)
+	if got := clickFor(t, d, 12, 12, links, "the last link"); got.URL != "https://example.org/last" {
+		t.Errorf("a link that is none reached the host: %+v", got)
+	}
+}
+
+func TestLinksDoNothingByThemselves(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	show(t, d, `<a data-href="https://example.org/" tabindex="0">inert</a>`)
+	before := must(jsx.GetString(must(jsx.Get(jsx.Global(), "location"))(t), "href", 1000))(t)
+	click(t, d, 12, 12)
+	time.Sleep(100 * time.Millisecond)
+	if now := must(jsx.GetString(must(jsx.Get(jsx.Global(), "location"))(t), "href", 1000))(t); now != before {
+		t.Errorf("the page went to %s", now)
+	}
+}
+
+func TestImages(t *testing.T) {
+	chart, err := os.ReadFile("../examples/markdown/chart.png") // 320 × 120
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan ImageRequest, 10)
+	d := open(t, DocumentOptions{OnImage: func(_ context.Context, r ImageRequest) ([]byte, error) {
+		asked <- r
+		switch r.URL {
+		case "chart":
+			return chart, nil
+		case "svg":
+			return []byte("<svg xmlns='http://www.w3.org/2000/svg' height='900'/>"), nil
+		}
+		return nil, errors.New("no such image")
+	}})
+	show(t, d, `<p><img data-image="svg" alt="words"></p><p><img data-image="none" alt="words"></p>`)
+	receive(t, asked, "the first request")
+	receive(t, asked, "the second request")
+	flush(t, d)
+	low := d.Height()
+	if low > 120 {
+		t.Errorf("height %d: an image that was refused is shown", low)
+	}
+	show(t, d, `<p><img data-image="chart" alt="a chart"></p>`)
+	if got := receive(t, asked, "the request for the chart"); got != (ImageRequest{"raw", "chart"}) {
+		t.Errorf("asked for %+v", got)
+	}
+	eventually(t, "the chart's height", func() bool { return d.Height() >= 120 })
+}
+
+func TestImagesAreRefusedByDefault(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	show(t, d, `<img data-image="https://example.org/x.png" alt="words">`)
+	flush(t, d)
+	if d.Height() > 60 {
+		t.Errorf("height %d", d.Height())
+	}
+}
+
+func TestCopyTakesTheHostsText(t *testing.T) {
+	copied := make(chan string, 100)
+	d := open(t, DocumentOptions{OnCopy: func(_ context.Context, s string) error { copied <- s; return nil }})
+	show(t, d, "<p>text</p><pre><code class=\"language-go\">a &lt; b\n</code></pre>")
+	if got := clickFor(t, d, -30, 56, copied, "the text"); got != "a < b\n" {
+		t.Errorf("copied %q", got)
+	}
+}
+
+// loaders is markup that loads something wherever it may.
+const loaders = `<img src="SINK/img"><img srcset="SINK/srcset 2x"><picture><source srcset="SINK/source"><img></picture>
+	<video src="SINK/video" poster="SINK/poster" autoplay></video><audio src="SINK/audio" autoplay></audio>
+	<object data="SINK/object"></object><embed src="SINK/embed"><link rel="stylesheet" href="SINK/css">
+	<link rel="prefetch" href="SINK/prefetch"><link rel="preload" as="image" href="SINK/preload">
+	<style>@import "SINK/import"; body { background: url(SINK/background) }</style>
+	<div style="background: url(SINK/style)">x</div><svg><image href="SINK/svg"/></svg><input type="image" src="SINK/input">
+	<script src="SINK/script"></script><img src=x onerror="new Image().src='SINK/handler'">`
+
+// connectors is markup whose address browsers connect to whatever a policy says,
+// though no request is sent: only the sanitiser or Connection-Allowlist stops it.
+const connectors = `<link rel="preconnect" href="SINK"><iframe src="SINK/iframe"></iframe>`
+
+func from(sink *testpage.Endpoint, markup string) string {
+	return strings.ReplaceAll(markup, "SINK", sink.URL)
+}
+
+// With the sanitiser off, the frame's policy still stops what would load, says
+// so, and nothing reaches the network.
+func TestPolicyHoldsAlone(t *testing.T) {
+	sink := testpage.Sink(t)
+	seen := make(chan Violation, 1000)
+	d := open(t, DocumentOptions{OnViolation: func(v Violation) { seen <- v }})
+	show(t, d, from(sink, loaders))
+	if v := receive(t, seen, "a violation"); !v.Enforced || v.Directive == "" {
+		t.Errorf("violation %+v", v)
+	}
+	if got := sink.Quiet(400 * time.Millisecond); got.Total() != 0 {
+		t.Errorf("reached the network: %+v", got)
+	}
+	// What this policy can't stop. If this comes to nothing in every engine,
+	// strike it from THREATMODEL.md.
+	show(t, d, from(sink, connectors))
+	got := sink.Quiet(time.Second)
+	if len(got.Requests) != 0 {
+		t.Errorf("requests reached the network: %+v", got)
+	}
+	if testpage.Engine() == "chromium" && got.Connections == 0 {
+		t.Error("preconnect and iframe connect no more without Connection-Allowlist: say so in THREATMODEL.md")
+	}
+	// The sink does see what is not behind the walls.
+	sink.Reset()
+	element(t, "img", map[string]string{"src": sink.URL + "/control"})
+	if got := sink.Wait(1, 5*time.Second); len(got.Requests) == 0 {
+		t.Error("the control did not reach the sink: this test shows nothing")
+	}
+}
+
+// Connection-Allowlist closes the rest, sanitiser off, in engines that know it.
+func TestConnectionAllowlistStopsTheRest(t *testing.T) {
+	if testpage.Engine() != "chromium" {
+		t.Skipf("%s does not know Connection-Allowlist", testpage.Engine())
+	}
+	testpage.Run(t, testpage.Page{Header: map[string]string{"Connection-Allowlist": "(response-origin)"}}, func(t *testing.T) {
+		sink := testpage.Sink(t)
+		d := open(t, DocumentOptions{})
+		show(t, d, from(sink, connectors+loaders))
+		if got := sink.Quiet(time.Second); got.Total() != 0 {
+			t.Errorf("reached the network: %+v", got)
+		}
+	})
+}
