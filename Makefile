@@ -85,6 +85,7 @@ dist: $(BIN)/wasm_exec ## build the prebuilt bailey.wasm with its JavaScript API
 
 .PHONY: newest
 newest: ## the tests against the newest goldmark, bluemonday and x/net (meant for a schedule)
+	@mkdir -p build
 	cp go.mod build/newest.mod && cp go.sum build/newest.sum
 	$(GO) get -modfile=build/newest.mod github.com/yuin/goldmark@latest github.com/microcosm-cc/bluemonday@latest golang.org/x/net@latest
 	$(GO) test -modfile=build/newest.mod ./iframe/... ./internal/frame/...
