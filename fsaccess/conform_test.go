@@ -1,8 +1,10 @@
 package fsaccess
 
 import (
+	"fmt"
 	"io/fs"
-	"os"
+	"maps"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -10,19 +12,11 @@ import (
 // sources are the folders that can be had natively; the browser's have the
 // same tests in their own files.
 func sources(t testing.TB) map[string]func(testing.TB) FS {
-	return map[string]func(testing.TB) FS{
+	all := map[string]func(testing.TB) FS{
 		"memory":         func(testing.TB) FS { return NewMemory(MemoryOptions{}) },
 		"memory-browser": func(testing.TB) FS { return NewMemory(MemoryOptions{NoMove: true, Staged: true, NoMode: true}) },
 		"memory-folding": func(testing.TB) FS { return NewMemory(MemoryOptions{FoldCase: true}) },
-		"os": func(t testing.TB) FS {
-			d, err := OpenDir(t.TempDir(), DirOptions{NoSync: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { d.Close() })
-			return d
-		},
-		"foreign": func(testing.TB) FS { return stranger{NewMemory(MemoryOptions{})} },
+		"foreign":        func(testing.TB) FS { return stranger{NewMemory(MemoryOptions{})} },
 		"sub": func(t testing.TB) FS {
 			m := NewMemory(MemoryOptions{})
 			must(t, m.MkdirAll("a/b", 0o777))
@@ -31,6 +25,8 @@ func sources(t testing.TB) map[string]func(testing.TB) FS {
 			return s.(FS)
 		},
 	}
+	maps.Copy(all, platformSources())
+	return all
 }
 
 // stranger hides that an FS is of this package.
@@ -80,7 +76,7 @@ func TestReadOnlySuite(t *testing.T) {
 	m := NewMemory(MemoryOptions{})
 	names := fill(t, m)
 	for name, f := range map[string]*Folder{
-		"iofs":  FromFS(os.DirFS(mirror(t, m))),
+		"iofs":  FromFS(mirror(t, m)),
 		"layer": FromFS(m),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,11 +90,38 @@ func TestReadOnlySuite(t *testing.T) {
 	}
 }
 
-// mirror writes an FS into a temporary folder.
-func mirror(t testing.TB, f FS) string {
-	dir := t.TempDir()
-	must(t, os.CopyFS(dir, f))
-	return dir
+// mirror copies an FS into the standard library's own.
+func mirror(t testing.TB, f FS) fstest.MapFS {
+	m := fstest.MapFS{}
+	must(t, fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == "." {
+			return err
+		}
+		if d.IsDir() {
+			m[p] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
+			return nil
+		}
+		data, err := f.ReadFile(p)
+		m[p] = &fstest.MapFile{Data: data, Mode: 0o644}
+		return err
+	}))
+	return m
 }
 
-var _ fs.FS = stranger{}
+func tree(t testing.TB, f fs.FS) string {
+	t.Helper()
+	var b strings.Builder
+	must(t, fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			fmt.Fprintln(&b, p+"/")
+			return err
+		}
+		data, err := fs.ReadFile(f, p)
+		if len(data) > 100 {
+			data = []byte(fmt.Sprint(len(data), " bytes, ", VersionOf(data)))
+		}
+		fmt.Fprintf(&b, "%s %q\n", p, data)
+		return err
+	}))
+	return b.String()
+}

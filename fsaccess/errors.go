@@ -37,6 +37,8 @@ const (
 	ErrGesture Error = "the browser asks only in answer to a click or a key press: call this from its handler"
 	// ErrRevoked: permission was there and is gone. Ask again with a gesture.
 	ErrRevoked Error = "permission to this folder is gone: ask for it again from a click"
+	// ErrBusy: another handle, tab or program holds the file.
+	ErrBusy Error = "in use by another tab or program; close it there and try again"
 	// ErrCorrupt: a stored record does not match its checksum.
 	ErrCorrupt Error = "stored record is damaged"
 )
@@ -56,6 +58,8 @@ func (e Error) Is(target error) bool {
 		return target == error(syscall.ENOSPC)
 	case ErrTooLarge:
 		return target == error(syscall.EFBIG)
+	case ErrBusy:
+		return target == error(syscall.EBUSY)
 	case ErrCancelled:
 		return target == context.Canceled
 	}

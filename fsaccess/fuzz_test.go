@@ -238,21 +238,3 @@ func statString(fi fs.FileInfo, err error) (any, error) {
 	}
 	return fmt.Sprint(fi.Name(), fi.Size()), nil
 }
-
-func tree(t testing.TB, f fs.FS) string {
-	t.Helper()
-	var b strings.Builder
-	must(t, fs.WalkDir(f, ".", func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			fmt.Fprintln(&b, p+"/")
-			return err
-		}
-		data, err := fs.ReadFile(f, p)
-		if len(data) > 100 {
-			data = []byte(fmt.Sprint(len(data), " bytes, ", VersionOf(data)))
-		}
-		fmt.Fprintf(&b, "%s %q\n", p, data)
-		return err
-	}))
-	return b.String()
-}

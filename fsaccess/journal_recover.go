@@ -98,6 +98,7 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 	}
 	var done []effect
 	before, foreign := 0, 0
+	begun := false
 	for _, e := range r.Effects {
 		now, err := j.look(ctx, e.Path)
 		switch {
@@ -107,6 +108,10 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 			done = append(done, e)
 		case now.same(e.Before):
 			before++
+		case e.Before.none() && e.After.file() && now.file() && now.Size == 0:
+			// A browser makes a new file empty before it can be written.
+			done = append(done, e)
+			begun = true
 		default:
 			foreign++
 		}
@@ -114,7 +119,7 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 	switch {
 	case before == len(r.Effects):
 		return j.forget(ctx, r)
-	case before == 0 || len(done) == 0:
+	case !begun && before == 0 || len(done) == 0:
 		return nil
 	}
 	if err := j.apply(ctx, invert(done), r); err != nil {

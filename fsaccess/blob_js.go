@@ -1,0 +1,168 @@
+package fsaccess
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"sync"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// blobFile is a file open for reading: a File is the content of the moment it
+// was asked for, and the browser refuses to read it once the file has changed.
+type blobFile struct {
+	ctx  context.Context
+	blob jsx.Value
+	info Info
+	cursor
+
+	mu    sync.Mutex
+	ahead []byte // read but not asked for yet
+	at    int64  // where ahead begins
+}
+
+// window is how much is read for a smaller request: a promise costs more than
+// the bytes do.
+const window = 256 << 10
+
+func (f *blobFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *blobFile) size() (int64, error)       { return f.info.size, nil }
+
+func (f *blobFile) Read(p []byte) (int, error) { return f.cursor.read(p, f.ReadAt) }
+
+func (f *blobFile) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.info.size {
+		return 0, io.EOF
+	}
+	want := int(min(int64(len(p)), f.info.size-off))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if off < f.at || off+int64(want) > f.at+int64(len(f.ahead)) {
+		n := int64(want)
+		if n < window {
+			n = min(window, f.info.size-off)
+		}
+		part, err := jsx.Call(f.blob, "slice", float64(off), float64(off+n))
+		if err != nil {
+			return 0, webErr(err)
+		}
+		buf, err := await(f.ctx, part, "arrayBuffer")
+		if err != nil {
+			return 0, err
+		}
+		if n > window {
+			// Straight to where it is wanted.
+			k, err := jsx.CopyToGo(p[:want], buf, 0)
+			if err == nil && k < len(p) {
+				err = io.EOF
+			}
+			return k, err
+		}
+		if f.ahead, err = jsx.Bytes(buf, int(n)); err != nil {
+			return 0, err
+		}
+		f.at = off
+	}
+	n := copy(p[:want], f.ahead[off-f.at:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *blobFile) Seek(off int64, whence int) (int64, error) {
+	return f.cursor.seek(off, whence, f.size)
+}
+func (f *blobFile) Write([]byte) (int, error)          { return 0, errBadFD }
+func (f *blobFile) WriteAt([]byte, int64) (int, error) { return 0, errBadFD }
+func (f *blobFile) Truncate(int64) error               { return errInvalid }
+func (f *blobFile) Sync() error                        { return nil }
+func (f *blobFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
+func (f *blobFile) Close() error {
+	f.mu.Lock()
+	f.ahead = nil
+	f.mu.Unlock()
+	return nil
+}
+
+// replace writes to the browser's own swap file, which takes the old file's
+// place when it is closed.
+func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (replacement, error) {
+	if h.mode == ReadOnly {
+		return nil, ErrReadOnly
+	}
+	handle, isDir, err := h.entry(ctx, name)
+	made := notExist(err)
+	switch {
+	case isDir:
+		return nil, errIsDir
+	case made:
+		if err := h.create(ctx, name); err != nil {
+			return nil, err
+		}
+		if handle, _, err = h.entry(ctx, name); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	w, err := await(ctx, handle, "createWritable")
+	if err != nil {
+		if made {
+			_ = h.remove(context.WithoutCancel(ctx), name)
+		}
+		return nil, err
+	}
+	return &webReplacement{h: h, ctx: ctx, w: w, name: name, made: made}, nil
+}
+
+type webReplacement struct {
+	h    *handles
+	ctx  context.Context
+	w    jsx.Value
+	name string
+	made bool // the file was not there before
+	done bool
+}
+
+func (r *webReplacement) Write(p []byte) (int, error) {
+	if r.done {
+		return 0, fs.ErrClosed
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	b, err := jsx.FromBytes(p)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := await(r.ctx, r.w, "write", b); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (r *webReplacement) commit(ctx context.Context) error {
+	if r.done {
+		return fs.ErrClosed
+	}
+	if _, err := await(ctx, r.w, "close"); err != nil {
+		r.abort()
+		return err
+	}
+	r.done = true
+	return nil
+}
+
+func (r *webReplacement) abort() {
+	if r.done {
+		return
+	}
+	r.done = true
+	ctx := context.WithoutCancel(r.ctx)
+	_, _ = await(ctx, r.w, "abort")
+	if r.made && r.h != nil {
+		_ = r.h.remove(ctx, r.name)
+	}
+}

@@ -1,0 +1,249 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// dropZone hears drops. The handles must be asked for while the event is being
+// handled, and can be waited for later.
+type dropZone struct {
+	s     *jsx.Scope
+	drops chan droppedItem
+}
+
+type droppedItem struct {
+	promise jsx.Value // of a FileSystemHandle
+	entry   jsx.Value // or a FileSystemEntry
+}
+
+func newDropZone(selector string) (*dropZone, error) {
+	doc, err := jsx.Lookup(jsx.Global(), "document")
+	if err != nil || jsx.Nullish(doc) {
+		return nil, fmt.Errorf("dropping needs a page: %w", errors.ErrUnsupported)
+	}
+	el, err := jsx.Call(doc, "querySelector", selector)
+	if err != nil {
+		return nil, err
+	}
+	if jsx.Nullish(el) {
+		return nil, fmt.Errorf("no element for %q: %w", selector, errNotExist)
+	}
+	z := &dropZone{s: jsx.NewScope(jsx.ScopeOptions{}), drops: make(chan droppedItem, 256)}
+	over := func(e jsx.Value) { _, _ = jsx.Call(e, "preventDefault") }
+	_, err1 := z.s.Listen(el, "dragover", over)
+	_, err2 := z.s.Listen(el, "drop", func(e jsx.Value) {
+		over(e)
+		z.take(e)
+	})
+	if err := errors.Join(err1, err2); err != nil {
+		z.s.Close()
+		return nil, err
+	}
+	return z, nil
+}
+
+func (z *dropZone) take(event jsx.Value) {
+	items, err := jsx.Lookup(event, "dataTransfer.items")
+	if err != nil {
+		return
+	}
+	n, err := jsx.Length(items)
+	if err != nil {
+		return
+	}
+	for i := range n {
+		item, err := jsx.Index(items, i)
+		if err != nil {
+			return
+		}
+		if kind, err := stringOf(item, "kind"); err != nil || kind != "file" {
+			continue
+		}
+		var d droppedItem
+		if jsx.Has(item, "getAsFileSystemHandle") {
+			d.promise, err = jsx.Call(item, "getAsFileSystemHandle")
+		} else {
+			d.entry, err = jsx.Call(item, "webkitGetAsEntry")
+		}
+		if err != nil {
+			continue
+		}
+		select {
+		case z.drops <- d:
+		default: // more at once than anybody drops on purpose
+		}
+	}
+}
+
+func (z *dropZone) close() error { return z.s.Close() }
+
+func (z *dropZone) next(ctx context.Context) (Drop, error) {
+	var d droppedItem
+	select {
+	case d = <-z.drops:
+	case <-ctx.Done():
+		return Drop{}, context.Cause(ctx)
+	}
+	if !jsx.Nullish(d.promise) {
+		handle, err := jsx.Await(ctx, d.promise)
+		if err != nil {
+			return Drop{}, webErr(err)
+		}
+		return dropHandle(ctx, handle)
+	}
+	return dropEntry(ctx, d.entry)
+}
+
+func dropHandle(ctx context.Context, handle jsx.Value) (Drop, error) {
+	name, err := stringOf(handle, "name")
+	if err != nil {
+		return Drop{}, err
+	}
+	kind, err := stringOf(handle, "kind")
+	if err != nil {
+		return Drop{}, err
+	}
+	if kind == "directory" {
+		mode := ReadOnly
+		if p, err := queryPermission(ctx, handle, ReadWrite); err == nil && p == Granted {
+			mode = ReadWrite
+		}
+		f, err := newHandles(handle, "drop", mode, "picked:"+name)
+		return Drop{name, f}, err
+	}
+	file, err := await(ctx, handle, "getFile")
+	if err != nil {
+		return Drop{}, err
+	}
+	t := newFileTree("drop")
+	if err := t.add(name, file, handle); err != nil {
+		return Drop{}, err
+	}
+	p, err := queryPermission(ctx, handle, ReadWrite)
+	t.writable = err == nil && p == Granted
+	return Drop{name, newFolder(t)}, nil
+}
+
+// dropEntry reads a dropped tree where the browser has only the older API. Its
+// functions take callbacks.
+func dropEntry(ctx context.Context, entry jsx.Value) (Drop, error) {
+	if jsx.Nullish(entry) {
+		return Drop{}, errUnsupported
+	}
+	name, err := stringOf(entry, "name")
+	if err != nil {
+		return Drop{}, err
+	}
+	t := newFileTree("drop")
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	defer s.Close()
+	isDir, err := boolOf(entry, "isDirectory")
+	if err != nil {
+		return Drop{}, err
+	}
+	if isDir {
+		err = addEntries(ctx, s, t, entry, ".", 0)
+	} else {
+		err = addEntryFile(ctx, s, t, entry, name)
+	}
+	return Drop{name, newFolder(t)}, err
+}
+
+func boolOf(v jsx.Value, name string) (bool, error) {
+	b, err := jsx.Get(v, name)
+	if err != nil {
+		return false, err
+	}
+	return jsx.Bool(b)
+}
+
+// called waits for one of two callbacks.
+func called(ctx context.Context, s *jsx.Scope, call func(ok, failed jsx.Value) error) (jsx.Value, error) {
+	type answer struct {
+		v   jsx.Value
+		err error
+	}
+	c := make(chan answer, 2)
+	ok, freeOK, err1 := s.Func(func(args []jsx.Value) {
+		a := answer{}
+		if len(args) > 0 {
+			a.v = args[0]
+		}
+		c <- a
+	})
+	failed, freeFailed, err2 := s.Func(func([]jsx.Value) { c <- answer{err: ErrConflict} })
+	if err := errors.Join(err1, err2); err != nil {
+		return jsx.Value{}, err
+	}
+	defer freeOK()
+	defer freeFailed()
+	if err := call(ok, failed); err != nil {
+		return jsx.Value{}, err
+	}
+	select {
+	case a := <-c:
+		return a.v, a.err
+	case <-ctx.Done():
+		return jsx.Value{}, context.Cause(ctx)
+	}
+}
+
+func addEntryFile(ctx context.Context, s *jsx.Scope, t *fileTree, entry jsx.Value, name string) error {
+	f, err := called(ctx, s, func(ok, failed jsx.Value) error {
+		_, err := jsx.Call(entry, "file", ok, failed)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return t.add(name, f, jsx.Undefined())
+}
+
+func addEntries(ctx context.Context, s *jsx.Scope, t *fileTree, dir jsx.Value, at string, depth int) error {
+	if depth > 200 {
+		return ErrTooLarge
+	}
+	reader, err := jsx.Call(dir, "createReader")
+	if err != nil {
+		return err
+	}
+	for {
+		page, err := called(ctx, s, func(ok, failed jsx.Value) error {
+			_, err := jsx.Call(reader, "readEntries", ok, failed)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		n, err := jsx.Length(page)
+		if err != nil || n == 0 {
+			return err
+		}
+		for i := range n {
+			e, err := jsx.Index(page, i)
+			if err != nil {
+				return err
+			}
+			name, err := stringOf(e, "name")
+			if err != nil {
+				return err
+			}
+			isDir, err := boolOf(e, "isDirectory")
+			if err != nil {
+				return err
+			}
+			if !isDir {
+				err = addEntryFile(ctx, s, t, e, join(at, name))
+			} else if err = t.addDir(join(at, name)); err == nil {
+				err = addEntries(ctx, s, t, e, join(at, name), depth+1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,448 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// handles is a folder behind a FileSystemDirectoryHandle: picked, dropped,
+// restored, or of the origin-private file system.
+type handles struct {
+	root   jsx.Value
+	n      *natives
+	source string
+	sh     *shared
+	mode   Mode
+	move   bool // file handles have move()
+	dmove  bool // folder handles have it
+
+	mu    sync.Mutex
+	dirs  map[string]jsx.Value // known folder handles; they are names, not things
+	count int
+}
+
+func newHandles(root jsx.Value, source string, mode Mode, scope string) (*Folder, error) {
+	n, err := nativeOnce()
+	if err != nil {
+		return nil, webErr(err)
+	}
+	h := &handles{root: root, n: n, source: source, mode: mode, sh: newShared(), dirs: make(map[string]jsx.Value)}
+	h.move = jsx.Supported("FileSystemFileHandle.prototype.move")
+	h.dmove = jsx.Supported("FileSystemDirectoryHandle.prototype.move")
+	h.sh.across = webLocks(scope)
+	return newFolder(h), nil
+}
+
+func (h *handles) base() *shared { return h.sh }
+
+func (h *handles) features() Features {
+	return Features{Source: h.source, ReadOnly: h.mode == ReadOnly, Staged: true, FileMove: h.move, DirMove: h.dmove && h.source == "opfs",
+		Watch: jsx.Supported("FileSystemObserver")}
+}
+
+const maxKnownDirs = 4096
+
+// dir finds a folder's handle, asking only for what is not known yet.
+func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
+	if name == "." {
+		return h.root, nil
+	}
+	h.mu.Lock()
+	v, ok := h.dirs[name]
+	h.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	p, err := h.dir(ctx, parentOf(name))
+	if err != nil {
+		return jsx.Value{}, err
+	}
+	if v, err = await(ctx, p, "getDirectoryHandle", baseOf(name)); err != nil {
+		return v, err
+	}
+	h.mu.Lock()
+	if len(h.dirs) >= maxKnownDirs {
+		clear(h.dirs)
+	}
+	h.dirs[name] = v
+	h.mu.Unlock()
+	return v, nil
+}
+
+// forget drops what is known of a folder that is gone or moved.
+func (h *handles) forget(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for p := range h.dirs {
+		if within(name, p) {
+			delete(h.dirs, p)
+		}
+	}
+}
+
+// in calls do with the handle of a folder; one that turns out to be out of date
+// is looked up anew, once.
+func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error) error {
+	for try := 0; ; try++ {
+		d, err := h.dir(ctx, dir)
+		if err != nil {
+			return err
+		}
+		err = do(d)
+		if try > 0 || dir == "." || !notExist(err) && !errors.Is(err, ErrConflict) {
+			return err
+		}
+		// The name may be missing, or the folder: only the latter is news.
+		h.forget(topOf(dir))
+		if _, derr := h.dir(ctx, dir); derr != nil {
+			return derr
+		}
+	}
+}
+
+func topOf(name string) string {
+	top, _, _ := strings.Cut(name, "/")
+	return top
+}
+
+// entry finds what is at a name: a file's handle, or that it is a folder.
+func (h *handles) entry(ctx context.Context, name string) (file jsx.Value, isDir bool, err error) {
+	if name == "." {
+		return jsx.Value{}, true, nil
+	}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		isDir = false
+		file, err = await(ctx, d, "getFileHandle", baseOf(name))
+		if errors.Is(err, errNotDir) { // a mismatch: it is no file
+			isDir = true
+			return nil
+		}
+		return err
+	})
+	return file, isDir, err
+}
+
+func (h *handles) file(ctx context.Context, name string) (handle, file jsx.Value, err error) {
+	handle, isDir, err := h.entry(ctx, name)
+	if err != nil {
+		return handle, file, err
+	}
+	if isDir {
+		return handle, file, errIsDir
+	}
+	file, err = await(ctx, handle, "getFile")
+	return handle, file, err
+}
+
+func fileInfo(name string, file jsx.Value) (Info, error) {
+	size, err := numberOf(file, "size")
+	if err != nil {
+		return Info{}, err
+	}
+	mod, err := numberOf(file, "lastModified")
+	return Info{name: baseOf(name), size: int64(size), mode: 0o666, mtime: millis(mod)}, err
+}
+
+func dirInfoOf(name string) Info {
+	return Info{name: baseOf(name), mode: fs.ModeDir | 0o777}
+}
+
+func (h *handles) stat(ctx context.Context, name string) (fs.FileInfo, error) {
+	_, f, err := h.file(ctx, name)
+	if errors.Is(err, errIsDir) {
+		return dirInfoOf(name), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	fi, err := fileInfo(name, f)
+	if err != nil {
+		return nil, err
+	}
+	return fi, nil
+}
+
+func (h *handles) readFile(ctx context.Context, name string) ([]byte, error) {
+	_, f, err := h.file(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return readBlob(ctx, f)
+}
+
+// readBlob copies a whole blob over: one promise and one copy.
+func readBlob(ctx context.Context, b jsx.Value) ([]byte, error) {
+	size, err := numberOf(b, "size")
+	if err != nil {
+		return nil, err
+	}
+	if size > maxBlob {
+		return nil, ErrTooLarge
+	}
+	buf, err := await(ctx, b, "arrayBuffer")
+	if err != nil {
+		return nil, err
+	}
+	return jsx.Bytes(buf, int(size))
+}
+
+// maxBlob is how much of a file is held in memory at once. Larger ones are read
+// through a handle.
+const maxBlob = 1 << 30
+
+// dirEntry is a line of a listing whose size is asked for only when wanted.
+type dirEntry struct {
+	line Info
+	ctx  context.Context
+	h    core
+	path string
+}
+
+func (d dirEntry) Info() (fs.FileInfo, error) {
+	if d.line.IsDir() {
+		return d.line, nil
+	}
+	fi, err := d.h.stat(d.ctx, d.path)
+	return fi, pathErr("stat", d.path, err)
+}
+
+func (d dirEntry) Name() string      { return d.line.name }
+func (d dirEntry) IsDir() bool       { return d.line.IsDir() }
+func (d dirEntry) Type() fs.FileMode { return d.line.Type() }
+func (d dirEntry) String() string    { return fs.FormatDirEntry(d) }
+
+// children gathers the handles of a folder: an array of handles, their names,
+// and which are folders.
+func (h *handles) children(ctx context.Context, name string) (list jsx.Value, names []string, isDir []bool, err error) {
+	d, err := h.dir(ctx, name)
+	if err != nil {
+		return list, nil, nil, err
+	}
+	gather := func() (jsx.Value, error) {
+		values, err := jsx.Call(d, "values")
+		if err != nil {
+			return jsx.Value{}, webErr(err)
+		}
+		if jsx.Nullish(h.n.gather) {
+			return gatherSlowly(ctx, values)
+		}
+		return awaitCall(ctx, h.n.gather, values)
+	}
+	if list, err = gather(); err != nil && name != "." {
+		h.forget(topOf(name))
+		if d, err = h.dir(ctx, name); err == nil {
+			list, err = gather()
+		}
+	}
+	if err != nil {
+		return list, nil, nil, err
+	}
+	if names, err = h.n.strings(list, h.n.handleName); err != nil {
+		return list, nil, nil, webErr(err)
+	}
+	kinds, err := h.n.strings(list, h.n.handleKind)
+	if err != nil {
+		return list, nil, nil, webErr(err)
+	}
+	if len(kinds) != len(names) {
+		return list, nil, nil, ErrBadName
+	}
+	isDir = make([]bool, len(kinds))
+	for i, k := range kinds {
+		isDir[i] = k == "directory"
+	}
+	return list, names, isDir, nil
+}
+
+// gatherSlowly is Array.fromAsync where the browser has none.
+func gatherSlowly(ctx context.Context, values jsx.Value) (jsx.Value, error) {
+	list, err := jsx.NewGlobal("Array")
+	if err != nil {
+		return list, err
+	}
+	for {
+		r, err := await(ctx, values, "next")
+		if err != nil {
+			return list, err
+		}
+		done, err := jsx.Get(r, "done")
+		if err != nil {
+			return list, err
+		}
+		if end, err := jsx.Bool(done); err != nil || end {
+			return list, err
+		}
+		v, err := jsx.Get(r, "value")
+		if err != nil {
+			return list, err
+		}
+		if _, err := jsx.Call(list, "push", v); err != nil {
+			return list, err
+		}
+	}
+}
+
+func (h *handles) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	_, names, isDir, err := h.children(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]fs.DirEntry, 0, len(names))
+	for i, n := range names {
+		if isSwap(n) {
+			continue
+		}
+		e := dirEntry{line: Info{name: n, mode: 0o666}, ctx: ctx, h: h, path: join(name, n)}
+		if isDir[i] {
+			e.line = dirInfoOf(n)
+		}
+		out = append(out, e)
+	}
+	sortEntries(out)
+	return out, nil
+}
+
+func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if h.mode == ReadOnly && (writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0) {
+		return nil, ErrReadOnly
+	}
+	_, f, err := h.file(ctx, name)
+	switch {
+	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
+		return nil, errExist
+	case errors.Is(err, errIsDir):
+		if flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL {
+			return nil, errExist
+		}
+		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
+			return nil, errIsDir
+		}
+		return &dirFile{info: dirInfoOf(name), list: func() ([]fs.DirEntry, error) { return h.readDir(ctx, name) }}, nil
+	case notExist(err) && flag&os.O_CREATE != 0:
+		if err := h.create(ctx, name); err != nil {
+			return nil, err
+		}
+		if _, f, err = h.file(ctx, name); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	}
+	fi, err := fileInfo(name, f)
+	if err != nil {
+		return nil, err
+	}
+	if !writable(flag) {
+		if flag&os.O_TRUNC != 0 && fi.size > 0 {
+			if err := writeWhole(ctx, h, name, nil, perm); err != nil {
+				return nil, err
+			}
+			return h.open(ctx, name, os.O_RDONLY, 0)
+		}
+		return &blobFile{ctx: ctx, blob: f, info: fi}, nil
+	}
+	return newStaged(ctx, h, name, flag, perm, func() (File, error) { return &blobFile{ctx: ctx, blob: f, info: fi}, nil }, fi)
+}
+
+func (h *handles) create(ctx context.Context, name string) error {
+	return h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		_, err := await(ctx, d, "getFileHandle", baseOf(name), map[string]any{"create": true})
+		if errors.Is(err, errNotDir) {
+			err = errIsDir
+		}
+		return err
+	})
+}
+
+func (h *handles) mkdir(ctx context.Context, name string, _ fs.FileMode) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	if _, _, err := h.entry(ctx, name); err == nil {
+		return errExist
+	} else if !notExist(err) {
+		return err
+	}
+	return h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		_, err := await(ctx, d, "getDirectoryHandle", baseOf(name), map[string]any{"create": true})
+		return err
+	})
+}
+
+func (h *handles) remove(ctx context.Context, name string) error {
+	return h.removeEntry(ctx, name, false)
+}
+
+func (h *handles) removeAll(ctx context.Context, name string) error {
+	return h.removeEntry(ctx, name, true)
+}
+
+func (h *handles) removeEntry(ctx context.Context, name string, recursive bool) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	err := h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		_, err := await(ctx, d, "removeEntry", baseOf(name), map[string]any{"recursive": recursive})
+		return err
+	})
+	h.forget(name)
+	return err
+}
+
+// rename uses move() where the browser has it and the new name is free: what
+// move() does to a file that is there differs between browsers.
+func (h *handles) rename(ctx context.Context, from, to string) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	defer h.forget(to)
+	defer h.forget(from)
+	if ok, err := h.tryMove(ctx, from, to); ok || err != nil {
+		return err
+	}
+	return copyRename(ctx, h, from, to)
+}
+
+func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err error) {
+	if !h.move {
+		return false, nil
+	}
+	if _, _, err := h.entry(ctx, to); !notExist(err) {
+		return false, nil
+	}
+	handle, isDir, err := h.entry(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	if isDir {
+		if !h.dmove || h.source != "opfs" {
+			return false, nil
+		}
+		if handle, err = h.dir(ctx, from); err != nil {
+			return false, err
+		}
+	}
+	parent, err := h.dir(ctx, parentOf(to))
+	if err != nil {
+		return false, err
+	}
+	if _, err := await(ctx, handle, "move", parent, baseOf(to)); err != nil {
+		if context.Cause(ctx) != nil {
+			return false, err
+		}
+		// Whatever it did not like, copying is still there; but only if it
+		// left the old name alone.
+		h.forget(from)
+		if _, _, serr := h.entry(ctx, from); serr == nil {
+			return false, nil
+		}
+		return false, err
+	}
+	return true, nil
+}

@@ -1,0 +1,82 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// webLocks takes the exclusive locks of a set across all tabs of the origin.
+// The shared ones on the folders above are for our own goroutines only: a tab
+// that moves a folder while another writes in it is found out by the versions.
+func webLocks(scope string) func(context.Context, []lockWant) (func(), error) {
+	if scope == "" || !jsx.Supported("navigator.locks.request") {
+		return nil
+	}
+	return func(ctx context.Context, want []lockWant) (func(), error) {
+		s := jsx.NewScope(jsx.ScopeOptions{})
+		release := func() { _ = s.Close() }
+		for _, w := range want {
+			if !w.exclusive {
+				continue
+			}
+			if err := webLock(ctx, s, "bailey:fs:"+scope+":"+w.name); err != nil {
+				release()
+				return nil, err
+			}
+		}
+		return release, nil
+	}
+}
+
+// webLock waits for one lock, which is held until the scope is closed: the
+// browser holds it as long as the promise that its callback returns is pending.
+func webLock(ctx context.Context, s *jsx.Scope, name string) error {
+	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
+	if err != nil {
+		return err
+	}
+	held, err := s.Promise(context.Background(), func(ctx context.Context) (any, error) {
+		<-ctx.Done() // the scope's Close
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	granted := make(chan struct{}, 1)
+	callback, _, err := s.Function(func([]jsx.Value) any {
+		granted <- struct{}{}
+		return held
+	})
+	if err != nil {
+		return err
+	}
+	signal, stop := jsx.Signal(ctx)
+	defer stop()
+	p, err := jsx.Call(locks, "request", name, map[string]any{"signal": signal}, callback)
+	if err != nil {
+		return webErr(err)
+	}
+	failed := make(chan error, 1)
+	_, err = s.Promise(context.Background(), func(ctx context.Context) (any, error) {
+		// Settles when the lock is released, or rejects when it cannot be had.
+		_, err := jsx.Await(ctx, p)
+		failed <- err
+		return nil, nil
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-granted:
+		return nil
+	case err := <-failed:
+		if cerr := context.Cause(ctx); cerr != nil {
+			return cerr
+		}
+		return errors.Join(ErrBusy, err)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

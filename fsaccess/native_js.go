@@ -1,0 +1,211 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// natives are the browser's own functions, put together so that loops over many
+// handles run inside the browser and answer packed. No script is made for it:
+// that would need a hole in the page's Content-Security-Policy.
+type natives struct {
+	mapOver jsx.Method // Array.prototype.map
+	joinAll jsx.Method // Array.prototype.join
+	all     jsx.Value  // Promise.all, bound
+	settled jsx.Value  // Promise.allSettled, bound
+	gather  jsx.Value  // Array.fromAsync, bound; undefined where it is not
+	floats  jsx.Value  // Float64Array.from, bound
+
+	getFile                   jsx.Value // uncurried, to be mapped over handles
+	handleName, handleKind    jsx.Value
+	fileSize, fileTime        jsx.Value
+	resultValue, resultReason jsx.Value
+}
+
+var nativeOnce = sync.OnceValues(newNatives)
+
+func newNatives() (n *natives, err error) {
+	n = new(natives)
+	g := jsx.Global()
+	look := func(path string) jsx.Value {
+		v, lerr := jsx.Lookup(g, path)
+		if err == nil && lerr != nil {
+			err = lerr
+		}
+		return v
+	}
+	bound := func(path, owner string) jsx.Value {
+		fn := look(path)
+		if err != nil || jsx.Nullish(fn) {
+			return jsx.Undefined()
+		}
+		v, berr := jsx.Call(fn, "bind", look(owner))
+		err = errors.Join(err, berr)
+		return v
+	}
+	// f.call bound to a function takes the receiver as its first argument,
+	// which is what map gives it.
+	call := look("Function.prototype.call")
+	uncurry := func(fn jsx.Value) jsx.Value {
+		if err != nil {
+			return jsx.Undefined()
+		}
+		v, berr := jsx.Call(call, "bind", fn)
+		err = errors.Join(err, berr)
+		return v
+	}
+	getter := func(class, name string) jsx.Value {
+		proto := look(class + ".prototype")
+		if err != nil {
+			return jsx.Undefined()
+		}
+		d, derr := jsx.Call(look("Object"), "getOwnPropertyDescriptor", proto, name)
+		if derr != nil || jsx.Nullish(d) {
+			err = errors.Join(err, derr, errUnsupported)
+			return jsx.Undefined()
+		}
+		get, gerr := jsx.Get(d, "get")
+		err = errors.Join(err, gerr)
+		return uncurry(get)
+	}
+	if n.mapOver, err = jsx.NewMethod("Array.prototype.map"); err != nil {
+		return nil, err
+	}
+	if n.joinAll, err = jsx.NewMethod("Array.prototype.join"); err != nil {
+		return nil, err
+	}
+	n.all, n.settled = bound("Promise.all", "Promise"), bound("Promise.allSettled", "Promise")
+	if jsx.Supported("Array.fromAsync") {
+		n.gather = bound("Array.fromAsync", "Array")
+	}
+	n.floats = bound("Float64Array.from", "Float64Array")
+	n.getFile = uncurry(look("FileSystemFileHandle.prototype.getFile"))
+	n.handleName, n.handleKind = getter("FileSystemHandle", "name"), getter("FileSystemHandle", "kind")
+	n.fileSize, n.fileTime = getter("Blob", "size"), getter("File", "lastModified")
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// strings gives a property of many handles as one string that is cut up here:
+// two crossings instead of two for each. No name holds a slash.
+func (n *natives) strings(list, getter jsx.Value) ([]string, error) {
+	names, err := n.mapOver.Call(list, getter)
+	if err != nil {
+		return nil, err
+	}
+	all, err := n.joinAll.Call(names, "/")
+	if err != nil {
+		return nil, err
+	}
+	s, err := jsx.String(all, 0)
+	if err != nil || s == "" {
+		return nil, err
+	}
+	return strings.Split(s, "/"), nil
+}
+
+// numbers gives a numeric property of many objects.
+func (n *natives) numbers(list, getter jsx.Value, count int) ([]float64, error) {
+	values, err := n.mapOver.Call(list, getter)
+	if err != nil {
+		return nil, err
+	}
+	packed, err := jsx.Invoke(n.floats, values)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := jsx.Bytes(packed, 8*count)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(raw)/8)
+	for i := range out {
+		var bits uint64
+		for k := 7; k >= 0; k-- {
+			bits = bits<<8 | uint64(raw[8*i+k])
+		}
+		out[i] = math.Float64frombits(bits)
+	}
+	return out, nil
+}
+
+// webErr names what the browser says in the words of this package.
+func webErr(err error) error {
+	var e *jsx.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	switch jsx.Code(e.Name) {
+	case jsx.ErrNotFound:
+		return errNotExist
+	case jsx.ErrTypeMismatch:
+		return errNotDir // the caller knows whether it wanted a file
+	case jsx.ErrInvalidModification:
+		return errNotEmpty
+	case jsx.ErrQuota:
+		return ErrQuota
+	case jsx.ErrNotAllowed:
+		return ErrRevoked
+	case jsx.ErrSecurity:
+		return ErrDenied
+	case jsx.ErrLocked:
+		return ErrBusy
+	case jsx.ErrNotReadable, jsx.ErrInvalidState:
+		return ErrConflict
+	case jsx.ErrType:
+		return ErrBadName
+	}
+	return err
+}
+
+// await calls a method and waits for its promise.
+func await(ctx context.Context, v jsx.Value, method string, args ...any) (jsx.Value, error) {
+	r, err := jsx.CallAwait(ctx, v, method, args...)
+	if err != nil {
+		if cerr := context.Cause(ctx); cerr != nil {
+			return r, cerr
+		}
+		return r, webErr(err)
+	}
+	return r, nil
+}
+
+func awaitCall(ctx context.Context, fn jsx.Value, args ...any) (jsx.Value, error) {
+	p, err := jsx.Invoke(fn, args...)
+	if err == nil {
+		p, err = jsx.Await(ctx, p)
+	}
+	if err != nil {
+		if cerr := context.Cause(ctx); cerr != nil {
+			return p, cerr
+		}
+		return p, webErr(err)
+	}
+	return p, nil
+}
+
+func millis(ms float64) time.Time { return time.UnixMilli(int64(ms)) }
+
+func stringOf(v jsx.Value, name string) (string, error) {
+	s, err := jsx.Get(v, name)
+	if err != nil {
+		return "", err
+	}
+	return jsx.String(s, 4096)
+}
+
+func numberOf(v jsx.Value, name string) (float64, error) {
+	n, err := jsx.Get(v, name)
+	if err != nil {
+		return 0, err
+	}
+	return jsx.Finite(n)
+}

@@ -1,0 +1,34 @@
+package fsaccess
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+)
+
+func TestMain(m *testing.M) { jsxtest.Main(m) }
+
+var opfsCount atomic.Int64
+
+// opfs opens an empty folder of the origin-private file system.
+func opfs(t testing.TB) *Folder {
+	t.Helper()
+	ctx := context.Background()
+	root, err := OPFS(ctx, ".")
+	must(t, err)
+	name := fmt.Sprintf("test-%d", opfsCount.Add(1))
+	must(t, root.RemoveAll(name))
+	f, err := OPFS(ctx, name)
+	must(t, err)
+	t.Cleanup(func() { _ = root.RemoveAll(name) })
+	return f
+}
+
+func platformSources() map[string]func(testing.TB) FS {
+	return map[string]func(testing.TB) FS{
+		"opfs": func(t testing.TB) FS { return opfs(t) },
+	}
+}
