@@ -36,6 +36,10 @@ type Options struct {
 	// Default: all four.
 	Schemes []string
 
+	// Base is the http or https URL that relative links are read against.
+	// Without one they are dropped, and their text stays.
+	Base string
+
 	// Highlight is asked for the colours of a code block: the class and the
 	// length in bytes of each run of code, in order. It returns no HTML and
 	// so cannot inject any; a class is letters, digits and dashes, at most 32,

@@ -1,44 +1,45 @@
 package markdown
 
 import (
-	"bytes"
+	"fmt"
+	"net/url"
 	"sync"
 
 	"github.com/microcosm-cc/bluemonday"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/extension"
 )
 
 // Renderer turns Markdown into [HTML]. It may be used by many goroutines and
 // serve many streams.
 type Renderer struct {
 	opts   Options
+	base   *url.URL
 	once   sync.Once
-	md     goldmark.Markdown
+	conv   *converter
 	policy *bluemonday.Policy
 }
 
 // New returns a Renderer. Options that make no sense are an error that names
-// each. Policies are built with the first rendering.
+// each. Parsers and policies are built with the first rendering.
 func New(opts Options) (*Renderer, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	return &Renderer{opts: opts}, nil
+	r := &Renderer{opts: opts}
+	if opts.Base != "" {
+		r.base, err = url.Parse(opts.Base)
+		if err != nil || r.base.Host == "" || r.base.Scheme != "https" && r.base.Scheme != "http" {
+			return nil, fmt.Errorf("markdown: Options.Base is %q: want an http or https URL", opts.Base)
+		}
+	}
+	return r, nil
 }
 
-func (r *Renderer) render(src []byte) string {
+func (r *Renderer) prepare() {
 	r.once.Do(func() {
-		r.md = goldmark.New(goldmark.WithExtensions(extension.GFM))
-		r.policy = bluemonday.StrictPolicy().AllowElements("p", "em", "strong", "code", "pre", "ul", "ol", "li", "blockquote", "hr", "br",
-			"h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "del")
+		r.conv = newConverter(r.opts.Extensions)
+		r.policy = ourPolicy()
 	})
-	var b bytes.Buffer
-	if err := r.md.Convert(src, &b); err != nil {
-		return ""
-	}
-	return r.policy.Sanitize(b.String())
 }
 
 // Render renders a whole text. The report lists what was stopped; the error is

@@ -1,0 +1,309 @@
+package markdown
+
+import (
+	"slices"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+)
+
+// doc is a text that grows, as parts (rendered segments) and blocks (what is
+// patched: a part, or several that an HTML element spans).
+type doc struct {
+	r      *Renderer
+	in     intake
+	sc     scanner
+	closed bool
+	parts  []*part
+	blocks []*block
+	groups grouping
+
+	refs    map[string]parser.Reference
+	waiting map[string][]*part // by label: parts that looked for it in vain
+	dirty   []*part            // to be rendered again
+	ids     map[string]int     // of headings
+	notes   notes
+	plainTo int // text behind Limits.Bytes that is cut into parts
+}
+
+// part is a segment and what came of it.
+type part struct {
+	segment
+	index  int
+	stream []byte // HTML, sanitised, with marks; nil once its block is made
+	raw    bool
+	tags   []tagEvent
+	report Report
+
+	missed   []string // labels that it looked for in vain
+	mentions []string // labels of footnotes, in order
+	numbers  []noteNumber
+	headings []string // ids given to its headings
+	over     string   // a limit of the whole text was hit by it
+	dirty    bool
+	block    *block
+}
+
+// block is what has a key.
+type block struct {
+	first, last int // parts
+	html        string
+	report      Report
+}
+
+func newDoc(r *Renderer) *doc {
+	d := &doc{r: r, refs: map[string]parser.Reference{}, waiting: map[string][]*part{}, ids: map[string]int{}}
+	d.sc = scanner{lim: &r.opts.Limits, underlined: r.underlined}
+	d.notes.byLabel = map[string]*note{}
+	return d
+}
+
+// markdown is the text that is rendered as Markdown: not what is behind
+// Limits.Bytes. whole says that it will not grow.
+func (d *doc) markdown() (text []byte, whole bool) {
+	if limit := d.r.opts.Limits.Bytes; len(d.in.text) > limit {
+		for limit > 0 && d.in.text[limit]&0xc0 == 0x80 {
+			limit--
+		}
+		return d.in.text[:limit], true
+	}
+	return d.in.text, d.closed
+}
+
+// advance makes parts and blocks of what is complete.
+func (d *doc) advance() {
+	text, whole := d.markdown()
+	d.sc.scan(text, whole)
+	for _, seg := range d.sc.done {
+		d.add(seg)
+	}
+	d.sc.done = d.sc.done[:0]
+	if whole {
+		d.advancePlain(len(text))
+		if d.closed {
+			d.groups.end(d)
+		}
+	}
+}
+
+// plainChunk is the size of the blocks of plain text behind Limits.Bytes.
+const plainChunk = 64 << 10
+
+func (d *doc) advancePlain(from int) {
+	d.plainTo = max(d.plainTo, from)
+	for d.plainTo < len(d.in.text) {
+		end := d.plainTo + plainChunk
+		if end+4 > len(d.in.text) {
+			if !d.closed {
+				return
+			}
+			end = min(end, len(d.in.text))
+		}
+		for end < len(d.in.text) && d.in.text[end]&0xc0 == 0x80 {
+			end--
+		}
+		d.add(segment{kind: plainSegment, start: d.plainTo, end: end, limit: "Bytes"})
+		d.plainTo = end
+	}
+}
+
+func (d *doc) add(seg segment) {
+	p := &part{segment: seg, index: len(d.parts)}
+	d.parts = append(d.parts, p)
+	if seg.kind == noteSegment {
+		d.notes.define(d, p)
+	}
+	d.render(p)
+	d.groups.take(d, p)
+}
+
+// define takes a link reference definition.
+func (d *doc) define(p *part, ref parser.Reference) {
+	label := linkLabel(ref.Label())
+	if _, ok := d.refs[label]; ok {
+		return // the first one counts
+	}
+	if len(d.refs) >= d.r.opts.Limits.References {
+		p.over = "References"
+		return
+	}
+	d.refs[label] = parser.NewReference([]byte(label), slices.Clone(ref.Destination()), slices.Clone(ref.Title()))
+	d.wake(label)
+}
+
+// wake has the parts rendered again that looked for a label in vain.
+func (d *doc) wake(label string) {
+	for _, p := range d.waiting[label] {
+		d.soil(p)
+	}
+	delete(d.waiting, label)
+}
+
+func (d *doc) soil(p *part) {
+	if !p.dirty {
+		p.dirty = true
+		d.dirty = append(d.dirty, p)
+	}
+}
+
+// miss notes that a part looked for a label in vain.
+func (p *part) miss(label string) {
+	if !slices.Contains(p.missed, label) {
+		p.missed = append(p.missed, label)
+	}
+}
+
+// settle renders again what a late definition changed, and returns when all
+// agrees. Definitions only ever come, so it ends; rounds are counted anyway.
+func (d *doc) settle() {
+	for range 10 {
+		d.notes.number(d)
+		if len(d.dirty) == 0 {
+			return
+		}
+		todo := d.dirty
+		d.dirty = nil
+		var again []*block
+		for _, p := range todo {
+			p.dirty = false
+			switch {
+			case p.block == nil:
+				d.render(p)
+			case !slices.Contains(again, p.block):
+				again = append(again, p.block)
+			}
+		}
+		for _, b := range again {
+			for _, p := range d.parts[b.first : b.last+1] {
+				d.render(p)
+			}
+			d.assemble(b)
+		}
+	}
+}
+
+// render makes a part's stream.
+func (d *doc) render(p *part) {
+	p.dirty = false
+	p.missed, p.mentions = nil, nil
+	p.report = Report{}
+	p.stream, p.raw = d.stream(p, d.in.text[p.start:p.end], false)
+	for _, label := range p.missed {
+		if !slices.Contains(d.waiting[label], p) {
+			d.waiting[label] = append(d.waiting[label], p)
+		}
+	}
+	if p.kind == noteSegment {
+		d.notes.changed = true
+	}
+	if len(p.mentions) > 0 {
+		d.notes.mentioned(p)
+	}
+	p.tags = nil
+	if p.raw {
+		p.tags = tagEvents(p.stream)
+	}
+}
+
+// stream renders and sanitises the text of a part. With rough the text is the
+// end of one that still comes, and nothing is kept in mind.
+func (d *doc) stream(p *part, src []byte, rough bool) (out []byte, raw bool) {
+	w := &sink{}
+	limit := p.limit
+	switch {
+	case limit != "":
+	case p.kind == fenceSegment && d.r.extended(ast.KindFencedCodeBlock) == nil:
+		d.fence(w, p, rough)
+	default:
+		if p.kind == noteSegment {
+			src = dedent(d.in.text[p.body:p.start+len(src)], src)
+		}
+		w.Grow(len(src) + len(src)/2 + 64)
+		raw, limit = d.tree(w, p, src, rough)
+	}
+	if limit != "" {
+		w.Reset()
+		w.report = Report{}
+		raw = false
+		w.plain(d.in.text[p.start:p.end], limit, &d.r.opts.Limits)
+	}
+	p.report = w.report
+	return d.r.clean(w.Bytes()), raw
+}
+
+// tree parses and writes a segment. A panic of goldmark or of an extension costs
+// the block its form, not the program.
+func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit string) {
+	defer func() {
+		if recover() != nil {
+			raw, limit = false, "broken"
+		}
+	}()
+	ctx := &blockContext{Context: parser.NewContext(), d: d, p: p, rough: rough}
+	p.over = ""
+	tree := d.r.parse(src, ctx)
+	if p.over != "" {
+		return false, p.over
+	}
+	nw := &nodeWriter{r: d.r, w: w, src: src, ctx: ctx, rough: rough}
+	nw.children(tree, 0)
+	return nw.raw, nw.limit
+}
+
+// assemble makes the HTML of a block from its parts.
+func (d *doc) assemble(b *block) {
+	b.html, b.report = d.join(d.parts[b.first:b.last+1], false)
+	for _, p := range d.parts[b.first : b.last+1] {
+		b.report.merge(p.report)
+		if p.kind != noteSegment {
+			p.stream = nil
+		}
+	}
+}
+
+// join balances and checks the streams of parts that make a block.
+func (d *doc) join(parts []*part, rough bool) (html string, report Report) {
+	var streams [][]byte
+	var until [][]int
+	raw := false
+	for _, p := range parts {
+		if p.kind == noteSegment && p.limit == "" {
+			continue
+		}
+		streams = append(streams, p.stream)
+		raw = raw || p.raw
+		var ends []int
+		for _, t := range p.tags {
+			if !t.end {
+				ends = append(ends, t.until-parts[0].index)
+			}
+		}
+		until = append(until, ends)
+	}
+	var out []byte
+	limit := ""
+	switch {
+	case raw:
+		out, limit = balance(d.r, streams, until, &report)
+	case len(streams) == 1:
+		out = streams[0]
+	default:
+		out = slices.Concat(streams...)
+	}
+	if limit == "" {
+		if d.r.opts.Policy != nil {
+			out = d.r.narrow(out)
+		}
+		if verify(d.r.opts.IDPrefix, out) {
+			return string(out), report
+		}
+		limit = "broken"
+	}
+	if limit == "broken" {
+		report.add(Broken, "block", 1)
+	}
+	w := &sink{}
+	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
+	report.merge(w.report)
+	return w.String(), report
+}

@@ -1,0 +1,116 @@
+package markdown
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// ImageScheme begins the address of an image that the host has: the frame asks
+// for it by its name, and the host decides.
+const ImageScheme = "bailey-image:"
+
+const maxImageName = 4000 // bytes of the address of an image that the host is asked for
+
+// image decides what an image's address becomes: a src that loads nothing, or a
+// name that the host is asked for, or, if both are "", only its words; why says
+// the reason then.
+func (r *Renderer) image(dest string) (src, name, why string) {
+	s := strings.TrimFunc(dest, func(c rune) bool { return c <= ' ' })
+	if len(s) >= 5 && strings.EqualFold(s[:5], "data:") {
+		src, why = r.dataImage(s)
+		return src, "", why
+	}
+	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	if s == "" {
+		return "", "", ""
+	}
+	scheme, _ := splitScheme(s)
+	switch scheme {
+	case "", "http", "https", "bailey-image":
+	default:
+		return "", "", scheme
+	}
+	if name = percent(s, "'"); !goodImageName(name) {
+		return "", "", "too long"
+	}
+	return "", name, ""
+}
+
+func goodImageName(s string) bool {
+	if s == "" || len(s) > maxImageName {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f || strings.IndexByte("\"'<>`", s[i]) >= 0 {
+			return false
+		}
+	}
+	scheme, _ := splitScheme(s)
+	return scheme == "" || scheme == "http" || scheme == "https" || scheme == "bailey-image"
+}
+
+// dataImage keeps a data: URL whose type and bytes both say that it is a raster
+// image, and writes it anew from its bytes.
+func (r *Renderer) dataImage(s string) (src, why string) {
+	head, body, ok := strings.Cut(s[len("data:"):], ",")
+	if !ok || len(head) > 100 {
+		return "", "malformed data"
+	}
+	params := strings.Split(strings.ToLower(head), ";")
+	if strings.TrimSpace(params[len(params)-1]) != "base64" {
+		return "", "data that is not base64"
+	}
+	kind := strings.TrimSpace(params[0])
+	if kind == "image/jpg" {
+		kind = "image/jpeg"
+	}
+	if len(body) > 2*r.opts.Limits.ImageBytes+1000 {
+		return "", "too large"
+	}
+	body = strings.NewReplacer(" ", "", "\n", "", "\t", "", "%2B", "+", "%2b", "+", "%2F", "/", "%2f", "/", "%3D", "=", "%3d", "=").Replace(body)
+	body = strings.TrimRight(body, "=")
+	data, err := base64.RawStdEncoding.DecodeString(body)
+	switch {
+	case err != nil:
+		return "", "malformed data"
+	case len(data) > r.opts.Limits.ImageBytes:
+		return "", "too large"
+	case sniff(data) == "" || sniff(data) != kind:
+		return "", "data of type " + kind
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), ""
+}
+
+// sniff goes by the signatures of the WHATWG MIME Sniffing Standard, 6.1, and of
+// ISO/IEC 23008-12 for AVIF.
+func sniff(b []byte) string {
+	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
+	switch {
+	case has(0, "\x89PNG\r\n\x1a\n"):
+		return "image/png"
+	case has(0, "\xff\xd8\xff"):
+		return "image/jpeg"
+	case has(0, "GIF87a"), has(0, "GIF89a"):
+		return "image/gif"
+	case has(0, "RIFF") && has(8, "WEBPVP"):
+		return "image/webp"
+	case has(4, "ftypavif"), has(4, "ftypavis"):
+		return "image/avif"
+	}
+	return ""
+}
+
+// goodDataImage is the last word on src: it shares nothing with dataImage.
+func goodDataImage(s string) bool {
+	for _, kind := range [...]string{"png", "jpeg", "gif", "webp", "avif"} {
+		if body, ok := strings.CutPrefix(s, "data:image/"+kind+";base64,"); ok {
+			for i := range len(body) {
+				if c := body[i]; !isLetter(c) && !isDigit(c) && c != '+' && c != '/' && c != '=' {
+					return false
+				}
+			}
+			return body != ""
+		}
+	}
+	return false
+}

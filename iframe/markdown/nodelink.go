@@ -1,0 +1,195 @@
+package markdown
+
+import (
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// link writes a link whose text is written by inner. It never has an href: the
+// frame's script hands the target to the host.
+func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
+	w := nw.w
+	t := nw.r.resolve(dest)
+	if t.url == "" && t.fragment == "" {
+		if t.why != "" {
+			w.report.add(Scheme, t.why, 1)
+		}
+		inner()
+		return
+	}
+	start := w.Len()
+	w.linkStart(t)
+	if title != nil {
+		w.WriteString(` title="`)
+		w.prose(title)
+		w.WriteByte('"')
+	}
+	w.WriteByte('>')
+	from := w.Len()
+	inner()
+	w.WriteString("</a>")
+	if t.url != "" {
+		w.Write(warn(w, start, from, t))
+	}
+}
+
+func (w *sink) linkStart(t target) {
+	if t.fragment != "" {
+		w.WriteString(`<a data-fragment="`)
+		w.escapeString(t.fragment)
+	} else {
+		w.WriteString(`<a data-href="`)
+		w.escapeString(t.url)
+	}
+	w.WriteString(`" role="link" tabindex="0"`)
+}
+
+// warn looks at a link that was written from start on, its text from text on,
+// and says in its tag what a reader should know. It returns what to write behind
+// the link: the host that it really leads to.
+func warn(w *sink, start, text int, t target) []byte {
+	written := w.Bytes()[text:]
+	warning := deception(textOf(written), t.url)
+	if warning == "" {
+		warning = t.warning
+	}
+	if warning == "" {
+		return nil
+	}
+	w.report.add(Deception, hostOf(t.url), 1)
+	tail := string(written)
+	w.Truncate(start)
+	if t.fragment == "" {
+		w.linkStart(t)
+	}
+	w.WriteString(` data-warning="`)
+	w.escapeString(warning)
+	w.WriteString(`" title="`)
+	w.escapeString(warning)
+	w.WriteString(`">`)
+	w.WriteString(tail)
+	return []byte(`<span class="bailey-target"> (` + hostOf(t.url) + `)</span>`)
+}
+
+// textOf is the text of HTML that this package wrote, the words of images
+// included.
+func textOf(html []byte) string {
+	if !strings.ContainsAny(string(html), "<&\xff") {
+		return string(html)
+	}
+	var b strings.Builder
+	for i := 0; i < len(html); i++ {
+		switch html[i] {
+		case mark:
+		case '<':
+			end := i
+			for end < len(html) && html[end] != '>' {
+				end++
+			}
+			if tag := string(html[i:end]); strings.HasPrefix(tag, "<img ") {
+				if _, alt, ok := strings.Cut(tag, ` alt="`); ok {
+					alt, _, _ = strings.Cut(alt, `"`)
+					b.WriteString(" " + unescape(alt) + " ")
+				}
+			} else if strings.HasPrefix(tag, "<br") {
+				b.WriteByte(' ')
+			}
+			i = end
+		case '&':
+			if chars, size := reference(html[i:]); size > 0 {
+				b.Write(chars)
+				i += size - 1
+				continue
+			}
+			b.WriteByte('&')
+		default:
+			b.WriteByte(html[i])
+		}
+	}
+	return b.String()
+}
+
+func unescape(s string) string { return string(plainReferences(s)) }
+
+func plainReferences(s string) []byte {
+	var b []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] == '&' {
+			if chars, size := reference([]byte(s[i:])); size > 0 {
+				b = append(b, chars...)
+				i += size - 1
+				continue
+			}
+		}
+		b = append(b, s[i])
+	}
+	return b
+}
+
+func (nw *nodeWriter) autoLink(n *ast.AutoLink) {
+	label := n.Label(nw.src)
+	dest := string(n.URL(nw.src))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(dest), "mailto:") {
+		dest = "mailto:" + dest
+	}
+	nw.link(dest, nil, func() { nw.w.escape(label) })
+}
+
+func (nw *nodeWriter) image(n *ast.Image) {
+	w := nw.w
+	src, name, why := nw.r.image(string(plainProse(nil, n.Destination)))
+	nw.w.imageStart(src, name, why)
+	w.WriteString(` alt="`)
+	nw.words(n, 0)
+	w.WriteByte('"')
+	if n.Title != nil {
+		w.WriteString(` title="`)
+		w.prose(n.Title)
+		w.WriteByte('"')
+	}
+	w.WriteByte('>')
+}
+
+func (w *sink) imageStart(src, name, why string) {
+	w.WriteString("<img")
+	switch {
+	case src != "":
+		w.WriteString(` src="` + src + `"`)
+	case name != "":
+		w.WriteString(` data-image="`)
+		w.escapeString(name)
+		w.WriteByte('"')
+	case why != "":
+		w.report.add(Image, why, 1)
+		w.WriteString(` data-warning="`)
+		w.escapeString("image not shown: " + why)
+		w.WriteByte('"')
+	}
+}
+
+// words writes the text of n's children into an attribute.
+func (nw *nodeWriter) words(n ast.Node, depth int) {
+	if depth > nw.r.opts.Limits.Depth {
+		nw.limit = "Depth"
+		return
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		switch c := c.(type) {
+		case *ast.Text:
+			value := c.Segment.Value(nw.src)
+			if c.IsRaw() {
+				nw.w.escape(value)
+			} else {
+				nw.w.prose(value)
+			}
+			if c.HardLineBreak() || c.SoftLineBreak() {
+				nw.w.WriteByte('\n')
+			}
+		case *ast.String:
+			nw.w.prose(c.Value)
+		default:
+			nw.words(c, depth+1)
+		}
+	}
+}

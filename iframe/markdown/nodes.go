@@ -1,0 +1,251 @@
+package markdown
+
+import (
+	"strconv"
+
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+)
+
+// nodeWriter writes the tree of one segment into a sink. It writes what
+// goldmark's own renderer writes, in the form that the checks behind it know,
+// but for links and images, which lead and load nowhere, and raw HTML, which is
+// filtered tag by tag.
+type nodeWriter struct {
+	r     *Renderer
+	w     *sink
+	src   []byte
+	ctx   *blockContext
+	rough bool   // the text goes on: leave out what is not complete
+	limit string // the limit that was hit on the way
+	raw   bool   // tags of the text or of an extension were written
+	heads int    // headings so far
+}
+
+// inlineDepth counts how deep inline elements stand in one another.
+func (nw *nodeWriter) children(n ast.Node, inlineDepth int) {
+	if inlineDepth > nw.r.opts.Limits.Depth {
+		nw.limit = "Depth"
+		return
+	}
+	for c := n.FirstChild(); c != nil && nw.limit == ""; c = c.NextSibling() {
+		nw.node(c, inlineDepth)
+	}
+}
+
+func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
+	w := nw.w
+	if f := nw.r.extended(n.Kind()); f != nil {
+		nw.foreign(f, n, inlineDepth)
+		return
+	}
+	switch n := n.(type) {
+	case *ast.Text:
+		nw.text(n)
+	case *ast.String:
+		if n.IsRaw() || n.IsCode() {
+			w.escape(n.Value)
+		} else {
+			w.prose(n.Value)
+		}
+	case *ast.Paragraph:
+		nw.wrap("<p>", n, "</p>\n", 0)
+	case *ast.TextBlock:
+		nw.children(n, 0)
+		if n.NextSibling() != nil && n.FirstChild() != nil {
+			w.WriteByte('\n')
+		}
+	case *ast.Heading:
+		level := string(rune('0' + n.Level))
+		w.WriteString("<h" + level)
+		nw.headingID(n)
+		nw.wrap(">", n, "</h"+level+">\n", 0)
+	case *ast.Blockquote:
+		nw.wrap("<blockquote>\n", n, "</blockquote>\n", 0)
+	case *ast.List:
+		nw.list(n)
+	case *ast.ListItem:
+		open := "<li>"
+		if fc := n.FirstChild(); fc != nil {
+			if _, tight := fc.(*ast.TextBlock); !tight {
+				open = "<li>\n"
+			}
+		}
+		nw.wrap(open, n, "</li>\n", 0)
+	case *ast.ThematicBreak:
+		w.WriteString("<hr>\n")
+	case *ast.CodeBlock:
+		nw.code("", lines(n, nw.src))
+	case *ast.FencedCodeBlock:
+		nw.code(string(n.Language(nw.src)), lines(n, nw.src))
+	case *ast.HTMLBlock:
+		b := lines(n, nw.src)
+		if n.HasClosure() {
+			b = append(b, n.ClosureLine.Value(nw.src)...)
+		}
+		nw.rawHTML(b)
+	case *ast.RawHTML:
+		var b []byte
+		for i := range n.Segments.Len() {
+			s := n.Segments.At(i)
+			b = append(b, s.Value(nw.src)...)
+		}
+		nw.rawHTML(b)
+	case *ast.Emphasis:
+		if n.Level == 2 {
+			nw.wrap("<strong>", n, "</strong>", inlineDepth+1)
+		} else {
+			nw.wrap("<em>", n, "</em>", inlineDepth+1)
+		}
+	case *extast.Strikethrough:
+		nw.wrap("<del>", n, "</del>", inlineDepth+1)
+	case *ast.CodeSpan:
+		nw.codeSpan(n)
+	case *ast.Link:
+		nw.link(string(plainProse(nil, n.Destination)), n.Title, func() { nw.children(n, inlineDepth+1) })
+	case *ast.AutoLink:
+		nw.autoLink(n)
+	case *ast.Image:
+		nw.image(n)
+	case *extast.TaskCheckBox:
+		if n.IsChecked {
+			w.WriteString(`<input checked="" disabled="" type="checkbox"> `)
+		} else {
+			w.WriteString(`<input disabled="" type="checkbox"> `)
+		}
+	case *extast.Table, *extast.TableHeader, *extast.TableRow, *extast.TableCell:
+		nw.table(n)
+	case *noteReference:
+		nw.noteReference(n)
+	case *ast.LinkReferenceDefinition:
+	default:
+		nw.children(n, inlineDepth+1)
+	}
+}
+
+func (nw *nodeWriter) wrap(open string, n ast.Node, end string, inlineDepth int) {
+	nw.w.WriteString(open)
+	nw.children(n, inlineDepth)
+	nw.w.WriteString(end)
+}
+
+func lines(n ast.Node, src []byte) []byte {
+	var b []byte
+	for i := range n.Lines().Len() {
+		s := n.Lines().At(i)
+		b = append(b, s.Value(src)...)
+	}
+	return b
+}
+
+func (nw *nodeWriter) text(n *ast.Text) {
+	value := n.Segment.Value(nw.src)
+	if n.IsRaw() {
+		nw.w.escape(value)
+		return
+	}
+	nw.w.prose(value)
+	switch {
+	case n.HardLineBreak():
+		nw.w.WriteString("<br>\n")
+	case n.SoftLineBreak():
+		nw.w.WriteByte('\n')
+	}
+}
+
+func (nw *nodeWriter) list(n *ast.List) {
+	if !n.IsOrdered() {
+		nw.wrap("<ul>\n", n, "</ul>\n", 0)
+		return
+	}
+	open := "<ol>\n"
+	if n.Start != 1 {
+		open = `<ol start="` + strconv.Itoa(n.Start) + "\">\n"
+	}
+	nw.wrap(open, n, "</ol>\n", 0)
+}
+
+func (nw *nodeWriter) table(n ast.Node) {
+	switch n := n.(type) {
+	case *extast.Table:
+		nw.wrap("<table>\n", n, "</table>\n", 0)
+	case *extast.TableHeader:
+		nw.wrap("<thead>\n<tr>\n", n, "</tr>\n</thead>\n", 0)
+		if n.NextSibling() != nil {
+			nw.w.WriteString("<tbody>\n")
+		}
+	case *extast.TableRow:
+		nw.wrap("<tr>\n", n, "</tr>\n", 0)
+		if n.Parent().LastChild() == ast.Node(n) {
+			nw.w.WriteString("</tbody>\n")
+		}
+	case *extast.TableCell:
+		tag := "td"
+		if n.Parent().Kind() == extast.KindTableHeader {
+			tag = "th"
+		}
+		open := "<" + tag
+		if n.Alignment != extast.AlignNone {
+			open += ` align="` + n.Alignment.String() + `"`
+		}
+		nw.wrap(open+">", n, "</"+tag+">\n", 0)
+	}
+}
+
+func (nw *nodeWriter) codeSpan(n ast.Node) {
+	nw.w.WriteString("<code>")
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		t, ok := c.(*ast.Text)
+		if !ok {
+			continue
+		}
+		value := t.Segment.Value(nw.src)
+		if k := len(value) - 1; k >= 0 && value[k] == '\n' {
+			nw.w.escape(value[:k])
+			nw.w.WriteByte(' ')
+		} else {
+			nw.w.escape(value)
+		}
+	}
+	nw.w.WriteString("</code>")
+}
+
+// code writes a code block, coloured if the app can.
+func (nw *nodeWriter) code(lang string, code []byte) {
+	lang = string(plainProse(nil, []byte(lang)))
+	nw.w.codeStart(lang)
+	nw.codeText(lang, code)
+	nw.w.WriteString("</code></pre>\n")
+}
+
+func (w *sink) codeStart(lang string) {
+	switch {
+	case goodLanguage(lang):
+		w.WriteString(`<pre><code class="language-`)
+		w.escapeString(lang)
+		w.WriteString(`">`)
+	default:
+		if lang != "" {
+			w.report.add(Attribute, "class", 1)
+		}
+		w.WriteString("<pre><code>")
+	}
+}
+
+func (nw *nodeWriter) codeText(lang string, code []byte) {
+	w := nw.w
+	if nw.r.opts.Highlight != nil && lang != "" && !(nw.rough && len(code) > 4<<10) {
+		for _, s := range nw.r.opts.Highlight(lang, string(code)) {
+			n := min(max(s.Len, 0), len(code))
+			if n > 0 && goodToken(s.Class, 32, "-") {
+				w.WriteString(`<span class="hl-` + s.Class + `">`)
+				w.escape(code[:n])
+				w.WriteString("</span>")
+			} else {
+				w.escape(code[:n])
+			}
+			code = code[n:]
+		}
+	}
+	w.escape(code)
+}

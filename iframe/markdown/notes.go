@@ -1,0 +1,275 @@
+package markdown
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Footnotes, as GitHub has them: [^label] in the text, [^label]: at the start of a
+// line. They are numbered by first reference and shown at the end. goldmark's
+// extension keeps what it knows under a key of its own, so that a text cannot be
+// parsed in parts with it.
+
+type notes struct {
+	all      []*note // in order of definition
+	byLabel  map[string]*note
+	mentions []*part // that mention a label, in no order
+	changed  bool
+}
+
+type note struct {
+	part   *part
+	label  string // "" if another one has it
+	number int
+	uses   int // references to it
+}
+
+// noteNumber is what a reference shows: the number of its note, and which of the
+// references to it it is.
+type noteNumber struct{ number, use int }
+
+// define takes a part that holds a definition.
+func (ns *notes) define(d *doc, p *part) {
+	if len(ns.all) >= d.r.opts.Limits.References {
+		p.limit = "References"
+		return
+	}
+	n := &note{part: p, label: p.label}
+	if ns.byLabel[n.label] != nil {
+		n.label = ""
+	} else {
+		ns.byLabel[n.label] = n
+		d.wake("^" + n.label)
+	}
+	ns.all = append(ns.all, n)
+	ns.changed = true
+}
+
+func (ns *notes) mentioned(p *part) {
+	ns.changed = true
+	if !slices.Contains(ns.mentions, p) {
+		ns.mentions = append(ns.mentions, p)
+	}
+}
+
+// number numbers the notes by first reference, the text's before those in notes,
+// those without one behind, and has the parts rendered again whose numbers changed.
+func (ns *notes) number(d *doc) {
+	if !ns.changed {
+		return
+	}
+	ns.changed = false
+	if len(ns.all) == 0 {
+		return
+	}
+	slices.SortFunc(ns.mentions, func(a, b *part) int { return a.index - b.index })
+	var order []*note
+	for _, n := range ns.all {
+		n.number, n.uses = 0, 0
+	}
+	use := func(p *part) {
+		var numbers []noteNumber
+		for _, label := range p.mentions {
+			n := ns.byLabel[label]
+			if n == nil {
+				numbers = append(numbers, noteNumber{})
+				continue
+			}
+			if n.number == 0 {
+				order = append(order, n)
+				n.number = len(order)
+			}
+			n.uses++
+			numbers = append(numbers, noteNumber{n.number, n.uses})
+		}
+		if !slices.Equal(numbers, p.numbers) {
+			p.numbers = numbers
+			d.soil(p)
+		}
+	}
+	for _, p := range ns.mentions {
+		if p.kind != noteSegment {
+			use(p)
+		}
+	}
+	for i := 0; ; i++ {
+		if i == len(order) { // one that nobody refers to
+			k := slices.IndexFunc(ns.all, func(n *note) bool { return n.number == 0 })
+			if k < 0 {
+				break
+			}
+			order = append(order, ns.all[k])
+			ns.all[k].number = len(order)
+		}
+		use(order[i].part)
+	}
+}
+
+// section is the HTML of the notes, "" if there are none.
+func (ns *notes) section(d *doc) (string, Report) {
+	var report Report
+	if len(ns.all) == 0 {
+		return "", report
+	}
+	order := make([]*note, len(ns.all))
+	for _, n := range ns.all {
+		if n.number == 0 {
+			return "", report // not numbered yet
+		}
+		order[n.number-1] = n
+	}
+	w := &sink{}
+	w.WriteString("<section class=\"bailey-footnotes\">\n<ol>\n")
+	for _, n := range order {
+		w.WriteString(`<li id="` + d.r.opts.IDPrefix + "fn-" + strconv.Itoa(n.number) + "\">\n")
+		body, limit := n.part.stream, ""
+		if n.part.raw {
+			body, limit = balance(d.r, [][]byte{body}, nil, &report)
+		}
+		if limit != "" || !verify(d.r.opts.IDPrefix, body) {
+			plain := &sink{}
+			plain.plain(d.in.text[n.part.start:n.part.end], cmpOr(limit, "broken"), &d.r.opts.Limits)
+			report.merge(plain.report)
+			body = plain.Bytes()
+		}
+		report.merge(n.part.report)
+		back := ns.back(d, n)
+		if rest, ok := bytes.CutSuffix(body, []byte("</p>\n")); ok && back != "" {
+			w.Write(rest)
+			w.WriteString(" " + back + "</p>\n")
+		} else {
+			w.Write(body)
+			if back != "" {
+				w.WriteString("<p>" + back + "</p>\n")
+			}
+		}
+		w.WriteString("</li>\n")
+	}
+	w.WriteString("</ol>\n</section>\n")
+	return w.String(), report
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// maxBacks is how many links back a note has at most.
+const maxBacks = 20
+
+func (ns *notes) back(d *doc, n *note) string {
+	var b []byte
+	for use := 1; use <= min(n.uses, maxBacks); use++ {
+		if use > 1 {
+			b = append(b, ' ')
+		}
+		b = append(b, `<a data-fragment="`+noteRef(d.r, noteNumber{n.number, use})+
+			`" role="link" tabindex="0" class="bailey-backlink" aria-label="Back to reference `+strconv.Itoa(n.number)+`">↩</a>`...)
+	}
+	return string(b)
+}
+
+// noteRef is the id of a reference.
+func noteRef(r *Renderer, n noteNumber) string {
+	id := r.opts.IDPrefix + "fnref-" + strconv.Itoa(n.number)
+	if n.use > 1 {
+		id += "-" + strconv.Itoa(n.use)
+	}
+	return id
+}
+
+// dedent takes the four columns from each line of a note's content but the first.
+func dedent(body, whole []byte) []byte {
+	out := make([]byte, 0, len(body))
+	for i := 0; len(body) > 0; i++ {
+		line := body
+		if n := bytes.IndexByte(body, '\n'); n >= 0 {
+			line = body[:n+1]
+		}
+		body = body[len(line):]
+		if i > 0 {
+			c := cursor{line: line}
+			c.skip(min(4, c.indent()))
+			out = append(out, "    "[:c.left]...)
+			line = line[c.i:]
+		}
+		out = append(out, line...)
+	}
+	return out
+}
+
+// noteReference is [^label] in a tree.
+type noteReference struct {
+	ast.BaseInline
+	label string
+	which int // of the mentions in its part
+}
+
+var kindNoteReference = ast.NewNodeKind("BaileyNoteReference")
+
+func (n *noteReference) Kind() ast.NodeKind { return kindNoteReference }
+func (n *noteReference) Dump(src []byte, level int) {
+	ast.DumpHelper(n, src, level, map[string]string{"label": n.label}, nil)
+}
+
+func (nw *nodeWriter) noteReference(n *noteReference) {
+	var num noteNumber
+	if nw.rough {
+		num.number = nw.ctx.d.notes.byLabel[n.label].number
+	} else if n.which < len(nw.ctx.p.numbers) {
+		num = nw.ctx.p.numbers[n.which]
+	}
+	s := strconv.Itoa(num.number)
+	nw.w.WriteString("<sup")
+	if !nw.rough {
+		nw.w.WriteString(` id="` + noteRef(nw.r, num) + `"`)
+	}
+	nw.w.WriteString(`><a data-fragment="` + nw.r.opts.IDPrefix + "fn-" + s +
+		`" role="link" tabindex="0" aria-label="Footnote ` + s + `">` + s + "</a></sup>")
+}
+
+// noteParser finds references.
+type noteParser struct{}
+
+func (noteParser) Trigger() []byte { return []byte{'['} }
+
+func (noteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, _ := block.PeekLine()
+	if len(line) < 4 || line[1] != '^' {
+		return nil
+	}
+	ctx, ok := pc.(*blockContext)
+	if !ok {
+		return nil
+	}
+	end := bytes.IndexByte(line, ']')
+	if end < 3 || end > maxLabel+2 || bytes.ContainsAny(line[2:end], " \t[\n") {
+		return nil
+	}
+	label := noteLabel(line[2:end])
+	if ctx.p != nil && !ctx.rough {
+		ctx.p.mentions = append(ctx.p.mentions, label)
+	}
+	if ctx.d.notes.byLabel[label] == nil {
+		if !ctx.rough {
+			ctx.p.miss("^" + label)
+		}
+		return nil
+	}
+	block.Advance(end + 1)
+	n := &noteReference{label: label}
+	if !ctx.rough {
+		n.which = len(ctx.p.mentions) - 1
+	}
+	return n
+}
+
+func linkLabel(b []byte) string { return util.ToLinkReference(b) }

@@ -1,0 +1,151 @@
+package markdown
+
+import (
+	"errors"
+	"io"
+	"slices"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// converter is a goldmark.Markdown for extensions to extend. It converts
+// nothing itself: this package parses segments and writes the trees.
+type converter struct {
+	p     parser.Parser
+	funcs map[ast.NodeKind]renderer.NodeRendererFunc
+}
+
+var _ goldmark.Markdown = (*converter)(nil)
+
+func newConverter(extensions []goldmark.Extender) *converter {
+	c := &converter{p: parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
+		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
+		parser.WithInlineParsers(
+			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(noteParser{}, 150),
+			util.Prioritized(extension.NewStrikethroughParser(), 500),
+			util.Prioritized(autoLinkParser{}, 999),
+		),
+		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	), funcs: map[ast.NodeKind]renderer.NodeRendererFunc{}}
+	for _, e := range extensions {
+		e.Extend(c)
+	}
+	return c
+}
+
+func (c *converter) Convert([]byte, io.Writer, ...parser.ParseOption) error {
+	return errors.New("markdown: use Renderer.Render")
+}
+func (c *converter) Parser() parser.Parser           { return c.p }
+func (c *converter) SetParser(p parser.Parser)       { c.p = p }
+func (c *converter) Renderer() renderer.Renderer     { return c }
+func (c *converter) SetRenderer(r renderer.Renderer) { c.AddOptions() }
+
+// Render implements renderer.Renderer.
+func (c *converter) Render(io.Writer, []byte, ast.Node) error {
+	return errors.New("markdown: use Renderer.Render")
+}
+
+// AddOptions takes the node renderers of an extension. Those with the smallest
+// priority number win, as in goldmark.
+func (c *converter) AddOptions(opts ...renderer.Option) {
+	config := renderer.NewConfig()
+	for _, o := range opts {
+		o.SetConfig(config)
+	}
+	config.NodeRenderers.Sort()
+	for _, v := range slices.Backward(config.NodeRenderers) {
+		if nr, ok := v.Value.(renderer.NodeRenderer); ok {
+			if so, ok := v.Value.(renderer.SetOptioner); ok {
+				for name, value := range config.Options {
+					so.SetOption(name, value)
+				}
+			}
+			nr.RegisterFuncs(c)
+		}
+	}
+}
+
+// Register implements renderer.NodeRendererFuncRegisterer.
+func (c *converter) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { c.funcs[kind] = f }
+
+// extended is the function with which an extension renders nodes of a kind.
+func (r *Renderer) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
+	if len(r.conv.funcs) == 0 {
+		return nil
+	}
+	return r.conv.funcs[kind]
+}
+
+// foreign lets an extension write a node, and filters what it writes as it
+// filters the HTML of a stranger.
+func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDepth int) {
+	var b foreignBuffer
+	status, err := f(&b, nw.src, n, true)
+	nw.rawHTML(b.Bytes())
+	if err != nil || status == ast.WalkStop {
+		return
+	}
+	if status != ast.WalkSkipChildren {
+		nw.children(n, inlineDepth+1)
+	}
+	b.Reset()
+	f(&b, nw.src, n, false)
+	nw.rawHTML(b.Bytes())
+}
+
+// foreignBuffer is a util.BufWriter.
+type foreignBuffer struct{ sink }
+
+func (b *foreignBuffer) Buffered() int { return b.Len() }
+func (b *foreignBuffer) Flush() error  { return nil }
+
+// blockContext is goldmark's context of one segment, with the references of the
+// whole text.
+type blockContext struct {
+	parser.Context
+	d     *doc
+	p     *part
+	rough bool // neither define nor record: the segment is not complete
+}
+
+func (c *blockContext) Reference(label string) (parser.Reference, bool) {
+	if ref, ok := c.d.refs[label]; ok {
+		return ref, true
+	}
+	// The tail of a text that still comes knows its own definitions.
+	if c.rough {
+		return c.Context.Reference(label)
+	}
+	c.p.miss(label)
+	return nil, false
+}
+
+func (c *blockContext) AddReference(ref parser.Reference) {
+	if c.rough {
+		c.Context.AddReference(ref)
+		return
+	}
+	c.d.define(c.p, ref)
+}
+
+// parse makes the tree of a segment.
+func (r *Renderer) parse(src []byte, ctx parser.Context) ast.Node {
+	return r.conv.p.Parse(text.NewReader(src), parser.WithContext(ctx))
+}
+
+// underlined reports whether goldmark makes a heading of a paragraph's last line.
+func (r *Renderer) underlined(paragraph []byte) bool {
+	tree := r.parse(paragraph, &blockContext{Context: parser.NewContext(), d: &doc{r: r}, rough: true})
+	return tree.LastChild() != nil && tree.LastChild().Kind() == ast.KindHeading
+}

@@ -1,0 +1,221 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// rawHTML filters HTML of the text, or of an extension, and writes what is
+// allowed of it, each tag behind a mark. It keeps no tag in mind: what belongs
+// together is the balancer's to find.
+func (nw *nodeWriter) rawHTML(chunk []byte) {
+	w := nw.w
+	z := html.NewTokenizer(bytes.NewReader(chunk))
+	read := 0
+	skip, depth := "", 0 // inside an element whose content goes with it
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		raw := z.Raw()
+		read += len(raw)
+		switch kind {
+		case html.TextToken:
+			if skip == "" {
+				w.escape(z.Text())
+			}
+		case html.CommentToken, html.DoctypeToken:
+			if skip != "" {
+				continue
+			}
+			if kind == html.DoctypeToken {
+				w.report.add(Element, "!doctype", 1)
+			}
+			// A comment that nothing ends would swallow what follows.
+			whole := bytes.HasSuffix(raw, []byte(">"))
+			if bytes.HasPrefix(raw, []byte("<!--")) {
+				whole = len(raw) > 4 && (bytes.HasSuffix(raw, []byte("-->")) || bytes.HasSuffix(raw, []byte("--!>")))
+			}
+			if !whole && !nw.rough {
+				w.escape(raw)
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			tag := string(name)
+			if skip != "" {
+				if tag == skip && kind == html.StartTagToken {
+					depth++
+				}
+				continue
+			}
+			if dropped(tag) {
+				w.report.add(Element, tag, 1)
+				if kind == html.StartTagToken && (nw.rough || closes(chunk[read:], tag)) {
+					skip, depth = tag, 1
+				}
+				continue
+			}
+			el, ok := elementOf(tag)
+			if !ok || tag == "input" {
+				w.report.add(Element, tag, 1)
+				continue
+			}
+			nw.raw = true
+			nw.startTag(z, tag, el, more)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			tag := string(name)
+			if skip != "" {
+				if tag == skip {
+					if depth--; depth == 0 {
+						skip = ""
+					}
+				}
+				continue
+			}
+			if el, ok := elementOf(tag); ok && !el.void {
+				nw.raw = true
+				w.WriteByte(mark)
+				w.WriteString("</" + tag + ">")
+			}
+		}
+	}
+	if read < len(chunk) && !nw.rough { // a tag that was cut off
+		w.escape(chunk[read:])
+	}
+}
+
+// closes reports whether the end tag of name is in s.
+func closes(s []byte, name string) bool {
+	return strings.Contains(strings.ToLower(string(s)), "</"+name)
+}
+
+func (nw *nodeWriter) startTag(z *html.Tokenizer, tag string, el element, more bool) {
+	w := nw.w
+	w.WriteByte(mark)
+	w.WriteString("<" + tag)
+	var seen []string
+	var href, source string
+	for more {
+		var k, v []byte
+		k, v, more = z.TagAttr()
+		name, val := string(k), string(v)
+		if hasWord(" "+strings.Join(seen, " ")+" ", name) {
+			continue
+		}
+		seen = append(seen, name)
+		switch {
+		case tag == "a" && name == "href":
+			href = val
+			continue
+		case tag == "img" && name == "src":
+			source = val
+			continue
+		case name == "name" && tag == "a":
+			name = "id"
+			if hasWord(" "+strings.Join(seen, " ")+" ", "id") {
+				continue
+			}
+			seen = append(seen, "id")
+		}
+		if val, ok := nw.attribute(tag, el, name, val); ok {
+			w.attr(name, val)
+		} else {
+			w.report.add(Attribute, name, 1)
+		}
+	}
+	if tag == "a" && href != "" {
+		t := nw.r.resolve(href)
+		switch {
+		case t.fragment != "":
+			w.attr("data-fragment", t.fragment)
+		case t.url != "":
+			w.attr("data-href", t.url)
+			if t.warning != "" {
+				w.attr("data-warning", t.warning)
+			}
+		case t.why != "":
+			w.report.add(Scheme, t.why, 1)
+		}
+		if t.fragment != "" || t.url != "" {
+			w.attr("role", "link")
+			w.attr("tabindex", "0")
+		}
+	}
+	if tag == "img" {
+		nw.imageSource(source)
+	}
+	w.WriteByte('>')
+}
+
+func (nw *nodeWriter) imageSource(source string) {
+	w := nw.w
+	src, name, why := nw.r.image(source)
+	switch {
+	case src != "":
+		w.attr("src", src)
+	case name != "":
+		w.attr("data-image", name)
+	case why != "":
+		w.report.add(Image, why, 1)
+		w.attr("data-warning", "image not shown: "+why)
+	}
+}
+
+func (w *sink) attr(name, val string) {
+	w.WriteString(" " + name + `="`)
+	w.escapeString(val)
+	w.WriteByte('"')
+}
+
+// attribute is the value that an attribute of the text may have.
+func (nw *nodeWriter) attribute(tag string, el element, name, val string) (string, bool) {
+	switch name {
+	case "role", "tabindex", "aria-label", "data-href", "data-fragment", "data-image", "data-warning", "src":
+		return "", false // ours to write
+	case "id":
+		id := cleanID(strings.TrimPrefix(val, nw.r.opts.IDPrefix))
+		if id == "" {
+			return "", false
+		}
+		return cutID(nw.r.opts.IDPrefix + id), true
+	case "class":
+		var keep []string
+		for c := range strings.FieldsSeq(val) {
+			if strings.HasPrefix(c, "language-") && goodClasses(c) {
+				keep = append(keep, c)
+			}
+		}
+		val = strings.Join(keep, " ")
+	case "align", "valign", "dir", "scope":
+		val = strings.ToLower(strings.TrimSpace(val))
+	case "open", "reversed":
+		val = ""
+	case "start", "value", "colspan", "rowspan", "span", "width", "height":
+		val = strings.TrimSpace(val)
+	}
+	if !attrAllowed(el, name) || !goodValue(nw.r.opts.IDPrefix, tag, name, val) {
+		return "", false
+	}
+	return val, true
+}
+
+// cleanID takes from an id what cannot stand in one.
+func cleanID(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional([]byte(string(r))) != "" {
+			return '-'
+		}
+		return r
+	}, strings.TrimSpace(s))
+}
+
+func cutID(s string) string {
+	if len(s) > maxID {
+		s = strings.ToValidUTF8(s[:maxID], "")
+	}
+	return s
+}

@@ -1,0 +1,491 @@
+package markdown
+
+import "bytes"
+
+// The scanner cuts a text into segments: runs of lines that can be parsed
+// without knowing what stands before or behind them, but for references. It
+// reads each line once and keeps CommonMark's block structure (the containers
+// that are open, the kind of leaf in them), so that it knows at every line
+// whether a top-level block begins, and checks the limits that must be checked
+// before anything recurses. What a segment is depends on the text alone, never
+// on how it came in: that is why a stream and a one-shot rendering agree.
+
+type segmentKind uint8
+
+const (
+	markdownSegment segmentKind = iota
+	fenceSegment                // a top-level code fence
+	noteSegment                 // a footnote definition
+	plainSegment                // text behind Limits.Bytes
+)
+
+type segment struct {
+	kind       segmentKind
+	start, end int
+	limit      string // the limit that was hit: shown as plain text
+	fence      fence  // of a fenceSegment
+	label      string // of a noteSegment
+	body       int    // where its content begins, of a noteSegment
+}
+
+type fence struct {
+	char         byte
+	length       int
+	indent       int
+	info         [2]int // offsets in the text
+	body, bodyTo int    // content
+}
+
+type leafKind uint8
+
+const (
+	noLeaf leafKind = iota
+	paragraphLeaf
+	fenceLeaf
+	htmlLeaf
+	indentedLeaf
+)
+
+type leaf struct {
+	kind  leafKind
+	html  int // type 1 to 7
+	fence fence
+	lines [][2]int // content of a paragraph's lines, without what containers put before it
+	marks int      // delimiters so far
+	cols  int      // columns of the table that it seems to be
+	cells int
+}
+
+type container struct {
+	kind   byte // '>' quote, '-' list item, '^' footnote
+	marker byte // of a list: - * + . )
+	offset int  // columns to the content of a list item
+	empty  bool // a list item that began with a blank line
+	blank  bool // and had another
+}
+
+type scanner struct {
+	lim   *Limits
+	pos   int  // of the next line
+	rough bool // a guess at text that is still to come: be hopeful about HTML
+	open  bool
+	seg   segment
+	conts []container
+	leaf  leaf
+	noEnd [6]int // by HTML type: no end of it stands before here
+	done  []segment
+	// underlined parses a paragraph and the line below it, where reading is
+	// not enough to say whether the line makes it a heading.
+	underlined func(paragraph []byte) bool
+}
+
+// scan reads the complete lines of text, and with eof the last one too.
+func (s *scanner) scan(text []byte, eof bool) {
+	for s.pos < len(text) {
+		end := bytes.IndexByte(text[s.pos:], '\n')
+		if end < 0 {
+			if !eof {
+				return
+			}
+			end = len(text) - s.pos - 1
+		}
+		end += s.pos + 1
+		if !s.line(text, s.pos, end, eof) {
+			return
+		}
+		s.pos = end
+		if s.open && s.seg.kind != fenceSegment && end-s.seg.start > s.lim.BlockBytes {
+			s.cut(end)
+		}
+	}
+	if eof && s.open {
+		s.finish(len(text))
+	}
+}
+
+// cut ends a segment that is too large. What follows stays plain until the block
+// that it belongs to ends.
+func (s *scanner) cut(at int) {
+	s.limit("BlockBytes")
+	seg := s.seg
+	seg.end = at
+	s.done = append(s.done, seg)
+	s.seg = segment{start: at, limit: seg.limit}
+}
+
+func (s *scanner) limit(name string) {
+	if s.seg.limit == "" {
+		s.seg.limit = name
+	}
+}
+
+// finish ends the open segment before at.
+func (s *scanner) finish(at int) {
+	if !s.open {
+		return
+	}
+	s.open = false
+	s.seg.end = at
+	if s.seg.kind == fenceSegment && s.seg.fence.bodyTo == 0 {
+		s.seg.fence.bodyTo = at
+	}
+	if s.seg.end > s.seg.start {
+		s.done = append(s.done, s.seg)
+	}
+	s.conts = s.conts[:0]
+	s.leaf = leaf{}
+}
+
+// begin makes sure that a segment is open for a block that begins at the line
+// at, inside the first n containers.
+func (s *scanner) begin(n, at int) {
+	s.conts = s.conts[:n]
+	s.leaf = leaf{}
+	if n == 0 && s.open && at > s.seg.start {
+		s.finish(at)
+	}
+	if !s.open {
+		s.open = true
+		s.seg = segment{start: at}
+	}
+}
+
+// line takes one line. It reports false if it needs to see more first.
+func (s *scanner) line(text []byte, at, end int, eof bool) bool {
+	c := cursor{line: text[at:end]}
+	n := s.match(&c)
+	all := n == len(s.conts)
+	blank := c.blank()
+
+	if all && s.continues(&c, text, at, end, blank) {
+		return true
+	}
+	if blank {
+		if !all || s.leaf.kind == paragraphLeaf || s.leaf.kind == htmlLeaf {
+			s.leaf = leaf{}
+		}
+		s.conts = s.conts[:n]
+		if n == 0 && s.leaf.kind == noLeaf {
+			s.finish(at)
+		}
+		return true
+	}
+	return s.starts(&c, text, at, end, n, eof)
+}
+
+// match consumes what belongs to the open containers and says how many go on.
+func (s *scanner) match(c *cursor) int {
+	for i := range s.conts {
+		k := &s.conts[i]
+		w := c.indent()
+		switch k.kind {
+		case '>':
+			if w > 3 || c.peek() != '>' {
+				return i
+			}
+			c.quote()
+		case '-':
+			if c.blank() {
+				if k.empty {
+					k.blank = true
+				}
+				continue
+			}
+			if w < k.offset || k.empty && k.blank {
+				return i
+			}
+			c.skip(k.offset)
+			k.empty = false
+		case '^':
+			if !c.blank() {
+				if w < 4 {
+					return i
+				}
+				c.skip(4)
+			}
+		}
+	}
+	return len(s.conts)
+}
+
+// continues takes the line as a part of the open leaf, if that is of a kind that
+// takes lines as they are.
+func (s *scanner) continues(c *cursor, text []byte, at, end int, blank bool) bool {
+	top := len(s.conts) == 0
+	switch s.leaf.kind {
+	case fenceLeaf:
+		f := &s.leaf.fence
+		if w := c.indent(); w < 4 {
+			rest := c.rest()
+			k := 0
+			for k < len(rest) && rest[k] == f.char {
+				k++
+			}
+			if k >= f.length && isBlank(rest[k:]) {
+				s.leaf = leaf{}
+				if top {
+					s.seg.fence.bodyTo = at
+					s.finish(end)
+				}
+			}
+		}
+		return true
+	case htmlLeaf:
+		if s.leaf.html >= 6 {
+			return !blank
+		}
+		if htmlEnds(s.leaf.html, text[at:end]) {
+			s.leaf = leaf{}
+			if top {
+				s.finish(end)
+			}
+		}
+		return true
+	case indentedLeaf:
+		if blank || c.indent() >= 4 {
+			return true
+		}
+		s.leaf = leaf{}
+		if top {
+			s.finish(at)
+		}
+	}
+	return false
+}
+
+// starts takes the line as the start of new blocks, or as a paragraph's text.
+func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool {
+	all := n == len(s.conts)
+	inParagraph := s.leaf.kind == paragraphLeaf
+	opened := false
+	for !c.blank() {
+		w := c.indent()
+		if w >= 4 {
+			if inParagraph && !opened {
+				break
+			}
+			s.enter(&n, &opened, at)
+			s.leaf.kind = indentedLeaf
+			return true
+		}
+		rest := c.rest()
+		switch ch := rest[0]; {
+		case (ch == '-' || ch == '=') && inParagraph && all && !opened && isSetext(rest):
+			if s.underlines(text, rest) {
+				s.leaf = leaf{}
+				if len(s.conts) == 0 {
+					s.finish(end)
+				}
+				return true
+			}
+			// What stands above is a table or definitions only.
+			inParagraph = false
+			s.leaf = leaf{}
+			continue
+		case (ch == '-' || ch == '*' || ch == '_') && isThematicBreak(rest):
+			s.enter(&n, &opened, at)
+			if len(s.conts) == 0 {
+				s.finish(end)
+			}
+			return true
+		case ch == '-' || ch == '*' || ch == '+' || isDigit(ch):
+			item, ok := itemStarts(c, w, inParagraph && all && !opened)
+			if !ok {
+				goto text
+			}
+			if n == 0 && !opened && len(s.conts) > 0 && s.conts[0].kind == '-' && s.conts[0].marker == item.marker {
+				s.conts = s.conts[:0] // the next item of the same list
+				s.leaf = leaf{}
+				opened = true
+			} else {
+				s.enter(&n, &opened, at)
+			}
+			if !s.push(item) {
+				return true
+			}
+			n, inParagraph = len(s.conts), false
+			continue
+		case ch == '#' && isATX(rest):
+			s.enter(&n, &opened, at)
+			s.count(rest)
+			s.leaf = leaf{}
+			if len(s.conts) == 0 {
+				s.finish(end)
+			}
+			return true
+		case ch == '`' || ch == '~':
+			f, ok := fenceOpens(rest, w)
+			if !ok {
+				goto text
+			}
+			s.enter(&n, &opened, at)
+			from := end - len(rest)
+			f.info[0] += from
+			f.info[1] += from
+			f.body = end
+			s.leaf = leaf{kind: fenceLeaf, fence: f}
+			if len(s.conts) == 0 {
+				s.seg.kind, s.seg.fence = fenceSegment, f
+			}
+			return true
+		case ch == '>':
+			s.enter(&n, &opened, at)
+			c.indent()
+			c.quote()
+			if !s.push(container{kind: '>'}) {
+				return true
+			}
+			n, inParagraph = len(s.conts), false
+			continue
+		case ch == '<':
+			kind := htmlStarts(rest, inParagraph && !opened)
+			if kind == 0 {
+				goto text
+			}
+			s.enter(&n, &opened, at)
+			if kind < 6 && htmlEnds(kind, rest) {
+				if len(s.conts) == 0 {
+					s.finish(end)
+				}
+				return true
+			}
+			if kind < 6 && len(s.conts) == 0 {
+				switch s.lookFor(kind, text, at, end, eof) {
+				case unknown:
+					return false
+				case absent:
+					kind = 6
+				}
+			}
+			s.leaf = leaf{kind: htmlLeaf, html: kind}
+			return true
+		case ch == '[' && n == 0 && !opened:
+			label, size := noteStarts(rest)
+			if size == 0 {
+				goto text
+			}
+			s.enter(&n, &opened, at)
+			s.seg.kind, s.seg.label, s.seg.body = noteSegment, label, end-len(rest)+size
+			s.push(container{kind: '^'})
+			c.skip(w)
+			c.skip(size)
+			n, inParagraph = len(s.conts), false
+			continue
+		}
+		goto text
+	}
+	if opened && c.blank() {
+		if k := len(s.conts); k > 0 && s.conts[k-1].kind == '-' {
+			s.conts[k-1].empty = true
+		}
+		return true
+	}
+text:
+	if inParagraph && !opened {
+		s.text(c, text, end) // also a lazy line of a container that did not go on
+		return true
+	}
+	s.enter(&n, &opened, at)
+	s.leaf = leaf{kind: paragraphLeaf}
+	s.text(c, text, end)
+	return true
+}
+
+// enter closes what does not go on, once a line, before the first block that
+// begins on it.
+func (s *scanner) enter(n *int, opened *bool, at int) {
+	if *opened {
+		s.leaf = leaf{}
+		return
+	}
+	*opened = true
+	s.begin(*n, at)
+}
+
+// push opens a container, if there may be one more.
+func (s *scanner) push(k container) bool {
+	if len(s.conts) >= s.lim.Depth {
+		s.limit("Depth")
+		s.leaf = leaf{kind: paragraphLeaf}
+		return false
+	}
+	s.conts = append(s.conts, k)
+	return true
+}
+
+// text adds a line to the open paragraph and counts what it may cost.
+func (s *scanner) text(c *cursor, text []byte, end int) {
+	c.indent()
+	rest := c.rest()
+	l := &s.leaf
+	if l.cols > 0 || len(l.lines) > 0 && isTableDelimiter(rest) {
+		if l.cols == 0 {
+			l.cols = bytes.Count(rest, []byte{'|'}) + 1
+		}
+		l.cells += l.cols
+		l.marks = 0 // cells are parsed one by one
+		if l.cells > s.lim.TableCells {
+			s.limit("TableCells")
+		}
+	}
+	l.lines = append(l.lines, [2]int{end - len(rest), end})
+	s.count(rest)
+}
+
+func (s *scanner) count(line []byte) {
+	length, marks := lineCost(line)
+	s.leaf.marks += marks
+	if length > s.lim.LineBytes {
+		s.limit("LineBytes")
+	}
+	if s.leaf.marks > s.lim.Delimiters {
+		s.limit("Delimiters")
+	}
+}
+
+type outlook uint8
+
+const (
+	unknown outlook = iota
+	present
+	absent
+)
+
+// lookFor says whether the end of an HTML block of types 1 to 5 comes within
+// Limits.GroupBytes. Without one CommonMark lets the block swallow the rest of
+// the text; here it then ends at a blank line, as others do. Each byte is looked
+// at once for each type.
+func (s *scanner) lookFor(kind int, text []byte, at, end int, eof bool) outlook {
+	if s.rough {
+		return present
+	}
+	until := at + s.lim.GroupBytes
+	from := max(end, s.noEnd[kind]-longestEnd)
+	to := min(until, len(text))
+	if from < to && htmlEnds(kind, text[from:to]) {
+		return present
+	}
+	s.noEnd[kind] = max(s.noEnd[kind], to)
+	if until <= len(text) || eof {
+		return absent
+	}
+	return unknown
+}
+
+// underlines reports whether a setext line below the open paragraph makes it a
+// heading: not if the paragraph is a table or holds definitions only, which is
+// known only when it is parsed. Each line of a text is parsed here once at most.
+func (s *scanner) underlines(text, line []byte) bool {
+	l := &s.leaf
+	if l.cols == 0 && text[l.lines[0][0]] != '[' {
+		return true
+	}
+	var b []byte
+	for _, at := range l.lines {
+		b = append(b, text[at[0]:at[1]]...)
+	}
+	if l.cols == 0 && !bytes.Contains(b, []byte("]:")) {
+		return true
+	}
+	return s.underlined(append(b, line...))
+}

@@ -1,0 +1,211 @@
+package markdown
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// verify is the last check: it reads a block's HTML and accepts only the one form
+// that this package writes. Elements and attributes of the list, values that are
+// good, every tag closed where it must be, in places where a parser of HTML
+// leaves it. It mends nothing. What it refuses is shown as plain text.
+func verify(prefix string, s []byte) bool {
+	if !utf8.Valid(s) {
+		return false
+	}
+	v := verifier{prefix: prefix}
+	for i := 0; i < len(s); {
+		lt := bytes.IndexByte(s[i:], '<')
+		if lt < 0 {
+			lt = len(s) - i
+		}
+		if lt > 0 {
+			if !v.text(s[i : i+lt]) {
+				return false
+			}
+			i += lt
+			continue
+		}
+		n := v.tag(s[i:])
+		if n == 0 {
+			return false
+		}
+		i += n
+	}
+	return len(v.stack) == 0
+}
+
+type verifier struct {
+	prefix string
+	stack  []openElement
+}
+
+type openElement struct {
+	name  string
+	class class
+}
+
+// text holds only what is text to every reader.
+func (v *verifier) text(s []byte) bool {
+	if !escaped(s, "\n\t") {
+		return false
+	}
+	if len(v.stack) > 0 {
+		switch v.stack[len(v.stack)-1].class {
+		case table, columns, rows, row: // a parser moves text out of a table
+			return isBlank(s)
+		}
+	}
+	return true
+}
+
+// escaped reports whether s has no character that could mean something else,
+// and no control characters but those in blanks.
+func escaped(s []byte, blanks string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '&':
+			end := bytes.IndexByte(s[i:min(len(s), i+6)], ';')
+			if end < 0 {
+				return false
+			}
+			switch string(s[i : i+end+1]) {
+			case "&amp;", "&lt;", "&gt;", "&#34;", "&#39;":
+			default:
+				return false
+			}
+			i += end
+		case c == '<', c == '>', c == '"', c == '\'', c == 0x7f:
+			return false
+		case c < ' ' && bytes.IndexByte([]byte(blanks), c) < 0:
+			return false
+		}
+	}
+	return true
+}
+
+// tag reads a tag at the start of s and returns its length, 0 if it is not one
+// that this package writes here.
+func (v *verifier) tag(s []byte) int {
+	i := 1
+	end := len(s) > 1 && s[1] == '/'
+	if end {
+		i = 2
+	}
+	from := i
+	for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || isDigit(s[i])) {
+		i++
+	}
+	name := string(s[from:i])
+	el, ok := elementOf(name)
+	if !ok || i == len(s) {
+		return 0
+	}
+	if end {
+		k := len(v.stack) - 1
+		if s[i] != '>' || el.void || k < 0 || v.stack[k].name != name {
+			return 0
+		}
+		v.stack = v.stack[:k]
+		return i + 1
+	}
+	var seen [16]string
+	n := 0
+	for s[i] == ' ' {
+		from := i + 1
+		i++
+		for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] == '-') {
+			i++
+		}
+		attr := string(s[from:min(i, len(s))])
+		if !bytes.HasPrefix(s[i:], []byte(`="`)) {
+			return 0
+		}
+		i += 2
+		quote := bytes.IndexByte(s[i:], '"')
+		if quote < 0 {
+			return 0
+		}
+		raw := s[i : i+quote]
+		i += quote + 1
+		if !escaped(raw, "\n\t") || !attrAllowed(el, attr) || i >= len(s) || n == len(seen) {
+			return 0
+		}
+		for _, other := range seen[:n] {
+			if other == attr {
+				return 0
+			}
+		}
+		seen[n] = attr
+		n++
+		val := string(raw)
+		if bytes.IndexByte(raw, '&') >= 0 {
+			val = unescape(val)
+		}
+		if !goodValue(v.prefix, name, attr, val) {
+			return 0
+		}
+	}
+	if s[i] != '>' || !v.fits(name, el) {
+		return 0
+	}
+	if !el.void {
+		if len(v.stack) >= maxTree {
+			return 0
+		}
+		v.stack = append(v.stack, openElement{name, el.class})
+	}
+	return i + 1
+}
+
+// maxTree is how deep elements stand in one another at most: browsers stop at
+// 512 (Chromium), and then move what is deeper.
+const maxTree = 400
+
+// fits reports whether a parser of HTML leaves the element where it stands.
+func (v *verifier) fits(name string, el element) bool {
+	top := openElement{}
+	if len(v.stack) > 0 {
+		top = v.stack[len(v.stack)-1]
+	}
+	switch el.class {
+	case caption, columns, rows:
+		return top.class == table
+	case column:
+		return top.class == columns
+	case row:
+		return top.class == rows
+	case cell:
+		return top.class == row
+	case listItem:
+		return top.name == "ul" || top.name == "ol" || top.name == "menu"
+	case defItem:
+		return top.name == "dl"
+	case rubyItem:
+		return top.name == "ruby"
+	case summary:
+		return top.name == "details"
+	}
+	switch top.class {
+	case table, columns, rows, row:
+		return false
+	}
+	for k := len(v.stack) - 1; k >= 0; k-- {
+		e := v.stack[k]
+		if e.class == cell || e.class == caption {
+			if el.class != anchor {
+				break
+			}
+		}
+		switch {
+		case e.class == paragraph && el.class != phrasing && el.class != anchor:
+			return false
+		case e.class == heading && el.class == heading:
+			return false
+		case e.class == anchor && el.class == anchor:
+			return false
+		}
+	}
+	return true
+}
