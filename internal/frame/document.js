@@ -153,6 +153,13 @@
       }
       button.dataset.at = [id, key, n++].join(FIELD);
     }
+    for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll('input[type=checkbox]'))) {
+      box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
+    }
+    for (const img of el.getElementsByTagName('img')) {
+      // Words for what is not shown: an image without any would be nothing.
+      if (!img.hasAttribute('alt')) img.alt = img.dataset.warning || 'image';
+    }
     for (const img of /** @type {NodeListOf<HTMLImageElement>} */ (el.querySelectorAll('img[data-image]:not([src])'))) {
       if (img.dataset.state) continue;
       if ((img.dataset.image || '').length > 8000) { img.dataset.state = 'refused'; continue; }

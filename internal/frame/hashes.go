@@ -3,5 +3,5 @@ package frame
 // Written by go test -update; a test compares them with the scripts.
 const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
-	documentHash = "'sha256-6XS/9GyFF2l3xELJ9uagHZjgNRzswoC0fe792bPK85w='"
+	documentHash = "'sha256-QfrRl1incLAYUznE1F6OKnKOiKP+3fKhTXEGRcpqYYI='"
 )

@@ -1,0 +1,144 @@
+package examples
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+const root = "../../.."
+
+var (
+	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
+	site  string // the address of the served examples, ending in a slash
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// run builds the examples, serves them as a person would, and ends the server.
+func run(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "bailey-examples-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	command := filepath.Join(dir, "wasm_exec")
+	built := filepath.Join(dir, "examples")
+	plain := filepath.Join(built, "plain")
+	for _, args := range [][]string{
+		{"go", "build", "-o", command, "./wasm_exec"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
+		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
+		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
+	} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	serve := exec.Command(command, "serve", "-addr", "127.0.0.1:0", built)
+	serve.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := serve.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := serve.Start(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		_ = serve.Process.Signal(syscall.SIGTERM)
+		_ = serve.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	for site == "" && lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), " at "); ok {
+			site = strings.Fields(rest)[0]
+		}
+	}
+	if site == "" {
+		return 0, fmt.Errorf("serve did not say where it serves")
+	}
+	return m.Run(), nil
+}
+
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func launch(t *testing.T, o e2e.Options) *e2e.Browser {
+	t.Helper()
+	b, err := e2e.Launch(testContext(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eval[T any](t *testing.T, p *e2e.Page, expression string) (v T) {
+	t.Helper()
+	must(t, p.Eval(testContext(t), expression, &v))
+	return v
+}
+
+// inFrame evaluates an expression in the inner frame of the page's document.
+func inFrame(t *testing.T, p *e2e.Page, expression string) string {
+	t.Helper()
+	values, err := p.EvalFrames(testContext(t), `document.getElementById("root")?.dataset.policy ? String(`+expression+`) : null`)
+	must(t, err)
+	for _, v := range values {
+		if s := string(v.Value); s != "null" && s != "" {
+			if v.Err != "" {
+				t.Fatal(v.Err)
+			}
+			return strings.Trim(s, `"`)
+		}
+	}
+	t.Fatalf("no frame of a document among %d frames", len(values))
+	return ""
+}
+
+func noErrors(t *testing.T, p *e2e.Page) {
+	t.Helper()
+	for _, m := range p.Errors() {
+		t.Errorf("the page's console says: %+v", m)
+	}
+}
+
+func noViolations(t *testing.T, p *e2e.Page) {
+	t.Helper()
+	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), "")
+	must(t, err)
+	for _, v := range list {
+		t.Errorf("axe: %s", v)
+	}
+}

@@ -1,0 +1,195 @@
+package examples
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+// stream opens the example and streams an answer at a speed, to its end.
+func stream(t *testing.T, p *e2e.Page, answer, speed string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.Wait(ctx, "#"+answer))
+	must(t, p.Eval(ctx, fmt.Sprintf(`document.getElementById("speed").value = %q`, speed), nil))
+	must(t, p.Click(ctx, "#"+answer))
+	must(t, p.WaitFor(ctx, `/bytes in/.test(document.getElementById("status").textContent)`))
+}
+
+func openMarkdown(t *testing.T, b *e2e.Browser) *e2e.Page {
+	t.Helper()
+	p, err := b.Page(testContext(t), site+"markdown/")
+	must(t, err)
+	return p
+}
+
+func TestMarkdownLooks(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	for _, c := range []struct {
+		name          string
+		dark          bool
+		width, height int
+		answer        string
+	}{
+		{"light", false, 1280, 900, "folder"},
+		{"dark", true, 1280, 900, "hostile"},
+		{"narrow", false, 390, 844, "science"},
+		{"narrow dark", true, 390, 844, "languages"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := testContext(t)
+			p := openMarkdown(t, b)
+			defer p.Close()
+			must(t, p.Viewport(ctx, c.width, c.height, 1))
+			must(t, p.Dark(ctx, c.dark))
+			stream(t, p, c.answer, "0")
+			noViolations(t, p)
+			noErrors(t, p)
+			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
+			}
+			if c.name == "narrow" {
+				must(t, p.Eval(ctx, `document.querySelector("main").scrollIntoView()`, nil))
+			}
+			if *shots && c.name != "narrow dark" {
+				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/markdown/screenshots", c.name+".png")})
+				must(t, err)
+			}
+		})
+	}
+}
+
+func TestMarkdownMidStream(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openMarkdown(t, b)
+	must(t, p.Wait(ctx, "#travel"))
+	must(t, p.Eval(ctx, `globalThis.shift = 0; new PerformanceObserver((list) => {
+		for (const e of list.getEntries()) if (!e.hadRecentInput) shift += e.value;
+	}).observe({type: "layout-shift", buffered: true}); document.getElementById("speed").value = "600"`, nil))
+	must(t, p.Click(ctx, "#travel"))
+	must(t, p.WaitFor(ctx, `document.querySelector("#conversation iframe").getBoundingClientRect().height > 700`))
+	noViolations(t, p)
+	if *shots {
+		_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/markdown/screenshots/mid-stream.png")})
+		must(t, err)
+	}
+	must(t, p.WaitFor(ctx, `/bytes in/.test(document.getElementById("status").textContent)`))
+	if s := eval[float64](t, p, "shift"); s > 0.05 {
+		t.Errorf("layout shift of %.3f while streaming: at most 0.05", s)
+	}
+	noErrors(t, p)
+}
+
+// The hostile answer loads nothing, runs nothing, and the page says what was
+// stopped. The browser's own network log is the witness.
+func TestMarkdownHostileAnswer(t *testing.T) {
+	b := launch(t, e2e.Options{NetLog: true})
+	p := openMarkdown(t, b)
+	stream(t, p, "hostile", "0")
+	before := eval[string](t, p, `location.href`)
+	if rows := eval[int](t, p, `document.querySelectorAll("#stopped li").length`); rows < 5 {
+		t.Errorf("%d rows of what was stopped", rows)
+	}
+	for _, bad := range []string{"[href]", "[src]:not([src^='data:image/'])", "[srcset]", "[style]", "script:not(body > script)", "iframe", "form", "object", "embed", "svg", "link", "base", "[onerror]", "[onload]"} {
+		// The frame's own script and template stand outside #root.
+		if n := inFrame(t, p, fmt.Sprintf(`document.querySelectorAll("#root " + %q).length`, bad)); n != "0" {
+			t.Errorf("%s × %s in the document", n, bad)
+		}
+	}
+	if now := eval[string](t, p, `location.href`); now != before {
+		t.Errorf("the page went to %s", now)
+	}
+	for _, r := range p.Requests() {
+		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
+			t.Errorf("request for %s", r.URL)
+		}
+	}
+	noErrors(t, p)
+	must(t, b.Close())
+	log, err := b.NetLog()
+	must(t, err)
+	if out := log.Outside(); len(out) > 0 {
+		t.Errorf("the network log has %v", out)
+	}
+}
+
+func TestMarkdownLinkAsksFirst(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openMarkdown(t, b)
+	must(t, p.Wait(ctx, "#own :enabled"))
+	must(t, p.Eval(ctx, `document.getElementById("paste").value = "[your bank](https://example.org/login)\n\nend"; document.getElementById("speed").value = "0"`, nil))
+	must(t, p.Click(ctx, "#own button"))
+	must(t, p.WaitFor(ctx, `/bytes in/.test(document.getElementById("status").textContent)`))
+	// By keyboard: the link has the focus order of any other.
+	must(t, p.Click(ctx, "#clear + #status, #stop, #theme"))
+	inFrame(t, p, `document.querySelector("[data-href]").focus()`)
+	must(t, p.Press(ctx, "Enter"))
+	must(t, p.WaitFor(ctx, `document.getElementById("leave").open`))
+	if host := eval[string](t, p, `document.getElementById("leave-host").textContent`); host != "example.org" {
+		t.Errorf("the dialog shows the host %q", host)
+	}
+	noViolations(t, p)
+	must(t, p.Click(ctx, `#leave button[value=cancel]`))
+	must(t, p.WaitFor(ctx, `document.querySelector("#stopped li")?.textContent.includes("https://example.org/login")`))
+	noErrors(t, p)
+}
+
+func TestMarkdownCopiesCode(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	must(t, b.Grant(ctx, strings.TrimSuffix(site, "/"), "clipboardReadWrite", "clipboardSanitizedWrite"))
+	p := openMarkdown(t, b)
+	must(t, p.Wait(ctx, "#own :enabled"))
+	must(t, p.Eval(ctx, `document.getElementById("paste").value = "~~~go\nfunc f() bool { return 1 < 2 && true }\n~~~\n"; document.getElementById("speed").value = "0"`, nil))
+	must(t, p.Click(ctx, "#own button"))
+	must(t, p.WaitFor(ctx, `/bytes in/.test(document.getElementById("status").textContent)`))
+	var at [2]float64
+	must(t, p.Eval(ctx, `(() => { const r = document.querySelector("#conversation iframe").getBoundingClientRect(); return [r.right - 30, r.top + 18]; })()`, &at))
+	must(t, p.ClickAt(ctx, at[0], at[1]))
+	must(t, p.WaitFor(ctx, `true`))
+	for range 100 {
+		if s := inFrame(t, p, `document.querySelector("button[data-ui=copy]").textContent`); s != "Copy" {
+			if s != "Copied" {
+				t.Errorf("the button says %q", s)
+			}
+			return
+		}
+	}
+	t.Error("the copy button did nothing")
+}
+
+func TestMarkdownPrints(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	p := openMarkdown(t, b)
+	stream(t, p, "folder", "0")
+	pdf, err := p.PDF(testContext(t))
+	must(t, err)
+	if len(pdf) < 10_000 {
+		t.Errorf("a PDF of %d bytes", len(pdf))
+	}
+}
+
+func TestPlain(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p, err := b.Page(ctx, site+"plain/")
+	must(t, err)
+	must(t, p.WaitFor(ctx, `/^Done/.test(document.getElementById("status").textContent)`))
+	if n := inFrame(t, p, `document.querySelectorAll("table, pre").length`); n != "2" {
+		t.Errorf("%s tables and code blocks: want 2", n)
+	}
+	noViolations(t, p)
+	noErrors(t, p)
+	if got := eval[string](t, p, `import("./api.mjs").then(({load}) => load({panel: false})).then((b) => b.markdown("*a* <script>x</script>"))`); !strings.Contains(got, "<em>a</em>") || strings.Contains(got, "script") {
+		t.Errorf("markdown(): %q", got)
+	}
+	if *shots {
+		_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/plain/screenshots/light.png")})
+		must(t, err)
+	}
+}
