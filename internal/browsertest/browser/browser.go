@@ -121,13 +121,20 @@ func Start(ctx context.Context, o Options) (Browser, error) {
 		}
 		o.Path = p
 	}
+	var b Browser
+	var err error
 	switch o.Engine {
 	case Chromium:
-		return startChromium(ctx, o)
+		b, err = startChromium(ctx, o)
 	case Firefox:
-		return startFirefox(ctx, o)
+		b, err = startFirefox(ctx, o)
 	case WebKit:
-		return startWebKit(ctx, o)
+		b, err = startWebKit(ctx, o)
+	default:
+		err = fmt.Errorf("browser: unknown engine %q: use chromium, firefox or webkit", o.Engine)
 	}
-	return nil, fmt.Errorf("browser: unknown engine %q: use chromium, firefox or webkit", o.Engine)
+	if err != nil {
+		return nil, err // and not an interface around a nil pointer
+	}
+	return b, nil
 }

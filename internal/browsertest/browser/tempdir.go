@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -32,9 +33,17 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 rm -rf -- "$dir"`
 
+// maxTemp is how long the name of the folder for temporary files may be: browsers
+// put sockets below it, whose names end at 108 bytes.
+const maxTemp = 40
+
 // TempDir makes a folder for a browser's files.
 func TempDir() (*Dir, error) {
-	p, err := os.MkdirTemp("", "browsertest-")
+	base := os.TempDir()
+	if runtime.GOOS != "windows" && len(base) > maxTemp {
+		base = "/tmp"
+	}
+	p, err := os.MkdirTemp(base, "browsertest-")
 	if err != nil {
 		return nil, err
 	}

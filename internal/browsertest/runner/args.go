@@ -6,29 +6,35 @@ import (
 	"time"
 )
 
-// testFlag returns the value of the flag -test.NAME in args, which end at the
-// first argument that is not a test flag.
-func testFlag(args []string, name string) (string, bool) {
-	want := "-test." + name
-	for i, a := range args {
-		if a == "--" || a == "-args" {
+// testFlag returns the value of the flag -test.NAME in args as the testing
+// package sees it: the last one wins, and flags end at the first other argument.
+func testFlag(args []string, name string) (value string, ok bool) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a == "--" || !strings.HasPrefix(a, "-") || a == "-" {
 			break
 		}
-		a = strings.TrimPrefix(a, "-")
-		if !strings.HasPrefix(a, "-") {
-			a = "-" + a
+		flag, v, has := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if !has && !boolFlags[flag] && i+1 < len(args) {
+			i++
+			v = args[i]
 		}
-		if v, ok := strings.CutPrefix(a, want+"="); ok {
-			return v, true
-		}
-		if a == want {
-			if i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
-				return args[i+1], true
+		if flag == "test."+name {
+			value, ok = v, true
+			if !has && boolFlags[flag] {
+				value = "true"
 			}
-			return "true", true
 		}
 	}
-	return "", false
+	return value, ok
+}
+
+// boolFlags take no value of their own. A test's own boolean flags are not
+// known here: after one without "=", the next argument may be missed, and go
+// test itself always writes "=".
+var boolFlags = map[string]bool{
+	"test.v": true, "test.short": true, "test.failfast": true, "test.benchmem": true, "test.paniconexit0": true,
+	"test.fullpath": true, "test.artifacts": true, "test.fuzzworker": true,
 }
 
 // timeout is how long the binary itself lets its tests run; 0 is for ever.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -72,22 +73,25 @@ var ownPageFlags = []string{
 
 func ownPageArgs(args []string, test string, limit time.Duration, verbose bool) []string {
 	var out []string
-	rest := []string{}
-loop:
-	for i := 0; i < len(args); i++ {
+	i := 0
+	for i < len(args) {
 		a := args[i]
-		if a == "--" || a == "-args" || !strings.HasPrefix(a, "-") {
-			rest = args[i:]
-			break
+		name, isTest := strings.CutPrefix(strings.TrimLeft(a, "-"), "test.")
+		if !strings.HasPrefix(a, "-") || !isTest {
+			break // the test's own flags and arguments stay last, as they are
 		}
-		for _, name := range ownPageFlags {
-			f := "-" + strings.TrimLeft(a, "-")
-			if f == "-test."+name || strings.HasPrefix(f, "-test."+name+"=") {
-				continue loop
-			}
+		n := 1
+		name, _, has := strings.Cut(name, "=")
+		if !has && !boolFlags["test."+name] {
+			n = 2
 		}
-		out = append(out, a)
+		n = min(n, len(args)-i)
+		if !slices.Contains(ownPageFlags, name) {
+			out = append(out, args[i:i+n]...)
+		}
+		i += n
 	}
+	rest := args[i:]
 	parts := strings.Split(test, "/")
 	for i, part := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(part) + "$"

@@ -49,16 +49,30 @@ func (s *files) close() {
 // errReadOnly is answered as EROFS, so that Go's message says what is the case.
 var errReadOnly = syscall.EROFS
 
-// mayWrite resolves the folder of path, so that a symbolic link does not lead
-// out of the writable places.
+// mayWrite says whether what path leads to may be written: a symbolic link does
+// not lead out of the writable places.
 func (s *files) mayWrite(path string) error {
-	real := path
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		real = filepath.Join(dir, filepath.Base(path))
-	}
+	real := realDir(path)
 	if target, err := filepath.EvalSymlinks(real); err == nil {
 		real = target
+	} else if _, err := os.Lstat(real); err == nil {
+		return errReadOnly // a link to what does not exist: opening would make it
 	}
+	return s.writes(real)
+}
+
+// mayChange says whether the name itself may be made, removed or renamed.
+func (s *files) mayChange(path string) error { return s.writes(realDir(path)) }
+
+// realDir resolves the links in a path's folder, but not at its end.
+func realDir(path string) string {
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+func (s *files) writes(real string) error {
 	for _, w := range s.writable {
 		if real == w || strings.HasPrefix(real, strings.TrimSuffix(w, "/")+"/") {
 			return nil
@@ -221,7 +235,12 @@ func (s *files) serve(w http.ResponseWriter, r *http.Request) {
 			answer = to
 			return err
 		}
-		if err := s.mayWrite(path); err != nil {
+		may := s.mayWrite
+		switch op {
+		case "mkdir", "rmdir", "unlink", "rename", "link", "symlink":
+			may = s.mayChange
+		}
+		if err := may(path); err != nil {
 			return err
 		}
 		switch op {
@@ -233,7 +252,7 @@ func (s *files) serve(w http.ResponseWriter, r *http.Request) {
 			return syscall.Unlink(path)
 		case "rename", "link":
 			to := filepath.FromSlash(q.Get("to"))
-			if err := s.mayWrite(to); err != nil {
+			if err := may(to); err != nil {
 				return err
 			}
 			if op == "link" {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"encoding/binary"
 	"io"
 	"sync"
 )
@@ -16,9 +17,29 @@ type output struct {
 	stderr  io.Writer
 }
 
-type chunk struct {
+// chunk is what one request carries: writes, in order.
+type chunk []write
+
+type write struct {
 	fd   int
 	data []byte
+}
+
+// parseChunk reads a request's body: for each write its descriptor (1 byte), its
+// length (4 bytes, little-endian) and its data. What is cut off is dropped.
+func parseChunk(body []byte) chunk {
+	var c chunk
+	for len(body) >= 5 {
+		n := uint64(binary.LittleEndian.Uint32(body[1:5]))
+		fd := int(body[0])
+		body = body[5:]
+		if n > uint64(len(body)) {
+			break
+		}
+		c = append(c, write{fd, body[:n]})
+		body = body[n:]
+	}
+	return c
 }
 
 func newOutput(stdout, stderr io.Writer) *output {
@@ -46,11 +67,13 @@ func (o *output) add(seq int, c chunk) {
 }
 
 func (o *output) write(c chunk) {
-	w := o.stdout
-	if c.fd == 2 {
-		w = o.stderr
+	for _, w := range c {
+		if w.fd == 2 {
+			o.stderr.Write(w.data)
+		} else {
+			o.stdout.Write(w.data)
+		}
 	}
-	w.Write(c.data)
 }
 
 // drain writes what is still held back by a chunk that will never arrive.

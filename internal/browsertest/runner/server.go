@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -187,6 +189,12 @@ func (s *server) add(p *testPage) {
 	s.pages[p.id] = p
 }
 
+func (s *server) all() []*testPage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.pages))
+}
+
 func (s *server) servePage(w http.ResponseWriter, r *http.Request, p *testPage) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	for k, v := range p.header {
@@ -219,8 +227,7 @@ func (s *server) serveOut(w http.ResponseWriter, r *http.Request, p *testPage) {
 	}
 	q := r.URL.Query()
 	seq, _ := strconv.Atoi(q.Get("seq"))
-	fd, _ := strconv.Atoi(q.Get("fd"))
-	p.out.add(seq, chunk{fd, data})
+	p.out.add(seq, parseChunk(data))
 }
 
 func (s *server) serveExit(w http.ResponseWriter, r *http.Request, p *testPage) {

@@ -21,12 +21,13 @@ type session struct {
 	origins *origins
 	browser browser.Browser
 	methods map[string]method
-	files   *files
-	argv    []string
-	env     map[string]string
-	cwd     string
-	slots   chan struct{}
-	pids    atomic.Int64
+	// writable is what all pages may write.
+	writable []string
+	argv     []string
+	env      map[string]string
+	cwd      string
+	slots    chan struct{}
+	pids     atomic.Int64
 
 	mu     sync.Mutex
 	others map[string]browser.Page
@@ -46,10 +47,10 @@ func newSession(ctx context.Context, o Options, dir, wasm string) (*session, err
 	env := os.Environ()
 	s := &session{
 		options: o, methods: methods(), others: map[string]browser.Page{}, cwd: cwd,
-		slots: make(chan struct{}, maxOwnPages),
-		argv:  append([]string{wasm}, o.Args[1:]...),
-		env:   pageEnv(env, tmp, o.Args, o.Stderr),
-		files: newFiles(append(writable(o.Args[1:], env, cwd), tmp)),
+		slots:    make(chan struct{}, maxOwnPages),
+		argv:     append([]string{wasm}, o.Args[1:]...),
+		env:      pageEnv(env, tmp, o.Args, o.Stderr),
+		writable: append(writable(o.Args[1:], env, cwd), tmp),
 	}
 	s.pids.Store(int64(os.Getpid()))
 	s.ctx, s.cancel = context.WithCancel(ctx)
@@ -70,7 +71,7 @@ func newSession(ctx context.Context, o Options, dir, wasm string) (*session, err
 // newPage prepares a page that runs the binary as go test asked for it.
 func (s *session) newPage(stdout, stderr io.Writer) *testPage {
 	p := &testPage{
-		argv: s.argv, env: maps.Clone(s.env), cwd: s.cwd, pid: int(s.pids.Add(1) - 1), files: s.files,
+		argv: s.argv, env: maps.Clone(s.env), cwd: s.cwd, pid: int(s.pids.Add(1) - 1), files: newFiles(s.writable),
 		out:  newOutput(stdout, stderr),
 		exit: make(chan exitStatus, 1), startedC: make(chan struct{}), opened: make(chan struct{}),
 	}
@@ -101,5 +102,9 @@ func (s *session) close() {
 	if s.origins != nil {
 		s.origins.closeAll()
 	}
-	s.files.close()
+	if s.server != nil {
+		for _, p := range s.server.all() {
+			p.files.close()
+		}
+	}
 }

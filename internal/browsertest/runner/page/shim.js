@@ -65,36 +65,45 @@
 		return all;
 	};
 
+	// One body holds many writes, each behind its descriptor and its length.
 	const takePending = () => {
-		const batch = pending.map((p) => ({ fd: p.fd, seq: seq++, body: join(p.parts, p.size) }));
+		/** @type {Uint8Array[]} */
+		const parts = [];
+		let size = 0;
+		for (const p of pending) {
+			const head = new Uint8Array(5);
+			head[0] = p.fd;
+			new DataView(head.buffer).setUint32(1, p.size, true);
+			parts.push(head, ...p.parts);
+			size += 5 + p.size;
+		}
 		pending = [];
 		pendingSize = 0;
-		return batch;
+		return { seq: seq++, body: join(parts, size) };
 	};
 
 	const sendPending = () => {
-		for (const b of takePending()) {
-			inFlight++;
-			const p = doFetch(api("out", { fd: b.fd, seq: b.seq }), { method: "POST", body: b.body })
-				.catch(() => undefined)
-				.then(() => {
-					inFlight--;
-					sends.delete(p);
-					if (pending.length > 0 && inFlight < maxInFlight) sendPending();
-				});
-			sends.add(p);
-		}
+		if (pending.length === 0) return;
+		const b = takePending();
+		inFlight++;
+		const p = doFetch(api("out", { seq: b.seq }), { method: "POST", body: b.body })
+			.catch(() => undefined)
+			.then(() => {
+				inFlight--;
+				sends.delete(p);
+				if (inFlight < maxInFlight) sendPending();
+			});
+		sends.add(p);
 	};
 
 	const sendPendingSync = () => {
-		for (const b of takePending()) {
-			const x = new XHR();
-			x.open("POST", api("out", { fd: b.fd, seq: b.seq }), false);
-			try {
-				x.send(b.body);
-			} catch {
-				// The runner is gone; nobody reads this any more.
-			}
+		const b = takePending();
+		const x = new XHR();
+		x.open("POST", api("out", { seq: b.seq }), false);
+		try {
+			x.send(b.body);
+		} catch {
+			// The runner is gone; nobody reads this any more.
 		}
 	};
 

@@ -1,0 +1,515 @@
+package runner_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
+)
+
+// exe is the command, built once; engines those that this run tests.
+var (
+	exe     string
+	engines []browser.Engine
+)
+
+// TestMain tests Chromium. BROWSERTEST_ENGINES=chromium,firefox,webkit, or
+// "all", names others; an engine that is named and missing is a failure.
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		names := os.Getenv("BROWSERTEST_ENGINES")
+		switch names {
+		case "":
+			names = "chromium"
+		case "all":
+			names = "chromium,firefox,webkit"
+		}
+		for _, n := range strings.Split(names, ",") {
+			e := browser.Engine(strings.TrimSpace(n))
+			path, err := browser.Find(context.Background(), e)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				return 1
+			}
+			fmt.Printf("engine %s: %s\n", e, path)
+			engines = append(engines, e)
+		}
+		dir, err := os.MkdirTemp("", "runner-test-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		exe = filepath.Join(dir, "browsertest")
+		if out, err := exec.Command("go", "build", "-o", exe, "../cmd/browsertest").CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+			return 1
+		}
+		code := m.Run()
+		if left := leftovers(dir); left != "" && code == 0 {
+			fmt.Fprintln(os.Stderr, "left behind:", left)
+			return 1
+		}
+		return code
+	}())
+}
+
+// leftovers are processes that still run this run's own command.
+func leftovers(dir string) string {
+	var list []string
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		cmd, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err == nil && bytes.HasPrefix(cmd, []byte(dir)) {
+			list = append(list, e.Name())
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// result is how a go test ended.
+type result struct {
+	code int
+	out  string
+}
+
+func (r result) has(t *testing.T, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(r.out, w) {
+			t.Errorf("no %q in the output:\n%s", w, r.out)
+		}
+	}
+}
+
+// command is a go test in the browser, with a TMPDIR of its own, which must be
+// empty when the test ends.
+func command(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, "go", append([]string{"test", "-exec", exe}, args...)...)
+	tmp := shortTemp(t)
+	t.Cleanup(func() {
+		var list []os.DirEntry
+		for range 40 {
+			if list, _ = os.ReadDir(tmp); len(list) == 0 {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Errorf("left in the temporary folder: %v", list)
+	})
+	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "BROWSERTEST_ENGINE="+string(e), "TMPDIR="+tmp)
+	return c
+}
+
+// shortTemp is a temporary folder with a name that browsers can put sockets
+// below; t.TempDir's would be passed over.
+func shortTemp(t *testing.T) string {
+	t.Helper()
+	p, err := os.MkdirTemp("/tmp", "bt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(p) })
+	return p
+}
+
+func run(t *testing.T, e browser.Engine, args ...string) result {
+	t.Helper()
+	return finish(t, command(t, e, args...))
+}
+
+func finish(t *testing.T, c *exec.Cmd) result {
+	t.Helper()
+	out, err := c.CombinedOutput()
+	r := result{out: string(out)}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		r.code = exit.ExitCode()
+	} else if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return r
+}
+
+// each runs a test in each engine.
+func each(t *testing.T, f func(t *testing.T, e browser.Engine)) {
+	for _, e := range engines {
+		t.Run(string(e), func(t *testing.T) { f(t, e) })
+	}
+}
+
+const cases = "./testdata/cases"
+
+func TestEndings(t *testing.T) {
+	table := []struct {
+		test string
+		code int
+		want []string
+		not  string
+	}{
+		{"TestPass", 0, []string{"passed", "--- PASS: TestPass", "ok "}, "browsertest:"},
+		{"TestSkip", 0, []string{"--- SKIP: TestSkip", "skipped on purpose"}, ""},
+		{"TestFail", 1, []string{"--- FAIL: TestFail", "failed on purpose"}, "browsertest:"},
+		{"TestPanic", 1, []string{"panic: panicked on purpose", "cases.TestPanic(", "cases_js_test.go:"}, ""},
+		{"TestExit", 1, []string{"FAIL"}, "browsertest:"},
+		{"TestStackOverflow", 1, []string{"the Go program died in the page"}, "timed out"},
+		{"TestPrintln", 0, []string{"from the runtime"}, ""},
+		{"TestFiles", 0, nil, ""},
+		{"TestTempFiles", 0, nil, ""},
+		{"TestNoTokenNoAccess", 0, nil, ""},
+		{"TestNavigate", 1, []string{"the page went away"}, ""},
+		{"TestReload", 1, []string{"must not navigate its own page"}, ""},
+		{"TestUncaught", 0, []string{"uncaught exception in the page: Error: nobody catches this", "unhandled rejection in the page: Error: nor this"}, ""},
+		{"FuzzSeeds", 0, []string{"fuzzed with seed one", "fuzzed with seed two"}, ""},
+		{"TestNone", 0, []string{"no tests to run"}, ""},
+	}
+	each(t, func(t *testing.T, e browser.Engine) {
+		for _, row := range table {
+			t.Run(row.test, func(t *testing.T) {
+				r := run(t, e, "-v", "-timeout", "60s", "-run", "^"+row.test+"$", cases)
+				if r.code != row.code {
+					t.Errorf("exit code %d, want %d", r.code, row.code)
+				}
+				r.has(t, row.want...)
+				if row.not != "" && strings.Contains(r.out, row.not) {
+					t.Errorf("%q in the output", row.not)
+				}
+				if t.Failed() {
+					t.Log(r.out)
+				}
+			})
+		}
+	})
+}
+
+func TestConsole(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		if e == browser.WebKit {
+			t.Skip("WebKitGTK's driver does not tell of the console")
+		}
+		run(t, e, "-v", "-run", "^TestUncaught$", cases).has(t, "console.error: an error")
+	})
+}
+
+func TestTimeouts(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		t.Run("deadlock", func(t *testing.T) {
+			r := run(t, e, "-timeout", "1s", "-run", "^TestDeadlock$", cases)
+			r.has(t, "panic: test timed out after 1s", "TestDeadlock")
+			if r.code != 1 {
+				t.Error(r.code)
+			}
+		})
+		t.Run("busy", func(t *testing.T) {
+			start := time.Now()
+			r := run(t, e, "-timeout", "1s", "-run", "^TestBusy$", cases)
+			r.has(t, "before the loop", "did not yield to the page")
+			if e == browser.Chromium {
+				r.has(t, "running tests:", "TestBusy (")
+			}
+			if r.code != 1 || time.Since(start) > 60*time.Second {
+				t.Error(r.code, time.Since(start))
+			}
+		})
+	})
+}
+
+func TestCrash(t *testing.T) {
+	for _, e := range engines {
+		if e != browser.Chromium {
+			continue // the fixture crashes its page by a DevTools command
+		}
+		start := time.Now()
+		r := run(t, e, "-run", "^TestCrash$", cases)
+		r.has(t, "renderer")
+		if r.code != 1 || time.Since(start) > 30*time.Second {
+			t.Error(r.code, time.Since(start))
+		}
+	}
+}
+
+func TestOutput(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		t.Run("order", func(t *testing.T) {
+			r := run(t, e, "-v", "-run", "^TestManyLines$", cases)
+			n := 0
+			for line := range strings.Lines(r.out) {
+				if strings.HasPrefix(line, "line ") {
+					if line != fmt.Sprintf("line %d\n", n) {
+						t.Fatalf("%q where line %d belongs", line, n)
+					}
+					n++
+				}
+			}
+			if n != 20000 {
+				t.Errorf("%d lines", n)
+			}
+		})
+		t.Run("live", func(t *testing.T) {
+			c := command(t, e, "-v", "-run", "^TestSlowLines$", cases)
+			out, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			var first, second time.Time
+			for sc := bufio.NewScanner(out); sc.Scan(); {
+				switch sc.Text() {
+				case "first":
+					first = time.Now()
+				case "second":
+					second = time.Now()
+				}
+			}
+			if err := c.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if d := second.Sub(first); first.IsZero() || d < time.Second {
+				t.Errorf("the lines came %v apart, want about 1.5 s", d)
+			}
+		})
+	})
+}
+
+func TestArguments(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		c := command(t, e, "-run", "^TestArguments$", cases, "-args", "-word", "a b")
+		c.Env = append(c.Env, "CASES_VARIABLE=ü=1")
+		if r := finish(t, c); r.code != 0 {
+			t.Error(r.out)
+		}
+	})
+	// wasm_exec.js has room for 8 KB, so a long variable is left out, and named.
+	for _, size := range []int{3000, 9000} {
+		c := command(t, engines[0], "-v", "-run", "^TestEnvironmentSize$", cases)
+		c.Env = append(c.Env, "CASES_LONG="+strings.Repeat("x", size))
+		r := finish(t, c)
+		if size == 3000 {
+			r.has(t, "HOME true CASES_LONG 3000")
+		} else {
+			r.has(t, "HOME true CASES_LONG 0", "left out: CASES_LONG")
+		}
+	}
+}
+
+func TestBench(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		r := run(t, e, "-run", "^$", "-bench", ".", "-benchtime", "20ms", cases)
+		if !regexp.MustCompile(`BenchmarkSum\s+\d{5,}\s+[0-9.]+ ns/op\s+0 B/op\s+0 allocs/op`).MatchString(r.out) {
+			t.Error(r.out)
+		}
+	})
+}
+
+func TestInPage(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		r := run(t, e, "-v", "-timeout", "120s", "./testdata/inpage")
+		if r.code != 0 {
+			t.Error(r.out)
+		}
+		for line := range strings.Lines(r.out) {
+			if strings.HasPrefix(line, "--- SKIP") {
+				if e == browser.Chromium {
+					t.Errorf("skipped in Chromium: %s", line)
+				}
+				t.Logf("%s", line)
+			}
+		}
+	})
+}
+
+func TestParallelPackages(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		r := run(t, e, "-v", "-p", "2", "./testdata/quick", "./testdata/cover")
+		if r.code != 0 || strings.Count(r.out, "\nok ") != 2 {
+			t.Error(r.out)
+		}
+		r.has(t, "ran in "+string(e))
+	})
+}
+
+// Where has four statements: the switch and three answers. A page reaches two
+// of them, a page of its own one more, native code the fourth.
+func TestCoverage(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		if r := run(t, e, "-cover", "-run", "^TestWhere$", "./testdata/cover"); r.code != 0 || !strings.Contains(r.out, "coverage: 50.0% of statements") {
+			t.Error(r.out)
+		}
+		if r := run(t, e, "-cover", "./testdata/cover"); r.code != 0 || !strings.Contains(r.out, "coverage: 75.0% of statements") {
+			t.Error(r.out)
+		}
+		profile := filepath.Join(t.TempDir(), "c.out")
+		if r := run(t, e, "-coverprofile", profile, "./testdata/cover"); r.code != 0 {
+			t.Error(r.out)
+		}
+		data, err := os.ReadFile(profile)
+		if err != nil || !strings.HasPrefix(string(data), "mode: set\n") || strings.Count(string(data), " 1 1\n") != 3 || strings.Count(string(data), " 1 0\n") != 1 {
+			t.Errorf("%v\n%s", err, data)
+		}
+	})
+}
+
+// Coverage data of a browser and of the native platform make one profile.
+func TestCoverageMerged(t *testing.T) {
+	dir := t.TempDir()
+	sub := func(name string) string {
+		p := filepath.Join(dir, name)
+		if err := os.Mkdir(p, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	inBrowser, native, both := sub("browser"), sub("native"), filepath.Join(dir, "both.out")
+	if r := run(t, engines[0], "-cover", "./testdata/cover", "-args", "-test.gocoverdir="+inBrowser); r.code != 0 {
+		t.Fatal(r.out)
+	}
+	for _, args := range [][]string{
+		{"test", "-cover", "./testdata/cover", "-args", "-test.gocoverdir=" + native},
+		{"tool", "covdata", "textfmt", "-i=" + inBrowser + "," + native, "-o=" + both},
+	} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			t.Fatalf("go %v: %v\n%s", args, err, out)
+		}
+	}
+	out, err := exec.Command("go", "tool", "cover", "-func="+both).CombinedOutput()
+	if err != nil || !regexp.MustCompile(`total:\s+\(statements\)\s+100\.0%`).Match(out) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The runner's exit code is the binary's own; go test makes 1 of all of them.
+func TestExitCodes(t *testing.T) {
+	bin := binary(t)
+	each(t, func(t *testing.T, e browser.Engine) {
+		for test, want := range map[string]int{"TestPass": 0, "TestFail": 1, "TestPanic": 2, "TestExit": 3} {
+			c := exec.Command(exe, bin, "-test.run", "^"+test+"$")
+			c.Env = append(os.Environ(), "BROWSERTEST_ENGINE="+string(e))
+			if r := finish(t, c); r.code != want {
+				t.Errorf("%s: exit code %d, want %d\n%s", test, r.code, want, r.out)
+			}
+		}
+	})
+}
+
+// A wrong command line says what to do, and starts no browser.
+func TestUsage(t *testing.T) {
+	for _, row := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "go test -exec"},
+		{[]string{"-nosuch"}, "flag provided but not defined"},
+		{[]string{"-engine", "gecko", "x.test"}, "use chromium, firefox or webkit"},
+	} {
+		r := finish(t, exec.Command(exe, row.args...))
+		if r.code != 2 {
+			t.Errorf("%v: exit code %d", row.args, r.code)
+		}
+		r.has(t, row.want)
+	}
+	c := exec.Command(exe, "x.test")
+	c.Env = append(os.Environ(), "BROWSERTEST_CHROMIUM=/no/such/browser", "BROWSERTEST_ENGINE=")
+	if r := finish(t, c); r.code != 2 || !strings.Contains(r.out, "/no/such/browser") {
+		t.Error(r.code, r.out)
+	}
+}
+
+// binary is the fixture's test binary.
+func binary(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "cases.test")
+	build := exec.Command("go", "test", "-c", "-o", bin, cases)
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+// Whatever ends the runner, the browser and its files go with it.
+func TestNothingIsLeftBehind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("looks into /proc")
+	}
+	bin := binary(t)
+	each(t, func(t *testing.T, e browser.Engine) {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL, 0} {
+			name := sig.String()
+			if sig == 0 {
+				name = "parent killed"
+			}
+			t.Run(name, func(t *testing.T) {
+				tmp := shortTemp(t)
+				c := exec.Command(exe, bin, "-test.run", "^TestLineThenDeadlock$", "-test.v")
+				if sig == 0 {
+					c = exec.Command("sh", "-c", `"$0" "$@"; true`, exe, bin, "-test.run", "^TestLineThenDeadlock$", "-test.v")
+				}
+				c.Env = append(os.Environ(), "BROWSERTEST_ENGINE="+string(e), "TMPDIR="+tmp)
+				out, err := c.StdoutPipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Start(); err != nil {
+					t.Fatal(err)
+				}
+				limit := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
+				defer limit.Stop()
+				for sc := bufio.NewScanner(out); sc.Scan() && sc.Text() != "first"; {
+				}
+				if n := using(tmp); n < 2 {
+					t.Errorf("only %d processes use the folder: the test looks in the wrong place", n)
+				}
+				if sig == 0 {
+					c.Process.Kill()
+				} else {
+					c.Process.Signal(sig)
+				}
+				c.Wait()
+				var list []os.DirEntry
+				n := 0
+				for range 200 {
+					list, _ = os.ReadDir(tmp)
+					if n = using(tmp); n == 0 && len(list) == 0 {
+						return
+					}
+					time.Sleep(50 * time.Millisecond)
+				}
+				t.Errorf("after %s: %d processes, files %v", name, n, list)
+			})
+		}
+	})
+}
+
+// using counts the processes that have a path in their environment.
+func using(path string) int {
+	n := 0
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
+		if err == nil && bytes.Contains(env, []byte(path)) {
+			n++
+		}
+	}
+	return n
+}
