@@ -291,6 +291,9 @@ func (d *doc) join(parts []*part, rough bool) (html string, report Report) {
 		out = slices.Concat(streams...)
 	}
 	if limit == "" {
+		if isBlank(out) {
+			return "", report
+		}
 		if d.r.opts.Policy != nil {
 			out = d.r.narrow(out)
 		}

@@ -46,9 +46,11 @@ func (r *Renderer) resolve(dest string) target {
 			if r.base == nil {
 				return target{why: "relative"}
 			}
-			ref, err := url.Parse(strings.ReplaceAll(s, `\`, "/"))
-			if err != nil {
-				return target{why: "relative"}
+			ref, err := url.Parse(percent(s, ""))
+			if err != nil { // a colon in the first part
+				if ref, err = url.Parse("./" + percent(s, "")); err != nil {
+					return target{why: "relative"}
+				}
 			}
 			scheme, rest = splitScheme(r.base.ResolveReference(ref).String())
 		}
@@ -131,9 +133,8 @@ func webTarget(scheme, s string) target {
 	if i := strings.IndexAny(rest, "?#"); i >= 0 {
 		path, tail = rest[:i], rest[i:]
 	}
-	path = strings.ReplaceAll(path, `\`, "/")
-	if path == "" && tail != "" {
-		path = "/"
+	if strings.HasPrefix(path, `\`) || path == "" && tail != "" {
+		path = "/" + strings.TrimPrefix(path, `\`)
 	}
 	t.url = scheme + "://" + host + percent(path, "") + percent(tail, "")
 	return t

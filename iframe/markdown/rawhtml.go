@@ -12,6 +12,10 @@ import (
 // together is the balancer's to find.
 func (nw *nodeWriter) rawHTML(chunk []byte) {
 	w := nw.w
+	chunk, ok := nw.instruction(chunk)
+	if !ok {
+		return
+	}
 	z := html.NewTokenizer(bytes.NewReader(chunk))
 	read := 0
 	skip, depth := "", 0 // inside an element whose content goes with it
@@ -86,6 +90,26 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 	if read < len(chunk) && !nw.rough { // a tag that was cut off
 		w.escape(chunk[read:])
 	}
+}
+
+// instruction takes a processing instruction or CDATA section from the start of a
+// chunk, which a tokeniser of HTML ends at the first >, and returns what is left.
+func (nw *nodeWriter) instruction(chunk []byte) ([]byte, bool) {
+	s := bytes.TrimLeft(chunk, " ")
+	end := ""
+	switch {
+	case bytes.HasPrefix(s, []byte("<?")):
+		end = "?>"
+	case bytes.HasPrefix(s, []byte("<![CDATA[")):
+		end = "]]>"
+	default:
+		return chunk, true
+	}
+	_, rest, ok := bytes.Cut(s, []byte(end))
+	if !ok && !nw.rough {
+		nw.w.escape(chunk)
+	}
+	return rest, ok
 }
 
 // closes reports whether the end tag of name is in s.

@@ -103,6 +103,9 @@ func leveled(t testing.TB, s string) string {
 			case "href", "data-href":
 				a.Key = "href"
 				if u, err := base.Parse(a.Val); err == nil {
+					if u.Path == "" && u.Host != "" && (u.RawQuery != "" || u.Fragment != "") {
+						u.Path = "/"
+					}
 					a.Val = u.String()
 				}
 				a.Val = strings.ReplaceAll(a.Val, "'", "%27")

@@ -1,14 +1,234 @@
 package markdown
 
-// tail is the open end of a text: it is rendered again and again, as it will
-// probably end.
+import (
+	"bytes"
+	"math"
+	"slices"
+)
+
+// tail is the open end of a text. It is rendered again and again, as it will
+// probably end: what it shows is a guess, and safe as everything else, for the
+// guess is made in Markdown and rendered as Markdown is.
 type tail struct {
 	credit  int
 	pending bool
+	last    []shownBlock
 }
 
-const creditByte = 16
+// A large open end is not rendered for each token. Each byte that is written and
+// each call earns credit, and rendering costs as many bytes as it reads: so the
+// work stays in proportion to the text, and what was written still shows within
+// a few calls.
+const (
+	creditByte = 16
+	creditCall = 2 << 10
+	freeTail   = 4 << 10 // bytes that are always rendered
+)
 
+// blocks are those that are not finished.
 func (t *tail) blocks(d *doc) []shownBlock {
-	return nil
+	pending := d.parts[d.groups.decided:]
+	start := d.tailStart()
+	cost := len(d.in.text) - start
+	if d.sc.open && d.sc.seg.kind == fenceSegment {
+		cost /= 8
+	}
+	if len(pending) > 0 {
+		cost += (start - pending[0].start) / 8
+	}
+	t.credit += creditCall
+	t.pending = cost > freeTail && t.credit < cost
+	if t.pending {
+		return t.last
+	}
+	t.credit = min(max(t.credit-cost, 0), 4*freeTail)
+	t.last = d.tailBlocks(pending)
+	return t.last
+}
+
+// tailStart is where the text begins that is in no part yet.
+func (d *doc) tailStart() int {
+	switch {
+	case d.plainTo > 0:
+		return d.plainTo
+	case d.sc.open:
+		return d.sc.seg.start
+	}
+	return d.sc.pos
+}
+
+func (d *doc) tailBlocks(pending []*part) []shownBlock {
+	// Half a character is not shown, nor is it lost: it is in the intake.
+	parts := slices.Concat(pending, d.tailParts())
+	if len(parts) == 0 {
+		return nil
+	}
+	// What is open is taken to close behind all there is.
+	opens := slices.Clone(d.groups.open)
+	for _, p := range parts[len(pending):] {
+		for i := range p.tags {
+			t := &p.tags[i]
+			t.until = p.index
+			if !t.end {
+				opens = append(opens, openTag{p, i})
+				continue
+			}
+			for k := len(opens) - 1; k >= 0; k-- {
+				if o := opens[k]; o.part.tags[o.tag].name == t.name {
+					o.part.tags[o.tag].until = p.index
+					opens = opens[:k]
+					break
+				}
+			}
+		}
+	}
+	before := make([]int, len(opens))
+	for i, o := range opens {
+		before[i] = o.part.tags[o.tag].until
+		o.part.tags[o.tag].until = math.MaxInt32
+	}
+	var now []shownBlock
+	for first := 0; first < len(parts); {
+		last := first
+		for i := first; i <= last; i++ {
+			for _, t := range parts[i].tags {
+				if !t.end {
+					last = max(last, min(t.until-parts[0].index, len(parts)-1))
+				}
+			}
+		}
+		if html, _ := d.join(parts[first:last+1], true); html != "" {
+			now = append(now, shownBlock{parts[first].index, html})
+		}
+		first = last + 1
+	}
+	for i, o := range opens {
+		o.part.tags[o.tag].until = before[i]
+	}
+	// A guess about a part that is complete must not outlive the call.
+	for _, p := range pending {
+		for i := range p.tags {
+			if p.tags[i].until >= len(d.parts) {
+				p.tags[i].until = p.index
+			}
+		}
+	}
+	return now
+}
+
+// tailParts renders the text that is in no part yet.
+func (d *doc) tailParts() []*part {
+	index := len(d.parts)
+	if d.plainTo > 0 {
+		p := &part{segment: segment{kind: plainSegment, start: d.plainTo, end: len(d.in.text), limit: "Bytes"}, index: index}
+		if p.start == p.end {
+			return nil
+		}
+		p.stream, _ = d.stream(p, nil, true)
+		return []*part{p}
+	}
+	text := d.in.text
+	g := d.guess(text)
+	for g.held < len(text) {
+		text = text[:g.held]
+		g = d.guess(text)
+	}
+	var parts []*part
+	for i, seg := range g.segs {
+		if seg.kind == noteSegment {
+			continue // shown with the other notes when it is complete
+		}
+		p := &part{segment: seg, index: index + i}
+		src := text[seg.start:seg.end]
+		if i == len(g.segs)-1 && seg.kind == markdownSegment {
+			src = g.complete(text, src)
+		}
+		p.stream, p.raw = d.stream(p, src, true)
+		if p.raw {
+			p.tags = tagEvents(p.stream)
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// guess is what the scanner would make of a text that ended here.
+type guess struct {
+	segs  []segment
+	leaf  leaf
+	open  bool // the last segment could go on
+	conts []container
+	line  int // start of the last line
+	held  int // what is from here on is better not shown yet
+}
+
+func (d *doc) guess(text []byte) guess {
+	s := d.sc
+	s.rough = true
+	s.done = nil
+	s.conts = slices.Clone(s.conts)
+	s.leaf.lines = slices.Clip(s.leaf.lines)
+	s.scan(text, false)
+	g := guess{held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
+	if s.pos < len(text) && s.holds(text[s.pos:]) {
+		g.held = s.pos
+		return g
+	}
+	if s.pos < len(text) {
+		s.line(text, s.pos, len(text), true)
+	}
+	g.leaf, g.open, g.conts = s.leaf, s.open, s.conts
+	if s.open && s.leaf.kind == paragraphLeaf && len(s.leaf.lines) > 0 && s.hides(text) {
+		first := s.leaf.lines[0][0]
+		g.held = bytes.LastIndexByte(text[:first], '\n') + 1
+		if g.held < s.seg.start || g.held == s.seg.start {
+			g.held = s.seg.start
+		}
+		if g.held == 0 && s.seg.start == 0 && len(text) > 0 {
+			return guess{held: len(text)} // nothing to show at all
+		}
+		return g
+	}
+	s.finish(len(text))
+	g.segs = s.done
+	return g
+}
+
+// holds reports whether the last line, which is not complete, may become many
+// things: an underline, a list item, a fence, a table's second line.
+func (s *scanner) holds(line []byte) bool {
+	t := bytes.Trim(line, " \t>\n")
+	if len(t) == 0 {
+		return false
+	}
+	if s.leaf.kind == fenceLeaf {
+		return len(bytes.Trim(t, string(s.leaf.fence.char))) == 0
+	}
+	if s.leaf.kind == htmlLeaf || s.leaf.kind == indentedLeaf {
+		return false
+	}
+	if len(bytes.Trim(t, "-=*_+~`#|: ")) == 0 {
+		return true
+	}
+	if len(bytes.TrimLeft(t, "0123456789")) == 0 || len(t) < 12 && len(bytes.Trim(bytes.TrimLeft(t, "0123456789"), ".)")) == 0 {
+		return len(t) < 12
+	}
+	return bytes.HasPrefix(t, []byte("```")) || bytes.HasPrefix(t, []byte("~~~"))
+}
+
+// hides reports whether the open paragraph is the beginning of a table or of a
+// link definition.
+func (s *scanner) hides(text []byte) bool {
+	l := s.leaf.lines
+	first := text[l[0][0]:l[0][1]]
+	switch {
+	case first[0] == '|' && len(l) == 1:
+		return true
+	case first[0] == '|' && len(l) == 2 && l[1][1] == len(text) && text[len(text)-1] != '\n':
+		return isTableDelimiter(append(text[l[1][0]:l[1][1]:l[1][1]], '-', '|'))
+	case first[0] == '[' && len(s.conts) == 0:
+		i := bytes.IndexByte(first, ']')
+		return i > 1 && (i+1 == len(first) && first[1] == '^' || i+1 < len(first) && first[i+1] == ':')
+	}
+	return false
 }
