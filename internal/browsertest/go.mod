@@ -3,6 +3,7 @@ module github.com/bailey-go/bailey/internal/browsertest
 go 1.26.0
 
 require (
+	github.com/bailey-go/bailey v0.0.0-00010101000000-000000000000
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/coder/websocket v1.8.15
