@@ -1,0 +1,237 @@
+package protocol
+
+import (
+	"encoding"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Unmarshal puts a tree, as [ParseJSON] and [DecodeValue] return it, into the
+// value dst points to, as encoding/json would with the same struct tags, but
+// stricter: names match exactly, a key the struct does not have is an error, and
+// a number that does not fit is one. null leaves what is there. Errors name the
+// path.
+func Unmarshal(tree, dst any) error {
+	d := reflect.ValueOf(dst)
+	if d.Kind() != reflect.Pointer || d.IsNil() {
+		return Errorf(ErrInvalidParams, "decode", "", "the destination must be a pointer that is not nil")
+	}
+	if err := bind(tree, d.Elem(), maxJSONDepth); err != nil {
+		return err
+	}
+	return nil
+}
+
+func mismatch(want string, got any) *jsonError {
+	return &jsonError{code: ErrInvalidParams, text: "must be " + want + ", not " + kindName(got)}
+}
+
+// kindName says in JSON's words what v is.
+func kindName(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case float64:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	case Undefined:
+		return "undefined"
+	case BigInt:
+		return "a BigInt"
+	case time.Time, InvalidDate:
+		return "a Date"
+	case *Map:
+		return "a Map"
+	case Set:
+		return "a Set"
+	case []byte:
+		return "a Uint8Array"
+	case *TypedArray:
+		return "a " + string(v.Kind)
+	case *ErrorValue:
+		return "an Error"
+	}
+	return reflect.TypeOf(v).String()
+}
+
+func bind(v any, d reflect.Value, depth int) *jsonError {
+	if depth == 0 {
+		return &jsonError{code: ErrResourceLimit, text: "nested too deeply"}
+	}
+	if v == nil {
+		if d.Kind() == reflect.Interface || d.Kind() == reflect.Pointer {
+			d.SetZero()
+		}
+		return nil
+	}
+	if t := reflect.TypeOf(v); t.AssignableTo(d.Type()) {
+		d.Set(reflect.ValueOf(v))
+		return nil
+	}
+	if d.Kind() == reflect.Pointer {
+		if d.IsNil() {
+			d.Set(reflect.New(d.Type().Elem()))
+		}
+		return bind(v, d.Elem(), depth-1)
+	}
+	if s, ok := v.(string); ok && d.CanAddr() {
+		if u, ok := d.Addr().Interface().(encoding.TextUnmarshaler); ok {
+			if err := u.UnmarshalText([]byte(s)); err != nil {
+				return &jsonError{code: ErrInvalidParams, text: err.Error()}
+			}
+			return nil
+		}
+	}
+	switch d.Kind() {
+	case reflect.Bool:
+		b, ok := v.(bool)
+		if !ok {
+			return mismatch("a boolean", v)
+		}
+		d.SetBool(b)
+	case reflect.String:
+		s, ok := v.(string)
+		if !ok {
+			return mismatch("a string", v)
+		}
+		d.SetString(s)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		f, ok := v.(float64)
+		if !ok {
+			return mismatch("a number", v)
+		}
+		if f != math.Trunc(f) || math.Abs(f) > 1<<53 || d.OverflowInt(int64(f)) {
+			return mismatch("a whole number that fits "+d.Kind().String(), v)
+		}
+		d.SetInt(int64(f))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		f, ok := v.(float64)
+		if !ok {
+			return mismatch("a number", v)
+		}
+		if f != math.Trunc(f) || f < 0 || f > 1<<53 || d.OverflowUint(uint64(f)) {
+			return mismatch("a whole number that fits "+d.Kind().String(), v)
+		}
+		d.SetUint(uint64(f))
+	case reflect.Float32, reflect.Float64:
+		f, ok := v.(float64)
+		if !ok {
+			return mismatch("a number", v)
+		}
+		d.SetFloat(f)
+	case reflect.Slice:
+		list, ok := v.([]any)
+		if !ok {
+			return mismatch("an array", v)
+		}
+		out := reflect.MakeSlice(d.Type(), len(list), len(list))
+		for i, e := range list {
+			if err := bind(e, out.Index(i), depth-1); err != nil {
+				return err.within(element(i))
+			}
+		}
+		d.Set(out)
+	case reflect.Map:
+		m, ok := v.(map[string]any)
+		if !ok || d.Type().Key().Kind() != reflect.String {
+			return mismatch("an object", v)
+		}
+		out := reflect.MakeMapWithSize(d.Type(), len(m))
+		for k, e := range m {
+			item := reflect.New(d.Type().Elem()).Elem()
+			if err := bind(e, item, depth-1); err != nil {
+				return err.within(member(k))
+			}
+			out.SetMapIndex(reflect.ValueOf(k).Convert(d.Type().Key()), item)
+		}
+		d.Set(out)
+	case reflect.Struct:
+		return bindStruct(v, d, depth)
+	default:
+		return mismatch(d.Type().String(), v)
+	}
+	return nil
+}
+
+func bindStruct(v any, d reflect.Value, depth int) *jsonError {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return mismatch("an object", v)
+	}
+	used := 0
+	err := eachField(d.Type(), func(f field) *jsonError {
+		e, there := m[f.name]
+		if !there {
+			return nil
+		}
+		used++
+		if err := bind(e, d.FieldByIndex(f.index), depth-1); err != nil {
+			return err.within(member(f.name))
+		}
+		return nil
+	})
+	if err != nil || used == len(m) {
+		return err
+	}
+	for _, k := range sortedKeys(m) {
+		known := false
+		_ = eachField(d.Type(), func(f field) *jsonError {
+			known = known || f.name == k
+			return nil
+		})
+		if !known {
+			return (&jsonError{code: ErrInvalidParams, text: "unknown key"}).within(member(k))
+		}
+	}
+	return nil
+}
+
+type field struct {
+	name      string
+	index     []int
+	omitEmpty bool
+	omitZero  bool
+}
+
+// eachField walks the fields that JSON sees; those of embedded structs without a
+// name count as the struct's own.
+func eachField(t reflect.Type, do func(field) *jsonError) *jsonError {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == "-" && opts == "" {
+			continue
+		}
+		if f.Anonymous && tag == "" && f.Type.Kind() == reflect.Struct {
+			err := eachField(f.Type, func(in field) *jsonError {
+				in.index = append([]int{i}, in.index...)
+				return do(in)
+			})
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if !f.IsExported() {
+			continue
+		}
+		if tag == "" {
+			tag = f.Name
+		}
+		opts = "," + opts + ","
+		err := do(field{tag, []int{i}, strings.Contains(opts, ",omitempty,"), strings.Contains(opts, ",omitzero,")})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,316 @@
+package protocol
+
+import (
+	"slices"
+	"strings"
+)
+
+// Capability is something that may be granted. The dot form is the one name;
+// other spellings are understood by [ParseCapability].
+type Capability string
+
+const (
+	FSRead    Capability = "fs.read"     // scope: path patterns
+	FSWrite   Capability = "fs.write"    // scope: path patterns; does not imply fs.read
+	ShellRun  Capability = "shell.run"   // scope: command names
+	NetFetch  Capability = "net.fetch"   // scope: host patterns
+	SecretHas Capability = "secrets.has" // may ask whether a secret exists, never its value
+	Stream    Capability = "stream.send"
+	CodeRun   Capability = "code.run"
+
+	DOMRead    Capability = "dom.read" // an enclave's own document, never the page's
+	DOMWrite   Capability = "dom.write"
+	DOMObserve Capability = "dom.observe"
+
+	LocalRead    Capability = "storage.local.read"
+	LocalWrite   Capability = "storage.local.write"
+	SessionRead  Capability = "storage.session.read"
+	SessionWrite Capability = "storage.session.write"
+	IndexedRead  Capability = "storage.indexed.read"
+	IndexedWrite Capability = "storage.indexed.write"
+	CookieRead   Capability = "storage.cookie.read"
+	CookieWrite  Capability = "storage.cookie.write"
+
+	ClipboardRead  Capability = "clipboard.read"
+	ClipboardWrite Capability = "clipboard.write"
+	Camera         Capability = "media.camera"
+	Microphone     Capability = "media.microphone"
+	Screen         Capability = "media.screen"
+	Geolocation    Capability = "geolocation"
+	Notifications  Capability = "notifications"
+)
+
+// Risk is how much harm a capability can do.
+type Risk string
+
+const (
+	RiskLow      Risk = "low"
+	RiskMedium   Risk = "medium"
+	RiskHigh     Risk = "high"
+	RiskCritical Risk = "critical"
+)
+
+// ScopeKind says what the scope of a capability is made of.
+type ScopeKind uint8
+
+const (
+	ScopeNone     ScopeKind = iota // the capability is had or not
+	ScopePaths                     // path patterns, see [ParsePattern]
+	ScopeHosts                     // host patterns, see [ParseHost]
+	ScopeCommands                  // names of commands, or "*"
+)
+
+type capability struct {
+	name    Capability
+	risk    Risk
+	scope   ScopeKind
+	implies Capability
+	aliases []string
+}
+
+// capabilities is the table of all of them.
+func capabilities() []capability {
+	return []capability{
+		{FSRead, RiskMedium, ScopePaths, "", []string{"fs:read"}},
+		{FSWrite, RiskHigh, ScopePaths, "", []string{"fs:write"}},
+		{ShellRun, RiskCritical, ScopeCommands, "", []string{"shell:run"}},
+		{NetFetch, RiskHigh, ScopeHosts, "", []string{"network:fetch", "net:fetch"}},
+		{SecretHas, RiskMedium, ScopeNone, "", []string{"secrets:has"}},
+		{Stream, RiskLow, ScopeNone, "", []string{"stream:send"}},
+		{CodeRun, RiskCritical, ScopeNone, "", []string{"code:execute", "code:run"}},
+		{DOMRead, RiskLow, ScopeNone, "", []string{"dom:read"}},
+		{DOMWrite, RiskMedium, ScopeNone, DOMRead, []string{"dom:write"}},
+		{DOMObserve, RiskLow, ScopeNone, "", []string{"dom:observe"}},
+		{LocalRead, RiskMedium, ScopeNone, "", []string{"storage:local:read"}},
+		{LocalWrite, RiskMedium, ScopeNone, LocalRead, []string{"storage:local:write"}},
+		{SessionRead, RiskMedium, ScopeNone, "", []string{"storage:session:read"}},
+		{SessionWrite, RiskMedium, ScopeNone, SessionRead, []string{"storage:session:write"}},
+		{IndexedRead, RiskMedium, ScopeNone, "", []string{"storage:indexed:read"}},
+		{IndexedWrite, RiskMedium, ScopeNone, IndexedRead, []string{"storage:indexed:write"}},
+		{CookieRead, RiskHigh, ScopeNone, "", []string{"storage:cookie:read"}},
+		{CookieWrite, RiskHigh, ScopeNone, CookieRead, []string{"storage:cookie:write"}},
+		{ClipboardRead, RiskHigh, ScopeNone, "", []string{"clipboard:read"}},
+		{ClipboardWrite, RiskMedium, ScopeNone, "", []string{"clipboard:write"}},
+		{Camera, RiskHigh, ScopeNone, "", []string{"media:camera"}},
+		{Microphone, RiskHigh, ScopeNone, "", []string{"media:microphone"}},
+		{Screen, RiskCritical, ScopeNone, "", []string{"media:screen"}},
+		{Geolocation, RiskHigh, ScopeNone, "", nil},
+		{Notifications, RiskLow, ScopeNone, "", nil},
+	}
+}
+
+func find(c Capability) (capability, bool) {
+	for _, k := range capabilities() {
+		if k.name == c {
+			return k, true
+		}
+	}
+	return capability{}, false
+}
+
+// Capabilities returns every capability there is, in a fixed order.
+func Capabilities() []Capability {
+	var all []Capability
+	for _, k := range capabilities() {
+		all = append(all, k.name)
+	}
+	return all
+}
+
+// ParseCapability understands the dot form and the colon forms of other systems.
+// An unknown name is an error: a word that is not understood grants nothing.
+func ParseCapability(s string) (Capability, error) {
+	for _, k := range capabilities() {
+		if string(k.name) == s || slices.Contains(k.aliases, s) {
+			return k.name, nil
+		}
+	}
+	return "", Errorf(ErrInvalidParams, "capability", quote(s), "unknown; use one such as fs.read or net.fetch")
+}
+
+// Valid reports whether c is one of [Capabilities].
+func (c Capability) Valid() bool { _, ok := find(c); return ok }
+
+// Risk is how much harm c can do; of an unknown one, [RiskCritical].
+func (c Capability) Risk() Risk {
+	if k, ok := find(c); ok {
+		return k.risk
+	}
+	return RiskCritical
+}
+
+// ScopeKind says what c's scope is made of.
+func (c Capability) ScopeKind() ScopeKind { k, _ := find(c); return k.scope }
+
+// Implies reports whether having c is having other. Writing implies reading for
+// dom and storage, and not for fs.
+func (c Capability) Implies(other Capability) bool {
+	k, ok := find(c)
+	return ok && (c == other || k.implies != "" && k.implies == other)
+}
+
+// Grant is a capability with the scope in which it is given.
+type Grant struct {
+	Capability Capability `json:"capability"`
+	// Scope is path patterns, host patterns or command names. For a capability
+	// that has a scope an empty one grants nothing; the others take none.
+	Scope []string `json:"scope,omitempty"`
+}
+
+// Authority is what may be done: one or more layers, each of which must agree.
+// A host's grant, what a tool requires and what a parent may delegate are layers
+// of one authority. The zero Authority allows nothing.
+type Authority struct {
+	layers []layer
+}
+
+// layer holds, for each capability, a test of what it is wanted for.
+type layer map[Capability]scope
+
+type scope struct {
+	any      bool // a need without a scope narrows nothing
+	paths    []Pattern
+	hosts    []HostPattern
+	commands []string
+}
+
+// NewAuthority makes the authority that grants give. Variables in scopes must be
+// expanded before ([Expand]); a bad pattern is an error and not an empty scope.
+func NewAuthority(grants ...Grant) (Authority, error) { return newAuthority(grants, false) }
+
+// Need makes an authority out of what a tool says it requires: a capability with
+// no scope is wanted wherever the host grants it. It narrows a host's grant by
+// [Authority.Intersect] and never stands alone.
+func Need(required ...Grant) (Authority, error) { return newAuthority(required, true) }
+
+func newAuthority(grants []Grant, need bool) (Authority, error) {
+	l := layer{}
+	for _, g := range grants {
+		c, err := ParseCapability(string(g.Capability))
+		if err != nil {
+			return Authority{}, err
+		}
+		s := l[c]
+		switch kind := c.ScopeKind(); {
+		case kind == ScopeNone && len(g.Scope) > 0:
+			return Authority{}, Errorf(ErrInvalidParams, "grant", string(c), "this capability takes no scope, and was given %s", quote(g.Scope[0]))
+		case kind == ScopeNone, need && g.Scope == nil:
+			s.any = true
+		case kind == ScopePaths:
+			for _, text := range g.Scope {
+				p, err := ParsePattern(text)
+				if err != nil {
+					return Authority{}, err
+				}
+				s.paths = append(s.paths, p)
+			}
+		case kind == ScopeHosts:
+			for _, text := range g.Scope {
+				p, err := ParseHost(text)
+				if err != nil {
+					return Authority{}, err
+				}
+				s.hosts = append(s.hosts, p)
+			}
+		case kind == ScopeCommands:
+			for _, name := range g.Scope {
+				if !validCommand(name) {
+					return Authority{}, Errorf(ErrInvalidParams, "grant", string(c), "%s is not the name of a command: give the bare name, or *", quote(name))
+				}
+				s.commands = append(s.commands, name)
+			}
+		}
+		l[c] = s
+	}
+	return Authority{layers: []layer{l}}, nil
+}
+
+func validCommand(name string) bool {
+	if name == "*" {
+		return true
+	}
+	return name != "" && len(name) <= 256 && !strings.ContainsAny(name, "/\\*?[]\"'`$&|;<>() \t\r\n\x00")
+}
+
+// Intersect is what both a and b allow.
+func (a Authority) Intersect(b Authority) Authority {
+	if len(a.layers) == 0 || len(b.layers) == 0 {
+		return Authority{}
+	}
+	return Authority{layers: append(slices.Clip(slices.Clone(a.layers)), b.layers...)}
+}
+
+// Has reports whether c is granted for anything at all.
+func (a Authority) Has(c Capability) bool {
+	for _, l := range a.layers {
+		if !l.has(c, "", false) {
+			return false
+		}
+	}
+	return len(a.layers) > 0
+}
+
+// Check says why c may not be used on subject, or nil if it may. The subject is
+// a path within the mount, "host" or "host:port", or a command's name; for a
+// capability without scope it is ignored.
+func (a Authority) Check(c Capability, subject string) error {
+	if !c.Valid() {
+		return Errorf(ErrCapabilityDenied, "use", quote(string(c)), "unknown capability")
+	}
+	if len(a.layers) == 0 {
+		return Errorf(ErrCapabilityDenied, "use", string(c), "nothing is granted")
+	}
+	if c.ScopeKind() == ScopePaths {
+		if err := validPath(string(c), subject); err != nil {
+			return err
+		}
+	}
+	for _, l := range a.layers {
+		if l.has(c, subject, true) {
+			continue
+		}
+		if !l.has(c, "", false) {
+			return Errorf(ErrCapabilityDenied, "use", string(c), "not granted")
+		}
+		return Errorf(ErrCapabilityDenied, "use", string(c)+" on "+quote(subject), "outside what is granted")
+	}
+	return nil
+}
+
+// Capabilities returns what a has for anything at all.
+func (a Authority) Capabilities() []Capability {
+	var all []Capability
+	for _, c := range Capabilities() {
+		if a.Has(c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (l layer) has(c Capability, subject string, check bool) bool {
+	for held, s := range l {
+		if held.Implies(c) && s.covers(subject, check) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s scope) covers(subject string, check bool) bool {
+	if s.any {
+		return true
+	}
+	if !check {
+		return len(s.paths)+len(s.hosts)+len(s.commands) > 0
+	}
+	if slices.ContainsFunc(s.paths, func(p Pattern) bool { return p.Match(subject) }) {
+		return true
+	}
+	if len(s.hosts) > 0 {
+		if host, port, err := SplitHost(subject); err == nil {
+			return slices.ContainsFunc(s.hosts, func(p HostPattern) bool { return p.Match(host, port) })
+		}
+	}
+	return slices.Contains(s.commands, subject) || slices.Contains(s.commands, "*") && validCommand(subject) && subject != "*"
+}

@@ -1,0 +1,172 @@
+package protocol
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+// HostPattern says which hosts may be reached: a name, "*.example.com" for its
+// subdomains only (not example.com itself), an IP address (IPv6 in brackets), each
+// with an optional ":port"; without one, any port. Case does not matter.
+type HostPattern struct {
+	text string
+	host string // lower case; without "*." for subdomains
+	port int    // 0 is any
+	subs bool
+	all  bool // "*", in a deny list
+}
+
+// ParseHost reads a host pattern. "*", "*.com", a name without a dot (except
+// localhost), a URL and a name that is not ASCII are errors.
+func ParseHost(text string) (HostPattern, error) { return parseHost(text, false) }
+
+func parseHost(text string, deny bool) (HostPattern, error) {
+	bad := func(format string, args ...any) (HostPattern, error) {
+		return HostPattern{}, Errorf(ErrInvalidParams, "host pattern", quote(text), format, args...)
+	}
+	if strings.Contains(text, "://") || strings.ContainsAny(text, "/@ ") {
+		return bad("is not a host; write example.com, *.example.com or example.com:443")
+	}
+	p := HostPattern{text: text}
+	rest := text
+	if rest, p.subs = strings.CutPrefix(rest, "*."); !p.subs && (rest == "*" || strings.HasPrefix(rest, "*:")) {
+		if !deny {
+			return bad("would match every host; name the hosts that are needed")
+		}
+		p.all = true
+		if rest == "*" {
+			return p, nil
+		}
+		var ok bool
+		if p.port, ok = parsePort(rest[2:]); !ok {
+			return bad("has a bad port")
+		}
+		return p, nil
+	}
+	host, port, err := SplitHost(rest)
+	if err != nil {
+		return HostPattern{}, err
+	}
+	p.host, p.port = host, port
+	dot := strings.Contains(host, ".")
+	_, notIP := netip.ParseAddr(strings.Trim(host, "[]"))
+	switch {
+	case p.subs && !dot:
+		return bad("would match a whole top-level domain; name a domain below it")
+	case p.subs && notIP == nil:
+		return bad("an address has no subdomains")
+	case !dot && notIP != nil && host != "localhost":
+		return bad("has no dot; only localhost may be written so")
+	}
+	return p, nil
+}
+
+// String is the pattern as it was written.
+func (p HostPattern) String() string { return p.text }
+
+// Match reports whether host, as [SplitHost] returns it, and port are covered. A
+// port of 0 is one that is not known: a pattern that names one does not match.
+func (p HostPattern) Match(host string, port int) bool {
+	return (p.port == 0 || p.port == port) && p.matchName(host)
+}
+
+// matchDeny is Match for a deny list: a port that is not known may be the one.
+func (p HostPattern) matchDeny(host string, port int) bool {
+	return (p.port == 0 || port == 0 || p.port == port) && p.matchName(host)
+}
+
+func (p HostPattern) matchName(host string) bool {
+	switch {
+	case p.all:
+		return true
+	case p.host == "":
+		return false
+	case p.subs:
+		return len(host) > len(p.host)+1 && strings.HasSuffix(host, "."+p.host)
+	}
+	return host == p.host
+}
+
+// SplitHost parts "host" or "host:port" and brings the host to its one form: lower
+// case, without the dot of the root, addresses as a browser writes them. The port
+// is 0 where there is none. A name must be ASCII (write xn--… for others), and what
+// looks like an address without being written as one is an error.
+func SplitHost(s string) (host string, port int, err error) {
+	bad := func(why string) (string, int, error) {
+		return "", 0, Errorf(ErrInvalidParams, "host", quote(s), "%s", why)
+	}
+	if len(s) > maxHost+8 {
+		return bad("is too long")
+	}
+	rest := s
+	if strings.HasPrefix(s, "[") {
+		end := strings.IndexByte(s, ']')
+		if end < 0 {
+			return bad("has no closing bracket")
+		}
+		a, err := netip.ParseAddr(s[1:end])
+		if err != nil || !a.Is6() || a.Zone() != "" {
+			return bad("is not an IPv6 address")
+		}
+		if a.Is4In6() {
+			return bad("is an IPv4 address in IPv6 form; write the IPv4 address")
+		}
+		host, rest = "["+a.String()+"]", s[end+1:]
+		if rest != "" && rest[0] != ':' {
+			return bad("has something behind the bracket")
+		}
+	} else if i := strings.IndexByte(s, ':'); i >= 0 {
+		if strings.IndexByte(s[i+1:], ':') >= 0 {
+			return bad("has several colons; put an IPv6 address in brackets")
+		}
+		host, rest = s[:i], s[i:]
+	} else {
+		host, rest = s, ""
+	}
+	if rest != "" {
+		var ok bool
+		if port, ok = parsePort(rest[1:]); !ok {
+			return bad("has a bad port; it must be 1 to 65535")
+		}
+	}
+	if host[:min(1, len(host))] == "[" {
+		return host, port, nil
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "" || len(host) > maxHost {
+		return bad("is empty or longer than 253 bytes")
+	}
+	labels := strings.Split(host, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
+			return bad("has an empty, too long or hyphen-edged label")
+		}
+		for i := 0; i < len(l); i++ {
+			if c := l[i]; c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+				return bad("has a character no host name has; write other scripts as xn--…")
+			}
+		}
+	}
+	// A browser reads a last label that is a number as the end of an IPv4 address,
+	// in octal, hexadecimal or with parts missing too.
+	if last := labels[len(labels)-1]; numeric(last) {
+		a, err := netip.ParseAddr(host)
+		if err != nil || !a.Is4() {
+			return bad("is an IPv4 address in a form that is not four decimal numbers")
+		}
+	}
+	return host, port, nil
+}
+
+func numeric(label string) bool {
+	if strings.HasPrefix(label, "0x") {
+		return strings.Trim(label[2:], "0123456789abcdef") == ""
+	}
+	return strings.Trim(label, "0123456789") == ""
+}
+
+func parsePort(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n > 0 && n < 65536 && strconv.Itoa(n) == s
+}

@@ -1,0 +1,409 @@
+package protocol
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// JSONLimits bounds what [ParseJSON] reads. Each field that is zero takes the
+// default; none can be switched off.
+type JSONLimits struct {
+	Bytes int // of the whole text; 1 MiB
+	Depth int // of arrays and objects; 64, and never more than 256
+	Nodes int // values, members and elements together; 200,000
+}
+
+const (
+	defaultJSONBytes = 1 << 20
+	defaultJSONDepth = 64
+	maxJSONDepth     = 256 // a recursion in wasm dies at 15,000 frames; this stays far away
+	defaultJSONNodes = 200_000
+)
+
+func (l JSONLimits) filled() JSONLimits {
+	if l.Bytes <= 0 {
+		l.Bytes = defaultJSONBytes
+	}
+	if l.Depth <= 0 {
+		l.Depth = defaultJSONDepth
+	}
+	l.Depth = min(l.Depth, maxJSONDepth)
+	if l.Nodes <= 0 {
+		l.Nodes = defaultJSONNodes
+	}
+	return l
+}
+
+// ParseJSON reads one JSON text into nil, bool, float64, string, []any and
+// map[string]any. It is stricter than most readers, so that two of them can't be
+// made to disagree: a key twice in an object, a lone surrogate, text that is not
+// UTF-8, a number too large for a float64, the keys __proto__, constructor and
+// prototype, anything behind the value, and anything over the limits are errors
+// ([ErrInvalidParams], or [ErrResourceLimit] for a limit) that name the path.
+func ParseJSON(text string, limits JSONLimits) (any, error) { return parseJSON(text, limits, false) }
+
+func parseJSON(text string, limits JSONLimits, tagged bool) (any, error) {
+	l := limits.filled()
+	if len(text) > l.Bytes {
+		return nil, Errorf(ErrResourceLimit, "decode", "", "the text has %d bytes; the limit is %d", len(text), l.Bytes)
+	}
+	p := parser{s: text, nodes: l.Nodes, tagged: tagged}
+	p.space()
+	v, err := p.value(l.Depth)
+	if err == nil {
+		if p.space(); p.i < len(p.s) {
+			err = p.bad("there is something behind the value")
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+type parser struct {
+	s      string
+	i      int
+	nodes  int
+	tagged bool // objects with the key "$" are values JSON has no form for
+}
+
+// jsonError is an error whose path grows as it is handed up.
+type jsonError struct {
+	code Code
+	path string
+	at   int
+	text string
+}
+
+func (e *jsonError) Error() string {
+	where := "the value"
+	if e.path != "" {
+		where = "$" + e.path
+	}
+	return e.text + " (at " + where + ", byte " + strconv.Itoa(e.at) + ")"
+}
+
+func (e *jsonError) Is(target error) bool { return target == e.code || e.code.Is(target) }
+
+func (e *jsonError) Unwrap() error { return e.code }
+
+func (e *jsonError) within(elem string) *jsonError {
+	if len(e.path) < 400 {
+		e.path = elem + e.path
+	}
+	return e
+}
+
+func member(key string) string {
+	if len(key) > 60 {
+		key = key[:60]
+	}
+	for i := 0; i < len(key); i++ {
+		if c := key[i]; c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
+			return "[" + quote(key) + "]"
+		}
+	}
+	return "." + key
+}
+
+func element(i int) string { return "[" + strconv.Itoa(i) + "]" }
+
+func (p *parser) bad(text string) *jsonError {
+	return &jsonError{code: ErrInvalidParams, at: p.i, text: text}
+}
+
+func (p *parser) over(text string) *jsonError {
+	return &jsonError{code: ErrResourceLimit, at: p.i, text: text}
+}
+
+func (p *parser) space() {
+	for p.i < len(p.s) {
+		switch p.s[p.i] {
+		case ' ', '\t', '\n', '\r':
+			p.i++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) value(depth int) (any, *jsonError) {
+	if p.nodes--; p.nodes < 0 {
+		return nil, p.over("there are more values than the limit allows")
+	}
+	if p.i >= len(p.s) {
+		return nil, p.bad("the text ends where a value should be")
+	}
+	switch c := p.s[p.i]; {
+	case c == '{':
+		if depth == 0 {
+			return nil, p.over("it is nested deeper than the limit allows")
+		}
+		return p.object(depth - 1)
+	case c == '[':
+		if depth == 0 {
+			return nil, p.over("it is nested deeper than the limit allows")
+		}
+		return p.array(depth - 1)
+	case c == '"':
+		return p.str()
+	case c == '-' || '0' <= c && c <= '9':
+		return p.number()
+	}
+	for _, w := range []struct {
+		word  string
+		value any
+	}{{"null", nil}, {"true", true}, {"false", false}} {
+		if strings.HasPrefix(p.s[p.i:], w.word) {
+			p.i += len(w.word)
+			return w.value, nil
+		}
+	}
+	return nil, p.bad("this is not JSON")
+}
+
+func (p *parser) array(depth int) (any, *jsonError) {
+	p.i++
+	out := []any{}
+	if p.space(); p.i < len(p.s) && p.s[p.i] == ']' {
+		p.i++
+		return out, nil
+	}
+	for {
+		p.space()
+		v, err := p.value(depth)
+		if err != nil {
+			return nil, err.within(element(len(out)))
+		}
+		out = append(out, v)
+		more, err := p.next(']')
+		if err != nil || !more {
+			return out, err
+		}
+	}
+}
+
+func (p *parser) object(depth int) (any, *jsonError) {
+	start := p.i
+	p.i++
+	out := map[string]any{}
+	if p.space(); p.i < len(p.s) && p.s[p.i] == '}' {
+		p.i++
+		return out, nil
+	}
+	for {
+		p.space()
+		if p.i >= len(p.s) || p.s[p.i] != '"' {
+			return nil, p.bad("a key should be here, in double quotes")
+		}
+		key, err := p.str()
+		if err != nil {
+			return nil, err
+		}
+		if reservedKey(key) {
+			return nil, &jsonError{code: ErrSecurityViolation, at: p.i, text: "the key " + key + " is refused; use a Map for keys that somebody else chooses"}
+		}
+		if _, twice := out[key]; twice {
+			return nil, p.bad("the key " + quote(key) + " is there twice")
+		}
+		if p.nodes--; p.nodes < 0 {
+			return nil, p.over("there are more values than the limit allows")
+		}
+		if p.space(); p.i >= len(p.s) || p.s[p.i] != ':' {
+			return nil, p.bad("a colon should be here")
+		}
+		p.i++
+		p.space()
+		v, err := p.value(depth)
+		if err != nil {
+			return nil, err.within(member(key))
+		}
+		out[key] = v
+		more, err := p.next('}')
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			break
+		}
+	}
+	if _, ok := out[tagKey]; ok && p.tagged {
+		v, problem := untag(out)
+		if problem != "" {
+			return nil, &jsonError{code: ErrInvalidParams, at: start, text: problem}
+		}
+		return v, nil
+	}
+	return out, nil
+}
+
+// reservedKey reports whether key reaches a prototype where an object is made of
+// it carelessly.
+func reservedKey(key string) bool {
+	return key == "__proto__" || key == "constructor" || key == "prototype"
+}
+
+// next reads a comma or the closing bracket.
+func (p *parser) next(closing byte) (more bool, err *jsonError) {
+	p.space()
+	if p.i >= len(p.s) {
+		return false, p.bad("the text ends too early")
+	}
+	switch p.s[p.i] {
+	case ',':
+		p.i++
+		return true, nil
+	case closing:
+		p.i++
+		return false, nil
+	}
+	return false, p.bad("a comma or " + string(closing) + " should be here")
+}
+
+func (p *parser) number() (any, *jsonError) {
+	start := p.i
+	if p.s[p.i] == '-' {
+		p.i++
+	}
+	whole := p.digits()
+	if whole == 0 || whole > 1 && p.s[p.i-whole] == '0' {
+		return nil, p.bad("this is not a number")
+	}
+	if p.i < len(p.s) && p.s[p.i] == '.' {
+		p.i++
+		if p.digits() == 0 {
+			return nil, p.bad("this is not a number")
+		}
+	}
+	if p.i < len(p.s) && p.s[p.i]|0x20 == 'e' {
+		p.i++
+		if p.i < len(p.s) && (p.s[p.i] == '+' || p.s[p.i] == '-') {
+			p.i++
+		}
+		if p.digits() == 0 {
+			return nil, p.bad("this is not a number")
+		}
+	}
+	if p.i-start > 400 {
+		return nil, p.bad("the number is longer than 400 characters")
+	}
+	f, err := strconv.ParseFloat(p.s[start:p.i], 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil, p.bad("the number is too large")
+	}
+	return f, nil
+}
+
+func (p *parser) digits() int {
+	start := p.i
+	for p.i < len(p.s) && '0' <= p.s[p.i] && p.s[p.i] <= '9' {
+		p.i++
+	}
+	return p.i - start
+}
+
+// str reads a string; p.i is at its quote.
+func (p *parser) str() (string, *jsonError) {
+	p.i++
+	start := p.i
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case c == '"':
+			s := p.s[start:p.i]
+			if !utf8.ValidString(s) {
+				return "", p.bad("the string is not UTF-8")
+			}
+			p.i++
+			return s, nil
+		case c == '\\':
+			return p.escaped(start)
+		case c < 0x20:
+			return "", p.bad("a control character in a string must be escaped")
+		}
+		p.i++
+	}
+	return "", p.bad("the string has no end")
+}
+
+func (p *parser) escaped(start int) (string, *jsonError) {
+	b := make([]byte, 0, 2*(p.i-start)+16)
+	b = append(b, p.s[start:p.i]...)
+	for p.i < len(p.s) {
+		c := p.s[p.i]
+		p.i++
+		switch {
+		case c == '"':
+			if !utf8.Valid(b) {
+				return "", p.bad("the string is not UTF-8")
+			}
+			return string(b), nil
+		case c < 0x20:
+			return "", p.bad("a control character in a string must be escaped")
+		case c != '\\':
+			b = append(b, c)
+			continue
+		}
+		if p.i >= len(p.s) {
+			break
+		}
+		c = p.s[p.i]
+		p.i++
+		switch c {
+		case '"', '\\', '/':
+			b = append(b, c)
+		case 'b':
+			b = append(b, '\b')
+		case 'f':
+			b = append(b, '\f')
+		case 'n':
+			b = append(b, '\n')
+		case 'r':
+			b = append(b, '\r')
+		case 't':
+			b = append(b, '\t')
+		case 'u':
+			r, ok := p.hex4()
+			if ok && 0xD800 <= r && r <= 0xDFFF {
+				lo := rune(0)
+				if ok = r < 0xDC00 && strings.HasPrefix(p.s[p.i:], `\u`); ok {
+					p.i += 2
+					lo, ok = p.hex4()
+					ok = ok && 0xDC00 <= lo && lo <= 0xDFFF
+				}
+				if !ok {
+					return "", p.bad("a lone surrogate is not text")
+				}
+				r = (r-0xD800)<<10 | (lo - 0xDC00) + 0x10000
+			}
+			if !ok {
+				return "", p.bad("\\u must be followed by four hexadecimal digits")
+			}
+			b = utf8.AppendRune(b, r)
+		default:
+			return "", p.bad("no such escape")
+		}
+	}
+	return "", p.bad("the string has no end")
+}
+
+func (p *parser) hex4() (rune, bool) {
+	if p.i+4 > len(p.s) {
+		return 0, false
+	}
+	n := rune(0)
+	for _, c := range []byte(p.s[p.i : p.i+4]) {
+		switch {
+		case '0' <= c && c <= '9':
+			n = n<<4 | rune(c-'0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			n = n<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	p.i += 4
+	return n, true
+}

@@ -1,0 +1,32 @@
+package protocol
+
+// MaxToolName is the most bytes a tool's name may have.
+const MaxToolName = 256
+
+// ValidToolName says why name can't be a tool's, or nil: a letter, then letters,
+// digits, colons, underscores and hyphens, 1 to 256 of them, and none of the names
+// through which a prototype is reached.
+func ValidToolName(name string) error {
+	switch {
+	case name == "":
+		return Errorf(ErrInvalidParams, "tool name", "", "it is empty")
+	case len(name) > MaxToolName:
+		return Errorf(ErrInvalidParams, "tool name", quote(name), "it is longer than %d bytes", MaxToolName)
+	case !validName(name):
+		return Errorf(ErrInvalidParams, "tool name", quote(name), "it must be a letter, then letters, digits, :, _ or -")
+	case reservedKey(name):
+		return Errorf(ErrSecurityViolation, "tool name", name, "the name reaches a prototype in JavaScript")
+	}
+	return nil
+}
+
+func validName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != ':' && c != '_' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxToolName
+}

@@ -1,0 +1,68 @@
+package protocol
+
+// NetPolicy says which hosts may be reached. The zero policy reaches none; what
+// it does not mention may be asked about. Content-Security-Policy has no deny
+// list, so whoever sends the request must ask here, for each hop.
+type NetPolicy struct {
+	Allowed []HostPattern
+	Denied  []HostPattern // looked at first
+
+	// Reasons explains entries of Denied, by their text.
+	Reasons map[string]string
+	// StrictAllowlist makes what is not mentioned denied instead of asked about.
+	StrictAllowlist bool
+}
+
+// Decide says what is to happen with a request to "host" or "host:port".
+func (n *NetPolicy) Decide(hostport string) Decision {
+	host, port, err := SplitHost(hostport)
+	if err != nil {
+		return Deny(err.Error())
+	}
+	for _, d := range n.Denied {
+		if !d.matchDeny(host, port) {
+			continue
+		}
+		if why := n.Reasons[d.text]; why != "" {
+			return Deny(why)
+		}
+		return Deny("denied by deniedDomains " + quote(d.text))
+	}
+	for _, a := range n.Allowed {
+		if a.Match(host, port) {
+			return Allow()
+		}
+	}
+	if n.StrictAllowlist {
+		return Deny("not among allowedDomains")
+	}
+	return Ask("not among allowedDomains")
+}
+
+// Check is Decide with nobody to ask: nil, or an *[Error] with [ErrCapabilityDenied].
+func (n *NetPolicy) Check(hostport string) error {
+	if d := n.Decide(hostport); d.Action != ActionAllow {
+		return Errorf(ErrCapabilityDenied, "fetch", quote(hostport), "%s", d.Reason)
+	}
+	return nil
+}
+
+func parseHosts(key string, texts []string, deny bool, o *PolicyOptions) ([]HostPattern, error) {
+	if len(texts) > MaxPatterns {
+		return nil, Errorf(ErrInvalidParams, "policy", key, "has more than %d hosts", MaxPatterns)
+	}
+	var list []HostPattern
+	for _, text := range texts {
+		full, err := expandPlain(text, o.Vars)
+		if err != nil {
+			return nil, err
+		}
+		p, err := parseHost(full, deny)
+		if err != nil {
+			return nil, err
+		}
+		p.text = text
+		list = append(list, p)
+	}
+	return list, nil
+}

@@ -1,0 +1,397 @@
+package protocol
+
+import (
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of patterns and paths. Matching costs at most their product.
+const (
+	MaxPattern  = 1024  // bytes of one path pattern
+	MaxPatterns = 4096  // patterns in one list of a policy
+	MaxPath     = 4096  // bytes of a path
+	maxHost     = 253   // bytes of a host name, as DNS has it
+	maxVars     = 16384 // bytes of a pattern after its variables are expanded
+)
+
+// Pattern is a path pattern with the meaning that sandbox-runtime gives it:
+//
+//   - anything but a slash           ?      one character, not a slash
+//     **/    zero or more folders           **     anything
+//     [abc]  one of these, [a-z] a range, [!abc] none of these; never a slash
+//
+// A pattern without any of these is literal and covers its subtree; a trailing
+// /** means the same as the literal. "." is the whole mount. There is no
+// escape but a class of one, such as [*].
+type Pattern struct {
+	text    string
+	literal string  // for a literal: the path it names, "." for the mount
+	tokens  []token // for a glob
+	folded  []token // for a glob, as matched by a deny list
+	subtree bool
+}
+
+type tokenKind uint8
+
+const (
+	tokRune  tokenKind = iota
+	tokOne             // ?
+	tokStar            // *
+	tokAny             // **
+	tokDirs            // **/
+	tokClass           // [abc]
+)
+
+type token struct {
+	kind   tokenKind
+	r      rune
+	not    bool
+	ranges []rune // pairs
+}
+
+// ParsePattern reads a pattern relative to the mount. Absolute paths, ~, "..",
+// empty elements, backslashes and NUL are errors.
+func ParsePattern(text string) (Pattern, error) {
+	bad := func(format string, args ...any) (Pattern, error) {
+		return Pattern{}, Errorf(ErrInvalidParams, "pattern", quote(text), format, args...)
+	}
+	switch {
+	case text == "":
+		return bad("is empty; an empty pattern grants nothing, use . for the whole folder")
+	case len(text) > MaxPattern:
+		return bad("is longer than %d bytes", MaxPattern)
+	case !utf8.ValidString(text):
+		return bad("is not UTF-8")
+	case strings.ContainsAny(text, "\\\x00"):
+		return bad("has a backslash or a NUL; write folders with / and special characters as a class, [*]")
+	case text == "~" || strings.HasPrefix(text, "~/"):
+		return bad("a page knows no home folder; write it relative to the folder that was opened")
+	case strings.HasPrefix(text, "/"):
+		return bad("is absolute; write it relative to the folder that was opened")
+	}
+	p := Pattern{text: text}
+	body := text
+	for strings.HasPrefix(body, "./") {
+		body = body[2:]
+	}
+	if body != "." && body != "" {
+		body = strings.TrimSuffix(body, "/")
+	}
+	for strings.HasSuffix(body, "/**") {
+		body, p.subtree = strings.TrimSuffix(body, "/**"), true
+	}
+	if body == "" || body == "**" {
+		body = "."
+	}
+	for _, elem := range strings.Split(body, "/") {
+		if elem == "" || elem == ".." || elem == "." && body != "." {
+			return bad("has an empty, . or .. element")
+		}
+	}
+	if !strings.ContainsAny(body, "*?[]") {
+		p.literal, p.subtree = body, true
+		return p, nil
+	}
+	var problem string
+	if p.tokens, problem = compile(body); problem != "" {
+		return bad("%s", problem)
+	}
+	p.folded, _ = compile(fold(body))
+	if p.folded == nil {
+		p.folded = p.tokens
+	}
+	return p, nil
+}
+
+func compile(s string) (tokens []token, problem string) {
+	for i := 0; i < len(s); {
+		switch c := s[i]; c {
+		case '*':
+			n := 1
+			for i+n < len(s) && s[i+n] == '*' {
+				n++
+			}
+			i += n
+			switch {
+			case n == 1:
+				tokens = append(tokens, token{kind: tokStar})
+			case i < len(s) && s[i] == '/':
+				tokens = append(tokens, token{kind: tokDirs})
+				i++
+			default:
+				tokens = append(tokens, token{kind: tokAny})
+			}
+		case '?':
+			tokens = append(tokens, token{kind: tokOne})
+			i++
+		case '[':
+			t, n := compileClass(s[i:])
+			if n == 0 {
+				return nil, "has a [ without a closing ], or an empty or slash-holding class"
+			}
+			tokens = append(tokens, t)
+			i += n
+		case ']':
+			return nil, "has a ] without an opening ["
+		default:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			tokens = append(tokens, token{kind: tokRune, r: r})
+			i += n
+		}
+	}
+	return tokens, ""
+}
+
+// compileClass reads the class s begins with; n is 0 if there is none.
+func compileClass(s string) (t token, n int) {
+	t.kind = tokClass
+	i := 1
+	if i < len(s) && (s[i] == '!' || s[i] == '^') {
+		t.not = true
+		i++
+	}
+	for first := true; i < len(s); first = false {
+		if s[i] == ']' && !first {
+			return t, i + 1
+		}
+		lo, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		hi := lo
+		if i+1 < len(s) && s[i] == '-' && s[i+1] != ']' {
+			hi, size = utf8.DecodeRuneInString(s[i+1:])
+			i += 1 + size
+		}
+		if lo == '/' || hi == '/' || hi < lo {
+			return t, 0
+		}
+		t.ranges = append(t.ranges, lo, hi)
+	}
+	return t, 0
+}
+
+func (t token) one(r rune) bool {
+	switch t.kind {
+	case tokRune:
+		return r == t.r
+	case tokOne:
+		return r != '/'
+	case tokClass:
+		if r == '/' {
+			return false
+		}
+		for i := 0; i < len(t.ranges); i += 2 {
+			if t.ranges[i] <= r && r <= t.ranges[i+1] {
+				return !t.not
+			}
+		}
+		return t.not
+	}
+	return false
+}
+
+// String is the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+// Literal reports whether p has no wildcard.
+func (p Pattern) Literal() bool { return p.literal != "" }
+
+// Match reports whether path, as [fs.ValidPath] has it, is covered by p.
+func (p Pattern) Match(path string) bool { return p.match(path, p.tokens, p.literal, p.subtree) }
+
+// matchDeny is Match for a deny list: it folds what some file system folds, and a
+// folder that is denied takes its content with it. Too much is denied rather than
+// too little.
+func (p Pattern) matchDeny(path string) bool {
+	literal := p.literal
+	if literal != "" && literal != "." {
+		literal = fold(literal)
+	}
+	if p.match(path, p.tokens, p.literal, true) {
+		return true
+	}
+	folded := fold(path)
+	if p.match(folded, p.folded, literal, true) {
+		return true
+	}
+	windows := foldWindows(path)
+	return windows != folded && p.match(windows, p.folded, literal, true)
+}
+
+func (p Pattern) match(path string, tokens []token, literal string, subtree bool) bool {
+	if literal != "" {
+		return literal == "." || covers(literal, path)
+	}
+	if tokens == nil {
+		return false // the zero Pattern
+	}
+	return glob(tokens, path, subtree)
+}
+
+// covers reports whether path is folder or lies in it.
+func covers(folder, path string) bool {
+	return folder == "." || path == folder || len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
+}
+
+// mayHold reports whether something inside the folder dir could match p.
+func (p Pattern) mayHold(dir string) bool {
+	if dir == "." {
+		return true
+	}
+	if p.literal != "" {
+		return p.literal == "." || covers(fold(dir), fold(p.literal)) || covers(fold(p.literal), fold(dir))
+	}
+	// The glob is tried on dir and a slash: states left over mean it could go on.
+	return prefix(p.folded, fold(dir)+"/") || p.matchDeny(dir)
+}
+
+// glob reports whether tokens match all of s or, with subtree, a leading run of
+// its folders. It walks all ways at once, so that no pattern is slow.
+func glob(tokens []token, s string, subtree bool) bool {
+	ok, _ := simulate(tokens, s, subtree)
+	return ok
+}
+
+// prefix reports whether tokens could match something that begins with s.
+func prefix(tokens []token, s string) bool {
+	_, alive := simulate(tokens, s, false)
+	return alive
+}
+
+// simulate runs tokens over s. Bit i of now: tokens[i:] are still to be read, and
+// bit i of inside: a **/ has begun a folder's name and waits for its slash.
+func simulate(tokens []token, s string, subtree bool) (match, alive bool) {
+	n := len(tokens)
+	var small [4 * 33]bool
+	sets := small[:]
+	if n > 32 {
+		sets = make([]bool, 4*(n+1))
+	}
+	now, next := sets[:n+1], sets[n+1:2*(n+1)]
+	inside, inside2 := sets[2*(n+1):3*(n+1)], sets[3*(n+1):4*(n+1)]
+	enter := func(set []bool) { // the moves that read nothing
+		for i, t := range tokens {
+			if set[i] && (t.kind == tokStar || t.kind == tokAny || t.kind == tokDirs) {
+				set[i+1] = true
+			}
+		}
+	}
+	now[0] = true
+	enter(now)
+	for _, r := range s {
+		if subtree && r == '/' && now[n] {
+			return true, true
+		}
+		clear(next)
+		clear(inside2)
+		for i, t := range tokens {
+			if !now[i] && !inside[i] {
+				continue
+			}
+			switch t.kind {
+			case tokDirs:
+				if r == '/' {
+					next[i] = true
+				} else {
+					inside2[i] = true
+				}
+			case tokStar:
+				next[i] = next[i] || r != '/'
+			case tokAny:
+				next[i] = true
+			default:
+				next[i+1] = next[i+1] || t.one(r)
+			}
+		}
+		enter(next)
+		now, next = next, now
+		inside, inside2 = inside2, inside
+	}
+	for i := range now {
+		alive = alive || now[i] || inside[i]
+	}
+	return now[n], alive
+}
+
+// validPath refuses a path that is not in the one form patterns are matched on.
+func validPath(op, path string) error {
+	switch {
+	case len(path) > MaxPath:
+		return Errorf(ErrInvalidParams, op, quote(path), "the path is longer than %d bytes", MaxPath)
+	case !fs.ValidPath(path) || strings.ContainsAny(path, "\\\x00"):
+		return Errorf(ErrInvalidParams, op, quote(path), "not a path inside the folder: use names parted by /, without a leading slash, . or ..")
+	}
+	return nil
+}
+
+// Expand puts variables into a pattern: $NAME and ${NAME} become what vars holds,
+// $$ a dollar. What a variable holds is taken literally. A variable that is not
+// set, or is empty, is an error: a policy with a hole in it must not stand.
+func Expand(text string, vars map[string]string) (string, error) {
+	return expand(text, vars, true)
+}
+
+// expandPlain is Expand where a class is not a way to write a character.
+func expandPlain(text string, vars map[string]string) (string, error) {
+	return expand(text, vars, false)
+}
+
+func expand(text string, vars map[string]string, classes bool) (string, error) {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i+1:]
+		if strings.HasPrefix(text, "$") {
+			b.WriteByte('$')
+			text = text[1:]
+			continue
+		}
+		name, rest, ok := variable(text)
+		if !ok {
+			return "", Errorf(ErrInvalidParams, "expand", quote("$"+text), "not a variable; write $NAME or ${NAME}, and $$ for a dollar")
+		}
+		v := vars[name]
+		if v == "" {
+			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable is not set or is empty; nothing is granted")
+		}
+		if !classes && strings.ContainsAny(v, "*?[]") {
+			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable holds a wildcard, which can't be written literally here")
+		}
+		for _, r := range v {
+			if strings.ContainsRune("*?[]", r) {
+				b.WriteString("[" + string(r) + "]")
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		if b.Len() > maxVars {
+			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "is longer than %d bytes with its variables", maxVars)
+		}
+		text = rest
+	}
+	return b.String(), nil
+}
+
+func variable(s string) (name, rest string, ok bool) {
+	braced := strings.HasPrefix(s, "{")
+	if braced {
+		s = s[1:]
+	}
+	n := 0
+	for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
+		n++
+	}
+	name, rest = s[:n], s[n:]
+	if braced {
+		if !strings.HasPrefix(rest, "}") {
+			return "", "", false
+		}
+		rest = rest[1:]
+	}
+	return name, rest, n > 0
+}

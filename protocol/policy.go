@@ -1,0 +1,330 @@
+package protocol
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Policy is what somebody wrote down about what may be done: the two sections of
+// sandbox-runtime's settings, and Bailey's own capabilities and rules.
+type Policy struct {
+	FS     FSPolicy
+	Net    NetPolicy
+	Grants []Grant
+	Rules  Rules
+
+	// Inapplicable lists the keys that were understood and mean nothing in a
+	// browser, in order, so that they can be shown and are not silently dropped.
+	Inapplicable []string
+}
+
+// PolicyOptions says where a policy stands.
+type PolicyOptions struct {
+	// Vars are the variables that patterns may hold. One that is not here, or is
+	// empty, makes the policy an error.
+	Vars map[string]string
+	// Mount is the absolute path that the folder has in the policy's words, such as
+	// "/workspace". Absolute patterns elsewhere are errors; without a mount, all are.
+	Mount string
+}
+
+// ParsePolicy reads a policy from JSON:
+//
+//	{
+//	  "filesystem": {"denyRead": [], "allowRead": [], "allowWrite": [], "denyWrite": [], "allowGitConfig": false},
+//	  "network": {"allowedDomains": [], "deniedDomains": []},
+//	  "capabilities": {"fs.read": ["."], "code.run": true},
+//	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}]
+//	}
+//
+// A key that is not known is an error, because a misspelt restriction restricts
+// nothing. Keys for an operating system's sandbox are understood and reported in
+// [Policy.Inapplicable].
+func ParsePolicy(text string, opts PolicyOptions) (*Policy, error) {
+	v, err := ParseJSON(text, JSONLimits{})
+	if err != nil {
+		return nil, &Error{Code: CodeOf(err), Op: "policy", Message: err.Error(), Err: err}
+	}
+	p := &Policy{}
+	r := policyReader{p: p, o: &opts}
+	if err := r.read(v); err != nil {
+		return nil, err
+	}
+	slices.Sort(p.Inapplicable)
+	return p, nil
+}
+
+type policyReader struct {
+	p *Policy
+	o *PolicyOptions
+}
+
+// Keys that other places of sandbox-runtime read; a page has no such place.
+var (
+	osTopLevel = []string{
+		"ignoreViolations", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "allowAppleEvents", "ripgrep",
+		"mandatoryDenySearchDepth", "allowPty", "seccomp", "bwrapPath", "socatPath", "javaAgentJarPath", "windows", "git",
+	}
+	osNetwork = []string{
+		"allowUnixSockets", "allowAllUnixSockets", "allowLocalBinding", "allowMachLookup", "httpProxyPort",
+		"socksProxyPort", "mitmProxy", "parentProxy", "tlsTerminate",
+	}
+	osCredentials = []string{"envVars", "allowPlaintextInject", "awsPairs", "sigv4"}
+)
+
+func badPolicy(path, format string, args ...any) error {
+	return Errorf(ErrInvalidParams, "policy", path, format, args...)
+}
+
+func (r *policyReader) read(v any) error {
+	return r.object("", v, osTopLevel, func(key string, v any) (bool, error) {
+		switch key {
+		case "filesystem":
+			return true, r.filesystem(v)
+		case "network":
+			return true, r.network(v)
+		case "credentials":
+			return true, r.credentials(v)
+		case "capabilities":
+			return true, r.capabilities(v)
+		case "rules":
+			return true, r.rules(v)
+		}
+		return false, nil
+	})
+}
+
+// object walks an object's keys in order. A key that is neither known to field
+// nor in inapplicable is an error.
+func (r *policyReader) object(path string, v any, inapplicable []string, field func(key string, v any) (bool, error)) error {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return badPolicy(path, "must be an object")
+	}
+	for _, key := range sortedKeys(m) {
+		full := strings.TrimPrefix(path+"."+key, ".")
+		known, err := field(key, m[key])
+		if err != nil {
+			return err
+		}
+		if known {
+			continue
+		}
+		if !slices.Contains(inapplicable, key) {
+			return badPolicy(full, "unknown key; a misspelt restriction restricts nothing, so this is an error")
+		}
+		r.p.Inapplicable = append(r.p.Inapplicable, full)
+	}
+	return nil
+}
+
+func (r *policyReader) filesystem(v any) error {
+	f := &r.p.FS
+	return r.object("filesystem", v, nil, func(key string, v any) (bool, error) {
+		path := "filesystem." + key
+		var list *[]Pattern
+		switch key {
+		case "denyRead":
+			list = &f.DenyRead
+		case "allowRead":
+			list = &f.AllowRead
+		case "allowWrite":
+			list = &f.AllowWrite
+		case "denyWrite":
+			list = &f.DenyWrite
+		case "allowGitConfig":
+			return true, boolean(path, v, &f.AllowGitConfig)
+		case "disabled":
+			var off bool
+			if err := boolean(path, v, &off); err != nil {
+				return true, err
+			}
+			if off {
+				return true, badPolicy(path, "the file policy can't be switched off; allow what is needed instead")
+			}
+			return true, nil
+		default:
+			return false, nil
+		}
+		texts, err := strs(path, v)
+		if err != nil {
+			return true, err
+		}
+		ps, err := parsePatterns(path, texts, strings.HasPrefix(key, "deny"), r.o)
+		*list = append(*list, ps...)
+		return true, err
+	})
+}
+
+func (r *policyReader) network(v any) error {
+	n := &r.p.Net
+	return r.object("network", v, osNetwork, func(key string, v any) (known bool, err error) {
+		path := "network." + key
+		switch key {
+		case "allowedDomains", "deniedDomains":
+			texts, err := strs(path, v)
+			if err != nil {
+				return true, err
+			}
+			if key == "deniedDomains" {
+				n.Denied, err = parseHosts(path, texts, true, r.o)
+			} else {
+				n.Allowed, err = parseHosts(path, texts, false, r.o)
+			}
+			return true, err
+		case "strictAllowlist":
+			return true, boolean(path, v, &n.StrictAllowlist)
+		case "deniedDomainReasons":
+			m, ok := v.(map[string]any)
+			if !ok {
+				return true, badPolicy(path, "must be an object")
+			}
+			n.Reasons = map[string]string{}
+			for k, why := range m {
+				if n.Reasons[k], ok = why.(string); !ok || why == "" {
+					return true, badPolicy(path, "%s must be a text", quote(k))
+				}
+			}
+			return true, nil
+		}
+		return false, nil
+	})
+}
+
+// credentials of files become denyRead, whether they are to be denied or masked:
+// a page can't put something else in a file's place. Variables of the environment
+// do not exist here.
+func (r *policyReader) credentials(v any) error {
+	return r.object("credentials", v, osCredentials, func(key string, v any) (bool, error) {
+		if key != "files" {
+			return false, nil
+		}
+		list, ok := v.([]any)
+		if !ok {
+			return true, badPolicy("credentials.files", "must be an array")
+		}
+		for i, item := range list {
+			path := "credentials.files" + element(i)
+			m, _ := item.(map[string]any)
+			text, ok := m["path"].(string)
+			if mode := m["mode"]; !ok || mode != "deny" && mode != "mask" {
+				return true, badPolicy(path, `must be an object with a path and the mode "deny" or "mask"`)
+			}
+			ps, err := parsePatterns(path, []string{text}, true, r.o)
+			if err != nil {
+				return true, err
+			}
+			r.p.FS.DenyRead = append(r.p.FS.DenyRead, ps...)
+			// Whoever may not read it may not put another in its place.
+			r.p.FS.DenyWrite = append(r.p.FS.DenyWrite, ps...)
+			for _, k := range sortedKeys(m) {
+				switch k {
+				case "path", "mode":
+				case "extract", "onExtractNoMatch", "decode", "maskClaims", "maskDuplicates", "injectHosts":
+					r.p.Inapplicable = append(r.p.Inapplicable, path+"."+k)
+				default:
+					return true, badPolicy(path+"."+k, "unknown key")
+				}
+			}
+		}
+		return true, nil
+	})
+}
+
+func (r *policyReader) capabilities(v any) error {
+	return r.object("capabilities", v, nil, func(key string, v any) (bool, error) {
+		path := "capabilities." + key
+		c, err := ParseCapability(key)
+		if err != nil {
+			return true, badPolicy(path, "unknown capability")
+		}
+		if c.ScopeKind() == ScopeNone {
+			var on bool
+			if err := boolean(path, v, &on); err != nil || !on {
+				return true, err
+			}
+			r.p.Grants = append(r.p.Grants, Grant{Capability: c})
+			return true, nil
+		}
+		texts, err := strs(path, v)
+		if err != nil {
+			return true, err
+		}
+		g := Grant{Capability: c}
+		for _, text := range texts {
+			full, err := r.o.expand(c.ScopeKind(), text)
+			if err != nil {
+				return true, err
+			}
+			g.Scope = append(g.Scope, full)
+		}
+		if _, err := NewAuthority(g); err != nil {
+			return true, err
+		}
+		r.p.Grants = append(r.p.Grants, g)
+		return true, nil
+	})
+}
+
+func (r *policyReader) rules(v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		return badPolicy("rules", "must be an array")
+	}
+	if len(list) > MaxPatterns {
+		return badPolicy("rules", "has more than %d rules", MaxPatterns)
+	}
+	for i, item := range list {
+		path := "rules" + element(i)
+		var rule Rule
+		if err := Unmarshal(item, &rule); err != nil {
+			return badPolicy(path, "%s", err.Error())
+		}
+		c, _ := ParseCapability(rule.Permission)
+		full, err := r.o.expand(c.ScopeKind(), rule.Pattern)
+		if err != nil {
+			return err
+		}
+		rule.Pattern = full
+		if err := rule.Validate(); err != nil {
+			return err
+		}
+		r.p.Rules = append(r.p.Rules, rule)
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func boolean(path string, v any, to *bool) error {
+	b, ok := v.(bool)
+	if !ok {
+		return badPolicy(path, "must be true or false")
+	}
+	*to = b
+	return nil
+}
+
+func strs(path string, v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, badPolicy(path, "must be an array of texts")
+	}
+	out := make([]string, 0, len(list))
+	for i, item := range list {
+		s, ok := item.(string)
+		if !ok {
+			return nil, badPolicy(path+"["+strconv.Itoa(i)+"]", "must be a text")
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+package protocol_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func ExampleParsePolicy() {
+	policy, err := protocol.ParsePolicy(`{
+		"filesystem": {"denyRead": ["$PRIVATE"], "allowWrite": ["notes"]},
+		"network":    {"allowedDomains": ["api.example.com:443"], "allowLocalBinding": false}
+	}`, protocol.PolicyOptions{Vars: map[string]string{"PRIVATE": "diary"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(policy.FS.Check(protocol.OpWrite, "notes/today.md"))
+	fmt.Println(policy.FS.Check(protocol.OpRead, "diary/2026.md"))
+	fmt.Println(policy.FS.Check(protocol.OpWrite, "notes/.git/hooks/pre-commit"))
+	fmt.Println(policy.Net.Check("api.example.com:443"))
+	fmt.Println(policy.Inapplicable)
+	// Output:
+	// <nil>
+	// read "diary/2026.md": denied by denyRead "$PRIVATE" (CAPABILITY_DENIED)
+	// write "notes/.git/hooks/pre-commit": .git/hooks is protected: other programs run what it says, so no policy opens it (CAPABILITY_DENIED, protected)
+	// <nil>
+	// [network.allowLocalBinding]
+}
+
+func TestPolicy(t *testing.T) {
+	pol, err := protocol.ParsePolicy(`{
+		"filesystem": {"denyRead": ["/work/secret", "a*"], "allowRead": ["/work/secret/pub"], "allowWrite": ["/work/"], "denyWrite": ["x"], "allowGitConfig": true, "disabled": false},
+		"network": {"allowedDomains": [], "deniedDomains": ["*"], "strictAllowlist": true, "allowUnixSockets": ["/x"], "tlsTerminate": {}},
+		"credentials": {"files": [{"path": "token", "mode": "mask", "decode": "jwt"}], "envVars": [{"name": "A", "mode": "deny"}]},
+		"seccomp": {"applyPath": "/x"}, "allowPty": true, "windows": {}, "ignoreViolations": {},
+		"capabilities": {"fs.read": ["/work/a", "$V"], "code:execute": true, "geolocation": false, "shell.run": []},
+		"rules": [{"permission": "write", "pattern": "", "action": "deny", "source": "manifest", "added_at": "2026-11-20T10:00:00Z"},
+			{"permission": "fs.write", "pattern": "$V/x", "action": "allow"}]
+	}`, protocol.PolicyOptions{Mount: "/work", Vars: map[string]string{"V": "v"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{"secret/a": false, "secret/pub": true, "ab": false, "b": true, "token": false} {
+		if got := pol.FS.Check(protocol.OpRead, path) == nil; got != want {
+			t.Errorf("read %s: %t", path, got)
+		}
+	}
+	for path, want := range map[string]bool{"b": true, "x": false, ".git/config": true, "token": false} {
+		if got := pol.FS.Check(protocol.OpWrite, path) == nil; got != want {
+			t.Errorf("write %s: %t", path, got)
+		}
+	}
+	if pol.Net.Decide("a.com:1").Action != protocol.ActionDeny {
+		t.Error("deny all is not")
+	}
+	a, err := protocol.NewAuthority(pol.Grants...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Check(protocol.FSRead, "v/x") != nil || a.Check(protocol.FSRead, "a") != nil || a.Check(protocol.FSRead, "b") == nil || !a.Has(protocol.CodeRun) || a.Has(protocol.Geolocation) || a.Has(protocol.ShellRun) {
+		t.Errorf("grants: %v", pol.Grants)
+	}
+	if len(pol.Rules) != 2 || pol.Rules[0].AddedAt.Year() != 2026 || pol.Rules[1].Pattern != "v/x" {
+		t.Errorf("rules: %+v", pol.Rules)
+	}
+	want := []string{
+		"allowPty", "credentials.envVars", "credentials.files[0].decode", "ignoreViolations", "network.allowUnixSockets", "network.tlsTerminate", "seccomp", "windows",
+	}
+	if !slices.Equal(pol.Inapplicable, want) {
+		t.Errorf("inapplicable: %v", pol.Inapplicable)
+	}
+}
+
+func TestPolicyFailsClosed(t *testing.T) {
+	opts := protocol.PolicyOptions{Vars: map[string]string{"EMPTY": "", "V": "v", "UP": "../up", "ABS": "/etc"}, Mount: "/work"}
+	for _, text := range []string{
+		``, `[]`, `null`, `"x"`, `{`, `{} {}`,
+		`{"filesytem": {}}`,
+		`{"filesystem": {"denyread": []}}`,
+		`{"filesystem": {"denyRead": "x"}}`,
+		`{"filesystem": {"denyRead": [1]}}`,
+		`{"filesystem": {"denyRead": [null]}}`,
+		`{"filesystem": []}`,
+		`{"filesystem": {"denyRead": [""]}}`,
+		`{"filesystem": {"denyRead": ["$EMPTY"]}}`,
+		`{"filesystem": {"denyRead": ["$UNSET/x"]}}`,
+		`{"filesystem": {"denyRead": ["$UP"]}}`,
+		`{"filesystem": {"denyRead": ["$ABS"]}}`,
+		`{"filesystem": {"denyRead": ["~/.ssh"]}}`,
+		`{"filesystem": {"denyRead": ["/etc/passwd"]}}`,
+		`{"filesystem": {"denyRead": ["/workx"]}}`,
+		`{"filesystem": {"denyRead": ["/work/../etc"]}}`,
+		"{\"filesystem\": {\"denyRead\": [\"re\u0301sume\"]}}",
+		`{"filesystem": {"disabled": true}}`,
+		`{"filesystem": {"allowGitConfig": "yes"}}`,
+		`{"filesystem": {"denyRead": ["a"], "denyRead": []}}`,
+		`{"network": {"allowedDomains": ["*"]}}`,
+		`{"network": {"allowedDomains": ["*.com"]}}`,
+		`{"network": {"allowedDomains": ["$EMPTY"]}}`,
+		`{"network": {"alloweddomains": []}}`,
+		`{"network": {"strictAllowlist": 1}}`,
+		`{"network": {"deniedDomainReasons": {"a.com": ""}}}`,
+		`{"network": {"filterRequest": {}}}`,
+		`{"credentials": {"injectHosts": []}}`,
+		`{"credentials": {"files": [{"path": "a"}]}}`,
+		`{"credentials": {"files": [{"path": "a", "mode": "allow"}]}}`,
+		`{"credentials": {"files": [{"path": "~/.aws", "mode": "deny"}]}}`,
+		`{"credentials": {"files": [{"path": "a", "mode": "deny", "x": 1}]}}`,
+		`{"capabilities": {"fs.reed": ["."]}}`,
+		`{"capabilities": {"fs.read": true}}`,
+		`{"capabilities": {"geolocation": ["x"]}}`,
+		`{"capabilities": {"fs.read": ["$EMPTY"]}}`,
+		`{"rules": {}}`,
+		`{"rules": [{"permission": "write", "action": "permit"}]}`,
+		`{"rules": [{"permission": "write", "action": "allow", "patern": "x"}]}`,
+		`{"rules": [{"permission": "../x", "action": "allow"}]}`,
+		`{"rules": [{"permission": "fs.read", "pattern": "/etc", "action": "allow"}]}`,
+		`{"rules": [{"permission": "write", "action": "allow", "source": "god"}]}`,
+		`{"__proto__": {"filesystem": {}}}`,
+		`{"constructor": {}}`,
+		`{"filesystem": {"allowWrite": [` + strings.Repeat(`"a",`, protocol.MaxPatterns) + `"a"]}}`,
+	} {
+		if pol, err := protocol.ParsePolicy(text, opts); err == nil {
+			t.Errorf("%.80s is taken: %+v", text, pol)
+		} else if !errors.Is(err, protocol.ErrInvalidParams) && !errors.Is(err, protocol.ErrSecurityViolation) {
+			t.Errorf("%.80s: %v has no fitting code", text, err)
+		}
+	}
+	if _, err := protocol.ParsePolicy(`{"filesystem": {"allowWrite": [`+strings.Repeat(`"a",`, protocol.MaxPatterns-1)+`"a"]}}`, opts); err != nil {
+		t.Errorf("at the limit of patterns: %v", err)
+	}
+}
+
+func FuzzPolicy(f *testing.F) {
+	f.Add(`{"filesystem": {"denyRead": ["a*"], "allowWrite": ["."]}, "network": {"allowedDomains": ["a.com"]}}`)
+	f.Add(`{"rules": [{"permission": "mcp:a:*", "pattern": "x*", "action": "deny"}], "capabilities": {"fs.read": ["$V"]}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		pol, err := protocol.ParsePolicy(text, protocol.PolicyOptions{Vars: map[string]string{"V": "v"}})
+		if err != nil {
+			return
+		}
+		if pol.FS.Check(protocol.OpWrite, "a/.git/hooks/x") == nil || pol.FS.Check(protocol.OpWrite, ".bashrc") == nil {
+			t.Errorf("%q opens what no policy opens", text)
+		}
+		if len(pol.Net.Allowed) == 0 && pol.Net.Check("example.com:443") == nil {
+			t.Errorf("%q reaches a host without naming one", text)
+		}
+		if err := pol.Rules.Validate(); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package protocol_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func rule(permission, pattern string, action protocol.Action, source protocol.Source) protocol.Rule {
+	return protocol.Rule{Permission: permission, Pattern: pattern, Action: action, Source: source, AddedAt: time.Unix(1, 0)}
+}
+
+func TestMostSpecificRuleWins(t *testing.T) {
+	const allow, deny, ask = protocol.ActionAllow, protocol.ActionDeny, protocol.ActionAsk
+	const user, manifest = protocol.SourceUser, protocol.SourceManifest
+	write := protocol.Call{Tool: "write", Capability: protocol.FSWrite, Subject: "src/a.go"}
+	mcp := protocol.Call{Tool: "mcp:github:create_issue"}
+	bash := protocol.Call{Tool: "bash", Capability: protocol.ShellRun, Subject: "git push --force"}
+	fetch := protocol.Call{Tool: "web_fetch", Capability: protocol.NetFetch, Subject: "api.example.com:443"}
+	for _, c := range []struct {
+		name  string
+		rules protocol.Rules
+		call  protocol.Call
+		want  protocol.Action
+	}{
+		{"nothing said", nil, write, ask},
+		{"any", protocol.Rules{rule("*", "", allow, user)}, write, allow},
+		{"tool over any", protocol.Rules{rule("*", "", allow, user), rule("write", "", deny, user)}, write, deny},
+		{"tool over capability", protocol.Rules{rule("fs.write", "", deny, user), rule("write", "", allow, user)}, write, allow},
+		{"capability over any", protocol.Rules{rule("*", "", deny, user), rule("fs.write", "", allow, user)}, write, allow},
+		{"alias", protocol.Rules{rule("fs:write", "", allow, user)}, write, allow},
+		{"pattern over none", protocol.Rules{rule("write", "", deny, user), rule("write", "src", allow, user)}, write, allow},
+		{"longer over shorter", protocol.Rules{rule("write", "src/**", deny, user), rule("write", "src/*.go", allow, user)}, write, allow},
+		{"literal over glob", protocol.Rules{rule("write", "src/a.g?", deny, user), rule("write", "src", allow, user)}, write, allow},
+		{"permission over pattern", protocol.Rules{rule("fs.write", "src/a.go", allow, user), rule("write", "", ask, user)}, write, ask},
+		{"equal: strictest", protocol.Rules{rule("write", "", allow, user), rule("write", "", ask, protocol.SourceProject), rule("write", "", deny, protocol.SourceSession)}, write, deny},
+		{"does not match", protocol.Rules{rule("write", "lib", allow, user), rule("read", "", allow, user)}, write, ask},
+		{"manifest's deny is absolute", protocol.Rules{rule("*", "", deny, manifest), rule("write", "src/a.go", allow, user)}, write, deny},
+		{"manifest's allow is not", protocol.Rules{rule("*", "", allow, manifest), rule("write", "", ask, user)}, write, ask},
+		{"deny folds case, allow does not", protocol.Rules{rule("write", "SRC", deny, user)}, write, deny},
+		{"allow does not fold", protocol.Rules{rule("write", "SRC", allow, user)}, write, ask},
+		{"mcp tool", protocol.Rules{rule("mcp:github:*", "", deny, user), rule("mcp:github:create_issue", "", allow, user)}, mcp, allow},
+		{"mcp server", protocol.Rules{rule("mcp:github:*", "", allow, user)}, mcp, allow},
+		{"mcp other server", protocol.Rules{rule("mcp:git:*", "", allow, user), rule("mcp:github2:*", "", allow, user)}, mcp, ask},
+		{"command", protocol.Rules{rule("bash", "git *", allow, user), rule("bash", "git push*", deny, user)}, bash, deny},
+		{"command with stars", protocol.Rules{rule("shell.run", "git*--force", deny, user)}, bash, deny},
+		{"command not matched", protocol.Rules{rule("shell.run", "git status*", allow, user)}, bash, ask},
+		{"host", protocol.Rules{rule("net.fetch", "*.example.com", allow, user)}, fetch, allow},
+		{"host port", protocol.Rules{rule("net.fetch", "api.example.com:80", allow, user)}, fetch, ask},
+		{"a subject that is not a host", protocol.Rules{rule("net.fetch", "example.com", deny, user), rule("*", "", allow, user)}, protocol.Call{Capability: protocol.NetFetch, Subject: "???"}, deny},
+		{"a subject that is not a path", protocol.Rules{rule("fs.write", "src", allow, user)}, protocol.Call{Capability: protocol.FSWrite, Subject: "../src"}, ask},
+		{"an action that is not one", protocol.Rules{rule("write", "", "maybe", user)}, write, deny},
+	} {
+		if got := c.rules.Decide(c.call); got.Action != c.want {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+		for i, j := 0, len(c.rules)-1; i < j; i, j = i+1, j-1 {
+			c.rules[i], c.rules[j] = c.rules[j], c.rules[i]
+		}
+		if got := c.rules.Decide(c.call); got.Action != c.want {
+			t.Errorf("%s, the other way round: %+v", c.name, got)
+		}
+	}
+}
+
+func TestBadRules(t *testing.T) {
+	for _, r := range []protocol.Rule{
+		{}, rule("", "", "allow", ""), rule("write", "", "", ""), rule("write", "", "Allow", ""), rule("write", "", "allow", "nobody"),
+		rule("a b", "", "allow", ""), rule("mcp:", "", "allow", ""), rule("mcp:*:x", "", "allow", ""), rule("mcp:a:b c", "", "allow", ""),
+		rule("fs.read", "../x", "allow", ""), rule("net.fetch", "https://x.y", "allow", ""), rule("constructor", "", "allow", ""),
+		rule("write", strings.Repeat("a", protocol.MaxPattern+1), "allow", ""), rule("write", "\xff", "allow", ""),
+	} {
+		if err := r.Validate(); err == nil {
+			t.Errorf("%+v is taken", r)
+		}
+		if _, err := (protocol.Rules{}).Add(r); err == nil {
+			t.Errorf("%+v is added", r)
+		}
+	}
+	if err := rule("write", strings.Repeat("a", protocol.MaxPattern), "allow", "").Validate(); err != nil {
+		t.Errorf("at the limit: %v", err)
+	}
+}
+
+func TestAddReplaces(t *testing.T) {
+	rs := protocol.Rules{rule("write", "a", "allow", "user"), rule("*", "", "deny", "manifest")}
+	out, err := rs.Add(rule("write", "a", "deny", "user"))
+	if err != nil || len(out) != 2 || len(rs) != 2 || rs[0].Action != "allow" {
+		t.Fatalf("%v %v %v", rs, out, err)
+	}
+	if out, _ = out.Add(rule("*", "", "allow", "manifest")); len(out) != 3 || out.Decide(protocol.Call{Tool: "x"}).Action != "deny" {
+		t.Errorf("a rule of the manifest was replaced: %v", out)
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	a, d, k := protocol.Allow(), protocol.Deny("no"), protocol.Ask("why")
+	if a.Narrow(d).Action != "deny" || d.Narrow(a).Action != "deny" || k.Narrow(a).Action != "ask" || a.Narrow(k).Action != "ask" || k.Narrow(d).Action != "deny" {
+		t.Error("a later look widened a decision")
+	}
+	if a.Narrow(protocol.Decision{}).Err("x", "") == nil || (protocol.Decision{}).Err("x", "") == nil {
+		t.Error("the zero decision must deny")
+	}
+	if k.Headless().Action != "deny" || a.Headless().Action != "allow" {
+		t.Error("ask with nobody there must be deny")
+	}
+	if a.Err("x", "") != nil || k.Err("x", "") == nil || d.Err("x", "") == nil {
+		t.Error("Err")
+	}
+	for _, ans := range []protocol.Answer{"once", "session", "project"} {
+		if ans.Decision().Action != "allow" {
+			t.Errorf("%s", ans)
+		}
+	}
+	for _, ans := range []protocol.Answer{"reject", "", "yes"} {
+		if ans.Decision().Action != "deny" {
+			t.Errorf("%s", ans)
+		}
+	}
+}
