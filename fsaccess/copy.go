@@ -16,6 +16,14 @@ const chunk = 1 << 20
 // copyFile copies one file's bytes, whatever they are, and says how many. The
 // new file appears whole or not at all.
 func copyFile(ctx context.Context, src core, from string, dst core, to string, progress func(int)) (int64, error) {
+	if c, ok := dst.(blobCopier); ok {
+		if n, done, err := c.copyBlob(ctx, src, from, to); done || err != nil {
+			if err == nil && progress != nil {
+				progress(int(n))
+			}
+			return n, err
+		}
+	}
 	in, err := src.open(ctx, from, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err

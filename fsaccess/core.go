@@ -56,12 +56,11 @@ type (
 	walker interface {
 		walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error
 	}
-	// grepper is a core that can say which files cannot match.
-	prefilter interface {
-		mayContain(ctx context.Context, names []string, literal string, fold bool) ([]bool, error)
-	}
+	// pusher is a core whose platform tells of changes.
 	pusher interface {
-		push(ctx context.Context, root string, changed chan<- struct{}) (stop func(), err error)
+		// push tells the paths that change below root; an empty list means
+		// that more changed than it can name.
+		push(ctx context.Context, root string, told chan<- []string) (stop func(), err error)
 	}
 	closer interface{ close() error }
 )

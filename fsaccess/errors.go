@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // Error is an error of this package: its text is what a person reads, and it
@@ -50,14 +52,18 @@ func (e Error) Is(target error) bool {
 	switch e {
 	case ErrReadOnly:
 		return target == fs.ErrPermission || target == error(syscall.EROFS)
-	case ErrDenied, ErrProtected, ErrKind, ErrRevoked, ErrGesture:
-		return target == fs.ErrPermission
+	case ErrProtected:
+		return target == fs.ErrPermission || target == error(protocol.ErrCapabilityDenied) || target == error(protocol.ReasonProtected)
+	case ErrDenied, ErrKind, ErrRevoked, ErrGesture:
+		return target == fs.ErrPermission || target == error(protocol.ErrCapabilityDenied)
+	case ErrConflict:
+		return target == error(protocol.ReasonStale)
 	case ErrBadName, errInvalid:
 		return target == fs.ErrInvalid || target == error(syscall.EINVAL)
 	case ErrQuota:
-		return target == error(syscall.ENOSPC)
+		return target == error(syscall.ENOSPC) || target == error(protocol.ErrResourceLimit)
 	case ErrTooLarge:
-		return target == error(syscall.EFBIG)
+		return target == error(syscall.EFBIG) || target == error(protocol.ErrResourceLimit)
 	case ErrBusy:
 		return target == error(syscall.EBUSY)
 	case ErrCancelled:

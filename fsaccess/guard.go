@@ -7,55 +7,23 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
-// Decision is what a policy says.
-type Decision string
-
-const (
-	Allow Decision = "allow"
-	Deny  Decision = "deny"
-	Ask   Decision = "ask"
-)
-
-// Access is the capability that an operation needs.
-type Access string
-
-const (
-	Read  Access = "fs.read"
-	Write Access = "fs.write"
-)
-
-// PathPolicy decides by capability and path. Write does not imply Read. A
-// folder above an allowed path must be allowed to be read, if it is to be
-// found by listing.
-type PathPolicy interface {
-	DecidePath(access Access, name string) Decision
-}
-
-// PathFunc is a PathPolicy of one function.
-type PathFunc func(access Access, name string) Decision
-
-func (f PathFunc) DecidePath(a Access, name string) Decision { return f(a, name) }
-
-// AllPaths allows every path that the guard itself does not protect.
-var AllPaths = PathFunc(func(Access, string) Decision { return Allow })
-
-// GuardPolicy is what a guard goes by. The zero value allows nothing.
-type GuardPolicy struct {
-	// Paths decides by path; nil denies all.
-	Paths PathPolicy
+// GuardOptions is what a guard goes by beside the path policy. The zero value
+// is strict: every dangerous kind is a question, and nobody is there to answer.
+type GuardOptions struct {
 	// Kinds decides on dangerous kinds of new content, see [Kind]; a kind
 	// that is not in it is asked about.
-	Kinds map[Kind]Decision
+	Kinds map[Kind]protocol.Action
 	// Ask puts a question to the person; nil means that nobody is there, and
 	// every ask is a deny.
 	Ask func(ctx context.Context, q Question) (bool, error)
-	// GitConfig allows to write .git/config, which is protected otherwise.
-	GitConfig bool
+	// AskFirst is asked before each change that the policy allows, if set.
+	AskFirst func(ctx context.Context, q Question) (bool, error)
 
 	MaxWrite int64 // bytes of one file; 0 means 256 MiB
 	MaxBytes int64 // bytes by which the folder may grow; 0 means 4 GiB
@@ -64,44 +32,57 @@ type GuardPolicy struct {
 
 // Question is what the person is asked.
 type Question struct {
-	Access Access
-	Op     string // "read", "write", "create", "remove", "rename", "mkdir"
-	Path   string
-	To     string // of a rename
-	Kinds  []Kind // why the content is dangerous, if that is the question
+	Op   string // "write", "create", "remove", "rename", "mkdir"
+	Path string
+	To   string // of a rename
+	Kind Kind   // why the content is dangerous, if that is the question
 }
 
-// GuardError is a refusal: what was tried, and which rule said no. It is
-// [ErrDenied], [ErrProtected], [ErrKind], [ErrBadName], [ErrQuota] or
-// [ErrTooLarge]. A refusal is final: asking the same again gives the same.
+// GuardError is a refusal: what was tried, and which rule said no. It is one of
+// [ErrDenied], [ErrProtected], [ErrKind], [ErrBadName], [ErrQuota] and
+// [ErrTooLarge], and also the *[protocol.Error] of the policy, if that refused.
+// A refusal is final: asking the same again gives the same.
 type GuardError struct {
-	Rule string
-	Err  error
+	Rule   string
+	Err    error
+	Policy error // the policy's own error, or nil
 }
 
-func (e *GuardError) Error() string { return e.Err.Error() + " (" + e.Rule + ")" }
-func (e *GuardError) Unwrap() error { return e.Err }
+func (e *GuardError) Error() string { return e.Err.Error() + ": " + e.Rule }
+
+// Unwrap gives both errors to errors.Is and errors.As.
+func (e *GuardError) Unwrap() []error {
+	if e.Policy == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Policy}
+}
 
 // Guard puts a policy before a folder. Whatever the policy says, it refuses
-// names that could escape or deceive, writes to the files that tools and shells
-// execute (see [Protected]), and changes over the limits.
-func Guard(fsys FS, p GuardPolicy) *Folder {
-	if p.MaxWrite == 0 {
-		p.MaxWrite = 256 << 20
+// names that could escape or deceive, writes to the files that other programs
+// execute ([protocol.Mandatory]), and changes over the limits.
+func Guard(fsys FS, policy protocol.FSPolicy, opts ...GuardOptions) *Folder {
+	var o GuardOptions
+	for _, x := range opts {
+		o = x
 	}
-	if p.MaxBytes == 0 {
-		p.MaxBytes = 4 << 30
+	if o.MaxWrite == 0 {
+		o.MaxWrite = 256 << 20
 	}
-	if p.MaxFiles == 0 {
-		p.MaxFiles = 100_000
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 4 << 30
+	}
+	if o.MaxFiles == 0 {
+		o.MaxFiles = 100_000
 	}
 	v := viewOf(fsys)
-	return &Folder{view{c: &guard{core: v.rooted(), p: p}, dir: ".", ctx: v.ctx}}
+	return &Folder{view{c: &guard{core: v.rooted(), policy: &policy, p: o}, dir: ".", ctx: v.ctx}}
 }
 
 type guard struct {
 	core
-	p GuardPolicy
+	policy *protocol.FSPolicy
+	p      GuardOptions
 
 	mu    sync.Mutex
 	grown int64
@@ -109,8 +90,26 @@ type guard struct {
 }
 
 func refuse(err error, format string, args ...any) error {
-	return &GuardError{fmt.Sprintf(format, args...), err}
+	return &GuardError{Rule: fmt.Sprintf(format, args...), Err: err}
 }
+
+// check asks the policy.
+func (g *guard) check(op protocol.FSOp, name string) error {
+	return policyErr(g.policy.Check(op, name))
+}
+
+func policyErr(err error) error {
+	if err == nil {
+		return nil
+	}
+	kind := ErrDenied
+	if errors.Is(err, protocol.ReasonProtected) {
+		kind = ErrProtected
+	}
+	return &GuardError{Rule: err.Error(), Err: kind, Policy: err}
+}
+
+func (g *guard) mayRead(name string) bool { return g.policy.Check(protocol.OpRead, name) == nil }
 
 func (g *guard) features() Features {
 	ft := g.core.features()
@@ -125,66 +124,64 @@ func (g *guard) close() error {
 	return nil
 }
 
-func (g *guard) path(a Access, name string) Decision {
-	if g.p.Paths == nil {
-		return Deny
+// consent turns a decision into an error, asking if need be.
+func (g *guard) consent(ctx context.Context, d protocol.Action, q Question, no error, rule string) error {
+	if d == protocol.ActionAllow {
+		return nil
 	}
-	return g.p.Paths.DecidePath(a, name)
+	if d != protocol.ActionAsk {
+		return refuse(no, "%s", rule)
+	}
+	return answer(ctx, g.p.Ask, q, no, rule)
 }
 
-// decide turns a decision into an error, asking if need be.
-func (g *guard) decide(ctx context.Context, d Decision, q Question, no error, rule string) error {
-	switch {
-	case d == Allow:
-		return nil
-	case d != Ask:
-		return refuse(no, "%s", rule)
-	case g.p.Ask == nil:
-		return refuse(no, "%s; nobody to ask", rule)
+func answer(ctx context.Context, ask func(context.Context, Question) (bool, error), q Question, no error, rule string) error {
+	if ask == nil {
+		return refuse(no, "%s, and there is nobody to ask", rule)
 	}
-	ok, err := g.p.Ask(ctx, q)
+	ok, err := ask(ctx, q)
 	if err != nil {
-		return errors.Join(refuse(no, "%s; the question was not answered", rule), err)
+		return errors.Join(refuse(no, "%s, and the question was not answered", rule), err)
 	}
 	if !ok {
-		return refuse(no, "%s; the person refused", rule)
+		return refuse(no, "%s, and the person refused", rule)
 	}
 	return nil
 }
 
-func (g *guard) read(ctx context.Context, name string) error {
-	return g.decide(ctx, g.path(Read, name), Question{Access: Read, Op: "read", Path: name}, ErrDenied, string(Read))
-}
+func (g *guard) read(name string) error { return g.check(protocol.OpRead, name) }
 
 // change is the check before any change at a path.
-func (g *guard) change(ctx context.Context, op, name, to string) error {
-	for _, p := range []string{name, to} {
+func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error {
+	for _, p := range []string{q.Path, q.To} {
 		if p == "" {
 			continue
 		}
 		if why := badName(p); why != "" {
 			return refuse(ErrBadName, "%s", why)
 		}
-		if rule := g.protected(p); rule != "" {
-			return refuse(ErrProtected, "%s", rule)
+		if err := g.writable(op, p); err != nil {
+			return err
 		}
+		op = protocol.OpWrite // of the new name
 	}
-	q := Question{Access: Write, Op: op, Path: name, To: to}
-	d := g.path(Write, name)
-	if to != "" && d != Deny {
-		if e := g.path(Write, to); e != Allow {
-			d = e
-		}
+	if g.p.AskFirst != nil {
+		return answer(ctx, g.p.AskFirst, q, ErrDenied, q.Op)
 	}
-	return g.decide(ctx, d, q, ErrDenied, string(Write))
+	return nil
 }
 
-func (g *guard) protected(name string) string {
-	rule := Protected(name)
-	if rule == ".git/config" && g.p.GitConfig && strings.HasSuffix(name, ".git/config") {
-		return ""
+// writable checks a name, and what it looks like.
+func (g *guard) writable(op protocol.FSOp, name string) error {
+	if err := g.check(op, name); err != nil {
+		return err
 	}
-	return rule
+	if look := skeleton(name); look != name && !isASCII(name) && fs.ValidPath(look) {
+		if err := g.check(op, look); errors.Is(err, ErrProtected) {
+			return err
+		}
+	}
+	return nil
 }
 
 // fresh is the check before a new name appears: one that looks like another is
@@ -244,37 +241,43 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName 
 	for _, k := range kinds {
 		d, ok := g.p.Kinds[k]
 		if !ok {
-			d = Ask
+			d = protocol.ActionAsk
 		}
-		q := Question{Access: Write, Op: "write", Path: name, Kinds: []Kind{k}}
-		if err := g.decide(ctx, d, q, ErrKind, string(k)); err != nil {
+		q := Question{Op: "write", Path: name, Kind: k}
+		if err := g.consent(ctx, d, q, ErrKind, string(k)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// stat tells of what may be read, or passed through, or written.
 func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	// What may be neither read nor asked for is not there to be seen.
-	if g.path(Read, name) == Deny && g.path(Write, name) == Deny && name != "." {
-		return nil, refuse(ErrDenied, "%s", Read)
+	if err := g.read(name); err != nil && !g.policy.MayTraverse(name) && g.check(protocol.OpWrite, name) != nil {
+		return nil, err
 	}
 	return g.core.stat(ctx, name)
 }
 
+// readDir lists what may be read. A folder that is only on the way to such
+// shows nothing else.
 func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	if err := g.read(ctx, name); err != nil {
+	if err := g.read(name); err != nil && !g.policy.MayTraverse(name) {
 		return nil, err
 	}
 	list, err := g.core.readDir(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return g.path(Read, join(name, e.Name())) == Deny }), nil
+	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return !g.shows(join(name, e.Name()), e.IsDir()) }), nil
+}
+
+func (g *guard) shows(name string, dir bool) bool {
+	return g.mayRead(name) || dir && g.policy.MayTraverse(name)
 }
 
 func (g *guard) readFile(ctx context.Context, name string) ([]byte, error) {
-	if err := g.read(ctx, name); err != nil {
+	if err := g.read(name); err != nil {
 		return nil, err
 	}
 	return g.core.readFile(ctx, name)
@@ -282,7 +285,7 @@ func (g *guard) readFile(ctx context.Context, name string) ([]byte, error) {
 
 func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
 	if readable(flag) {
-		if err := g.read(ctx, name); err != nil {
+		if err := g.read(name); err != nil && !(flag == os.O_RDONLY && g.policy.MayTraverse(name)) {
 			return nil, err
 		}
 	}
@@ -291,13 +294,21 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		if err != nil {
 			return nil, err
 		}
-		if fi, err := f.Stat(); err == nil && fi.IsDir() {
+		fi, err := f.Stat()
+		if err == nil && fi.IsDir() {
 			f.Close()
 			return &dirFile{info: fi, list: func() ([]fs.DirEntry, error) { return g.readDir(ctx, name) }}, nil
 		}
+		if err == nil {
+			err = g.read(name)
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
 		return f, nil
 	}
-	if err := g.change(ctx, "write", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "write", Path: name}); err != nil {
 		return nil, err
 	}
 	fi, err := g.core.stat(ctx, name)
@@ -342,7 +353,7 @@ func (u *unreadGuard) stat(ctx context.Context, name string) (fs.FileInfo, error
 }
 
 func (g *guard) mayWrite(ctx context.Context, name string) error {
-	if err := g.change(ctx, "write", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "write", Path: name}); err != nil {
 		return err
 	}
 	return mayWrite(ctx, g.core, name, os.O_WRONLY)
@@ -361,7 +372,7 @@ func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (rep
 	default:
 		return nil, err
 	}
-	if err := g.change(ctx, op, name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: op, Path: name}); err != nil {
 		return nil, err
 	}
 	if size < 0 {
@@ -424,7 +435,7 @@ func (r *guardReplacement) commit(ctx context.Context) error {
 }
 
 func (g *guard) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
-	if err := g.change(ctx, "mkdir", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpMkdir, Question{Op: "mkdir", Path: name}); err != nil {
 		return err
 	}
 	if err := g.fresh(ctx, name); err != nil {
@@ -461,18 +472,12 @@ func (g *guard) removeAll(ctx context.Context, name string) error {
 // mayRemove also looks below: what is protected is not removed with a folder
 // above it.
 func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err error) {
-	if err := g.change(ctx, "remove", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpRemove, Question{Op: "remove", Path: name}); err != nil {
 		return 0, err
 	}
 	err = g.below(ctx, name, func(e Entry) error {
 		size += e.Size
-		if rule := g.protected(e.Path); rule != "" {
-			return refuse(ErrProtected, "%s, in it", rule)
-		}
-		if g.path(Write, e.Path) == Deny {
-			return refuse(ErrDenied, "%s of %s, in it", Write, e.Path)
-		}
-		return nil
+		return g.writable(protocol.OpRemove, e.Path)
 	})
 	return size, err
 }
@@ -505,7 +510,7 @@ func (g *guard) below(ctx context.Context, name string, do func(Entry) error) er
 }
 
 func (g *guard) rename(ctx context.Context, from, to string) error {
-	if err := g.change(ctx, "rename", from, to); err != nil {
+	if err := g.change(ctx, protocol.OpRemove, Question{Op: "rename", Path: from, To: to}); err != nil {
 		return err
 	}
 	if err := g.fresh(ctx, to); err != nil {
@@ -513,20 +518,21 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 	}
 	err := g.below(ctx, from, func(e Entry) error {
 		next := to + e.Path[len(from):]
-		for _, p := range []string{e.Path, next} {
-			if rule := g.protected(p); rule != "" {
-				return refuse(ErrProtected, "%s, in it", rule)
-			}
-			if g.path(Write, p) == Deny {
-				return refuse(ErrDenied, "%s of %s", Write, p)
-			}
+		if err := g.writable(protocol.OpRemove, e.Path); err != nil {
+			return err
+		}
+		op := protocol.OpWrite
+		if e.Dir {
+			op = protocol.OpMkdir
+		}
+		if err := g.writable(op, next); err != nil {
+			return err
+		}
+		if err := g.read(e.Path); err != nil && g.mayRead(next) {
+			return err // a rename must not make readable what may not be read
 		}
 		if e.Dir {
 			return nil
-		}
-		if g.path(Read, next) != Deny && g.path(Read, e.Path) == Deny {
-			// A rename must not make readable what may not be read.
-			return refuse(ErrDenied, "%s of %s", Read, e.Path)
 		}
 		kinds, err := kindsOfAs(ctx, g.core, e.Path, next)
 		if err != nil {
@@ -545,7 +551,7 @@ func (g *guard) chmod(ctx context.Context, name string, mode fs.FileMode) error 
 	if !ok {
 		return errUnsupported
 	}
-	if err := g.change(ctx, "chmod", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "chmod", Path: name}); err != nil {
 		return err
 	}
 	return c.chmod(ctx, name, mode)
@@ -556,14 +562,14 @@ func (g *guard) chtimes(ctx context.Context, name string, atime, mtime time.Time
 	if !ok {
 		return errUnsupported
 	}
-	if err := g.change(ctx, "chtimes", name, ""); err != nil {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "chtimes", Path: name}); err != nil {
 		return err
 	}
 	return c.chtimes(ctx, name, atime, mtime)
 }
 
 func (g *guard) walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error {
-	if err := g.read(ctx, root); err != nil {
+	if err := g.read(root); err != nil && !g.policy.MayTraverse(root) {
 		return err
 	}
 	skip := ""
@@ -573,7 +579,7 @@ func (g *guard) walkPages(ctx context.Context, root string, page int, yield func
 			if skip != "" && within(skip, e.Path) {
 				continue
 			}
-			if g.path(Read, e.Path) == Deny {
+			if !g.shows(e.Path, e.Dir) {
 				if e.Dir {
 					skip = e.Path
 				}

@@ -2,77 +2,10 @@ package fsaccess
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 )
-
-// Protected says by which rule a path may never be written, or "". These are
-// the files that shells, editors, agents and git execute: who can write one of
-// them can run a program as the person. The names are compared without case,
-// without what Windows drops at the end, and by their looks.
-func Protected(name string) string {
-	elems := strings.Split(name, "/")
-	for i, e := range elems {
-		elems[i] = protectedForm(e)
-	}
-	for i, e := range elems {
-		for _, p := range protectedFiles {
-			if e == p {
-				return p
-			}
-		}
-		for _, p := range protectedDirs {
-			want := strings.Split(p, "/")
-			if i+len(want) > len(elems) {
-				continue
-			}
-			ok := true
-			for k, w := range want {
-				ok = ok && elems[i+k] == w
-			}
-			if ok {
-				if p == ".git/config" {
-					return p
-				}
-				return p + "/"
-			}
-		}
-	}
-	return ""
-}
-
-var protectedFiles = []string{".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile",
-	".profile", ".ripgreprc", ".mcp.json"}
-
-var protectedDirs = []string{".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config"}
-
-// shortNames are what old Windows volumes call the same folders.
-var shortNames = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(git|gitcon|gitmod|bashrc|bash_p|zshrc|zprofi|profil|vscode|idea|claude|mcp|mcpjso|ripgre)~[0-9]+(\..*)?$`)
-})
-
-func protectedForm(elem string) string {
-	elem = skeleton(elem)
-	if i := strings.IndexByte(elem, ':'); i > 0 {
-		elem = elem[:i] // an alternate stream is the file itself
-	}
-	elem = strings.TrimRight(elem, ". ")
-	if m := shortNames().FindStringSubmatch(elem); m != nil {
-		switch m[1] {
-		case "git", "vscode", "idea", "claude":
-			return "." + m[1]
-		}
-		for _, p := range protectedFiles {
-			if strings.HasPrefix(strings.ReplaceAll(p[1:], ".", ""), m[1][:3]) {
-				return p
-			}
-		}
-	}
-	return elem
-}
 
 // badName says why a name may not be given to a file, or "".
 func badName(name string) string {
@@ -150,6 +83,9 @@ func invisible(r rune) bool {
 		r == 0x180e, r == 0x3164, r == 0xffa0, r >= 0xfff0 && r <= 0xfffb, r >= 0xe0000 && r <= 0xe0fff,
 		r >= 0xfe00 && r <= 0xfe0f:
 		return true
+	}
+	if r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef {
+		return true // no character at all
 	}
 	return unicode.Is(unicode.Cs, r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError ||
 		r != ' ' && unicode.Is(unicode.Zs, r)

@@ -200,22 +200,30 @@ func (j *journal) forget(ctx context.Context, r *record) error {
 // prune keeps the journal within its bounds by dropping whole groups, oldest
 // first, but never the newest.
 func (j *journal) prune(ctx context.Context) {
-	for len(j.records) > 1 {
-		first := j.records[0]
-		if first.Group == j.records[len(j.records)-1].Group || j.pin > 0 && first.Seq >= j.pin {
-			return
+	for len(j.records) > j.o.MaxEntries || j.bytes > j.o.MaxBytes ||
+		len(j.records) > 0 && j.o.Now().Sub(j.records[0].Time) > j.o.MaxAge {
+		if !j.dropOldest(ctx) {
+			return // bounds are kept at the next chance
 		}
-		if len(j.records) <= j.o.MaxEntries && j.bytes <= j.o.MaxBytes && j.o.Now().Sub(first.Time) <= j.o.MaxAge {
-			return
-		}
-		for _, r := range slices.Clone(j.records) {
-			if r.Group == first.Group {
-				if err := j.forget(ctx, r); err != nil {
-					return // bounds are kept at the next chance
-				}
+	}
+}
+
+func (j *journal) dropOldest(ctx context.Context) bool {
+	if len(j.records) < 2 {
+		return false
+	}
+	first := j.records[0]
+	if first.Group == j.records[len(j.records)-1].Group || j.pin > 0 && first.Seq >= j.pin {
+		return false
+	}
+	for _, r := range slices.Clone(j.records) {
+		if r.Group == first.Group {
+			if err := j.forget(ctx, r); err != nil {
+				return false
 			}
 		}
 	}
+	return true
 }
 
 // change records effects, lets act make them, and settles what became of them.
@@ -239,14 +247,14 @@ func (j *journal) changeLocked(ctx context.Context, r *record, act func() error)
 	if r.Group == 0 {
 		r.Group = r.Seq
 	}
-	blobs, err := j.saveBefore(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := j.store.save(ctx, r, blobs); err != nil {
-		// It may be there all the same, or in part: it must not be taken
-		// for a change that was begun.
-		return errors.Join(err, j.store.drop(context.WithoutCancel(ctx), r.Seq))
+	for {
+		err := j.record(ctx, r)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ErrQuota) || !j.dropOldest(context.WithoutCancel(ctx)) {
+			return err
+		}
 	}
 	j.add(r)
 	// From here on the change is finished or taken back, whatever happens
@@ -258,6 +266,20 @@ func (j *journal) changeLocked(ctx context.Context, r *record, act func() error)
 		g.id = r.Group
 	}
 	j.prune(context.WithoutCancel(ctx))
+	return nil
+}
+
+// record makes the change known to the store before it happens.
+func (j *journal) record(ctx context.Context, r *record) error {
+	blobs, err := j.saveBefore(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := j.store.save(ctx, r, blobs); err != nil {
+		// It may be there all the same, or in part: it must not be taken
+		// for a change that was begun.
+		return errors.Join(err, j.store.drop(context.WithoutCancel(ctx), r.Seq))
+	}
 	return nil
 }
 

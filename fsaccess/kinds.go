@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // Kind is a dangerous kind of content: one that does something by being opened,
@@ -54,7 +56,7 @@ func classify(name string, head []byte, size int64) []Kind {
 			out = append(out, k)
 		}
 	}
-	base := protectedForm(baseOf(name))
+	base := strings.TrimRight(skeleton(baseOf(name)), ". ")
 	ext := strings.TrimPrefix(path.Ext(base), ".")
 	for _, k := range []Kind{KindExecutable, KindScript, KindShortcut, KindMacro} {
 		add(k, ext != "" && slices.Contains(strings.Fields(kindByExt[k]), ext))
@@ -302,11 +304,12 @@ func escapes(name string) bool {
 		return true
 	}
 	for e := range strings.SplitSeq(name, "/") {
-		if e == ".." || Protected(e) != "" {
+		if e == ".." {
 			return true
 		}
 	}
-	return Protected(name) != ""
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
+	return errors.Is(new(protocol.FSPolicy).Check(protocol.OpWrite, name), protocol.ReasonProtected)
 }
 
 // kindsOf classifies a file that is there.

@@ -1,6 +1,17 @@
 package fsaccess
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// everywhere allows to write every path.
+func everywhere(t testing.TB) protocol.FSPolicy {
+	p, err := protocol.ParsePattern("**")
+	must(t, err)
+	return protocol.FSPolicy{AllowWrite: []protocol.Pattern{p}}
+}
 
 // layer puts a layer over a source.
 type layer func(t testing.TB, f FS) FS
@@ -11,10 +22,10 @@ func layers() map[string]layer {
 			return NewJournal(f, NewMemory(MemoryOptions{}))
 		},
 		"guard": func(t testing.TB, f FS) FS {
-			return Guard(f, GuardPolicy{Paths: AllPaths})
+			return Guard(f, everywhere(t))
 		},
 		"whole stack": func(t testing.TB, f FS) FS {
-			return NewOverlay(NewJournal(Guard(f, GuardPolicy{Paths: AllPaths}), NewMemory(MemoryOptions{})), NewMemory(MemoryOptions{}))
+			return NewOverlay(NewJournal(Guard(f, everywhere(t)), NewMemory(MemoryOptions{})), NewMemory(MemoryOptions{}))
 		},
 		"overlay": func(t testing.TB, f FS) FS {
 			return NewOverlay(f, NewMemory(MemoryOptions{}))

@@ -52,8 +52,12 @@ func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[En
 		failed := func(at string, err error) bool {
 			return yield(Entry{Path: relative(prefix, at)}, pathErr("walk", relative(prefix, at), err))
 		}
+		var cut error
 		err = walkCore(ctx, f.c, p, pageSize, func(page []Entry) bool {
 			for _, e := range page {
+				if cut = context.Cause(ctx); cut != nil {
+					return false
+				}
 				if e.Size == badFolder {
 					if !w.hidden(e.Path) && !failed(e.Path, walkFailure(ctx, f.c, e.Path)) {
 						return false
@@ -73,6 +77,9 @@ func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[En
 			}
 			return true
 		})
+		if cut != nil {
+			err = cut
+		}
 		if err != nil && err != errStop {
 			yield(Entry{Path: root}, pathErr("walk", root, err))
 		}

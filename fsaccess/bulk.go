@@ -1,0 +1,260 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"reflect"
+)
+
+// Sum is the SHA-256 of a file, in hexadecimal.
+type Sum struct {
+	Path   string
+	SHA256 string
+	Size   int64
+}
+
+// Hash hashes all files below root, in the order of [Walk]. The name of a file
+// hashes that file.
+func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Sum, error] {
+	return func(yield func(Sum, error) bool) {
+		f := folderOf(ctx, fsys)
+		one := func(name string) bool {
+			p, err := f.enter(name)
+			var s Sum
+			if err == nil {
+				s.SHA256, s.Size, err = hashFile(ctx, f.c, p)
+			}
+			s.Path = name
+			return yield(s, pathErr("hash", name, err))
+		}
+		if fi, err := f.Stat(root); err == nil && !fi.IsDir() {
+			one(root)
+			return
+		}
+		for e, err := range Walk(ctx, f, root, o) {
+			if err != nil {
+				if !yield(Sum{Path: e.Path}, err) {
+					return
+				}
+				continue
+			}
+			if !e.Dir && !one(e.Path) {
+				return
+			}
+		}
+	}
+}
+
+// Progress is how far a copy has come. The totals are known before it begins.
+type Progress struct {
+	Path              string // being copied
+	Files, TotalFiles int
+	Bytes, TotalBytes int64
+}
+
+// CopyOptions shapes a copy.
+type CopyOptions struct {
+	WalkOptions
+	// Overwrite replaces files that are there. Otherwise one of them is
+	// [fs.ErrExist], before anything is copied.
+	Overwrite bool
+	// Progress is called now and then, from the copying goroutine.
+	Progress func(Progress)
+}
+
+// Copy copies a file or a tree, byte for byte, within one folder or between
+// two. Each file appears whole or not at all; memory does not grow with size.
+// Cut short, what was copied stays, and the error says at which path.
+func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
+	d, s := folderOf(ctx, dst), folderOf(ctx, src)
+	fromPath, err := s.enter(from)
+	if err != nil {
+		return pathErr("copy", from, err)
+	}
+	toPath, err := d.enter(to)
+	if err != nil {
+		return pathErr("copy", to, err)
+	}
+	fi, err := s.c.stat(ctx, fromPath)
+	if err != nil {
+		return pathErr("copy", from, err)
+	}
+	c := &copying{d: d, s: s, o: o}
+	if !fi.IsDir() {
+		if sameCore(s.c, d.c) && fromPath == toPath {
+			return nil
+		}
+		c.list = []Entry{{Path: "", Size: fi.Size(), ModTime: fi.ModTime()}}
+	} else {
+		if sameCore(s.c, d.c) {
+			if in, err := insideItself(ctx, s.c, fromPath, toPath); err != nil || in {
+				return pathErr("copy", to, errors.Join(err, errInvalid))
+			}
+		}
+		c.list = append(c.list, Entry{Dir: true})
+		for e, err := range Walk(ctx, s, from, o.WalkOptions) {
+			if err != nil {
+				return err
+			}
+			if e.Path = relative(from, e.Path); from == "." {
+				e.Path = relative(".", e.Path)
+			}
+			c.list = append(c.list, e)
+		}
+	}
+	return c.run(ctx, from, to)
+}
+
+type copying struct {
+	d, s *Folder
+	o    CopyOptions
+	list []Entry // relative to both ends; "" is the end itself
+	p    Progress
+}
+
+func below(base, rel string) string {
+	if rel == "" {
+		return base
+	}
+	return join(base, rel)
+}
+
+func (c *copying) run(ctx context.Context, from, to string) error {
+	for _, e := range c.list {
+		if !e.Dir {
+			c.p.TotalFiles++
+			c.p.TotalBytes += e.Size
+		}
+		name := below(to, e.Path)
+		fi, err := c.d.Stat(name)
+		switch {
+		case notExist(err) || errors.Is(err, errNotDir):
+		case err != nil:
+			return err
+		case fi.IsDir() != e.Dir:
+			return pathErr("copy", name, errExist)
+		case !e.Dir && !c.o.Overwrite:
+			return pathErr("copy", name, errExist)
+		}
+	}
+	for _, e := range c.list {
+		name := below(to, e.Path)
+		if e.Dir {
+			if name == "." {
+				continue
+			}
+			if err := c.d.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			continue
+		}
+		if err := c.file(ctx, below(from, e.Path), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *copying) file(ctx context.Context, from, to string) error {
+	a, err := c.s.enter(from)
+	if err != nil {
+		return pathErr("copy", from, err)
+	}
+	c.p.Path = to
+	start := c.p.Bytes
+	n := int64(0)
+	err = c.d.change("copy", to, func(b string) error {
+		n, err = copyFile(ctx, c.s.c, a, c.d.c, b, func(k int) {
+			c.p.Bytes += int64(k)
+			c.tell()
+		})
+		return err
+	})
+	c.p.Bytes = start + n
+	if err == nil {
+		c.p.Files++
+		c.tell()
+	}
+	return err
+}
+
+func (c *copying) tell() {
+	if c.o.Progress != nil {
+		c.o.Progress(c.p)
+	}
+}
+
+// Move moves a file or a tree. Within one folder it is a rename; between two it
+// is a copy, and only when all of it is there and the same is the old one
+// removed.
+func Move(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
+	d, s := folderOf(ctx, dst), folderOf(ctx, src)
+	if sameCore(d.c, s.c) {
+		a, err := s.enter(from)
+		if err != nil {
+			return pathErr("move", from, err)
+		}
+		b, err := d.enter(to)
+		if err != nil {
+			return pathErr("move", to, err)
+		}
+		if _, err := d.c.stat(ctx, b); err == nil && !o.Overwrite && a != b && !foldEqual(a, b) {
+			return pathErr("move", to, errExist)
+		}
+		top := &Folder{view{c: d.c, dir: ".", ctx: ctx}}
+		return top.Rename(a, b)
+	}
+	if o.Skip != nil || o.Depth > 0 || o.Limit > 0 || o.Gitignore {
+		return pathErr("move", from, errInvalid) // what is not copied would be lost
+	}
+	if err := Copy(ctx, dst, to, src, from, o); err != nil {
+		return err
+	}
+	if err := sameTree(ctx, d, to, s, from); err != nil {
+		return err
+	}
+	return s.RemoveAll(from)
+}
+
+// sameTree compares two trees by their hashes.
+func sameTree(ctx context.Context, d *Folder, to string, s *Folder, from string) error {
+	for sum, err := range Hash(ctx, s, from, WalkOptions{}) {
+		if err != nil {
+			return err
+		}
+		name := to
+		if sum.Path != from {
+			name = join(to, relative(from, sum.Path))
+		}
+		p, err := d.enter(name)
+		if err != nil {
+			return pathErr("move", name, err)
+		}
+		hash, _, err := hashFile(ctx, d.c, p)
+		if err == nil && hash != sum.SHA256 {
+			err = ErrConflict
+		}
+		if err != nil {
+			return pathErr("move", name, err)
+		}
+	}
+	return nil
+}
+
+// blobCopier is a core that can take a file over from another without its bytes
+// passing through Go.
+type blobCopier interface {
+	copyBlob(ctx context.Context, src core, from, to string) (n int64, ok bool, err error)
+}
+
+// sameCore reports whether two cores are one folder's.
+func sameCore(a, b core) bool {
+	if a == b {
+		return true
+	}
+	x, ok1 := a.(*foreign)
+	y, ok2 := b.(*foreign)
+	return ok1 && ok2 && reflect.TypeOf(x.r).Comparable() && x.r == y.r
+}

@@ -1,0 +1,294 @@
+package fsaccess
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// refusing is a core in which some operation starts to fail.
+type refusing struct {
+	core
+	fail func(op, name string) error
+}
+
+func (r *refusing) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	if err := r.fail("readDir", name); err != nil {
+		return nil, err
+	}
+	return r.core.readDir(ctx, name)
+}
+
+func (r *refusing) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if err := r.fail("open", name); err != nil {
+		return nil, err
+	}
+	f, err := r.core.open(ctx, name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &refusingFile{f, r, name}, nil
+}
+
+func (r *refusing) readFile(ctx context.Context, name string) ([]byte, error) {
+	if err := r.fail("readFile", name); err != nil {
+		return nil, err
+	}
+	return r.core.readFile(ctx, name)
+}
+
+type refusingFile struct {
+	File
+	r    *refusing
+	name string
+}
+
+func (f *refusingFile) Read(p []byte) (int, error) {
+	if err := f.r.fail("read", f.name); err != nil {
+		return 0, err
+	}
+	return f.File.Read(p[:min(len(p), 1000)])
+}
+
+func TestRevokedInTheMiddle(t *testing.T) {
+	ctx := context.Background()
+	m := NewMemory(MemoryOptions{})
+	fill(t, m)
+	calls, from := 0, 3
+	var ops []string
+	f := newFolder(&refusing{m.c, func(op, name string) error {
+		if calls++; calls >= from {
+			ops = append(ops, op+" "+name)
+			return ErrRevoked
+		}
+		return nil
+	}})
+	var names []string
+	var errs []error
+	for e, err := range Walk(ctx, f, ".", WalkOptions{}) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		names = append(names, e.Path)
+	}
+	if len(errs) == 0 || !errors.Is(errs[0], ErrRevoked) || !errors.Is(errs[0], fs.ErrPermission) || len(names) < 3 {
+		t.Errorf("walk gave %v and %v", names, errs)
+	}
+	// A permission that was denied is not asked for again and again: one more
+	// look to say why, for each folder.
+	seen := map[string]int{}
+	for _, op := range ops {
+		if seen[op]++; seen[op] > 2 {
+			t.Errorf("%s was tried %d times", op, seen[op])
+		}
+	}
+	calls, from = 0, 4
+	dst := NewMemory(MemoryOptions{})
+	err := Copy(ctx, dst, "to", f, ".", CopyOptions{})
+	if !errors.Is(err, ErrRevoked) {
+		t.Errorf("copy: %v", err)
+	}
+	for e, err := range Walk(ctx, dst, ".", WalkOptions{}) {
+		must(t, err)
+		if !e.Dir { // what is there is whole
+			a, _ := dst.ReadFile(e.Path)
+			b, _ := m.ReadFile(strings.TrimPrefix(e.Path, "to/"))
+			if !bytes.Equal(a, b) {
+				t.Errorf("%s was copied in part", e.Path)
+			}
+		}
+	}
+}
+
+func TestChangedInTheMiddle(t *testing.T) {
+	ctx := context.Background()
+	for name, change := range map[string]func(m FS) error{
+		"grows":   func(m FS) error { return m.WriteFile("f", make([]byte, 9000), 0o644) },
+		"shrinks": func(m FS) error { return m.WriteFile("f", make([]byte, 3), 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := NewMemory(MemoryOptions{})
+			must(t, m.WriteFile("f", bytes.Repeat([]byte("x"), 5000), 0o644))
+			reads := 0
+			f := newFolder(&refusing{m.c, func(op, _ string) error {
+				if op == "read" {
+					if reads++; reads == 3 {
+						return change(m)
+					}
+				}
+				return nil
+			}})
+			dst := NewMemory(MemoryOptions{})
+			must(t, dst.WriteFile("f", []byte("old"), 0o644))
+			if err := Copy(ctx, dst, "f", f, "f", CopyOptions{Overwrite: true}); !errors.Is(err, ErrConflict) {
+				t.Errorf("copy: %v", err)
+			}
+			if got, _ := dst.ReadFile("f"); string(got) != "old" {
+				t.Errorf("the target has %d bytes", len(got))
+			}
+		})
+	}
+	t.Run("between read and write", func(t *testing.T) {
+		m := NewMemory(MemoryOptions{})
+		must(t, m.WriteFile("f", []byte("one"), 0o644))
+		_, err := Update(ctx, m, "f", 0o644, func(old []byte) ([]byte, error) {
+			// Another program does not know our locks.
+			return append(old, '!'), writeWhole(ctx, m.c, "f", []byte("theirs"), 0o644)
+		})
+		if got, _ := m.ReadFile("f"); !errors.Is(err, ErrConflict) || string(got) != "theirs" {
+			t.Errorf("%v, and %q", err, got)
+		}
+	})
+	t.Run("removed under a handle", func(t *testing.T) {
+		m := NewMemory(MemoryOptions{Staged: true})
+		must(t, m.WriteFile("f", []byte("one"), 0o644))
+		h, err := m.OpenFile("f", os.O_RDWR, 0)
+		must(t, err)
+		_, err = h.(File).WriteAt([]byte("X"), 1)
+		must(t, err)
+		must(t, m.Remove("f"))
+		if err := h.Close(); !errors.Is(err, ErrConflict) {
+			t.Errorf("close: %v", err)
+		}
+		if _, err := m.Stat("f"); !notExist(err) {
+			t.Error("it came back")
+		}
+	})
+	t.Run("two handles", func(t *testing.T) {
+		m := NewMemory(MemoryOptions{Staged: true})
+		must(t, m.WriteFile("f", []byte("0123456789"), 0o644))
+		a, _ := m.OpenFile("f", os.O_RDWR, 0)
+		b, _ := m.OpenFile("f", os.O_RDWR, 0)
+		c, _ := m.OpenFile("f", os.O_WRONLY|os.O_APPEND, 0)
+		a.(File).WriteAt([]byte("AA"), 1)
+		b.(File).WriteAt([]byte("BB"), 6)
+		c.(File).Write([]byte("end"))
+		must(t, errors.Join(a.Close(), c.Close(), b.Close()))
+		if got, _ := m.ReadFile("f"); string(got) != "0AA345BB89end" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestFullInTheMiddle runs out of room at every size, in every layer: the old
+// content must stay, and the error must say so.
+func TestFullInTheMiddle(t *testing.T) {
+	for name, put := range layers() {
+		t.Run(name, func(t *testing.T) {
+			failed := 0
+			for room := int64(10); room < 3000; room += 97 {
+				disk := NewMemory(MemoryOptions{MaxBytes: room})
+				f := put(t, disk)
+				if err := f.WriteFile("f", []byte("old"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				err := f.WriteFile("f", bytes.Repeat([]byte("n"), 2000), 0o644)
+				got, rerr := f.ReadFile("f")
+				must(t, rerr)
+				if err != nil {
+					failed++
+					if !errors.Is(err, ErrQuota) || !errors.Is(err, syscall.ENOSPC) || string(got) != "old" {
+						t.Fatalf("room for %d: %v, and the file has %d bytes", room, err, len(got))
+					}
+				} else if len(got) != 2000 {
+					t.Fatalf("room for %d: %d bytes and no error", room, len(got))
+				}
+				if j, ok := f.(*Journal); ok && err == nil {
+					must(t, j.Undo(context.Background()))
+				}
+			}
+			if name != "overlay" && name != "whole stack" && failed == 0 { // those write elsewhere
+				t.Error("it never was full")
+			}
+		})
+	}
+	// The store is full, not the folder: then there is no undo, so no change.
+	for room := int64(100); room < 3000; room += 97 {
+		disk := NewMemory(MemoryOptions{})
+		w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: room}))
+		must(t, disk.WriteFile("f", bytes.Repeat([]byte("o"), 2000), 0o644))
+		err := w.WriteFile("f", []byte("new"), 0o644)
+		got, _ := disk.ReadFile("f")
+		if err != nil && (!errors.Is(err, ErrQuota) || len(got) != 2000) {
+			t.Fatalf("room for %d: %v, %d bytes", room, err, len(got))
+		}
+		if err != nil {
+			continue
+		}
+		// Undo keeps the new content for Redo, so it needs room as well.
+		if err := w.Undo(context.Background()); err != nil && !errors.Is(err, ErrQuota) {
+			t.Fatalf("room for %d: undo: %v", room, err)
+		}
+	}
+	// What is old gives way to what is new.
+	disk := NewMemory(MemoryOptions{})
+	w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: 20_000}))
+	for i := range 100 {
+		must(t, w.WriteFile("f", bytes.Repeat([]byte{byte(i)}, 2000), 0o644))
+	}
+	must(t, w.Undo(context.Background()))
+}
+
+// Cancelling must end everything that can take long, and soon.
+func TestCancelled(t *testing.T) {
+	m := NewMemory(MemoryOptions{})
+	for i := range 200 {
+		must(t, m.WriteFile(fmt.Sprintf("f%03d", i), big, 0o644))
+	}
+	for name, do := range map[string]func(ctx context.Context, stop func()) error{
+		"walk": func(ctx context.Context, stop func()) error {
+			for _, err := range Walk(ctx, NewOverlay(m, NewMemory(MemoryOptions{})), ".", WalkOptions{}) {
+				if err != nil {
+					return err
+				}
+				stop()
+			}
+			return nil
+		},
+		"hash": func(ctx context.Context, stop func()) error {
+			for _, err := range Hash(ctx, m, ".", WalkOptions{}) {
+				if err != nil {
+					return err
+				}
+				stop()
+			}
+			return nil
+		},
+		"copy": func(ctx context.Context, stop func()) error {
+			return Copy(ctx, NewMemory(MemoryOptions{}), ".", m, ".", CopyOptions{Progress: func(Progress) { stop() }})
+		},
+		"lock": func(ctx context.Context, stop func()) error {
+			unlock, err := m.c.base().lock(context.Background(), "f000")
+			must(t, err)
+			defer unlock()
+			time.AfterFunc(5*time.Millisecond, stop)
+			return WithContext(ctx, m).WriteFile("f000", nil, 0o644)
+		},
+		"watch": func(ctx context.Context, stop func()) error {
+			time.AfterFunc(5*time.Millisecond, stop)
+			for range Watch(ctx, m, ".", WatchOptions{Interval: time.Hour}) {
+			}
+			return ctx.Err()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			start := time.Now()
+			if err := do(ctx, cancel); !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+			if d := time.Since(start); d > 3*time.Second {
+				t.Errorf("it took %v", d)
+			}
+		})
+	}
+}
