@@ -1,9 +1,15 @@
 package markdown_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	gmhtml "github.com/yuin/goldmark/renderer/html"
 
 	"github.com/bailey-go/bailey/examples/markdown/answers"
 	"github.com/bailey-go/bailey/iframe/markdown"
@@ -83,5 +89,22 @@ func openTails(n int) map[string]string {
 		"quote":     strings.Repeat("> a line of a quote with **bold** in it\n", n/41),
 		"paragraph": strings.Repeat("words of a line with **bold** and `code`\n", n/41),
 		"details":   "<details>\n\n" + strings.Repeat("a paragraph with **bold** and `code` in it\n\n", n/44),
+	}
+}
+
+// The bare parts, for comparison: what an app would put together by itself.
+func BenchmarkBare20k(b *testing.B) {
+	src := []byte(bench20k(b))
+	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))
+	policy := bluemonday.UGCPolicy()
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	var buf bytes.Buffer
+	for b.Loop() {
+		buf.Reset()
+		if err := md.Convert(src, &buf); err != nil {
+			b.Fatal(err)
+		}
+		policy.SanitizeBytes(buf.Bytes())
 	}
 }

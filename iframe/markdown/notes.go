@@ -187,7 +187,7 @@ func noteRef(r *Renderer, n noteNumber) string {
 }
 
 // dedent takes the four columns from each line of a note's content but the first.
-func dedent(body, whole []byte) []byte {
+func dedent(body []byte) []byte {
 	out := make([]byte, 0, len(body))
 	for i := 0; len(body) > 0; i++ {
 		line := body

@@ -41,14 +41,6 @@ func ourPolicy() *bluemonday.Policy {
 	return p
 }
 
-// clean runs our policy over a stream.
-func (r *Renderer) clean(stream []byte) []byte {
-	if len(stream) == 0 {
-		return nil
-	}
-	return r.policy.SanitizeBytes(bytes.Clone(stream))
-}
-
 // narrow runs the app's policy over a block and ours behind it, so that it can
 // add nothing, and closes what it left open.
 func (r *Renderer) narrow(block []byte) []byte {

@@ -128,7 +128,9 @@ var fragments = strings.Split("# |## |### |> |>|- |* |+ |1. |2) |10. |   |    |\
 	"<b>|</b>|<p>|</p>|<table>|<tr>|<td>|</table>|<ul>|<li>|</ul>|<!--|-->|<script>|</script>|<pre>|</pre>|<a href=\"https://c.example\">|</a>|<br>|"+
 	"&amp;|&#42;|&|\\|\\*|text|word|a b c|é|日本|🙂|\u202e|https://d.example|www.e.example|x@y.example|:|.|@|!|\"|'|[ ] |[x] |<?|?>|<![CDATA[|]]>|<x y|\r\n|\r|  \n", "|")
 
-func init() { fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n") }
+func init() {
+	fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n")
+}
 
 func soup(g *rand.Rand, n int) string {
 	var b strings.Builder

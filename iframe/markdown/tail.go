@@ -97,7 +97,7 @@ func (d *doc) tailBlocks(pending []*part) []shownBlock {
 				}
 			}
 		}
-		if html, _ := d.join(parts[first:last+1], true); html != "" {
+		if html, _ := d.join(parts[first : last+1]); html != "" {
 			now = append(now, shownBlock{parts[first].index, html})
 		}
 		first = last + 1
@@ -124,7 +124,7 @@ func (d *doc) tailParts() []*part {
 		if p.start == p.end {
 			return nil
 		}
-		p.stream, _ = d.stream(p, nil, true)
+		d.roughen(p, nil)
 		return []*part{p}
 	}
 	text := d.in.text
@@ -143,13 +143,28 @@ func (d *doc) tailParts() []*part {
 		if i == len(g.segs)-1 && seg.kind == markdownSegment {
 			src = g.complete(text, src)
 		}
-		p.stream, p.raw = d.stream(p, src, true)
-		if p.raw {
-			p.tags = tagEvents(p.stream)
-		}
+		d.roughen(p, src)
 		parts = append(parts, p)
 	}
 	return parts
+}
+
+// roughen renders a part that is not complete. Where the last check accepts what
+// we wrote, bluemonday would not change a byte (a test shows it), and this is done
+// for each token: so it is asked only where not.
+func (d *doc) roughen(p *part, src []byte) {
+	w := &d.scratch
+	w.Reset()
+	d.write(w, p, src, true)
+	if !p.raw && verify(d.r.opts.IDPrefix, w.Bytes()) {
+		p.checked = true
+		p.stream = bytes.Clone(w.Bytes())
+		return
+	}
+	p.stream = bytes.Clone(d.r.policy.SanitizeBytes(w.Bytes()))
+	if p.raw {
+		p.tags = tagEvents(p.stream)
+	}
 }
 
 // guess is what the scanner would make of a text that ended here.

@@ -3,6 +3,8 @@ package markdown
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark/util"
 )
 
 // verify is the last check: it reads a block's HTML and accepts only the one form
@@ -41,7 +43,7 @@ type verifier struct {
 }
 
 type openElement struct {
-	name  string
+	name  string // of the text that is read
 	class class
 }
 
@@ -97,7 +99,7 @@ func (v *verifier) tag(s []byte) int {
 	for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || isDigit(s[i])) {
 		i++
 	}
-	name := string(s[from:i])
+	name := util.BytesToReadOnlyString(s[from:i])
 	el, ok := elementOf(name)
 	if !ok || i == len(s) {
 		return 0
@@ -118,7 +120,7 @@ func (v *verifier) tag(s []byte) int {
 		for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] == '-') {
 			i++
 		}
-		attr := string(s[from:min(i, len(s))])
+		attr := util.BytesToReadOnlyString(s[from:min(i, len(s))])
 		if !bytes.HasPrefix(s[i:], []byte(`="`)) {
 			return 0
 		}
@@ -139,7 +141,7 @@ func (v *verifier) tag(s []byte) int {
 		}
 		seen[n] = attr
 		n++
-		val := string(raw)
+		val := util.BytesToReadOnlyString(raw)
 		if bytes.IndexByte(raw, '&') >= 0 {
 			val = unescape(val)
 		}
