@@ -163,17 +163,26 @@ func supported() []Support {
 		has("pick", "showDirectoryPicker", "only Chromium shows folders to pages, and only in a secure context and a top frame; use OPFS, Upload or a DropZone"),
 		has("pick files", "showOpenFilePicker", "files come as read-only copies; SaveAs hands results back"),
 		has("opfs", "navigator.storage.getDirectory", "needs a secure context and an origin of its own; use NewMemory"),
-		has("upload", "HTMLInputElement.prototype.webkitdirectory", "this browser uploads files but no folders"),
+		{Name: "upload", OK: hasProperty("HTMLInputElement.prototype", "webkitdirectory"), Reason: "this browser uploads files but no folders"},
 		has("drop", "DataTransferItem.prototype.getAsFileSystemHandle", "what is dropped is a read-only picture"),
 		has("remember", "indexedDB.open", "nothing is kept between visits"),
 		has("locks", "navigator.locks.request", "two tabs that write one path are told apart by versions only"),
 		has("watch", "FileSystemObserver", "changes are found by polling"),
 		has("move", "FileSystemFileHandle.prototype.move", "renaming is copying and deleting"),
 	}
+	if out[3].OK {
+		out[3].Reason = ""
+	}
 	if !out[4].OK && jsx.Supported("DataTransferItem.prototype.webkitGetAsEntry") {
-		out[4].OK = true
+		out[4].OK = true // Reason stays: it is read-only
 	}
 	return out
+}
+
+// hasProperty looks without asking: a getter on a prototype throws.
+func hasProperty(of, name string) bool {
+	v, err := jsx.Lookup(jsx.Global(), of)
+	return err == nil && !jsx.Nullish(v) && jsx.Has(v, name)
 }
 
 func storageEstimate(ctx context.Context) (Storage, error) {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 )
 
@@ -28,6 +29,9 @@ func opfs(t testing.TB) *Folder {
 }
 
 func platformSources() map[string]func(testing.TB) FS {
+	if !jsx.Supported("navigator.storage.getDirectory") {
+		return nil // TestPickWantsAGesture says so
+	}
 	return map[string]func(testing.TB) FS{
 		"opfs": func(t testing.TB) FS { return opfs(t) },
 	}
