@@ -149,21 +149,14 @@ func (d *doc) tailParts() []*part {
 	return parts
 }
 
-// roughen renders a part that is not complete. Where the last check accepts what
-// we wrote, bluemonday would not change a byte (a test shows it), and this is done
-// for each token: so it is asked only where not.
+// roughen renders a part that is not complete.
 func (d *doc) roughen(p *part, src []byte) {
 	w := &d.scratch
 	w.Reset()
 	d.write(w, p, src, true)
-	if !p.raw && verify(d.r.opts.IDPrefix, w.Bytes()) {
-		p.checked = true
-		p.stream = bytes.Clone(w.Bytes())
-		return
-	}
-	p.stream = bytes.Clone(d.r.policy.SanitizeBytes(w.Bytes()))
-	if p.raw {
-		p.tags = tagEvents(p.stream)
+	p.stream = bytes.Clone(w.Bytes())
+	if p.checked = !p.raw && verify(d.r.opts.IDPrefix, p.stream); !p.checked {
+		d.sanitise([]*part{p})
 	}
 }
 
