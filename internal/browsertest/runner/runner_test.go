@@ -10,10 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -346,55 +343,6 @@ func TestParallelPackages(t *testing.T) {
 	})
 }
 
-// Where has four statements: the switch and three answers. A page reaches two
-// of them, a page of its own one more, native code the fourth.
-func TestCoverage(t *testing.T) {
-	each(t, func(t *testing.T, e browser.Engine) {
-		if r := run(t, e, "-cover", "-run", "^TestWhere$", "./testdata/cover"); r.code != 0 || !strings.Contains(r.out, "coverage: 50.0% of statements") {
-			t.Error(r.out)
-		}
-		if r := run(t, e, "-cover", "./testdata/cover"); r.code != 0 || !strings.Contains(r.out, "coverage: 75.0% of statements") {
-			t.Error(r.out)
-		}
-		profile := filepath.Join(t.TempDir(), "c.out")
-		if r := run(t, e, "-coverprofile", profile, "./testdata/cover"); r.code != 0 {
-			t.Error(r.out)
-		}
-		data, err := os.ReadFile(profile)
-		if err != nil || !strings.HasPrefix(string(data), "mode: set\n") || strings.Count(string(data), " 1 1\n") != 3 || strings.Count(string(data), " 1 0\n") != 1 {
-			t.Errorf("%v\n%s", err, data)
-		}
-	})
-}
-
-// Coverage data of a browser and of the native platform make one profile.
-func TestCoverageMerged(t *testing.T) {
-	dir := t.TempDir()
-	sub := func(name string) string {
-		p := filepath.Join(dir, name)
-		if err := os.Mkdir(p, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	inBrowser, native, both := sub("browser"), sub("native"), filepath.Join(dir, "both.out")
-	if r := run(t, engines[0], "-cover", "./testdata/cover", "-args", "-test.gocoverdir="+inBrowser); r.code != 0 {
-		t.Fatal(r.out)
-	}
-	for _, args := range [][]string{
-		{"test", "-cover", "./testdata/cover", "-args", "-test.gocoverdir=" + native},
-		{"tool", "covdata", "textfmt", "-i=" + inBrowser + "," + native, "-o=" + both},
-	} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			t.Fatalf("go %v: %v\n%s", args, err, out)
-		}
-	}
-	out, err := exec.Command("go", "tool", "cover", "-func="+both).CombinedOutput()
-	if err != nil || !regexp.MustCompile(`total:\s+\(statements\)\s+100\.0%`).Match(out) {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
 // The runner's exit code is the binary's own; go test makes 1 of all of them.
 func TestExitCodes(t *testing.T) {
 	bin := binary(t)
@@ -442,74 +390,4 @@ func binary(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
-}
-
-// Whatever ends the runner, the browser and its files go with it.
-func TestNothingIsLeftBehind(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("looks into /proc")
-	}
-	bin := binary(t)
-	each(t, func(t *testing.T, e browser.Engine) {
-		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL, 0} {
-			name := sig.String()
-			if sig == 0 {
-				name = "parent killed"
-			}
-			t.Run(name, func(t *testing.T) {
-				tmp := shortTemp(t)
-				c := exec.Command(exe, bin, "-test.run", "^TestLineThenDeadlock$", "-test.v")
-				if sig == 0 {
-					c = exec.Command("sh", "-c", `"$0" "$@"; true`, exe, bin, "-test.run", "^TestLineThenDeadlock$", "-test.v")
-				}
-				c.Env = append(os.Environ(), "BROWSERTEST_ENGINE="+string(e), "TMPDIR="+tmp)
-				out, err := c.StdoutPipe()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
-				limit := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
-				defer limit.Stop()
-				for sc := bufio.NewScanner(out); sc.Scan() && sc.Text() != "first"; {
-				}
-				if n := using(tmp); n < 2 {
-					t.Errorf("only %d processes use the folder: the test looks in the wrong place", n)
-				}
-				if sig == 0 {
-					c.Process.Kill()
-				} else {
-					c.Process.Signal(sig)
-				}
-				c.Wait()
-				var list []os.DirEntry
-				n := 0
-				for range 200 {
-					list, _ = os.ReadDir(tmp)
-					if n = using(tmp); n == 0 && len(list) == 0 {
-						return
-					}
-					time.Sleep(50 * time.Millisecond)
-				}
-				t.Errorf("after %s: %d processes, files %v", name, n, list)
-			})
-		}
-	})
-}
-
-// using counts the processes that have a path in their environment.
-func using(path string) int {
-	n := 0
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		if _, err := strconv.Atoi(e.Name()); err != nil {
-			continue
-		}
-		env, err := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if err == nil && bytes.Contains(env, []byte(path)) {
-			n++
-		}
-	}
-	return n
 }

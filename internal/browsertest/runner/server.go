@@ -20,14 +20,15 @@ import (
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 )
 
-//go:embed page/shim.js page/harness.js
+//go:embed page/shim.js page/files.js page/harness.js
 var pageFiles embed.FS
 
 // indexHTML is a test page. It has no inline script and nothing but what the
 // harness needs, so that a test's own headers and DOM are what is tested.
 const indexHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
-<script src="%[1]sshim.js?page=%[2]s"></script><script src="%[1]swasm_exec.js"></script><script src="%[1]sharness.js"></script>
+<script src="%[1]sshim.js?page=%[2]s"></script><script src="%[1]sfiles.js"></script>
+<script src="%[1]swasm_exec.js"></script><script src="%[1]sharness.js"></script>
 </head><body>%[3]s</body></html>
 `
 
@@ -140,6 +141,8 @@ func newServer(goroot, wasm string, rpc func(http.ResponseWriter, *http.Request,
 	}
 	shim, _ := pageFiles.ReadFile("page/shim.js")
 	harness, _ := pageFiles.ReadFile("page/harness.js")
+	filesJS, _ := pageFiles.ReadFile("page/files.js")
+	asset("files.js", "text/javascript; charset=utf-8", filesJS)
 	asset("shim.js", "text/javascript; charset=utf-8", shim)
 	asset("harness.js", "text/javascript; charset=utf-8", harness)
 	asset("wasm_exec.js", "text/javascript; charset=utf-8", execJS)
