@@ -22,9 +22,11 @@ type doc struct {
 	refs    map[string]parser.Reference
 	waiting map[string][]*part // by label: parts that looked for it in vain
 	dirty   []*part            // to be rendered again
+	redone  []*block           // rendered again since they were shown
 	ids     map[string]int     // of headings
 	notes   notes
 	scratch sink
+	list    listTail
 	plainTo int // text behind Limits.Bytes that is cut into parts
 }
 
@@ -45,12 +47,16 @@ type part struct {
 	over     string   // a limit of the whole text was hit by it
 	dirty    bool
 	block    *block
+
+	mentioning bool // it is in doc.notes.mentions
 }
 
 // block is what has a key.
 type block struct {
+	index       int // in doc.blocks
 	first, last int // parts
 	html        string
+	shown       string // as it was patched last
 	report      Report
 }
 
@@ -184,6 +190,7 @@ func (d *doc) settle() {
 		for _, b := range again {
 			d.assemble(b)
 		}
+		d.redone = append(d.redone, again...)
 	}
 }
 

@@ -76,7 +76,7 @@ func (g *grouping) decide(d *doc, to int) {
 	for g.decided < to {
 		first := g.decided
 		last := groupEnd(d.parts, first, to)
-		b := &block{first: first, last: last}
+		b := &block{index: len(d.blocks), first: first, last: last}
 		for _, p := range d.parts[first : last+1] {
 			p.block = b
 		}

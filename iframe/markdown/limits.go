@@ -11,7 +11,7 @@ type Limits struct {
 	Bytes int
 
 	// BlockBytes of one top-level block, but for a code fence, which may
-	// have Bytes. Default 256 KiB.
+	// have Bytes. Default 512 KiB.
 	BlockBytes int
 
 	// Depth of block quotes and lists in one another, and of HTML elements in
@@ -44,7 +44,7 @@ type Limits struct {
 // Defaults of Limits.
 const (
 	DefaultBytes      = 4 << 20
-	DefaultBlockBytes = 256 << 10
+	DefaultBlockBytes = 512 << 10
 	DefaultDepth      = 32
 	MaxDepth          = 100
 	DefaultLineBytes  = 32 << 10

@@ -21,6 +21,7 @@ type notes struct {
 	byLabel  map[string]*note
 	mentions []*part // that mention a label, in no order
 	changed  bool
+	fresh    bool // the section may look different
 }
 
 type note struct {
@@ -53,7 +54,8 @@ func (ns *notes) define(d *doc, p *part) {
 
 func (ns *notes) mentioned(p *part) {
 	ns.changed = true
-	if !slices.Contains(ns.mentions, p) {
+	if !p.mentioning {
+		p.mentioning = true
 		ns.mentions = append(ns.mentions, p)
 	}
 }
@@ -68,6 +70,7 @@ func (ns *notes) number(d *doc) {
 	if len(ns.all) == 0 {
 		return
 	}
+	ns.fresh = true
 	slices.SortFunc(ns.mentions, func(a, b *part) int { return a.index - b.index })
 	var order []*note
 	for _, n := range ns.all {
@@ -98,14 +101,14 @@ func (ns *notes) number(d *doc) {
 			use(p)
 		}
 	}
-	for i := 0; ; i++ {
-		if i == len(order) { // one that nobody refers to
-			k := slices.IndexFunc(ns.all, func(n *note) bool { return n.number == 0 })
-			if k < 0 {
-				break
+	rest := ns.all
+	for i := 0; i < len(ns.all); i++ {
+		for i == len(order) { // one that nobody refers to
+			if n := rest[0]; n.number == 0 {
+				order = append(order, n)
+				n.number = len(order)
 			}
-			order = append(order, ns.all[k])
-			ns.all[k].number = len(order)
+			rest = rest[1:]
 		}
 		use(order[i].part)
 	}

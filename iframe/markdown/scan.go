@@ -72,6 +72,7 @@ type scanner struct {
 	seg   segment
 	conts []container
 	leaf  leaf
+	items []int  // where the items of the open top-level list begin
 	noEnd [6]int // by HTML type: no end of it stands before here
 	done  []segment
 	// underlined parses a paragraph and the line below it, where reading is
@@ -133,6 +134,7 @@ func (s *scanner) finish(at int) {
 		s.done = append(s.done, s.seg)
 	}
 	s.conts = s.conts[:0]
+	s.items = s.items[:0]
 	s.leaf = leaf{}
 }
 
@@ -297,8 +299,12 @@ func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool 
 				s.conts = s.conts[:0] // the next item of the same list
 				s.leaf = leaf{}
 				opened = true
+				s.items = append(s.items, at)
 			} else {
 				s.enter(&n, &opened, at)
+				if n == 0 && len(s.conts) == 0 && at == s.seg.start {
+					s.items = append(s.items, at)
+				}
 			}
 			if !s.push(item) {
 				return true
@@ -477,7 +483,7 @@ func (s *scanner) lookFor(kind int, text []byte, at, end int, eof bool) outlook 
 // known only when it is parsed. Each line of a text is parsed here once at most.
 func (s *scanner) underlines(text, line []byte) bool {
 	l := &s.leaf
-	if l.cols == 0 && text[l.lines[0][0]] != '[' {
+	if s.seg.limit != "" || l.cols == 0 && text[l.lines[0][0]] != '[' {
 		return true
 	}
 	var b []byte

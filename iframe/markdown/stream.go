@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"errors"
+	"math"
 	"strings"
 )
 
@@ -31,11 +32,12 @@ type Patch struct {
 // [Renderer.Render] of the same text, however the text was split. A Stream is
 // for one goroutine at a time.
 type Stream struct {
-	d     *doc
-	shown []shownBlock
-	tail  tail
-	fresh bool // something was written since the last call of Patches
-	done  bool // Patches was called after Close
+	d       *doc
+	settled int          // blocks of d that are shown for good, unless a late definition changes them
+	open    []shownBlock // what is shown behind them
+	tail    tail
+	fresh   bool // something was written since the last call of Patches
+	done    bool // Patches was called after Close
 }
 
 type shownBlock struct {
@@ -72,13 +74,51 @@ func (s *Stream) Patches() []Patch {
 		return nil
 	}
 	s.fresh = false
-	s.d.advance()
-	s.d.settle()
-	now := s.blocks()
-	if s.d.closed {
-		s.done = true
+	d := s.d
+	d.advance()
+	d.settle()
+	patches := s.redone()
+	var now []shownBlock
+	for _, b := range d.blocks[s.settled:] {
+		b.shown = b.html
+		if b.html != "" {
+			now = append(now, shownBlock{b.first, b.html})
+		}
 	}
-	return s.diff(now)
+	s.settled = len(d.blocks)
+	last := len(now)
+	now = append(now, s.tail.blocks(d)...)
+	patches = diff(patches, s.open, now)
+	s.open = now[last:]
+	s.done = d.closed
+	return patches
+}
+
+// redone makes patches for blocks that were shown for good and were rendered
+// again.
+func (s *Stream) redone() []Patch {
+	var patches []Patch
+	for _, b := range s.d.redone {
+		if b.shown == b.html || b.index >= s.settled {
+			continue
+		}
+		if b.shown == "" || b.html == "" { // not there before, or not now: all behind it comes anew
+			s.settled = b.index
+			var gone []shownBlock
+			for _, later := range s.d.blocks[s.settled:] {
+				if later.shown != "" {
+					gone = append(gone, shownBlock{key: later.first})
+				}
+			}
+			patches = diff(patches, append(gone, s.open...), nil)
+			s.open = nil
+			continue
+		}
+		patches = append(patches, Patch{Key: b.first, HTML: HTML{b.html}})
+		b.shown = b.html
+	}
+	s.d.redone = nil
+	return patches
 }
 
 // Pending reports whether something written is not in a patch yet. A large open
@@ -104,10 +144,17 @@ func (s *Stream) HTML() HTML {
 	s.d.advance()
 	s.d.settle()
 	var b strings.Builder
-	for _, block := range s.blocks() {
+	for _, block := range s.d.blocks {
 		b.WriteString(block.html)
 	}
-	return HTML{b.String()}
+	if !s.d.closed {
+		t := tail{credit: math.MaxInt32}
+		for _, block := range t.open(s.d) {
+			b.WriteString(block.html)
+		}
+	}
+	notes, _ := s.d.notes.section(s.d)
+	return HTML{b.String() + notes}
 }
 
 // Report lists what was stopped in the blocks that are finished.
@@ -124,29 +171,10 @@ func (s *Stream) Report() Report {
 	return all
 }
 
-// blocks are all blocks with something in them as they stand.
-func (s *Stream) blocks() []shownBlock {
-	var now []shownBlock
-	for _, b := range s.d.blocks {
-		if b.html != "" {
-			now = append(now, shownBlock{b.first, b.html})
-		}
-	}
-	if !s.d.closed {
-		now = append(now, s.tail.blocks(s.d)...)
-	}
-	if section, _ := s.d.notes.section(s.d); section != "" {
-		now = append(now, shownBlock{noteKey, section})
-	}
-	return now
-}
-
-// diff makes patches that turn what is shown into now. Keys only grow along a
-// text, so a key that comes before one that is shown has the later ones removed
-// and set again.
-func (s *Stream) diff(now []shownBlock) []Patch {
-	var patches []Patch
-	old := s.shown
+// diff adds patches that turn what is shown into now. Keys only grow along a
+// text, so when one comes before another that is shown, the later ones are taken
+// out and set again.
+func diff(patches []Patch, old, now []shownBlock) []Patch {
 	for _, b := range now {
 		for len(old) > 0 && old[0].key < b.key {
 			patches = append(patches, Patch{Key: old[0].key, Op: Remove})
@@ -168,6 +196,5 @@ func (s *Stream) diff(now []shownBlock) []Patch {
 	for _, gone := range old {
 		patches = append(patches, Patch{Key: gone.key, Op: Remove})
 	}
-	s.shown = now
 	return patches
 }

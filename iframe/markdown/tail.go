@@ -13,6 +13,7 @@ type tail struct {
 	credit  int
 	pending bool
 	last    []shownBlock
+	notes   string
 }
 
 // A large open end is not rendered for each token. Each byte that is written and
@@ -25,8 +26,36 @@ const (
 	freeTail   = 4 << 10 // bytes that are always rendered
 )
 
-// blocks are those that are not finished.
+// blocks are those that are not finished, and the footnotes.
 func (t *tail) blocks(d *doc) []shownBlock {
+	t.pending = false
+	t.credit += creditCall
+	var now []shownBlock
+	if !d.closed {
+		now = t.open(d)
+	}
+	if !d.closed && len(t.notes) > freeTail && !t.pay(len(t.notes)/2) {
+		t.pending = t.pending || d.notes.fresh
+	} else if d.notes.fresh || t.notes == "" {
+		t.notes, _ = d.notes.section(d)
+		d.notes.fresh = false
+	}
+	if t.notes != "" {
+		now = append(now, shownBlock{noteKey, t.notes})
+	}
+	return now
+}
+
+// pay takes cost from the credit, if there is enough.
+func (t *tail) pay(cost int) bool {
+	if cost > freeTail && t.credit < cost {
+		return false
+	}
+	t.credit = min(max(t.credit-cost, 0), 4*freeTail)
+	return true
+}
+
+func (t *tail) open(d *doc) []shownBlock {
 	pending := d.parts[d.groups.decided:]
 	start := d.tailStart()
 	cost := len(d.in.text) - start
@@ -36,14 +65,15 @@ func (t *tail) blocks(d *doc) []shownBlock {
 	if len(pending) > 0 {
 		cost += (start - pending[0].start) / 8
 	}
-	t.credit += creditCall
-	t.pending = cost > freeTail && t.credit < cost
-	if t.pending {
-		return t.last
+	if !t.pay(cost) {
+		t.pending = true
+		for len(t.last) > 0 && t.last[0].key < d.groups.decided {
+			t.last = t.last[1:]
+		}
+		return slices.Clone(t.last)
 	}
-	t.credit = min(max(t.credit-cost, 0), 4*freeTail)
 	t.last = d.tailBlocks(pending)
-	return t.last
+	return slices.Clone(t.last)
 }
 
 // tailStart is where the text begins that is in no part yet.
@@ -142,6 +172,10 @@ func (d *doc) tailParts() []*part {
 		src := text[seg.start:seg.end]
 		if i == len(g.segs)-1 && seg.kind == markdownSegment {
 			src = g.complete(text, src)
+			if d.list.render(d, p, g.items, src) {
+				parts = append(parts, p)
+				continue
+			}
 		}
 		d.roughen(p, src)
 		parts = append(parts, p)
@@ -154,8 +188,12 @@ func (d *doc) roughen(p *part, src []byte) {
 	w := &d.scratch
 	w.Reset()
 	d.write(w, p, src, true)
-	p.stream = bytes.Clone(w.Bytes())
-	if p.checked = !p.raw && verify(d.r.opts.IDPrefix, p.stream); !p.checked {
+	d.roughCheck(p, bytes.Clone(w.Bytes()))
+}
+
+func (d *doc) roughCheck(p *part, stream []byte) {
+	p.stream = stream
+	if p.checked = !p.raw && verify(d.r.opts.IDPrefix, stream); !p.checked {
 		d.sanitise([]*part{p})
 	}
 }
@@ -166,8 +204,9 @@ type guess struct {
 	leaf  leaf
 	open  bool // the last segment could go on
 	conts []container
-	line  int // start of the last line
-	held  int // what is from here on is better not shown yet
+	items []int // where the items of the list begin that the last segment is
+	line  int   // start of the last line
+	held  int   // what is from here on is better not shown yet
 }
 
 func (d *doc) guess(text []byte) guess {
@@ -176,6 +215,7 @@ func (d *doc) guess(text []byte) guess {
 	s.done = nil
 	s.conts = slices.Clone(s.conts)
 	s.leaf.lines = slices.Clip(s.leaf.lines)
+	s.items = slices.Clone(s.items)
 	s.scan(text, false)
 	g := guess{held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
 	if s.pos < len(text) && s.holds(text[s.pos:]) {
@@ -186,6 +226,9 @@ func (d *doc) guess(text []byte) guess {
 		s.line(text, s.pos, len(text), true)
 	}
 	g.leaf, g.open, g.conts = s.leaf, s.open, s.conts
+	if s.open {
+		g.items = slices.Clone(s.items)
+	}
 	if s.open && s.leaf.kind == paragraphLeaf && len(s.leaf.lines) > 0 && s.hides(text) {
 		first := s.leaf.lines[0][0]
 		g.held = bytes.LastIndexByte(text[:first], '\n') + 1
