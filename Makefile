@@ -48,7 +48,7 @@ test-chromium: $(RUNNER) ## the same packages and those that need a browser, in 
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test ./...) || exit 1; fi; done
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -count=1 ./...) || exit 1; fi; done
 
 .PHONY: browsers
 browsers: $(RUNNER) ## the browser tests in Firefox ESR and WebKitGTK
