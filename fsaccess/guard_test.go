@@ -511,7 +511,7 @@ func TestErrorsAreClear(t *testing.T) {
 				t.Errorf("%s: %v is not %v", c.name, c.err, is)
 			}
 		}
-		if !strings.Contains(c.err.Error(), c.text) {
+		if !strings.Contains(strings.ToLower(c.err.Error()), strings.ToLower(c.text)) {
 			t.Errorf("%s: %q says nothing of %q", c.name, c.err, c.text)
 		}
 		var pe *fs.PathError

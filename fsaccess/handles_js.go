@@ -63,7 +63,11 @@ func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	if err != nil {
 		return jsx.Value{}, err
 	}
-	if v, err = await(ctx, p, "getDirectoryHandle", baseOf(name)); err != nil {
+	base, err := jsName(name)
+	if err != nil {
+		return v, err
+	}
+	if v, err = await(ctx, p, "getDirectoryHandle", base); err != nil {
 		return v, err
 	}
 	h.mu.Lock()
@@ -106,6 +110,17 @@ func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error
 	}
 }
 
+// jsName is a path's last element, if it can cross to JavaScript: a mark of byte
+// order at the beginning of a string is lost on the way, so that "\ufeffa" would
+// open "a".
+func jsName(name string) (string, error) {
+	base := baseOf(name)
+	if strings.HasPrefix(base, "\ufeff") {
+		return "", ErrBadName
+	}
+	return base, nil
+}
+
 func topOf(name string) string {
 	top, _, _ := strings.Cut(name, "/")
 	return top
@@ -116,9 +131,13 @@ func (h *handles) entry(ctx context.Context, name string) (file jsx.Value, isDir
 	if name == "." {
 		return jsx.Value{}, true, nil
 	}
+	base, err := jsName(name)
+	if err != nil {
+		return file, false, err
+	}
 	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
 		isDir = false
-		file, err = await(ctx, d, "getFileHandle", baseOf(name))
+		file, err = await(ctx, d, "getFileHandle", base)
 		if errors.Is(err, errNotDir) { // a mismatch: it is no file
 			isDir = true
 			return nil
@@ -387,8 +406,12 @@ func (h *handles) removeEntry(ctx context.Context, name string, recursive bool) 
 	if h.mode == ReadOnly {
 		return ErrReadOnly
 	}
-	err := h.in(ctx, parentOf(name), func(d jsx.Value) error {
-		_, err := await(ctx, d, "removeEntry", baseOf(name), map[string]any{"recursive": recursive})
+	base, err := jsName(name)
+	if err != nil {
+		return err
+	}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		_, err := await(ctx, d, "removeEntry", base, map[string]any{"recursive": recursive})
 		return err
 	})
 	h.forget(name)

@@ -99,9 +99,10 @@ func scenes() []scene {
 // new one (or, for a group, one between), every earlier step must still be
 // undoable down to the empty folder, and that undo must be undoable in turn.
 func TestKilledAnywhere(t *testing.T) {
-	points := 0
+	points, played := 0, 0
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
+			played++
 			for _, how := range []crashKind{dieBefore, dieAfter, dieTorn} {
 				legal := trees(t, s)
 				for at := 1; ; at++ {
@@ -114,7 +115,7 @@ func TestKilledAnywhere(t *testing.T) {
 		})
 	}
 	t.Logf("%d kill points", points)
-	if points < 600 {
+	if points < 600 && played == len(scenes()) {
 		t.Errorf("only %d kill points; the scenes have become too small", points)
 	}
 }

@@ -316,3 +316,26 @@ func TestUploadTree(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 }
+
+// A name that changes on its way to JavaScript would open another file.
+func TestByteOrderMarkIsNoAlias(t *testing.T) {
+	needOPFS(t)
+	f := opfs(t)
+	must(t, f.WriteFile("a", []byte("x"), 0o644))
+	must(t, f.Mkdir("d", 0o755))
+	for _, n := range []string{"\ufeffa", "\ufeffd", "d/\ufeffa", "\ufeffd/a"} {
+		if _, err := f.Stat(n); !errors.Is(err, ErrBadName) {
+			t.Errorf("stat %q: %v", n, err)
+		}
+		if err := f.WriteFile(n, nil, 0o644); !errors.Is(err, ErrBadName) {
+			t.Errorf("write %q: %v", n, err)
+		}
+		if err := f.RemoveAll(n); !errors.Is(err, ErrBadName) {
+			t.Errorf("remove %q: %v", n, err)
+		}
+	}
+	must(t, f.WriteFile("a\ufeff", []byte("y"), 0o644)) // elsewhere it is a letter
+	if b, err := f.ReadFile("a\ufeff"); err != nil || string(b) != "y" {
+		t.Errorf("%q %v", b, err)
+	}
+}

@@ -7,4 +7,6 @@ require (
 	github.com/hack-pad/hackpadfs v0.2.4
 )
 
+require github.com/hack-pad/safejs v0.1.0 // indirect
+
 replace github.com/bailey-go/bailey => ../..

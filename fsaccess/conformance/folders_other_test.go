@@ -14,15 +14,8 @@ func zeroUmask(t *testing.T) {
 	t.Cleanup(func() { syscall.Umask(old) })
 }
 
-func folders() map[string]func(testing.TB) fsaccess.FS {
+func platform() map[string]func(testing.TB) fsaccess.FS {
 	return map[string]func(testing.TB) fsaccess.FS{
-		"memory": func(testing.TB) fsaccess.FS { return fsaccess.NewMemory(fsaccess.MemoryOptions{}) },
-		"browserlike": func(testing.TB) fsaccess.FS {
-			return fsaccess.NewMemory(fsaccess.MemoryOptions{NoMove: true, Staged: true, NoMode: true})
-		},
-		"folding": func(testing.TB) fsaccess.FS {
-			return fsaccess.NewMemory(fsaccess.MemoryOptions{FoldCase: true})
-		},
 		"os": func(tb testing.TB) fsaccess.FS {
 			d, err := fsaccess.OpenDir(tb.TempDir(), fsaccess.DirOptions{NoSync: true})
 			if err != nil {
