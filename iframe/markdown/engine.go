@@ -353,9 +353,6 @@ func (d *doc) join(parts []*part) (html string, report Report) {
 		}
 		limit = "broken"
 	}
-	if limit == "broken" {
-		report.add(Broken, "block", 1)
-	}
 	w := &sink{}
 	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
 	report.merge(w.report)

@@ -24,11 +24,9 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 	case "References":
 		why = "more than " + strconv.Itoa(l.References) + " definitions"
 	default:
-		kind, why = "", "it could not be rendered safely"
+		kind, limit, why = Broken, "block", "it could not be rendered safely"
 	}
-	if kind != "" {
-		w.report.add(kind, limit, 1)
-	}
+	w.report.add(kind, limit, 1)
 	w.WriteString(`<p class="bailey-note">Shown as plain text: ` + why + "</p>\n" + `<pre class="bailey-plain">`)
 	if bytes.HasPrefix(text, []byte("\n")) {
 		w.WriteByte(' ') // or a parser takes the line break away

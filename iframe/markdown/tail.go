@@ -170,7 +170,7 @@ func (d *doc) tailParts() []*part {
 		}
 		p := &part{segment: seg, index: index + i}
 		src := text[seg.start:seg.end]
-		if i == len(g.segs)-1 && seg.kind == markdownSegment {
+		if i == len(g.segs)-1 && seg.kind == markdownSegment && seg.limit == "" {
 			src = g.complete(text, src)
 			if d.list.render(d, p, g.items, src) {
 				parts = append(parts, p)

@@ -98,6 +98,9 @@ func inertTokens(out string, add func(string, ...any)) {
 			if bytes.IndexByte(z.Raw(), 0) >= 0 {
 				add("a null byte in text")
 			}
+			if bytes.ContainsAny(z.Raw(), "\u202d\u202e") {
+				add("text that turns direction")
+			}
 		}
 	}
 }
@@ -354,7 +357,7 @@ func TestXSSChecker(t *testing.T) {
 		`<p id="forms">x</p>`, `<!-- x -->`, `<svg></svg>`, `<math></math>`, `<style>x</style>`, `<template>x</template>`, `<iframe></iframe>`,
 		`<form></form>`, `<b>x`, `</section>`, `<p>x</p></main>`, `<input type="text">`, `<p autofocus>x</p>`, `<p popover>x</p>`, `<x-y>x</x-y>`,
 		`<b><p>x</b></p>`, `<table>x</table>`, `<p contenteditable>x</p>`, `<p slot="x">x</p>`, `<blockquote cite="https://a.example/">x</blockquote>`,
-		`<p is="x-y">x</p>`, `<a ping="x">y</a>`, "<p>a\x00b</p>", `<td headers="body">x</td>`, `<link rel="x">`, `<base>`, `<meta>`, `<p><p>x</p></p>`,
+		`<p is="x-y">x</p>`, `<a ping="x">y</a>`, "<p>a\x00b</p>", "<p>a\u202eb</p>", `<td headers="body">x</td>`, `<link rel="x">`, `<base>`, `<meta>`, `<p><p>x</p></p>`,
 	} {
 		if len(inert(bad)) == 0 {
 			t.Errorf("%q: found nothing", bad)

@@ -181,3 +181,56 @@ func TestXSSRawRuns(t *testing.T) {
 		t.Errorf("%d payloads loaded something with no defence; want at least %d", want["load"]-len(silent["load"]), floor)
 	}
 }
+
+// The sanitiser as the only defence: a plain page, no policy, no sandbox, and a
+// person who clicks and focuses everything. Nothing runs, nothing is fetched and
+// no frame leaves.
+func TestXSSSanitisedDoesNothing(t *testing.T) {
+	p := newXSSPage(t)
+	sink := p.sink.URL + "/sink"
+	r := newXSSRenderer(t)
+	// Many renderings go into one frame: each is balanced, and markers say whose
+	// they are.
+	var attacks []xssAttack
+	const each = 24
+	rendered := 0
+	for group := range slices.Chunk(loadXSS(t), each) {
+		var html strings.Builder
+		for _, a := range group {
+			for _, text := range a.forms(sink) {
+				h, _, err := r.Render([]byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				html.WriteString("<section>" + h.String() + "</section>")
+				rendered++
+			}
+		}
+		attacks = append(attacks, xssAttack{group[0].ID, html.String()})
+	}
+	for _, way := range []string{"innerHTML", "write", "template", "twice"} {
+		o := p.run(attacks, way, false)
+		for _, id := range o.Heard {
+			t.Errorf("%s: %s ran", way, id)
+		}
+		for _, m := range o.Moved {
+			t.Errorf("%s: a frame left: from %s on", way, m)
+		}
+		for _, l := range o.Loaded {
+			t.Errorf("%s: loaded: from %s", way, l)
+		}
+	}
+	if got := p.sink.Quiet(500 * time.Millisecond); got.Total() > 0 {
+		t.Errorf("traffic: %d requests, %d connections, %d datagrams; from %v", len(got.Requests), got.Connections, got.Datagrams, p.phoned())
+	}
+	t.Logf("%d renderings, each inserted in four ways", rendered)
+
+	// The harness still hears and the sink still counts.
+	control := []xssAttack{{"control-run", "<img src=x: onerror=" + xssMarker("control-run") + ">"}, {"control-load", `<img src="` + sink + `/control-load">`}}
+	if o := p.run(control, "innerHTML", false); !slices.Contains(o.Heard, "control-run") {
+		t.Error("the control did not run: this test proves nothing")
+	}
+	if got := p.sink.Wait(1, 5*time.Second); len(got.Requests) == 0 {
+		t.Error("the control did not load: this test proves nothing")
+	}
+}

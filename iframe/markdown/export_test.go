@@ -1,0 +1,10 @@
+package markdown
+
+// Sanitise is our bluemonday policy alone.
+func (r *Renderer) Sanitise(s string) string {
+	r.prepare()
+	return r.policy.Sanitize(s)
+}
+
+// Verify is the last check alone.
+func (r *Renderer) Verify(s string) bool { return verify(r.opts.IDPrefix, []byte(s)) }
