@@ -284,6 +284,9 @@ func (w *writer) float(f float64, depth int) *jsonError {
 		format = 'e'
 	}
 	w.b = strconv.AppendFloat(w.b, f, format, -1, 64)
+	if n := len(w.b); format == 'e' && w.b[n-4] == 'e' && w.b[n-3] == '-' && w.b[n-2] == '0' { // e-07 is e-7 in JavaScript
+		w.b = append(w.b[:n-2], w.b[n-1])
+	}
 	return nil
 }
 

@@ -230,6 +230,14 @@ func CodeOf(err error) Code {
 	return ErrExecution
 }
 
+func asError(err error, to **Error) bool { return errors.As(err, to) }
+
+// asJSON reports whether err speaks only of text that was to be decoded.
+func asJSON(err error) bool {
+	var e *jsonError
+	return errors.As(err, &e)
+}
+
 // quote puts s in double quotes, cut so that an error stays readable, with
 // everything that could confuse a terminal or a reader escaped.
 func quote(s string) string {

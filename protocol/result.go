@@ -1,0 +1,158 @@
+package protocol
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ResultType is how the call of a tool ended.
+type ResultType string
+
+const (
+	ResultOutput ResultType = "output"
+	ResultError  ResultType = "error"
+)
+
+// ToolResult is what a tool's caller gets.
+type ToolResult struct {
+	Type      ResultType     `json:"type"`
+	Data      any            `json:"data,omitempty"`
+	ErrorText string         `json:"error_text,omitempty"`
+	Code      Code           `json:"code,omitempty"`
+	Reason    Reason         `json:"reason,omitempty"`
+	Metadata  ResultMetadata `json:"metadata"`
+}
+
+// ResultMetadata is what is known about a result beside its data.
+type ResultMetadata struct {
+	DurationMS float64 `json:"duration_ms"`
+	Truncated  bool    `json:"truncated,omitempty"`
+	OutputPath string  `json:"output_path,omitempty"` // where the whole is, for the tool read
+}
+
+// Output is the result of a call that went well.
+func Output(data any, took time.Duration) ToolResult {
+	return ToolResult{Type: ResultOutput, Data: data, Metadata: ResultMetadata{DurationMS: ms(took)}}
+}
+
+// Failure is the result of a call that did not. Of err it has the code, the reason
+// and the message, not the causes below.
+func Failure(err error, took time.Duration) ToolResult {
+	p := Public(err)
+	return ToolResult{Type: ResultError, ErrorText: p.Message, Code: p.Code, Reason: p.Reason, Metadata: ResultMetadata{DurationMS: ms(took)}}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// OutputLimit is how much of a tool's output stays in its result: bytes, or rows.
+type OutputLimit struct {
+	Bytes int
+	Rows  int
+}
+
+// OutputLimitFor returns the limit of a tool. Those that are not known have that of
+// read.
+func OutputLimitFor(tool string) OutputLimit {
+	switch tool {
+	case "glob":
+		return OutputLimit{Bytes: 200 * kib, Rows: 1_000}
+	case "grep":
+		return OutputLimit{Bytes: 200 * kib, Rows: 200}
+	}
+	return OutputLimit{Bytes: 200 * kib}
+}
+
+// Sidecar stores the whole of an output that is cut, and says where read finds it.
+type Sidecar func(ctx context.Context, whole string) (path string, err error)
+
+// Truncate cuts text to the limit, at the end of a line where there is one near,
+// and never within a character. The whole goes to store; if store is nil or fails,
+// the text says that the rest is gone, and is not silently short.
+func (o OutputLimit) Truncate(ctx context.Context, text string, store Sidecar) (head string, meta ResultMetadata) {
+	end := len(text)
+	if o.Rows > 0 {
+		rows := 0
+		for i := 0; i < len(text); i++ {
+			if text[i] == '\n' {
+				if rows++; rows == o.Rows {
+					end = i + 1
+					break
+				}
+			}
+		}
+	}
+	if o.Bytes > 0 && end > o.Bytes {
+		end = o.Bytes
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		if nl := strings.LastIndexByte(text[:end], '\n'); nl > end-end/8 {
+			end = nl + 1
+		}
+	}
+	if end == len(text) {
+		return text, meta
+	}
+	meta.Truncated = true
+	why := "and there is nowhere to keep the rest"
+	if store != nil {
+		path, err := store(ctx, text)
+		if err == nil {
+			meta.OutputPath = path
+			return text[:end], meta
+		}
+		why = "and keeping the rest failed: " + Public(err).Message
+	}
+	return text[:end] + "\n[cut here, " + why + "]", meta
+}
+
+// TruncateRows cuts a list to the limit's rows.
+func TruncateRows[T any](o OutputLimit, rows []T) ([]T, bool) {
+	if o.Rows > 0 && len(rows) > o.Rows {
+		return rows[:o.Rows], true
+	}
+	return rows, false
+}
+
+// PublicError is an error as it crosses a boundary: nothing of the host is in it.
+type PublicError struct {
+	Code    Code   `json:"code"`
+	Reason  Reason `json:"reason,omitempty"`
+	Message string `json:"message"`
+}
+
+// Public makes of err what may cross a boundary. The message of an *[Error] was
+// written for the other side and crosses; any other error may hold paths, URLs or
+// keys of the host, so only its code does.
+func Public(err error) PublicError {
+	code := CodeOf(err)
+	p := PublicError{Code: code, Message: code.Error()}
+	var e *Error
+	switch {
+	case err == nil:
+		return PublicError{}
+	case asError(err, &e):
+		p.Reason = e.Reason
+		if e.Message != "" {
+			p.Message = e.Message
+		} else if e.Reason != "" {
+			p.Message = e.Reason.Error()
+		}
+		if e.Subject != "" && e.Op != "" {
+			p.Message = e.Op + " " + e.Subject + ": " + p.Message
+		}
+	case asJSON(err):
+		p.Message = err.Error()
+	}
+	const most = 4 * kib
+	if len(p.Message) > most {
+		end := most
+		for !utf8.RuneStart(p.Message[end]) {
+			end--
+		}
+		p.Message = p.Message[:end] + "…"
+	}
+	return p
+}

@@ -1,0 +1,233 @@
+package protocol
+
+import (
+	"sync"
+	"time"
+)
+
+// RunPhase is where a run stands.
+type RunPhase uint8
+
+const (
+	RunNew     RunPhase = iota // the broker was not heard of
+	RunReady                   // the broker listens
+	RunRunning                 // the code was started
+	RunEnded                   // nothing follows
+)
+
+// RunState follows one run from outside of it: which message may come next, which
+// calls are open, how much was used, and that there is exactly one end. The first
+// thing that is wrong or too much ends the run. It lives where the code can't reach
+// it, in the host and, by the same rules, in the broker. It is safe for several
+// goroutines.
+type RunState struct {
+	mu     sync.Mutex
+	limits Limits
+	now    func() time.Time
+
+	phase   RunPhase
+	began   time.Time
+	open    map[int]time.Time // calls that have no answer, by id
+	last    int               // the last call's id
+	stats   Stats
+	outcome Code // empty for a result that came; see byHost
+	byHost  bool // the host ended it, so late messages are no offence
+	sawEnd  bool // a result came
+}
+
+// NewRunState follows a run under these limits; what they leave open is as in
+// [Strict]. now is the host's clock, usually time.Now.
+func NewRunState(limits Limits, now func() time.Time) (*RunState, error) {
+	if err := limits.Validate(); err != nil {
+		return nil, err
+	}
+	if now == nil {
+		return nil, Errorf(ErrInvalidParams, "run", "", "a run needs a clock")
+	}
+	return &RunState{limits: limits.Or(Strict.Limits()), now: now, open: map[int]time.Time{}}, nil
+}
+
+// Phase is where the run stands.
+func (s *RunState) Phase() RunPhase {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.phase
+}
+
+// Limits are the limits in force.
+func (s *RunState) Limits() Limits { return s.limits }
+
+// Left is how much of the run's time is left; nothing before it runs or after its
+// end is counted.
+func (s *RunState) Left() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase != RunRunning {
+		return s.limits.Time
+	}
+	return s.limits.Time - s.now().Sub(s.began)
+}
+
+// Stats is what the run used so far.
+func (s *RunState) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase == RunRunning {
+		s.stats.Duration = s.now().Sub(s.began)
+	}
+	return s.stats
+}
+
+// Outcome says how the run ended: the empty code for a result from the code, which
+// may itself be an error, or why the run was ended. ok is false while it goes on.
+func (s *RunState) Outcome() (code Code, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.outcome, s.phase == RunEnded
+}
+
+// End ends the run from outside, for a time-out, an abort or a lost worker. It
+// reports whether this was what ended it.
+func (s *RunState) End(code Code) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.phase == RunEnded {
+		return false
+	}
+	s.byHost = true
+	s.end(code)
+	return true
+}
+
+func (s *RunState) end(code Code) {
+	if s.phase == RunRunning {
+		s.stats.Duration = s.now().Sub(s.began)
+	}
+	s.phase, s.outcome = RunEnded, code
+	clear(s.open)
+}
+
+// Send says whether m may go to the code now, and takes note of it.
+func (s *RunState) Send(m Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	refuse := func(why string) error { return Errorf(ErrSession, "send", string(m.Type()), "%s", why) }
+	if !HostToBroker.carries(m.Type()) {
+		return refuse("this message does not go to a run")
+	}
+	switch m := m.(type) {
+	case *MsgStart:
+		if s.phase != RunReady {
+			return refuse("a run is started once, after the broker is ready")
+		}
+		s.phase, s.began = RunRunning, s.now()
+	case *MsgToolResponse:
+		if s.phase != RunRunning {
+			return refuse("the run has ended")
+		}
+		if _, ok := s.open[m.CallID]; !ok {
+			return refuse("there is no open call with that id")
+		}
+		delete(s.open, m.CallID)
+	case *MsgAbort:
+		if s.phase == RunEnded {
+			return refuse("the run has ended")
+		}
+	}
+	return nil
+}
+
+// Receive says whether m, of size bytes, may come from the broker now, and takes
+// note of it. An error ends the run, but for [ErrSession], which says that m came
+// after the host ended the run and is to be dropped. After the result of the code
+// itself, anything more is a [ErrSecurityViolation].
+func (s *RunState) Receive(m Message, size int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.receive(m, size)
+	if err == nil {
+		return nil
+	}
+	if s.phase != RunEnded {
+		s.end(err.Code)
+	}
+	return err
+}
+
+func (s *RunState) receive(m Message, size int) *Error {
+	op := string(m.Type())
+	forged := func(why string) *Error { return Errorf(ErrSecurityViolation, "receive", op, "%s", why) }
+	over := func(what string, limit int) *Error {
+		return Errorf(ErrResourceLimit, "receive", op, "more than %d %s", limit, what)
+	}
+	if !BrokerToHost.carries(m.Type()) {
+		return forged("this message does not come from a run")
+	}
+	if _, pong := m.(*MsgPong); pong {
+		return nil // a sign of life is right at any time
+	}
+	if s.phase == RunEnded {
+		if s.byHost && !s.sawEnd {
+			if _, end := m.(*MsgResult); end {
+				s.sawEnd = true
+			}
+			return Errorf(ErrSession, "receive", op, "the run had been ended")
+		}
+		return forged("it came after the end of the run")
+	}
+	if _, ready := m.(*MsgReady); ready != (s.phase == RunNew) {
+		if ready {
+			return forged("ready is said once")
+		}
+		return forged("it came before ready")
+	}
+	if _, violation := m.(*MsgViolation); s.phase == RunReady && !violation {
+		return forged("it came before the run was started")
+	}
+	switch m := m.(type) {
+	case *MsgReady:
+		s.phase = RunReady
+	case *MsgToolCall:
+		if m.CallID <= s.last {
+			return forged("the ids of calls must rise")
+		}
+		if s.stats.ToolCalls >= s.limits.ToolCalls {
+			return over("tool calls", s.limits.ToolCalls)
+		}
+		if len(s.open) >= s.limits.Parallel {
+			return over("tool calls at once", s.limits.Parallel)
+		}
+		s.stats.ToolCalls++
+		s.last = m.CallID
+		s.open[m.CallID] = s.now()
+	case *MsgConsole:
+		if s.stats.ConsoleCalls >= s.limits.ConsoleCalls {
+			return over("calls of console", s.limits.ConsoleCalls)
+		}
+		if s.stats.ConsoleBytes+size > s.limits.ConsoleBytes {
+			return over("bytes of console", s.limits.ConsoleBytes)
+		}
+		s.stats.ConsoleCalls++
+		s.stats.ConsoleBytes += size
+	case *MsgResult:
+		s.sawEnd = true
+		if size > s.limits.Output {
+			return Errorf(ErrOutputTooLarge, "receive", op, "the result has %d bytes; the limit is %d", size, s.limits.Output)
+		}
+		s.stats.OutputBytes = size
+		s.stats.EstimatedIterations, s.stats.EstimatedHeap = m.Iterations, m.Heap
+		s.end("")
+	}
+	return nil
+}
+
+// Open returns the ids of the calls that have no answer yet, in no order.
+func (s *RunState) Open() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]int, 0, len(s.open))
+	for id := range s.open {
+		out = append(out, id)
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package protocol
+
+import "time"
+
+// SessionRecord is a conversation as it is stored, the same wherever it ran.
+type SessionRecord struct {
+	ID              string         `json:"id"`
+	Agent           string         `json:"agent"`
+	Workspace       string         `json:"workspace,omitempty"`
+	Model           string         `json:"model,omitempty"`
+	ParentID        string         `json:"parent_id,omitempty"` // of a fork or a subagent
+	ParentMessageID string         `json:"parent_message_id,omitempty"`
+	Permissions     Rules          `json:"permissions,omitempty"`
+	Metadata        map[string]any `json:"metadata,omitempty"`
+	InputTokens     int64          `json:"input_tokens,omitempty"`
+	OutputTokens    int64          `json:"output_tokens,omitempty"`
+	CreatedAt       time.Time      `json:"created_at"`
+	UpdatedAt       time.Time      `json:"updated_at"`
+	ArchivedAt      time.Time      `json:"archived_at,omitzero"`
+}
+
+// Role is who wrote a message.
+type Role string
+
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// MessageRecord is a message of a session; what it says is in its parts.
+type MessageRecord struct {
+	ID        string          `json:"id"`
+	SessionID string          `json:"session_id"`
+	Role      Role            `json:"role"`
+	Metadata  MessageMetadata `json:"metadata,omitzero"`
+	CreatedAt time.Time       `json:"created_at"`
+	UpdatedAt time.Time       `json:"updated_at"`
+}
+
+// MessageMetadata is what is known about a message beside its parts.
+type MessageMetadata struct {
+	Usage              map[string]any `json:"usage,omitempty"`
+	Model              string         `json:"model,omitempty"`
+	QueuedAt           time.Time      `json:"queued_at,omitzero"`
+	SnapshotID         string         `json:"snapshot_id,omitempty"` // of the files, to rewind them to
+	Trigger            string         `json:"trigger,omitempty"`
+	SystemPromptDigest string         `json:"system_prompt_digest,omitempty"`
+	HiddenAt           time.Time      `json:"hidden_at,omitzero"` // rewound: hidden, never deleted
+}
+
+// ToolState is how far the call of a tool has come.
+type ToolState string
+
+const (
+	ToolInputStreaming  ToolState = "input-streaming"
+	ToolInputAvailable  ToolState = "input-available"
+	ToolOutputAvailable ToolState = "output-available"
+	ToolOutputError     ToolState = "output-error"
+)
+
+// Final reports whether nothing follows s.
+func (s ToolState) Final() bool { return s == ToolOutputAvailable || s == ToolOutputError }
+
+func (s ToolState) rank() int {
+	switch s {
+	case ToolInputStreaming:
+		return 1
+	case ToolInputAvailable:
+		return 2
+	case ToolOutputAvailable, ToolOutputError:
+		return 3
+	}
+	return 0
+}
+
+// CanBecome reports whether a part in state s may be stored again in state next:
+// forwards only, and never out of a final state.
+func (s ToolState) CanBecome(next ToolState) bool {
+	return next.rank() > 0 && (s == next || s.rank() < next.rank() && !s.Final())
+}
+
+// PartRecord is a piece of a message: text, reasoning, the call of a tool, a file,
+// data. Parts of tools are stored anew under the same ToolCallID.
+type PartRecord struct {
+	ID         string    `json:"id"`
+	MessageID  string    `json:"message_id"`
+	SessionID  string    `json:"session_id"`
+	Index      int       `json:"index"`
+	Type       string    `json:"type"`
+	Data       any       `json:"data,omitempty"`
+	ToolCallID string    `json:"tool_call_id,omitempty"`
+	ToolState  ToolState `json:"tool_state,omitempty"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+}
+
+// Orphaned reports whether p is a call that was under way when its session ended.
+// It becomes an error of the tool before the session goes on.
+func (p *PartRecord) Orphaned() bool { return p.ToolCallID != "" && !p.ToolState.Final() }
+
+func badRecord(kind, id, what string) error {
+	return Errorf(ErrInvalidParams, kind, quote(id), "%s", what)
+}
+
+// Validate says what is wrong with the record, or nil.
+func (s *SessionRecord) Validate() error {
+	switch {
+	case !validID(s.ID):
+		return badRecord("session", s.ID, "the id must be 1 to 64 letters, digits, -, _ or dots")
+	case s.ParentID != "" && !validID(s.ParentID) || s.ParentMessageID != "" && !validID(s.ParentMessageID):
+		return badRecord("session", s.ID, "parent_id and parent_message_id must be ids")
+	case s.ParentID == s.ID || s.ParentID == "" && s.ParentMessageID != "":
+		return badRecord("session", s.ID, "the parent must be another session, and a parent message needs one")
+	case s.InputTokens < 0 || s.OutputTokens < 0:
+		return badRecord("session", s.ID, "token counts can't be negative")
+	case s.UpdatedAt.Before(s.CreatedAt):
+		return badRecord("session", s.ID, "updated before it was created")
+	}
+	return s.Permissions.Validate()
+}
+
+// Validate says what is wrong with the record, or nil.
+func (m *MessageRecord) Validate() error {
+	switch {
+	case !validID(m.ID) || !validID(m.SessionID):
+		return badRecord("message", m.ID, "id and session_id must be ids")
+	case m.Role != RoleSystem && m.Role != RoleUser && m.Role != RoleAssistant:
+		return badRecord("message", m.ID, "unknown role "+quote(string(m.Role)))
+	case m.Metadata.SnapshotID != "" && !validID(m.Metadata.SnapshotID):
+		return badRecord("message", m.ID, "snapshot_id must be an id")
+	case m.UpdatedAt.Before(m.CreatedAt):
+		return badRecord("message", m.ID, "updated before it was created")
+	}
+	return nil
+}
+
+// Validate says what is wrong with the record, or nil.
+func (p *PartRecord) Validate() error {
+	switch {
+	case !validID(p.ID) || !validID(p.MessageID) || !validID(p.SessionID):
+		return badRecord("part", p.ID, "id, message_id and session_id must be ids")
+	case p.Index < 0:
+		return badRecord("part", p.ID, "the index can't be negative")
+	case p.Type == "" || len(p.Type) > 128 || !validName(p.Type):
+		return badRecord("part", p.ID, "the type must be a name, such as text, tool-read or data-compaction")
+	case (p.ToolCallID == "") != (p.ToolState == ""):
+		return badRecord("part", p.ID, "tool_call_id and tool_state belong together")
+	case len(p.ToolCallID) > 256:
+		return badRecord("part", p.ID, "tool_call_id is longer than 256 bytes")
+	case p.ToolState != "" && p.ToolState.rank() == 0:
+		return badRecord("part", p.ID, "unknown tool_state "+quote(string(p.ToolState)))
+	case p.UpdatedAt.Before(p.CreatedAt):
+		return badRecord("part", p.ID, "updated before it was created")
+	}
+	return nil
+}
