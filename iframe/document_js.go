@@ -49,6 +49,7 @@ type documentImpl struct {
 	losses  []time.Time
 	paint   *jsx.Animation
 	dirty   bool
+	shownAt time.Time // when the last batch went out
 	hidden  bool
 	waiters []chan error
 	beatAt  time.Time

@@ -18,14 +18,23 @@ func (im *documentImpl) touched() {
 	im.rest()
 }
 
-// rest asks for an animation frame if there is anything to show and the last
-// batch was answered: at most one batch is under way, so a slow frame gets fewer
-// and larger ones.
+// frameTime is a little more than a frame at 60 Hz.
+const frameTime = 17 * time.Millisecond
+
+// rest sees to it that what there is to show is shown, if the last batch was
+// answered: at most one batch is under way, so a slow frame gets fewer and larger
+// ones. The first words after a pause go out at once, which saves half a frame of
+// waiting; those behind them wait for the next animation frame.
 func (im *documentImpl) rest() {
 	f := im.frame
-	if f != nil && f.port != nil && f.seq == f.answered && im.dirty && im.paint != nil {
-		im.paint.Request()
+	if f == nil || f.port == nil || f.seq != f.answered || !im.dirty || im.paint == nil || im.paint.Pending() {
+		return
 	}
+	if f.replayed < 0 && time.Since(im.shownAt) >= frameTime {
+		im.show()
+		return
+	}
+	im.paint.Request()
 }
 
 // show posts one batch: first of all that a new frame must know, then what is
@@ -59,6 +68,7 @@ func (im *documentImpl) show() {
 
 func (im *documentImpl) post(f *liveFrame) {
 	f.seq++
+	im.shownAt = time.Now()
 	if err := f.port.Post(im.batch.String()); err != nil {
 		im.lose(f, err)
 	}

@@ -1,0 +1,83 @@
+//go:build js && wasm
+
+// Wasm is the program under test of the benches: Bailey as a page has it, with
+// its functions on the page's global object.
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/iframe/markdown"
+)
+
+func main() {
+	renderer, err := markdown.New(markdown.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var (
+		stream *markdown.Stream
+		keys   []int // in order
+		set    js.Value
+		drop   js.Value
+	)
+	function := func(fn func(args []js.Value) any) js.Func {
+		return js.FuncOf(func(_ js.Value, args []js.Value) any { return fn(args) })
+	}
+	api := js.Global().Get("Object").New()
+	api.Set("render", function(func(args []js.Value) any {
+		html, _, err := renderer.Render([]byte(args[0].String()))
+		if err != nil {
+			panic(err)
+		}
+		return html.String()
+	}))
+	api.Set("open", function(func(args []js.Value) any {
+		stream, keys = renderer.NewStream(), nil
+		set, drop = args[0], args[1]
+		return nil
+	}))
+	api.Set("write", function(func(args []js.Value) any {
+		if _, err := stream.Write([]byte(args[0].String())); err != nil {
+			panic(err)
+		}
+		return nil
+	}))
+	api.Set("paint", function(func([]js.Value) any {
+		for _, p := range stream.Patches() {
+			if p.Op == markdown.Remove {
+				drop.Invoke(p.Key)
+				keys = slices.DeleteFunc(keys, func(k int) bool { return k == p.Key })
+				continue
+			}
+			after := -1
+			for i := len(keys) - 1; i >= 0; i-- {
+				if keys[i] == p.Key {
+					after = -2
+					break
+				}
+			}
+			if after == -1 {
+				if len(keys) > 0 {
+					after = keys[len(keys)-1]
+				}
+				keys = append(keys, p.Key)
+			}
+			set.Invoke(p.Key, after, p.HTML.String())
+		}
+		return nil
+	}))
+	api.Set("close", function(func([]js.Value) any {
+		if err := stream.Close(); err != nil {
+			panic(err)
+		}
+		return nil
+	}))
+	documents(api, renderer)
+	js.Global().Call("baileyReady", api)
+	select {}
+}
