@@ -19,7 +19,7 @@ func (d *doc) fence(w *sink, p *part, rough bool) {
 
 func (d *doc) fenceLang(f *fence) string {
 	info := d.in.text[f.info[0]:f.info[1]]
-	if i := bytes.IndexByte(info, ' '); i >= 0 {
+	if i := bytes.IndexAny(info, " \t"); i >= 0 {
 		info = info[:i]
 	}
 	return string(plainProse(nil, info))

@@ -2,9 +2,6 @@ package markdown_test
 
 import (
 	"strings"
-	"testing"
-
-	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
 // floods are texts that grow where parsers are weak. Each is about n bytes.
@@ -151,6 +148,3 @@ func num(i int) string {
 	}
 	return num(i/10) + digits[i%10:i%10+1]
 }
-
-var _ = testing.Short
-var _ = markdown.Options{}

@@ -76,7 +76,7 @@ func (r *Renderer) dataImage(s string) (src, why string) {
 	case len(data) > r.opts.Limits.ImageBytes:
 		return "", "too large"
 	case sniff(data) == "" || sniff(data) != kind:
-		return "", "data of type " + kind
+		return "", "data that is not of its type"
 	}
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), ""
 }

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -212,6 +213,7 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 
 // code writes a code block, coloured if the app can.
 func (nw *nodeWriter) code(lang string, code []byte) {
+	lang, _, _ = strings.Cut(lang, "\t")
 	lang = string(plainProse(nil, []byte(lang)))
 	nw.w.codeStart(lang)
 	nw.codeText(lang, code)

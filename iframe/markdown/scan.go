@@ -439,7 +439,7 @@ func (s *scanner) text(c *cursor, text []byte, end int) {
 }
 
 func (s *scanner) count(line []byte) {
-	length, marks := lineCost(line)
+	length, marks := lineCost(bytes.TrimRight(line, "\n"))
 	s.leaf.marks += marks
 	if length > s.lim.LineBytes {
 		s.limit("LineBytes")

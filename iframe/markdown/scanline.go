@@ -228,7 +228,8 @@ func lineCost(line []byte) (length, marks int) {
 			marks++
 		case ';':
 			if bytes.HasPrefix(line[i:], []byte(";base64,")) {
-				j := i + len(";base64,")
+				i += len(";base64,")
+				j := i
 				for j < len(line) && (isLetter(line[j]) || isDigit(line[j]) || line[j] == '+' || line[j] == '/' || line[j] == '=') {
 					j++
 				}
