@@ -107,7 +107,7 @@ func TestTable(t *testing.T) {
 func TestLong(t *testing.T) {
 	text := strings.Repeat("word [a][x] and b[^n] and [words].\n\n", 50) + "[x]: https://a.example/\n[^n]: note\n"
 	long := long(text, 10)
-	if len(long) < 10*len(text) || len(long) > 11*len(text) {
+	if len(long) < 10*len(text) || len(long) > 12*len(text) {
 		t.Errorf("%d bytes out of %d", len(long), len(text))
 	}
 	for _, want := range []string{"[a][x-3]", "\n[x-3]: ", "b[^n-9]", "\n[^n-9]: ", "[words]"} {

@@ -7,7 +7,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"slices"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
@@ -21,7 +20,6 @@ func main() {
 	}
 	var (
 		stream *markdown.Stream
-		keys   []int // in order
 		set    js.Value
 		drop   js.Value
 	)
@@ -37,7 +35,7 @@ func main() {
 		return html.String()
 	}))
 	api.Set("open", function(func(args []js.Value) any {
-		stream, keys = renderer.NewStream(), nil
+		stream = renderer.NewStream()
 		set, drop = args[0], args[1]
 		return nil
 	}))
@@ -51,23 +49,9 @@ func main() {
 		for _, p := range stream.Patches() {
 			if p.Op == markdown.Remove {
 				drop.Invoke(p.Key)
-				keys = slices.DeleteFunc(keys, func(k int) bool { return k == p.Key })
 				continue
 			}
-			after := -1
-			for i := len(keys) - 1; i >= 0; i-- {
-				if keys[i] == p.Key {
-					after = -2
-					break
-				}
-			}
-			if after == -1 {
-				if len(keys) > 0 {
-					after = keys[len(keys)-1]
-				}
-				keys = append(keys, p.Key)
-			}
-			set.Invoke(p.Key, after, p.HTML.String())
+			set.Invoke(p.Key, p.HTML.String())
 		}
 		return nil
 	}))

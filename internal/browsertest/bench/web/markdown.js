@@ -82,7 +82,7 @@ globalThis.oneshot = (/** @type {number} */ rounds) => turns({
   ours: () => insert(() => ours.render(given.text)),
   peer: () => insert(() => theirs(given.text)),
   floor: () => insert(() => given.html),
-}, rounds, 8);
+}, rounds, 20);
 
 /** @param {() => string} make */
 function insert(make) {
