@@ -98,15 +98,36 @@ func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (repl
 	case isDir:
 		return nil, errIsDir
 	case made:
-		if err := h.create(ctx, name); err != nil {
-			return nil, err
-		}
-		if handle, _, err = h.entry(ctx, name); err != nil {
+		if handle, err = h.created(ctx, name); err != nil {
 			return nil, err
 		}
 	case err != nil:
 		return nil, err
 	}
+	return h.writer(ctx, handle, name, made)
+}
+
+// writeNew writes a file that is known not to be there.
+func (h *handles) writeNew(ctx context.Context, name string, data []byte) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	handle, err := h.created(ctx, name)
+	if err != nil {
+		return err
+	}
+	r, err := h.writer(ctx, handle, name, true)
+	if err != nil {
+		return err
+	}
+	defer r.abort()
+	if _, err := r.Write(data); err != nil {
+		return err
+	}
+	return r.commit(ctx)
+}
+
+func (h *handles) writer(ctx context.Context, handle jsx.Value, name string, made bool) (replacement, error) {
 	w, err := await(ctx, handle, "createWritable")
 	if err != nil {
 		if made {
@@ -130,17 +151,44 @@ func (r *webReplacement) Write(p []byte) (int, error) {
 	if r.done {
 		return 0, fs.ErrClosed
 	}
+	// A large content goes over in pieces: one is copied while the browser
+	// writes the one before, and only two are held twice.
+	var last jsx.Value
+	for done := 0; done < len(p); {
+		n := min(writePiece, len(p)-done)
+		b, err := jsx.FromBytes(p[done : done+n])
+		if err != nil {
+			return done, err
+		}
+		if done > 0 {
+			if err := settled(r.ctx, last); err != nil {
+				return 0, err
+			}
+		}
+		if last, err = jsx.Call(r.w, "write", b); err != nil {
+			return done, webErr(err)
+		}
+		done += n
+	}
 	if len(p) == 0 {
 		return 0, nil
 	}
-	b, err := jsx.FromBytes(p)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := await(r.ctx, r.w, "write", b); err != nil {
+	if err := settled(r.ctx, last); err != nil {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+const writePiece = 8 << 20
+
+func settled(ctx context.Context, promise jsx.Value) error {
+	_, err := jsx.Await(ctx, promise)
+	if err != nil {
+		if cerr := context.Cause(ctx); cerr != nil {
+			return cerr
+		}
+	}
+	return webErr(err)
 }
 
 func (r *webReplacement) commit(ctx context.Context) error {

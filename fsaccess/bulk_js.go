@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sort"
+	"sync"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 )
@@ -89,6 +90,11 @@ func (h *handles) sizeBatch(ctx context.Context, batch jsx.Value, entries []Entr
 	files, err := h.files(ctx, batch)
 	if err != nil {
 		return err
+	}
+	if k, ok := ctx.Value(keeperKey{}).(*keeper); ok {
+		if err := k.keep(files, entries, idx); err != nil {
+			return err
+		}
 	}
 	sizes, err := h.n.numbers(files, h.n.fileSize, len(idx))
 	if err != nil {
@@ -236,4 +242,52 @@ func (h *handles) walkPages(ctx context.Context, root string, page int, yield fu
 		return errStop
 	}
 	return nil
+}
+
+// keeper holds the Files that a listing has asked for anyway, for the search
+// that is going to read them.
+type keeper struct {
+	mu    sync.Mutex
+	files map[string]jsx.Value
+}
+
+type keeperKey struct{}
+
+const maxKept = 16384
+
+func (k *keeper) keep(files jsx.Value, entries []Entry, idx []int) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.files) > maxKept {
+		clear(k.files)
+	}
+	for n, i := range idx {
+		f, err := jsx.Index(files, n)
+		if err != nil {
+			return err
+		}
+		k.files[entries[i].Path] = f
+	}
+	return nil
+}
+
+// take gives the Files of some entries, if all are there.
+func (k *keeper) take(entries []Entry) []any {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	out := make([]any, 0, len(entries))
+	for _, e := range entries {
+		if f, ok := k.files[e.Path]; ok {
+			out = append(out, f)
+			delete(k.files, e.Path)
+		}
+	}
+	if len(out) != len(entries) {
+		return nil
+	}
+	return out
+}
+
+func (h *handles) keeping(ctx context.Context) context.Context {
+	return context.WithValue(ctx, keeperKey{}, &keeper{files: make(map[string]jsx.Value)})
 }

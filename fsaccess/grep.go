@@ -45,6 +45,9 @@ const (
 func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
+		if m, ok := f.c.(manyReader); ok {
+			ctx = m.keeping(ctx)
+		}
 		s := &search{f: f, re: re, o: o, yield: yield, whole: wholeFile(re)}
 		var batch []Entry
 		var size int64
@@ -105,6 +108,8 @@ type search struct {
 // means that this file is to be read by itself.
 type manyReader interface {
 	readMany(ctx context.Context, files []Entry) ([][]byte, error)
+	// keeping gives a context in which a walk keeps what readMany will need.
+	keeping(ctx context.Context) context.Context
 }
 
 func (s *search) batch(ctx context.Context, files []Entry) bool {

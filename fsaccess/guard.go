@@ -283,6 +283,27 @@ func (g *guard) readFile(ctx context.Context, name string) ([]byte, error) {
 	return g.core.readFile(ctx, name)
 }
 
+// readSmall and overlaps pass on what the folder below can do.
+func (g *guard) readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error) {
+	if err := g.read(name); err != nil {
+		return nil, nil, err
+	}
+	if s, ok := g.core.(smallReader); ok {
+		return s.readSmall(ctx, name, max)
+	}
+	fi, err := g.core.stat(ctx, name)
+	if err != nil || fi.IsDir() || fi.Size() > max {
+		return fi, nil, err
+	}
+	data, err := g.core.readFile(ctx, name)
+	return fi, data, err
+}
+
+func (g *guard) overlaps() bool {
+	o, ok := g.core.(overlapper)
+	return ok && o.overlaps()
+}
+
 func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
 	if readable(flag) {
 		if err := g.read(name); err != nil && !(flag == os.O_RDONLY && g.policy.MayTraverse(name)) {

@@ -370,13 +370,44 @@ func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileM
 }
 
 func (h *handles) create(ctx context.Context, name string) error {
-	return h.in(ctx, parentOf(name), func(d jsx.Value) error {
-		_, err := await(ctx, d, "getFileHandle", baseOf(name), map[string]any{"create": true})
+	_, err := h.created(ctx, name)
+	return err
+}
+
+// created gives the handle of a file that is made if need be.
+func (h *handles) created(ctx context.Context, name string) (file jsx.Value, err error) {
+	base, err := jsName(name)
+	if err != nil {
+		return file, err
+	}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) (err error) {
+		file, err = await(ctx, d, "getFileHandle", base, map[string]any{"create": true})
 		if errors.Is(err, errNotDir) {
 			err = errIsDir
 		}
 		return err
 	})
+	return file, err
+}
+
+func (h *handles) overlaps() bool { return true }
+
+// readSmall reads a file that is not larger than max in one go with its size
+// and time; a larger one is only described.
+func (h *handles) readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error) {
+	_, f, err := h.file(ctx, name)
+	if errors.Is(err, errIsDir) {
+		return dirInfoOf(name), nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := fileInfo(name, f)
+	if err != nil || fi.size > max {
+		return fi, nil, err
+	}
+	data, err := readBlob(ctx, f)
+	return fi, data, err
 }
 
 func (h *handles) mkdir(ctx context.Context, name string, _ fs.FileMode) error {

@@ -303,12 +303,15 @@ func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 			continue
 		}
 		if st.Size <= inlineMax && int(st.Size) <= room {
-			data, err := j.core.readFile(ctx, e.Path)
-			if err != nil {
-				return nil, err
-			}
-			if hashOf(data) != st.Hash {
-				return nil, ErrConflict
+			data := r.before[st.Hash]
+			if data == nil {
+				var err error
+				if data, err = j.core.readFile(ctx, e.Path); err != nil {
+					return nil, err
+				}
+				if hashOf(data) != st.Hash {
+					return nil, ErrConflict
+				}
 			}
 			blobs[st.Hash] = data
 			room -= len(data)
@@ -328,19 +331,41 @@ func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 
 // look tells what is at a path now.
 func (j *journal) look(ctx context.Context, name string) (state, error) {
-	fi, err := j.core.stat(ctx, name)
+	st, _, err := j.lookRead(ctx, name)
+	return st, err
+}
+
+// smallReader is a core that reads a small file together with its size.
+type smallReader interface {
+	readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error)
+}
+
+// lookRead also gives the content, if it had to be read whole anyway.
+func (j *journal) lookRead(ctx context.Context, name string) (state, []byte, error) {
+	var fi fs.FileInfo
+	var data []byte
+	var err error
+	small, ok := j.core.(smallReader)
+	if ok {
+		fi, data, err = small.readSmall(ctx, name, inlineMax)
+	} else {
+		fi, err = j.core.stat(ctx, name)
+	}
 	if notExist(err) || errors.Is(err, errNotDir) {
-		return state{}, nil
+		return state{}, nil, nil
 	}
 	if err != nil {
-		return state{}, err
+		return state{}, nil, err
 	}
 	perm := uint32(fi.Mode().Perm())
 	if fi.IsDir() {
-		return state{Kind: "dir", Perm: perm}, nil
+		return state{Kind: "dir", Perm: perm}, nil, nil
+	}
+	if ok && fi.Size() <= inlineMax {
+		return state{"file", hashOf(data), int64(len(data)), perm}, data, nil
 	}
 	hash, size, err := hashFile(ctx, j.core, name)
-	return state{"file", hash, size, perm}, err
+	return state{"file", hash, size, perm}, nil, err
 }
 
 // Snapshot names the present state, to come back to with [Journal.UndoTo].

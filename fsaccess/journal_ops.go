@@ -15,18 +15,50 @@ import (
 
 func (j *journal) writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
 	after := state{"file", hashOf(data), int64(len(data)), permOf(perm)}
-	return j.put(ctx, "write", name, after, func() error {
-		return writeWhole(context.WithoutCancel(ctx), j.core, name, data, perm)
+	ready := func() {}
+	var r replacement
+	var rerr error
+	prepare := func() {
+		if r, rerr = j.core.replace(ctx, name, perm); rerr == nil {
+			_, rerr = r.Write(data)
+		}
+	}
+	defer func() {
+		if ready(); r != nil {
+			r.abort()
+		}
+	}()
+	return j.put(ctx, "write", name, after, func(there bool) {
+		if o, ok := j.core.(overlapper); ok && there && o.overlaps() {
+			// The new content goes to the swap file while the record is
+			// being written. Only commit changes anything.
+			done := make(chan struct{})
+			go func() { defer close(done); prepare() }()
+			ready = func() { <-done }
+		}
+	}, func() error {
+		if ready(); r == nil && rerr == nil {
+			return writeWhole(context.WithoutCancel(ctx), j.core, name, data, perm)
+		}
+		if rerr != nil {
+			return rerr
+		}
+		return r.commit(context.WithoutCancel(ctx))
 	})
 }
 
-// put records that a file gets a content and lets do bring it about.
-func (j *journal) put(ctx context.Context, op, name string, after state, do func() error) error {
+// overlapper is a core in which preparing a replacement takes time, is done
+// elsewhere, and changes nothing if the file is there.
+type overlapper interface{ overlaps() bool }
+
+// put records that a file gets a content and lets do bring it about. begin, if
+// any, hears before that whether the file is there.
+func (j *journal) put(ctx context.Context, op, name string, after state, begin func(there bool), do func() error) error {
 	name, err := j.spelling(ctx, name)
 	if err != nil {
 		return err
 	}
-	before, err := j.look(ctx, name)
+	before, data, err := j.lookRead(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -41,7 +73,14 @@ func (j *journal) put(ctx context.Context, op, name string, after state, do func
 	if before.same(after) {
 		return do() // the same bytes: nothing to take back
 	}
-	return j.change(ctx, &record{Op: op, Effects: []effect{{Path: name, Before: before, After: after}}}, do)
+	if begin != nil {
+		begin(before.file())
+	}
+	r := &record{Op: op, Effects: []effect{{Path: name, Before: before, After: after}}}
+	if data != nil {
+		r.before = map[string][]byte{before.Hash: data}
+	}
+	return j.change(ctx, r, do)
 }
 
 // spelling gives a name as the file system has it, so that what is taken back
@@ -83,7 +122,7 @@ func (r *journalReplacement) Write(p []byte) (int, error) {
 
 func (r *journalReplacement) commit(ctx context.Context) error {
 	after := state{"file", hex.EncodeToString(r.hash.Sum(nil)), r.size, permOf(r.perm)}
-	return r.j.put(ctx, "write", r.name, after, func() error {
+	return r.j.put(ctx, "write", r.name, after, nil, func() error {
 		return r.replacement.commit(context.WithoutCancel(ctx))
 	})
 }
@@ -104,7 +143,7 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 			ctx = context.WithValue(ctx, groupKey{}, new(group))
 		}
 		after := state{"file", hashOf(nil), 0, permOf(perm)}
-		if err := j.put(ctx, "create", name, after, func() error {
+		if err := j.put(ctx, "create", name, after, nil, func() error {
 			return writeWhole(context.WithoutCancel(ctx), j.core, name, nil, perm)
 		}); err != nil {
 			return nil, err

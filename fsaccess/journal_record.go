@@ -26,8 +26,9 @@ type record struct {
 	Effects []effect  `json:"effects"`
 	Inline  []inline  `json:"inline,omitempty"`
 
-	size   int64            // of the stored record
-	offset map[string]int64 // of each inline blob in it
+	before map[string][]byte // contents that were read already, by hash
+	size   int64             // of the stored record
+	offset map[string]int64  // of each inline blob in it
 }
 
 // effect is what happens to one path. A move takes all that is at From along.

@@ -71,7 +71,18 @@ func (s journalStore) save(ctx context.Context, r *record, blobs map[string][]by
 	if err != nil {
 		return err
 	}
+	// There is no record of this number: catchUp has looked.
+	if w, ok := s.c.(newWriter); ok {
+		if err := w.writeNew(ctx, recordName(r.Seq), data); !notExist(err) {
+			return err
+		}
+	}
 	return s.write(ctx, recordName(r.Seq), data)
+}
+
+// newWriter is a core with a short way to write a file that is not there.
+type newWriter interface {
+	writeNew(ctx context.Context, name string, data []byte) error
 }
 
 // write makes the folders only when they turn out to be missing.

@@ -135,25 +135,17 @@ func (h *handles) copyBlob(ctx context.Context, src core, from, to string) (n in
 // readMany reads many small files as one: a Blob of Files has their bytes one
 // after the other, for one promise and one copy.
 func (h *handles) readMany(ctx context.Context, entries []Entry) ([][]byte, error) {
-	list := make([]any, len(entries))
-	for i, e := range entries {
-		var err error
-		if err = h.in(ctx, parentOf(e.Path), func(d jsx.Value) error {
-			list[i], err = jsx.Call(d, "getFileHandle", baseOf(e.Path))
-			return err
-		}); err != nil {
-			return nil, err
-		}
+	var list []any
+	if k, ok := ctx.Value(keeperKey{}).(*keeper); ok {
+		list = k.take(entries)
 	}
-	promises, err := jsx.ToJS(list)
-	if err != nil {
-		return nil, err
+	var files jsx.Value
+	var err error
+	if list != nil {
+		files, err = jsx.ToJS(list)
+	} else {
+		files, err = h.openMany(ctx, entries)
 	}
-	batch, err := awaitCall(ctx, h.n.all, promises)
-	if err != nil {
-		return nil, err
-	}
-	files, err := h.files(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -182,4 +174,30 @@ func (h *handles) readMany(ctx context.Context, entries []Entry) ([][]byte, erro
 		out[i], data = data[:n:n], data[n:]
 	}
 	return out, nil
+}
+
+func (h *handles) openMany(ctx context.Context, entries []Entry) (jsx.Value, error) {
+	list := make([]any, len(entries))
+	for i, e := range entries {
+		d, err := h.dir(ctx, parentOf(e.Path))
+		if err != nil {
+			return jsx.Value{}, err
+		}
+		base, err := jsName(e.Path)
+		if err != nil {
+			return jsx.Value{}, err
+		}
+		if list[i], err = jsx.Call(d, "getFileHandle", base); err != nil {
+			return jsx.Value{}, webErr(err)
+		}
+	}
+	promises, err := jsx.ToJS(list)
+	if err != nil {
+		return jsx.Value{}, err
+	}
+	batch, err := awaitCall(ctx, h.n.all, promises)
+	if err != nil {
+		return jsx.Value{}, err
+	}
+	return h.files(ctx, batch)
 }
