@@ -38,7 +38,9 @@ func (w *sink) escape(s []byte) {
 		case '\'':
 			with = "&#39;"
 		case 0xe2:
-			if name := directional(s[i:]); name != "" {
+			if directional(s[i:]) {
+				r, _ := utf8.DecodeRune(s[i:])
+				name := fmt.Sprintf("U+%04X", r)
 				w.Write(s[n:i])
 				w.WriteString("⟨" + name + "⟩")
 				w.report.add(Deception, name, 1)
@@ -62,18 +64,11 @@ func (w *sink) escape(s []byte) {
 
 func (w *sink) escapeString(s string) { w.escape(util.StringToReadOnlyBytes(s)) }
 
-// directional names the character that s begins with if it turns the direction
+// directional reports whether s begins with a character that turns the direction
 // of text behind the reader's back: embeddings and overrides (U+202A to U+202E),
 // isolates (U+2066 to U+2069). Marks such as U+200E turn nothing but themselves.
-func directional(s []byte) string {
-	if len(s) < 3 || s[0] != 0xe2 {
-		return ""
-	}
-	if s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae || s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9 {
-		r, _ := utf8.DecodeRune(s)
-		return fmt.Sprintf("U+%04X", r)
-	}
-	return ""
+func directional(s []byte) bool {
+	return len(s) >= 3 && s[0] == 0xe2 && (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae || s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
 }
 
 // prose writes Markdown text: backslash escapes and references become what they

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -44,9 +45,12 @@ func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 	case *ast.Text:
 		nw.text(n)
 	case *ast.String:
-		if n.IsRaw() || n.IsCode() {
+		switch {
+		case n.IsCode(): // HTML of an extension
+			nw.rawHTML(bytes.ToValidUTF8(n.Value, []byte(replacement)))
+		case n.IsRaw():
 			w.escape(n.Value)
-		} else {
+		default:
 			w.prose(n.Value)
 		}
 	case *ast.Paragraph:

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -92,7 +93,7 @@ func (r *Renderer) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
 func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDepth int) {
 	var b foreignBuffer
 	status, err := f(&b, nw.src, n, true)
-	nw.rawHTML(b.Bytes())
+	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
 	if err != nil || status == ast.WalkStop {
 		return
 	}
@@ -101,7 +102,7 @@ func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDep
 	}
 	b.Reset()
 	f(&b, nw.src, n, false)
-	nw.rawHTML(b.Bytes())
+	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
 }
 
 // foreignBuffer is a util.BufWriter.

@@ -230,7 +230,7 @@ func (nw *nodeWriter) attribute(tag string, el element, name, val string) (strin
 // cleanID takes from an id what cannot stand in one.
 func cleanID(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional([]byte(string(r))) != "" {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional([]byte(string(r))) {
 			return '-'
 		}
 		return r

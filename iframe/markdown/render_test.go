@@ -4,6 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/microcosm-cc/bluemonday"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/util"
+
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
@@ -41,6 +48,262 @@ func TestXSSIsInert(t *testing.T) {
 			if again := strings.Contains(out, "\xff"); again {
 				t.Errorf("%s: a mark was left over", p.ID)
 			}
+		}
+	}
+}
+
+func link(url, text string) string {
+	return `<a data-href="` + url + `" role="link" tabindex="0">` + text + `</a>`
+}
+
+// What a text becomes. A row a thing that was decided.
+func TestRender(t *testing.T) {
+	const gif = "R0lGODlhAQABAAAAACw="
+	r := newRenderer(t, markdown.Options{NoHeadingIDs: true})
+	for _, c := range []struct{ name, in, want, stopped string }{
+		// links
+		{"link", `[a](https://B.example/c d)`, `<p>[a](` + link("https://b.example/c", "https://B.example/c") + ` d)</p>`, ""},
+		{"host in lower case", `[a](HTTPS://B.Example/C)`, `<p>` + link("https://b.example/C", "a") + `</p>`, ""},
+		{"no href", `<a href="https://b.example">a</a>`, `<p>` + link("https://b.example", "a") + `</p>`, ""},
+		{"script", `[a](javascript:alert(1))`, `<p>a</p>`, "scheme javascript"},
+		{"script in pieces", "<a href=\"java\tscript:alert(1)\">a</a>", `<p><a>a</a></p>`, "scheme javascript"},
+		{"relative", `[a](b)`, `<p>a</p>`, "scheme relative"},
+		{"without a scheme", `[a](//b.example)`, `<p>` + link("https://b.example", "a") + `</p>`, ""},
+		{"backslashes", `[a](https:\\\\b.example\\@c.example)`, `<p>` + link("https://b.example/@c.example", "a") + `</p>`, ""},
+		{"numbers", `[a](http://0x7f.1/)`, `<p>` + link("http://127.0.0.1/", "a") + `</p>`, ""},
+		{"port", `[a](http://b.example:99999/)`, `<p>a</p>`, "scheme malformed"},
+		{"mail", `<a@b.example>`, `<p>` + link("mailto:a@b.example", "a@b.example") + `</p>`, ""},
+		{"phone", `[a](tel:+49-30-123)`, `<p>` + link("tel:+49-30-123", "a") + `</p>`, ""},
+		{"fragment", `[a](#B-c)`, `<p><a data-fragment="user-content-B-c" role="link" tabindex="0">a</a></p>`, ""},
+		{"link in link", `<a href="https://b.example">a [c](https://d.example) e</a>`, `<p>` + link("https://b.example", "a c e") + `</p>`, ""},
+		// what a link says and where it leads
+		{"other host", `[a.com](https://b.example)`, ``, "deception b.example"},
+		{"other host in HTML", `<a href="https://b.example/">see <b>https://a.example</b></a>`, ``, "deception b.example"},
+		{"other host in an image", `[![a.com](x.png)](https://b.example)`, ``, "deception b.example"},
+		{"other mail", `[a@b.example](mailto:a@c.example)`, ``, "deception c.example"},
+		{"user name", `[a](https://b.example@c.example/)`, ``, "deception c.example"},
+		{"letters", "[a](https://\u0430pple.com)", ``, "deception xn--pple-43d.com"},
+		{"same host", `[www.a.example/x](https://a.example/y)`, `<p>` + link("https://a.example/y", "www.a.example/x") + `</p>`, ""},
+		{"no host", `[README.md and node.js 1.2](https://a.example)`, `<p>` + link("https://a.example", "README.md and node.js 1.2") + `</p>`, ""},
+		{"direction", "a \u202eb\u202c c", "<p>a ⟨U+202E⟩b⟨U+202C⟩ c</p>", "deception U+202C, deception U+202E"},
+		{"direction in code", "`a\u2066b`", "<p><code>a⟨U+2066⟩b</code></p>", "deception U+2066"},
+		{"direction as a reference", "a&#x202e;b", "<p>a⟨U+202E⟩b</p>", "deception U+202E"},
+		{"marks stay", "a\u200fb", "<p>a\u200fb</p>", ""},
+		// images
+		{"data", "![a](data:image/gif;base64," + gif + ")", `<p><img src="data:image/gif;base64,` + gif + `" alt="a"></p>`, ""},
+		{"data of another type", "![a](data:image/png;base64," + gif + ")", `<p><img data-warning="image not shown: data that is not of its type" alt="a"></p>`, "image data that is not of its type"},
+		{"SVG", "![a](data:image/svg+xml;base64,PHN2Zz4=)", `<p><img data-warning="image not shown: data that is not of its type" alt="a"></p>`, "image data that is not of its type"},
+		{"remote", "![a](https://b.example/c.png \"d\")", `<p><img data-image="https://b.example/c.png" alt="a" title="d"></p>`, ""},
+		{"of the host", "![a](bailey-image:chart-1)", `<p><img data-image="bailey-image:chart-1" alt="a"></p>`, ""},
+		{"script", "![a](javascript:b)", `<p><img data-warning="image not shown: javascript" alt="a"></p>`, "image javascript"},
+		{"remote in HTML", `<img src="c.png" width="10" height=5 srcset="d" onerror=e>`, `<img width="10" height="5" data-image="c.png">`, "attribute onerror, attribute srcset"},
+		// raw HTML
+		{"unclosed", "<b>a\n\nb", "<p><b>a</b></p>\n<p>b</p>", "unclosed <b>"},
+		{"unclosed block", "<div align=center>\na\n\nb", `<div align="center">` + "\na\n</div><p>b</p>", "unclosed <div>"},
+		{"stray", "a</div></p></section></main>b\n\nc", "<p>ab</p>\n<p>c</p>", "unclosed </div>, unclosed </main>, unclosed </p>, unclosed </section>"},
+		{"crossed", "a <b><i>b</b>c</i>", "<p>a <b><i>b</i></b>c</p>", "unclosed </i>, unclosed <i>"},
+		{"details", "<details><summary>a</summary>\n\n- b\n\n</details>\n\nc", "<details><summary>a</summary>\n<ul>\n<li>b</li>\n</ul>\n</details>\n<p>c</p>", ""},
+		{"end in a paragraph", "<details>\n\na\n</details>\n\nb", "<details>\n<p>a</p>\n</details>\n<p>b</p>", ""},
+		{"end in a line", "<div>\n\na</div> b\n\nc", "<div>\n<p>a</p></div> b\n<p>c</p>", ""},
+		{"paragraph round one", "<p align=\"center\">\n\na\n\n</p>", "<p align=\"center\">\na\n</p>", ""},
+		{"not out of a list", "- a\n\n  </li></ul>\n\n- b", "<ul>\n<li>\n<p>a</p>\n\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>", "unclosed </li>, unclosed </ul>"},
+		{"not out of a quote", "> <div>\n\na", "<blockquote>\n<div>\n</div></blockquote>\n<p>a</p>", "unclosed <div>"},
+		{"table", "<table><tr><th>a<td>b<tr><td>c</table>", "<table><tbody><tr><th>a</th><td>b</td></tr><tr><td>c</td></tr></tbody></table>", ""},
+		{"text in a table", "<table>a<tr>b</table>", "<table><tbody><tr><td>a</td></tr><tr><td>b</td></tr></tbody></table>", ""},
+		{"items without a list", "<li>a", "a", "element <li>"},
+		{"comment", "a <!-- b --> c", "<p>a  c</p>", ""},
+		{"open comment", "a <!-- b", "<p>a &lt;!-- b</p>", ""},
+		{"open script", "<script>\na\n\n*b*", "a\n<p><em>b</em></p>", "element <script>"},
+		{"script", "<script>\na\n\nb</script>\n\nc", "<p>c</p>", "element <script>"},
+		{"names", `<b id="x" name="y" class="z" style="color:red">a</b>`, `<p><b id="user-content-x">a</b></p>`, "attribute class, attribute name, attribute style"},
+		{"not ours to write", `<b role="alert" tabindex="1" data-href="x" aria-label="y">a</b>`, `<p><b>a</b></p>`, "attribute aria-label, attribute data-href, attribute role, attribute tabindex"},
+		{"language", `<code class="language-go host">a</code>`, `<p><code class="language-go">a</code></p>`, ""},
+		{"bounded", "<table><tr><td colspan=1000 rowspan=2>a</table>", `<table><tbody><tr><td rowspan="2">a</td></tr></tbody></table>`, "attribute colspan"},
+		// code
+		{"fence", "```a\nb < c\n```", `<pre><code class="language-a">b &lt; c` + "\n</code></pre>", ""},
+		{"open fence", "~~~\na", "<pre><code>a\n</code></pre>", ""},
+		// footnotes
+		{"unused", "[^a]: b", `<section class="bailey-footnotes">` + "\n<ol>\n" + `<li id="user-content-fn-1">` + "\n<p>b</p>\n</li>\n</ol>\n</section>", ""},
+		{"undefined", "a[^b]", "<p>a[^b]</p>", ""},
+	} {
+		out, report := render(t, r, c.in)
+		checkOutput(t, r, c.in, out, report)
+		if c.want != "" && strings.TrimSpace(out) != c.want {
+			t.Errorf("%s\n--- in\n%s\n--- want\n%s\n--- got\n%s", c.name, c.in, c.want, out)
+		}
+		if c.want == "" && !strings.Contains(out, `<span class="bailey-target"> (`) {
+			t.Errorf("%s: the host is not shown\n%s", c.name, out)
+		}
+		if report.String() != c.stopped {
+			t.Errorf("%s: stopped %q, want %q\n%s", c.name, report, c.stopped, out)
+		}
+	}
+}
+
+func TestFootnotes(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	out, _ := render(t, r, "a[^late] b[^one] c[^late]\n\n[^one]: first[^three]\n[^late]: second\n\n    more\n\nd\n\n[^three]: third\n[^one]: again\n")
+	for i, want := range []string{`id="user-content-fnref-1"`, `>1</a></sup> b`, `id="user-content-fnref-2"`, `>2</a></sup> c`, `id="user-content-fnref-1-2"`, `<p>d</p>`,
+		`<li id="user-content-fn-1">` + "\n<p>second</p>\n<p>more ", `<li id="user-content-fn-2">` + "\n<p>first<sup", `<li id="user-content-fn-3">` + "\n<p>third ",
+		`<li id="user-content-fn-4">` + "\n<p>again</p>"} {
+		at := strings.Index(out, want)
+		if at < 0 {
+			t.Fatalf("%d: %s is missing, or before the one before\n%s", i, want, out)
+		}
+		out = out[at:]
+	}
+}
+
+func TestHeadingIDs(t *testing.T) {
+	r := newRenderer(t, markdown.Options{IDPrefix: "a1-"})
+	out, _ := render(t, r, "# One *two*\n\n# One two\n\n# One two\n\n## Ünï & co!\n\n# ...\n\n[x](#one-two-1) [y](#%C3%BCn%C3%AF--co)")
+	for _, want := range []string{`<h1 id="a1-one-two">`, `<h1 id="a1-one-two-1">`, `<h1 id="a1-one-two-2">`, `<h2 id="a1-ünï--co">`, `<h1 id="a1-section">`,
+		`data-fragment="a1-one-two-1"`, `data-fragment="a1-ünï--co"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%s is missing\n%s", want, out)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, bad := range []markdown.Options{
+		{IDPrefix: "x"}, {IDPrefix: "1-"}, {IDPrefix: `a"-`}, {Schemes: []string{"javascript"}}, {Base: "ftp://a.example"}, {Base: "/x"},
+		{Extensions: []goldmark.Extender{nil}},
+	} {
+		if _, err := markdown.New(bad); err == nil || !strings.HasPrefix(err.Error(), "markdown: ") {
+			t.Errorf("%+v: error %v", bad, err)
+		}
+	}
+	r := newRenderer(t, markdown.Options{Schemes: []string{"https"}, Base: "https://a.example/b/"})
+	if out, report := render(t, r, "[a](http://b.example) [c](mailto:d@e.example) [f](../g)"); out != "<p>a c "+link("https://a.example/g", "f")+"</p>\n" || report.Count(markdown.Scheme) != 2 {
+		t.Errorf("%s %s", out, report)
+	}
+}
+
+// An app's policy takes away, and adds nothing even if it would.
+func TestPolicyNarrows(t *testing.T) {
+	r := newRenderer(t, markdown.Options{Policy: bluemonday.StrictPolicy().AllowElements("p", "em")})
+	if out, _ := render(t, r, "# a\n\n*b* **c** <script>d</script>[e](https://f.example)"); out != "a\n<p><em>b</em> c de</p>\n" {
+		t.Errorf("%q", out)
+	}
+	wide := bluemonday.UGCPolicy()
+	wide.AllowElements("script", "style", "iframe").AllowAttrs("onclick", "href", "src", "style").Globally().AllowUnsafe(true)
+	wide.AddTargetBlankToFullyQualifiedLinks(true)
+	r = newRenderer(t, markdown.Options{Policy: wide})
+	for _, p := range loadXSS(t) {
+		text := p.expand(xssSink)
+		if len(text) > 2000 {
+			continue
+		}
+		out, report := render(t, r, text)
+		checkOutput(t, r, text, out, report)
+	}
+}
+
+// evil is an extension that renders emphasis and headings as what must not be.
+type evil struct{ out string }
+
+func (e evil) Extend(m goldmark.Markdown) {
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(e, 1)))
+}
+
+func (e evil) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	f := func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			w.WriteString(e.out)
+		} else {
+			w.WriteString("</div></mark>")
+		}
+		return ast.WalkContinue, nil
+	}
+	reg.Register(ast.KindEmphasis, f)
+	reg.Register(ast.KindHeading, f)
+}
+
+// What an extension renders is the HTML of a stranger.
+func TestExtensionsCannotWeaken(t *testing.T) {
+	for _, p := range loadXSS(t) {
+		text := p.expand(xssSink)
+		if len(text) > 2000 {
+			continue
+		}
+		r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{evil{text}}})
+		src := "a *b* c\n\n# d\n\n- *e*\n- f\n\ng"
+		out, report := render(t, r, src)
+		checkOutput(t, r, src, out, report)
+	}
+	r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{evil{"<mark>"}}})
+	if out, _ := render(t, r, "a *b* c"); out != "<p>a <mark>b</mark> c</p>\n" {
+		t.Errorf("%s", out)
+	}
+	r = newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{extension.DefinitionList, extension.Typographer}})
+	if out, _ := render(t, r, "a\n: \"b\" -- c\n"); out != "<dl>\n<dt>a</dt>\n<dd>“b” – c</dd>\n</dl>\n" {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestHighlight(t *testing.T) {
+	r := newRenderer(t, markdown.Options{Highlight: func(lang, code string) []markdown.Span {
+		return []markdown.Span{{Class: "key", Len: 2}, {Class: `"><script>`, Len: 1}, {Class: "", Len: 1}, {Class: "x", Len: 1 << 30}, {Class: "y", Len: -5}}
+	}})
+	out, report := render(t, r, "```go\nif <b> {\n```\n\n    plain\n\n- ```js\n  ab\n  ```\n")
+	want := `<pre><code class="language-go"><span class="hl-key">if</span> &lt;<span class="hl-x">b&gt; {` + "\n</span></code></pre>\n" +
+		"<pre><code>plain\n</code></pre>\n<ul>\n<li>\n" + `<pre><code class="language-js"><span class="hl-key">ab</span>` + "\n</code></pre>\n</li>\n</ul>\n"
+	if out != want {
+		t.Errorf("--- got\n%s\n--- want\n%s", out, want)
+	}
+	checkOutput(t, r, "", out, report)
+}
+
+// A panic of an extension costs the block its form.
+func TestExtensionPanics(t *testing.T) {
+	r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{panics{}}})
+	out, report := render(t, r, "*a*\n\nb")
+	if !strings.Contains(out, `<pre class="bailey-plain">*a*`) || !strings.Contains(out, "<p>b</p>") || report.Count(markdown.Broken) != 1 {
+		t.Errorf("%s %s", out, report)
+	}
+}
+
+type panics struct{}
+
+func (panics) Extend(m goldmark.Markdown) {
+	m.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(panics{}, 1)))
+}
+
+func (panics) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindEmphasis, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { panic("x") })
+}
+
+// The last check is a wall of its own: it refuses what the collection's attacks
+// are made of, whatever came before it.
+func TestVerifyRefusesAttacks(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	for _, p := range loadXSS(t) {
+		for _, raw := range p.raw(t, xssSink) {
+			if r.Verify(raw) && len(inert(raw)) > 0 {
+				t.Errorf("%s is accepted: %v\n%.300s", p.ID, inert(raw), raw)
+			}
+		}
+	}
+	for _, bad := range []string{"<p>", "</p>", "<p><p>a</p></p>", "<p a></p>", `<p title=a></p>`, `<p title="a" title="b"></p>`, `<P>a</P>`, "<p >a</p>", "<br/>", "&nbsp;", "&",
+		"a > b", `a " b`, "<b><i>a</b></i>", "<table>a</table>", "<tr></tr>", "<li>a</li>", "<h1><h2>a</h2></h1>", "<p><div>a</div></p>", "\xff", "a\x00", "<!-- a -->",
+		`<a data-href="javascript:a">b</a>`, `<a data-href="https://a@b">c</a>`, `<p id="x">a</p>`, `<p class="x">a</p>`, `<img src="https://a">`, `<p style="a">b</p>`,
+		strings.Repeat("<b>", 500) + strings.Repeat("</b>", 500), `<a data-href="https://a.b"><a data-href="https://a.b">c</a></a>`} {
+		if r.Verify(bad) {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// bluemonday is run only where the last check does not accept what there is: so
+// what that accepts, it must not change.
+func TestPolicyIsIdentity(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	g := rng(t)
+	for range 2000 {
+		out, _ := render(t, r, soup(g, 40))
+		if again := r.Sanitise(out); again != out && strings.TrimSpace(out) != "" {
+			t.Fatalf("--- accepted\n%s\n--- sanitised\n%s", out, again)
 		}
 	}
 }

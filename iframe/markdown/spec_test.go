@@ -102,7 +102,11 @@ func leveled(t testing.TB, s string) string {
 			switch a.Key {
 			case "href", "data-href":
 				a.Key = "href"
-				if u, err := base.Parse(a.Val); err == nil {
+				u, err := base.Parse(a.Val)
+				if err != nil { // a colon in the first part
+					u, err = base.Parse("./" + a.Val)
+				}
+				if err == nil {
 					if u.Path == "" && u.Host != "" && (u.RawQuery != "" || u.Fragment != "") {
 						u.Path = "/"
 					}

@@ -61,8 +61,8 @@ func (v *verifier) text(s []byte) bool {
 	return true
 }
 
-// escaped reports whether s has no character that could mean something else,
-// and no control characters but those in blanks.
+// escaped reports whether s has no character that could mean something else or
+// that turns the direction of text, and no control characters but those in blanks.
 func escaped(s []byte, blanks string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -79,6 +79,8 @@ func escaped(s []byte, blanks string) bool {
 			}
 			i += end
 		case c == '<', c == '>', c == '"', c == '\'', c == 0x7f:
+			return false
+		case c == 0xe2 && directional(s[i:]):
 			return false
 		case c < ' ' && bytes.IndexByte([]byte(blanks), c) < 0:
 			return false
