@@ -289,13 +289,6 @@ func inertBalance(out string, add func(string, ...any)) {
 var rawGoldmark = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))
 
-// forms are the texts p is tried as: as it stands, and in an HTML block, where
-// Markdown leaves alone what it would otherwise take for text.
-func (p xssPayload) forms(sink string) []string {
-	text := p.expand(sink)
-	return []string{text, "<div>\n" + text + "\n</div>"}
-}
-
 // raw returns what p's forms become with the sanitiser off. What would exhaust
 // goldmark itself is cut short: those rows are about the caps before it.
 func (p xssPayload) raw(t testing.TB, sink string) []string {

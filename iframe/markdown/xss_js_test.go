@@ -4,7 +4,6 @@ package markdown_test
 
 import (
 	"context"
-	_ "embed"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -13,15 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/iframe/internal/xss"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
-)
-
-var (
-	//go:embed testdata/xss/harness.html
-	xssHarnessHTML string
-	//go:embed testdata/xss/harness.js
-	xssHarnessJS string
 )
 
 // xssAttack is one insertion of one text.
@@ -56,8 +49,8 @@ func newXSSPage(t *testing.T) *xssPage {
 		}
 		return v
 	}
-	testpage.Serve(t, testpage.Response{Path: "/xss/harness.js", Body: xssHarnessJS, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"}})
-	at := testpage.Serve(t, testpage.Response{Path: "/xss/harness.html", Body: xssHarnessHTML, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"}})
+	testpage.Serve(t, testpage.Response{Path: "/xss/harness.js", Body: xss.HarnessJS, Header: map[string]string{"Content-Type": "text/javascript; charset=utf-8"}})
+	at := testpage.Serve(t, testpage.Response{Path: "/xss/harness.html", Body: xss.HarnessHTML, Header: map[string]string{"Content-Type": "text/html; charset=utf-8"}})
 	doc := must(jsx.Get(jsx.Global(), "document"))
 	frame := must(jsx.Call(doc, "createElement", "iframe"))
 	scope := jsx.NewScope(jsx.ScopeOptions{})
@@ -226,7 +219,7 @@ func TestXSSSanitisedDoesNothing(t *testing.T) {
 	t.Logf("%d renderings, each inserted in four ways", rendered)
 
 	// The harness still hears and the sink still counts.
-	control := []xssAttack{{"control-run", "<img src=x: onerror=" + xssMarker("control-run") + ">"}, {"control-load", `<img src="` + sink + `/control-load">`}}
+	control := []xssAttack{{"control-run", "<img src=x: onerror=" + xss.Marker("control-run") + ">"}, {"control-load", `<img src="` + sink + `/control-load">`}}
 	if o := p.run(control, "innerHTML", false); !slices.Contains(o.Heard, "control-run") {
 		t.Error("the control did not run: this test proves nothing")
 	}
