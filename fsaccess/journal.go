@@ -74,6 +74,9 @@ type journal struct {
 	store journalStore
 
 	mu      sync.Mutex
+	lease   func() // gives the store back to other tabs; nil when it is not ours
+	leased  time.Time
+	visits  int
 	loaded  bool
 	records []*record // by Seq
 	blobs   map[string]*blobUse
@@ -111,17 +114,57 @@ func (j *journal) close() error {
 // enter takes the journal for one change: no other tab or goroutine is in it.
 func (j *journal) enter(ctx context.Context) (leave func(), err error) {
 	j.mu.Lock()
-	unlock, err := j.store.c.base().lock(ctx, logFolder)
-	if err != nil {
+	if err := j.arrive(ctx); err != nil {
+		j.depart(true)
 		j.mu.Unlock()
 		return nil, err
 	}
-	leave = func() { unlock(); j.mu.Unlock() }
-	if err := j.catchUp(ctx); err != nil {
-		leave()
-		return nil, err
+	return func() { j.depart(false); j.mu.Unlock() }, nil
+}
+
+// Between tabs the journal is locked by the browser, which takes as long as a
+// small write. So a lock is kept for a moment after a change: who writes many
+// files in a row asks once, and need not look for other tabs' records either.
+const (
+	leaseIdle = 100 * time.Millisecond // without a change, then others may
+	leaseMax  = time.Second            // in any case
+)
+
+// arrive is called with mu held.
+func (j *journal) arrive(ctx context.Context) error {
+	if j.lease != nil && j.loaded {
+		return context.Cause(ctx)
 	}
-	return leave, nil
+	if j.lease == nil {
+		unlock, err := j.store.c.base().lock(ctx, logFolder)
+		if err != nil {
+			return err
+		}
+		j.lease, j.leased = unlock, time.Now()
+	}
+	return j.catchUp(ctx)
+}
+
+// depart is called with mu held.
+func (j *journal) depart(now bool) {
+	if j.lease == nil {
+		return
+	}
+	j.visits++
+	if now || j.store.c.base().across == nil || time.Since(j.leased) > leaseMax {
+		j.lease()
+		j.lease = nil
+		return
+	}
+	visit := j.visits
+	time.AfterFunc(leaseIdle, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.lease != nil && j.visits == visit {
+			j.lease()
+			j.lease = nil
+		}
+	})
 }
 
 func (j *journal) last() int64 {
