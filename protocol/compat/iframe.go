@@ -1,0 +1,112 @@
+package compat
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// IframeConfig is the configuration of BTCP's iframe sandbox:
+//
+//	{"config": {"sandbox": "iframe", "iframeOptions": {"sandbox": "allow-scripts", "csp": {"default-src": "'none'"}}}}
+//
+// It can only narrow what an enclave has anyway.
+type IframeConfig struct {
+	Flags []string            // of the sandbox attribute; nil if it was not given
+	CSP   map[string][]string // sources by directive
+}
+
+// ParseIframeConfig reads a configuration. Every flag but allow-scripts is an error,
+// allow-same-origin most of all: next to scripts it undoes the sandbox.
+func ParseIframeConfig(text string) (IframeConfig, error) {
+	r, err := open("iframe config", text, protocol.JSONLimits{Bytes: 64 << 10, Depth: 8})
+	if err != nil {
+		return IframeConfig{}, err
+	}
+	var c IframeConfig
+	config := r.object("config")
+	if kind := config.text("sandbox", 32); config.err == nil && kind != "iframe" {
+		config.fail("sandbox", "must be iframe")
+	}
+	if config.has("iframeOptions") {
+		o := config.object("iframeOptions")
+		if o.has("sandbox") {
+			c.Flags = strings.Fields(o.text("sandbox", 256))
+			for _, f := range c.Flags {
+				if f != "allow-scripts" {
+					o.fail("sandbox", "the flag "+f+" would widen the sandbox; only allow-scripts is taken")
+				}
+			}
+		}
+		if o.has("csp") {
+			csp := o.object("csp")
+			c.CSP = map[string][]string{}
+			for name := range csp.m {
+				sources := csp.text(name, 4096)
+				if strings.ContainsAny(sources, ";,\r\n") || !directiveName(name) {
+					csp.fail(name, "is not a directive with its sources")
+				}
+				c.CSP[name] = strings.Fields(strings.ToLower(sources))
+			}
+			o.close(csp)
+		}
+		config.close(o)
+	}
+	r.close(config)
+	return c, r.done()
+}
+
+func directiveName(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// Narrow puts the configuration's policy on top of base, the enclave's own, whose
+// directives hold their sources; one that base lacks falls back to its default-src.
+// A source that base does not have is an error. 'unsafe-inline' for scripts and
+// styles, which the dialect's own example has, grants nothing and is left out: our
+// scripts run by their hashes.
+func (c IframeConfig) Narrow(base map[string][]string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for name, sources := range base {
+		out[name] = slices.Clone(sources)
+	}
+	names := make([]string, 0, len(c.CSP))
+	for name := range c.CSP {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name == "script-src" || name == "script-src-elem" || name == "worker-src" || name == "default-src" {
+			// These carry the enclave itself: they may be named, and are not changed.
+			if err := c.within(name, base); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err := c.within(name, base); err != nil {
+			return nil, err
+		}
+		kept := slices.DeleteFunc(slices.Clone(c.CSP[name]), inert)
+		if len(kept) == 0 {
+			kept = []string{"'none'"}
+		}
+		out[name] = kept
+	}
+	return out, nil
+}
+
+func inert(source string) bool { return source == "'unsafe-inline'" || source == "'none'" }
+
+func (c IframeConfig) within(name string, base map[string][]string) error {
+	has, ok := base[name]
+	if !ok {
+		has = base["default-src"]
+	}
+	for _, source := range c.CSP[name] {
+		if !inert(source) && !slices.Contains(has, source) {
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "csp", name, "the source %s would widen the enclave's policy", source)
+		}
+	}
+	return nil
+}
