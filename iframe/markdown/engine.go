@@ -301,7 +301,7 @@ func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit st
 
 // assemble makes the HTML of a block from its parts.
 func (d *doc) assemble(b *block) {
-	b.html, b.report = d.join(d.parts[b.first : b.last+1])
+	b.html, b.report, _ = d.join(d.parts[b.first : b.last+1])
 	for _, p := range d.parts[b.first : b.last+1] {
 		b.report.merge(p.report)
 		if p.kind != noteSegment {
@@ -310,14 +310,15 @@ func (d *doc) assemble(b *block) {
 	}
 }
 
-// join balances and checks the streams of parts that make a block.
-func (d *doc) join(parts []*part) (html string, report Report) {
+// join balances and checks the streams of parts that make a block. It returns the
+// limit that was hit, if one was, and then the text of all as it is.
+func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	if p := parts[0]; len(parts) == 1 && !p.raw && p.kind != noteSegment && d.r.opts.Policy == nil {
 		switch {
 		case isBlank(p.stream):
-			return "", report
+			return "", report, ""
 		case p.checked || verify(d.r.opts.IDPrefix, p.stream):
-			return string(p.stream), report
+			return string(p.stream), report, ""
 		}
 	}
 	var streams [][]byte
@@ -337,24 +338,34 @@ func (d *doc) join(parts []*part) (html string, report Report) {
 		}
 		until = append(until, ends)
 	}
-	out, limit := slices.Concat(streams...), ""
+	out := slices.Concat(streams...)
 	if raw {
 		out, limit = balance(d.r, streams, until, &report)
 	}
 	if limit == "" {
 		if isBlank(out) {
-			return "", report
+			return "", report, ""
 		}
 		if d.r.opts.Policy != nil {
 			out = d.r.narrow(out)
 		}
 		if verify(d.r.opts.IDPrefix, out) {
-			return string(out), report
+			return string(out), report, ""
 		}
 		limit = "broken"
 	}
 	w := &sink{}
 	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
 	report.merge(w.report)
-	return w.String(), report
+	return w.String(), report, limit
+}
+
+// apart closes every tag of parts at the end of its own part: they are too much
+// for one block.
+func apart(parts []*part) {
+	for _, p := range parts {
+		for i := range p.tags {
+			p.tags[i].until = p.index
+		}
+	}
 }

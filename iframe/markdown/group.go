@@ -76,6 +76,12 @@ func (g *grouping) decide(d *doc, to int) {
 	for g.decided < to {
 		first := g.decided
 		last := groupEnd(d.parts, first, to)
+		if last > first {
+			if _, _, limit := d.join(d.parts[first : last+1]); limit != "" {
+				apart(d.parts[first : last+1])
+				last = first
+			}
+		}
 		b := &block{index: len(d.blocks), first: first, last: last}
 		for _, p := range d.parts[first : last+1] {
 			p.block = b

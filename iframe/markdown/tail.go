@@ -127,7 +127,17 @@ func (d *doc) tailBlocks(pending []*part) []shownBlock {
 				}
 			}
 		}
-		if html, _ := d.join(parts[first : last+1]); html != "" {
+		html, _, limit := d.join(parts[first : last+1])
+		if limit != "" && last > first {
+			keep := tagsOf(parts)
+			apart(parts[first : last+1])
+			for _, p := range parts[first : last+1] {
+				if html, _, _ := d.join([]*part{p}); html != "" {
+					now = append(now, shownBlock{p.index, html})
+				}
+			}
+			keep()
+		} else if html != "" {
 			now = append(now, shownBlock{parts[first].index, html})
 		}
 		first = last + 1
@@ -144,6 +154,19 @@ func (d *doc) tailBlocks(pending []*part) []shownBlock {
 		}
 	}
 	return now
+}
+
+// tagsOf remembers where tags end, and puts it back.
+func tagsOf(parts []*part) (restore func()) {
+	var was [][]tagEvent
+	for _, p := range parts {
+		was = append(was, slices.Clone(p.tags))
+	}
+	return func() {
+		for i, p := range parts {
+			p.tags = was[i]
+		}
+	}
 }
 
 // tailParts renders the text that is in no part yet.
