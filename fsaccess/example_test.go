@@ -1,0 +1,58 @@
+package fsaccess_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// A folder with a policy in front and an undo behind. In a browser it would
+// come from Pick, Restore, OPFS or a drop; the rest is the same.
+func Example() {
+	ctx := context.Background()
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	undo := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	notes, _ := protocol.ParsePattern("notes")
+
+	work := fsaccess.NewJournal(fsaccess.Guard(dir, protocol.FSPolicy{AllowWrite: []protocol.Pattern{notes}}), undo)
+	fmt.Println(work.MkdirAll("notes", 0o755))
+	fmt.Println(work.WriteFile("notes/a.md", []byte("first\n"), 0o644))
+	fmt.Println(work.WriteFile("notes/a.md", []byte("second\n"), 0o644))
+	err := work.WriteFile("elsewhere.md", nil, 0o644)
+	fmt.Println(errors.Is(err, fsaccess.ErrDenied))
+
+	fmt.Println(work.Undo(ctx))
+	text, _ := work.ReadFile("notes/a.md")
+	fmt.Printf("%s", text)
+	// Output:
+	// <nil>
+	// <nil>
+	// <nil>
+	// true
+	// <nil>
+	// first
+}
+
+// An overlay shows what would change before anything does.
+func ExampleNewOverlay() {
+	ctx := context.Background()
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	_ = dir.WriteFile("poem.txt", []byte("roses are red\n"), 0o644)
+
+	work := fsaccess.NewOverlay(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	_ = work.WriteFile("poem.txt", []byte("roses are blue\n"), 0o644)
+	diff, _ := work.DiffText(ctx, "poem.txt")
+	fmt.Print(diff)
+	applied, err := work.Apply(ctx)
+	fmt.Println(len(applied), err)
+	// Output:
+	// --- a/poem.txt
+	// +++ b/poem.txt
+	// @@ -1 +1 @@
+	// -roses are red
+	// +roses are blue
+	// 1 <nil>
+}

@@ -1,0 +1,182 @@
+package fsaccess
+
+import (
+	"context"
+	"io/fs"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	fi, err := g.core.stat(ctx, name)
+	op, size := "write", int64(0)
+	switch {
+	case err == nil && fi.IsDir():
+		return nil, errIsDir
+	case err == nil:
+		size = fi.Size()
+	case notExist(err):
+		op, size = "create", -1
+	default:
+		return nil, err
+	}
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: op, Path: name}); err != nil {
+		return nil, err
+	}
+	if size < 0 {
+		if err := g.fresh(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	r, err := g.core.replace(ctx, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &guardReplacement{replacement: r, g: g, name: name, before: size}, nil
+}
+
+type guardReplacement struct {
+	replacement
+	g      *guard
+	name   string
+	before int64 // -1: a new file
+	size   int64
+	head   []byte
+}
+
+func (r *guardReplacement) Write(p []byte) (int, error) {
+	if r.size+int64(len(p)) > r.g.p.MaxWrite {
+		return 0, refuse(ErrTooLarge, "one file may have %d bytes", r.g.p.MaxWrite)
+	}
+	if err := r.g.room(r.size+int64(len(p))-max(0, r.before), 0, true); err != nil {
+		return 0, err
+	}
+	n, err := r.replacement.Write(p)
+	r.size += int64(n)
+	if room := inspectMax - len(r.head); room > 0 {
+		r.head = append(r.head, p[:min(n, room)]...)
+	}
+	return n, err
+}
+
+func (r *guardReplacement) commit(ctx context.Context) error {
+	kinds := classify(r.name, r.head, r.size)
+	var old core
+	files := 0
+	if r.before >= 0 {
+		old = r.g.core
+	} else {
+		files = 1
+	}
+	if err := r.g.content(ctx, r.name, kinds, r.name, old); err != nil {
+		return err
+	}
+	grow := r.size - max(0, r.before)
+	if err := r.g.room(grow, files, false); err != nil {
+		return err
+	}
+	if err := r.replacement.commit(ctx); err != nil {
+		_ = r.g.room(-grow, -files, false)
+		return err
+	}
+	return nil
+}
+
+func (g *guard) remove(ctx context.Context, name string) error {
+	size, err := g.mayRemove(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := g.core.remove(ctx, name); err != nil {
+		return err
+	}
+	return g.room(-size, -1, false)
+}
+
+func (g *guard) removeAll(ctx context.Context, name string) error {
+	size, err := g.mayRemove(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := g.core.removeAll(ctx, name); err != nil {
+		return err
+	}
+	return g.room(-size, 0, false)
+}
+
+// mayRemove also looks below: what is protected is not removed with a folder
+// above it.
+func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err error) {
+	if err := g.change(ctx, protocol.OpRemove, Question{Op: "remove", Path: name}); err != nil {
+		return 0, err
+	}
+	err = g.below(ctx, name, func(e Entry) error {
+		size += e.Size
+		return g.writable(protocol.OpRemove, e.Path)
+	})
+	return size, err
+}
+
+// below visits a file, or all in a folder.
+func (g *guard) below(ctx context.Context, name string, do func(Entry) error) error {
+	fi, err := g.core.stat(ctx, name)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		return do(entryOf(name, fi))
+	}
+	var derr error
+	err = walkCore(ctx, g.core, name, pageSize, func(page []Entry) bool {
+		for _, e := range page {
+			if e.Size == badFolder {
+				e.Size = 0
+			}
+			if derr = do(e); derr != nil {
+				return false
+			}
+		}
+		return true
+	})
+	if derr != nil {
+		return derr
+	}
+	return err
+}
+
+func (g *guard) rename(ctx context.Context, from, to string) error {
+	if err := g.change(ctx, protocol.OpRemove, Question{Op: "rename", Path: from, To: to}); err != nil {
+		return err
+	}
+	if err := g.fresh(ctx, to); err != nil {
+		return err
+	}
+	err := g.below(ctx, from, func(e Entry) error {
+		next := to + e.Path[len(from):]
+		if err := g.writable(protocol.OpRemove, e.Path); err != nil {
+			return err
+		}
+		op := protocol.OpWrite
+		if e.Dir {
+			op = protocol.OpMkdir
+		}
+		if err := g.writable(op, next); err != nil {
+			return err
+		}
+		if err := g.read(e.Path); err != nil && g.mayRead(next) {
+			return err // a rename must not make readable what may not be read
+		}
+		if e.Dir {
+			return nil
+		}
+		kinds, err := kindsOfAs(ctx, g.core, e.Path, next)
+		if err != nil {
+			return err
+		}
+		return g.content(ctx, next, kinds, e.Path, g.core)
+	})
+	if err != nil {
+		return err
+	}
+	return g.core.rename(ctx, from, to)
+}

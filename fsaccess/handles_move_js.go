@@ -1,0 +1,83 @@
+package fsaccess
+
+import (
+	"context"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+func (h *handles) remove(ctx context.Context, name string) error {
+	return h.removeEntry(ctx, name, false)
+}
+
+func (h *handles) removeAll(ctx context.Context, name string) error {
+	return h.removeEntry(ctx, name, true)
+}
+
+func (h *handles) removeEntry(ctx context.Context, name string, recursive bool) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	base, err := jsName(name)
+	if err != nil {
+		return err
+	}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		_, err := await(ctx, d, "removeEntry", base, map[string]any{"recursive": recursive})
+		return err
+	})
+	h.forget(name)
+	return err
+}
+
+// rename uses move() where the browser has it and the new name is free: what
+// move() does to a file that is there differs between browsers.
+func (h *handles) rename(ctx context.Context, from, to string) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	defer h.forget(to)
+	defer h.forget(from)
+	if ok, err := h.tryMove(ctx, from, to); ok || err != nil {
+		return err
+	}
+	return copyRename(ctx, h, from, to)
+}
+
+func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err error) {
+	if !h.move {
+		return false, nil
+	}
+	if _, _, err := h.entry(ctx, to); !notExist(err) {
+		return false, nil
+	}
+	handle, isDir, err := h.entry(ctx, from)
+	if err != nil {
+		return false, err
+	}
+	if isDir {
+		if !h.dmove || h.source != "opfs" {
+			return false, nil
+		}
+		if handle, err = h.dir(ctx, from); err != nil {
+			return false, err
+		}
+	}
+	parent, err := h.dir(ctx, parentOf(to))
+	if err != nil {
+		return false, err
+	}
+	if _, err := await(ctx, handle, "move", parent, baseOf(to)); err != nil {
+		if context.Cause(ctx) != nil {
+			return false, err
+		}
+		// Whatever it did not like, copying is still there; but only if it
+		// left the old name alone.
+		h.forget(from)
+		if _, _, serr := h.entry(ctx, from); serr == nil {
+			return false, nil
+		}
+		return false, err
+	}
+	return true, nil
+}

@@ -1,0 +1,128 @@
+package fsaccess
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Change is one line of the history: a step that Undo takes back as a whole.
+type Change struct {
+	ID     int64
+	Time   time.Time
+	Op     string // "write", "create", "mkdir", "remove", "rename", "undo", "redo"
+	Label  string // of the group, if any
+	Cause  string // from [WithCause]
+	Paths  []string
+	Undone bool  // by an undo that still stands
+	Bytes  int64 // kept to be able to undo it
+}
+
+// History lists the steps there are, newest first.
+func (w *Journal) History(ctx context.Context) ([]Change, error) {
+	leave, err := w.j.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	undone := w.j.undone()
+	var out []Change
+	index := make(map[int64]int)
+	for _, r := range w.j.records {
+		i, ok := index[r.Group]
+		if !ok {
+			i = len(out)
+			index[r.Group] = i
+			out = append(out, Change{ID: r.Group, Time: r.Time, Op: r.Op, Label: r.Label, Cause: r.Cause,
+				Undone: undone(r.Group)})
+		}
+		c := &out[i]
+		for _, p := range r.paths() {
+			if !slices.Contains(c.Paths, p) {
+				c.Paths = append(c.Paths, p)
+			}
+		}
+		c.Bytes += r.size
+		w.j.eachBlob(r, func(_ string, size int64) { c.Bytes += size })
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// Diff shows what a step of the history changed, as unified diffs.
+func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
+	leave, err := w.j.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	var out strings.Builder
+	found := false
+	for _, r := range w.j.records {
+		if r.Group != id {
+			continue
+		}
+		found = true
+		for _, e := range r.Effects {
+			d, err := w.j.diffEffect(ctx, r, e)
+			if err != nil {
+				return "", err
+			}
+			out.WriteString(d)
+		}
+	}
+	if !found {
+		return "", fmt.Errorf("step %d: %w", id, ErrNothing)
+	}
+	return out.String(), nil
+}
+
+func (j *journal) diffEffect(ctx context.Context, r *record, e effect) (string, error) {
+	a, b := "a/"+e.Path, "b/"+e.Path
+	switch {
+	case e.From != "":
+		return "rename from " + e.From + "\nrename to " + e.Path + "\n", nil
+	case e.Before.dir() || e.After.dir():
+		if e.After.dir() {
+			return "new folder " + e.Path + "\n", nil
+		}
+		return "deleted folder " + e.Path + "\n", nil
+	}
+	var old, now []byte
+	var err error
+	if e.Before.none() {
+		a = "/dev/null"
+	} else if e.Before.Size > diffLimit {
+		return fmt.Sprintf("--- %s\n+++ %s\nLarge files differ: %d bytes, then %d bytes.\n", a, b, e.Before.Size, e.After.Size), nil
+	} else if old, err = j.store.content(ctx, r, e.Before); err != nil {
+		return "", err
+	}
+	if e.After.none() {
+		b = "/dev/null"
+	} else if now, err = j.afterwards(ctx, r, e); err != nil {
+		return "", err
+	}
+	return UnifiedDiff(a, b, old, now), nil
+}
+
+// afterwards finds what a change left behind: it is the before-image of a later
+// change, or still there.
+func (j *journal) afterwards(ctx context.Context, r *record, e effect) ([]byte, error) {
+	for _, s := range j.records {
+		for _, f := range s.Effects {
+			if s.Seq > r.Seq && f.From == "" && f.Before.same(e.After) {
+				return j.store.content(ctx, s, f.Before)
+			}
+		}
+	}
+	if e.After.Size > diffLimit {
+		return []byte(fmt.Sprintf("(%d bytes)\n", e.After.Size)), nil
+	}
+	data, err := j.core.readFile(ctx, e.Path)
+	if err == nil && hashOf(data) == e.After.Hash {
+		return data, nil
+	}
+	return []byte("(changed since, or moved)\n"), nil
+}
