@@ -169,6 +169,9 @@ scan:
 		}
 	}
 	for _, b := range brackets {
+		if b+1 < len(s) && s[b+1] == '^' && bytes.IndexByte(s[b:], ' ') < 0 {
+			cut = min(cut, b) // a footnote
+		}
 		if b < cut {
 			hide = append(hide, b)
 		}
