@@ -2,8 +2,6 @@ package fsaccess
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"io/fs"
@@ -142,13 +140,6 @@ func copyDir(ctx context.Context, src core, from string, dst core, to string, fi
 		}
 	}
 	return nil
-}
-
-// swapName makes a name that is not in use.
-func swapName() string {
-	var b [8]byte
-	rand.Read(b[:])
-	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
 }
 
 // respellName is the third name by which a respelling goes. It follows from

@@ -4,6 +4,8 @@ package fsaccess
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -274,3 +276,10 @@ func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) 
 type osFile struct{ *os.File }
 
 func (f *osFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
+
+// swapName makes a name that is not in use.
+func swapName() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
+}

@@ -22,9 +22,8 @@ type handles struct {
 	move   bool // file handles have move()
 	dmove  bool // folder handles have it
 
-	mu    sync.Mutex
-	dirs  map[string]jsx.Value // known folder handles; they are names, not things
-	count int
+	mu   sync.Mutex
+	dirs map[string]jsx.Value // known folder handles; they are names, not things
 }
 
 func newHandles(root jsx.Value, source string, mode Mode, scope string) (*Folder, error) {

@@ -22,10 +22,9 @@ type natives struct {
 	gather  jsx.Value  // Array.fromAsync, bound; undefined where it is not
 	floats  jsx.Value  // Float64Array.from, bound
 
-	getFile                   jsx.Value // uncurried, to be mapped over handles
-	handleName, handleKind    jsx.Value
-	fileSize, fileTime        jsx.Value
-	resultValue, resultReason jsx.Value
+	getFile                jsx.Value // uncurried, to be mapped over handles
+	handleName, handleKind jsx.Value
+	fileSize, fileTime     jsx.Value
 }
 
 var nativeOnce = sync.OnceValues(newNatives)
