@@ -4,4 +4,6 @@ package frame
 const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
 	documentHash = "'sha256-QfrRl1incLAYUznE1F6OKnKOiKP+3fKhTXEGRcpqYYI='"
+	domainHash   = "'sha256-aQQ9OEqeZZrAt+Ldk+WS5bDTQSAA1xGUxkuRprSOeu4='"
+	enclaveHash  = "'sha256-Ke9MztwWh9B0SzgcmEapV8WTO7MK7yK2FVgqY21Zpy8='"
 )

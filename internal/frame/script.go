@@ -22,6 +22,10 @@ var (
 	outerText string
 	//go:embed document.js
 	documentText string
+	//go:embed domain.js
+	domainText string
+	//go:embed enclave.js
+	enclaveText string
 	//go:embed document.css
 	documentCSS string
 )
@@ -29,10 +33,12 @@ var (
 var (
 	outerScript    = Script{"outer.js", outerText, outerHash}
 	documentScript = Script{"document.js", documentText, documentHash}
+	domainScript   = Script{"domain.js", domainText, domainHash}
+	enclaveScript  = Script{"enclave.js", enclaveText, enclaveHash}
 )
 
 // Scripts are all scripts that Bailey puts into frames.
-func Scripts() []Script { return []Script{outerScript, documentScript} }
+func Scripts() []Script { return []Script{outerScript, documentScript, domainScript, enclaveScript} }
 
 // ScriptHashes are the CSP source expressions of [Scripts]. A srcdoc frame
 // inherits its page's policy, so a page whose script-src has neither these nor

@@ -1,0 +1,418 @@
+package iframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// run is one run of code. The pool's loop owns it.
+type run struct {
+	id      string
+	program string
+	start   *protocol.MsgStart
+	limits  protocol.Limits
+	opts    RunOptions
+	lines   int // of the code
+	state   *protocol.RunState
+	began   time.Time
+	ctx     context.Context // of the tools; ends with the run
+	cancel  context.CancelFunc
+	calls   *caller
+	scope   *jsx.Scope
+	slot    *slot
+	open    map[int]*call
+	result  protocol.RunResult
+	aborted bool
+	over    bool          // the result is settled
+	done    chan struct{} // result is complete
+}
+
+// call is a tool call under way.
+type call struct {
+	m  *protocol.MsgToolCall
+	at time.Time
+}
+
+func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*protocol.RunResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, protocol.Errorf(protocol.CodeOf(err), "run", "", "%w", err)
+	}
+	id := im.ids.Next()
+	program, start, limits, err := newProgram(im.opts.EnclaveOptions, code, id, opts)
+	if err != nil {
+		return nil, err
+	}
+	state, err := protocol.NewRunState(limits, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{id: id, program: program, start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
+		scope: jsx.NewScope(jsx.ScopeOptions{}), open: map[int]*call{}, done: make(chan struct{})}
+	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.calls = newCaller(context.WithoutCancel(ctx))
+	defer r.cancel()
+	defer r.scope.Close()
+	defer r.calls.close()
+	im.do(func() { im.waiting = append(im.waiting, r); im.assign() })
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		im.do(func() { im.abort(r, context.Cause(ctx)) })
+	case <-im.done:
+	}
+	select {
+	case <-r.done:
+	case <-im.done:
+		select {
+		case <-r.done:
+		default:
+			im.mu.Lock()
+			defer im.mu.Unlock()
+			if im.err != nil {
+				return nil, im.err
+			}
+			return nil, ErrClosed
+		}
+	}
+	if r.began.IsZero() && !r.result.Success {
+		return nil, r.result.Err()
+	}
+	return &r.result, r.result.Err()
+}
+
+// beginRun starts r on a broker that is ready.
+func (im *poolImpl) beginRun(s *slot, r *run) {
+	s.ready, s.run, r.slot, r.began = false, r, s, time.Now()
+	im.count(func(st *PoolStats) { st.Runs++ })
+	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
+	var text string
+	if err == nil {
+		text, err = encodeStart(s.gen, r.start)
+	}
+	if err == nil {
+		err = s.data.Post(r.program)
+	}
+	if err == nil {
+		err = r.state.Send(r.start)
+	}
+	if err == nil {
+		err = s.data.Post(text)
+	}
+	if err == nil {
+		_, err = r.scope.AfterFunc(r.limits.Time, func() {
+			im.do(func() { im.end(r, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", r.limits.Time)) })
+		})
+	}
+	r.program = ""
+	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.began})
+	if err != nil {
+		im.end(r, protocol.ErrSandbox, "the run could not be started: "+err.Error())
+	}
+}
+
+// end ends a run from outside.
+func (im *poolImpl) end(r *run, code protocol.Code, why string) {
+	if r.slot != nil && r.slot.run == r {
+		im.stop(r.slot, code, why)
+		return
+	}
+	im.finish(r, code, why)
+}
+
+// abort ends a run whose context has ended, after its grace.
+func (im *poolImpl) abort(r *run, cause error) {
+	if r.over || r.aborted {
+		return
+	}
+	r.aborted = true
+	code, why := protocol.ErrAborted, "the caller ended the run"
+	if errors.Is(cause, context.DeadlineExceeded) {
+		code, why = protocol.ErrTimeout, "the caller's deadline was reached"
+	}
+	r.cancel()
+	if s := r.slot; s != nil && s.run == r && r.opts.Grace > 0 {
+		im.send(s, &protocol.MsgAbort{Reason: why})
+		if _, err := r.scope.AfterFunc(r.opts.Grace, func() { im.do(func() { im.end(r, code, why) }) }); err == nil {
+			return
+		}
+	}
+	im.end(r, code, why)
+}
+
+// send posts a message to a slot's broker.
+func (im *poolImpl) send(s *slot, m protocol.Message) {
+	r := s.run
+	if r == nil || r.state.Send(m) != nil {
+		return
+	}
+	limits := r.limits.JSON()
+	text, err := protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, limits)
+	if a, ok := m.(*protocol.MsgToolResponse); ok && err != nil {
+		p := protocol.Public(protocol.Errorf(protocol.CodeOf(err), "answer", "", "the tool's result can't be sent: %v", err))
+		m = &protocol.MsgToolResponse{CallID: a.CallID, Error: &p}
+		text, err = protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, limits)
+	}
+	if err == nil {
+		err = s.data.Post(text)
+	}
+	if err != nil {
+		im.end(r, protocol.ErrSandbox, "a message could not be sent: "+err.Error())
+	}
+}
+
+// heard takes what the broker of s says. The broker is trusted, and checked all the
+// same: it parses what the untrusted worker wrote.
+func (im *poolImpl) heard(s *slot, text string) {
+	s.pong()
+	if text == frame.Idle {
+		im.idle(s)
+		return
+	}
+	l := im.opts.Limits
+	b, err := protocol.DecodeBatch(text, protocol.BrokerToHost, protocol.JSONLimits{
+		Bytes: l.MessageBytes + l.ConsoleBytes + l.Output + 1<<16, Depth: l.MessageDepth + 4, Nodes: l.MessageNodes + l.ConsoleBytes,
+	})
+	if err != nil {
+		im.stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not: "+err.Error())
+		return
+	}
+	if b.Gen != s.gen {
+		return
+	}
+	for i, m := range b.Messages {
+		if im.slots[s.id] != s {
+			return // an earlier one ended it
+		}
+		im.message(s, m, b.Sizes[i])
+	}
+}
+
+func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
+	switch m.(type) {
+	case *protocol.MsgPong:
+		return
+	case *protocol.MsgReady:
+		if s.run == nil && !s.ready {
+			s.ready = true
+			if im.first != nil {
+				im.first <- nil
+				im.first = nil
+			}
+			im.assign()
+		}
+		return
+	}
+	r := s.run
+	if r == nil {
+		return // of a run that has ended
+	}
+	if v, ok := m.(*protocol.MsgViolation); ok {
+		if v.Code == protocol.ErrSandbox && strings.HasPrefix(v.Detail, "blocked") {
+			im.fail(enclaveBlockedError())
+		}
+		im.stop(s, v.Code, v.Detail)
+		return
+	}
+	if err := r.state.Receive(m, size); err != nil {
+		im.stop(s, protocol.CodeOf(err), err.Error())
+		return
+	}
+	switch m := m.(type) {
+	case *protocol.MsgConsole:
+		row := protocol.ConsoleRow{Level: m.Level, Args: m.Args, At: time.Since(r.began)}
+		r.result.Console = append(r.result.Console, row)
+		if r.opts.OnConsole != nil {
+			r.calls.inOrder(func(context.Context) { r.opts.OnConsole(row) })
+		}
+	case *protocol.MsgToolCall:
+		c := &call{m, time.Now()}
+		r.open[m.CallID] = c
+		go im.tool(s, r, c)
+	case *protocol.MsgResult:
+		s.run, s.ending = nil, true
+		gen := s.gen
+		_, _ = s.scope.AfterFunc(endGrace, func() {
+			im.do(func() {
+				if im.slots[s.id] == s && s.ending && s.gen == gen {
+					im.kill(s)
+					im.assign()
+				}
+			})
+		})
+		im.result(r, m)
+	}
+}
+
+// idle: the run of s has ended and its worker is gone, so the frame can be used
+// again, with another port.
+func (im *poolImpl) idle(s *slot) {
+	if s.run != nil {
+		im.stop(s, protocol.ErrSecurityViolation, "the broker said idle before a result")
+		return
+	}
+	if !s.ending {
+		return
+	}
+	_ = s.data.Close()
+	im.count(func(st *PoolStats) { st.Reused++ })
+	if err := im.prepare(s); err != nil {
+		im.loseSlot(s, err.Error())
+	}
+}
+
+// tool carries out a call. It runs on a goroutine of its own.
+func (im *poolImpl) tool(s *slot, r *run, c *call) {
+	out, err := im.execute(r, c)
+	im.do(func() {
+		if r.open[c.m.CallID] != c {
+			return // the run has ended, and with it the call
+		}
+		delete(r.open, c.m.CallID)
+		e := protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "ok", Output: out}
+		answer := &protocol.MsgToolResponse{CallID: c.m.CallID, Result: out}
+		if err != nil {
+			p := protocol.Public(err)
+			answer.Result, answer.Error = nil, &p
+			e.Output, e.Status, e.Error = nil, "error", err.Error()
+			if p.Code == protocol.ErrCapabilityDenied {
+				e.Status = "denied"
+			}
+		}
+		im.trace(r, e)
+		if s.run == r {
+			im.send(s, answer)
+		}
+	})
+}
+
+// execute asks, calls and waits no longer than the tool's time: a handler that does
+// not honour its context goes on without anyone.
+func (im *poolImpl) execute(r *run, c *call) (any, error) {
+	t, err := im.opts.Tools.Lookup(c.m.Tool)
+	if err != nil {
+		return nil, err
+	}
+	args := c.m.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	if err := t.Check(args); err != nil {
+		return nil, err
+	}
+	limit := r.limits.ToolTime
+	if t.Time > 0 {
+		limit = min(limit, t.Time)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, limit)
+	defer cancel()
+	type outcome struct {
+		v   any
+		err error
+	}
+	got := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o = outcome{nil, protocol.Errorf(protocol.ErrExecution, "call", t.ID, "the tool failed")}
+			}
+			got <- o
+		}()
+		if im.opts.Authorize != nil {
+			if o.err = im.opts.Authorize(ctx, t, args); o.err != nil {
+				return
+			}
+		}
+		o.v, o.err = t.Execute(ctx, args)
+	}()
+	select {
+	case o := <-got:
+		return o.v, o.err
+	case <-ctx.Done():
+		if r.ctx.Err() != nil {
+			return nil, protocol.Errorf(protocol.ErrAborted, "call", t.ID, "the run has ended")
+		}
+		return nil, protocol.Errorf(protocol.ErrTimeout, "call", t.ID, "no answer within %v", limit)
+	}
+}
+
+func since(t time.Time) float64 { return float64(time.Since(t)) / float64(time.Millisecond) }
+
+func (im *poolImpl) trace(r *run, e protocol.TraceEvent) {
+	e.TraceID, e.ExecID = im.ids.Next(), r.id
+	if len(r.result.Traces) > 0 {
+		e.RootID, e.ParentID = r.result.Traces[0].TraceID, r.result.Traces[0].TraceID
+	}
+	r.result.Traces = append(r.result.Traces, e)
+}
+
+// result ends a run with what the code itself returned or threw.
+func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
+	r.result.Success, r.result.Value = m.Success, m.Value
+	if m.Error != nil {
+		e := *m.Error
+		e.Code = claimed(e.Code)
+		e.Stack = frame.CleanStack(e.Stack, r.lines)
+		r.result.Error = &e
+	}
+	im.complete(r)
+}
+
+// finish ends a run from outside. What was complete until now stays.
+func (im *poolImpl) finish(r *run, code protocol.Code, why string) {
+	if r.over {
+		return
+	}
+	r.state.End(code)
+	r.result.Error = &protocol.RunError{Code: code, Name: errorName(code), Message: why}
+	r.result.Partial = true
+	im.complete(r)
+}
+
+// complete closes the books: open calls are traced as aborted, the stats are what
+// the host counted, and the caller is told behind the last call of OnConsole.
+func (im *poolImpl) complete(r *run) {
+	r.over = true
+	r.cancel()
+	_ = r.scope.Close()
+	for id, c := range r.open {
+		delete(r.open, id)
+		im.trace(r, protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "aborted"})
+	}
+	e := protocol.TraceEvent{Type: protocol.TraceEnd, Time: time.Now(), Status: "ok"}
+	if r.result.Error != nil {
+		e.Status, e.Error = "error", r.result.Error.Error()
+	}
+	if !r.began.IsZero() {
+		e.DurationMS = since(r.began)
+	}
+	im.trace(r, e)
+	r.result.Stats = r.state.Stats()
+	done := func(context.Context) { close(r.done) }
+	if r.opts.OnConsole != nil {
+		r.calls.inOrder(done)
+	} else {
+		done(nil)
+	}
+}
+
+func errorName(c protocol.Code) string {
+	switch c {
+	case protocol.ErrTimeout:
+		return "TimeoutError"
+	case protocol.ErrAborted:
+		return "AbortError"
+	case protocol.ErrSecurityViolation:
+		return "SecurityError"
+	case protocol.ErrResourceLimit, protocol.ErrOutputTooLarge:
+		return "ResourceLimitError"
+	}
+	return "SandboxError"
+}

@@ -1,0 +1,204 @@
+// @ts-check
+// The broker: a trusted worker between the host and the worker below it that runs
+// untrusted code. It counts, caps, validates and batches, off every main thread, so
+// that a flood reaches nobody. From below it takes strings only; the first thing
+// that is too much or wrong ends the run. It runs inside a function, behind the
+// twins of package protocol.
+const baileyBroker = (/** @type {any} */ scope) => {
+  'use strict';
+  const { decodeBatch, encodeBatch, joinBatch } = baileyMessages;
+  // What comes from the host is bounded there.
+  const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
+  const CONSOLE_DELAY = 4, MAX_ROWS = 200;
+  /** @type {Blob} */
+  let runtime;
+  /** @type {(url: string) => any} */
+  let trust = (url) => url;
+  /** @type {(() => void) | undefined} */
+  let leave;
+
+  /** One run: its own port, its own worker, its own counts.
+   * @param {MessagePort} port @param {number} gen */
+  const begin = (port, gen) => {
+    let program = '', over = false, up = false, ended = false;
+    /** @type {Worker | undefined} */
+    let worker;
+    /** @type {any} */
+    let limits;
+    let caps = WIDE, calls = 0, last = 0, rows = 0, bytes = 0, url = '';
+    const open = new Set();
+    /** Times of the calls in the last second, and of each tool in its window. @type {number[]} */
+    let recent = [];
+    /** @type {Map<string, number[]>} */
+    const ofTool = new Map();
+    /** @type {any} */
+    let deadline;
+    /** @type {any} */
+    let wait = 0;
+    /** Texts of checked messages that the host has not had. @type {string[]} */
+    let out = [];
+
+    const flush = () => {
+      clearTimeout(wait);
+      wait = 0;
+      if (!out.length) return;
+      const texts = out;
+      out = [];
+      try {
+        port.postMessage(joinBatch(gen, texts.join(','), WIDE));
+      } catch (e) {
+        port.postMessage(encodeBatch(gen, [{ type: 'violation', layer: 'broker', code: 'RESOURCE_LIMIT', detail: 'a batch too large' }], 'BrokerToHost', WIDE));
+      }
+    };
+    /** @type {(m: any) => void} */
+    const tell = (m) => {
+      const s = encodeBatch(gen, [m], 'BrokerToHost', WIDE);
+      flush();
+      port.postMessage(s);
+    };
+    const drop = () => {
+      over = true;
+      clearTimeout(deadline);
+      worker?.terminate();
+      if (url) URL.revokeObjectURL(url);
+    };
+    /** Ends the run from here. What was taken before still goes to the host.
+     * @type {(code: string, detail: string) => void} */
+    const stop = (code, detail) => {
+      if (over) return;
+      drop();
+      tell({ type: 'violation', layer: 'broker', code, detail: detail.slice(0, 300) });
+    };
+    /** The run has ended cleanly and nothing of it runs any more. */
+    const idle = () => {
+      drop();
+      flush();
+      port.postMessage('idle');
+      port.onmessage = null;
+    };
+    /** Says no to a call without asking the host. @type {(callId: number, message: string) => void} */
+    const refuse = (callId, message) => {
+      worker?.postMessage(encodeBatch(gen, [{ type: 'tool-response', callId, error: { code: 'RESOURCE_LIMIT', message } }], 'HostToBroker', WIDE));
+    };
+    /** True if the call goes on to the host. @type {(m: any) => boolean} */
+    const mayCall = (m) => {
+      if (m.callId <= last) return stop('SECURITY_VIOLATION', 'the ids of calls must rise'), false;
+      last = m.callId;
+      if (++calls > limits.toolCalls) return stop('RESOURCE_LIMIT', 'more than ' + limits.toolCalls + ' tool calls'), false;
+      if (open.size >= limits.parallel) return stop('RESOURCE_LIMIT', 'more than ' + limits.parallel + ' tool calls at once'), false;
+      const now = performance.now();
+      recent = recent.filter((t) => now - t < 1000);
+      if (recent.length >= limits.rate) return refuse(m.callId, 'more than ' + limits.rate + ' tool calls a second; wait, then call again'), false;
+      const times = (ofTool.get(m.toolName) ?? []).filter((t) => now - t < limits.repeatsIn);
+      if (times.length >= limits.repeats)
+        return refuse(m.callId, m.toolName + ' was called ' + limits.repeats + ' times within ' + limits.repeatsIn + ' ms; wait, then call again'), false;
+      recent.push(now);
+      times.push(now);
+      ofTool.set(m.toolName, times);
+      open.add(m.callId);
+      return true;
+    };
+    /** @type {(size: number) => boolean} */
+    const mayPrint = (size) => {
+      if (++rows > limits.consoleCalls) return stop('RESOURCE_LIMIT', 'more than ' + limits.consoleCalls + ' calls of console'), false;
+      if ((bytes += size) > limits.consoleBytes) return stop('RESOURCE_LIMIT', 'more than ' + limits.consoleBytes + ' bytes of console'), false;
+      return true;
+    };
+    /** What the untrusted worker says. @param {MessageEvent} e */
+    const heard = (e) => {
+      if (over) return;
+      const text = e.data;
+      if (typeof text !== 'string') return stop('SECURITY_VIOLATION', 'only text is taken');
+      if (text === 'up' && !up) return void (up = true);
+      if (ended) return text === 'bye' ? idle() : stop('SECURITY_VIOLATION', 'it came after the result');
+      if (text.length > caps.bytes) return stop('RESOURCE_LIMIT', 'a message of ' + text.length + ' characters; the limit is ' + caps.bytes + ' bytes');
+      let b;
+      try {
+        b = decodeBatch(text, 'CodeToBroker', caps);
+      } catch (err) {
+        const c = /** @type {any} */ (err);
+        return stop(c.code ?? 'SECURITY_VIOLATION', String(c.message));
+      }
+      if (b.gen !== gen || !b.msgs.length) return stop('SECURITY_VIOLATION', 'a batch of another run, or an empty one');
+      let urgent = false;
+      for (let i = 0; i < b.msgs.length && !over; i++) {
+        const m = b.msgs[i], size = b.texts[i].length;
+        if (ended) return stop('SECURITY_VIOLATION', 'it came after the result');
+        if (m.type === 'console' ? !mayPrint(size) : m.type === 'tool-call' && !mayCall(m)) continue;
+        if (m.type === 'result') {
+          if (size > limits.output) return stop('OUTPUT_TOO_LARGE', 'the result has ' + size + ' characters; the limit is ' + limits.output + ' bytes');
+          ended = true;
+          worker?.postMessage('end');
+        }
+        urgent ||= m.type !== 'console';
+        out.push(b.texts[i]);
+      }
+      if (over) return;
+      if (urgent || out.length >= MAX_ROWS) flush();
+      else if (!wait) wait = setTimeout(flush, CONSOLE_DELAY);
+    };
+    /** @param {ErrorEvent} e */
+    const failed = (e) => {
+      e.preventDefault();
+      if (over) return;
+      const said = String(e.message ?? '').replace(/^Uncaught /, '').slice(0, 1000);
+      if (up) {
+        // Thrown where no promise takes it, as in a timer: shown, and the run goes on.
+        const s = JSON.stringify({ type: 'console', level: 'error', args: ['Uncaught ' + said.toWellFormed()] });
+        if (!ended && mayPrint(s.length)) {
+          out.push(s);
+          wait ||= setTimeout(flush, CONSOLE_DELAY);
+        }
+      } else if (said.includes('SyntaxError')) {
+        const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
+        tell({ type: 'result', success: false, error: { code: 'INVALID_PARAMS', name: 'SyntaxError', message: said.replace(/^SyntaxError: /, '').toWellFormed() + at } });
+        idle();
+      } else stop('SANDBOX_ERROR', said ? 'the runtime failed: ' + said : 'blocked: the worker below the broker could not start');
+    };
+    /** @param {string} text */
+    const start = (text) => {
+      caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
+      deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+      url = URL.createObjectURL(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
+      program = '';
+      worker = new Worker(trust(url));
+      worker.onmessage = heard;
+      worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
+      worker.onerror = failed;
+      worker.postMessage(joinBatch(gen, text, WIDE));
+    };
+    port.onmessage = (e) => {
+      // What is no batch is the program.
+      if (!String(e.data).startsWith('{"v":')) return void (program = String(e.data));
+      const b = decodeBatch(e.data, 'HostToBroker', WIDE);
+      if (b.gen !== gen) return;
+      b.msgs.forEach((m, i) => {
+        if (m.type === 'ping') return tell({ type: 'pong', n: m.n });
+        if (over || ended) return;
+        if (m.type === 'start') {
+          limits = m.limits;
+          return start(b.texts[i]);
+        }
+        if (m.type === 'tool-response' && !open.delete(m.callId)) return;
+        worker?.postMessage(joinBatch(gen, b.texts[i], WIDE));
+      });
+    };
+    leave = () => {
+      drop();
+      port.close();
+    };
+    tell({ type: 'ready' });
+  };
+
+  scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    if (e.data.runtime) {
+      runtime = e.data.runtime;
+      const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
+      if (policy) trust = (url) => policy.createScriptURL(url);
+      scope.postMessage('up');
+      return;
+    }
+    leave?.();
+    begin(e.ports[0], e.data.gen);
+  };
+};

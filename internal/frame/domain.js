@@ -1,0 +1,39 @@
+// @ts-check
+// The outer frame of a trust domain: it holds the policy, makes inner frames and
+// removes them, and hands the port of each to the host. It runs nobody's code but
+// this, so it always answers a ping.
+(() => {
+  'use strict';
+  const channel = new MessageChannel(), host = channel.port1;
+  /** The one the page was made with; later ones are copies of it. @type {HTMLIFrameElement | null} */
+  let model = null;
+  /** @type {(id: string) => HTMLIFrameElement | null} */
+  const find = (id) => document.querySelector('iframe[data-id="' + id + '"]');
+  const first = () => {
+    const f = find('1');
+    if (f && !model) model = /** @type {HTMLIFrameElement} */ (f.cloneNode(false));
+  };
+  // Only the window of a frame that stands here is believed, and once: its script
+  // says hello before anything else could run in it.
+  addEventListener('message', (e) => {
+    if (e.data !== 'bailey-enclave' || e.ports.length !== 1) return;
+    first();
+    for (const f of document.querySelectorAll('iframe')) {
+      if (f.contentWindow !== e.source || f.dataset.heard) continue;
+      f.dataset.heard = '1';
+      host.postMessage('inner\x1f' + f.dataset.id, [e.ports[0]]);
+    }
+  });
+  host.onmessage = (e) => {
+    const [word, id] = String(e.data).split('\x1f');
+    first();
+    if (word === 'ping') host.postMessage('pong\x1f' + id);
+    if (word === 'remove') find(id)?.remove();
+    if (word === 'add' && model && !find(id)) {
+      const f = /** @type {HTMLIFrameElement} */ (model.cloneNode(false));
+      f.dataset.id = id;
+      document.body.append(f);
+    }
+  };
+  parent.postMessage('bailey-domain', '*', [channel.port2]);
+})();

@@ -1,0 +1,188 @@
+package frame
+
+import (
+	_ "embed" // for the workers' scripts
+	"html"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx/trust"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// What an enclave is made of, from the outside in: an outer frame that holds the
+// policy and serves one trust domain (domain.js); inner frames in it that spawn and
+// kill (enclave.js); in each a trusted worker that counts and validates (broker.js);
+// and below that, for each run, a worker from a blob: that holds the runtime
+// (harden.js, runtime.js) and the untrusted code, in one script and no common scope.
+
+var (
+	//go:embed broker.js
+	brokerText string
+	//go:embed harden.js
+	hardenText string
+	//go:embed runtime.js
+	runtimeText string
+)
+
+// What a domain's outer frame posts to the host, with a port.
+const DomainHello = "bailey-domain"
+
+// Idle is what a broker says when a run ended by itself and nothing of it is left.
+const Idle = "idle"
+
+// MaxNote is the most UTF-16 units of a note from a frame.
+const MaxNote = 2000
+
+// Note makes a message to a frame: a word and an id.
+func Note(word string, id int) string { return word + field + strconv.Itoa(id) }
+
+// ParseNote reads a message from a frame: a word and what it says.
+func ParseNote(s string) (word, rest string, ok bool) {
+	word, rest, ok = strings.Cut(s, field)
+	switch word {
+	case "inner", "pong", "lost":
+		return word, rest, ok && len(s) <= 4*MaxNote
+	}
+	return "", "", false
+}
+
+// DomainPage is what the frames of a trust domain are made of.
+type DomainPage struct {
+	PolicyName string // Trusted Types policy to make inside the frames
+	Eval       bool   // code may be made from strings
+}
+
+func (p DomainPage) policy() string {
+	eval := ""
+	if p.Eval {
+		eval = " 'unsafe-eval'"
+	}
+	return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + eval +
+		"; worker-src blob:; base-uri 'none'; form-action 'none'; frame-src 'none'"
+}
+
+// brokerProgram and runtimeProgram are the texts of the two workers: the twins of
+// package protocol and our own behind them, inside one function. The runtime's is
+// the head of an expression that [Program.Text] begins and the broker closes.
+var brokerProgram = sync.OnceValue(func() string {
+	return "(()=>{'use strict';" + protocol.ScriptText() + brokerText + "baileyBroker(self)})()"
+})
+
+var runtimeProgram = sync.OnceValue(func() string {
+	return "function(user,config){'use strict';" + protocol.ScriptText() + hardenText + runtimeText + "baileyRuntime(user,config)}"
+})
+
+// Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
+// it already, so that everything starts in one go.
+func (p DomainPage) Srcdoc() trust.HTML {
+	var b strings.Builder
+	head(&b, p.policy(), "en", "Sandbox")
+	b.WriteString(`<script>` + domainScript.Text() + `</script><iframe data-id="1" sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow +
+		`" title="Sandbox" srcdoc="`)
+	b.WriteString(html.EscapeString(p.inner()))
+	b.WriteString(`"></iframe>`)
+	return trust.AuthoredHTML(b.String())
+}
+
+// inner holds the workers' texts as data blocks: a script element of another type is
+// text to the parser and to the policy.
+func (p DomainPage) inner() string {
+	var b strings.Builder
+	head(&b, "", "en", "Sandbox")
+	b.WriteString(`<script type="text/plain" id="broker" data-policy="` + html.EscapeString(p.PolicyName) + `">`)
+	b.WriteString(brokerProgram())
+	b.WriteString(`</script><script type="text/plain" id="runtime">`)
+	b.WriteString(runtimeProgram())
+	b.WriteString(`</script><script>` + enclaveScript.Text() + `</script>`)
+	return b.String()
+}
+
+// Layer is a part of the runtime's hardening that a test can switch off.
+type Layer string
+
+// The layers inside the realm. The others are frames, policies and the broker.
+const (
+	LayerGlobals    Layer = "globals"    // 4
+	LayerPrototypes Layer = "prototypes" // 5
+	LayerGuards     Layer = "guards"     // 6
+	LayerTame       Layer = "tame"       // 6: clocks and methods that reach further
+	LayerMemory     Layer = "memory"     // 8
+)
+
+// Program is the script of one run's worker.
+type Program struct {
+	Code  string
+	Nonce string   // unguessable: letters and digits, a new one for each run
+	Names []string // of the named constants; the caller has checked them
+	Level protocol.Level
+	Heap  int // bytes
+	Off   []Layer
+}
+
+// Text is the script but for the runtime, which the broker puts behind it.
+//
+// The code stands first, so that its lines keep their numbers, as the body of a
+// function of its own. Text could close that function and go on outside of it, if
+// it were not for the label: behind the code stands "break NONCE", and a break to a
+// label that is not around it is an error for the whole script, so that nothing of
+// it runs. Code can't know the nonce.
+func (p Program) Text() string {
+	names := slices.Clone(p.Names)
+	slices.Sort(names)
+	h := p.Level.Hardening()
+	var b strings.Builder
+	b.WriteString("'use strict';(f=>c=>g=>g(f,c))(function(callTool,mcp,parallel,console,sleep,signal,args")
+	for _, n := range names {
+		b.WriteString("," + n)
+	}
+	b.WriteString("){" + p.Nonce + ":{return async function(){")
+	b.WriteString(p.Code)
+	b.WriteString("\n};break " + p.Nonce + "}})({names:" + list(names) + ",removed:" + list(h.Removed))
+	b.WriteString(",throws:" + strconv.FormatBool(h.BlockedThrows) + ",define:" + strconv.FormatBool(h.DefineProperty) + ",eval:" + strconv.FormatBool(h.Eval))
+	b.WriteString(",clock:" + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) + ",heap:" + strconv.Itoa(p.Heap) + ",off:" + list(p.Off) + "})(")
+	return b.String()
+}
+
+func list[T ~string](items []T) string {
+	b := []byte{'['}
+	for i, s := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendJSONString(b, string(s))
+	}
+	return string(append(b, ']'))
+}
+
+// CleanStack makes of an error's stack what its author can use: the lines of the
+// code, without the address of the blob and without the runtime's own frames.
+func CleanStack(stack string, lines int) string {
+	var out []string
+	for line := range strings.SplitSeq(stack, "\n") {
+		i := strings.Index(line, "blob:")
+		if i < 0 {
+			out = append(out, line)
+			continue
+		}
+		rest := line[i:]
+		end := strings.IndexAny(rest, ") \t")
+		tail := ""
+		if end >= 0 {
+			rest, tail = rest[:end], rest[end:]
+		}
+		parts := strings.Split(rest, ":")
+		if len(parts) < 3 {
+			continue
+		}
+		n, err := strconv.Atoi(parts[len(parts)-2])
+		if err != nil || n < 1 || n > lines {
+			continue
+		}
+		out = append(out, line[:i]+"code:"+parts[len(parts)-2]+":"+parts[len(parts)-1]+tail)
+	}
+	return strings.Join(out, "\n")
+}

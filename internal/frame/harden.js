@@ -1,0 +1,180 @@
+// @ts-check
+// Layers 4, 5, 6 and 8 of an enclave, in the realm of the untrusted code and before
+// any of it runs: globals removed, ways to make code from strings closed, built-ins
+// frozen, large operations estimated. None of it guards what lies outside of the
+// realm; that is the broker's and the host's. Each layer has a switch, for tests.
+/** @typedef {{names: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, heap: number, off: string[]}} Hardening */
+const baileyHarden = (/** @type {Hardening} */ config) => {
+  'use strict';
+  const G = /** @type {any} */ (globalThis);
+  const { getPrototypeOf, getOwnPropertyDescriptor, defineProperty, freeze, hasOwn } = Object;
+  const { ownKeys, apply, construct, deleteProperty, defineProperty: attempt } = Reflect, FunctionProto = Function.prototype, ProxyOf = Proxy;
+  const on = (/** @type {string} */ layer) => !config.off.includes(layer);
+  const put = (/** @type {any} */ o, /** @type {PropertyKey} */ k, /** @type {any} */ value) => defineProperty(o, k, { value, writable: true, enumerable: false, configurable: true });
+  const refused = (/** @type {string} */ what) => new TypeError(what + ' is not available here');
+  /** Estimated bytes that large operations asked for. */
+  const used = { heap: 0 };
+
+  // Kept: the language and what computes without reaching anything. What a browser
+  // adds later is not on this list, so it is removed.
+  const KEPT = new Set((
+    'Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError EvalError RangeError ' +
+    'ReferenceError SyntaxError TypeError URIError SuppressedError DisposableStack AsyncDisposableStack globalThis self JSON Math Intl ArrayBuffer Uint8Array Int8Array ' +
+    'Uint16Array Int16Array Uint32Array Int32Array Float16Array Float32Array Float64Array Uint8ClampedArray BigUint64Array BigInt64Array DataView Map BigInt Set WeakMap ' +
+    'WeakSet WeakRef FinalizationRegistry Proxy Reflect Iterator AsyncIterator Temporal decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval ' +
+    'isFinite isNaN console setTimeout clearTimeout setInterval clearInterval queueMicrotask structuredClone atob btoa TextEncoder TextDecoder URL URLSearchParams ' +
+    'DOMException performance crypto').split(' '));
+
+  // Ways from syntax to intrinsics that have no name.
+  const gen = getPrototypeOf(function* () {}), asyncGen = getPrototypeOf(async function* () {}), asyncFn = getPrototypeOf(async function () {});
+  const makers = [FunctionProto, gen, asyncGen, asyncFn];
+  const iteratorProto = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
+  const hidden = [
+    gen, gen.prototype, asyncGen, asyncGen.prototype, asyncFn, iteratorProto, getPrototypeOf(asyncGen.prototype),
+    getPrototypeOf([][Symbol.iterator]()), getPrototypeOf(''[Symbol.iterator]()), getPrototypeOf(new Map().entries()), getPrototypeOf(new Set().values()),
+    getPrototypeOf(/a/[Symbol.matchAll]('')), getPrototypeOf(Uint8Array), getPrototypeOf(Uint8Array.prototype),
+  ];
+  if (typeof iteratorProto.map === 'function') hidden.push(getPrototypeOf(iteratorProto.map.call([].values(), String)));
+  if (G.Iterator?.from) hidden.push(getPrototypeOf(G.Iterator.from({ next() {} })));
+  for (const m of [gen, asyncGen, asyncFn]) hidden.push(m.constructor);
+
+  const globals = () => {
+    const gone = new Set(config.removed);
+    // Symbols stay, they are tags. Operations of the scope sit on its prototypes.
+    for (let o = G; o && o !== Object.prototype; o = getPrototypeOf(o))
+      for (const k of ownKeys(o)) {
+        if (typeof k !== 'string' || (KEPT.has(k) && !gone.has(k) && o === G) || (o !== G && KEPT.has(k) && !gone.has(k) && k !== 'crypto' && k !== 'performance')) continue;
+        if (!deleteProperty(o, k) && !['NaN', 'Infinity', 'undefined'].includes(k)) attempt(o, k, { value: undefined, writable: false });
+      }
+  };
+
+  /** Ways that look harmless and reach further. */
+  const tame = () => {
+    for (const k of ['createObjectURL', 'revokeObjectURL']) delete G.URL?.[k];
+    for (const k of ownKeys(RegExp)) if (typeof k === 'string' && !['length', 'name', 'prototype', 'escape'].includes(k)) deleteProperty(RegExp, k);
+    if (G.crypto) {
+      const c = G.crypto, random = c.getRandomValues, uuid = c.randomUUID;
+      // subtle is left out: its work goes on in threads that terminate() does not reach.
+      const value = freeze({
+        getRandomValues: (/** @type {any} */ a) => apply(random, c, [a]),
+        ...(uuid ? { randomUUID: () => apply(uuid, c, []) } : {}),
+      });
+      defineProperty(G, 'crypto', { value, writable: true, enumerable: true, configurable: true });
+    }
+    const step = config.clock, now = Date.now, coarse = (/** @type {number} */ t) => t - (t % step);
+    if (G.performance) {
+      const p = G.performance, read = p.now, start = now();
+      const value = freeze({ now: () => coarse(apply(read, p, [])), timeOrigin: coarse(start) });
+      defineProperty(G, 'performance', { value, writable: true, enumerable: true, configurable: true });
+    }
+    const Native = Date, { toString } = Native.prototype;
+    const Tamed = /** @type {any} */ (function (/** @type {any[]} */ ...args) {
+      if (!new.target) return apply(toString, new Native(coarse(now())), []);
+      return construct(Native, args.length ? args : [coarse(now())], new.target);
+    });
+    for (const k of ['UTC', 'parse']) put(Tamed, k, /** @type {any} */ (Native)[k]);
+    put(Tamed, 'now', () => coarse(now()));
+    defineProperty(Tamed, 'name', { value: 'Date', configurable: true });
+    defineProperty(Tamed, 'length', { value: 7, configurable: true });
+    defineProperty(Tamed, 'prototype', { value: Native.prototype, writable: false });
+    put(Native.prototype, 'constructor', Tamed);
+    put(G, 'Date', Tamed);
+  };
+
+  const guards = () => {
+    const O = Object.prototype;
+    const no = (/** @type {string} */ what) => () => {
+      if (config.throws) throw refused(what);
+    };
+    defineProperty(O, '__proto__', { get: no('__proto__'), set: no('__proto__'), enumerable: false, configurable: true });
+    for (const k of ['__defineGetter__', '__defineSetter__', '__lookupGetter__', '__lookupSetter__']) put(O, k, no(k));
+    if (!config.eval)
+      for (const m of makers) {
+        const real = m.constructor;
+        const inert = function () {
+          throw refused('making code from strings');
+        };
+        defineProperty(inert, 'name', { value: real.name });
+        defineProperty(inert, 'prototype', { value: m });
+        put(m, 'constructor', inert);
+        freeze(inert);
+      }
+    if (!config.define)
+      for (const k of ['defineProperty', 'defineProperties', 'setPrototypeOf', 'getOwnPropertyDescriptor', 'getOwnPropertyDescriptors'])
+        put(Object, k, { [k]() { throw refused('Object.' + k); } }[k]);
+  };
+
+  /** Frozen prototypes would make "this.name = …" in a subclass an error, since
+   * assignment looks at the inherited property. An accessor that defines the property
+   * on the receiver keeps ordinary code working. @param {any} o @param {string[]} [only] */
+  const enable = (o, only) => {
+    for (const k of ownKeys(o)) {
+      const d = /** @type {PropertyDescriptor} */ (getOwnPropertyDescriptor(o, k));
+      if (typeof k !== 'string' || !hasOwn(d, 'value') || !d.configurable || (only && !only.includes(k))) continue;
+      const { value } = d;
+      defineProperty(o, k, {
+        get: () => value,
+        set(x) {
+          if (this === o) throw new TypeError('Cannot assign to read only property ' + k);
+          if (this === undefined || this === null) throw new TypeError('Cannot set property ' + k);
+          defineProperty(this, k, { value: x, writable: true, enumerable: true, configurable: true });
+        },
+        enumerable: false, configurable: true,
+      });
+    }
+  };
+
+  const prototypes = () => {
+    const errors = ['Error', 'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError', 'SuppressedError'];
+    for (const k of errors) if (G[k]) enable(G[k].prototype);
+    for (const o of [Object.prototype, FunctionProto]) enable(o);
+    for (const k of ['Date', 'RegExp', 'Map', 'Set', 'Number', 'String', 'Boolean', 'Symbol', 'BigInt', 'URL'])
+      if (G[k]) enable(G[k].prototype, ['constructor', 'toString', 'valueOf', 'toJSON', 'toLocaleString']);
+    enable(Array.prototype, ['toString', 'toLocaleString', 'valueOf']);
+    for (const o of [iteratorProto, gen.prototype, asyncGen.prototype]) enable(o, ['next', 'return', 'throw', 'constructor']);
+    for (const o of hidden) freeze(o);
+    for (const k of ownKeys(G)) {
+      const v = typeof k === 'string' && KEPT.has(k) && hasOwn(getOwnPropertyDescriptor(G, k) ?? {}, 'value') ? G[k] : null;
+      if (v === null || (typeof v !== 'object' && typeof v !== 'function') || v === G) continue;
+      freeze(v);
+      if (typeof v === 'function' && v.prototype) freeze(v.prototype);
+    }
+    for (const m of makers) freeze(m.constructor), freeze(m);
+  };
+
+  /** Layer 8: an estimate of what is known to be large. Small operations are free. */
+  const memory = () => {
+    const LARGE = 1 << 16;
+    const spend = (/** @type {number} */ bytes) => {
+      if (!(bytes > LARGE)) return;
+      used.heap += bytes;
+      if (used.heap > config.heap) throw new RangeError('more than ' + config.heap + ' bytes were asked for, by an estimate (RESOURCE_LIMIT)');
+    };
+    const wrap = (/** @type {any} */ proto, /** @type {string} */ k, /** @type {(self: any, args: any[]) => number} */ size) => {
+      const real = proto[k];
+      put(proto, k, { [k](/** @type {any[]} */ ...args) { spend(size(this, args)); return apply(real, this, args); } }[k]);
+      defineProperty(proto[k], 'length', { value: real.length });
+    };
+    const text = (/** @type {any} */ s) => (typeof s === 'string' ? s.length : 0);
+    wrap(String.prototype, 'repeat', (s, [n]) => text(s) * (+n || 0) * 2);
+    for (const k of ['padStart', 'padEnd']) wrap(String.prototype, k, (_, [n]) => (+n || 0) * 2);
+    wrap(Array.prototype, 'join', (a, [sep]) => (Array.isArray(a) ? a.length * (sep === undefined ? 1 : text(sep)) * 2 : 0));
+    wrap(Array.prototype, 'fill', (a) => (Array.isArray(a) ? a.length * 8 : 0));
+    const sized = (/** @type {string} */ k, /** @type {number} */ unit) => {
+      const Real = G[k];
+      const P = new ProxyOf(Real, { construct: (t, args, nt) => (typeof args[0] === 'number' && spend(args[0] * unit), construct(t, args, nt)) });
+      put(Real.prototype, 'constructor', P);
+      put(G, k, P);
+    };
+    sized('ArrayBuffer', 1);
+    for (const k of ['Uint8Array', 'Int8Array', 'Uint8ClampedArray', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array'])
+      sized(k, G[k].BYTES_PER_ELEMENT);
+  };
+
+  if (on('globals')) globals();
+  if (on('tame')) tame();
+  if (on('memory')) memory();
+  if (on('guards')) guards();
+  if (on('prototypes')) prototypes();
+  return used;
+};
