@@ -153,16 +153,23 @@ func (p *parser) value(depth int) (any, *jsonError) {
 	case c == '-' || '0' <= c && c <= '9':
 		return p.number()
 	}
-	for _, w := range []struct {
-		word  string
-		value any
-	}{{"null", nil}, {"true", true}, {"false", false}} {
-		if strings.HasPrefix(p.s[p.i:], w.word) {
-			p.i += len(w.word)
-			return w.value, nil
-		}
+	switch p.s[p.i] {
+	case 'n':
+		return nil, p.word("null")
+	case 't':
+		return true, p.word("true")
+	case 'f':
+		return false, p.word("false")
 	}
 	return nil, p.bad("this is not JSON")
+}
+
+func (p *parser) word(w string) *jsonError {
+	if !strings.HasPrefix(p.s[p.i:], w) {
+		return p.bad("this is not JSON")
+	}
+	p.i += len(w)
+	return nil
 }
 
 func (p *parser) array(depth int) (any, *jsonError) {
@@ -287,6 +294,13 @@ func (p *parser) number() (any, *jsonError) {
 			return nil, p.bad("this is not a number")
 		}
 	}
+	if p.i-start < 16 && whole == p.i-start { // most numbers; -0 is not one of them
+		n := 0
+		for _, c := range []byte(p.s[start:p.i]) {
+			n = 10*n + int(c-'0')
+		}
+		return float64(n), nil
+	}
 	if p.i-start > 400 {
 		return nil, p.bad("the number is longer than 400 characters")
 	}
@@ -307,23 +321,25 @@ func (p *parser) digits() int {
 
 // str reads a string; p.i is at its quote.
 func (p *parser) str() (string, *jsonError) {
-	p.i++
-	start := p.i
-	for p.i < len(p.s) {
-		switch c := p.s[p.i]; {
+	start, text, high := p.i+1, p.s, byte(0)
+	for i := start; i < len(text); i++ {
+		switch c := text[i]; {
 		case c == '"':
-			s := p.s[start:p.i]
-			if !utf8.ValidString(s) {
+			p.i = i + 1
+			s := text[start:i]
+			if high >= utf8.RuneSelf && !utf8.ValidString(s) {
 				return "", p.bad("the string is not UTF-8")
 			}
-			p.i++
 			return s, nil
 		case c == '\\':
+			p.i = i
 			return p.escaped(start)
 		case c < 0x20:
+			p.i = i
 			return "", p.bad("a control character in a string must be escaped")
+		default:
+			high |= c
 		}
-		p.i++
 	}
 	return "", p.bad("the string has no end")
 }

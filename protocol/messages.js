@@ -1,5 +1,5 @@
 // @ts-check
-// The twin of messages.go and decode.go: batches of messages. Each side refuses
+// The twin of messages.go, batch.go and decode.go: batches of messages. Each side refuses
 // what the other would: another version, a type that does not come from there, a
 // key that is missing or unknown, a name or an id that is not one.
 /** @typedef {{type: string, [member: string]: any}} Message */
