@@ -84,7 +84,7 @@ func (m *MsgStart) write(w *writer, depth int) *jsonError {
 	err := m.check()
 	if err == "" {
 		return firstErr(w.put("run", m.Run, depth), w.putAny("args", m.Args, depth), w.put("context", orEmpty(m.Context), depth),
-			w.put("tools", orNone(m.Tools), depth), w.put("servers", orEmpty(m.Servers), depth), w.put("limits", wireLimits(m.Limits), depth))
+			w.put("tools", orNone(m.Tools), depth), w.put("servers", serverTools(m.Servers), depth), w.put("limits", wireLimits(m.Limits), depth))
 	}
 	return w.bad(err)
 }
@@ -101,6 +101,14 @@ func orNone(list []string) []string {
 		return []string{}
 	}
 	return list
+}
+
+func serverTools(servers map[string][]string) map[string]any {
+	out := make(map[string]any, len(servers))
+	for server, tools := range servers {
+		out[server] = orNone(tools)
+	}
+	return out
 }
 
 func (m *MsgToolCall) write(w *writer, depth int) *jsonError {
