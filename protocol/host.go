@@ -29,8 +29,9 @@ func parseHost(text string, deny bool) (HostPattern, error) {
 		return bad("is not a host; write example.com, *.example.com or example.com:443")
 	}
 	p := HostPattern{text: text}
-	rest := text
-	if rest, p.subs = strings.CutPrefix(rest, "*."); !p.subs && (rest == "*" || strings.HasPrefix(rest, "*:")) {
+	rest, subs := strings.CutPrefix(text, "*.")
+	p.subs = subs
+	if !subs && (rest == "*" || strings.HasPrefix(rest, "*:")) {
 		if !deny {
 			return bad("would match every host; name the hosts that are needed")
 		}
@@ -99,8 +100,9 @@ func SplitHost(s string) (host string, port int, err error) {
 	if len(s) > maxHost+8 {
 		return bad("is too long")
 	}
-	rest := s
-	if strings.HasPrefix(s, "[") {
+	var rest string
+	bracketed := strings.HasPrefix(s, "[")
+	if bracketed {
 		end := strings.IndexByte(s, ']')
 		if end < 0 {
 			return bad("has no closing bracket")
@@ -122,7 +124,7 @@ func SplitHost(s string) (host string, port int, err error) {
 		}
 		host, rest = s[:i], s[i:]
 	} else {
-		host, rest = s, ""
+		host = s
 	}
 	if rest != "" {
 		var ok bool
@@ -130,7 +132,7 @@ func SplitHost(s string) (host string, port int, err error) {
 			return bad("has a bad port; it must be 1 to 65535")
 		}
 	}
-	if host[:min(1, len(host))] == "[" {
+	if bracketed {
 		return host, port, nil
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))

@@ -7,7 +7,7 @@ const baileyDecode = (() => {
   'use strict';
   const {
     parse, isArray, hasOwn, defineProperty, isInteger, isFinite, fromBase, Err, Big, MapOf, SetOf, DateOf, Bytes, mapSet, setAdd, has, exec,
-    wellFormed, cut, codeAt, seek, begins, CODES, REFUSED, MAX_DATE, MAX_DEPTH, KINDS, bad, over, deep, many, refused, fits,
+    wellFormed, cut, codeAt, seek, begins, CODES, REFUSED, MAX_DATE, MAX_DEPTH, KINDS, bad, deep, many, refused, fits,
   } = baileyBuiltins;
   const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y, CONTROL = /[\0-\x1f]/;
   const BASE = /^[A-Za-z0-9+/]*$/, TAIL = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;

@@ -233,18 +233,6 @@ func covers(folder, path string) bool {
 	return folder == "." || path == folder || len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
 }
 
-// mayHold reports whether something inside the folder dir could match p.
-func (p Pattern) mayHold(dir string) bool {
-	if dir == "." {
-		return true
-	}
-	if p.literal != "" {
-		return p.literal == "." || covers(fold(dir), fold(p.literal)) || covers(fold(p.literal), fold(dir))
-	}
-	// The glob is tried on dir and a slash: states left over mean it could go on.
-	return prefix(p.folded, fold(dir)+"/") || p.matchDeny(dir)
-}
-
 // glob reports whether tokens match all of s or, with subtree, a leading run of
 // its folders. It walks all ways at once, so that no pattern is slow.
 func glob(tokens []token, s string, subtree bool) bool {

@@ -152,7 +152,10 @@ func (w *Watch) Check(c WatchedCall) Decision {
 // repeated counts the calls of a tool in the window, with this one. Calls over the
 // limit are not remembered: a steady flood stays denied by those that were.
 func (w *Watch) repeated(tool string, now time.Time) int {
-	times := slices.DeleteFunc(w.repeats[tool], func(t time.Time) bool { return now.Sub(t) >= w.o.RepeatsIn })
+	times := w.repeats[tool]
+	for len(times) > 0 && now.Sub(times[0]) >= w.o.RepeatsIn {
+		times = times[1:]
+	}
 	n := len(times) + 1
 	if n <= w.o.Repeats {
 		times = append(times, now)

@@ -1,0 +1,79 @@
+package protocol_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Host, tool and parent each give a layer; what is left is what all of them allow.
+func ExampleAuthority_Intersect() {
+	host, _ := protocol.NewAuthority(
+		protocol.Grant{Capability: protocol.FSRead, Scope: []string{"."}},
+		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"notes"}},
+	)
+	tool, _ := protocol.Need(protocol.Grant{Capability: protocol.FSRead}, protocol.Grant{Capability: protocol.NetFetch})
+	both := host.Intersect(tool)
+	fmt.Println(both.Capabilities())
+	fmt.Println(both.Check(protocol.FSWrite, "notes/a.md"))
+	// Output:
+	// [fs.read]
+	// use fs.write: not granted (CAPABILITY_DENIED)
+}
+
+// A host follows a run from outside of it: what the code says about itself is not
+// asked.
+func ExampleRunState() {
+	run, _ := protocol.NewRunState(protocol.Limits{ToolCalls: 1}, time.Now)
+	take := func(text string) error {
+		batch, err := protocol.DecodeBatch(text, protocol.BrokerToHost, run.Limits().JSON())
+		for i, m := range batch.Messages {
+			if err == nil {
+				err = run.Receive(m, batch.Sizes[i])
+			}
+		}
+		return err
+	}
+	fmt.Println(take(`{"v":1,"gen":1,"msgs":[{"type":"ready"}]}`))
+	fmt.Println(run.Send(&protocol.MsgStart{Run: "r1"}))
+	fmt.Println(take(`{"v":1,"gen":1,"msgs":[{"type":"tool-call","callId":1,"toolName":"read"}]}`))
+	err := take(`{"v":1,"gen":1,"msgs":[{"type":"tool-call","callId":2,"toolName":"read"}]}`)
+	fmt.Println(err, errors.Is(err, protocol.ErrResourceLimit))
+	code, ended := run.Outcome()
+	fmt.Println(string(code), ended)
+	// Output:
+	// <nil>
+	// <nil>
+	// <nil>
+	// receive tool-call: more than 1 tool calls (RESOURCE_LIMIT) true
+	// RESOURCE_LIMIT true
+}
+
+func ExampleRules_Decide() {
+	rules := protocol.Rules{
+		{Permission: "*", Action: protocol.ActionAsk},
+		{Permission: "fs.read", Action: protocol.ActionAllow},
+		{Permission: "read", Pattern: "**/*.key", Action: protocol.ActionDeny},
+	}
+	for _, path := range []string{"notes/a.md", "certs/site.key"} {
+		d := rules.Decide(protocol.Call{Tool: "read", Capability: protocol.FSRead, Subject: path})
+		fmt.Printf("%s: %s (%s)\n", path, d.Action, d.Reason)
+	}
+	// Output:
+	// notes/a.md: allow ()
+	// certs/site.key: deny (rule deny read on "**/*.key")
+}
+
+func ExampleWatch() {
+	watch, _ := protocol.NewWatch(protocol.WatchOptions{Deny: []string{`admin:.*`}})
+	for _, tool := range []string{"users:list", "admin:reset", "email:send"} {
+		d := watch.Check(protocol.WatchedCall{Tool: tool})
+		fmt.Printf("%s: %s (%s)\n", tool, d.Action, d.Reason)
+	}
+	// Output:
+	// users:list: allow ()
+	// admin:reset: deny (the tool admin:reset is denied by its name)
+	// email:send: ask (exfiltration: something was listed, and now something is to be sent)
+}
