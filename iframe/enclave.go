@@ -2,7 +2,6 @@ package iframe
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -157,7 +156,11 @@ func newProgram(opts EnclaveOptions, code, id string, run RunOptions) (program s
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	p := frame.Program{Code: code, Nonce: "n" + rand.Text(), Names: names, Level: opts.Level, Heap: limits.HeapMemory, Off: opts.off}
+	unique, err := nonce()
+	if err != nil {
+		return "", nil, limits, err
+	}
+	p := frame.Program{Code: code, Nonce: "n" + unique, Names: names, Level: opts.Level, Heap: limits.HeapMemory, Off: opts.off}
 	return p.Text(), start, limits, nil
 }
 
