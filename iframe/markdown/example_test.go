@@ -1,0 +1,79 @@
+package markdown_test
+
+import (
+	"fmt"
+
+	"github.com/bailey-go/bailey/iframe/markdown"
+)
+
+func Example() {
+	r, err := markdown.New(markdown.Options{})
+	if err != nil {
+		panic(err)
+	}
+	html, report, err := r.Render([]byte("Hello *you* <script>alert(1)</script>[there](https://example.org)"))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Print(html)
+	fmt.Println(report)
+	// Output:
+	// <p>Hello <em>you</em> alert(1)<a data-href="https://example.org" role="link" tabindex="0">there</a></p>
+	// element <script>
+}
+
+func ExampleStream() {
+	r, err := markdown.New(markdown.Options{})
+	if err != nil {
+		panic(err)
+	}
+	s := r.NewStream()
+	for _, token := range []string{"# He", "llo\n\nSo", "me **bo", "ld** text"} {
+		s.Write([]byte(token))
+		for _, p := range s.Patches() {
+			fmt.Printf("%d %s", p.Key, p.HTML)
+		}
+	}
+	s.Close()
+	for _, p := range s.Patches() {
+		fmt.Printf("%d %s", p.Key, p.HTML)
+	}
+	// Output:
+	// 0 <h1>He</h1>
+	// 0 <h1 id="user-content-hello">Hello</h1>
+	// 1 <p>So</p>
+	// 1 <p>Some <strong>bo</strong></p>
+	// 1 <p>Some <strong>bold</strong> text</p>
+}
+
+// A link that does not lead where it says shows where it leads.
+func ExampleRenderer_Render_deception() {
+	r, err := markdown.New(markdown.Options{})
+	if err != nil {
+		panic(err)
+	}
+	_, report, _ := r.Render([]byte("[www.bank.com](https://evil.example/login)"))
+	for _, f := range report.Findings {
+		fmt.Println(f.Kind, f.Name)
+	}
+	// Output:
+	// deception evil.example
+}
+
+// Colours come as lengths and classes, so they cannot inject anything.
+func ExampleOptions_highlight() {
+	r, err := markdown.New(markdown.Options{
+		NoHeadingIDs: true,
+		Highlight: func(lang, code string) []markdown.Span {
+			return []markdown.Span{{Class: "keyword", Len: 6}}
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	html, _, _ := r.Render([]byte("```go\nreturn x\n```\n"))
+	fmt.Print(html)
+	// Output:
+	// <pre><code class="language-go"><span class="hl-keyword">return</span> x
+	// </code></pre>
+}

@@ -1,0 +1,141 @@
+package markdown
+
+// makeRoom closes what an element of the text closes by itself (a list item the
+// one before it, a cell the one before it), and reports whether what it needs
+// round it is there.
+func (b *balancer) makeRoom(name string, el element) bool {
+	switch el.class {
+	case listItem:
+		return b.into(func(o *opened) bool { return o.name == "ul" || o.name == "ol" || o.name == "menu" },
+			func(o *opened) bool {
+				return o.class == listItem || o.class == phrasing || o.class == paragraph || o.class == anchor
+			})
+	case defItem:
+		return b.into(func(o *opened) bool { return o.name == "dl" },
+			func(o *opened) bool {
+				return o.class == defItem || o.class == phrasing || o.class == paragraph || o.class == anchor
+			})
+	case rubyItem:
+		return b.into(func(o *opened) bool { return o.name == "ruby" }, func(o *opened) bool { return o.class == rubyItem })
+	case summary:
+		return b.into(func(o *opened) bool { return o.name == "details" }, func(o *opened) bool { return o.class == paragraph })
+	case caption, columns, rows:
+		return b.into(isClass(table), inTable)
+	case column:
+		if b.top().class == columns {
+			return true
+		}
+		if !b.into(isClass(table), inTable) {
+			return false
+		}
+		b.imply("colgroup", columns)
+	case row:
+		if !b.into(isClass(rows), inTable) {
+			if !b.into(isClass(table), inTable) {
+				return false
+			}
+			b.imply("tbody", rows)
+		}
+	case cell:
+		if !b.into(isClass(row), inTable) {
+			if !b.into(isClass(rows), inTable) {
+				if !b.into(isClass(table), inTable) {
+					return false
+				}
+				b.imply("tbody", rows)
+			}
+			b.imply("tr", row)
+		}
+	}
+	return true
+}
+
+func isClass(c class) func(*opened) bool { return func(o *opened) bool { return o.class == c } }
+
+// inTable are the elements that the next part of a table closes.
+func inTable(o *opened) bool { return o.class != table }
+
+// into closes elements of the text that may be closed until the innermost one is
+// wanted; it closes nothing and returns false if there is no way there.
+func (b *balancer) into(wanted, closes func(*opened) bool) bool {
+	k := len(b.stack) - 1
+	for ; k >= 0; k-- {
+		o := &b.stack[k]
+		if wanted(o) && !o.own {
+			break
+		}
+		if o.own || !closes(o) {
+			return false
+		}
+	}
+	if k < 0 {
+		return false
+	}
+	for len(b.stack)-1 > k {
+		b.pop(false)
+	}
+	return true
+}
+
+func (b *balancer) imply(name string, c class) {
+	b.push(opened{name: name, class: c, implied: true, until: b.top().until}, []byte("<"+name+">"))
+}
+
+// place makes the place where an element would be written one where a parser
+// leaves it, by closing elements of the text, and reports whether it could.
+func (b *balancer) place(el element) bool {
+	switch el.class {
+	case caption, columns, column, rows, row, cell, listItem, defItem, rubyItem, summary:
+		return true // makeRoom has seen to it
+	}
+	switch c := b.top().class; c { // nothing but its parts stands in a table itself
+	case columns:
+		if b.top().own {
+			return false
+		}
+		b.pop(false)
+		return b.place(el)
+	case table, rows, row:
+		if b.top().own {
+			return false
+		}
+		if c == table {
+			b.imply("tbody", rows)
+		}
+		if c != row {
+			b.imply("tr", row)
+		}
+		b.imply("td", cell)
+	}
+	if el.class == phrasing {
+		return true
+	}
+	for k := len(b.stack) - 1; k >= 0; k-- {
+		o := &b.stack[k]
+		if o.silent {
+			continue
+		}
+		if (o.class == cell || o.class == caption) && el.class != anchor {
+			break
+		}
+		conflict := o.class == paragraph && el.class != anchor || o.class == heading && el.class == heading ||
+			o.class == anchor && el.class == anchor
+		if !conflict {
+			continue
+		}
+		if o.class != paragraph || el.class == paragraph && o.until > b.part {
+			return false
+		}
+		// A <p> of the text makes room, unless one of ours is in between.
+		for _, above := range b.stack[k:] {
+			if above.own {
+				return false
+			}
+		}
+		for len(b.stack) > k {
+			b.pop(false)
+		}
+		return b.place(el)
+	}
+	return true
+}
