@@ -52,6 +52,8 @@ func (m *MsgToolResponse) check() string {
 		return "an answer has a result or an error, not both"
 	case m.Error != nil && (!m.Error.Code.Valid() || !m.Error.Reason.Valid()):
 		return "the error has an unknown code or reason"
+	case m.Error != nil && len(m.Error.Message) > maxMessageText:
+		return "the error's message is too long"
 	}
 	return ""
 }
@@ -62,6 +64,8 @@ func (m *MsgResult) check() string {
 		return "a result has a value or an error, as success says"
 	case m.Error != nil && !m.Error.Code.Valid():
 		return "the error has an unknown code"
+	case m.Error != nil && max(len(m.Error.Message), len(m.Error.Stack), 256*len(m.Error.Name)) > maxMessageText:
+		return "the error's name, message or stack is too long"
 	case m.Iterations < 0 || m.Heap < 0:
 		return "counts can't be negative"
 	}
