@@ -146,24 +146,69 @@ func (im *poolImpl) abort(r *run, cause error) {
 	im.end(r, code, why)
 }
 
-// send posts a message to a slot's broker.
+// send posts a message to a slot's broker. Answers wait until the loop has nothing
+// else to do, so that those of many calls cross together.
 func (im *poolImpl) send(s *slot, m protocol.Message) {
 	r := s.run
 	if r == nil || r.state.Send(m) != nil {
 		return
 	}
-	limits := r.limits.JSON()
-	text, err := protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, limits)
-	if a, ok := m.(*protocol.MsgToolResponse); ok && err != nil {
-		p := protocol.Public(protocol.Errorf(protocol.CodeOf(err), "answer", "", "the tool's result can't be sent: %v", err))
-		m = &protocol.MsgToolResponse{CallID: a.CallID, Error: &p}
-		text, err = protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, limits)
+	text, err := encodeMessage(s.gen, r.limits, m)
+	if a, ok := m.(*protocol.MsgToolResponse); ok {
+		if err != nil {
+			p := protocol.Public(protocol.Errorf(protocol.CodeOf(err), "answer", "", "the tool's result can't be sent: %v", err))
+			text, err = encodeMessage(s.gen, r.limits, &protocol.MsgToolResponse{CallID: a.CallID, Error: &p})
+		}
+		if err == nil {
+			s.answers = append(s.answers, text)
+			if s.answerBytes += len(text); len(s.answers) >= maxAnswers || s.answerBytes > maxAnswerBytes {
+				im.flush(s)
+			}
+			return
+		}
 	}
 	if err == nil {
 		err = s.data.Post(text)
 	}
 	if err != nil {
 		im.end(r, protocol.ErrSandbox, "a message could not be sent: "+err.Error())
+	}
+}
+
+const (
+	maxAnswers     = 256
+	maxAnswerBytes = 1 << 20
+)
+
+func encodeMessage(gen int, l protocol.Limits, m protocol.Message) (string, error) {
+	return protocol.EncodeBatch(protocol.Batch{Gen: gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, l.JSON())
+}
+
+// flush posts the answers that wait.
+func (im *poolImpl) flush(s *slot) {
+	if len(s.answers) == 0 {
+		return
+	}
+	text := s.answers[0]
+	if len(s.answers) > 1 {
+		var b strings.Builder
+		b.Grow(s.answerBytes)
+		// Each is a batch of one message and of the same generation; together they
+		// are one batch.
+		head := strings.Index(text, "[") + 1
+		b.WriteString(text[:head])
+		for i, a := range s.answers {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(a[head : len(a)-len("]}")])
+		}
+		b.WriteString("]}")
+		text = b.String()
+	}
+	s.answers, s.answerBytes = s.answers[:0], 0
+	if err := s.data.Post(text); err != nil && s.run != nil {
+		im.end(s.run, protocol.ErrSandbox, "an answer could not be sent: "+err.Error())
 	}
 }
 
@@ -210,8 +255,11 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 		return
 	}
 	r := s.run
-	if r == nil {
-		return // of a run that has ended
+	if r == nil { // of a run that has ended
+		if _, ok := m.(*protocol.MsgViolation); ok {
+			im.stop(s, protocol.ErrSecurityViolation, "")
+		}
+		return
 	}
 	if v, ok := m.(*protocol.MsgViolation); ok {
 		if v.Code == protocol.ErrSandbox && strings.HasPrefix(v.Detail, "blocked") {

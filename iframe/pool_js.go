@@ -65,6 +65,9 @@ type slot struct {
 	ending  bool // its run has ended, its worker perhaps not
 	run     *run
 	beat
+
+	answers     []string // to calls, not posted yet
+	answerBytes int
 }
 
 // beat counts pings that stay unanswered.
@@ -125,6 +128,11 @@ func (im *poolImpl) loop() {
 			break
 		}
 		fn()
+		if im.queue.Len() == 0 {
+			for _, s := range im.slots {
+				im.flush(s)
+			}
+		}
 	}
 	_ = im.queue.Close()
 	for { // what came too late to be heard
@@ -373,7 +381,7 @@ func (im *poolImpl) adopt(s *slot, v jsx.Value) {
 // prepare gives the broker of s the port for its next run.
 func (im *poolImpl) prepare(s *slot) error {
 	im.lastGen++
-	s.gen, s.ready, s.ending, s.run, s.silent = im.lastGen, false, false, nil, 0
+	s.gen, s.ready, s.ending, s.run, s.silent, s.answers = im.lastGen, false, false, nil, 0, nil
 	data, far, err := s.scope.Channel()
 	if err != nil {
 		return err

@@ -123,7 +123,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       let urgent = false;
       for (let i = 0; i < b.msgs.length && !over; i++) {
         const m = b.msgs[i], size = b.texts[i].length;
-        if (ended) return stop('SECURITY_VIOLATION', 'it came after the result');
+        if (ended) return out.pop(), stop('SECURITY_VIOLATION', 'more than one result');
         if (m.type === 'console' ? !mayPrint(size) : m.type === 'tool-call' && !mayCall(m)) continue;
         if (m.type === 'result') {
           if (size > limits.output) return stop('OUTPUT_TOO_LARGE', 'the result has ' + size + ' characters; the limit is ' + limits.output + ' bytes');
@@ -172,6 +172,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
       if (!String(e.data).startsWith('{"v":')) return void (program = String(e.data));
       const b = decodeBatch(e.data, 'HostToBroker', WIDE);
       if (b.gen !== gen) return;
+      /** What goes on to the code, in one piece. @type {string[]} */
+      const on = [];
       b.msgs.forEach((m, i) => {
         if (m.type === 'ping') return tell({ type: 'pong', n: m.n });
         if (over || ended) return;
@@ -179,9 +181,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
           limits = m.limits;
           return start(b.texts[i]);
         }
-        if (m.type === 'tool-response' && !open.delete(m.callId)) return;
-        worker?.postMessage(joinBatch(gen, b.texts[i], WIDE));
+        if (m.type !== 'tool-response' || open.delete(m.callId)) on.push(b.texts[i]);
       });
+      if (on.length && !over) worker?.postMessage(joinBatch(gen, on.join(','), WIDE));
     };
     leave = () => {
       drop();
