@@ -96,7 +96,9 @@
     // entered, and a relative link in it would load the test's page once more.
     await sleep(0);
     heard = new Set();
+    /** @type {string[]} */
     const moved = [];
+    /** @type {string[]} */
     const loaded = [];
     const frames = [];
     for (const { html } of attacks) {

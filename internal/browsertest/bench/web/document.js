@@ -16,7 +16,7 @@ const parent_ = /** @type {HTMLElement} */ (document.getElementById('out'));
 /** @type {OurDocuments} */
 let program;
 
-globalThis.prepareDocuments = async () => {
+const prepareDocuments = async () => {
   const go = new /** @type {any} */ (globalThis).Go();
   const { instance } = await WebAssembly.instantiateStreaming(fetch('/built/bench.wasm'), go.importObject);
   const ready = new Promise((done) => { /** @type {any} */ (globalThis).baileyReady = done; });
@@ -48,7 +48,7 @@ function bare(body) {
   });
 }
 
-globalThis.createDocuments = (/** @type {number} */ rounds) => turns({
+const createDocuments = (/** @type {number} */ rounds) => turns({
   ours: () => program.create(parent_),
   floor: async () => {
     const start = performance.now();
@@ -59,11 +59,13 @@ globalThis.createDocuments = (/** @type {number} */ rounds) => turns({
   },
 }, rounds, 3);
 
-globalThis.heights = (/** @type {number} */ n) => program.heights(parent_, n);
+const heights = (/** @type {number} */ n) => program.heights(parent_, n);
 
 /** @param {string} who @param {string} text @param {number} n */
-globalThis.fill = async (who, text, n) => {
+const fill = async (who, text, n) => {
   if (who === 'ours') await program.sections(parent_, text, n);
   else if (who === 'floor') (await bare(`<section>${program.render(text)}</section>`.repeat(n))).style.height = '20000px';
   await new Promise((done) => setTimeout(done, 500));
 };
+
+Object.assign(globalThis, { prepareDocuments, createDocuments, heights, fill });

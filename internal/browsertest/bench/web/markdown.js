@@ -46,7 +46,7 @@ function split(text, n) {
 }
 
 /** @param {string} text @param {string} longText @param {number} n */
-globalThis.prepare = async (text, longText, n) => {
+const prepare = async (text, longText, n) => {
   const go = new Go();
   const { instance } = await WebAssembly.instantiateStreaming(fetch('/built/bench.wasm'), go.importObject);
   const ready = new Promise((done) => { /** @type {any} */ (globalThis).baileyReady = done; });
@@ -78,7 +78,7 @@ globalThis.prepare = async (text, longText, n) => {
   if (peerText < streamed.length * 0.9) throw new Error('the peer, streamed, lost text');
 };
 
-globalThis.oneshot = (/** @type {number} */ rounds) => turns({
+const oneshot = (/** @type {number} */ rounds) => turns({
   ours: () => insert(() => ours.render(given.text)),
   peer: () => insert(() => theirs(given.text)),
   floor: () => insert(() => given.html),
@@ -204,19 +204,19 @@ function timer() {
   };
 }
 
-globalThis.stream = (/** @type {number} */ rounds, /** @type {number} */ each) => turns({
+const stream = (/** @type {number} */ rounds, /** @type {number} */ each) => turns({
   ours: () => streamOurs(given.chunks, each),
   peer: () => streamPeer(given.chunks, each),
   floor: streamFloor,
 }, rounds);
 
-globalThis.naive = (/** @type {number} */ rounds) => turns({
+const naive = (/** @type {number} */ rounds) => turns({
   ours: () => streamOurs(given.chunks, 1),
   peer: () => streamNaive(given.chunks),
 }, rounds, 0);
 
 /** @param {number} rounds @param {number} each */
-globalThis.linear = (rounds, each) => {
+const linear = (rounds, each) => {
   const as = (/** @type {string} */ name, /** @type {Record<string, number>} */ got) => ({ [name]: Object.values(got)[0] });
   return turns({
     short: () => as('ours 20k', streamOurs(given.chunks, each)),
@@ -224,3 +224,5 @@ globalThis.linear = (rounds, each) => {
     peer: () => as('peer 200k', streamPeer(given.longChunks, each)),
   }, rounds, 1);
 };
+
+Object.assign(globalThis, { prepare, oneshot, stream, naive, linear });
