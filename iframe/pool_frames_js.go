@@ -1,0 +1,243 @@
+package iframe
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// build makes the outer frame, which holds the first inner one.
+func (im *poolImpl) build() error {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	if jsx.Nullish(page) {
+		return fmt.Errorf("iframe: an enclave needs a page, and this is a worker: %w", errors.ErrUnsupported)
+	}
+	el, err := jsx.Call(page, "createElement", "iframe")
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]string{
+		{"sandbox", frame.Sandbox}, {"allow", frame.Allow}, {"referrerpolicy", "no-referrer"}, {"title", "Sandbox"},
+		{"aria-hidden", "true"}, {"tabindex", "-1"}, {"data-bailey", "enclave"},
+	} {
+		if _, err := jsx.Call(el, "setAttribute", a[0], a[1]); err != nil {
+			return err
+		}
+	}
+	style, err := jsx.Get(el, "style")
+	if err != nil {
+		return err
+	}
+	for _, p := range [][2]string{{"position", "fixed"}, {"width", "0"}, {"height", "0"}, {"border", "0"}, {"visibility", "hidden"}} {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return err
+		}
+	}
+	o := &outerFrame{el: el, scope: jsx.NewScope(jsx.ScopeOptions{})}
+	if _, err := o.scope.Add(jsx.Track(jsx.Frames)); err != nil {
+		return err
+	}
+	im.outer = o
+	im.outers++
+	im.lastSlot = 1
+	im.slots[1] = im.newSlot(1)
+	if _, err := o.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { im.hello(o, event) }); err != nil {
+		return err
+	}
+	if _, err := o.scope.Listen(el, "load", func(jsx.Value) { im.loaded(o) }); err != nil {
+		return err
+	}
+	policy, err := jsx.Trusted(im.opts.TrustedTypesPolicy)
+	if err == nil {
+		err = policy.SetSrcdoc(el, im.page.Srcdoc())
+	}
+	if err != nil {
+		return err
+	}
+	body, err := jsx.Get(page, "body")
+	if err != nil {
+		return err
+	}
+	if jsx.Nullish(body) {
+		return errors.New("iframe: the page has no body yet; make enclaves after it was parsed")
+	}
+	_, err = jsx.Call(body, "append", el)
+	return err
+}
+
+// hello believes a message only if its source is the outer frame just made, and
+// only the first one. It runs in a callback.
+func (im *poolImpl) hello(o *outerFrame, event jsx.Value) {
+	if data, err := jsx.Get(event, "data"); err != nil || !isString(data, frame.DomainHello) {
+		return
+	}
+	source, err := jsx.Get(event, "source")
+	if err != nil {
+		return
+	}
+	window, err := jsx.Get(o.el, "contentWindow")
+	if err != nil || jsx.Nullish(window) || !window.Equal(source) {
+		return
+	}
+	ports, err := jsx.Get(event, "ports")
+	if err != nil {
+		return
+	}
+	if n, err := jsx.Length(ports); err != nil || n != 1 {
+		return
+	}
+	port, err := jsx.Index(ports, 0)
+	if err != nil {
+		return
+	}
+	im.do(func() { im.attach(o, port) })
+}
+
+func (im *poolImpl) attach(o *outerFrame, v jsx.Value) {
+	if im.outer != o || o.port != nil {
+		return
+	}
+	port, err := o.scope.Port(v)
+	if err != nil {
+		return
+	}
+	o.port = port
+	err = port.OnMessage(func(m jsx.Message) {
+		word, rest, ok := note(m)
+		ports, err := m.Ports()
+		if !ok || err != nil {
+			return
+		}
+		im.do(func() {
+			if im.outer != o {
+				return
+			}
+			switch word {
+			case "pong":
+				o.pong()
+			case "inner":
+				if id, err := strconv.Atoi(rest); err == nil && len(ports) == 1 {
+					im.adopt(im.slots[id], ports[0])
+				}
+			}
+		})
+	})
+	if err != nil {
+		im.fail(err)
+		return
+	}
+	im.assign()
+}
+
+// note reads a word from a frame. It runs in a callback.
+func note(m jsx.Message) (word, rest string, ok bool) {
+	s, err := jsx.String(m.Data, frame.MaxNote)
+	if err != nil {
+		return "", "", false
+	}
+	return frame.ParseNote(s)
+}
+
+// loaded runs in a callback: the frame's parser is done, and its script with it
+// unless a policy forbade it.
+func (im *poolImpl) loaded(o *outerFrame) {
+	_, _ = o.scope.AfterFunc(helloGrace, func() {
+		im.do(func() {
+			if im.outer != o {
+				return
+			}
+			heard := o.port != nil
+			for _, s := range im.slots {
+				heard = heard && (s.control != nil || s.id != 1)
+			}
+			if !heard {
+				im.fail(enclaveBlockedError())
+			}
+		})
+	})
+}
+
+func enclaveBlockedError() error {
+	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add to script-src: %s; and add: worker-src blob:",
+		ErrFrameBlocked, strings.Join(frame.ScriptHashes(), " "))
+}
+
+func (im *poolImpl) newSlot(id int) *slot {
+	s := &slot{id: id, born: time.Now(), scope: jsx.NewScope(jsx.ScopeOptions{})}
+	_, _ = s.scope.Add(jsx.Track(jsx.Frames))
+	return s
+}
+
+// adopt takes the control port of an inner frame that has said hello.
+func (im *poolImpl) adopt(s *slot, v jsx.Value) {
+	if s == nil || s.control != nil {
+		_, _ = jsx.Call(v, "close")
+		return
+	}
+	port, err := s.scope.Port(v)
+	if err != nil {
+		return
+	}
+	s.control = port
+	err = port.OnMessage(func(m jsx.Message) {
+		word, rest, ok := note(m)
+		if !ok || word != "lost" {
+			return
+		}
+		im.do(func() {
+			if im.slots[s.id] != s {
+				return
+			}
+			if strings.HasPrefix(rest, "blocked") {
+				im.fail(enclaveBlockedError())
+				return
+			}
+			im.loseSlot(s, "its broker failed: "+rest)
+		})
+	})
+	if err == nil {
+		err = im.prepare(s)
+	}
+	if err != nil {
+		im.loseSlot(s, err.Error())
+	}
+}
+
+// prepare gives the broker of s the port for its next run.
+func (im *poolImpl) prepare(s *slot) error {
+	im.lastGen++
+	s.gen, s.ready, s.ending, s.run, s.silent, s.answers = im.lastGen, false, false, nil, 0, nil
+	data, far, err := s.scope.Channel()
+	if err != nil {
+		return err
+	}
+	s.data = data
+	l := im.opts.Limits
+	most := l.MessageBytes + l.ConsoleBytes + l.Output + 1<<16
+	err = data.OnMessage(func(m jsx.Message) {
+		text, err := jsx.String(m.Data, most)
+		im.do(func() {
+			if im.slots[s.id] != s || s.data != data {
+				return
+			}
+			if err != nil {
+				im.stop(s, protocol.ErrSecurityViolation, "the broker sent what is no text, or too long")
+				return
+			}
+			im.heard(s, text)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return s.control.Post(frame.Note("run", s.gen), far)
+}
