@@ -1,0 +1,138 @@
+package headers
+
+import "context"
+
+// How says how a [Finding] is known.
+type How string
+
+const (
+	Observed How = "observed" // the page tried it, or the browser says so
+	Declared How = "declared" // the header was sent; the browser was not seen to obey it
+	Unknown  How = "unknown"  // neither: the page could not read its own headers
+)
+
+// Finding is what a page's look at one of its protections came to.
+type Finding struct {
+	Name  string // the header, or the directive of the policy
+	Holds bool
+	How   How
+	Cost  string // what can happen where it does not hold
+	Fix   string // the header to send
+}
+
+// Check looks at the page it runs in, and says which of the headers of this
+// package hold there. It asks the page's own address for its headers once (HEAD)
+// and tries what can be tried without any other request. Outside a page the error
+// is errors.ErrUnsupported.
+func Check(ctx context.Context) ([]Finding, error) { return check(ctx) }
+
+// protection is one row of what Check looks at.
+type protection struct {
+	name, cost string
+	header     func(Headers) Header // the header that Default sends
+	declared   func(sent map[string]string) bool
+	observe    func(probe) (holds, known bool)
+}
+
+// probe is what the browser side can try. Each answer may be unknown.
+type probe interface {
+	isolated() (bool, bool)      // crossOriginIsolated
+	evalBlocked() (bool, bool)   // new Function throws
+	stylesBlocked() (bool, bool) // a <style> is ignored
+	sinksTyped() (bool, bool)    // innerHTML refuses a string
+	featureDenied(feature string) (bool, bool)
+}
+
+func named(name string) func(Headers) Header {
+	return func(h Headers) Header {
+		for _, one := range h.List() {
+			if one.Name == name {
+				return one
+			}
+		}
+		return Header{Name: name}
+	}
+}
+
+func directive(name, value string) func(Headers) Header {
+	return func(Headers) Header { return Header{"Content-Security-Policy", name + " " + value} }
+}
+
+// policyHas reports whether the sent policy's directive, or the one it falls back
+// to, satisfies ok.
+func policyHas(name string, ok func(values []string) bool) func(map[string]string) bool {
+	return func(sent map[string]string) bool {
+		csp, err := ParseCSP(sent["content-security-policy"])
+		if err != nil {
+			return false
+		}
+		values, there := csp.Effective(name)
+		return there && ok(values)
+	}
+}
+
+func lacks(words ...string) func([]string) bool {
+	return func(values []string) bool {
+		for _, v := range values {
+			for _, w := range words {
+				if v == w {
+					return false
+				}
+			}
+		}
+		return true
+	}
+}
+
+func sent(name string) func(map[string]string) bool {
+	return func(s map[string]string) bool { return s[name] != "" }
+}
+
+func protections() []protection {
+	return []protection{
+		{"script-src", "text that reaches the page as HTML or code runs as the page itself: files, keys and conversation are its",
+			directive("script-src", "'self' 'wasm-unsafe-eval'"),
+			policyHas("script-src", lacks("'unsafe-inline'", "'unsafe-eval'", "*")),
+			probe.evalBlocked},
+		{"connect-src", "a mistake of the app, or of a library in it, can send what it knows to any server",
+			directive("connect-src", "'self'"), policyHas("connect-src", lacks("*", "https:", "http:")), nil},
+		{"img-src", "an image of the page can carry data to any server in its address",
+			directive("img-src", "'self' data:"), policyHas("img-src", lacks("*", "https:", "http:")), nil},
+		{"style-src", "injected style can hide, imitate and, by its addresses, send",
+			directive("style-src", "'self'"), policyHas("style-src", lacks("'unsafe-inline'", "*")), probe.stylesBlocked},
+		{"require-trusted-types-for", "a string of the app's own can become HTML or code by mistake",
+			directive("require-trusted-types-for", "'script'"),
+			policyHas("require-trusted-types-for", func(v []string) bool { return len(v) > 0 }), probe.sinksTyped},
+		{"Connection-Allowlist", "markup can still make the browser look up a name or open a connection, and a navigation can carry data out",
+			named("Connection-Allowlist"), sent("connection-allowlist"), nil},
+		{"Permissions-Policy", "the page, and frames it is given to, can ask for camera, microphone, location and the like",
+			named("Permissions-Policy"), sent("permissions-policy"),
+			func(p probe) (bool, bool) { return p.featureDenied("camera") }},
+		{"Cross-Origin-Opener-Policy", "the page may share a process with others, its timers are coarse, and there is no SharedArrayBuffer",
+			named("Cross-Origin-Opener-Policy"), sent("cross-origin-opener-policy"), probe.isolated},
+		{"Referrer-Policy", "a server that is visited from the page learns the page's address",
+			named("Referrer-Policy"), func(s map[string]string) bool { return s["referrer-policy"] == "no-referrer" }, nil},
+		{"X-Content-Type-Options", "a file of the origin can be taken for a script or a style that it is not",
+			named("X-Content-Type-Options"), func(s map[string]string) bool { return s["x-content-type-options"] == "nosniff" }, nil},
+	}
+}
+
+// judge makes the findings of what was sent (nil: not known) and what was seen.
+func judge(sent map[string]string, p probe) []Finding {
+	var list []Finding
+	fixes := Default()
+	for _, row := range protections() {
+		fix := row.header(fixes)
+		f := Finding{Name: row.name, How: Unknown, Cost: row.cost, Fix: fix.Name + ": " + fix.Value}
+		if sent != nil {
+			f.Holds, f.How = row.declared(sent), Declared
+		}
+		if row.observe != nil {
+			if holds, known := row.observe(p); known {
+				f.Holds, f.How = holds, Observed
+			}
+		}
+		list = append(list, f)
+	}
+	return list
+}

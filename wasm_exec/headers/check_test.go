@@ -1,0 +1,60 @@
+package headers
+
+import (
+	"strings"
+	"testing"
+)
+
+// blind knows nothing but what it is told.
+type blind struct{ known, holds bool }
+
+func (b blind) isolated() (bool, bool)            { return b.holds, b.known }
+func (b blind) evalBlocked() (bool, bool)         { return b.holds, b.known }
+func (b blind) stylesBlocked() (bool, bool)       { return b.holds, b.known }
+func (b blind) sinksTyped() (bool, bool)          { return b.holds, b.known }
+func (b blind) featureDenied(string) (bool, bool) { return b.holds, b.known }
+
+func sentBy(h Headers) map[string]string {
+	m := map[string]string{}
+	for _, one := range h.List() {
+		m[strings.ToLower(one.Name)] = one.Value
+	}
+	return m
+}
+
+func TestJudge(t *testing.T) {
+	for _, f := range judge(sentBy(Default()), blind{}) {
+		if !f.Holds || f.How != Declared {
+			t.Errorf("default headers, declared: %+v", f)
+		}
+	}
+	for _, f := range judge(map[string]string{}, blind{}) {
+		if f.Holds || f.How != Declared || f.Cost == "" || !strings.Contains(f.Fix, ": ") || strings.HasSuffix(f.Fix, ": ") {
+			t.Errorf("no headers: %+v", f)
+		}
+	}
+	for _, f := range judge(nil, blind{}) {
+		if f.Holds || f.How != Unknown {
+			t.Errorf("headers that can't be read: %+v", f)
+		}
+	}
+	// What is seen wins over what is said.
+	seen := 0
+	for _, f := range judge(sentBy(Default()), blind{known: true, holds: false}) {
+		if f.How == Observed {
+			seen++
+			if f.Holds {
+				t.Errorf("seen not to hold: %+v", f)
+			}
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d protections are observed", seen)
+	}
+	weak := map[string]string{"content-security-policy": "default-src *; script-src 'self' 'unsafe-inline'"}
+	for _, f := range judge(weak, blind{}) {
+		if f.Holds {
+			t.Errorf("a weak policy passes: %+v", f)
+		}
+	}
+}
