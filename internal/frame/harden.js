@@ -38,12 +38,13 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   if (G.Iterator?.from) hidden.push(getPrototypeOf(G.Iterator.from({ next() {} })));
   for (const m of [gen, asyncGen, asyncFn]) hidden.push(m.constructor);
 
+  const gone = new Set(config.removed), native = { crypto: G.crypto, performance: G.performance };
+
   const globals = () => {
-    const gone = new Set(config.removed);
     // Symbols stay, they are tags. Operations of the scope sit on its prototypes.
     for (let o = G; o && o !== Object.prototype; o = getPrototypeOf(o))
       for (const k of ownKeys(o)) {
-        if (typeof k !== 'string' || (KEPT.has(k) && !gone.has(k) && o === G) || (o !== G && KEPT.has(k) && !gone.has(k) && k !== 'crypto' && k !== 'performance')) continue;
+        if (typeof k !== 'string' || (KEPT.has(k) && !gone.has(k))) continue;
         if (!deleteProperty(o, k) && !['NaN', 'Infinity', 'undefined'].includes(k)) attempt(o, k, { value: undefined, writable: false });
       }
   };
@@ -52,8 +53,9 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   const tame = () => {
     for (const k of ['createObjectURL', 'revokeObjectURL']) delete G.URL?.[k];
     for (const k of ownKeys(RegExp)) if (typeof k === 'string' && !['length', 'name', 'prototype', 'escape'].includes(k)) deleteProperty(RegExp, k);
-    if (G.crypto) {
-      const c = G.crypto, random = c.getRandomValues, uuid = c.randomUUID;
+    for (let o = G; o && o !== Object.prototype; o = getPrototypeOf(o)) for (const k of ['crypto', 'performance']) deleteProperty(o, k);
+    if (native.crypto) {
+      const c = native.crypto, random = c.getRandomValues, uuid = c.randomUUID;
       // subtle is left out: its work goes on in threads that terminate() does not reach.
       const value = freeze({
         getRandomValues: (/** @type {any} */ a) => apply(random, c, [a]),
@@ -62,8 +64,8 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       defineProperty(G, 'crypto', { value, writable: true, enumerable: true, configurable: true });
     }
     const step = config.clock, now = Date.now, coarse = (/** @type {number} */ t) => t - (t % step);
-    if (G.performance) {
-      const p = G.performance, read = p.now, start = now();
+    if (native.performance && !(gone.has('performance') && on('globals'))) {
+      const p = native.performance, read = p.now, start = now();
       const value = freeze({ now: () => coarse(apply(read, p, [])), timeOrigin: coarse(start) });
       defineProperty(G, 'performance', { value, writable: true, enumerable: true, configurable: true });
     }
