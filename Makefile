@@ -44,7 +44,7 @@ test-native: ## the tests that need no browser
 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) ## the same packages and those that need a browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) $(PAGE)
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
@@ -52,8 +52,8 @@ test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the e
 
 .PHONY: browsers
 browsers: $(RUNNER) ## the browser tests in Firefox ESR and WebKitGTK
-	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -p 1 -exec $(RUNNER) $(PAGE)
-	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -p 1 -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
 	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
 
 .PHONY: lint
@@ -75,7 +75,8 @@ bench: node_modules $(RUNNER) ## compare with peers and the bare browser; writes
 	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
 
 .PHONY: soak
-soak: ## what is long: the fuzzers, FUZZ=60s each
+soak: $(RUNNER) ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
 
