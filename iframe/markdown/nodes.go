@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
-	extast "github.com/yuin/goldmark/extension/ast"
 )
 
 // nodeWriter writes the tree of one segment into a sink. It writes what
@@ -102,8 +101,10 @@ func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 		} else {
 			nw.wrap("<em>", n, "</em>", inlineDepth+1)
 		}
-	case *extast.Strikethrough:
-		nw.wrap("<del>", n, "</del>", inlineDepth+1)
+	case *gfmBlock:
+		nw.table(n)
+	case *gfmInline:
+		nw.gfm(n, inlineDepth)
 	case *ast.CodeSpan:
 		nw.codeSpan(n)
 	case *ast.Link:
@@ -112,16 +113,6 @@ func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 		nw.autoLink(n)
 	case *ast.Image:
 		nw.image(n)
-	case *extast.TaskCheckBox:
-		if n.IsChecked {
-			w.WriteString(`<input checked="" disabled="" type="checkbox"> `)
-		} else {
-			w.WriteString(`<input disabled="" type="checkbox"> `)
-		}
-	case *extast.Table, *extast.TableHeader, *extast.TableRow, *extast.TableCell:
-		nw.table(n)
-	case *noteReference:
-		nw.noteReference(n)
 	case *ast.LinkReferenceDefinition:
 	default:
 		nw.children(n, inlineDepth+1)
@@ -170,30 +161,43 @@ func (nw *nodeWriter) list(n *ast.List) {
 	nw.wrap(open, n, "</ol>\n", 0)
 }
 
-func (nw *nodeWriter) table(n ast.Node) {
-	switch n := n.(type) {
-	case *extast.Table:
+func (nw *nodeWriter) table(n *gfmBlock) {
+	switch n.what {
+	case gfmTable:
 		nw.wrap("<table>\n", n, "</table>\n", 0)
-	case *extast.TableHeader:
+	case gfmHead:
 		nw.wrap("<thead>\n<tr>\n", n, "</tr>\n</thead>\n", 0)
 		if n.NextSibling() != nil {
 			nw.w.WriteString("<tbody>\n")
 		}
-	case *extast.TableRow:
+	case gfmRow:
 		nw.wrap("<tr>\n", n, "</tr>\n", 0)
-		if n.Parent().LastChild() == ast.Node(n) {
+		if n.NextSibling() == nil {
 			nw.w.WriteString("</tbody>\n")
 		}
-	case *extast.TableCell:
+	case gfmCell:
 		tag := "td"
-		if n.Parent().Kind() == extast.KindTableHeader {
+		if p, ok := n.Parent().(*gfmBlock); ok && p.what == gfmHead {
 			tag = "th"
 		}
 		open := "<" + tag
-		if n.Alignment != extast.AlignNone {
-			open += ` align="` + n.Alignment.String() + `"`
+		if n.align != "" {
+			open += ` align="` + n.align + `"`
 		}
 		nw.wrap(open+">", n, "</"+tag+">\n", 0)
+	}
+}
+
+func (nw *nodeWriter) gfm(n *gfmInline, inlineDepth int) {
+	switch n.what {
+	case gfmStrike:
+		nw.wrap("<del>", n, "</del>", inlineDepth+1)
+	case gfmBox:
+		nw.w.WriteString(`<input disabled="" type="checkbox"> `)
+	case gfmCheckedBox:
+		nw.w.WriteString(`<input checked="" disabled="" type="checkbox"> `)
+	case gfmNote:
+		nw.noteReference(n)
 	}
 }
 
@@ -204,7 +208,16 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 		if !ok {
 			continue
 		}
-		value := t.Segment.Value(nw.src)
+		from := t.Segment.Start
+		if nw.ctx != nil {
+			for _, at := range nw.ctx.pipes {
+				if at >= from && at < t.Segment.Stop {
+					nw.w.escape(nw.src[from:at])
+					from = at + 1
+				}
+			}
+		}
+		value := nw.src[from:t.Segment.Stop]
 		if k := len(value) - 1; k >= 0 && value[k] == '\n' {
 			nw.w.escape(value[:k])
 			nw.w.WriteByte(' ')

@@ -71,7 +71,12 @@ func (ns *notes) number(d *doc) {
 		return
 	}
 	ns.fresh = true
-	slices.SortFunc(ns.mentions, func(a, b *part) int { return a.index - b.index })
+	// Nearly in order: those rendered again are behind.
+	for i := 1; i < len(ns.mentions); i++ {
+		for k := i; k > 0 && ns.mentions[k].index < ns.mentions[k-1].index; k-- {
+			ns.mentions[k], ns.mentions[k-1] = ns.mentions[k-1], ns.mentions[k]
+		}
+	}
 	var order []*note
 	for _, n := range ns.all {
 		n.number, n.uses = 0, 0
@@ -209,21 +214,7 @@ func dedent(body []byte) []byte {
 	return out
 }
 
-// noteReference is [^label] in a tree.
-type noteReference struct {
-	ast.BaseInline
-	label string
-	which int // of the mentions in its part
-}
-
-var kindNoteReference = ast.NewNodeKind("BaileyNoteReference")
-
-func (n *noteReference) Kind() ast.NodeKind { return kindNoteReference }
-func (n *noteReference) Dump(src []byte, level int) {
-	ast.DumpHelper(n, src, level, map[string]string{"label": n.label}, nil)
-}
-
-func (nw *nodeWriter) noteReference(n *noteReference) {
+func (nw *nodeWriter) noteReference(n *gfmInline) {
 	var num noteNumber
 	if nw.rough {
 		num.number = nw.ctx.d.notes.byLabel[n.label].number
@@ -268,7 +259,7 @@ func (noteParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) a
 		return nil
 	}
 	block.Advance(end + 1)
-	n := &noteReference{label: label}
+	n := &gfmInline{what: gfmNote, label: label}
 	if !ctx.rough {
 		n.which = len(ctx.p.mentions) - 1
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/microcosm-cc/bluemonday"
-	"github.com/yuin/goldmark"
 )
 
 // Options configure a Renderer. The zero value is safe and strict.
@@ -13,11 +12,12 @@ type Options struct {
 	// Limits bound what a text may cost.
 	Limits Limits
 
-	// Extensions are goldmark extensions of the app. What they render is
+	// Extensions are extensions of the app: package extend makes one of a
+	// goldmark extension. What they render is
 	// treated as the raw HTML of a stranger, so that they cannot weaken the
 	// sanitiser. Each top-level block is parsed on its own: an extension that
 	// looks at the whole document sees one block at a time.
-	Extensions []goldmark.Extender
+	Extensions []Extension
 
 	// Policy is a further policy, run as well as ours and before it, never
 	// instead: it can take away, not add.

@@ -2,70 +2,55 @@ package markdown
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"slices"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
-// converter is a goldmark.Markdown for extensions to extend. It converts
-// nothing itself: this package parses segments and writes the trees.
+// converter is the parser and what extensions render.
 type converter struct {
 	p     parser.Parser
 	funcs map[ast.NodeKind]renderer.NodeRendererFunc
 }
 
-var _ goldmark.Markdown = (*converter)(nil)
+// Extension extends the parser and renders what it parses: package extend makes
+// one of a goldmark extension.
+type Extension interface {
+	Extend(p parser.Parser, options func(...renderer.Option))
+}
 
-func newConverter(extensions []goldmark.Extender) *converter {
+func newConverter(extensions []Extension) *converter {
 	c := &converter{p: parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
 		parser.WithInlineParsers(
-			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
+			util.Prioritized(boxParser{}, 0),
 			util.Prioritized(noteParser{}, 150),
-			util.Prioritized(extension.NewStrikethroughParser(), 500),
+			util.Prioritized(strikeParser{}, 500),
 			util.Prioritized(autoLinkParser{}, 999),
 		),
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)),
-		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+		parser.WithParagraphTransformers(util.Prioritized(tableTransformer{}, 200)),
 	), funcs: map[ast.NodeKind]renderer.NodeRendererFunc{}}
 	for _, e := range extensions {
-		e.Extend(c)
+		e.Extend(c.p, c.addOptions)
 	}
 	return c
 }
 
-func (c *converter) Convert([]byte, io.Writer, ...parser.ParseOption) error {
-	return errors.New("markdown: use Renderer.Render")
-}
-func (c *converter) Parser() parser.Parser           { return c.p }
-func (c *converter) SetParser(p parser.Parser)       { c.p = p }
-func (c *converter) Renderer() renderer.Renderer     { return c }
-func (c *converter) SetRenderer(r renderer.Renderer) { c.AddOptions() }
-
-// Render implements renderer.Renderer.
-func (c *converter) Render(io.Writer, []byte, ast.Node) error {
-	return errors.New("markdown: use Renderer.Render")
-}
-
-// AddOptions takes the node renderers of an extension. Those with the smallest
+// addOptions takes the node renderers of an extension. Those with the smallest
 // priority number win, as in goldmark.
-func (c *converter) AddOptions(opts ...renderer.Option) {
+func (c *converter) addOptions(opts ...renderer.Option) {
 	config := renderer.NewConfig()
 	for _, o := range opts {
 		o.SetConfig(config)
 	}
 	config.NodeRenderers.Sort()
-	for _, v := range slices.Backward(config.NodeRenderers) {
+	for i := len(config.NodeRenderers) - 1; i >= 0; i-- {
+		v := config.NodeRenderers[i]
 		if nr, ok := v.Value.(renderer.NodeRenderer); ok {
 			if so, ok := v.Value.(renderer.SetOptioner); ok {
 				for name, value := range config.Options {
@@ -117,7 +102,8 @@ type blockContext struct {
 	parser.Context
 	d     *doc
 	p     *part
-	rough bool // neither define nor record: the segment is not complete
+	pipes []int // backslashes before a | in code, in a table's cells
+	rough bool  // neither define nor record: the segment is not complete
 }
 
 func (c *blockContext) Reference(label string) (parser.Reference, bool) {

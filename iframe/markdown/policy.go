@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
 )
@@ -11,33 +12,32 @@ import (
 // told again in its own words. What our own rendering writes passes unchanged.
 func ourPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("abbr", "acronym", "address", "article", "aside", "b", "bdi", "big", "blockquote", "br", "caption", "center", "cite",
-		"code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt", "em", "figcaption", "figure", "font", "footer",
-		"h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "i", "ins", "kbd", "li", "main", "mark", "menu", "nav", "ol", "p", "pre",
-		"q", "rp", "rt", "ruby", "s", "samp", "section", "small", "span", "strike", "strong", "sub", "summary", "sup", "table", "tbody", "td",
-		"tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "var", "wbr")
-	p.AllowNoAttrs().OnElements("a", "acronym", "address", "big", "center", "details", "figcaption", "font", "footer", "header",
-		"main", "menu", "nav", "section", "img", "input", "kbd", "samp", "summary", "wbr", "col", "colgroup", "hgroup", "var", "rp", "rt", "ruby", "tt")
+	p.AllowElements(strings.Fields(`abbr acronym address article aside b bdi big blockquote br caption center cite code col colgroup dd del
+		details dfn div dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd li main mark menu nav ol p pre q rp rt
+		ruby s samp section small span strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr`)...)
+	p.AllowNoAttrs().OnElements(strings.Fields(`a acronym address big center details figcaption font footer header main menu nav section img
+		input kbd samp summary wbr col colgroup hgroup var rp rt ruby tt`)...)
 	number := regexp.MustCompile(`^-?[0-9]{1,9}%?$`)
-	p.AllowAttrs("align", "class", "dir", "id", "lang", "title", "aria-label").Globally()
-	p.AllowAttrs("data-href").Matching(regexp.MustCompile(`^(https?|mailto|tel):[!-;=?-~]+$`)).OnElements("a")
-	p.AllowAttrs("data-fragment", "data-warning").OnElements("a")
-	p.AllowAttrs("role").Matching(regexp.MustCompile(`^link$`)).OnElements("a")
-	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^0$`)).OnElements("a")
-	p.AllowAttrs("alt", "data-image", "data-warning").OnElements("img")
-	p.AllowAttrs("src").Matching(regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$`)).OnElements("img")
-	p.AllowAttrs("width", "height").Matching(number).OnElements("img")
-	p.AllowAttrs("type").Matching(regexp.MustCompile(`^checkbox$`)).OnElements("input")
-	p.AllowAttrs("checked", "disabled").OnElements("input")
-	p.AllowAttrs("open").OnElements("details")
-	p.AllowAttrs("datetime").OnElements("del", "ins", "time")
-	p.AllowAttrs("start", "value").Matching(number).OnElements("ol", "li")
-	p.AllowAttrs("reversed").OnElements("ol")
-	p.AllowAttrs("type").Matching(regexp.MustCompile(`^[1aAiI]$`)).OnElements("ol")
-	p.AllowAttrs("colspan", "rowspan").Matching(number).OnElements("td", "th")
-	p.AllowAttrs("span").Matching(number).OnElements("col", "colgroup")
-	p.AllowAttrs("valign").OnElements("td", "th")
-	p.AllowAttrs("scope", "abbr").OnElements("th")
+	p.AllowAttrs(strings.Fields("align class dir id lang title aria-label")...).Globally()
+	for rule := range strings.SplitSeq(`data-fragment data-warning:a|alt data-image data-warning:img|checked disabled:input|open:details|`+
+		`datetime:del ins time|reversed:ol|valign:td th|scope abbr:th`, "|") {
+		attrs, tags, _ := strings.Cut(rule, ":")
+		p.AllowAttrs(strings.Fields(attrs)...).OnElements(strings.Fields(tags)...)
+	}
+	for _, rule := range [...][3]string{
+		{"data-href", "a", `^(https?|mailto|tel):[!-;=?-~]+$`},
+		{"role", "a", `^link$`},
+		{"tabindex", "a", `^0$`},
+		{"src", "img", `^data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=]+$`},
+		{"type", "input", `^checkbox$`},
+		{"type", "ol", `^[1aAiI]$`},
+	} {
+		p.AllowAttrs(rule[0]).Matching(regexp.MustCompile(rule[2])).OnElements(rule[1])
+	}
+	for rule := range strings.SplitSeq("width height:img|start value:ol li|colspan rowspan:td th|span:col colgroup", "|") {
+		attrs, tags, _ := strings.Cut(rule, ":")
+		p.AllowAttrs(strings.Fields(attrs)...).Matching(number).OnElements(strings.Fields(tags)...)
+	}
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/iframe/markdown/extend"
 )
 
 func newRenderer(t testing.TB, opts markdown.Options) *markdown.Renderer {
@@ -168,7 +169,7 @@ func TestHeadingIDs(t *testing.T) {
 func TestOptions(t *testing.T) {
 	for _, bad := range []markdown.Options{
 		{IDPrefix: "x"}, {IDPrefix: "1-"}, {IDPrefix: `a"-`}, {Schemes: []string{"javascript"}}, {Base: "ftp://a.example"}, {Base: "/x"},
-		{Extensions: []goldmark.Extender{nil}},
+		{Extensions: []markdown.Extension{nil}},
 	} {
 		if _, err := markdown.New(bad); err == nil || !strings.HasPrefix(err.Error(), "markdown: ") {
 			t.Errorf("%+v: error %v", bad, err)
@@ -227,16 +228,16 @@ func TestExtensionsCannotWeaken(t *testing.T) {
 		if len(text) > 2000 {
 			continue
 		}
-		r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{evil{text}}})
+		r := newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(evil{text})}})
 		src := "a *b* c\n\n# d\n\n- *e*\n- f\n\ng"
 		out, report := render(t, r, src)
 		checkOutput(t, r, src, out, report)
 	}
-	r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{evil{"<mark>"}}})
+	r := newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(evil{"<mark>"})}})
 	if out, _ := render(t, r, "a *b* c"); out != "<p>a <mark>b</mark> c</p>\n" {
 		t.Errorf("%s", out)
 	}
-	r = newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{extension.DefinitionList, extension.Typographer}})
+	r = newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(extension.DefinitionList), extend.Goldmark(extension.Typographer)}})
 	if out, _ := render(t, r, "a\n: \"b\" -- c\n"); out != "<dl>\n<dt>a</dt>\n<dd>“b” – c</dd>\n</dl>\n" {
 		t.Errorf("%s", out)
 	}
@@ -257,7 +258,7 @@ func TestHighlight(t *testing.T) {
 
 // A panic of an extension costs the block its form.
 func TestExtensionPanics(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Extensions: []goldmark.Extender{panics{}}})
+	r := newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(panics{})}})
 	out, report := render(t, r, "*a*\n\nb")
 	if !strings.Contains(out, `<pre class="bailey-plain">*a*`) || !strings.Contains(out, "<p>b</p>") || report.Count(markdown.Broken) != 1 {
 		t.Errorf("%s %s", out, report)

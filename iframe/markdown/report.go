@@ -1,9 +1,7 @@
 package markdown
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -101,7 +99,10 @@ func (r *Report) merge(o Report) {
 }
 
 func (r *Report) sort() {
-	slices.SortFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
-	})
+	f := r.Findings
+	for i := 1; i < len(f); i++ {
+		for k := i; k > 0 && (f[k].Kind < f[k-1].Kind || f[k].Kind == f[k-1].Kind && f[k].Name < f[k-1].Name); k-- {
+			f[k], f[k-1] = f[k-1], f[k]
+		}
+	}
 }
