@@ -8,7 +8,7 @@
 //
 //	view, err := iframe.NewDocument(ctx, parent, iframe.DocumentOptions{OnLink: confirm})
 //	…
-//	answer, err := view.Section("answer-1", iframe.SectionOptions{Label: "Answer"})
+//	answer := view.Section("answer-1")
 //	_, err = io.Copy(answer, modelStream)
 //	err = answer.Close()
 //
