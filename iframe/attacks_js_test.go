@@ -1,0 +1,226 @@
+package iframe
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// attack is a row of testdata/attacks.json. The code returns or logs "ESCAPED" if it
+// got what it wanted, or reaches SINK, or reaches the broker with a message of its
+// own, which ends the run with SECURITY_VIOLATION.
+type attack struct {
+	Group, Name, Code string
+	First             string // code of another run before it
+	Levels            string // those at which it is an attack; all, if empty
+	Expect            string // the result it must have, as on the wire
+	Error             protocol.Code
+	Alone             frame.Layer // the one layer that stops it: with it off it succeeds
+	Flaky             string      // with that layer off it succeeds sometimes
+}
+
+//go:embed testdata/attacks.json
+var attacksJSON []byte
+
+func attacks(t *testing.T) []attack {
+	t.Helper()
+	var list []attack
+	if err := json.Unmarshal(attacksJSON, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func (a attack) at(level protocol.Level) bool {
+	if a.Levels == "" {
+		return true
+	}
+	for l := range strings.FieldsSeq(a.Levels) {
+		if l == level.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves is set for attacks on the wrapper, which mean nothing where postMessage may
+// be called from inside of it.
+func (a attack) leaves() bool { return a.Group == "leaving the function" }
+
+type battle struct {
+	pool *EnclavePool
+	sink string
+
+	mu   sync.Mutex
+	late []string // what tools were asked by runs that had ended
+}
+
+func newBattle(t *testing.T, level protocol.Level, sink string, off ...frame.Layer) *battle {
+	b := &battle{sink: sink}
+	probe := func(_ context.Context, args any) (any, error) {
+		if m, ok := args.(map[string]any); ok && m["late"] == true {
+			b.mu.Lock()
+			b.late = append(b.late, wire(args))
+			b.mu.Unlock()
+		}
+		return "probe", nil
+	}
+	tools := toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
+	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: EnclaveOptions{Level: level, Tools: tools, off: off,
+		Limits: protocol.Limits{Time: 1500 * time.Millisecond}}})
+	return b
+}
+
+// outcome is how an attack ended.
+type outcome struct {
+	escaped string // how it succeeded, or nothing
+	said    string // the result or the error
+	code    protocol.Code
+}
+
+func (b *battle) run(t *testing.T, a attack) (o outcome) {
+	code := strings.ReplaceAll(a.Code, "SINKURL", b.sink)
+	opts := RunOptions{Context: map[string]any{"SINK": b.sink}}
+	if a.First != "" {
+		if _, err := b.pool.Run(testContext(t), a.First, opts); err != nil && !errors.Is(err, protocol.ErrExecution) {
+			return outcome{said: "the run before it: " + err.Error()}
+		}
+	}
+	res, err := b.pool.Run(testContext(t), code, opts)
+	if res == nil {
+		return outcome{escaped: "no result", said: fmt.Sprint(err)}
+	}
+	o.said = wire(res.Value)
+	if err != nil {
+		o.said, o.code = err.Error(), res.Error.Code
+	}
+	for _, row := range res.Console {
+		if strings.Contains(wire(row.Args), "ESCAPED") {
+			o.escaped = "said so on the console"
+		}
+	}
+	switch {
+	case res.Value == "ESCAPED":
+		o.escaped = "said so"
+	case errors.Is(err, protocol.ErrSecurityViolation):
+		o.escaped = "reached the broker"
+	case errors.Is(err, protocol.ErrSandbox):
+		o.escaped = "broke the sandbox"
+	}
+	if len(o.said) > 200 {
+		o.said = o.said[:200] + "…"
+	}
+	return o
+}
+
+// each runs the attacks, a few at once.
+func (b *battle) each(t *testing.T, list []attack, check func(a attack, o outcome)) {
+	t.Helper()
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for _, a := range list {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			check(a, b.run(t, a))
+		})
+	}
+	wg.Wait()
+	if res, err := b.pool.Run(testContext(t), `return 1`, RunOptions{}); err != nil || res.Value != 1.0 {
+		t.Errorf("after the attacks: %v", err)
+	}
+	if len(b.late) > 0 {
+		t.Logf("calls that were made while their run went on: %q", b.late)
+	}
+}
+
+func TestAttacks(t *testing.T) {
+	all := attacks(t)
+	sink := testpage.Sink(t)
+	ran := 0
+	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
+		var list []attack
+		for _, a := range all {
+			if a.at(level) {
+				list = append(list, a)
+			}
+		}
+		ran += len(list)
+		t.Run(level.String(), func(t *testing.T) {
+			b := newBattle(t, level, sink.URL)
+			b.each(t, list, func(a attack, o outcome) {
+				if o.escaped != "" {
+					t.Errorf("%s: %s: ESCAPED: %s; %s", a.Group, a.Name, o.escaped, o.said)
+				}
+				if a.Expect != "" && o.said != a.Expect {
+					t.Errorf("%s: %s: %s, want %s", a.Group, a.Name, o.said, a.Expect)
+				}
+				if a.Error != "" && o.code != a.Error {
+					t.Errorf("%s: %s: %s, want %s", a.Group, a.Name, o.said, a.Error)
+				}
+				if a.Error != protocol.ErrTimeout && o.code == protocol.ErrTimeout {
+					t.Errorf("%s: %s: did not end: %s", a.Group, a.Name, o.said)
+				}
+			})
+			if st := b.pool.Stats(); st.Lost != 0 || st.Rebuilt != 0 {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+	if traffic := sink.Quiet(time.Second); traffic.Total() != 0 {
+		t.Errorf("%d things reached the sink: %+v", traffic.Total(), traffic)
+	}
+	t.Logf("%d attacks, %d runs, 0 may succeed", len(all), ran)
+}
+
+// With any single layer of the realm off the others hold the table, but for the rows
+// that say which layer is alone; and those must then succeed, or the row is wrong.
+func TestAttacksWithALayerOff(t *testing.T) {
+	all := attacks(t)
+	sink := testpage.Sink(t)
+	for _, layer := range []frame.Layer{frame.LayerGlobals, frame.LayerPrototypes, frame.LayerGuards, frame.LayerTame, frame.LayerMemory} {
+		t.Run(string(layer), func(t *testing.T) {
+			for _, level := range []protocol.Level{protocol.Strict, protocol.Standard} {
+				var list []attack
+				for _, a := range all {
+					first := a.at(protocol.Strict) == (level == protocol.Strict)
+					if a.at(level) && first && !(layer == frame.LayerGlobals && a.leaves()) {
+						list = append(list, a)
+					}
+				}
+				b := newBattle(t, level, sink.URL, layer)
+				b.each(t, list, func(a attack, o outcome) {
+					switch {
+					case a.Alone == layer && o.escaped == "" && a.Flaky == "":
+						t.Errorf("%s: %s: did not succeed with the layer off that is said to be alone: %s", a.Group, a.Name, o.said)
+					case a.Alone != layer && o.escaped != "":
+						t.Errorf("%s: %s: ESCAPED: %s; %s", a.Group, a.Name, o.escaped, o.said)
+					}
+				})
+				b.pool.Close()
+			}
+		})
+	}
+	if traffic := sink.Quiet(time.Second); traffic.Total() != 0 {
+		t.Errorf("%d things reached the sink: %+v", traffic.Total(), traffic)
+	}
+}
+
+// The sink hears what a page may do; else its silence would mean nothing.
+func TestAttackSinkHears(t *testing.T) {
+	sink := testpage.Sink(t)
+	element(t, "img", map[string]string{"src": sink.URL + "/control"})
+	if got := sink.Wait(1, 5*time.Second); len(got.Requests) != 1 {
+		t.Errorf("%+v", got)
+	}
+}

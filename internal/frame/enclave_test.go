@@ -1,0 +1,110 @@
+package frame
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func TestWorkerTextsCanStandInDataBlocks(t *testing.T) {
+	for name, text := range map[string]string{"broker": brokerProgram(), "runtime": runtimeProgram()} {
+		for _, bad := range []string{"</script", "<!--", "<script", "\r", "\x00"} {
+			if strings.Contains(strings.ToLower(text), bad) {
+				t.Errorf("the %s holds %q: the parser would end or change it", name, bad)
+			}
+		}
+	}
+}
+
+func TestDomainPageCarriesTheInnerPage(t *testing.T) {
+	for _, name := range []string{"bailey", `x" onload="y`, "</script>"} {
+		p := DomainPage{PolicyName: name}
+		outer := p.Srcdoc().String()
+		if got := script(t, outer); got != domainText {
+			t.Error("the outer script is not what its hash says")
+		}
+		if got := attribute(t, outer, "meta", "content"); got != p.policy() {
+			t.Errorf("policy %q", got)
+		}
+		if got := attribute(t, outer, "iframe", "sandbox"); got != Sandbox {
+			t.Errorf("sandbox %q", got)
+		}
+		inner := attribute(t, outer, "iframe", "srcdoc")
+		if inner != p.inner() {
+			t.Error("the inner page does not come back whole")
+		}
+		if got := attribute(t, inner, "script", "data-policy"); got != name {
+			t.Errorf("policy name %q", got)
+		}
+		for _, text := range []string{brokerProgram(), runtimeProgram(), enclaveText} {
+			if !strings.Contains(inner, ">"+text+"</script>") {
+				t.Error("a script is missing")
+			}
+		}
+	}
+}
+
+func TestDomainPolicy(t *testing.T) {
+	for _, eval := range []bool{false, true} {
+		p := DomainPage{Eval: eval}.policy()
+		if strings.Contains(p, "unsafe-inline") || strings.Contains(p, "'unsafe-eval'") != eval || !strings.HasPrefix(p, "default-src 'none'; ") ||
+			strings.Contains(strings.SplitN(p, ";", 3)[1], "blob:") {
+			t.Errorf("%s", p)
+		}
+	}
+}
+
+func TestProgram(t *testing.T) {
+	p := Program{Code: "return '\u2028</script>'", Nonce: "nX", Names: []string{"b", "a"}, Heap: 5, Off: []Layer{LayerMemory}}
+	text := p.Text()
+	for _, want := range []string{"(function(callTool,mcp,parallel,console,sleep,signal,args,a,b){nX:{return async function(){" + p.Code + "\n};break nX}})(",
+		`names:["a","b"]`, "throws:true,define:false,eval:false,clock:100,heap:5", `off:["memory"]})(`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	if !slices.Equal(p.Names, []string{"b", "a"}) {
+		t.Error("the caller's names were sorted")
+	}
+	if text := (Program{Level: protocol.Permissive}).Text(); !strings.Contains(text, "throws:false,define:true,eval:true,clock:1,") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestParseNote(t *testing.T) {
+	for _, c := range []struct {
+		in, word, rest string
+		ok             bool
+	}{
+		{Note("pong", 3), "pong", "3", true}, {"inner\x1f7", "inner", "7", true}, {"lost\x1fa\x1fb", "lost", "a\x1fb", true},
+		{"", "", "", false}, {"inner", "", "", false}, {"add\x1f1", "", "", false}, {"lost\x1f" + strings.Repeat("x", 4*MaxNote), "", "", false},
+	} {
+		word, rest, ok := ParseNote(c.in)
+		if ok != c.ok || ok && (word != c.word || rest != c.rest) {
+			t.Errorf("%.20q: %q %q %v", c.in, word, rest, ok)
+		}
+	}
+}
+
+func TestCleanStack(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"Error: x\n    at f (blob:null/1-2:3:5)\n    at blob:null/1-2:4:1\n    at start (blob:null/1-2:900:1)", "Error: x\n    at f (code:3:5)\n    at code:4:1"},
+		{"f@blob:null/1-2:3:5\n@blob:null/1-2:99:1", "f@code:3:5"},
+		{"no address", "no address"}, {"", ""}, {"at blob:", ""}, {"at blob:null/x:y:z", ""}, {"at (blob:null/x:1:2) blob:", "at (code:1:2) blob:"},
+	} {
+		if got := CleanStack(c.in, 10); got != c.want {
+			t.Errorf("%q: %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzCleanStack(f *testing.F) {
+	f.Add("at f (blob:null/1:3:5)", 10)
+	f.Fuzz(func(t *testing.T, s string, lines int) {
+		if got := CleanStack(s, lines); len(got) > len(s)+strings.Count(s, "\n") {
+			t.Fatalf("%q grew to %q", s, got)
+		}
+	})
+}
