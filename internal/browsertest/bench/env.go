@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
@@ -30,7 +31,6 @@ type Env struct {
 	server  *http.Server
 	mux     *http.ServeMux
 	origin  string
-	built   map[string]string
 }
 
 // Wants reports whether ids that begin with prefix were asked for.
@@ -131,19 +131,26 @@ func (e *Env) Peer(name string) (string, error) {
 }
 
 // Build compiles a command for the page as users do, and returns its address
-// under the server and its size.
+// under the server.
 func (e *Env) Build(ctx context.Context, dir, pkg, name string) (string, error) {
 	if err := e.start(ctx); err != nil {
 		return "", err
 	}
-	out := filepath.Join(e.dir, name+".wasm")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
+	return "/built/" + name + ".wasm", e.goIn(ctx, dir, "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(e.dir, name+".wasm"), pkg)
+}
+
+// goIn runs the go command in a module; for .wasm it builds for the page.
+func (e *Env) goIn(ctx context.Context, dir string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if msg, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", pkg, err, msg)
+	cmd.Env = os.Environ()
+	if slices.ContainsFunc(args, func(a string) bool { return strings.HasSuffix(a, ".wasm") }) {
+		cmd.Env = append(cmd.Env, "GOOS=js", "GOARCH=wasm")
 	}
-	return "/built/" + name + ".wasm", nil
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, msg)
+	}
+	return nil
 }
 
 // Open opens a page of folder web, or of a handler.

@@ -84,6 +84,7 @@ type suite struct {
 var suites = []suite{
 	{"markdown.", runMarkdown},
 	{"document.", runDocument},
+	{"page.", runPage},
 }
 
 func suiteNames() []string {
