@@ -21,7 +21,8 @@
 //   - The scanner (scan.go) cuts it into segments, by the text alone, and checks the
 //     limits before any parser that recurses.
 //   - goldmark parses each segment by itself; references reach over the whole text
-//     (parse.go, notes.go, engine.go).
+//     (parse.go, gfm.go, notes.go, engine.go). The app's extensions come in by package
+//     extend.
 //   - Our own rendering writes the tree (nodes.go, nodelink.go). Raw HTML, and what an
 //     extension renders, is filtered tag by tag (rawhtml.go).
 //   - bluemonday goes over everything that has such tags (policy.go).

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -75,7 +76,7 @@ func warn(w *sink, start, text int, t target) []byte {
 // textOf is the text of HTML that this package wrote, the words of images
 // included.
 func textOf(html []byte) string {
-	if !strings.ContainsAny(string(html), "<&\xff") {
+	if !bytes.ContainsAny(html, "<&") && bytes.IndexByte(html, mark) < 0 {
 		return string(html)
 	}
 	var b strings.Builder

@@ -28,10 +28,7 @@ func init() {
 func TestSegmentsAgreeWithGoldmark(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Base: specBase, NoHeadingIDs: true})
 	g := rng(t)
-	n, differ := 20000, 0
-	if testing.Short() {
-		n = 2000
-	}
+	n, differ := scaled(20000, 2000), 0
 	for range n {
 		src := blockSoup(g) + "\n" // at the end of a text, goldmark overlooks an info string of one character
 		var want bytes.Buffer

@@ -1,8 +1,10 @@
 package markdown_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -113,13 +115,25 @@ func TestStreamOfAnswers(t *testing.T) {
 func TestStreamOfAttacks(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
-	for _, p := range loadXSS(t) {
+	for i, p := range loadXSS(t) {
+		if i%scaled(1, 10) != 0 {
+			continue
+		}
 		for _, text := range p.forms(xssSink) {
 			if len(text) < 2000 {
 				checkSplits(t, r, text, g)
 			}
 		}
 	}
+}
+
+// scaled is n natively, and small in a short run or in a browser, which is ten
+// times slower and runs the same code.
+func scaled(n, small int) int {
+	if testing.Short() || runtime.GOOS == "js" {
+		return small
+	}
+	return n
 }
 
 // fragments are what Markdown is sensitive to.
@@ -143,11 +157,7 @@ func soup(g *rand.Rand, n int) string {
 func TestStreamOfSoup(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
-	n := 3000
-	if testing.Short() {
-		n = 300
-	}
-	for i := range n {
+	for i := range scaled(3000, 200) {
 		src := soup(g, 40)
 		checkSplits(t, r, src, g)
 		if i%10 == 0 {
@@ -159,5 +169,68 @@ func TestStreamOfSoup(t *testing.T) {
 				t.Fatalf("refused by the last check: %q", src)
 			}
 		}
+	}
+}
+
+// A large open block is not rendered for each token, but nothing waits for ever.
+func TestStreamOfOpenBlocks(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	for name, src := range openTails(24 << 10) {
+		checkSplits(t, r, src, rng(t))
+		s := r.NewStream()
+		var view screen
+		calls := 0
+		for i := 0; i < len(src); i += 100 {
+			s.Write([]byte(src[i:min(i+100, len(src))]))
+			before := view.String()
+			view.apply(t, s.Patches())
+			if view.String() != before {
+				calls++
+			}
+		}
+		if calls < 20 {
+			t.Errorf("%s: rendered %d times only on its way", name, calls)
+		}
+		s.Write([]byte(strings.Repeat(" ", 3) + "lastword"))
+		n := 0
+		for ; s.Pending(); n++ {
+			if n > 100 {
+				t.Fatalf("%s: pending for %d calls", name, n)
+			}
+			view.apply(t, s.Patches())
+		}
+		if !strings.Contains(visible(view.String()), "lastword") {
+			t.Errorf("%s: the last token is not shown after %d calls", name, n)
+		}
+		if p := s.Patches(); len(p) > 0 {
+			t.Errorf("%s: %d patches with nothing pending", name, len(p))
+		}
+	}
+}
+
+// Text shows although nobody closed the stream, and a stream may be left.
+func TestStreamLifecycle(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	s := r.NewStream()
+	if s.Pending() || len(s.Patches()) > 0 || s.HTML().String() != "" {
+		t.Error("an empty stream has something")
+	}
+	s.Write([]byte("caf\xc3"))
+	s.Patches()
+	s.Write([]byte("\xa9"))
+	if p := s.Patches(); len(p) != 1 || p[0].HTML.String() != "<p>café</p>\n" {
+		t.Errorf("%v", p)
+	}
+	s.Write([]byte("\xc3"))
+	for range 2 {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := s.Write([]byte("x")); n != 0 || !errors.Is(err, markdown.ErrClosed) {
+		t.Errorf("write after Close: %d, %v", n, err)
+	}
+	if p := s.Patches(); len(p) != 1 || p[0].HTML.String() != "<p>café\uFFFD</p>\n" {
+		t.Errorf("%v", p)
 	}
 }

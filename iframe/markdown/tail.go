@@ -63,7 +63,7 @@ func (t *tail) open(d *doc) []shownBlock {
 		cost /= 8
 	}
 	if len(pending) > 0 {
-		cost += (start - pending[0].start) / 8
+		cost += (start - pending[0].start) / 2
 	}
 	if !t.pay(cost) {
 		t.pending = true
