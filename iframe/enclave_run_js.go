@@ -89,7 +89,7 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 
 // beginRun starts r on a broker that is ready.
 func (im *poolImpl) beginRun(s *slot, r *run) {
-	s.ready, s.run, r.slot, r.began = false, r, s, time.Now()
+	s.state, s.run, r.slot, r.began = slotBusy, r, s, time.Now()
 	im.count(func(st *PoolStats) { st.Runs++ })
 	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
 	var text string
@@ -241,11 +241,15 @@ func (im *poolImpl) heard(s *slot, text string) {
 
 func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 	switch m.(type) {
-	case *protocol.MsgPong:
-		return
 	case *protocol.MsgReady:
-		if s.run == nil && !s.ready {
-			s.ready = true
+		if s.state == slotStarting {
+			s.state = slotProving
+			im.ping(s)
+		}
+		return
+	case *protocol.MsgPong:
+		if s.state == slotProving {
+			s.state = slotReady
 			if im.first != nil {
 				im.first <- nil
 				im.first = nil
@@ -284,11 +288,11 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 		r.open[m.CallID] = c
 		go im.tool(s, r, c)
 	case *protocol.MsgResult:
-		s.run, s.ending = nil, true
+		s.run, s.state = nil, slotEnding
 		gen := s.gen
 		_, _ = s.scope.AfterFunc(endGrace, func() {
 			im.do(func() {
-				if im.slots[s.id] == s && s.ending && s.gen == gen {
+				if im.slots[s.id] == s && s.state == slotEnding && s.gen == gen {
 					im.kill(s)
 					im.assign()
 				}
@@ -299,20 +303,19 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 }
 
 // idle: the run of s has ended and its worker is gone, so the frame can be used
-// again, with another port.
+// again.
 func (im *poolImpl) idle(s *slot) {
 	if s.run != nil {
 		im.stop(s, protocol.ErrSecurityViolation, "the broker said idle before a result")
 		return
 	}
-	if !s.ending {
+	if s.state != slotEnding {
 		return
 	}
-	_ = s.data.Close()
 	im.count(func(st *PoolStats) { st.Reused++ })
-	if err := im.prepare(s); err != nil {
-		im.loseSlot(s, err.Error())
-	}
+	im.nextGen(s)
+	s.state = slotReady
+	im.assign()
 }
 
 func (im *poolImpl) trace(r *run, e protocol.TraceEvent) {

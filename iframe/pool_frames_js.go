@@ -212,10 +212,14 @@ func (im *poolImpl) adopt(s *slot, v jsx.Value) {
 	}
 }
 
-// prepare gives the broker of s the port for its next run.
+// prepare gives the broker of s a port to the host. Runs follow one another on it,
+// each with a generation of its own, until one is killed: then it goes with the frame.
 func (im *poolImpl) prepare(s *slot) error {
-	im.lastGen++
-	s.gen, s.ready, s.ending, s.run, s.silent, s.answers = im.lastGen, false, false, nil, 0, nil
+	if s.data != nil {
+		_ = s.data.Close()
+	}
+	im.nextGen(s)
+	s.state = slotStarting
 	data, far, err := s.scope.Channel()
 	if err != nil {
 		return err
@@ -239,5 +243,35 @@ func (im *poolImpl) prepare(s *slot) error {
 	if err != nil {
 		return err
 	}
+	// Firefox loses now and then what is posted soon after a port was handed on twice:
+	// a slot is ready when a ping came back, and has another port if it does not.
+	_, err = s.scope.AfterFunc(portGrace, func() {
+		im.do(func() {
+			if im.slots[s.id] == s && s.data == data && s.state < slotReady {
+				if err := im.prepare(s); err != nil {
+					im.loseSlot(s, err.Error())
+				}
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
 	return s.control.Post(frame.Note("run", s.gen), far)
+}
+
+// portGrace is how long a broker may take to answer its first ping.
+const portGrace = 500 * time.Millisecond
+
+func (im *poolImpl) nextGen(s *slot) {
+	im.lastGen++
+	s.gen, s.answers, s.answerBytes = im.lastGen, nil, 0
+}
+
+// ping asks the broker of s for a sign of life.
+func (im *poolImpl) ping(s *slot) {
+	text, err := protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{&protocol.MsgPing{N: s.next()}}}, protocol.HostToBroker, protocol.JSONLimits{})
+	if err == nil {
+		_ = s.data.Post(text)
+	}
 }

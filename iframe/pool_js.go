@@ -56,16 +56,25 @@ type slot struct {
 	born    time.Time
 	scope   *jsx.Scope
 	control *jsx.Port // host ↔ inner frame; nil before its hello
-	data    *jsx.Port // host ↔ broker, for one run
-	gen     int
-	ready   bool // the broker listens and has no run
-	ending  bool // its run has ended, its worker perhaps not
-	run     *run
+	data    *jsx.Port // host ↔ broker
+	gen     int       // of its run, or of the last
+	state   slotState
+	run     *run // while busy
 	beat
 
 	answers     []string // to calls, not posted yet
 	answerBytes int
 }
+
+type slotState uint8
+
+const (
+	slotStarting slotState = iota // the broker was not heard of
+	slotProving                   // it said ready and was asked for a sign of life
+	slotReady                     // it waits for a run
+	slotBusy
+	slotEnding // its run has ended, its worker perhaps not
+)
 
 // beat counts pings that stay unanswered.
 type beat struct{ sent, silent int }
@@ -182,7 +191,7 @@ func (im *poolImpl) assign() {
 		return
 	}
 	for _, s := range im.slots {
-		for len(im.waiting) > 0 && s.ready {
+		for len(im.waiting) > 0 && s.state == slotReady {
 			r := im.waiting[0]
 			im.waiting = im.waiting[1:]
 			if !r.over { // else aborted while it waited
@@ -192,7 +201,7 @@ func (im *poolImpl) assign() {
 	}
 	free := 0
 	for _, s := range im.slots {
-		if s.run == nil && !s.ending {
+		if s.state < slotBusy {
 			free++
 		}
 	}
@@ -327,16 +336,14 @@ func (im *poolImpl) beat() {
 	_ = o.port.Post(frame.Note("ping", o.next()))
 	for _, s := range im.slots {
 		switch {
-		case s.control == nil && time.Since(s.born) > im.opts.ReadyTimeout:
-			im.loseSlot(s, "the inner frame was not ready")
-		case s.data == nil:
+		case s.state < slotReady:
+			if time.Since(s.born) > im.opts.ReadyTimeout {
+				im.loseSlot(s, "the inner frame was not ready")
+			}
 		case s.silent >= silentBeats:
 			im.loseSlot(s, "the broker does not answer")
 		default:
-			ping, err := protocol.EncodeBatch(protocol.Batch{Gen: s.gen, Messages: []protocol.Message{&protocol.MsgPing{N: s.next()}}}, protocol.HostToBroker, protocol.JSONLimits{})
-			if err == nil {
-				_ = s.data.Post(ping)
-			}
+			im.ping(s)
 		}
 	}
 }
@@ -355,7 +362,7 @@ func (im *poolImpl) snapshot() PoolStats {
 		im.mu.Unlock()
 		st.Frames, st.Waiting = len(im.slots), len(im.waiting)
 		for _, s := range im.slots {
-			if s.ready {
+			if s.state == slotReady {
 				st.Ready++
 			}
 			if s.run != nil {

@@ -14,25 +14,17 @@ const baileyBroker = (/** @type {any} */ scope) => {
   let runtime;
   /** @type {(url: string) => any} */
   let trust = (url) => url;
-  /** @type {(() => void) | undefined} */
-  let leave;
 
-  /** One run: its own port, its own worker, its own counts.
-   * @param {MessagePort} port @param {number} gen */
-  const begin = (port, gen) => {
-    let program = '', over = false, up = false, ended = false;
-    /** @type {Worker | undefined} */
-    let worker;
-    /** @type {any} */
-    let limits;
-    let caps = WIDE, calls = 0, last = 0, rows = 0, bytes = 0, url = '';
+  /** One run: its own worker, its own counts, its own generation.
+   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} limits @param {string} first */
+  const begin = (port, gen, program, limits, first) => {
+    let over = false, up = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
+    const caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
     const open = new Set();
     /** Times of the calls in the last second, and of each tool in its window. @type {number[]} */
     let recent = [];
     /** @type {Map<string, number[]>} */
     const ofTool = new Map();
-    /** @type {any} */
-    let deadline;
     /** @type {any} */
     let wait = 0;
     /** Texts of checked messages that the host has not had. @type {string[]} */
@@ -59,8 +51,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
     const drop = () => {
       over = true;
       clearTimeout(deadline);
-      worker?.terminate();
-      if (url) URL.revokeObjectURL(url);
+      worker.terminate();
+      URL.revokeObjectURL(url);
     };
     /** Ends the run from here. What was taken before still goes to the host.
      * @type {(code: string, detail: string) => void} */
@@ -74,11 +66,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
       drop();
       flush();
       port.postMessage('idle');
-      port.onmessage = null;
     };
     /** Says no to a call without asking the host. @type {(callId: number, message: string) => void} */
     const refuse = (callId, message) => {
-      worker?.postMessage(encodeBatch(gen, [{ type: 'tool-response', callId, error: { code: 'RESOURCE_LIMIT', message } }], 'HostToBroker', WIDE));
+      worker.postMessage(encodeBatch(gen, [{ type: 'tool-response', callId, error: { code: 'RESOURCE_LIMIT', message } }], 'HostToBroker', WIDE));
     };
     /** True if the call goes on to the host. @type {(m: any) => boolean} */
     const mayCall = (m) => {
@@ -128,7 +119,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
         if (m.type === 'result') {
           if (size > limits.output) return stop('OUTPUT_TOO_LARGE', 'the result has ' + size + ' characters; the limit is ' + limits.output + ' bytes');
           ended = true;
-          worker?.postMessage('end');
+          worker.postMessage('end');
         }
         urgent ||= m.type !== 'console';
         out.push(b.texts[i]);
@@ -136,6 +127,20 @@ const baileyBroker = (/** @type {any} */ scope) => {
       if (over) return;
       if (urgent || out.length >= MAX_ROWS) flush();
       else if (!wait) wait = setTimeout(flush, CONSOLE_DELAY);
+    };
+    const syntax = (/** @type {string} */ message) => {
+      tell({ type: 'result', success: false, error: { code: 'INVALID_PARAMS', name: 'SyntaxError', message } });
+      idle();
+    };
+    /** Firefox does not say why a nested worker's script failed. If another worker
+     * starts, it was the code. */
+    const silent = () => {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+      url = URL.createObjectURL(new Blob(["postMessage('up')"]));
+      worker = new Worker(trust(url));
+      worker.onmessage = () => over || syntax('the code cannot be parsed; this browser does not say where');
+      worker.onerror = (e) => (e.preventDefault(), stop('SANDBOX_ERROR', 'blocked: the worker below the broker could not start'));
     };
     /** @param {ErrorEvent} e */
     const failed = (e) => {
@@ -151,45 +156,47 @@ const baileyBroker = (/** @type {any} */ scope) => {
         }
       } else if (said.includes('SyntaxError')) {
         const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
-        tell({ type: 'result', success: false, error: { code: 'INVALID_PARAMS', name: 'SyntaxError', message: said.replace(/^SyntaxError: /, '').toWellFormed() + at } });
-        idle();
-      } else stop('SANDBOX_ERROR', said ? 'the runtime failed: ' + said : 'blocked: the worker below the broker could not start');
+        syntax(said.replace(/^SyntaxError: /, '').toWellFormed() + at);
+      } else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);
+      else silent();
     };
-    /** @param {string} text */
-    const start = (text) => {
-      caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
-      deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
-      url = URL.createObjectURL(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
-      program = '';
-      worker = new Worker(trust(url));
-      worker.onmessage = heard;
-      worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
-      worker.onerror = failed;
-      worker.postMessage(joinBatch(gen, text, WIDE));
-    };
-    port.onmessage = (e) => {
-      // What is no batch is the program.
-      if (!String(e.data).startsWith('{"v":')) return void (program = String(e.data));
-      const b = decodeBatch(e.data, 'HostToBroker', WIDE);
-      if (b.gen !== gen) return;
-      /** What goes on to the code, in one piece. @type {string[]} */
-      const on = [];
-      b.msgs.forEach((m, i) => {
-        if (m.type === 'ping') return tell({ type: 'pong', n: m.n });
+    const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+    let url = URL.createObjectURL(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
+    let worker = new Worker(trust(url));
+    worker.onmessage = heard;
+    worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
+    worker.onerror = failed;
+    worker.postMessage(joinBatch(gen, first, WIDE));
+    return {
+      gen,
+      drop,
+      /** Messages of the host's, and their texts. @param {any[]} msgs @param {string[]} texts */
+      take: (msgs, texts) => {
         if (over || ended) return;
-        if (m.type === 'start') {
-          limits = m.limits;
-          return start(b.texts[i]);
-        }
-        if (m.type !== 'tool-response' || open.delete(m.callId)) on.push(b.texts[i]);
-      });
-      if (on.length && !over) worker?.postMessage(joinBatch(gen, on.join(','), WIDE));
+        const on = texts.filter((_, i) => msgs[i].type !== 'tool-response' || open.delete(msgs[i].callId));
+        if (on.length) worker.postMessage(joinBatch(gen, on.join(','), WIDE));
+      },
     };
-    leave = () => {
-      drop();
-      port.close();
+  };
+
+  /** @param {MessagePort} port @param {number} gen */
+  const attach = (port, gen) => {
+    let program = '';
+    /** @type {ReturnType<typeof begin> | undefined} */
+    let run;
+    port.onmessage = (e) => {
+      const text = String(e.data);
+      // What is no batch is the program of the run that starts next.
+      if (!text.startsWith('{"v":')) return void (program = text);
+      const b = decodeBatch(text, 'HostToBroker', WIDE), m = b.msgs[0];
+      if (m.type === 'ping') return port.postMessage(encodeBatch(b.gen, [{ type: 'pong', n: m.n }], 'BrokerToHost', WIDE));
+      if (m.type === 'start') {
+        run?.drop();
+        run = begin(port, b.gen, program, m.limits, b.texts[0]);
+        program = '';
+      } else if (run?.gen === b.gen) run.take(b.msgs, b.texts);
     };
-    tell({ type: 'ready' });
+    port.postMessage(encodeBatch(gen, [{ type: 'ready' }], 'BrokerToHost', WIDE));
   };
 
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
@@ -200,7 +207,6 @@ const baileyBroker = (/** @type {any} */ scope) => {
       scope.postMessage('up');
       return;
     }
-    leave?.();
-    begin(e.ports[0], e.data.gen);
+    attach(e.ports[0], e.data.gen);
   };
 };
