@@ -7,44 +7,51 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// codeText is the text of the nth code block (a <code> in a <pre>) of a block's
-// HTML. A copy button's text is taken from here, from what the host wrote, so
-// that a frame that was taken over can't choose what lands in the clipboard.
+// codeText is the text of the code in the nth <pre> of a block's HTML. A copy
+// button's text is taken from here, from what the host wrote, so that a frame
+// that was taken over can't choose what lands in the clipboard. Only <pre><code>
+// with nothing but coloured text in it has one: what stands in a closed
+// <details>, say, is not what the person sees beside the button.
 func codeText(block string, n int) (string, bool) {
 	z := html.NewTokenizer(strings.NewReader(block))
-	var text strings.Builder
-	pre, code := 0, 0
-	for {
+	for n >= 0 {
 		switch z.Next() {
 		case html.ErrorToken:
 			return "", false
 		case html.StartTagToken:
-			name, _ := z.TagName()
-			switch atom.Lookup(name) {
-			case atom.Pre:
-				pre++
-			case atom.Code:
-				if pre > 0 {
-					code++
-				}
+			if name, _ := z.TagName(); atom.Lookup(name) == atom.Pre {
+				n--
+			}
+		}
+	}
+	var text strings.Builder
+	code := 0 // 1: inside, 2: behind
+	for {
+		switch z.Next() {
+		case html.StartTagToken:
+			switch name, _ := z.TagName(); {
+			case atom.Lookup(name) == atom.Code && code == 0:
+				code = 1
+			case atom.Lookup(name) == atom.Span && code == 1:
+			default:
+				return "", false
 			}
 		case html.EndTagToken:
-			name, _ := z.TagName()
-			switch atom.Lookup(name) {
+			switch name, _ := z.TagName(); atom.Lookup(name) {
+			case atom.Code:
+				code = 2
 			case atom.Pre:
-				pre--
-				if code > 0 { // closed by its <pre>, if not before
-					code = 0
-					if n--; n < 0 {
-						return text.String(), true
-					}
-					text.Reset()
-				}
+				return text.String(), code == 2
 			}
 		case html.TextToken:
-			if code > 0 {
-				text.Write(z.Text())
+			t := z.Text()
+			if code == 1 {
+				text.Write(t)
+			} else if strings.TrimSpace(string(t)) != "" {
+				return "", false
 			}
+		default:
+			return "", false
 		}
 	}
 }

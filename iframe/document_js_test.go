@@ -177,6 +177,34 @@ func TestLastTokenIsShown(t *testing.T) {
 	}
 }
 
+// A large open block is not rendered for each token, and no animation frame is
+// asked for by anybody else: nothing here waits for a heartbeat.
+func TestLargeOpenBlockGoesOn(t *testing.T) {
+	for name, line := range map[string]string{"paragraph": "Some words of one paragraph.\n", "list": "- An item of some words.\n", "table": "| a cell | another |\n"} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, DocumentOptions{Heartbeat: time.Minute})
+			s := d.Section("a")
+			if name == "table" {
+				write(t, s, "| a | b |\n|---|---|\n")
+			}
+			write(t, s, strings.Repeat(line, 2000))
+			flush(t, d)
+			for range 5 {
+				write(t, s, line)
+				flush(t, d)
+			}
+			write(t, s, "LAST")
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			flush(t, d)
+			if !strings.Contains(s.HTML(), "LAST") {
+				t.Error("the last token is missing")
+			}
+		})
+	}
+}
+
 func TestSections(t *testing.T) {
 	d := open(t, DocumentOptions{})
 	a, b := d.Section("a"), d.Section("b")
@@ -348,8 +376,9 @@ func TestDocumentIsRebuilt(t *testing.T) {
 			eventually(t, fmt.Sprint("answer to loss ", i+1), func() bool { return st.count(StateRebuilt) > i || st.count(StateFailed) > 0 })
 		}
 		eventually(t, "the end", func() bool { return errors.Is(d.Err(), ErrFrameLost) })
-		if n := st.count(StateRebuilt); n != maxRebuilds {
-			t.Errorf("rebuilt %d times: want %d", n, maxRebuilds)
+		// A frame that is taken out before it is ready is a loss and no rebuild.
+		if n := st.count(StateRebuilt); n < 1 || n > maxRebuilds {
+			t.Errorf("rebuilt %d times: want at most %d", n, maxRebuilds)
 		}
 	})
 }

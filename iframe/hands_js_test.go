@@ -151,6 +151,36 @@ func TestCopyTakesTheHostsText(t *testing.T) {
 	}
 }
 
+// What is copied is what stands beside the button, whatever other <pre> there are.
+func TestCopyIsWhatIsSeen(t *testing.T) {
+	copied := make(chan string, 100)
+	d := open(t, DocumentOptions{OnCopy: func(_ context.Context, s string) error { copied <- s; return nil }})
+	block := "<pre><code>seen</code></pre>"
+	for _, decoy := range []string{
+		"<pre><pre><code>decoy</code></pre></pre>", "<pre>none</pre>", "<pre><details><summary>a</summary><code>b</code></details></pre>",
+		"<pre><code>a<details><summary>b</summary>c</details></code></pre>", "<pre><i><code>a</code></i></pre>",
+	} {
+		show(t, d, decoy+"<pre><code>hidden</code></pre>")
+		above := d.Height()
+		show(t, d, decoy+block+"<pre><code>hidden</code></pre>")
+		below := d.Height() - above // is one line of code and the space about it
+		if got := clickFor(t, d, -30, float64(above-below)+26, copied, "the text behind "+decoy); got != "seen" {
+			t.Errorf("behind %s: copied %q, seen is %q", decoy, got, "seen")
+		}
+	}
+}
+
+// A link knows its section, and a fragment means the section's own, also where
+// the text holds elements of the same name.
+func TestLinkKnowsItsSection(t *testing.T) {
+	links := make(chan Link, 100)
+	d := open(t, DocumentOptions{OnLink: func(_ context.Context, l Link) { links <- l }})
+	show(t, d, `<section><a data-href="https://example.org/" role="link" tabindex="0">somewhere</a></section>`)
+	if got := clickFor(t, d, 20, 12, links, "the link"); got.Section != "raw" {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // loaders is markup that loads something wherever it may.
 const loaders = `<img src="SINK/img"><img srcset="SINK/srcset 2x"><picture><source srcset="SINK/source"><img></picture>
 	<video src="SINK/video" poster="SINK/poster" autoplay></video><audio src="SINK/audio" autoplay></audio>

@@ -59,6 +59,9 @@ func (im *documentImpl) show() {
 	} else {
 		im.dirty = im.c.paint(b, time.Now)
 		if b.Len() == 0 {
+			if im.dirty { // a large open block whose turn has not come: nobody else asks again
+				im.paint.Request()
+			}
 			im.settle()
 			return
 		}

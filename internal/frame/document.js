@@ -131,18 +131,27 @@
   const waiting = new Map();
   let images = 0;
 
+  // Code is copied only if all of it is to be seen: no <details> in it, no <pre>.
+  /** @param {HTMLElement} pre */
+  const onlyCode = (pre) => {
+    const [code, more] = /** @type {HTMLCollectionOf<HTMLElement>} */ (pre.children);
+    const words = [...pre.childNodes].some((c) => c instanceof Text && c.data.trim());
+    return code && code.tagName === 'CODE' && (!more || more.dataset.ui) && !words && !code.querySelector(':not(span)') ? code : null;
+  };
+
   /** @param {HTMLElement} el @param {string} id @param {number} key */
   const dress = (el, id, key) => {
-    let n = 0;
-    for (const pre of el.getElementsByTagName('pre')) {
-      const code = pre.querySelector('code');
+    // The host counts every <pre> too, see codeText.
+    for (const [n, pre] of [...el.getElementsByTagName('pre')].entries()) {
+      let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
+      const code = onlyCode(pre);
+      if (!code && button) button.remove();
       if (!code) continue;
       const lang = (code.className.match(/(?:^|\s)language-([\w+#.-]{1,24})/) || [])[1] || '';
       if (lang) pre.dataset.lang = lang;
       code.tabIndex = 0;
       code.setAttribute('role', 'group');
       code.setAttribute('aria-label', lang ? 'Code, ' + lang : 'Code');
-      let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
       if (!button) {
         button = document.createElement('button');
         button.type = 'button';
@@ -151,7 +160,7 @@
         button.setAttribute('aria-label', lang ? 'Copy ' + lang + ' code' : 'Copy code');
         pre.append(button);
       }
-      button.dataset.at = [id, key, n++].join(FIELD);
+      button.dataset.at = [id, key, n].join(FIELD);
     }
     for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll('input[type=checkbox]'))) {
       box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
@@ -194,8 +203,11 @@
     const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment]'));
     if (!link) return;
     event.preventDefault();
+    // A text may hold sections of its own, and two answers a footnote 1 each.
+    const own = link.closest('#root > section');
     if (link.dataset.fragment !== undefined) {
-      const to = document.getElementById(link.dataset.fragment);
+      const name = '#' + CSS.escape(link.dataset.fragment);
+      const to = /** @type {HTMLElement | null} */ ((own && own.querySelector(name)) || root.querySelector(name));
       if (to) {
         // The inner frame never scrolls: its height is its content's. So the
         // host is told where to.
@@ -205,9 +217,8 @@
       }
       return;
     }
-    let el = link.closest('section');
     let id = '';
-    for (const [k, s] of sections) if (s.el === el) id = k;
+    for (const [k, s] of sections) if (s.el === own) id = k;
     say('link', id, link.dataset.href || '', (link.textContent || '').slice(0, 500));
   };
   document.addEventListener('click', (e) => activate(e.target, e));
