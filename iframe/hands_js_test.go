@@ -181,6 +181,26 @@ func TestLinkKnowsItsSection(t *testing.T) {
 	}
 }
 
+// A link to an id leads to its own section's, not to another answer's footnote.
+func TestFragmentsStayInTheirSection(t *testing.T) {
+	d := open(t, DocumentOptions{})
+	first := d.Section("first")
+	first.c.mu.Lock()
+	first.show(`<p id="x">not here</p>`)
+	first.c.mu.Unlock()
+	show(t, d, `<a data-fragment="x" role="link" tabindex="0">down</a>`+strings.Repeat("<p>text</p>", 200)+`<p id="x">here</p>`)
+	t.Cleanup(func() { jsx.Call(jsx.Global(), "scrollTo", 0, 0) })
+	y := 0.0
+	for range 15 {
+		click(t, d, 20, 56)
+		time.Sleep(200 * time.Millisecond)
+		if y = must(jsx.GetFinite(jsx.Global(), "scrollY"))(t); y > 1000 {
+			return
+		}
+	}
+	t.Errorf("the page is at %.0f px: the link led to another section", y)
+}
+
 // loaders is markup that loads something wherever it may.
 const loaders = `<img src="SINK/img"><img srcset="SINK/srcset 2x"><picture><source srcset="SINK/source"><img></picture>
 	<video src="SINK/video" poster="SINK/poster" autoplay></video><audio src="SINK/audio" autoplay></audio>
