@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -31,7 +32,7 @@ func startFirefox(ctx context.Context, o Options) (Browser, error) {
 	if err := writeProfile(profile); err != nil {
 		return nil, err
 	}
-	args := append([]string{"--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "--window-size", "1280,800"}, o.Args...)
+	args := append([]string{"--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0", "--remote-allow-system-access", "--window-size", "1280,800"}, o.Args...)
 	cmd := exec.Command(o.Path, append(args, "about:blank")...)
 	cmd.Env = append(homeEnv(o.Dir), "MOZ_HEADLESS_WIDTH=1280", "MOZ_HEADLESS_HEIGHT=800", "MOZ_CRASHREPORTER_DISABLE=1", "MOZ_REMOTE_SETTINGS_DEVTOOLS=1")
 	r, w := io.Pipe()
@@ -87,7 +88,41 @@ func startFirefox(ctx context.Context, o Options) (Browser, error) {
 	if err := f.bidi.call(ctx, "session.subscribe", map[string]any{"events": []string{"log.entryAdded", "browsingContext.contextDestroyed"}}, nil); err != nil {
 		return fail(err)
 	}
+	if err := f.unwatchWorkers(ctx); err != nil {
+		return fail(err)
+	}
 	return f, nil
+}
+
+// unwatchWorkers ends the remote agent's listening for workers. While anything
+// listens, as developer tools do too, the thread that calls new Worker waits until
+// the main thread has told the listeners; called from a worker, about one call in
+// fifty never returns (Firefox 153). Pages that nobody debugs have no such listeners.
+func (f *firefox) unwatchWorkers(ctx context.Context) error {
+	var tree struct{ Contexts []struct{ Context string } }
+	if err := f.bidi.call(ctx, "browsingContext.getTree", map[string]any{"moz:scope": "chrome", "maxDepth": 0}, &tree); err != nil {
+		return err
+	}
+	if len(tree.Contexts) == 0 {
+		return errors.New("no window of its own to run a script in")
+	}
+	var r struct {
+		Type             string
+		ExceptionDetails struct{ Text string }
+	}
+	err := f.bidi.call(ctx, "script.evaluate", map[string]any{
+		"expression": `{
+			const at = "chrome://remote/content/shared/js-process-actors/WebDriverWorkerListenerActor.sys.mjs";
+			let agent;
+			try { agent = ChromeUtils.importESModule(at) } catch {} // a version that doesn't listen
+			agent?.unregisterWebDriverWorkerListenerActor();
+		}`,
+		"target": map[string]any{"context": tree.Contexts[0].Context}, "awaitPromise": false,
+	}, &r)
+	if err == nil && r.Type == "exception" {
+		err = errors.New(r.ExceptionDetails.Text)
+	}
+	return err
 }
 
 func (f *firefox) Engine() Engine        { return Firefox }
