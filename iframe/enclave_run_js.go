@@ -30,6 +30,8 @@ type run struct {
 	open    map[int]*call
 	result  protocol.RunResult
 	aborted bool
+	tries   int           // brokers that were lost before they started it
+	disarm  func()        // ends the timer of its limit
 	over    bool          // the result is settled
 	done    chan struct{} // result is complete
 }
@@ -89,8 +91,10 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 
 // beginRun starts r on a broker that is ready.
 func (im *poolImpl) beginRun(s *slot, r *run) {
-	s.state, s.run, r.slot, r.began = slotBusy, r, s, time.Now()
-	im.count(func(st *PoolStats) { st.Runs++ })
+	s.state, s.run, s.started, r.slot, r.began = slotBusy, r, false, s, time.Now()
+	if r.tries == 0 {
+		im.count(func(st *PoolStats) { st.Runs++ })
+	}
 	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
 	var text string
 	if err == nil {
@@ -106,16 +110,39 @@ func (im *poolImpl) beginRun(s *slot, r *run) {
 		err = s.data.Post(text)
 	}
 	if err == nil {
-		_, err = r.scope.AfterFunc(r.limits.Time, func() {
+		r.disarm, err = r.scope.AfterFunc(r.limits.Time, func() {
 			im.do(func() { im.end(r, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", r.limits.Time)) })
 		})
 	}
-	r.program = ""
 	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.began})
 	if err != nil {
 		im.end(r, protocol.ErrSandbox, "the run could not be started: "+err.Error())
 	}
 }
+
+// again gives a run to another broker if its own was lost before it said that it
+// has a worker: until then nothing of the code ran, so no tool is called twice. It
+// reports whether it did. In Firefox 153, while developer tools or the like listen for
+// workers, about one new Worker in fifty that a worker calls never returns.
+func (im *poolImpl) again(r *run, started bool) bool {
+	if started || r.over || r.aborted || r.tries >= maxTries || im.ctx.Err() != nil {
+		return false
+	}
+	state, err := protocol.NewRunState(r.limits, time.Now)
+	if err != nil {
+		return false
+	}
+	if r.disarm != nil {
+		r.disarm()
+	}
+	r.tries++
+	r.state, r.slot, r.disarm, r.result.Traces = state, nil, nil, nil
+	im.waiting = append([]*run{r}, im.waiting...)
+	return true
+}
+
+// maxTries is how many lost brokers a run survives.
+const maxTries = 3
 
 // end ends a run from outside.
 func (im *poolImpl) end(r *run, code protocol.Code, why string) {
@@ -242,9 +269,12 @@ func (im *poolImpl) heard(s *slot, text string) {
 func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 	switch m.(type) {
 	case *protocol.MsgReady:
-		if s.state == slotStarting {
+		switch {
+		case s.state == slotStarting:
 			s.state = slotProving
 			im.ping(s)
+		case s.run != nil:
+			s.started, s.run.program = true, ""
 		}
 		return
 	case *protocol.MsgPong:

@@ -243,8 +243,8 @@ func (im *poolImpl) prepare(s *slot) error {
 	if err != nil {
 		return err
 	}
-	// Firefox loses now and then what is posted soon after a port was handed on twice:
-	// a slot is ready when a ping came back, and has another port if it does not.
+	// A slot is ready when a ping has come back, and gets another port if none does:
+	// what is posted while a port is handed on is not sure to arrive.
 	_, err = s.scope.AfterFunc(portGrace, func() {
 		im.do(func() {
 			if im.slots[s.id] == s && s.data == data && s.state < slotReady {

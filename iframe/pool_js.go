@@ -60,6 +60,7 @@ type slot struct {
 	gen     int       // of its run, or of the last
 	state   slotState
 	run     *run // while busy
+	started bool // its broker has made the worker of run
 	beat
 
 	answers     []string // to calls, not posted yet
@@ -274,6 +275,9 @@ func (im *poolImpl) loseSlot(s *slot, why string) {
 	if im.tooOften(why) {
 		return
 	}
+	if s.run != nil && im.again(s.run, s.started) {
+		s.run = nil
+	}
 	im.stop(s, protocol.ErrSandbox, "the sandbox was lost: "+why)
 }
 
@@ -312,7 +316,7 @@ func (im *poolImpl) dropOuter(code protocol.Code, why string) {
 			_ = s.data.Close()
 		}
 		_ = s.scope.Close()
-		if s.run != nil {
+		if s.run != nil && !(code == protocol.ErrSandbox && im.again(s.run, s.started)) {
 			im.finish(s.run, code, why)
 		}
 	}

@@ -166,6 +166,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
     worker.onmessage = heard;
     worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
     worker.onerror = failed;
+    // Until this is said the host may give the run to another broker.
+    tell({ type: 'ready' });
     worker.postMessage(joinBatch(gen, first, WIDE));
     return {
       gen,
