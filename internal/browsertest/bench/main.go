@@ -85,6 +85,7 @@ var suites = []suite{
 	{"markdown.", runMarkdown},
 	{"document.", runDocument},
 	{"page.", runPage},
+	{"enclave.", runEnclave},
 }
 
 func suiteNames() []string {

@@ -62,6 +62,7 @@ func main() {
 		return nil
 	}))
 	documents(api, renderer)
+	enclaves(api)
 	js.Global().Call("baileyReady", api)
 	select {}
 }
