@@ -129,7 +129,7 @@ func (e *Enclave) Run(ctx context.Context, code string, opts RunOptions) (*proto
 func (e *Enclave) Close() error { return e.pool.Close() }
 
 // newProgram makes the script and the first message of a run.
-func newProgram(opts EnclaveOptions, code, id string, run RunOptions) (program string, start *protocol.MsgStart, limits protocol.Limits, err error) {
+func newProgram(opts PoolOptions, code, id string, run RunOptions) (program string, start *protocol.MsgStart, limits protocol.Limits, err error) {
 	if err = run.Limits.Validate(); err != nil {
 		return "", nil, limits, err
 	}
@@ -160,7 +160,7 @@ func newProgram(opts EnclaveOptions, code, id string, run RunOptions) (program s
 	if err != nil {
 		return "", nil, limits, err
 	}
-	p := frame.Program{Code: code, Nonce: "n" + unique, Names: names, Level: opts.Level, Heap: limits.HeapMemory, Off: opts.off}
+	p := frame.Program{Code: code, Nonce: "n" + unique, Names: names, Level: opts.Level, Heap: limits.HeapMemory, DOM: opts.dom != nil, Off: opts.off}
 	return p.Text(), start, limits, nil
 }
 

@@ -47,7 +47,7 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 		return nil, protocol.Errorf(protocol.CodeOf(err), "run", "", "%w", err)
 	}
 	id := im.ids.Next()
-	program, start, limits, err := newProgram(im.opts.EnclaveOptions, code, id, opts)
+	program, start, limits, err := newProgram(im.opts, code, id, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 	}
 	if v, ok := m.(*protocol.MsgViolation); ok {
 		if v.Code == protocol.ErrSandbox && strings.HasPrefix(v.Detail, "blocked") {
-			im.fail(enclaveBlockedError())
+			im.fail(im.blocked())
 		}
 		im.stop(s, v.Code, v.Detail)
 		return

@@ -18,6 +18,8 @@ type PoolOptions struct {
 	// Spare is how many inner frames with their brokers are kept ready ahead. The
 	// default is 1; it is not more than Max.
 	Spare int
+
+	dom *domFrame // set by NewDOMEnclave: the code gets a document
 }
 
 func (o PoolOptions) withDefaults() (PoolOptions, error) {

@@ -33,14 +33,9 @@ func (im *poolImpl) build() error {
 			return err
 		}
 	}
-	style, err := jsx.Get(el, "style")
+	where, err := im.place(el, page)
 	if err != nil {
 		return err
-	}
-	for _, p := range [][2]string{{"position", "fixed"}, {"width", "0"}, {"height", "0"}, {"border", "0"}, {"visibility", "hidden"}} {
-		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
-			return err
-		}
 	}
 	o := &outerFrame{el: el, scope: jsx.NewScope(jsx.ScopeOptions{})}
 	if _, err := o.scope.Add(jsx.Track(jsx.Frames)); err != nil {
@@ -63,15 +58,28 @@ func (im *poolImpl) build() error {
 	if err != nil {
 		return err
 	}
-	body, err := jsx.Get(page, "body")
-	if err != nil {
-		return err
-	}
-	if jsx.Nullish(body) {
+	if jsx.Nullish(where) {
 		return errors.New("iframe: the page has no body yet; make enclaves after it was parsed")
 	}
-	_, err = jsx.Call(body, "append", el)
+	_, err = jsx.Call(where, "append", el)
 	return err
+}
+
+// place styles the outer frame and says where it belongs.
+func (im *poolImpl) place(el, page jsx.Value) (jsx.Value, error) {
+	if im.opts.dom != nil {
+		return im.opts.dom.place(el, page)
+	}
+	style, err := jsx.Get(el, "style")
+	if err != nil {
+		return el, err
+	}
+	for _, p := range [][2]string{{"position", "fixed"}, {"width", "0"}, {"height", "0"}, {"border", "0"}, {"visibility", "hidden"}} {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return el, err
+		}
+	}
+	return jsx.Get(page, "body")
 }
 
 // hello believes a message only if its source is the outer frame just made, and
@@ -160,15 +168,19 @@ func (im *poolImpl) loaded(o *outerFrame) {
 				heard = heard && (s.control != nil || s.id != 1)
 			}
 			if !heard {
-				im.fail(enclaveBlockedError())
+				im.fail(im.blocked())
 			}
 		})
 	})
 }
 
-func enclaveBlockedError() error {
-	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add to script-src: %s; and add: worker-src blob:",
-		ErrFrameBlocked, strings.Join(frame.ScriptHashes(), " "))
+func (im *poolImpl) blocked() error {
+	also := ""
+	if im.opts.dom != nil {
+		also = " blob:"
+	}
+	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add to script-src: %s%s; and add: worker-src blob:",
+		ErrFrameBlocked, strings.Join(frame.ScriptHashes(), " "), also)
 }
 
 func (im *poolImpl) newSlot(id int) *slot {
@@ -198,7 +210,7 @@ func (im *poolImpl) adopt(s *slot, v jsx.Value) {
 				return
 			}
 			if strings.HasPrefix(rest, "blocked") {
-				im.fail(enclaveBlockedError())
+				im.fail(im.blocked())
 				return
 			}
 			im.loseSlot(s, "its broker failed: "+rest)

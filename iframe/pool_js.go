@@ -100,6 +100,9 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	}
 	im.opts = opts
 	im.page = frame.DomainPage{PolicyName: opts.TrustedTypesPolicy, Eval: opts.Level.Hardening().Eval}
+	if opts.dom != nil {
+		im.page.DOM, im.page.Extra = true, opts.dom.extra
+	}
 	im.ctx, im.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	im.queue = jsx.Unbounded[func()]()
 	im.scope = jsx.NewScope(jsx.ScopeOptions{})
@@ -249,6 +252,17 @@ func (im *poolImpl) kill(s *slot) {
 		_ = im.outer.port.Post(frame.Note("remove", s.id))
 	}
 	_ = s.scope.Close()
+	im.noteKill()
+	if im.opts.dom != nil && im.ctx.Err() == nil {
+		// Its thread is the outer frame's too, which can't be asked to remove anything.
+		im.dropOuter(protocol.ErrSandbox, "")
+		if err := im.build(); err != nil {
+			im.fail(err)
+		}
+	}
+}
+
+func (im *poolImpl) noteKill() {
 	now := time.Now()
 	for len(im.kills) > 0 && now.Sub(im.kills[0]) > killWindow {
 		im.kills = im.kills[1:]
@@ -333,7 +347,7 @@ func (im *poolImpl) beat() {
 	if o == nil || o.port == nil {
 		return
 	}
-	if o.silent >= silentBeats {
+	if o.silent >= silentBeats && !im.holds() {
 		im.loseOuter("the outer frame does not answer")
 		return
 	}
@@ -350,6 +364,19 @@ func (im *poolImpl) beat() {
 			im.ping(s)
 		}
 	}
+}
+
+// holds reports whether code in a frame is at work, which may hold the outer frame's
+// thread as long as it may run.
+func (im *poolImpl) holds() bool {
+	if im.opts.dom != nil {
+		for _, s := range im.slots {
+			if s.run != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (im *poolImpl) count(fn func(*PoolStats)) {

@@ -15,6 +15,30 @@ const baileyBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
+  let dom = false;
+
+  /** Where the program runs: a worker below this one; or, in a DOM enclave, a frame
+   * that the frame around this worker makes and removes.
+   * @param {Blob} program @returns {any} */
+  const place = (program) => {
+    if (!dom) {
+      const url = URL.createObjectURL(program), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
+      return Object.assign(worker, { terminate: () => (end(), URL.revokeObjectURL(url)) });
+    }
+    const { port1, port2 } = new MessageChannel();
+    /** @type {any} */
+    const frame = { postMessage: (/** @type {any} */ m) => port1.postMessage(m) };
+    frame.terminate = () => (port1.close(), scope.postMessage({ word: 'hide' }));
+    port1.onmessageerror = () => frame.onmessageerror();
+    port1.onmessage = (e) => {
+      const [word, line, message] = typeof e.data === 'string' && e.data.startsWith('failed\x1f') ? e.data.split('\x1f') : [];
+      if (!word) frame.onmessage(e);
+      else frame.onerror({ preventDefault() {}, lineno: +line, message });
+    };
+    scope.postMessage({ word: 'show', program }, [port2]);
+    return frame;
+  };
+
   /** One run: its own worker, its own counts, its own generation.
    * @param {MessagePort} port @param {number} gen @param {string} program @param {any} limits @param {string} first */
   const begin = (port, gen, program, limits, first) => {
@@ -52,7 +76,6 @@ const baileyBroker = (/** @type {any} */ scope) => {
       over = true;
       clearTimeout(deadline);
       worker.terminate();
-      URL.revokeObjectURL(url);
     };
     /** Ends the run from here. What was taken before still goes to the host.
      * @type {(code: string, detail: string) => void} */
@@ -136,11 +159,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
      * starts, it was the code. */
     const silent = () => {
       worker.terminate();
-      URL.revokeObjectURL(url);
-      url = URL.createObjectURL(new Blob(["postMessage('up')"]));
-      worker = new Worker(trust(url));
+      worker = place(new Blob(["postMessage('up')"]));
       worker.onmessage = () => over || syntax('the code cannot be parsed; this browser does not say where');
-      worker.onerror = (e) => (e.preventDefault(), stop('SANDBOX_ERROR', 'blocked: the worker below the broker could not start'));
+      worker.onerror = (/** @type {any} */ e) => (e.preventDefault(), stop('SANDBOX_ERROR', 'blocked: the worker below the broker could not start'));
     };
     /** @param {ErrorEvent} e */
     const failed = (e) => {
@@ -157,12 +178,12 @@ const baileyBroker = (/** @type {any} */ scope) => {
       } else if (said.includes('SyntaxError')) {
         const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
         syntax(said.replace(/^SyntaxError: /, '').toWellFormed() + at);
-      } else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);
+      } else if (said === 'blocked') stop('SANDBOX_ERROR', 'blocked: the code is not let in');
+      else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);
       else silent();
     };
     const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
-    let url = URL.createObjectURL(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
-    let worker = new Worker(trust(url));
+    let worker = place(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
     worker.onmessage = heard;
     worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
     worker.onerror = failed;
@@ -204,6 +225,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
     if (e.data.runtime) {
       runtime = e.data.runtime;
+      dom = e.data.dom;
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');

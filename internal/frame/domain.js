@@ -21,6 +21,7 @@
     for (const f of document.querySelectorAll('iframe')) {
       if (f.contentWindow !== e.source || f.dataset.heard) continue;
       f.dataset.heard = '1';
+      if (f.dataset.shows) f.style.cssText = 'position:fixed;inset:0;width:100%;height:100%;border:0';
       host.postMessage('inner\x1f' + f.dataset.id, [e.ports[0]]);
     }
   });

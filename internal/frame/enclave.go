@@ -54,6 +54,8 @@ func ParseNote(s string) (word, rest string, ok bool) {
 type DomainPage struct {
 	PolicyName string // Trusted Types policy to make inside the frames
 	Eval       bool   // code may be made from strings
+	DOM        bool   // the code gets a document: it runs in a frame and not in a worker
+	Extra      string // directives that narrow a DOM enclave's policy further
 }
 
 func (p DomainPage) policy() string {
@@ -61,8 +63,24 @@ func (p DomainPage) policy() string {
 	if p.Eval {
 		eval = " 'unsafe-eval'"
 	}
+	if p.DOM {
+		sources := ""
+		for _, d := range DOMSources() {
+			sources += "; " + d[0] + " " + d[1]
+		}
+		// The code comes as a blob:, for no hash could be listed ahead in a page's own
+		// policy; a nonce would be inherited by import().
+		return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + " " + domScript.Hash() + " blob:" + eval +
+			"; worker-src blob:" + sources + "; base-uri 'none'; form-action 'none'; frame-src 'none'"
+	}
 	return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + eval +
 		"; worker-src blob:; base-uri 'none'; form-action 'none'; frame-src 'none'"
+}
+
+// DOMSources are the directives of a DOM enclave's policy beside scripts and workers,
+// which a caller may narrow: name and sources.
+func DOMSources() [4][2]string {
+	return [...][2]string{{"style-src", "'unsafe-inline'"}, {"img-src", "data: blob:"}, {"font-src", "data:"}, {"media-src", "data: blob:"}}
 }
 
 // brokerProgram and runtimeProgram are the texts of the two workers: the twins of
@@ -81,7 +99,11 @@ var runtimeProgram = sync.OnceValue(func() string {
 func (p DomainPage) Srcdoc() trust.HTML {
 	var b strings.Builder
 	head(&b, p.policy(), "en", "Sandbox")
-	b.WriteString(`<script>` + domainScript.Text() + `</script><iframe data-id="1" sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow +
+	b.WriteString(`<script>` + domainScript.Text() + `</script><iframe data-id="1"`)
+	if p.DOM {
+		b.WriteString(` data-shows="1"`)
+	}
+	b.WriteString(` sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow +
 		`" title="Sandbox" srcdoc="`)
 	b.WriteString(html.EscapeString(p.inner()))
 	b.WriteString(`"></iframe>`)
@@ -97,7 +119,27 @@ func (p DomainPage) inner() string {
 	b.WriteString(brokerProgram())
 	b.WriteString(`</script><script type="text/plain" id="runtime">`)
 	b.WriteString(runtimeProgram())
-	b.WriteString(`</script><script>` + enclaveScript.Text() + `</script>`)
+	b.WriteString(`</script>`)
+	if p.DOM {
+		// In a template it is a model to copy, and no frame yet.
+		b.WriteString(`<template id="realm"><iframe sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow + `" title="Sandbox" srcdoc="`)
+		b.WriteString(html.EscapeString(p.realm()))
+		b.WriteString(`"></iframe></template>`)
+	}
+	b.WriteString(`<script>` + enclaveScript.Text() + `</script>`)
+	return b.String()
+}
+
+// realm is the page that a DOM enclave's code gets. Its policy is the outer frame's,
+// without workers, and with what the caller narrows.
+func (p DomainPage) realm() string {
+	policy := "worker-src 'none'"
+	if p.Extra != "" {
+		policy += "; " + p.Extra
+	}
+	var b strings.Builder
+	head(&b, policy, "en", "Sandbox")
+	b.WriteString(`<script>` + domScript.Text() + `</script><body></body>`)
 	return b.String()
 }
 
@@ -120,6 +162,7 @@ type Program struct {
 	Names []string // of the named constants; the caller has checked them
 	Level protocol.Level
 	Heap  int // bytes
+	DOM   bool
 	Off   []Layer
 }
 
@@ -143,7 +186,7 @@ func (p Program) Text() string {
 	b.WriteString(p.Code)
 	b.WriteString("\n};break " + p.Nonce + "}})({names:" + list(names) + ",removed:" + list(h.Removed))
 	b.WriteString(",throws:" + strconv.FormatBool(h.BlockedThrows) + ",define:" + strconv.FormatBool(h.DefineProperty) + ",eval:" + strconv.FormatBool(h.Eval))
-	b.WriteString(",clock:" + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) + ",heap:" + strconv.Itoa(p.Heap) + ",off:" + list(p.Off) + "})(")
+	b.WriteString(",clock:" + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) + ",heap:" + strconv.Itoa(p.Heap) + ",dom:" + strconv.FormatBool(p.DOM) + ",off:" + list(p.Off) + "})(")
 	return b.String()
 }
 

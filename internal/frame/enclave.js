@@ -9,6 +9,15 @@
   const policyName = document.getElementById('broker')?.dataset.policy ?? '';
   /** @type {Worker | undefined} */
   let broker;
+  /** The frame in which a DOM enclave's code runs; a new one for each run. @type {HTMLIFrameElement | undefined} */
+  let realm;
+  const show = (/** @type {Blob} */ program, /** @type {MessagePort} */ port) => {
+    const model = /** @type {HTMLTemplateElement} */ (document.getElementById('realm')).content.firstElementChild;
+    const f = /** @type {HTMLIFrameElement} */ (/** @type {Element} */ (model).cloneNode(false));
+    f.style.cssText = 'position:fixed;inset:0;width:100%;height:100%;border:0';
+    f.onload = () => (f.onload = null, f.contentWindow?.postMessage({ program, policyName }, '*', [port]));
+    document.body.append((realm = f));
+  };
   const lost = (/** @type {string} */ why) => host.postMessage('lost\x1f' + String(why).slice(0, 500));
   const spawn = () => {
     const types = /** @type {any} */ (globalThis).trustedTypes;
@@ -19,8 +28,10 @@
     broker.onerror = (e) => (e.preventDefault(), lost(e.message || 'blocked'));
     broker.onmessage = (e) => {
       if (e.data === 'up') URL.revokeObjectURL(url);
+      if (e.data.word) realm?.remove();
+      if (e.data.word === 'show') show(e.data.program, e.ports[0]);
     };
-    broker.postMessage({ runtime: new Blob([text('runtime')]), policyName });
+    broker.postMessage({ runtime: new Blob([text('runtime')]), policyName, dom: !!document.getElementById('realm') });
   };
   host.onmessage = (e) => {
     const [word, gen] = String(e.data).split('\x1f');

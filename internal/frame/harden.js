@@ -3,7 +3,7 @@
 // any of it runs: globals removed, ways to make code from strings closed, built-ins
 // frozen, large operations estimated. None of it guards what lies outside of the
 // realm; that is the broker's and the host's. Each layer has a switch, for tests.
-/** @typedef {{names: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, heap: number, off: string[]}} Hardening */
+/** @typedef {{names: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, heap: number, dom: boolean, off: string[]}} Hardening */
 const baileyHarden = (/** @type {Hardening} */ config) => {
   'use strict';
   const G = /** @type {any} */ (globalThis);
@@ -25,6 +25,19 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     'isFinite isNaN console setTimeout clearTimeout setInterval clearInterval queueMicrotask structuredClone atob btoa TextEncoder TextDecoder URL URLSearchParams ' +
     'DOMException performance crypto').split(' '));
 
+  // And of a frame, what makes, shows, measures and hears of its own document.
+  const OF_PAGES = new Set((
+    'window document location top parent frames length addEventListener removeEventListener dispatchEvent getComputedStyle matchMedia requestAnimationFrame ' +
+    'cancelAnimationFrame requestIdleCallback cancelIdleCallback getSelection innerWidth innerHeight outerWidth outerHeight devicePixelRatio scrollX scrollY pageXOffset pageYOffset ' +
+    'scroll scrollTo scrollBy event screen visualViewport customElements Node NodeList NodeFilter NodeIterator TreeWalker Element Document DocumentFragment DocumentType ' +
+    'ShadowRoot Text Comment CharacterData Attr CDATASection ProcessingInstruction NamedNodeMap EventTarget Range StaticRange AbstractRange Selection Image Option Audio ' +
+    'XMLSerializer XMLDocument XPathEvaluator XPathExpression XPathResult Blob File FileList FileReader FormData AbortController AbortSignal Path2D ImageData ImageBitmap ' +
+    'createImageBitmap CanvasRenderingContext2D CanvasGradient CanvasPattern TextMetrics StyleSheet StyleSheetList MediaList MediaQueryList Animation ' +
+    'KeyframeEffect MutationObserver MutationRecord ResizeObserver ResizeObserverEntry ResizeObserverSize IntersectionObserver IntersectionObserverEntry DataTransfer ' +
+    'Touch TouchList ElementInternals ValidityState CustomElementRegistry').split(' '));
+  const KINDS = /^(HTML|SVG|CSS|DOM)[A-Za-z]*$|^[A-Z][a-zA-Z]*Event$/;
+  const kept = (/** @type {string} */ k) => KEPT.has(k) || (config.dom && (OF_PAGES.has(k) || KINDS.test(k)));
+
   // Ways from syntax to intrinsics that have no name.
   const gen = getPrototypeOf(function* () {}), asyncGen = getPrototypeOf(async function* () {}), asyncFn = getPrototypeOf(async function () {});
   const makers = [FunctionProto, gen, asyncGen, asyncFn];
@@ -42,9 +55,10 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
 
   const globals = () => {
     // Symbols stay, they are tags. Operations of the scope sit on its prototypes.
-    for (let o = G; o && o !== Object.prototype; o = getPrototypeOf(o))
+    // In a window only the window itself and its prototype hold them.
+    for (let o = G, n = 0; o && o !== Object.prototype && !(config.dom && n++ > 1); o = getPrototypeOf(o))
       for (const k of ownKeys(o)) {
-        if (typeof k !== 'string' || (KEPT.has(k) && !gone.has(k))) continue;
+        if (typeof k !== 'string' || (kept(k) && !(gone.has(k) && !(config.dom && OF_PAGES.has(k)))) || (k === 'constructor' && config.dom)) continue;
         if (!deleteProperty(o, k) && !['NaN', 'Infinity', 'undefined'].includes(k)) attempt(o, k, { value: undefined, writable: false });
       }
   };

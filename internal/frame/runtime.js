@@ -8,11 +8,14 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   const { keys, hasOwn, defineProperty, freeze, apply, isArray, Err, mend, cut, stringify } = baileyBuiltins;
   const { decodeBatch, joinBatch } = baileyMessages;
   const G = /** @type {any} */ (globalThis), P = Promise, { create } = Object, { then } = P.prototype, resolved = P.resolve.bind(P);
-  const native = { post: G.postMessage, close: G.close, timer: G.setTimeout, cancel: G.clearTimeout, clock: Date.now };
+  // A worker is its own port; a frame was given one, which nothing else gets to see.
+  const way = G.baileyPort ?? G;
+  delete G.baileyPort;
+  const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, clock: Date.now };
   const dataOf = /** @type {any} */ (Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data')).get;
   const stopEvent = Event.prototype.stopImmediatePropagation;
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
-  const post = (/** @type {string} */ s) => apply(native.post, G, [s]);
+  const post = (/** @type {string} */ s) => apply(native.post, way, [s]);
   const max = Math.max, min = Math.min, floor = Math.floor;
 
   let gen = 0, ended = false, calls = 0, operations = 0;
@@ -239,14 +242,15 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     for (const id of keys(asleep)) asleep[id](abort.reason);
   };
 
-  G.addEventListener('message', (/** @type {MessageEvent} */ e) => {
+  way.addEventListener('message', (/** @type {MessageEvent} */ e) => {
     if (!e.isTrusted) return;
     apply(stopEvent, e, []);
     const text = apply(dataOf, e, []);
     if (text === 'end') {
       // A task of its own, so nothing of the code is running: it ends idle.
       post('bye');
-      return apply(native.close, G, []);
+      // A port that is closed at once may lose what was posted: its frame is removed.
+      return void (way === G && apply(native.close, G, []));
     }
     const b = decodeBatch(text, 'BrokerToCode', WIDE);
     gen = b.gen;
@@ -260,5 +264,6 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   const con = makeConsole();
   const used = baileyHarden(config);
   defineProperty(G, 'console', { value: con, writable: true, enumerable: false, configurable: true });
+  way.start?.();
   post('up');
 };

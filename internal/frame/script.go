@@ -26,6 +26,8 @@ var (
 	domainText string
 	//go:embed enclave.js
 	enclaveText string
+	//go:embed dom.js
+	domText string
 	//go:embed document.css
 	documentCSS string
 )
@@ -35,10 +37,13 @@ var (
 	documentScript = Script{"document.js", documentText, documentHash}
 	domainScript   = Script{"domain.js", domainText, domainHash}
 	enclaveScript  = Script{"enclave.js", enclaveText, enclaveHash}
+	domScript      = Script{"dom.js", domText, domHash}
 )
 
 // Scripts are all scripts that Bailey puts into frames.
-func Scripts() []Script { return []Script{outerScript, documentScript, domainScript, enclaveScript} }
+func Scripts() []Script {
+	return []Script{outerScript, documentScript, domainScript, enclaveScript, domScript}
+}
 
 // ScriptHashes are the CSP source expressions of [Scripts]. A srcdoc frame
 // inherits its page's policy, so a page whose script-src has neither these nor

@@ -34,7 +34,7 @@ func enclaves(api js.Value) {
 		panic(err)
 	}
 	options := iframe.EnclaveOptions{Level: protocol.Permissive, Tools: tools,
-		Limits: protocol.Limits{ToolCalls: 10_000, Rate: 100_000, Repeats: 100_000, Parallel: 10_000}}
+		Limits: protocol.Limits{MessageNodes: 1_000_000, ToolCalls: 10_000, Rate: 100_000, Repeats: 100_000, Parallel: 10_000}}
 	ctx := context.Background()
 	var pool *iframe.EnclavePool
 	api.Set("openPool", promise(func(args []js.Value) (any, error) {

@@ -150,7 +150,7 @@ const killers = {
   microtasks: 'const f = () => Promise.resolve().then(f); await f(); await new Promise(() => { const g = () => queueMicrotask(g); g() })',
   recursion: 'const f = () => { try { f() } finally { f() } }; f()',
   sort: '[3, 1, 2].sort(() => { for (;;); })',
-  allocation: 'const keep = []; for (;;) keep.push(new Array(1e5).fill(keep.length))',
+  allocation: 'const keep = []; for (;;) keep.push({ a: [1, 2, 3], s: "x" + keep.length })',
 };
 
 /** @param {keyof typeof killers} who @param {number} rounds */

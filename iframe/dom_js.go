@@ -1,0 +1,104 @@
+package iframe
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// connectionsClosed reports whether the page came with a Connection-Allowlist that this
+// browser enforces. The header can't be seen from inside, so the page's address is
+// asked again. Chromium 156 is the first in which it was measured.
+func connectionsClosed(ctx context.Context) error {
+	if !enforcesAllowlist() {
+		return leaksError("this browser is not known to enforce a Connection-Allowlist")
+	}
+	href, err := jsx.Lookup(jsx.Global(), "location.href")
+	if err != nil {
+		return err
+	}
+	signal, stop := jsx.Signal(ctx)
+	defer stop()
+	response, err := jsx.CallAwait(ctx, jsx.Global(), "fetch", href, map[string]any{"method": "HEAD", "cache": "no-store", "signal": signal})
+	if err != nil {
+		return leaksError("the page's own headers can't be read (" + err.Error() + ")")
+	}
+	headers, err := jsx.Get(response, "headers")
+	if err != nil {
+		return err
+	}
+	v, err := jsx.Call(headers, "get", "connection-allowlist")
+	if err != nil {
+		return err
+	}
+	if s, err := jsx.String(v, 64<<10); err != nil || s == "" {
+		return leaksError("the page has no Connection-Allowlist")
+	}
+	return nil
+}
+
+func enforcesAllowlist() bool {
+	brands, err := jsx.Lookup(jsx.Global(), "navigator.userAgentData.brands")
+	if err != nil || jsx.Nullish(brands) {
+		return false
+	}
+	n, err := jsx.Length(brands)
+	if err != nil {
+		return false
+	}
+	for i := range n {
+		b, err := jsx.Index(brands, i)
+		if err != nil {
+			return false
+		}
+		name, err := jsx.Get(b, "brand")
+		if err != nil || !isString(name, "Chromium") {
+			continue
+		}
+		v, err := jsx.Get(b, "version")
+		if err != nil {
+			return false
+		}
+		s, err := jsx.String(v, 16)
+		if err != nil {
+			return false
+		}
+		version, err := strconv.Atoi(s)
+		return err == nil && version >= 156
+	}
+	return false
+}
+
+// place styles the outer frame and says where it belongs.
+func (d *domFrame) place(el, page jsx.Value) (jsx.Value, error) {
+	style, err := jsx.Get(el, "style")
+	if err != nil {
+		return el, err
+	}
+	props := [][2]string{{"display", "block"}, {"border", "0"}, {"width", "100%"}, {"height", strconv.Itoa(d.height) + "px"}}
+	if !d.shown() {
+		// Laid out and not seen: display none would measure nothing.
+		props = [][2]string{{"position", "fixed"}, {"left", "0"}, {"top", "0"}, {"width", "1024px"}, {"height", "768px"}, {"border", "0"},
+			{"visibility", "hidden"}, {"pointer-events", "none"}, {"z-index", "-1"}}
+	}
+	for _, p := range props {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return el, err
+		}
+	}
+	if d.shown() {
+		for _, name := range []string{"aria-hidden", "tabindex"} {
+			if _, err := jsx.Call(el, "removeAttribute", name); err != nil {
+				return el, err
+			}
+		}
+		if _, err := jsx.Call(el, "setAttribute", "title", d.label); err != nil {
+			return el, err
+		}
+		return d.parent.impl.v, nil
+	}
+	return jsx.Get(page, "body")
+}
+
+func (d *domFrame) shown() bool { return jsx.InstanceOf(d.parent.impl.v, "HTMLElement") }

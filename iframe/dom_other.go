@@ -1,0 +1,13 @@
+//go:build !js
+
+package iframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+func connectionsClosed(context.Context) error {
+	return fmt.Errorf("iframe: an enclave needs a browser: %w", errors.ErrUnsupported)
+}
