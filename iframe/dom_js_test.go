@@ -84,7 +84,7 @@ func TestDOMEnclave(t *testing.T) {
 		if !errors.Is(err, protocol.ErrTimeout) || time.Since(start) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
-		if _, err := e.Run(testContext(t), `for (;;) { console.log(1); await null }`, RunOptions{}); !errors.Is(err, protocol.ErrResourceLimit) {
+		if _, err := e.Run(testContext(t), `for (;;) { console.log(1); await sleep(0) }`, RunOptions{}); !errors.Is(err, protocol.ErrResourceLimit) {
 			t.Errorf("%v", err)
 		}
 		if res, err := e.Run(testContext(t), `return 1`, RunOptions{}); err != nil || res.Value != 1.0 {
