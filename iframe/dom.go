@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/protocol/compat"
 )
 
@@ -47,6 +49,7 @@ type DOMEnclaveOptions struct {
 //   - Code that never yields holds all sandboxed frames of the site in Chromium, documents
 //     included, until its limit; in Firefox and WebKit it holds the page itself,
 //     and the limit comes too late. Use it for code of tools, rather than for a model's.
+//   - WebKitGTK 2.50 doesn't start it: the error is [errors.ErrUnsupported].
 //   - A page with a Content-Security-Policy needs, beside [ScriptHashes] and worker-src
 //     blob:, also blob: in script-src.
 //
@@ -81,7 +84,21 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 	if err != nil {
 		return nil, err
 	}
+	if err := proveDOM(ctx, p); err != nil {
+		_ = p.Close()
+		return nil, err
+	}
 	return &Enclave{p}, nil
+}
+
+// proveDOM runs nothing once: a browser that lets no code start in the innermost frame
+// says nothing of it. WebKitGTK 2.50 is one.
+func proveDOM(ctx context.Context, p *EnclavePool) error {
+	_, err := p.Run(ctx, "", RunOptions{Limits: protocol.Limits{Time: 3 * time.Second}})
+	if errors.Is(err, protocol.ErrTimeout) && ctx.Err() == nil {
+		return fmt.Errorf("iframe: code with a document doesn't start in this browser; NewEnclave's code, without one, does: %w", errors.ErrUnsupported)
+	}
+	return err
 }
 
 // ErrLeaks is returned by [NewDOMEnclave] where the page's own headers leave ways out

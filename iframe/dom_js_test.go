@@ -17,6 +17,12 @@ func domEnclave(t *testing.T, opts DOMEnclaveOptions) *Enclave {
 	t.Helper()
 	opts.AllowWithoutConnectionAllowlist = true
 	e, err := NewDOMEnclave(testContext(t), opts)
+	if testpage.Engine() == "webkit" {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Fatalf("%v: WebKitGTK 2.50 starts no code in the innermost frame; if it does now, end this exception", err)
+		}
+		t.Skip("WebKitGTK 2.50 starts no code in the innermost frame, and NewDOMEnclave says so")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

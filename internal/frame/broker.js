@@ -10,7 +10,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   // What comes from the host is bounded there.
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
   const CONSOLE_DELAY = 4, MAX_ROWS = 200;
-  /** @type {Blob} */
+  /** @type {Blob | string} */
   let runtime;
   /** @type {(url: string) => any} */
   let trust = (url) => url;
@@ -19,10 +19,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
 
   /** Where the program runs: a worker below this one; or, in a DOM enclave, a frame
    * that the frame around this worker makes and removes.
-   * @param {Blob} program @returns {any} */
+   * @param {any[]} program @returns {any} */
   const place = (program) => {
     if (!dom) {
-      const url = URL.createObjectURL(program), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
+      const url = URL.createObjectURL(new Blob(program, { type: 'text/javascript' })), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
       return Object.assign(worker, { terminate: () => (end(), URL.revokeObjectURL(url)) });
     }
     const { port1, port2 } = new MessageChannel();
@@ -159,7 +159,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
      * starts, it was the code. */
     const silent = () => {
       worker.terminate();
-      worker = place(new Blob(["postMessage('up')"]));
+      worker = place(["postMessage('up')"]);
       worker.onmessage = () => over || syntax('the code cannot be parsed; this browser does not say where');
       worker.onerror = (/** @type {any} */ e) => (e.preventDefault(), stop('SANDBOX_ERROR', 'blocked: the worker below the broker could not start'));
     };
@@ -183,7 +183,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       else silent();
     };
     const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
-    let worker = place(new Blob([program, runtime, ')'], { type: 'text/javascript' }));
+    let worker = place([program, runtime, ')']);
     worker.onmessage = heard;
     worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
     worker.onerror = failed;

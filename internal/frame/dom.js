@@ -8,13 +8,13 @@
   const G = /** @type {any} */ (globalThis), around = parent;
   // Other frames can post here too: only the one around is believed, and once.
   const heard = (/** @type {MessageEvent} */ e) => {
-    if (e.source !== around || !(e.data?.program instanceof Blob) || e.ports.length !== 1) return;
+    if (e.source !== around || !Array.isArray(e.data?.program) || e.ports.length !== 1) return;
     removeEventListener('message', heard, true);
     e.stopImmediatePropagation();
     const port = e.ports[0], { postMessage } = MessagePort.prototype, { apply } = Reflect;
     const say = (/** @type {string} */ s) => apply(postMessage, port, ['failed\x1f' + s.slice(0, 1000)]);
     addEventListener('error', (e) => e.isTrusted && (e.preventDefault(), say((+e.lineno || 0) + '\x1f' + e.message)));
-    const { revokeObjectURL } = URL, script = document.createElement('script'), url = URL.createObjectURL(e.data.program);
+    const { revokeObjectURL } = URL, script = document.createElement('script'), url = URL.createObjectURL(new Blob(e.data.program, { type: 'text/javascript' }));
     const policy = G.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
     script.onload = () => revokeObjectURL(url);
     script.onerror = () => say('0\x1fblocked');

@@ -11,7 +11,7 @@
   let broker;
   /** The frame in which a DOM enclave's code runs; a new one for each run. @type {HTMLIFrameElement | undefined} */
   let realm;
-  const show = (/** @type {Blob} */ program, /** @type {MessagePort} */ port) => {
+  const show = (/** @type {string[]} */ program, /** @type {MessagePort} */ port) => {
     const model = /** @type {HTMLTemplateElement} */ (document.getElementById('realm')).content.firstElementChild;
     const f = /** @type {HTMLIFrameElement} */ (/** @type {Element} */ (model).cloneNode(false));
     f.style.cssText = 'position:fixed;inset:0;width:100%;height:100%;border:0';
@@ -31,7 +31,8 @@
       if (e.data.word) realm?.remove();
       if (e.data.word === 'show') show(e.data.program, e.ports[0]);
     };
-    broker.postMessage({ runtime: new Blob([text('runtime')]), policyName, dom: !!document.getElementById('realm') });
+    const dom = !!document.getElementById('realm');
+    broker.postMessage({ runtime: dom ? text('runtime') : new Blob([text('runtime')]), policyName, dom });
   };
   host.onmessage = (e) => {
     const [word, gen] = String(e.data).split('\x1f');

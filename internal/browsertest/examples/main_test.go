@@ -46,6 +46,7 @@ func run(m *testing.M) (int, error) {
 	for _, args := range [][]string{
 		{"go", "build", "-o", command, "./wasm_exec"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
 		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
 		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
 	} {

@@ -1,0 +1,135 @@
+//go:build js && wasm
+
+// Run lets a person run JavaScript as a model would write it, with tools, limits
+// and a dozen attacks at hand, and shows what each was stopped by.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/run/attacks"
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status("This page could not start: " + err.Error())
+		os.Exit(1)
+	}
+}
+
+// app is the page's state. Callbacks hand their work to goroutines, so they never
+// block.
+type app struct {
+	ctx  context.Context
+	stop context.CancelFunc // ends the run that goes on
+	pool *iframe.EnclavePool
+	kind string // the level and the tools that pool was made for
+}
+
+func run(ctx context.Context) error {
+	a := &app{ctx: ctx}
+	for _, tool := range notebook() {
+		checkbox(tool.ID, tool.Description)
+	}
+	for _, attack := range attacks.All() {
+		button := create("button", attack.Name)
+		button.Set("type", "button")
+		button.Set("id", attack.ID())
+		on(button, "click", func(js.Value) {
+			element("code").Set("value", attack.Code)
+			go a.run(attack.Layer)
+		})
+		item := create("li", "")
+		item.Call("append", button)
+		element("attacks").Call("append", item)
+	}
+	on(element("form"), "submit", func(event js.Value) {
+		event.Call("preventDefault")
+		go a.run("")
+	})
+	on(element("stop"), "click", func(js.Value) {
+		if a.stop != nil {
+			a.stop()
+		}
+	})
+	if err := a.prepare(); err != nil {
+		return err
+	}
+	enable("ready", true)
+	status("Ready")
+	select {}
+}
+
+// prepare makes a pool for the level and the tools that are chosen, unless it stands.
+func (a *app) prepare() error {
+	level, err := protocol.ParseLevel(element("level").Get("value").String())
+	if err != nil {
+		return err
+	}
+	tools := slices.DeleteFunc(notebook(), func(t protocol.Tool) bool { return !element(t.ID).Get("checked").Bool() })
+	kind := level.String()
+	for _, t := range tools {
+		kind += " " + t.ID
+	}
+	if kind == a.kind {
+		return nil
+	}
+	set, err := protocol.NewToolset(tools...)
+	if err != nil {
+		return err
+	}
+	if a.pool != nil {
+		_ = a.pool.Close()
+		a.kind = ""
+	}
+	a.pool, err = iframe.NewEnclavePool(a.ctx, iframe.PoolOptions{Max: 1, EnclaveOptions: iframe.EnclaveOptions{Level: level, Tools: set}})
+	if err == nil {
+		a.kind = kind
+	}
+	return err
+}
+
+// run runs what stands in the editor. layer says what is expected to stop an attack.
+func (a *app) run(layer string) {
+	if a.stop != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(a.ctx)
+	a.stop = cancel
+	defer func() { cancel(); a.stop = nil }()
+	enable("ready", false)
+	enable("stop", true)
+	clearRun()
+	status("Running")
+	defer enable("stop", false)
+	defer enable("ready", true)
+	if err := a.prepare(); err != nil {
+		status(err.Error())
+		return
+	}
+	start := time.Now()
+	res, err := a.pool.Run(ctx, element("code").Get("value").String(), iframe.RunOptions{OnConsole: func(row protocol.ConsoleRow) {
+		parts := make([]string, len(row.Args))
+		for i, v := range row.Args {
+			parts[i] = show(v)
+		}
+		line(string(row.Level), strings.Join(parts, " "))
+	}})
+	took := time.Since(start)
+	if res == nil {
+		status(err.Error())
+		return
+	}
+	outcome(res, layer)
+	timeline(res.Traces)
+	status(fmt.Sprintf("%.0f ms; tool calls: %d; console rows: %d", float64(took)/1e6, res.Stats.ToolCalls, res.Stats.ConsoleCalls))
+}

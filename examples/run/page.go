@@ -1,0 +1,122 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"fmt"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func element(id string) js.Value {
+	return js.Global().Get("document").Call("getElementById", id)
+}
+
+func create(tag, text string) js.Value {
+	el := js.Global().Get("document").Call("createElement", tag)
+	el.Set("textContent", text)
+	return el
+}
+
+// on calls fn for each event, for as long as the page lives.
+func on(target js.Value, event string, fn func(event js.Value)) {
+	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
+		fn(args[0])
+		return nil
+	}))
+}
+
+func status(text string)          { element("status").Set("textContent", text) }
+func enable(id string, on bool)   { element(id).Set("disabled", !on) }
+func hide(id string, hidden bool) { element(id).Set("hidden", hidden) }
+
+func checkbox(id, text string) {
+	label, box := create("label", ""), create("input", "")
+	box.Set("type", "checkbox")
+	box.Set("id", id)
+	box.Set("checked", true)
+	label.Call("append", box, create("code", id), create("span", text))
+	element("tools").Call("append", label)
+}
+
+func clearRun() {
+	for _, id := range []string{"console", "timeline"} {
+		element(id).Call("replaceChildren")
+	}
+	for _, id := range []string{"outcome", "quiet", "untimed"} {
+		hide(id, id == "outcome")
+	}
+}
+
+// line adds a row to the console, as it comes.
+func line(level, text string) {
+	hide("quiet", true)
+	row := create("li", text)
+	row.Set("className", level)
+	element("console").Call("append", row)
+}
+
+// outcome shows the value, or what stopped the code.
+func outcome(res *protocol.RunResult, layer string) {
+	box := element("outcome")
+	hide("outcome", false)
+	box.Call("replaceChildren")
+	box.Set("className", "ok")
+	head, text := "Returned", show(res.Value)
+	if res.Error != nil {
+		head, text = "Ended: "+string(res.Error.Code), res.Error.Name+": "+res.Error.Message
+		box.Set("className", "bad")
+	}
+	box.Call("append", create("b", head), create("span", text))
+	if layer != "" {
+		box.Call("append", create("small", layer))
+	}
+}
+
+// timeline draws each tool call as a bar where it was in the run's time.
+func timeline(traces []protocol.TraceEvent) {
+	if len(traces) < 2 {
+		return
+	}
+	total := traces[len(traces)-1].DurationMS
+	began := traces[0].Time
+	for _, e := range traces[1:] {
+		name := e.Tool
+		at := float64(e.Time.Sub(began)) / 1e6
+		if e.Type == protocol.TraceEnd {
+			name, at = "whole run", 0
+		}
+		row, bar := create("li", ""), create("i", "")
+		style := bar.Get("style")
+		style.Call("setProperty", "margin-inline-start", percent(at/total))
+		style.Call("setProperty", "width", percent(max(e.DurationMS/total, .01)))
+		row.Set("className", e.Status)
+		track := create("div", "")
+		track.Call("append", bar)
+		row.Call("append", create("b", name), create("span", fmt.Sprintf("%.1f ms, %s", e.DurationMS, e.Status)), track)
+		element("timeline").Call("append", row)
+	}
+	hide("untimed", true)
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.1f%%", min(max(part, 0), 1)*100) }
+
+// show writes a value as the code would, shortened.
+func show(v any) string {
+	if s, ok := v.(string); ok {
+		return clip(s)
+	}
+	text, err := protocol.EncodeValue(v, protocol.JSONLimits{Bytes: 4 << 20, Depth: 64, Nodes: 200_000})
+	if err != nil {
+		return err.Error()
+	}
+	return clip(text)
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 2000 {
+		return string(r[:2000]) + "…"
+	}
+	return s
+}
