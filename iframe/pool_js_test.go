@@ -279,3 +279,51 @@ func TestEnclaveInStrictPage(t *testing.T) {
 func replaceHashes(policy string, hashes []string) string {
 	return strings.Replace(policy, "HASHES", strings.Join(hashes, " "), 1)
 }
+
+// The ports between host and enclave are closed by somebody else: the run ends with one
+// clear error, and the pool recovers.
+func TestPoolPortIsClosed(t *testing.T) {
+	for _, which := range []string{"data", "control", "outer"} {
+		t.Run(which, func(t *testing.T) {
+			p := pool(t, PoolOptions{Max: 1})
+			up := make(chan struct{}, 1)
+			got := make(chan error, 1)
+			go func() {
+				_, err := p.Run(testContext(t), `console.log(1); await new Promise(() => {})`,
+					RunOptions{OnConsole: func(protocol.ConsoleRow) { up <- struct{}{} }, Limits: protocol.Limits{Time: 4 * time.Second}})
+				got <- err
+			}()
+			<-up
+			closed := make(chan error, 1)
+			p.impl.do(func() {
+				port := p.impl.outer.port
+				for _, s := range p.impl.slots {
+					switch which {
+					case "data":
+						port = s.data
+					case "control":
+						port = s.control
+					}
+				}
+				_, err := jsx.Call(port.Value(), "close")
+				closed <- err
+			})
+			if err := <-closed; err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			err := <-got
+			// The control port is only needed to kill: without it the frame is removed.
+			want := protocol.ErrSandbox
+			if which == "control" {
+				want = protocol.ErrTimeout
+			}
+			if took := time.Since(start); !errors.Is(err, want) || want == protocol.ErrSandbox && took > 2500*time.Millisecond {
+				t.Errorf("%v after %v, want %s", err, took, want)
+			}
+			if res, err := p.Run(testContext(t), `return 1`, RunOptions{}); err != nil || wire(res.Value) != "1" {
+				t.Errorf("after it: %v", err)
+			}
+		})
+	}
+}
