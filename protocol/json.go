@@ -196,7 +196,7 @@ func (p *parser) array(depth int) (any, *jsonError) {
 func (p *parser) object(depth int) (any, *jsonError) {
 	start := p.i
 	p.i++
-	out := map[string]any{}
+	out, special := map[string]any{}, false
 	if p.space(); p.i < len(p.s) && p.s[p.i] == '}' {
 		p.i++
 		return out, nil
@@ -213,9 +213,7 @@ func (p *parser) object(depth int) (any, *jsonError) {
 		if reservedKey(key) {
 			return nil, &jsonError{code: ErrSecurityViolation, at: p.i, text: "the key " + key + " is refused; use a Map for keys that somebody else chooses"}
 		}
-		if _, twice := out[key]; twice {
-			return nil, p.bad("the key " + quote(key) + " is there twice")
-		}
+		special = special || key == tagKey
 		if p.nodes--; p.nodes < 0 {
 			return nil, p.over("there are more values than the limit allows")
 		}
@@ -228,7 +226,11 @@ func (p *parser) object(depth int) (any, *jsonError) {
 		if err != nil {
 			return nil, err.within(member(key))
 		}
-		out[key] = v
+		// One look at the map, and not three: it is most of what a large text costs.
+		n := len(out)
+		if out[key] = v; len(out) == n {
+			return nil, p.bad("the key " + quote(key) + " is there twice")
+		}
 		more, err := p.next('}')
 		if err != nil {
 			return nil, err
@@ -237,7 +239,7 @@ func (p *parser) object(depth int) (any, *jsonError) {
 			break
 		}
 	}
-	if _, ok := out[tagKey]; ok && p.tagged {
+	if special && p.tagged {
 		v, problem := untag(out)
 		if problem != "" {
 			return nil, &jsonError{code: ErrInvalidParams, at: start, text: problem}
