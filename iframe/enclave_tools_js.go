@@ -7,12 +7,64 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// tool carries out a call. It runs on a goroutine of its own.
+// tool carries out a call, on a goroutine of its own, and waits no longer than the
+// tool's time: a handler that does not honour its context goes on without anyone.
 func (im *poolImpl) tool(s *slot, r *run, c *call) {
-	out, err := im.execute(r, c)
+	t, args, err := im.lookup(c)
+	if err != nil {
+		im.answer(s, r, c, nil, err)
+		return
+	}
+	limit := r.limits.ToolTime
+	if t.Time > 0 {
+		limit = min(limit, t.Time)
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, limit)
+	defer cancel()
+	late := func() bool { return ctx.Err() != nil && r.ctx.Err() == nil }
+	tooLate := protocol.Errorf(protocol.ErrTimeout, "call", t.ID, "no answer within %v", limit)
+	stop := context.AfterFunc(ctx, func() {
+		if late() {
+			im.answer(s, r, c, nil, tooLate)
+		}
+	})
+	out, err := im.execute(ctx, t, args)
+	stop()
+	if late() {
+		out, err = nil, tooLate
+	}
+	im.answer(s, r, c, out, err)
+}
+
+func (im *poolImpl) lookup(c *call) (t *protocol.Tool, args any, err error) {
+	if t, err = im.opts.Tools.Lookup(c.m.Tool); err != nil {
+		return nil, nil, err
+	}
+	if args = c.m.Args; args == nil {
+		args = map[string]any{}
+	}
+	return t, args, t.Check(args)
+}
+
+func (im *poolImpl) execute(ctx context.Context, t *protocol.Tool, args any) (out any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, protocol.Errorf(protocol.ErrExecution, "call", t.ID, "the tool failed")
+		}
+	}()
+	if im.opts.Authorize != nil {
+		if err := im.opts.Authorize(ctx, t, args); err != nil {
+			return nil, err
+		}
+	}
+	return t.Execute(ctx, args)
+}
+
+// answer settles a call, if nothing has yet.
+func (im *poolImpl) answer(s *slot, r *run, c *call, out any, err error) {
 	im.do(func() {
 		if r.open[c.m.CallID] != c {
-			return // the run has ended, and with it the call
+			return // the run has ended, and with it the call; or it was too late
 		}
 		delete(r.open, c.m.CallID)
 		e := protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "ok", Output: out}
@@ -30,57 +82,6 @@ func (im *poolImpl) tool(s *slot, r *run, c *call) {
 			im.send(s, answer)
 		}
 	})
-}
-
-// execute asks, calls and waits no longer than the tool's time: a handler that does
-// not honour its context goes on without anyone.
-func (im *poolImpl) execute(r *run, c *call) (any, error) {
-	t, err := im.opts.Tools.Lookup(c.m.Tool)
-	if err != nil {
-		return nil, err
-	}
-	args := c.m.Args
-	if args == nil {
-		args = map[string]any{}
-	}
-	if err := t.Check(args); err != nil {
-		return nil, err
-	}
-	limit := r.limits.ToolTime
-	if t.Time > 0 {
-		limit = min(limit, t.Time)
-	}
-	ctx, cancel := context.WithTimeout(r.ctx, limit)
-	defer cancel()
-	type outcome struct {
-		v   any
-		err error
-	}
-	got := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o = outcome{nil, protocol.Errorf(protocol.ErrExecution, "call", t.ID, "the tool failed")}
-			}
-			got <- o
-		}()
-		if im.opts.Authorize != nil {
-			if o.err = im.opts.Authorize(ctx, t, args); o.err != nil {
-				return
-			}
-		}
-		o.v, o.err = t.Execute(ctx, args)
-	}()
-	select {
-	case o := <-got:
-		return o.v, o.err
-	case <-ctx.Done():
-		if r.ctx.Err() != nil {
-			return nil, protocol.Errorf(protocol.ErrAborted, "call", t.ID, "the run has ended")
-		}
-		return nil, protocol.Errorf(protocol.ErrTimeout, "call", t.ID, "no answer within %v", limit)
-	}
 }
 
 func since(t time.Time) float64 { return float64(time.Since(t)) / float64(time.Millisecond) }
