@@ -12,6 +12,17 @@
 //	_, err = io.Copy(answer, modelStream)
 //	err = answer.Close()
 //
+// An [Enclave] runs JavaScript that nobody has read, an [EnclavePool] many such
+// codes for one trust domain:
+//
+//	enc, err := iframe.NewEnclave(ctx, iframe.EnclaveOptions{Level: protocol.Secure, Tools: tools})
+//	…
+//	res, err := enc.Run(ctx, code, iframe.RunOptions{})
+//
+// The code has the language and the tools it was given, no page and no network, and
+// ends for the caller when its time is over. [NewDOMEnclave] is for code that needs a document;
+// it is held less tightly, and says so.
+//
 // The package trusts its own frame scripts, the sanitiser of package markdown
 // and the browser. It does not trust the Markdown, the HTML in it, or anything
 // that comes back out of a frame. It never follows a link, loads an image or
