@@ -52,7 +52,7 @@ func runEnclave(ctx context.Context, e *Env) ([]Row, error) {
 		}},
 		{"enclave.call", func(ctx context.Context, page *Page) ([]Row, error) {
 			s := samples{}
-			err := page.Call(ctx, "calls", &s, e.Rounds(16), 100)
+			err := page.Call(ctx, "calls", &s, e.Rounds(8), 300)
 			return []Row{
 				newRow("enclave.call", s.median("ours"), s.median("floor"), barePing, "ms", 3),
 				newRow("enclave.call", s.median("ours"), s.median("comlink"), peers["comlink"]+", one worker down, nothing checked", "ms", 0),
@@ -87,7 +87,7 @@ func runEnclave(ctx context.Context, e *Env) ([]Row, error) {
 		id := "enclave.kill." + who
 		list = append(list, figure{id, func(ctx context.Context, page *Page) ([]Row, error) {
 			var took []float64
-			err := page.Call(ctx, "kill", &took, who, e.Rounds(8))
+			err := page.Call(ctx, "kill", &took, who, max(1, e.Rounds(4)))
 			return []Row{newRow(id, median(took), 1050, "budget: 1.05 s for a limit of 1 s", "ms", 1)}, err
 		}})
 	}
