@@ -91,7 +91,8 @@ var brokerProgram = sync.OnceValue(func() string {
 })
 
 var runtimeProgram = sync.OnceValue(func() string {
-	return "function(user,config){'use strict';" + protocol.ScriptText() + hardenText + runtimeText + "baileyRuntime(user,config)}"
+	// In brackets it is compiled at once, and not looked over first: 0.7 ms of a start.
+	return "(function(user,config){'use strict';" + protocol.ScriptText() + hardenText + runtimeText + "baileyRuntime(user,config)})"
 })
 
 // Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
