@@ -88,6 +88,9 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
+	if wasm, err = joinSegments(wasm); err != nil {
+		return nil, err
+	}
 	exec, err := p.wasmExec()
 	if err != nil {
 		return nil, err
