@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
@@ -43,7 +44,8 @@ type documentImpl struct {
 	height int
 	err    error
 
-	first   chan error // the outcome of the first frame; nil afterwards
+	begun   atomic.Bool // a frame said hello: there is better to do than warm up
+	first   chan error  // the outcome of the first frame; nil afterwards
 	frame   *liveFrame
 	frames  int // made so far: the generation of the next
 	losses  []time.Time
@@ -108,6 +110,7 @@ func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Do
 	first := im.first
 	go im.loop()
 	im.do(im.start)
+	im.do(func() { go im.warm() })
 	timeout := time.NewTimer(opts.ReadyTimeout)
 	defer timeout.Stop()
 	select {
@@ -312,6 +315,7 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 	if im.frame != f {
 		return
 	}
+	im.begun.Store(true)
 	if f.portScope != nil {
 		_ = f.portScope.Close()
 	}

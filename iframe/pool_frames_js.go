@@ -179,7 +179,7 @@ func (im *poolImpl) blocked() error {
 	if im.opts.dom != nil {
 		also = " blob:"
 	}
-	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add to script-src: %s%s; and add: worker-src blob:",
+	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add worker-src blob: and to script-src: %s%s",
 		ErrFrameBlocked, strings.Join(frame.ScriptHashes(), " "), also)
 }
 

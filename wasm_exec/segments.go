@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func joinData(body []byte) ([]byte, error) {
 		at   int64
 		data []byte
 	}
-	var joined []segment
+	all := make([]segment, 0, count)
 	body = body[n:]
 	for i := range count {
 		// Active, in memory 0, at a constant: the only kind that Go's linker writes.
@@ -84,23 +85,27 @@ func joinData(body []byte) ([]byte, error) {
 		if n <= 0 || size > uint64(len(body)-n) {
 			return nil, fmt.Errorf("data segment %d: %w", i, errNotWasm)
 		}
-		data := body[n:][:size]
+		all = append(all, segment{at, body[n:][:size:size]})
 		body = body[n+int(size):]
-		if len(joined) > 0 {
-			last := &joined[len(joined)-1]
-			gap := at - last.at - int64(len(last.data))
-			if gap < 0 { // out of order: zeros could fall on what another segment wrote
-				return nil, nil
-			}
-			if gap <= maxGap {
-				last.data = append(append(last.data, make([]byte, gap)...), data...)
-				continue
-			}
-		}
-		joined = append(joined, segment{at, slices.Clone(data)})
 	}
 	if len(body) > 0 {
 		return nil, errNotWasm
+	}
+	slices.SortStableFunc(all, func(a, b segment) int { return cmp.Compare(a.at, b.at) })
+	var joined []segment
+	for _, s := range all {
+		if len(joined) > 0 {
+			last := &joined[len(joined)-1]
+			gap := s.at - last.at - int64(len(last.data))
+			if gap < 0 { // the order in which they are written counts
+				return nil, nil
+			}
+			if gap <= maxGap {
+				last.data = append(append(last.data, make([]byte, gap)...), s.data...)
+				continue
+			}
+		}
+		joined = append(joined, s)
 	}
 	out := binary.AppendUvarint(nil, uint64(len(joined)))
 	for _, s := range joined {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -96,11 +99,14 @@ func TestJoinSegmentsKeepsTheMemory(t *testing.T) {
 			for i := range data {
 				data[i] = byte(rnd.IntN(4))
 			}
-			if rnd.IntN(20) == 0 && at > 100 {
+			if rnd.IntN(100) == 0 && at > 100 {
 				at -= 50 // overlaps: the later one wins
 			}
 			in = append(in, testSegment{at, data})
 			at += uint32(len(data) + rnd.IntN(2)*rnd.IntN(2*maxGap))
+		}
+		if len(in) > 3 && rnd.IntN(3) == 0 { // the linker's are not all in order
+			in = append(in[2:], in[:2]...)
 		}
 		out, err := joinSegments(testModule(in))
 		if err != nil {
@@ -130,6 +136,34 @@ func TestJoinSegmentsGap(t *testing.T) {
 		if got := len(readSegments(t, out)); got != want {
 			t.Errorf("a gap of %d gives %d segments, want %d", gap, got, want)
 		}
+	}
+}
+
+// TestJoinSegmentsOfGo sees that what Go's linker writes is of the kind that is
+// joined.
+func TestJoinSegmentsOfGo(t *testing.T) {
+	p, err := findProgram(t.Context(), "./testdata/hello")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "hello.wasm")
+	if err := p.compile(t.Context(), buildOptions{}, bin, t.Output()); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := joinSegments(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after := readSegments(t, in), readSegments(t, out)
+	if len(before) < 1000 || len(after) > 50 {
+		t.Errorf("%d segments became %d: does the linker write others now?", len(before), len(after))
+	}
+	if got, want := memoryOf(after), memoryOf(before); !maps.Equal(got, want) {
+		t.Error("the memory is another")
 	}
 }
 

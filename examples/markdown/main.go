@@ -17,12 +17,11 @@ import (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		element("hint").Set("textContent", "This page could not start: "+err.Error())
-		element("hint").Set("hidden", false)
-		os.Exit(1)
-	}
+	err := run(context.Background()) // which ends only if it fails
+	fmt.Fprintln(os.Stderr, err)
+	element("hint").Set("textContent", "This page could not start: "+err.Error())
+	element("hint").Set("hidden", false)
+	os.Exit(1)
 }
 
 // app is the page's state. Callbacks from the browser hand their work to

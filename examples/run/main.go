@@ -19,11 +19,10 @@ import (
 )
 
 func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status("This page could not start: " + err.Error())
-		os.Exit(1)
-	}
+	err := run(context.Background()) // which ends only if it fails
+	fmt.Fprintln(os.Stderr, err)
+	status("This page could not start: " + err.Error())
+	os.Exit(1)
 }
 
 // app is the page's state. Callbacks hand their work to goroutines, so they never

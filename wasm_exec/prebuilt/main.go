@@ -17,10 +17,9 @@ import (
 const apiKey = "BAILEY_API"
 
 func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "bailey:", err)
-		os.Exit(1)
-	}
+	err := run(context.Background()) // which ends only if it fails
+	fmt.Fprintln(os.Stderr, "bailey:", err)
+	os.Exit(1)
 }
 
 func run(ctx context.Context) error {
