@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -281,27 +282,46 @@ func TestContextEndsTheDocument(t *testing.T) {
 }
 
 func TestDocumentsLeaveNothingBehind(t *testing.T) {
-	before := jsx.Live()
-	for range 100 {
-		d, err := NewDocument(testContext(t), place(t), DocumentOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, d.Section("a"), "*hello*")
-		flush(t, d)
-		d.Close()
-		d.Close()
-		if err := d.Flush(testContext(t)); !errors.Is(err, ErrClosed) {
-			t.Errorf("Flush of a closed document: %v", err)
+	page := must(jsx.Get(jsx.Global(), "document"))(t)
+	documents := func(n int) {
+		for range n {
+			d, err := NewDocument(testContext(t), place(t), DocumentOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, d.Section("a"), "*hello*")
+			flush(t, d)
+			d.Close()
+			d.Close()
+			if err := d.Flush(testContext(t)); !errors.Is(err, ErrClosed) {
+				t.Errorf("Flush of a closed document: %v", err)
+			}
 		}
 	}
+	goHeap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	documents(10) // what is made once
+	before, held, heap := jsx.Live(), countable(t), goHeap()
+	documents(100)
 	if over := jsx.Live().Over(before); over.Total() != 0 {
 		t.Errorf("left behind: %v", over)
 	}
-	page := must(jsx.Get(jsx.Global(), "document"))(t)
 	if n := must(jsx.GetInt(must(jsx.Call(page, "getElementsByTagName", "iframe"))(t), "length"))(t); n != 0 {
 		t.Errorf("%d frames left in the page", n)
 	}
+	// 10 KB a document: less than its frame's first page.
+	if grown := goHeap() - heap; grown > 1<<20 {
+		t.Errorf("Go's heap grew by %d bytes", grown)
+	}
+	now := countable(t)
+	if grown := now.HeapUsed - held.HeapUsed; grown > 1<<20 {
+		t.Errorf("the page's heap grew by %d bytes", grown)
+	}
+	t.Logf("after 100 documents: Go's heap %+d bytes, the page's %+d", goHeap()-heap, now.HeapUsed-held.HeapUsed)
 }
 
 // states collects what OnState says.

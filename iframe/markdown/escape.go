@@ -48,6 +48,16 @@ func (w *sink) escape(s []byte) {
 				n = i + 1
 			}
 			continue
+		case 0xf3:
+			size, flag := tagRun(s, i)
+			if size > 0 && !flag {
+				w.Write(s[n:i])
+				fmt.Fprintf(w, "⟨hidden characters: %d⟩", size/tagSize)
+				w.report.add(Deception, "hidden characters", size/tagSize)
+				n = i + size
+			}
+			i += max(0, size-1)
+			continue
 		default:
 			if s[i] < ' ' && s[i] != '\n' && s[i] != '\t' || s[i] == 0x7f || s[i] == mark {
 				with = replacement
@@ -69,6 +79,22 @@ func (w *sink) escapeString(s string) { w.escape(util.StringToReadOnlyBytes(s)) 
 // isolates (U+2066 to U+2069). Marks such as U+200E turn nothing but themselves.
 func directional(s []byte) bool {
 	return len(s) >= 3 && s[0] == 0xe2 && (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae || s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+}
+
+// tagSize is the bytes of a tag character in UTF-8.
+const tagSize = 4
+
+// tagRun is the bytes of the tag characters (U+E0000 to U+E007F) at s[i]. No
+// reader sees them, but a model that is given the text does: they carry words past
+// the person. What they are for are the flags of regions: a black flag with at most
+// six tags and a cancel tag.
+func tagRun(s []byte, i int) (size int, flag bool) {
+	end := i
+	for len(s) >= end+tagSize && s[end] == 0xf3 && s[end+1] == 0xa0 && (s[end+2] == 0x80 || s[end+2] == 0x81) {
+		end += tagSize
+	}
+	size = end - i
+	return size, size <= 7*tagSize && bytes.HasSuffix(s[:i], []byte("\U0001F3F4")) && bytes.HasSuffix(s[:end], []byte("\U000E007F"))
 }
 
 // prose writes Markdown text: backslash escapes and references become what they

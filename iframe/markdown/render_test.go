@@ -89,6 +89,11 @@ func TestRender(t *testing.T) {
 		{"direction", "a \u202eb\u202c c", "<p>a ⟨U+202E⟩b⟨U+202C⟩ c</p>", "deception U+202C, deception U+202E"},
 		{"direction in code", "`a\u2066b`", "<p><code>a⟨U+2066⟩b</code></p>", "deception U+2066"},
 		{"direction as a reference", "a&#x202e;b", "<p>a⟨U+202E⟩b</p>", "deception U+202E"},
+		{"hidden characters", "a\U000E0068\U000E0069b", "<p>a⟨hidden characters: 2⟩b</p>", "deception hidden characters ×2"},
+		{"a hidden character as a reference", "a&#xE0068;b", "<p>a⟨hidden characters: 1⟩b</p>", "deception hidden characters"},
+		{"hidden characters in code", "`a\U000E0068`", "<p><code>a⟨hidden characters: 1⟩</code></p>", "deception hidden characters"},
+		{"the flag of a region", "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F b", "<p>\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F b</p>", ""},
+		{"a flag of seven letters", "\U0001F3F4" + strings.Repeat("\U000E0067", 7) + "\U000E007F", "<p>\U0001F3F4⟨hidden characters: 8⟩</p>", "deception hidden characters ×8"},
 		{"marks stay", "a\u200fb", "<p>a\u200fb</p>", ""},
 		// images
 		{"data", "![a](data:image/gif;base64," + gif + ")", `<p><img src="data:image/gif;base64,` + gif + `" alt="a"></p>`, ""},

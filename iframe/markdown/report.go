@@ -16,7 +16,7 @@ const (
 	Image     Kind = "image"     // an image that was not shown; the name says why
 	Limit     Kind = "limit"     // a limit was hit and the block shown as plain text; the name is that of the field of Limits
 	Unclosed  Kind = "unclosed"  // a tag without its other half; it was closed at once, or dropped
-	Deception Kind = "deception" // a link whose text looks like another target, a host of mixed scripts, text that turns direction
+	Deception Kind = "deception" // a link whose text looks like another target, a host of mixed scripts, text that turns direction or that nobody sees
 	Broken    Kind = "broken"    // a block that the last check refused, shown as plain text: please report it
 )
 

@@ -62,7 +62,7 @@ func (v *verifier) text(s []byte) bool {
 }
 
 // escaped reports whether s has no character that could mean something else or
-// that turns the direction of text, and no control characters but those in blanks.
+// that turns the direction of text or hides, and no control characters but those in blanks.
 func escaped(s []byte, blanks string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -82,6 +82,12 @@ func escaped(s []byte, blanks string) bool {
 			return false
 		case c == 0xe2 && directional(s[i:]):
 			return false
+		case c == 0xf3:
+			size, flag := tagRun(s, i)
+			if size > 0 && !flag {
+				return false
+			}
+			i += max(0, size-1)
 		case c < ' ' && bytes.IndexByte([]byte(blanks), c) < 0:
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"time"
 )
 
 // device is the runner's end of the conversation, as a file.
@@ -89,11 +90,20 @@ func exchange(req request) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
+// callLimit bounds each call but [Run]'s: a browser that does not answer, to a
+// synthetic key press say, fails the test that asked and not the whole binary.
+const callLimit = time.Minute
+
 // must is call under the test's context; what fails, fails the test.
 func must(t testing.TB, method string, params, result any) {
 	t.Helper()
-	// Cleanup functions call too, when t.Context() has ended.
-	if err := call(context.WithoutCancel(t.Context()), method, params, result); err != nil {
+	ctx := context.WithoutCancel(t.Context()) // Cleanup functions call too, when the test's own has ended
+	if method != "run" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, callLimit)
+		defer cancel()
+	}
+	if err := call(ctx, method, params, result); err != nil {
 		if errors.Is(err, ErrUnsupported) {
 			t.Skip(err)
 		}
