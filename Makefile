@@ -75,6 +75,11 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 bench: node_modules $(RUNNER) ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
 	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
 
+.PHONY: leaklab
+leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chromium LAYOUT=compute)
+	cd internal/browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab
+	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
+
 .PHONY: soak
 soak: $(RUNNER) ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)

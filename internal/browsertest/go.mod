@@ -7,6 +7,7 @@ require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/coder/websocket v1.8.15
+	golang.org/x/net v0.62.0
 )
 
 require (
@@ -16,7 +17,6 @@ require (
 	github.com/hack-pad/safejs v0.1.0 // indirect
 	github.com/microcosm-cc/bluemonday v1.0.27 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
-	golang.org/x/net v0.62.0 // indirect
 )
 
 replace github.com/bailey-go/bailey => ../..

@@ -1,0 +1,219 @@
+package iframe
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/leaklab"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// leakResult is what the lab's host reads of a vector.
+type leakResult struct {
+	ID       string
+	Ran      bool
+	Stopped  bool // refused before its first line
+	Requests int
+	Conns    int
+	Packets  int
+	Note     string
+}
+
+// TestLeakLab is the page's half of make leaklab: it runs every vector in the layout
+// that LEAKLAB names and prints what reached the vector's own sink.
+func TestLeakLab(t *testing.T) {
+	layout := os.Getenv("LEAKLAB")
+	if layout == "" {
+		t.Skip("run by make leaklab")
+	}
+	page := testpage.Page{}
+	if strings.HasSuffix(layout, "-allowlist") {
+		page.Header = map[string]string{"Connection-Allowlist": "(response-origin)"}
+	}
+	testpage.Run(t, page, func(t *testing.T) { runLeakLab(t, layout) })
+}
+
+func runLeakLab(t *testing.T, layout string) {
+	vectors := leaklab.All()
+	if only := os.Getenv("LEAKLAB_ONLY"); only != "" {
+		vectors = slices.DeleteFunc(vectors, func(v leaklab.Vector) bool { return !strings.HasPrefix(v.ID, only) })
+	}
+	results := make([]leakResult, len(vectors))
+	sinks := make([]*testpage.Endpoint, len(vectors))
+	for i, v := range vectors {
+		sinks[i] = testpage.Sink(t)
+		at, err := url.Parse(sinks[i].URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		host := at.Hostname()
+		if os.Getenv("LEAKLAB_DNS") != "" && strings.HasPrefix(host, "127.") {
+			host = v.ID + "." + layout + ".ip-" + strings.ReplaceAll(host, ".", "-") + ".leak.test"
+		}
+		vectors[i] = v.Expand(leaklab.Target{Host: host, Port: at.Port()})
+		results[i].ID = v.ID
+	}
+	base := strings.TrimSuffix(layout, "-allowlist")
+	switch base {
+	case "plain", "single":
+		m := listen(t)
+		for i := range batches(len(vectors), 12) {
+			var frames []jsx.Value
+			for k := i[0]; k < i[1]; k++ {
+				frames = append(frames, leakFrame(t, vectors[k], base == "single"))
+			}
+			time.Sleep(700 * time.Millisecond)
+			heard := m.take()
+			for k := i[0]; k < i[1]; k++ {
+				results[k].Ran = slices.Contains(heard, vectors[k].ID)
+			}
+			for _, f := range frames {
+				_, _ = jsx.Call(f, "remove")
+			}
+		}
+	case "document", "document-raw":
+		for i := range batches(len(vectors), 8) {
+			leakDocument(t, vectors[i[0]:i[1]], results[i[0]:i[1]], base == "document-raw")
+		}
+	case "compute", "compute-strict", "dom":
+		run := leakRuns(t, base)
+		var wg sync.WaitGroup
+		slots := make(chan struct{}, 4)
+		for i := range vectors {
+			wg.Add(1)
+			slots <- struct{}{}
+			go func() {
+				defer wg.Done()
+				run(vectors[i], &results[i])
+				<-slots
+			}()
+		}
+		wg.Wait()
+	default:
+		t.Fatalf("no layout %q", layout)
+	}
+	time.Sleep(2 * time.Second)
+	for i, r := range results {
+		got := sinks[i].Traffic()
+		r.Requests, r.Conns, r.Packets = len(got.Requests), got.Connections, got.Datagrams
+		line, _ := json.Marshal(r)
+		fmt.Printf("LEAKLAB %s\n", line)
+	}
+	// Run shows a page's output only with a verdict that has some.
+	t.Log("done")
+}
+
+func batches(n, each int) func(func([2]int) bool) {
+	return func(yield func([2]int) bool) {
+		for i := 0; i < n; i += each {
+			if !yield([2]int{i, min(n, i+each)}) {
+				return
+			}
+		}
+	}
+}
+
+// leakCode is a vector as the body of an async function that can't fail.
+func leakCode(v leaklab.Vector) string {
+	code := v.JS
+	if v.HTML != "" {
+		html, _ := json.Marshal(v.HTML)
+		code = "document.body.insertAdjacentHTML('beforeend', " + string(html) + ")"
+	}
+	return code
+}
+
+// leakFrame shows a vector in a frame within a frame, so that its parent is not the
+// lab: with sandbox=allow-scripts around it, or with no defence at all.
+func leakFrame(t *testing.T, v leaklab.Vector, sandboxed bool) jsx.Value {
+	body := "<script>top.postMessage('xss:" + v.ID + "', '*')</script>"
+	if v.HTML != "" {
+		body += v.HTML
+	} else {
+		body += "<body><script>(async () => {" + strings.ReplaceAll(v.JS, "</", `<\/`) + "\n})().catch(() => {})</script>"
+	}
+	inner := `<iframe allow="*" srcdoc="` + strings.NewReplacer("&", "&amp;", `"`, "&quot;").Replace(body) + `"></iframe>`
+	attrs := map[string]string{"srcdoc": inner, "allow": "*"}
+	if sandboxed {
+		attrs["sandbox"] = "allow-scripts"
+	}
+	return element(t, "iframe", attrs)
+}
+
+// leakDocument gives vectors to a document: as a model's Markdown, or past the
+// sanitiser. Code comes as the handler of an element.
+func leakDocument(t *testing.T, vectors []leaklab.Vector, results []leakResult, raw bool) {
+	at := element(t, "div", map[string]string{"style": "position:fixed;top:0;left:0;width:800px;z-index:1"})
+	defer jsx.Call(at, "remove")
+	d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(at)), DocumentOptions{MaxHeight: 600})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, v := range vectors {
+		text := v.HTML
+		if text == "" {
+			text = `<img src="x:" onerror="(async () => {` + strings.NewReplacer("&", "&amp;", `"`, "&quot;", "\n", " ").Replace(v.JS) + `})()">`
+		}
+		s := d.Section(v.ID)
+		if raw {
+			s.c.mu.Lock()
+			s.show(text)
+			s.c.mu.Unlock()
+		} else {
+			write(t, s, text+"\n\n[link]("+v.ID+") ![image](http://x.invalid/)\n")
+			results[i].Note = strings.Join(strings.Fields(fmt.Sprint(s.Report())), " ")
+		}
+		results[i].Ran = true
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	// A vector may navigate its frame, which loses it: that is no failure here.
+	if err := d.Flush(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrClosed) && d.Err() == nil {
+		for i := range results {
+			results[i].Ran, results[i].Note = false, err.Error()
+		}
+	}
+	time.Sleep(400 * time.Millisecond)
+}
+
+// leakRuns makes the enclaves of a layout and gives how a vector is run there.
+func leakRuns(t *testing.T, layout string) func(leaklab.Vector, *leakResult) {
+	level := protocol.Permissive
+	if layout == "compute-strict" {
+		level = protocol.Strict
+	}
+	opts := EnclaveOptions{Level: level, Limits: protocol.Limits{Time: 1500 * time.Millisecond}}
+	var e interface {
+		Run(context.Context, string, RunOptions) (*protocol.RunResult, error)
+	}
+	if layout == "dom" {
+		e = domEnclave(t, DOMEnclaveOptions{EnclaveOptions: opts})
+	} else {
+		e = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
+	}
+	return func(v leaklab.Vector, r *leakResult) {
+		res, err := e.Run(testContext(t), "console.log('RAN');\n"+leakCode(v)+"\n;await sleep(150)", RunOptions{})
+		if res != nil {
+			for _, row := range res.Console {
+				r.Ran = r.Ran || strings.Contains(wire(row.Args), "RAN")
+			}
+		}
+		if err != nil {
+			r.Note = err.Error()
+			var coded *protocol.Error
+			r.Stopped = !r.Ran && errors.As(err, &coded) && !errors.Is(err, protocol.ErrSandbox)
+		}
+	}
+}

@@ -1,0 +1,303 @@
+// Leaklab runs every vector of internal/leaklab in every layout and engine,
+// and tells which sink each reached. As root on Linux it does so in a network
+// namespace of its own, in which every name resolves to a sink and every address is
+// this machine: nothing that a vector sends leaves it.
+//
+//	ENGINE=chromium LAYOUT=compute go run ./cmd/leaklab
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/leaklab"
+)
+
+var (
+	engines = []string{"chromium", "firefox", "webkit"}
+	// The controls come first: what did not leak there shows nothing elsewhere.
+	layouts = []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
+		"compute", "compute-strict", "dom", "dom-allowlist"}
+	// mustHold are the layouts in which a leak is a defect. What the others leak is
+	// what THREATMODEL.md says of them.
+	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "dom-allowlist"}
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "leaklab:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	root, err := findRoot()
+	if err != nil {
+		return err
+	}
+	pickedEngines, err := pick("ENGINE", engines)
+	if err != nil {
+		return err
+	}
+	pickedLayouts, err := pick("LAYOUT", layouts)
+	if err != nil {
+		return err
+	}
+	l := &lab{root: root, out: filepath.Join(root, ".bin", "leaklab"), runner: filepath.Join(root, ".bin", "browsertest")}
+	if os.Getenv(insideEnv) == "" {
+		if err := l.build(ctx); err != nil {
+			return err
+		}
+		if done, err := enterNamespace(ctx); done {
+			return err
+		} else if err != nil {
+			fmt.Printf("No network namespace (%v): vectors phone addresses and not names, so lookups (DNS) are NOT watched in this run.\n", err)
+		}
+	} else {
+		if l.dns, err = watchNames(); err != nil {
+			return fmt.Errorf("the DNS sink: %w", err)
+		}
+		fmt.Println("In a network namespace: every name and every address is this machine.")
+	}
+	failed := false
+	for _, engine := range pickedEngines {
+		controls := map[string]row{}
+		for _, layout := range layouts {
+			if layout != "plain" && !slices.Contains(pickedLayouts, layout) {
+				continue
+			}
+			if strings.HasSuffix(layout, "-allowlist") && engine != "chromium" {
+				fmt.Printf("%s %s: not run: %s does not know Connection-Allowlist\n", engine, layout, engine)
+				continue
+			}
+			t, err := l.layout(ctx, engine, layout)
+			if errors.Is(err, errAbsent) {
+				fmt.Printf("%s %s: not run: %v\n", engine, layout, err)
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", engine, layout, err)
+			}
+			if layout == "plain" {
+				controls = t.rows
+			}
+			t.judge(controls)
+			l.tables = append(l.tables, t)
+			if slices.Contains(pickedLayouts, layout) {
+				t.print()
+			}
+			if t.ran < len(t.rows) && layout != "plain" && layout != "single" || slices.Contains(mustHold, layout) && len(t.leaked) > 0 {
+				failed = true
+			}
+		}
+	}
+	if err := l.write(); err != nil {
+		return err
+	}
+	fmt.Println("\nThe matrix:", filepath.Join(l.out, "index.html"))
+	for _, t := range l.tables {
+		if slices.Contains(pickedLayouts, t.layout) {
+			fmt.Printf("%s %s vectors=%d ran=%d leaked=%d\n", t.engine, t.layout, len(t.rows), t.ran, len(t.leaked))
+		}
+	}
+	if failed {
+		return errors.New("a layout that must hold leaked, or a vector did not run")
+	}
+	return nil
+}
+
+func pick(name string, all []string) ([]string, error) {
+	v := os.Getenv(name)
+	if v == "" {
+		return all, nil
+	}
+	var picked []string
+	for f := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
+		if !slices.Contains(all, f) {
+			return nil, fmt.Errorf("%s=%s: there are %s", name, f, strings.Join(all, ", "))
+		}
+		picked = append(picked, f)
+	}
+	return picked, nil
+}
+
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "internal", "leaklab")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("run it inside the repository")
+		}
+		dir = up
+	}
+}
+
+// lab is one run.
+type lab struct {
+	root, out, runner string
+	dns               *names // nil: lookups are not watched
+	tables            []*table
+}
+
+func (l *lab) binary() string { return filepath.Join(l.out, "iframe.test.wasm") }
+
+// build compiles what runs in the page, while there still is a network.
+func (l *lab) build(ctx context.Context) error {
+	if err := os.MkdirAll(l.out, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", l.binary(), "./iframe")
+	cmd.Dir = l.root
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	return cmd.Run()
+}
+
+var errAbsent = errors.New("the layout is absent")
+
+// layout runs all vectors in one engine's layout.
+func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error) {
+	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, l.runner, l.binary(), "-test.run=^TestLeakLab$", "-test.v", "-test.timeout=5m")
+	cmd.Dir = filepath.Join(l.root, "iframe")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	cmd.Env = append(os.Environ(), "BROWSERTEST_ENGINE="+engine, "LEAKLAB="+layout)
+	if l.dns != nil {
+		cmd.Env = append(cmd.Env, "LEAKLAB_DNS=1")
+	}
+	out, runErr := cmd.CombinedOutput()
+	t := &table{engine: engine, layout: layout, rows: map[string]row{}}
+	lines := bufio.NewScanner(strings.NewReader(string(out)))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		_, text, ok := strings.Cut(lines.Text(), "LEAKLAB {")
+		if !ok {
+			continue
+		}
+		var r row
+		if err := json.Unmarshal([]byte("{"+text), &r); err != nil {
+			return nil, err
+		}
+		if l.dns != nil {
+			r.Lookups = l.dns.count(r.ID + "." + layout + ".")
+		}
+		t.rows[r.ID] = r
+	}
+	if l.dns != nil {
+		l.dns.forget()
+	}
+	want := leaklab.All()
+	if len(t.rows) == 0 && strings.Contains(string(out), "--- SKIP") {
+		return nil, fmt.Errorf("%w: %s", errAbsent, lastLines(string(out), 4))
+	}
+	if runErr != nil || len(t.rows) != len(want) {
+		return nil, fmt.Errorf("%d of %d vectors answered (%v):\n%s", len(t.rows), len(want), runErr, lastLines(string(out), 25))
+	}
+	return t, nil
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// row is what one vector did.
+type row struct {
+	ID                       string
+	Ran, Stopped             bool
+	Requests, Conns, Packets int
+	Lookups                  int
+	Note                     string
+}
+
+func (r row) leaked() bool { return r.Requests+r.Conns+r.Packets+r.Lookups > 0 }
+
+func (r row) sinks() string {
+	var s []string
+	for name, n := range map[string]int{"HTTP": r.Requests, "TCP": r.Conns, "UDP": r.Packets, "DNS": r.Lookups} {
+		if n > 0 {
+			s = append(s, name)
+		}
+	}
+	slices.Sort(s)
+	return strings.Join(s, "+")
+}
+
+// table is one engine's layout.
+type table struct {
+	engine, layout    string
+	rows              map[string]row
+	ran               int
+	leaked, noControl []string
+}
+
+// judge counts. A vector that did not leak without any defence shows nothing.
+func (t *table) judge(controls map[string]row) {
+	for _, id := range slices.Sorted(maps.Keys(t.rows)) {
+		r := t.rows[id]
+		if r.Ran || r.Stopped {
+			t.ran++
+		}
+		if r.leaked() {
+			t.leaked = append(t.leaked, id)
+		}
+		if !controls[id].leaked() {
+			t.noControl = append(t.noControl, id)
+		}
+	}
+}
+
+func (t *table) print() {
+	vectors := map[string]leaklab.Vector{}
+	for _, v := range leaklab.All() {
+		vectors[v.ID] = v
+	}
+	fmt.Printf("\n%s %s: shown to be blocked %d, leaked %d, no positive control in this engine %d (not counted as blocked)\n",
+		t.engine, t.layout, len(t.rows)-len(t.leaked)-len(t.noControl), len(t.leaked), len(t.noControl))
+	if t.layout == "plain" {
+		fmt.Println("  no positive control:", strings.Join(t.noControl, " "))
+		return
+	}
+	if t.layout == "single" && len(t.leaked) > 20 {
+		fmt.Println("  a sandboxed frame alone leaks; the matrix has the list")
+		return
+	}
+	for _, id := range t.leaked {
+		v := vectors[id]
+		fmt.Printf("  LEAKED %-14s %-12s %s\n", id, t.rows[id].sinks(), clip(v.HTML+v.JS, 110))
+	}
+	for id, r := range t.rows {
+		if !r.Ran && !r.Stopped {
+			fmt.Printf("  DID NOT RUN %-14s %s %s\n", id, clip(vectors[id].HTML+vectors[id].JS, 80), r.Note)
+		}
+	}
+}
+
+func clip(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
