@@ -88,8 +88,17 @@ func run(ctx context.Context) error {
 				fmt.Printf("%s %s: not run: %v\n", engine, layout, err)
 				continue
 			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
 			if err != nil {
-				return fmt.Errorf("%s %s: %w", engine, layout, err)
+				// The others are still worth a look.
+				fmt.Printf("%s %s: FAILED: %v\n", engine, layout, err)
+				failed = true
+				if layout == "plain" {
+					break // without controls nothing is shown
+				}
+				continue
 			}
 			if layout == "plain" {
 				controls = t.rows
@@ -99,7 +108,8 @@ func run(ctx context.Context) error {
 			if slices.Contains(pickedLayouts, layout) {
 				t.print()
 			}
-			if t.ran < len(t.rows) && layout != "plain" && layout != "single" || slices.Contains(mustHold, layout) && len(t.leaked) > 0 {
+			if why := t.defect(); why != "" {
+				fmt.Printf("%s %s: DEFECT: %s\n", engine, layout, why)
 				failed = true
 			}
 		}
@@ -114,7 +124,7 @@ func run(ctx context.Context) error {
 		}
 	}
 	if failed {
-		return errors.New("a layout that must hold leaked, or a vector did not run")
+		return errors.New("a layout that must hold leaked, a vector did not run, or a sink heard nothing: see the lines with DEFECT and FAILED")
 	}
 	return nil
 }
@@ -187,8 +197,28 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 		cmd.Env = append(cmd.Env, "LEAKLAB_DNS=1")
 	}
 	out, runErr := cmd.CombinedOutput()
-	t := &table{engine: engine, layout: layout, rows: map[string]row{}}
-	lines := bufio.NewScanner(strings.NewReader(string(out)))
+	rows, err := l.parse(layout, string(out))
+	if err != nil {
+		return nil, err
+	}
+	t := &table{engine: engine, layout: layout, rows: rows}
+	if l.dns != nil {
+		l.dns.forget()
+	}
+	want := leaklab.All()
+	if len(t.rows) == 0 && strings.Contains(string(out), "--- SKIP") {
+		return nil, fmt.Errorf("%w: %s", errAbsent, lastLines(string(out), 4))
+	}
+	if runErr != nil || len(t.rows) != len(want) {
+		return nil, fmt.Errorf("%d of %d vectors answered (%v):\n%s", len(t.rows), len(want), runErr, lastLines(string(out), 25))
+	}
+	return t, nil
+}
+
+// parse reads what the page printed, and adds the lookups of each vector's name.
+func (l *lab) parse(layout, out string) (map[string]row, error) {
+	rows := map[string]row{}
+	lines := bufio.NewScanner(strings.NewReader(out))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		_, text, ok := strings.Cut(lines.Text(), "LEAKLAB {")
@@ -202,19 +232,9 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 		if l.dns != nil {
 			r.Lookups = l.dns.count(r.ID + "." + layout + ".")
 		}
-		t.rows[r.ID] = r
+		rows[r.ID] = r
 	}
-	if l.dns != nil {
-		l.dns.forget()
-	}
-	want := leaklab.All()
-	if len(t.rows) == 0 && strings.Contains(string(out), "--- SKIP") {
-		return nil, fmt.Errorf("%w: %s", errAbsent, lastLines(string(out), 4))
-	}
-	if runErr != nil || len(t.rows) != len(want) {
-		return nil, fmt.Errorf("%d of %d vectors answered (%v):\n%s", len(t.rows), len(want), runErr, lastLines(string(out), 25))
-	}
-	return t, nil
+	return rows, lines.Err()
 }
 
 func lastLines(s string, n int) string {
@@ -268,6 +288,28 @@ func (t *table) judge(controls map[string]row) {
 	}
 }
 
+// defect says what is wrong with the layout, or with the lab.
+func (t *table) defect() string {
+	switch {
+	case t.layout == "plain":
+		heard := row{}
+		for _, r := range t.rows {
+			heard.Requests += r.Requests
+			heard.Conns += r.Conns
+			heard.Packets += r.Packets
+		}
+		if heard.Requests == 0 || heard.Conns == 0 || heard.Packets == 0 {
+			return fmt.Sprintf("without a defence %d requests, %d connections and %d packets arrived: a sink is deaf", heard.Requests, heard.Conns, heard.Packets)
+		}
+	case t.layout == "single": // the other control
+	case t.ran < len(t.rows):
+		return fmt.Sprintf("%d of %d vectors did not run", len(t.rows)-t.ran, len(t.rows))
+	case slices.Contains(mustHold, t.layout) && len(t.leaked) > 0:
+		return fmt.Sprintf("it must hold, and leaked by %s", strings.Join(t.leaked, " "))
+	}
+	return ""
+}
+
 func (t *table) print() {
 	vectors := map[string]leaklab.Vector{}
 	for _, v := range leaklab.All() {
@@ -287,7 +329,8 @@ func (t *table) print() {
 		v := vectors[id]
 		fmt.Printf("  LEAKED %-14s %-12s %s\n", id, t.rows[id].sinks(), clip(v.HTML+v.JS, 110))
 	}
-	for id, r := range t.rows {
+	for _, id := range slices.Sorted(maps.Keys(t.rows)) {
+		r := t.rows[id]
 		if !r.Ran && !r.Stopped {
 			fmt.Printf("  DID NOT RUN %-14s %s %s\n", id, clip(vectors[id].HTML+vectors[id].JS, 80), r.Note)
 		}
