@@ -298,7 +298,9 @@ func (t *table) defect() string {
 			heard.Conns += r.Conns
 			heard.Packets += r.Packets
 		}
-		if heard.Requests == 0 || heard.Conns == 0 || heard.Packets == 0 {
+		// WebKitGTK as Debian builds it has no WebRTC and no WebTransport: nothing there
+		// sends packets, and the vectors that would are without a control.
+		if heard.Requests == 0 || heard.Conns == 0 || heard.Packets == 0 && t.engine != "webkit" {
 			return fmt.Sprintf("without a defence %d requests, %d connections and %d packets arrived: a sink is deaf", heard.Requests, heard.Conns, heard.Packets)
 		}
 	case t.layout == "single": // the other control

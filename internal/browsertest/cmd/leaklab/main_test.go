@@ -62,6 +62,13 @@ func TestLeaksAreTold(t *testing.T) {
 			t.Errorf("%s: leaked %q, ran %d; want %q and %d", c.name, got, tab.ran, c.leaked, c.ran)
 		}
 	}
+	deaf := row{ID: "request-1", Ran: true, Requests: 1, Conns: 1}
+	for engine, defect := range map[string]bool{"chromium": true, "firefox": true, "webkit": false} {
+		tab := &table{engine: engine, layout: "plain", rows: map[string]row{deaf.ID: deaf}}
+		if got := tab.defect(); (got != "") != defect {
+			t.Errorf("%s without a packet: defect %q", engine, got)
+		}
+	}
 	if _, err := (&lab{}).parse("compute", "LEAKLAB {broken\n"); err == nil {
 		t.Error("a broken line was passed over")
 	}
