@@ -74,6 +74,22 @@ func TestLeaksAreTold(t *testing.T) {
 	}
 }
 
+// A second try never takes a leak of the first away.
+func TestSecondTry(t *testing.T) {
+	late, ran := row{ID: "request-1"}, row{ID: "request-1", Ran: true}
+	if r := late.and(ran); !r.Ran || r.leaked() {
+		t.Errorf("%+v", r)
+	}
+	if r := late.and(late); r.Ran || r.Stopped {
+		t.Errorf("%+v", r)
+	}
+	for _, r := range []row{{Requests: 1}, {Conns: 1}, {Packets: 1}, {Lookups: 1}} {
+		if !r.and(ran).leaked() || !ran.and(r).leaked() {
+			t.Errorf("%+v is lost", r)
+		}
+	}
+}
+
 // A lookup belongs to the vector and the layout whose name was asked for, whatever
 // case the browser wrote it in.
 func TestLookupsAreAttributed(t *testing.T) {
