@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
 )
