@@ -3,6 +3,7 @@ package main
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -29,14 +30,13 @@ func (l *lab) write() error {
 	}
 	page.Names = l.dns != nil
 	for _, t := range l.tables {
-		sum, _ := json.Marshal([3]int{len(t.rows), t.ran, len(t.leaked)})
-		page.Columns = append(page.Columns, column{t.engine, t.layout, string(sum)})
+		page.Columns = append(page.Columns, column{t.engine, t.layout, fmt.Sprintf("%d of %d leaked", len(t.leaked), t.ran)})
 	}
 	for _, v := range leaklab.All() {
 		row := line{Vector: v}
 		for _, t := range l.tables {
 			r := t.rows[v.ID]
-			c := cell{"held", "·", "nothing arrived; it does without a defence"}
+			c := cell{"held", "✓", "nothing arrived; it does without a defence"}
 			switch {
 			case r.leaked():
 				c = cell{"leak", r.sinks(), "arrived"}
