@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 func TestMain(m *testing.M) { jsxtest.Main(m) }
@@ -29,10 +30,15 @@ func opfs(t testing.TB) *Folder {
 }
 
 func platformSources() map[string]func(testing.TB) FS {
-	if !jsx.Supported("navigator.storage.getDirectory") {
-		return nil // TestPickWantsAGesture says so
+	all := map[string]func(testing.TB) FS{}
+	if jsx.Supported("navigator.storage.getDirectory") { // else TestPickWantsAGesture says so
+		all["opfs"] = func(t testing.TB) FS { return opfs(t) }
 	}
-	return map[string]func(testing.TB) FS{
-		"opfs": func(t testing.TB) FS { return opfs(t) },
+	if testpage.Engine() == "chromium" {
+		all["real folder"] = func(t testing.TB) FS {
+			f, _ := realFolder(t)
+			return f
+		}
 	}
+	return all
 }

@@ -14,14 +14,20 @@ import (
 
 // middleOf is a JavaScript expression: the middle of an element in the viewport.
 func middleOf(selector string) string {
-	quoted, _ := json.Marshal(selector)
+	quoted, _ := quoteJS(selector)
 	return `(() => {
-		const e = document.querySelector(` + string(quoted) + `);
+		const e = document.querySelector(` + quoted + `);
 		if (!e) return null;
 		e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
 		const r = e.getBoundingClientRect();
 		return [r.x + r.width / 2, r.y + r.height / 2, r.width, r.height];
 	})()`
+}
+
+// quoteJS is s as a JavaScript string.
+func quoteJS(s string) (string, error) {
+	b, err := json.Marshal(s)
+	return string(b), err
 }
 
 // point evaluates middleOf.

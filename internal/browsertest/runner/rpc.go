@@ -138,6 +138,26 @@ func methods() map[string]method {
 		"press": onPage(func(ctx context.Context, pg browser.Page, a struct{ Key string }) (any, error) {
 			return nil, pg.Press(ctx, a.Key)
 		}),
+		"setfiles": onPage(func(ctx context.Context, pg browser.Page, a struct {
+			Selector string
+			Paths    []string
+		}) (any, error) {
+			f, ok := pg.(browser.Filer)
+			if !ok {
+				return nil, fmt.Errorf("choosing files: %w", errors.ErrUnsupported)
+			}
+			return nil, f.SetFiles(ctx, a.Selector, a.Paths...)
+		}),
+		"drop": with(func(ctx context.Context, s *session, p *testPage, a struct {
+			Selector string
+			Paths    []string
+		}) (any, error) {
+			_, pg, err := chromium(ctx, s, p, "dropping files")
+			if err != nil {
+				return nil, err
+			}
+			return nil, pg.Drop(ctx, a.Selector, a.Paths...)
+		}),
 		"screenshot": onPage(func(ctx context.Context, pg browser.Page, _ none) (any, error) {
 			return pg.Screenshot(ctx)
 		}),

@@ -60,12 +60,28 @@ func newSession(ctx context.Context, o Options, dir, wasm string) (*session, err
 	}
 	s.origins = newOrigins(s.server.own)
 	o.Browser.Dir = filepath.Join(dir, "browser")
+	o.Browser.Preferences = s.writeGrant(o.Browser.Preferences)
 	if s.browser, err = browser.Start(ctx, o.Browser); err != nil {
 		s.close()
 		return nil, err
 	}
 	s.env["BROWSERTEST_ENGINE"] = string(s.browser.Engine())
 	return s, nil
+}
+
+// writeGrant lets pages of 127.0.0.1, and of no other host, write into folders
+// that are dropped on them: a headless Chromium can't ask. A page of
+// "localhost" is still not allowed to.
+func (s *session) writeGrant(prefs map[string]any) map[string]any {
+	out := maps.Clone(prefs)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if out["profile"] == nil {
+		out["profile"] = map[string]any{"content_settings": map[string]any{"exceptions": map[string]any{
+			"file_system_write_guard": map[string]any{s.server.own.url + ",*": map[string]any{"setting": 1}}}}}
+	}
+	return out
 }
 
 // newPage prepares a page that runs the binary as go test asked for it.
