@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 func zeroUmask(*testing.T) {}
@@ -15,14 +19,13 @@ func zeroUmask(*testing.T) {}
 var count atomic.Int64
 
 func platform() map[string]func(testing.TB) fsaccess.FS {
+	all := map[string]func(testing.TB) fsaccess.FS{}
 	ctx := context.Background()
 	root, err := fsaccess.OPFS(ctx, ".")
 	if errors.Is(err, errors.ErrUnsupported) {
 		fmt.Println("left out, the browser has no origin-private file system on this page:", err)
-		return nil
-	}
-	return map[string]func(testing.TB) fsaccess.FS{
-		"opfs": func(tb testing.TB) fsaccess.FS {
+	} else {
+		all["opfs"] = func(tb testing.TB) fsaccess.FS {
 			name := fmt.Sprintf("conformance-%d", count.Add(1))
 			if err := root.RemoveAll(name); err != nil {
 				tb.Fatal(err)
@@ -33,6 +36,44 @@ func platform() map[string]func(testing.TB) fsaccess.FS {
 			}
 			tb.Cleanup(func() { _ = root.RemoveAll(name) })
 			return f
-		},
+		}
 	}
+	if testpage.Engine() != "chromium" {
+		fmt.Println("left out, only Chromium's driver can drag a folder into a page: real folder")
+	} else {
+		all["real folder"] = realFolder
+	}
+	return all
+}
+
+// realFolder is an empty folder on the disk, dragged into the page.
+func realFolder(tb testing.TB) fsaccess.FS {
+	tb.Helper()
+	must := func(err error) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	dir, err := os.MkdirTemp("", "real-")
+	must(err)
+	tb.Cleanup(func() { os.RemoveAll(dir) })
+	doc, err := jsx.Lookup(jsx.Global(), "document")
+	must(err)
+	el, err := jsx.Call(doc, "createElement", "div")
+	must(err)
+	body, err := jsx.Get(doc, "body")
+	must(err)
+	_, err = jsx.Call(body, "append", el)
+	must(errors.Join(jsx.Set(el, "id", "drop"), jsx.Set(el, "textContent", "drop here"), err))
+	defer jsx.Call(el, "remove")
+	z, err := fsaccess.NewDropZone("#drop")
+	must(err)
+	defer z.Close()
+	testpage.Drop(tb, "#drop", dir)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	d, err := z.Next(ctx)
+	must(err)
+	return d.Folder
 }
