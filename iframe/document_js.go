@@ -69,6 +69,7 @@ type liveFrame struct {
 	answered   int  // the last batch answered
 	replayed   int  // sections sent since the hello; -1: all
 	shown      bool // the first batch was answered
+	again      bool // it stands for one that was lost
 	heard      time.Time
 	silent     int
 	scrolls    bool // the content is taller than MaxHeight
@@ -170,11 +171,11 @@ func (im *documentImpl) end() {
 	im.calls.close()
 }
 
-// start makes the first frame. Listeners stand before it does.
+// start makes the first frame, and the rest while the browser loads it.
 func (im *documentImpl) start() {
-	err := im.listen()
+	err := im.build()
 	if err == nil {
-		err = im.build()
+		err = im.listen()
 	}
 	if err != nil {
 		im.fail(err)
@@ -268,7 +269,16 @@ func (im *documentImpl) build() error {
 // hello believes a message only if its source is the inner frame of the frame
 // just made: a sibling that speaks first is not heard. It runs in a callback.
 func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
-	if data, err := jsx.Get(event, "data"); err != nil || !isString(data, frame.Hello) {
+	data, err := jsx.Get(event, "data")
+	if err != nil {
+		return
+	}
+	text, err := jsx.String(data, frame.MaxMessage)
+	if err != nil {
+		return
+	}
+	failure, ok := frame.ParseHello(text)
+	if !ok {
 		return
 	}
 	source, err := jsx.Get(event, "source")
@@ -286,7 +296,13 @@ func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
 	if err != nil {
 		return
 	}
-	im.do(func() { im.attach(f, port) })
+	im.do(func() {
+		if failure != "" && im.frame == f {
+			im.fail(trustedTypesError(im.opts.TrustedTypesPolicy, failure))
+			return
+		}
+		im.attach(f, port)
+	})
 }
 
 // trustAnySource is on only in the test that shows what the check is for.
@@ -343,8 +359,15 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 		im.lose(f, err)
 		return
 	}
-	f.seq, f.answered, f.replayed, f.shown = 0, 0, 0, false
+	f.seq, f.answered, f.replayed, f.shown, f.again = 0, 0, 0, false, im.first == nil
 	im.show()
+	if im.first != nil {
+		// What the app writes now goes out behind the first batch, whose answer
+		// nobody has to wait for.
+		im.first <- nil
+		im.first = nil
+		im.state(StateReady)
+	}
 }
 
 // loaded runs in a callback: the frame's parser is done, and its script with it

@@ -180,7 +180,7 @@ type State string
 
 // States of a document.
 const (
-	StateReady   State = "ready"   // the frame shows what was written
+	StateReady   State = "ready"   // the frame can be written to
 	StateLost    State = "lost"    // the frame is gone or silent; it is being rebuilt
 	StateRebuilt State = "rebuilt" // a new frame shows everything again
 	StateFailed  State = "failed"  // rebuilt too often: see Document.Err

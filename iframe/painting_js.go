@@ -105,7 +105,9 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 		im.stretch(f, m.Height)
 		if !f.shown && f.replayed < 0 {
 			f.shown = true
-			im.ready()
+			if f.again {
+				im.state(StateRebuilt)
+			}
 		}
 		if f.replayed >= 0 {
 			im.show()
@@ -132,22 +134,8 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 			im.calls.start(func(context.Context) { im.opts.OnViolation(v) })
 		}
 	case "error":
-		if im.first != nil {
-			im.fail(trustedTypesError(im.opts.TrustedTypesPolicy, m.Fields[0]))
-			return
-		}
 		im.lose(f, errors.New("iframe: the frame's script failed: "+m.Fields[0]))
 	}
-}
-
-func (im *documentImpl) ready() {
-	if im.first != nil {
-		im.first <- nil
-		im.first = nil
-		im.state(StateReady)
-		return
-	}
-	im.state(StateRebuilt)
 }
 
 // stretch makes the outer frame as tall as its content.

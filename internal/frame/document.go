@@ -12,6 +12,13 @@ import (
 // its script has run.
 const Hello = "bailey-document"
 
+// ParseHello tells whether s is a document's hello, and why HTML can't be written
+// in its frame if it can't.
+func ParseHello(s string) (failure string, ok bool) {
+	word, failure, _ := strings.Cut(s, field)
+	return failure, word == Hello
+}
+
 // field parts the fields of a message from the frame. HTML attribute values and
 // text can hold it, so only the last field of a message is free text, or the
 // frame's text is cut at it and nothing worse.

@@ -36,7 +36,7 @@
       policy = tt.createPolicy(policyName, { createHTML: (/** @type {string} */ s) => s });
     } catch (e) {
       // Trusted Types may be off although the API is there; if it is enforced,
-      // the first write throws and the host hears of it.
+      // the first write throws, below.
     }
   }
   const template = document.createElement('template');
@@ -45,6 +45,9 @@
     template.innerHTML = policy.createHTML(html);
     return template.content;
   };
+  // The hello says that HTML can be written here, or why not.
+  let hello = 'bailey-document';
+  try { parse(''); } catch (e) { hello += FIELD + String(e).slice(0, 500); }
 
   // ---- sections and blocks ------------------------------------------------------
   /** @type {Map<string, {el: HTMLElement, blocks: Map<number, HTMLElement>}>} */
@@ -305,5 +308,5 @@
     last = height();
     say('ack', seq, last < 0 ? '' : last);
   };
-  host.postMessage('bailey-document', '*', [theirs]);
+  host.postMessage(hello, '*', [theirs]);
 })();

@@ -3,7 +3,7 @@ package frame
 // Written by go test -update; a test compares them with the scripts.
 const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
-	documentHash = "'sha256-MwxSj01kzsZCXNrpkiBfoKp5PVCNZy4cYjlZe7/kvRA='"
+	documentHash = "'sha256-++XUzoFzloaBjNukt7Mjw53IgBkK3sKduHNXLaWFbRA='"
 	domainHash   = "'sha256-ILcp8ud9m5w8ey8Bi4IHA/cAYErpz5cjbDYlh8FqOJY='"
 	enclaveHash  = "'sha256-2VccqOvcDsj07Y6O1d+sAXCLbS9pHuSsQY8PjnVszeA='"
 	domHash      = "'sha256-rAcUsixwvrXjHuOVUm2RlZRH+LwUd8HtdRgTWfdGy7s='"
