@@ -67,7 +67,7 @@ func TestMayWrite(t *testing.T) {
 
 func TestOwnPageArgs(t *testing.T) {
 	got := ownPageArgs(strings.Fields("-test.v=test2json -test.run=A -test.coverprofile=c.out -test.count 3 -test.gocoverdir=/g -test.short -word x rest -test.run=B"), "TestA/sub+1", 3*time.Second, true)
-	if s := strings.Join(got, " "); s != `-test.gocoverdir=/g -test.short -test.run=^TestA$/^sub\+1$ -test.timeout=3s -test.v=true -word x rest -test.run=B` {
+	if s := strings.Join(got, " "); s != `-test.count 3 -test.gocoverdir=/g -test.short -test.run=^TestA$/^sub\+1$ -test.timeout=3s -test.v=true -word x rest -test.run=B` {
 		t.Error(s)
 	}
 }

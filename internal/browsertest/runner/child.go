@@ -65,9 +65,10 @@ func runOwnPage(ctx context.Context, s *session, p *testPage, a runParams) (any,
 }
 
 // ownPageFlags are the test flags that the page of one test does not inherit:
-// what it writes would overwrite the main page's.
+// what it writes would overwrite the main page's. It inherits the count, because
+// a call of Run is known by its number.
 var ownPageFlags = []string{
-	"run", "skip", "bench", "benchtime", "benchmem", "count", "list", "fuzz", "fuzztime", "shuffle", "v", "timeout",
+	"run", "skip", "bench", "benchtime", "benchmem", "list", "fuzz", "fuzztime", "shuffle", "v", "timeout",
 	"blockprofile", "coverprofile", "cpuprofile", "memprofile", "mutexprofile", "testlogfile", "trace", "failfast", "fullpath",
 }
 

@@ -333,6 +333,16 @@ func TestInPage(t *testing.T) {
 	})
 }
 
+// The page of a test's second round runs that round.
+func TestInPageTwice(t *testing.T) {
+	each(t, func(t *testing.T, e browser.Engine) {
+		r := run(t, e, "-v", "-count", "2", "-run", "^TestSubtests$", "./testdata/inpage")
+		if r.code != 0 || strings.Count(r.out, "--- PASS: TestSubtests ") != 2 {
+			t.Error(r.out)
+		}
+	})
+}
+
 func TestParallelPackages(t *testing.T) {
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-p", "2", "./testdata/quick", "./testdata/cover")
