@@ -113,7 +113,7 @@ $(BIN)/wasm_exec:
 # npm packages are for development only: types are checked and peers are timed
 # with them, and nothing of them is shipped.
 node_modules: package.json package-lock.json
-	@command -v npm >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq nodejs npm; \
+	@command -v npm >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq --no-install-recommends nodejs npm; \
 	  else echo "npm is missing: install Node.js (Debian: apt-get install nodejs npm)"; exit 1; fi; }
 	npm ci --no-audit --no-fund --silent
 	@touch node_modules

@@ -35,6 +35,10 @@ type app struct {
 }
 
 func run(ctx context.Context) error {
+	// A program that stopped is started again in the same page.
+	for _, id := range []string{"conversation", "answers", "stopped"} {
+		element(id).Call("replaceChildren")
+	}
 	renderer, err := markdown.New(markdown.Options{})
 	if err != nil {
 		return err

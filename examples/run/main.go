@@ -36,6 +36,10 @@ type app struct {
 
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx}
+	// A program that stopped is started again in the same page.
+	for _, id := range []string{"tools", "attacks"} {
+		element(id).Call("replaceChildren")
+	}
 	for _, tool := range notebook() {
 		checkbox(tool.ID, tool.Description)
 	}

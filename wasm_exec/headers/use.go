@@ -55,7 +55,8 @@ type Use struct {
 	// Ancestors lists who may show this page in a frame: "self" or host
 	// patterns. Nobody by default.
 	Ancestors []string `json:"ancestors,omitempty"`
-	// TrustedTypes lists names of Trusted Types policies beside "bailey".
+	// TrustedTypes lists names of Trusted Types policies beside "bailey". Names may
+	// be taken twice, by a program that starts again in the same page.
 	TrustedTypes []string `json:"trustedTypes,omitempty"`
 	// Isolation is RequireCORP unless set.
 	Isolation Isolation `json:"isolation,omitempty"`
@@ -105,7 +106,9 @@ func For(u Use) (Headers, error) {
 	each(without(u.Ancestors, "self", func() { ancestors = append(ancestors, "'self'") }), "ancestors", add, func(h host) {
 		ancestors = append(ancestors, h.patterns()...)
 	})
-	types := append([]string{"bailey"}, u.TrustedTypes...)
+	// A program that ended and starts again in the same page makes its policy a
+	// second time, and so does a second program.
+	types := append(append([]string{"bailey"}, u.TrustedTypes...), "'allow-duplicates'")
 	for _, t := range u.TrustedTypes {
 		if !validPolicyName(t) {
 			add(errors.New("trustedTypes: " + strconv.Quote(t) + " is not a policy name (letters, digits and -#=_/@.%)"))

@@ -30,7 +30,7 @@ func TestDefaultIsClosed(t *testing.T) {
 	want := map[string]string{
 		"Content-Security-Policy": "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
 			"font-src 'self'; connect-src 'self'; worker-src 'self' blob:; frame-src 'none'; manifest-src 'self'; base-uri 'none'; " +
-			"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bailey",
+			"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bailey 'allow-duplicates'",
 		"Connection-Allowlist":         "(response-origin)",
 		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Embedder-Policy": "require-corp",
@@ -80,7 +80,7 @@ func TestEachUseOpensOnlyItsOwn(t *testing.T) {
 		{Use{Ancestors: []string{"host.example.com"}}, map[string]string{"frame-ancestors": "https://host.example.com"}, `(response-origin)`},
 		{Use{ScriptHashes: []string{hash("A")}},
 			map[string]string{"script-src": "'self' 'wasm-unsafe-eval' '" + hash("A") + "'"}, `(response-origin)`},
-		{Use{TrustedTypes: []string{"app"}}, map[string]string{"trusted-types": "bailey app"}, `(response-origin)`},
+		{Use{TrustedTypes: []string{"app"}}, map[string]string{"trusted-types": "bailey app 'allow-duplicates'"}, `(response-origin)`},
 		{Use{Redirects: true}, nil, `(response-origin);redirects=allow`},
 	} {
 		h, err := For(c.use)

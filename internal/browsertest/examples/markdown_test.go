@@ -193,3 +193,34 @@ func TestPlain(t *testing.T) {
 		must(t, err)
 	}
 }
+
+// A program that panicked starts again in the same page, under the page's
+// own headers: main runs a second time, and its Trusted Types policy is made a
+// second time.
+func TestMarkdownRestarts(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openMarkdown(t, b)
+	stream(t, p, "folder", "0")
+	buttons := eval[int](t, p, `document.querySelectorAll("#answers button").length`)
+	// What the browser throws where the program does not expect it is a panic.
+	must(t, p.Eval(ctx, `(() => {
+		const button = document.getElementById("folder");
+		document.getElementById = () => { throw new Error("as asked"); };
+		try { button.click(); } finally { delete document.getElementById; }
+	})()`, nil))
+	const card = `document.querySelector("bailey-loader")?.shadowRoot`
+	must(t, p.WaitFor(ctx, card+`.querySelector(".main")?.textContent === "Restart"`))
+	must(t, p.Eval(ctx, card+`.querySelector(".main").click()`, nil))
+	must(t, p.WaitFor(ctx, `document.querySelector("bailey-loader") === null && !document.getElementById("ready").disabled`))
+	stream(t, p, "hostile", "0")
+	if n := eval[int](t, p, `document.querySelectorAll("#answers button").length`); n != buttons {
+		t.Errorf("%d answers to pick from after the restart, %d before", n, buttons)
+	}
+	if n := eval[int](t, p, `document.querySelectorAll("#conversation iframe").length`); n != 1 {
+		t.Errorf("%d documents after the restart", n)
+	}
+	if rows := eval[int](t, p, `document.querySelectorAll("#stopped li").length`); rows < 5 {
+		t.Errorf("%d rows of what was stopped", rows)
+	}
+}
