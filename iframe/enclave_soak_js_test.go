@@ -57,9 +57,15 @@ func TestPoolSoak(t *testing.T) {
 			t.Errorf("run %d was answered %d times", i, times)
 		}
 	}
-	if now := jsx.Live(); !maps.Equal(now, live) {
-		t.Errorf("held at the end %v, when warm %v", now, live)
-	}
+	// A heartbeat holds a timer for a moment, so the first look may be at one.
+	eventually(t, "no more held than when warm", func() bool {
+		for kind, n := range jsx.Live() {
+			if n > live[kind] {
+				return false
+			}
+		}
+		return true
+	})
 	if now := countable(t); now.Frames != held.Frames || now.Workers != held.Workers {
 		t.Errorf("the browser holds %+v, when warm %+v", now, held)
 	} else if grown := now.HeapUsed - held.HeapUsed; grown > 4<<20 {
