@@ -88,30 +88,9 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 	})
 }
 
-// options reads what api.d.ts calls DocumentOptions. An unknown key is an error:
-// a misspelt onLink would leave links dead without a word.
+// options reads what api.d.ts calls DocumentOptions.
 func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
-	keys, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "keys", v)
-	if err != nil {
-		return fmt.Errorf("document(element, options): options: %w", err)
-	}
-	n, err := jsx.Length(keys)
-	if err != nil {
-		return err
-	}
-	for i := range n {
-		kv, err := jsx.Index(keys, i)
-		if err != nil {
-			return err
-		}
-		key, err := jsx.String(kv, 100)
-		if err != nil {
-			return err
-		}
-		value, err := jsx.Get(v, key)
-		if err != nil {
-			return err
-		}
+	return each(v, "document(element, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
 		case "label":
 			o.Label, err = jsx.String(value, 1000)
@@ -146,13 +125,10 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 		case "onState":
 			o.OnState = func(s iframe.State) { _, _ = jsx.Invoke(value, string(s)) }
 		default:
-			err = errors.New("there is no such option")
+			err = errNoOption
 		}
-		if err != nil {
-			return fmt.Errorf("document(element, options): %s: %w", key, err)
-		}
-	}
-	return nil
+		return err
+	})
 }
 
 func theme(v jsx.Value) (t iframe.Theme, err error) {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
+	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
@@ -35,6 +37,8 @@ func run(ctx context.Context) error {
 	functions, err := a.object(a.scope, map[string]method{
 		"document": {run: a.document},
 		"markdown": {quick: true, run: a.markdown},
+		"enclave":  {run: a.enclave},
+		"run":      {run: a.run},
 	})
 	if err != nil {
 		return err
@@ -73,6 +77,9 @@ type api struct {
 	ctx      context.Context
 	scope    *jsx.Scope
 	renderer *markdown.Renderer
+
+	mu   sync.Mutex
+	pool *iframe.EnclavePool // of run, made when it is first called
 }
 
 // object makes a JavaScript object of methods. Its callbacks live as long as

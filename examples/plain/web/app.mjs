@@ -44,4 +44,17 @@ const stream = async () => {
   again.disabled = false;
 };
 again.addEventListener('click', stream);
+
+// The code can reach nothing and is killed after its time: try for (;;);
+const form = document.getElementById('run');
+const result = document.getElementById('result');
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  result.textContent = 'Running…';
+  const run = await bailey.run(document.getElementById('code').value, { time: 2000 });
+  const said = run.console.map((row) => `${row.level}: ${row.args.join(' ')}\n`).join('');
+  result.textContent = said + (run.success ? JSON.stringify(run.value) : `${run.error.code}: ${run.error.message}`);
+});
+form.querySelector('button').disabled = false;
+
 await stream();

@@ -188,10 +188,60 @@ func TestPlain(t *testing.T) {
 	if got := eval[string](t, p, `import("./api.mjs").then(({load}) => load({panel: false})).then((b) => b.markdown("*a* <script>x</script>"))`); !strings.Contains(got, "<em>a</em>") || strings.Contains(got, "script") {
 		t.Errorf("markdown(): %q", got)
 	}
+	must(t, p.Click(ctx, "#run button"))
+	must(t, p.WaitFor(ctx, `document.getElementById("result").textContent === "log: fetch is undefined\n[2,3,5,7,11,13,17,19,23,29]"`))
+	must(t, p.Eval(ctx, `document.getElementById("code").value = "for (;;);"`, nil))
+	must(t, p.Click(ctx, "#run button"))
+	must(t, p.WaitFor(ctx, `/^TIMEOUT: /.test(document.getElementById("result").textContent)`))
+	noViolations(t, p)
 	if *shots {
 		_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/plain/screenshots/light.png")})
 		must(t, err)
 	}
+}
+
+// The prebuilt program runs code for pages that hold no Go.
+func TestPlainRuns(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p, err := b.Page(ctx, site+"plain/")
+	must(t, err)
+	must(t, p.Eval(ctx, `import("./api.mjs").then(({load}) => load({panel: false})).then((b) => { globalThis.b = b; })`, nil))
+	for _, c := range []struct{ name, script, want string }{
+		{"a value", `b.run("return args.a + extra[1]", {args: {a: 1}, context: {extra: [0, 41]}}).then((r) => [r.success, r.value])`, `[true,42]`},
+		{"bytes", `b.run("return args.map((x) => x * 2)", {args: new Uint8Array([1, 2, 255])}).then((r) => [r.value instanceof Uint8Array, ...r.value])`, `[true,2,4,254]`},
+		{"rich values", `b.run("return {m: new Map([[{k: 1}, new Set([2n])]]), d: new Date(5), e: new TypeError('no'), f: new Float32Array([1.5])}").then(({value: v}) => [...v.m].map(([k, s]) => [k.k, String([...s][0])]).concat([[v.d.getTime(), v.e.name, v.e.message, v.f[0], v.f.length]]))`,
+			`[[1,"2"],[5,"TypeError","no",1.5,1]]`},
+		{"console", `(async () => { const rows = []; const r = await b.run("console.warn('a', [1])", {onConsole: (row) => rows.push(row)}); return [rows.length, r.console.length, rows[0].level, rows[0].args, r.value]; })()`, `[1,1,"warn",["a",[1]],null]`},
+		{"its own error", `b.run("null.x").then((r) => [r.success, r.error.name, r.error.code])`, `[false,"TypeError","EXECUTION_ERROR"]`},
+		{"time", `b.run("for (;;);", {time: 100}).then((r) => [r.success, r.error.code, r.partial])`, `[false,"TIMEOUT",true]`},
+		{"abort", `(async () => { const c = new AbortController(); setTimeout(() => c.abort(), 100); const r = await b.run("await new Promise(() => {})", {signal: c.signal}); return [r.success, r.error.code]; })()`, `[false,"ABORTED"]`},
+		{"nothing to reach", `b.run("return [typeof fetch, typeof document, typeof importScripts, typeof callTool]").then((r) => r.value)`, `["undefined","undefined","undefined","function"]`},
+		{"misspelt", `b.run("1", {tiem: 5}).then(() => "ran", (e) => e.message)`, `"run(code, options): tiem: there is no such option"`},
+		{"no code", `b.run().then(() => "ran", (e) => e.message)`, `"run(code): code is missing"`},
+		{"tools", `(async () => {
+			const e = await b.enclave({level: 'STANDARD', tools: {
+				add: {description: 'adds', parameters: {type: 'object', properties: {a: {type: 'number'}, b: {type: 'number'}}, required: ['a', 'b']}, run: async ({a, b}) => a + b},
+				fail: {run: () => { throw new Error('not today'); }},
+			}});
+			try {
+				const r = await e.run("const s = await callTool('add', {a: 1, b: 2}); let said; try { await callTool('fail', {}); } catch (x) { said = x.message; } let bad; try { await callTool('add', {a: '1', b: 2}); } catch (x) { bad = x.code; } return [s, said, bad]");
+				return [r.success, r.value, r.stats.toolCalls];
+			} finally { await e.close(); }
+		})()`, `[true,[3,"not today","INVALID_PARAMS"],3]`},
+		{"closed", `(async () => { const e = await b.enclave(); await e.close(); return e.run("1").then(() => "ran", (e) => e.message); })()`, `"run(): this is closed"`},
+		{"a tool without run", `b.enclave({tools: {x: {}}}).then(() => "made", (e) => e.message)`, `"enclave(options): tools: x: run is missing: the function that does it"`},
+		{"an unknown level", `b.enclave({level: 'LAX'}).then(() => "made", (e) => e.message)`, `"enclave(options): level: level \"LAX\": must be STRICT, SECURE, STANDARD or PERMISSIVE (INVALID_PARAMS)"`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got any
+			must(t, p.Eval(ctx, `(`+c.script+`).then((x) => JSON.stringify(x))`, &got))
+			if got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	noErrors(t, p)
 }
 
 // A program that panicked starts again in the same page, under the page's

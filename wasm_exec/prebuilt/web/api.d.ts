@@ -21,6 +21,82 @@ export interface Bailey {
    * have their target in data-href. Prefer document(), which is two walls more.
    */
   markdown(text: string): Promise<string>;
+  /**
+   * Runs JavaScript that nobody has read, as the body of an async function, in a
+   * worker that can reach nothing and is killed when its time is over: at the
+   * level STRICT, without tools. What the code does wrong is a result; only a run
+   * that never began rejects.
+   */
+  run(code: string, options?: RunOptions): Promise<RunResult>;
+  /** A place for runs with a level and tools of its own. */
+  enclave(options?: EnclaveOptions): Promise<Enclave>;
+}
+
+export interface EnclaveOptions {
+  /** Default STRICT: 5 s. */
+  level?: 'STRICT' | 'SECURE' | 'STANDARD' | 'PERMISSIVE';
+  /** Milliseconds that a run may take, 10 to 300,000. Default: the level's. */
+  time?: number;
+  /** Milliseconds that a call of a tool may take. Default: the level's. */
+  toolTime?: number;
+  /** Runs at once, 1 to 64; more wait. Default 4. */
+  max?: number;
+  /** What the code reaches as callTool(name, args), by name. Default: nothing. */
+  tools?: Record<string, Tool>;
+  /** Default "bailey". */
+  trustedTypesPolicy?: string;
+}
+
+export interface Tool {
+  description?: string;
+  /** JSON Schema of the arguments, an object's. Default: none are taken. */
+  parameters?: object;
+  /** The code also reaches it as mcp.<server>.<name without "<server>_">. */
+  server?: string;
+  /** Does it, in this page. The code gets what it returns, or its error's message. */
+  run(args: unknown, call: { signal: AbortSignal }): unknown;
+}
+
+export interface Enclave {
+  run(code: string, options?: RunOptions): Promise<RunResult>;
+  /** Ends what runs and removes the frames. */
+  close(): Promise<void>;
+}
+
+export interface RunOptions {
+  /** What the code sees as args: a value that JSON can write, or a Uint8Array. */
+  args?: unknown;
+  /** Named constants of the same kinds. */
+  context?: Record<string, unknown>;
+  /** Milliseconds; narrows the enclave's. */
+  time?: number;
+  /** Kills the run. */
+  signal?: AbortSignal;
+  /** Each call of console as it comes. */
+  onConsole?: (row: ConsoleRow) => void;
+}
+
+export interface ConsoleRow {
+  level: 'log' | 'info' | 'warn' | 'error' | 'debug' | 'trace';
+  args: unknown[];
+  /** Milliseconds since the run began. */
+  at: number;
+}
+
+export interface RunResult {
+  success: boolean;
+  /**
+   * What the code returned: JSON values, Date, Map, Set, BigInt, Error, typed
+   * arrays. Members that are undefined are left out; nothing at all is null.
+   */
+  value: unknown;
+  /** code is TIMEOUT, ABORTED, RESOURCE_LIMIT, EXECUTION_ERROR, … */
+  error?: { code: string; name: string; message: string; stack: string };
+  /** The run was ended; console and stats hold what was until then. */
+  partial: boolean;
+  console: ConsoleRow[];
+  /** duration is milliseconds. */
+  stats: { duration: number; toolCalls: number; consoleCalls: number; outputBytes: number };
 }
 
 export interface DocumentOptions {

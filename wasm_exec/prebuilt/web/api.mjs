@@ -3,6 +3,20 @@
 // @ts-expect-error build puts it beside this file
 import { start } from './bailey.mjs';
 
+/**
+ * The program's functions give nothing once what they belong to is closed; here
+ * that is an error.
+ * @param {any} methods
+ * @returns {any}
+ */
+const guard = (methods) => Object.fromEntries(Object.entries(methods).map(([name, f]) => [name, async (/** @type {unknown[]} */ ...args) => {
+  const answer = f(...args); // at once: calls take effect in the order they are made
+  if (answer === undefined) throw new Error(`${name}(): this is closed`);
+  const value = await answer;
+  const members = value && typeof value === 'object' ? Object.values(value) : [];
+  return members.length && members.every((m) => typeof m === 'function') ? guard(value) : value;
+}]));
+
 /** @type {typeof import('./api.d.ts').load} */
 export const load = async (options = {}) => {
   const key = 'bailey ' + crypto.getRandomValues(new Uint32Array(4)).join('-');
@@ -20,7 +34,7 @@ export const load = async (options = {}) => {
     });
     const ended = program.exited.then(() => { throw new Error('bailey.wasm ended before it was ready'); });
     ended.catch(() => {}); // later, nobody waits for it
-    return await Promise.race([api, ended]);
+    return guard(await Promise.race([api, ended]));
   } finally {
     delete page[symbol];
   }

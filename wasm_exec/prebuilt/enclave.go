@@ -1,0 +1,250 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// run is run(code, options): in a pool of the strictest level and without tools,
+// which is made when it is first called and stays.
+func (a *api) run(ctx context.Context, args []jsx.Value) (any, error) {
+	a.mu.Lock()
+	if a.pool == nil {
+		var err error
+		if a.pool, err = iframe.NewEnclavePool(ctx, iframe.PoolOptions{}); err != nil {
+			a.mu.Unlock()
+			return nil, err
+		}
+	}
+	a.mu.Unlock()
+	return a.runIn(ctx, a.pool, args)
+}
+
+// enclave is enclave(options): a promise of an object with run and close.
+func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
+	var opts iframe.PoolOptions
+	if len(args) > 0 && !jsx.Nullish(args[0]) {
+		if err := enclaveOptions(&opts, args[0]); err != nil {
+			return nil, err
+		}
+	}
+	pool, err := iframe.NewEnclavePool(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	scope, err := a.scope.Child()
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return a.object(scope, map[string]method{
+		"run": {run: func(ctx context.Context, args []jsx.Value) (any, error) { return a.runIn(ctx, pool, args) }},
+		"close": {run: func(context.Context, []jsx.Value) (any, error) {
+			err := pool.Close()
+			return nil, errors.Join(err, scope.Close())
+		}},
+	})
+}
+
+// enclaveOptions reads what api.d.ts calls EnclaveOptions.
+func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
+	return each(v, "enclave(options)", func(key string, value jsx.Value) (err error) {
+		switch key {
+		case "level":
+			var name string
+			if name, err = jsx.String(value, 20); err == nil {
+				o.Level, err = protocol.ParseLevel(name)
+			}
+		case "time":
+			o.Limits.Time, err = milliseconds(value)
+		case "toolTime":
+			o.Limits.ToolTime, err = milliseconds(value)
+		case "max":
+			o.Max, err = jsx.Int(value)
+		case "trustedTypesPolicy":
+			o.TrustedTypesPolicy, err = jsx.String(value, 128)
+		case "tools":
+			o.Tools, err = tools(value)
+		default:
+			err = errNoOption
+		}
+		return err
+	})
+}
+
+func milliseconds(v jsx.Value) (time.Duration, error) {
+	ms, err := jsx.Finite(v)
+	if err == nil && ms <= 0 {
+		err = errors.New("must be a number of milliseconds above 0")
+	}
+	return time.Duration(ms * float64(time.Millisecond)), err
+}
+
+// tools are functions of the page: by name, each with a description, a JSON Schema
+// of its arguments, and run.
+func tools(v jsx.Value) (*protocol.Toolset, error) {
+	var list []protocol.Tool
+	err := each(v, "", func(name string, value jsx.Value) error {
+		t := protocol.Tool{ID: name}
+		var run jsx.Value
+		err := each(value, "", func(key string, value jsx.Value) (err error) {
+			switch key {
+			case "description":
+				t.Description, err = jsx.String(value, 4096)
+			case "parameters":
+				t.Parameters, err = stringify(value)
+			case "server":
+				t.Server, err = jsx.String(value, 128)
+			case "run":
+				run = value
+				if jsx.TypeOf(value) != "function" {
+					err = errors.New("must be a function")
+				}
+			default:
+				err = errNoOption
+			}
+			return err
+		})
+		if err == nil && jsx.Nullish(run) {
+			err = errors.New("run is missing: the function that does it")
+		}
+		t.Execute = func(ctx context.Context, args any) (any, error) { return execute(ctx, run, args) }
+		list = append(list, t)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return protocol.NewToolset(list...)
+}
+
+// execute calls a tool of the page and awaits it. What it throws reaches the code as
+// a message: it is the page's to say nothing that the code may not know.
+func execute(ctx context.Context, run jsx.Value, args any) (any, error) {
+	value, err := toPage(args)
+	if err != nil {
+		return nil, err
+	}
+	signal, stop := jsx.Signal(ctx)
+	defer stop()
+	p, err := jsx.Invoke(run, value, map[string]any{"signal": signal})
+	if err == nil {
+		p, err = jsx.Await(ctx, p)
+	}
+	if err != nil {
+		var thrown *jsx.Error
+		if errors.As(err, &thrown) {
+			return nil, protocol.Errorf(protocol.ErrExecution, "", "", "%s", thrown.Message)
+		}
+		return nil, err
+	}
+	return fromPage(p)
+}
+
+// runIn is run(code, options) of a pool. What the code did wrong is a result and not
+// a rejection; only a run that never began rejects.
+func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Value) (any, error) {
+	code, err := text(args, 0, "run(code): code")
+	if err != nil {
+		return nil, err
+	}
+	var opts iframe.RunOptions
+	var signal jsx.Value
+	if len(args) > 1 && !jsx.Nullish(args[1]) {
+		if err := runOptions(&opts, &signal, args[1]); err != nil {
+			return nil, err
+		}
+	}
+	scope, err := a.scope.Child()
+	if err != nil {
+		return nil, err
+	}
+	defer scope.Close()
+	ctx, cancel, err := scope.WithSignal(ctx, signal)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	res, err := pool.Run(ctx, code, opts)
+	if res == nil {
+		return nil, err
+	}
+	return result(res)
+}
+
+// runOptions reads what api.d.ts calls RunOptions.
+func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
+	return each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
+		switch key {
+		case "args":
+			o.Args, err = fromPage(value)
+		case "context":
+			o.Context = map[string]any{}
+			err = each(value, "", func(name string, value jsx.Value) error {
+				x, err := fromPage(value)
+				o.Context[name] = x
+				return err
+			})
+		case "time":
+			o.Limits.Time, err = milliseconds(value)
+		case "signal":
+			*signal = value
+			if !jsx.InstanceOf(value, "AbortSignal") {
+				err = errors.New("must be an AbortSignal")
+			}
+		case "onConsole":
+			o.OnConsole = func(row protocol.ConsoleRow) {
+				if r, err := consoleRow(row); err == nil {
+					_, _ = jsx.Invoke(value, r)
+				}
+			}
+		default:
+			err = errNoOption
+		}
+		return err
+	})
+}
+
+func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
+	list := make([]any, len(row.Args))
+	for i, x := range row.Args {
+		v, err := toPage(x)
+		if err != nil {
+			return jsx.Value{}, err
+		}
+		list[i] = v
+	}
+	return jsx.ToJS(map[string]any{"level": string(row.Level), "args": list, "at": float64(row.At) / 1e6})
+}
+
+// result is a RunResult of api.d.ts.
+func result(r *protocol.RunResult) (any, error) {
+	value, err := toPage(r.Value)
+	if err != nil {
+		return nil, fmt.Errorf("the result: %w", err)
+	}
+	console := make([]any, len(r.Console))
+	for i, row := range r.Console {
+		if console[i], err = consoleRow(row); err != nil {
+			return nil, fmt.Errorf("the console: %w", err)
+		}
+	}
+	out := map[string]any{
+		"success": r.Success, "value": value, "partial": r.Partial, "console": console,
+		"stats": map[string]any{
+			"duration": float64(r.Stats.Duration) / 1e6, "toolCalls": r.Stats.ToolCalls,
+			"consoleCalls": r.Stats.ConsoleCalls, "outputBytes": r.Stats.OutputBytes,
+		},
+	}
+	if e := r.Error; e != nil {
+		out["error"] = map[string]any{"code": string(e.Code), "name": e.Name, "message": e.Message, "stack": e.Stack}
+	}
+	return jsx.ToJS(out)
+}

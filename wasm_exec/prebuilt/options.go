@@ -1,0 +1,50 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// errNoOption is for a key that is not known: a misspelt onLink would leave links
+// dead without a word.
+var errNoOption = errors.New("there is no such option")
+
+// each calls read with each property of an object of options; what is undefined or
+// null says nothing. Its errors name what (if not empty) and the option.
+func each(v jsx.Value, what string, read func(key string, value jsx.Value) error) error {
+	entries, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "entries", v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	n, err := jsx.Length(entries)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		pair, err := jsx.Index(entries, i)
+		if err != nil {
+			return err
+		}
+		key, err := jsx.String(must(jsx.Index(pair, 0)), 200)
+		if err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		value, err := jsx.Index(pair, 1)
+		if err == nil && !jsx.Nullish(value) {
+			err = read(key, value)
+		}
+		if err != nil && what != "" {
+			err = fmt.Errorf("%s: %s: %w", what, key, err)
+		} else if err != nil {
+			err = fmt.Errorf("%s: %w", key, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
