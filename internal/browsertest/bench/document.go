@@ -111,6 +111,11 @@ func renderers(ctx context.Context, e *Env, page *Page) (float64, error) {
 		}
 	}
 	time.Sleep(500 * time.Millisecond)
+	return held(e)
+}
+
+// held is the proportional set size of the renderer processes, in MB.
+func held(e *Env) (float64, error) {
 	list, err := browser.Processes(e.browser.PID())
 	if err != nil {
 		return 0, err

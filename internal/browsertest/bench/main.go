@@ -86,6 +86,7 @@ var suites = []suite{
 	{"document.", runDocument},
 	{"page.", runPage},
 	{"enclave.", runEnclave},
+	{"fs.", runFolders},
 }
 
 func suiteNames() []string {

@@ -63,6 +63,7 @@ func main() {
 	}))
 	documents(api, renderer)
 	enclaves(api)
+	folders(api)
 	js.Global().Call("baileyReady", api)
 	select {}
 }
