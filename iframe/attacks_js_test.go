@@ -80,7 +80,7 @@ type battle struct {
 	late []string // what tools were asked by runs that had ended
 }
 
-func newBattle(t *testing.T, level protocol.Level, sink string, off ...frame.Layer) *battle {
+func newBattle(t *testing.T, opts EnclaveOptions, sink string) *battle {
 	b := &battle{sink: sink}
 	probe := func(_ context.Context, args any) (any, error) {
 		if m, ok := args.(map[string]any); ok && m["late"] == true {
@@ -90,9 +90,9 @@ func newBattle(t *testing.T, level protocol.Level, sink string, off ...frame.Lay
 		}
 		return "probe", nil
 	}
-	tools := toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
-	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: EnclaveOptions{Level: level, Tools: tools, off: off,
-		Limits: protocol.Limits{Time: 1500 * time.Millisecond}}})
+	opts.Tools = toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
+	opts.Limits = protocol.Limits{Time: 1500 * time.Millisecond}
+	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
 	return b
 }
 
@@ -163,7 +163,14 @@ func TestAttacks(t *testing.T) {
 	all := attacks(t)
 	sink := testpage.Sink(t)
 	ran := 0
-	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
+	for _, c := range []struct {
+		level protocol.Level
+		warm  bool
+	}{{protocol.Strict, false}, {protocol.Secure, false}, {protocol.Standard, false}, {protocol.Permissive, false}, {protocol.Strict, true}, {protocol.Permissive, true}} {
+		level, name := c.level, c.level.String()
+		if c.warm {
+			name += ", warm"
+		}
 		var list []attack
 		for _, a := range all {
 			if a.at(level) {
@@ -171,8 +178,8 @@ func TestAttacks(t *testing.T) {
 			}
 		}
 		ran += len(list)
-		t.Run(level.String(), func(t *testing.T) {
-			b := newBattle(t, level, sink.URL)
+		t.Run(name, func(t *testing.T) {
+			b := newBattle(t, EnclaveOptions{Level: level, Warm: c.warm}, sink.URL)
 			b.each(t, list, func(a attack, o outcome) {
 				if o.escaped != "" {
 					t.Errorf("%s: %s: ESCAPED: %s; %s", a.Group, a.Name, o.escaped, o.said)
@@ -213,7 +220,7 @@ func TestAttacksWithALayerOff(t *testing.T) {
 						list = append(list, a)
 					}
 				}
-				b := newBattle(t, level, sink.URL, layer)
+				b := newBattle(t, EnclaveOptions{Level: level, off: []frame.Layer{layer}}, sink.URL)
 				b.each(t, list, func(a attack, o outcome) {
 					switch {
 					case a.alone() == layer && o.escaped == "" && a.Flaky == "":

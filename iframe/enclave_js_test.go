@@ -13,6 +13,7 @@ import (
 
 func enclave(t *testing.T, opts EnclaveOptions) *Enclave {
 	t.Helper()
+	opts.Warm = opts.Warm || warmAll
 	e, err := NewEnclave(testContext(t), opts)
 	if err != nil {
 		t.Fatal(err)

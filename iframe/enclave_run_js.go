@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +16,8 @@ import (
 // run is one run of code. The pool's loop owns it.
 type run struct {
 	id      string
-	program string
+	program string // nothing once it is started
+	text    string // of start, behind the generation
 	start   *protocol.MsgStart
 	limits  protocol.Limits
 	opts    RunOptions
@@ -47,7 +49,7 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 		return nil, protocol.Errorf(protocol.CodeOf(err), "run", "", "%w", err)
 	}
 	id := im.ids.Next()
-	program, start, limits, err := newProgram(im.opts, code, id, opts)
+	program, text, start, limits, err := newProgram(im.opts, code, id, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +57,7 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	if err != nil {
 		return nil, err
 	}
-	r := &run{id: id, program: program, start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
+	r := &run{id: id, program: program, text: strings.TrimPrefix(text, firstGeneration), start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
 		scope: jsx.NewScope(jsx.ScopeOptions{}), open: map[int]*call{}, done: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.calls = newCaller(context.WithoutCancel(ctx))
@@ -89,6 +91,12 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	return &r.result, r.result.Err()
 }
 
+// Batches begin with exactly these words.
+const (
+	generation      = `{"v":1,"gen":`
+	firstGeneration = generation + "1"
+)
+
 // beginRun starts r on a broker that is ready.
 func (im *poolImpl) beginRun(s *slot, r *run) {
 	s.state, s.run, s.started, r.slot, r.began = slotBusy, r, false, s, time.Now()
@@ -96,18 +104,11 @@ func (im *poolImpl) beginRun(s *slot, r *run) {
 		im.count(func(st *PoolStats) { st.Runs++ })
 	}
 	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
-	var text string
-	if err == nil {
-		text, err = encodeStart(s.gen, r.start)
-	}
-	if err == nil {
-		err = s.data.Post(r.program)
-	}
 	if err == nil {
 		err = r.state.Send(r.start)
 	}
 	if err == nil {
-		err = s.data.Post(text)
+		err = s.data.Post(frame.Start(generation+strconv.Itoa(s.gen)+r.text, r.program))
 	}
 	if err == nil {
 		r.disarm, err = r.scope.AfterFunc(r.limits.Time, func() {
@@ -274,7 +275,7 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 			s.state = slotProving
 			im.ping(s)
 		case s.run != nil:
-			s.started, s.run.program = true, ""
+			s.started, s.run.program, s.run.text = true, "", ""
 		}
 		return
 	case *protocol.MsgPong:

@@ -86,7 +86,7 @@ func runLeakLab(t *testing.T, layout string) {
 		for i := range batches(len(vectors), 8) {
 			leakDocument(t, vectors[i[0]:i[1]], results[i[0]:i[1]], base == "document-raw")
 		}
-	case "compute", "compute-strict", "dom":
+	case "compute", "compute-strict", "compute-warm", "dom":
 		run := leakRuns(t, base)
 		var wg sync.WaitGroup
 		slots := make(chan struct{}, 4)
@@ -194,7 +194,7 @@ func leakRuns(t *testing.T, layout string) func(leaklab.Vector, *leakResult) {
 	if layout == "compute-strict" {
 		level = protocol.Strict
 	}
-	opts := EnclaveOptions{Level: level, Limits: protocol.Limits{Time: 1500 * time.Millisecond}}
+	opts := EnclaveOptions{Level: level, Limits: protocol.Limits{Time: 1500 * time.Millisecond}, Warm: layout == "compute-warm"}
 	var e interface {
 		Run(context.Context, string, RunOptions) (*protocol.RunResult, error)
 	}

@@ -176,7 +176,7 @@ func (im *poolImpl) loaded(o *outerFrame) {
 
 func (im *poolImpl) blocked() error {
 	also := ""
-	if im.opts.dom != nil {
+	if im.opts.dom != nil || im.opts.Warm {
 		also = " blob:"
 	}
 	return fmt.Errorf("%w: srcdoc frames and their workers inherit the page's Content-Security-Policy. Add worker-src blob: and to script-src: %s%s",

@@ -3,6 +3,7 @@ package iframe
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -14,8 +15,12 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
+// warmAll makes every enclave of the tests a warm one: BAILEY_WARM=1 go test.
+var warmAll = os.Getenv("BAILEY_WARM") != ""
+
 func pool(t *testing.T, opts PoolOptions) *EnclavePool {
 	t.Helper()
+	opts.Warm = opts.Warm || warmAll
 	p, err := NewEnclavePool(testContext(t), opts)
 	if err != nil {
 		t.Fatal(err)

@@ -12,19 +12,51 @@ const baileyBroker = (/** @type {any} */ scope) => {
   const CONSOLE_DELAY = 4, MAX_ROWS = 200;
   /** @type {Blob | string} */
   let runtime;
+  /** What the runtime takes away, as JSON. */
+  let config = '';
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
-  let dom = false;
+  let dom = false, warm = false;
+
+  /** A worker below this one. @param {any[]} parts @returns {any} */
+  const spawn = (parts) => {
+    const url = URL.createObjectURL(new Blob(parts, { type: 'text/javascript' })), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
+    const forget = () => URL.revokeObjectURL(url);
+    return Object.assign(worker, { forget, terminate: () => (end(), forget()) });
+  };
+
+  /** A worker that waits for code, with the runtime in it and the realm hardened. @type {any} */
+  let spare;
+  const stock = () => {
+    if (!warm || spare) return;
+    const w = (spare = spawn(['(c=>g=>g(null,c))(', config, ')(', runtime, ')']));
+    // Nothing but its own runtime has spoken there. What fails now fails again with
+    // the run that would have had it, and is reported then.
+    w.onmessage = w.forget;
+    w.onerror = (/** @type {Event} */ e) => {
+      e.preventDefault();
+      w.terminate();
+      if (spare === w) spare = undefined;
+    };
+  };
+
+  /** The worker that waits, with the code on its way to it. @param {string} text @returns {any} */
+  const take = (text) => {
+    stock();
+    const w = spare;
+    spare = undefined;
+    w.postMessage(text);
+    return w;
+  };
 
   /** Where the program runs: a worker below this one; or, in a DOM enclave, a frame
    * that the frame around this worker makes and removes.
-   * @param {any[]} program @returns {any} */
-  const place = (program) => {
-    if (!dom) {
-      const url = URL.createObjectURL(new Blob(program, { type: 'text/javascript' })), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
-      return Object.assign(worker, { terminate: () => (end(), URL.revokeObjectURL(url)) });
-    }
+   * @param {string} text nonce, names and the function that holds the code @returns {any} */
+  const place = (text) => {
+    const [nonce, names] = text.split('\x1f', 2), code = text.slice(nonce.length + names.length + 2);
+    const program = ["'use strict';(f=>c=>g=>g(f,c))(", code, ')({...', config, ',names:', JSON.stringify(names ? names.split(',') : []), '})(', runtime, ')'];
+    if (!dom) return spawn(program);
     const { port1, port2 } = new MessageChannel();
     /** @type {any} */
     const frame = { postMessage: (/** @type {any} */ m) => port1.postMessage(m) };
@@ -40,9 +72,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
   };
 
   /** One run: its own worker, its own counts, its own generation.
-   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} limits @param {string} first */
-  const begin = (port, gen, program, limits, first) => {
-    let over = false, up = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
+   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} taken the worker that has it already
+   * @param {any} limits @param {string} first */
+  const begin = (port, gen, program, taken, limits, first) => {
+    let over = false, up = false, waited = !!taken, again = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
     const caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
     const open = new Set();
     /** Times of the calls in the last second, and of each tool in its window. @type {number[]} */
@@ -89,6 +122,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       drop();
       flush();
       port.postMessage('idle');
+      stock();
     };
     /** Says no to a call without asking the host. @type {(callId: number, message: string) => void} */
     const refuse = (callId, message) => {
@@ -123,7 +157,11 @@ const baileyBroker = (/** @type {any} */ scope) => {
       if (over) return;
       const text = e.data;
       if (typeof text !== 'string') return stop('SECURITY_VIOLATION', 'only text is taken');
-      if (text === 'up' && !up) return void (up = true);
+      if (!up && (text === 'up' || text === 'spare')) {
+        up = text === 'up';
+        if (again) warm = false; // so it was the import that failed
+        return worker.forget?.();
+      }
       if (ended) return text === 'bye' ? idle() : stop('SECURITY_VIOLATION', 'it came after the result');
       if (text.length > caps.bytes) return stop('RESOURCE_LIMIT', 'a message of ' + text.length + ' characters; the limit is ' + caps.bytes + ' bytes');
       let b;
@@ -159,7 +197,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
      * starts, it was the code. */
     const silent = () => {
       worker.terminate();
-      worker = place(["postMessage('up')"]);
+      worker = spawn(["postMessage('up')"]);
       worker.onmessage = () => over || syntax('the code cannot be parsed; this browser does not say where');
       worker.onerror = (/** @type {any} */ e) => (e.preventDefault(), stop('SANDBOX_ERROR', 'blocked: the worker below the broker could not start'));
     };
@@ -175,6 +213,13 @@ const baileyBroker = (/** @type {any} */ scope) => {
           out.push(s);
           wait ||= setTimeout(flush, CONSOLE_DELAY);
         }
+      } else if (waited) {
+        // What a worker that imports reports has no line, and a policy may forbid it to
+        // import. Nothing of the code has run: it is started with the worker.
+        waited = false;
+        again = true;
+        worker.terminate();
+        begun(place(program));
       } else if (said.includes('SyntaxError')) {
         const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
         syntax(said.replace(/^SyntaxError: /, '').toWellFormed() + at);
@@ -183,13 +228,19 @@ const baileyBroker = (/** @type {any} */ scope) => {
       else silent();
     };
     const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
-    let worker = place([program, runtime, ')']);
-    worker.onmessage = heard;
-    worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
-    worker.onerror = failed;
-    // Until this is said the host may give the run to another broker.
+    /** @type {any} */
+    let worker;
+    const begun = (/** @type {any} */ w) => {
+      worker = w;
+      w.onmessage = heard;
+      w.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
+      w.onerror = failed;
+      w.postMessage(joinBatch(gen, first, WIDE));
+    };
+    begun(taken ?? place(program));
+    // Until this is said the host may give the run to another broker. Nothing of it
+    // was heard yet: that takes a turn.
     tell({ type: 'ready' });
-    worker.postMessage(joinBatch(gen, first, WIDE));
     return {
       gen,
       drop,
@@ -204,28 +255,26 @@ const baileyBroker = (/** @type {any} */ scope) => {
 
   /** @param {MessagePort} port @param {number} gen */
   const attach = (port, gen) => {
-    let program = '';
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
     port.onmessage = (e) => {
-      const text = String(e.data);
-      // What is no batch is the program of the run that starts next.
-      if (!text.startsWith('{"v":')) return void (program = text);
+      // Behind a start stands the program. It is under way before the start is read.
+      const whole = String(e.data), end = whole.indexOf('\x1e'), text = end < 0 ? whole : whole.slice(0, end);
+      const program = end < 0 ? '' : whole.slice(end + 1), taken = program && warm ? take(program) : undefined;
       const b = decodeBatch(text, 'HostToBroker', WIDE), m = b.msgs[0];
       if (m.type === 'ping') return port.postMessage(encodeBatch(b.gen, [{ type: 'pong', n: m.n }], 'BrokerToHost', WIDE));
       if (m.type === 'start') {
         run?.drop();
-        run = begin(port, b.gen, program, m.limits, b.texts[0]);
-        program = '';
+        run = begin(port, b.gen, program, taken, m.limits, b.texts[0]);
       } else if (run?.gen === b.gen) run.take(b.msgs, b.texts);
     };
     port.postMessage(encodeBatch(gen, [{ type: 'ready' }], 'BrokerToHost', WIDE));
+    stock();
   };
 
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
     if (e.data.runtime) {
-      runtime = e.data.runtime;
-      dom = e.data.dom;
+      ({ runtime, config, dom, warm } = e.data);
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');

@@ -17,7 +17,8 @@ import (
 // policy and serves one trust domain (domain.js); inner frames in it that spawn and
 // kill (enclave.js); in each a trusted worker that counts and validates (broker.js);
 // and below that, for each run, a worker from a blob: that holds the runtime
-// (harden.js, runtime.js) and the untrusted code, in one script and no common scope.
+// (harden.js, runtime.js) and the untrusted code, in one script and no common scope; or,
+// of a warm enclave, a worker that waits with the runtime and imports the code.
 
 var (
 	//go:embed broker.js
@@ -53,27 +54,33 @@ func ParseNote(s string) (word, rest string, ok bool) {
 // DomainPage is what the frames of a trust domain are made of.
 type DomainPage struct {
 	PolicyName string // Trusted Types policy to make inside the frames
-	Eval       bool   // code may be made from strings
+	Level      protocol.Level
+	Off        []Layer
+	Warm       bool   // a worker waits with the runtime; the code comes as a script of its own
+	Sample     string // for Warm: a first message, to try the runtime on
 	DOM        bool   // the code gets a document: it runs in a frame and not in a worker
 	Extra      string // directives that narrow a DOM enclave's policy further
 }
 
 func (p DomainPage) policy() string {
-	eval := ""
-	if p.Eval {
-		eval = " 'unsafe-eval'"
+	more := ""
+	if p.DOM || p.Warm {
+		// The code comes as a blob:, for no hash could be listed ahead in a page's own
+		// policy; a nonce would be inherited by import().
+		more = " blob:"
+	}
+	if p.Level.Hardening().Eval {
+		more += " 'unsafe-eval'"
 	}
 	if p.DOM {
 		sources := ""
 		for _, d := range DOMSources() {
 			sources += "; " + d[0] + " " + d[1]
 		}
-		// The code comes as a blob:, for no hash could be listed ahead in a page's own
-		// policy; a nonce would be inherited by import().
-		return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + " " + domScript.Hash() + " blob:" + eval +
+		return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + " " + domScript.Hash() + more +
 			"; worker-src blob:" + sources + "; base-uri 'none'; form-action 'none'; frame-src 'none'"
 	}
-	return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + eval +
+	return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + more +
 		"; worker-src blob:; base-uri 'none'; form-action 'none'; frame-src 'none'"
 }
 
@@ -85,7 +92,7 @@ func DOMSources() [4][2]string {
 
 // brokerProgram and runtimeProgram are the texts of the two workers: the twins of
 // package protocol and our own behind them, inside one function. The runtime's is
-// the head of an expression that [Program.Text] begins and the broker closes.
+// the middle of an expression that the broker begins and closes.
 var brokerProgram = sync.OnceValue(func() string {
 	return "(()=>{'use strict';" + protocol.ScriptText() + brokerText + "baileyBroker(self)})()"
 })
@@ -116,7 +123,11 @@ func (p DomainPage) Srcdoc() trust.HTML {
 func (p DomainPage) inner() string {
 	var b strings.Builder
 	head(&b, "", "en", "Sandbox")
-	b.WriteString(`<script type="text/plain" id="broker" data-policy="` + html.EscapeString(p.PolicyName) + `">`)
+	b.WriteString(`<script type="text/plain" id="broker" data-policy="` + html.EscapeString(p.PolicyName) + `" data-config="` + html.EscapeString(p.config()) + `"`)
+	if p.Warm {
+		b.WriteString(` data-warm="1"`)
+	}
+	b.WriteString(`>`)
 	b.WriteString(brokerProgram())
 	b.WriteString(`</script><script type="text/plain" id="runtime">`)
 	b.WriteString(runtimeProgram())
@@ -129,6 +140,14 @@ func (p DomainPage) inner() string {
 	}
 	b.WriteString(`<script>` + enclaveScript.Text() + `</script>`)
 	return b.String()
+}
+
+// config is what the runtime takes away, as JSON.
+func (p DomainPage) config() string {
+	h := p.Level.Hardening()
+	return `{"removed":` + list(h.Removed) + `,"throws":` + strconv.FormatBool(h.BlockedThrows) + `,"define":` + strconv.FormatBool(h.DefineProperty) +
+		`,"eval":` + strconv.FormatBool(h.Eval) + `,"clock":` + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) +
+		`,"dom":` + strconv.FormatBool(p.DOM) + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(appendJSONString(nil, p.Sample)) + `}`
 }
 
 // realm is the page that a DOM enclave's code gets. Its policy is the outer frame's,
@@ -156,40 +175,38 @@ const (
 	LayerMemory     Layer = "memory"     // 8
 )
 
-// Program is the script of one run's worker.
+// Program is what a run's worker gets beside the runtime.
 type Program struct {
 	Code  string
 	Nonce string   // unguessable: letters and digits, a new one for each run
 	Names []string // of the named constants; the caller has checked them
-	Level protocol.Level
-	Heap  int // bytes
-	DOM   bool
-	Off   []Layer
 }
 
-// Text is the script but for the runtime, which the broker puts behind it.
+// Text is the nonce, the names and a function that holds the code, for the broker,
+// which makes a script of it.
 //
-// The code stands first, so that its lines keep their numbers, as the body of a
-// function of its own. Text could close that function and go on outside of it, if
-// it were not for the label: behind the code stands "break NONCE", and a break to a
-// label that is not around it is an error for the whole script, so that nothing of
-// it runs. Code can't know the nonce.
+// The code stands in the script's first lines, so that they keep their numbers, as
+// the body of a function of its own. Text could close that function and go on outside
+// of it, if it were not for the label: behind the code stands "break NONCE", and a
+// break to a label that is not around it is an error for the whole script, so that
+// nothing of it runs. Code can't know the nonce.
 func (p Program) Text() string {
 	names := slices.Clone(p.Names)
 	slices.Sort(names)
-	h := p.Level.Hardening()
 	var b strings.Builder
-	b.WriteString("'use strict';(f=>c=>g=>g(f,c))(function(callTool,mcp,parallel,console,sleep,signal,args")
+	b.WriteString(p.Nonce + field + strings.Join(names, ",") + field + "(function(callTool,mcp,parallel,console,sleep,signal,args")
 	for _, n := range names {
 		b.WriteString("," + n)
 	}
 	b.WriteString("){" + p.Nonce + ":{return async function(){")
 	b.WriteString(p.Code)
-	b.WriteString("\n};break " + p.Nonce + "}})({names:" + list(names) + ",removed:" + list(h.Removed))
-	b.WriteString(",throws:" + strconv.FormatBool(h.BlockedThrows) + ",define:" + strconv.FormatBool(h.DefineProperty) + ",eval:" + strconv.FormatBool(h.Eval))
-	b.WriteString(",clock:" + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) + ",heap:" + strconv.Itoa(p.Heap) + ",dom:" + strconv.FormatBool(p.DOM) + ",off:" + list(p.Off) + "})(")
+	b.WriteString("\n};break " + p.Nonce + "}})")
 	return b.String()
 }
+
+// Start is the message that begins a run: an encoded batch, in which no control
+// character stands, and the text of a program.
+func Start(batch, program string) string { return batch + "\x1e" + program }
 
 func list[T ~string](items []T) string {
 	b := []byte{'['}

@@ -6,7 +6,7 @@
   'use strict';
   const channel = new MessageChannel(), host = channel.port1;
   const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent ?? '';
-  const policyName = document.getElementById('broker')?.dataset.policy ?? '';
+  const { policy: policyName = '', config = '', warm } = document.getElementById('broker')?.dataset ?? {};
   /** @type {Worker | undefined} */
   let broker;
   /** The frame in which a DOM enclave's code runs; a new one for each run. @type {HTMLIFrameElement | undefined} */
@@ -32,7 +32,7 @@
       if (e.data.word === 'show') show(e.data.program, e.ports[0]);
     };
     const dom = !!document.getElementById('realm');
-    broker.postMessage({ runtime: dom ? text('runtime') : new Blob([text('runtime')]), policyName, dom });
+    broker.postMessage({ runtime: dom ? text('runtime') : new Blob([text('runtime')]), policyName, config, dom, warm: !!warm });
   };
   host.onmessage = (e) => {
     const [word, gen] = String(e.data).split('\x1f');

@@ -47,8 +47,8 @@ func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 }
 
 func TestDomainPolicy(t *testing.T) {
-	for _, eval := range []bool{false, true} {
-		p := DomainPage{Eval: eval}.policy()
+	for _, level := range []protocol.Level{protocol.Strict, protocol.Permissive} {
+		p, eval := DomainPage{Level: level}.policy(), level == protocol.Permissive
 		if strings.Contains(p, "unsafe-inline") || strings.Contains(p, "'unsafe-eval'") != eval || !strings.HasPrefix(p, "default-src 'none'; ") ||
 			strings.Contains(strings.SplitN(p, ";", 3)[1], "blob:") {
 			t.Errorf("%s", p)
@@ -57,19 +57,31 @@ func TestDomainPolicy(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	p := Program{Code: "return '\u2028</script>'", Nonce: "nX", Names: []string{"b", "a"}, Heap: 5, Off: []Layer{LayerMemory}}
-	text := p.Text()
-	for _, want := range []string{"(function(callTool,mcp,parallel,console,sleep,signal,args,a,b){nX:{return async function(){" + p.Code + "\n};break nX}})(",
-		`names:["a","b"]`, "throws:true,define:false,eval:false,clock:100,heap:5", `off:["memory"]})(`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %s in %s", want, text)
-		}
+	p := Program{Code: "return '\u2028</script>'", Nonce: "nX", Names: []string{"b", "a"}}
+	if got, want := p.Text(), "nX\x1fa,b\x1f(function(callTool,mcp,parallel,console,sleep,signal,args,a,b){nX:{return async function(){"+p.Code+"\n};break nX}})"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if !slices.Equal(p.Names, []string{"b", "a"}) {
 		t.Error("the caller's names were sorted")
 	}
-	if text := (Program{Level: protocol.Permissive}).Text(); !strings.Contains(text, "throws:false,define:true,eval:true,clock:1,") {
-		t.Errorf("%s", text)
+}
+
+func TestDomainConfig(t *testing.T) {
+	p := DomainPage{PolicyName: `x"`, Off: []Layer{LayerMemory}, Warm: true}
+	for _, want := range []string{`"throws":true,"define":false,"eval":false,"clock":100,`, `"off":["memory"]`, `"policy":["x\""]`} {
+		if !strings.Contains(p.config(), want) {
+			t.Errorf("no %s in %s", want, p.config())
+		}
+	}
+	if c := (DomainPage{Level: protocol.Permissive}).config(); !strings.Contains(c, `"throws":false,"define":true,"eval":true,"clock":1,`) {
+		t.Error(c)
+	}
+	inner := attribute(t, p.Srcdoc().String(), "iframe", "srcdoc")
+	if got := attribute(t, inner, "script", "data-config"); got != p.config() {
+		t.Errorf("config %q", got)
+	}
+	if !strings.Contains(p.policy(), " blob:; worker-src blob:;") {
+		t.Error(p.policy())
 	}
 }
 

@@ -3,7 +3,7 @@
 // any of it runs: globals removed, ways to make code from strings closed, built-ins
 // frozen, large operations estimated. None of it guards what lies outside of the
 // realm; that is the broker's and the host's. Each layer has a switch, for tests.
-/** @typedef {{names: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, heap: number, dom: boolean, off: string[]}} Hardening */
+/** @typedef {{names?: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, dom: boolean, off: string[], policy: string[], sample: string}} Hardening */
 const baileyHarden = (/** @type {Hardening} */ config) => {
   'use strict';
   const G = /** @type {any} */ (globalThis);
@@ -12,8 +12,8 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   const on = (/** @type {string} */ layer) => !config.off.includes(layer);
   const put = (/** @type {any} */ o, /** @type {PropertyKey} */ k, /** @type {any} */ value) => defineProperty(o, k, { value, writable: true, enumerable: false, configurable: true });
   const refused = (/** @type {string} */ what) => new TypeError(what + ' is not available here');
-  /** Estimated bytes that large operations asked for. */
-  const used = { heap: 0 };
+  /** Estimated bytes that large operations asked for, and may ask for. */
+  const used = { heap: 0, most: Infinity };
 
   // Kept: the language and what computes without reaching anything. What a browser
   // adds later is not on this list, so it is removed.
@@ -164,7 +164,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     const spend = (/** @type {number} */ bytes) => {
       if (!(bytes > LARGE)) return;
       used.heap += bytes;
-      if (used.heap > config.heap) throw new RangeError('more than ' + config.heap + ' bytes were asked for, by an estimate (RESOURCE_LIMIT)');
+      if (used.heap > used.most) throw new RangeError('more than ' + used.most + ' bytes were asked for, by an estimate (RESOURCE_LIMIT)');
     };
     const wrap = (/** @type {any} */ proto, /** @type {string} */ k, /** @type {(self: any, args: any[]) => number} */ size) => {
       const real = proto[k];

@@ -5,6 +5,6 @@ const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
 	documentHash = "'sha256-++XUzoFzloaBjNukt7Mjw53IgBkK3sKduHNXLaWFbRA='"
 	domainHash   = "'sha256-ILcp8ud9m5w8ey8Bi4IHA/cAYErpz5cjbDYlh8FqOJY='"
-	enclaveHash  = "'sha256-2VccqOvcDsj07Y6O1d+sAXCLbS9pHuSsQY8PjnVszeA='"
+	enclaveHash  = "'sha256-KE97JOZcYeu1wLuqs8QfEp6dKTUb5KjMUFjEPXMsmaU='"
 	domHash      = "'sha256-rAcUsixwvrXjHuOVUm2RlZRH+LwUd8HtdRgTWfdGy7s='"
 )

@@ -3,6 +3,7 @@
 // console, sleep, and the way out for the result. It keeps what it needs in this
 // function's scope, which the code does not share, and took its built-ins before the
 // code ran. What it counts is a courtesy to honest code: the broker counts again.
+// The code is there already, or comes as a message and is imported.
 const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config) => {
   'use strict';
   const { keys, hasOwn, defineProperty, freeze, apply, isArray, Err, mend, cut, stringify } = baileyBuiltins;
@@ -11,7 +12,15 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   // A worker is its own port; a frame was given one, which nothing else gets to see.
   const way = G.baileyPort ?? G;
   delete G.baileyPort;
-  const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, clock: Date.now };
+  const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, clock: Date.now, load: G.importScripts };
+  const { createObjectURL, revokeObjectURL } = URL, BlobOf = Blob, { split, startsWith } = String.prototype;
+  let names = config.names ?? [];
+  /** @type {(url: string) => any} */
+  let trust = (url) => url;
+  if (!user && G.trustedTypes) {
+    const policy = G.trustedTypes.createPolicy(config.policy[0], { createScriptURL: (/** @type {string} */ s) => s });
+    trust = (url) => policy.createScriptURL(url);
+  }
   const dataOf = /** @type {any} */ (Object.getOwnPropertyDescriptor(MessageEvent.prototype, 'data')).get;
   const stopEvent = Event.prototype.stopImmediatePropagation;
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
@@ -206,6 +215,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
 
   const start = (/** @type {any} */ m) => {
     limits = m.limits;
+    used.most = limits.heapMemory;
     caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
     const mcp = create(null);
     for (const server of keys(m.servers)) {
@@ -214,7 +224,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       freeze(mcp[server]);
     }
     const values = [callTool, freeze(mcp), parallel, con, sleep, signal, m.args];
-    for (const name of config.names) values[values.length] = m.context[name];
+    for (const name of names) values[values.length] = m.context[name];
     let p;
     try {
       p = apply(apply(user, undefined, values), undefined, []);
@@ -223,6 +233,24 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     }
     // A promise of this realm, of an async function: nothing of it can be replaced.
     apply(then, p, [(/** @type {any} */ v) => finish(true, v), (/** @type {any} */ e) => finish(false, e)]);
+  };
+
+  /** Imports the code: a script of its own that gives its one function to a name that
+   * the code can't know and that is gone before any of it runs. What is wrong with it is
+   * thrown from here and reported by the browser, with its line.
+   * @param {string} text */
+  const load = (text) => {
+    const [nonce, list] = apply(split, text, ['\x1f', 2]);
+    const url = createObjectURL(new BlobOf(["'use strict';", nonce, cut(text, nonce.length + list.length + 2, text.length)], { type: 'text/javascript' }));
+    names = list ? apply(split, list, [',']) : [];
+    defineProperty(G, nonce, { value: (/** @type {any} */ f) => void (user = f), configurable: true });
+    try {
+      apply(native.load, G, [trust(url)]);
+    } finally {
+      revokeObjectURL(url);
+      delete G[nonce];
+    }
+    post('up');
   };
 
   const answer = (/** @type {any} */ m) => {
@@ -252,6 +280,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       // A port that is closed at once may lose what was posted: its frame is removed.
       return void (way === G && apply(native.close, G, []));
     }
+    if (!user) return apply(startsWith, text, ['{"v":']) ? undefined : load(text);
     const b = decodeBatch(text, 'BrokerToCode', WIDE);
     gen = b.gen;
     for (let i = 0; i < b.msgs.length; i++) {
@@ -264,6 +293,11 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   const con = makeConsole();
   const used = baileyHarden(config);
   defineProperty(G, 'console', { value: con, writable: true, enumerable: false, configurable: true });
+  if (!user) {
+    // A first message goes through what a browser compiles when it is first called.
+    const b = decodeBatch(config.sample, 'BrokerToCode', WIDE);
+    joinBatch(1, baileyEncode(b.msgs[0].limits, WIDE, { drop: true }), WIDE);
+  }
   way.start?.();
-  post('up');
+  post(user ? 'up' : 'spare');
 };

@@ -39,7 +39,9 @@ func enclaves(api js.Value) {
 	var pool *iframe.EnclavePool
 	api.Set("openPool", promise(func(args []js.Value) (any, error) {
 		var err error
-		pool, err = iframe.NewEnclavePool(ctx, iframe.PoolOptions{EnclaveOptions: options, Max: args[0].Int(), Spare: args[1].Int()})
+		o := options
+		o.Warm = len(args) > 2 && args[2].Bool()
+		pool, err = iframe.NewEnclavePool(ctx, iframe.PoolOptions{EnclaveOptions: o, Max: args[0].Int(), Spare: args[1].Int()})
 		return nil, err
 	}))
 	api.Set("closePool", promise(func([]js.Value) (any, error) { return nil, pool.Close() }))

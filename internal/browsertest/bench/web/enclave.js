@@ -68,6 +68,20 @@ const bareWorker = () => timed(() => new Promise((done) => {
   w.onmessage = () => { w.terminate(); URL.revokeObjectURL(url); done(0); };
 }));
 
+// A run each tenth of a second, in an enclave whose worker waits.
+const warm = async (/** @type {number} */ rounds) => {
+  await ours.openPool(2, 2, true);
+  const s = await turns({
+    ours: async () => {
+      await new Promise((done) => setTimeout(done, 100));
+      return ours.fresh();
+    },
+    floor: bareWorker,
+  }, rounds, 5);
+  await ours.closePool();
+  return s;
+};
+
 const fresh = async (/** @type {number} */ rounds) => {
   await ours.openPool(2, 2);
   await ours.fresh();
@@ -230,4 +244,4 @@ const live = async (who, n) => {
   } else for (let i = 0; i < n; i++) await bareFrames();
 };
 
-Object.assign(globalThis, { load, cold, shared, fresh, calls, together, kill, sibling, refusal, resultOf, live });
+Object.assign(globalThis, { load, cold, shared, fresh, warm, calls, together, kill, sibling, refusal, resultOf, live });
