@@ -536,3 +536,31 @@ func FuzzClassify(f *testing.F) {
 		skeleton(name)
 	})
 }
+
+// A file that is asked about isn't there, not even empty, until the answer; and a
+// refusal leaves no trace.
+func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
+	for source, empty := range sources(t) {
+		for _, answer := range []bool{true, false} {
+			t.Run(fmt.Sprint(source, " ", answer), func(t *testing.T) {
+				low := empty(t)
+				asked := 0
+				g := Guard(low, protocol.FSPolicy{AllowWrite: patterns(t, "**")}, GuardOptions{Ask: func(context.Context, Question) (bool, error) {
+					asked++
+					if list, err := low.ReadDir("."); err != nil || len(list) != 0 {
+						t.Errorf("while it is asked there is %v, %v", list, err)
+					}
+					return answer, nil
+				}})
+				err := g.WriteFile("start.sh", []byte("#!/bin/sh\n"), 0o644)
+				if asked != 1 || (err == nil) != answer {
+					t.Errorf("asked %d times, %v", asked, err)
+				}
+				list, err := low.ReadDir(".")
+				if err != nil || (len(list) == 1) != answer {
+					t.Errorf("afterwards there is %v, %v", list, err)
+				}
+			})
+		}
+	}
+}

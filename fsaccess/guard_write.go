@@ -7,26 +7,49 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+// mayReplace says whether a file may get another content, and how many bytes it has;
+// -1 is a new file.
+func (g *guard) mayReplace(ctx context.Context, name string) (size int64, err error) {
 	fi, err := g.core.stat(ctx, name)
-	op, size := "write", int64(0)
+	op := "write"
 	switch {
 	case err == nil && fi.IsDir():
-		return nil, errIsDir
+		return 0, errIsDir
 	case err == nil:
 		size = fi.Size()
 	case notExist(err):
 		op, size = "create", -1
 	default:
-		return nil, err
+		return 0, err
 	}
 	if err := g.change(ctx, protocol.OpWrite, Question{Op: op, Path: name}); err != nil {
-		return nil, err
+		return 0, err
 	}
 	if size < 0 {
-		if err := g.fresh(ctx, name); err != nil {
-			return nil, err
-		}
+		err = g.fresh(ctx, name)
+	}
+	return size, err
+}
+
+// writeFile asks all it has to ask before anything is touched: a browser shows a new
+// file, empty, as soon as its writing begins.
+func (g *guard) writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
+	before, err := g.mayReplace(ctx, name)
+	if err != nil {
+		return err
+	}
+	r := guardReplacement{g: g, name: name, before: before}
+	if err := r.fits(len(data)); err != nil {
+		return err
+	}
+	r.size, r.head = int64(len(data)), data[:min(len(data), inspectMax)]
+	return r.settle(ctx, func() error { return writeWhole(ctx, g.core, name, data, perm) })
+}
+
+func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	size, err := g.mayReplace(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	r, err := g.core.replace(ctx, name, perm)
 	if err != nil {
@@ -44,11 +67,16 @@ type guardReplacement struct {
 	head   []byte
 }
 
-func (r *guardReplacement) Write(p []byte) (int, error) {
-	if r.size+int64(len(p)) > r.g.p.MaxWrite {
-		return 0, refuse(ErrTooLarge, "one file may have %d bytes", r.g.p.MaxWrite)
+// fits says whether so many bytes more are within the limits.
+func (r *guardReplacement) fits(more int) error {
+	if r.size+int64(more) > r.g.p.MaxWrite {
+		return refuse(ErrTooLarge, "one file may have %d bytes", r.g.p.MaxWrite)
 	}
-	if err := r.g.room(r.size+int64(len(p))-max(0, r.before), 0, true); err != nil {
+	return r.g.room(r.size+int64(more)-max(0, r.before), 0, true)
+}
+
+func (r *guardReplacement) Write(p []byte) (int, error) {
+	if err := r.fits(len(p)); err != nil {
 		return 0, err
 	}
 	n, err := r.replacement.Write(p)
@@ -60,6 +88,11 @@ func (r *guardReplacement) Write(p []byte) (int, error) {
 }
 
 func (r *guardReplacement) commit(ctx context.Context) error {
+	return r.settle(ctx, func() error { return r.replacement.commit(ctx) })
+}
+
+// settle looks at the content, takes the room for it, and lets do write it.
+func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
 	kinds := classify(r.name, r.head, r.size)
 	var old core
 	files := 0
@@ -75,7 +108,7 @@ func (r *guardReplacement) commit(ctx context.Context) error {
 	if err := r.g.room(grow, files, false); err != nil {
 		return err
 	}
-	if err := r.replacement.commit(ctx); err != nil {
+	if err := do(); err != nil {
 		_ = r.g.room(-grow, -files, false)
 		return err
 	}
