@@ -207,16 +207,16 @@ func (o *ownWrites) note(name string, t time.Time) {
 	o.when[name] = t
 }
 
-// since reports whether we changed name, or a folder above it, after t.
-func (o *ownWrites) since(name string, t time.Time) bool {
+// last says when we changed name, or a folder above it, if that was after t.
+func (o *ownWrites) last(name string, t time.Time) (when time.Time, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
 		if w, ok := o.when[name]; ok && !w.Before(t) {
-			return true
+			return w, true
 		}
 		if name == "." {
-			return false
+			return when, false
 		}
 		name = parentOf(name)
 	}

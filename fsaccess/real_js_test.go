@@ -79,3 +79,36 @@ func TestRealFolder(t *testing.T) {
 		t.Errorf("%v %v are left", list, err)
 	}
 }
+
+// What other programs do on the disk is seen, even where the browser's observer misses it,
+// and is not taken for ours although we have just written the same file.
+func TestWatchRealFolder(t *testing.T) {
+	f, dir := realFolder(t)
+	must(t, os.WriteFile(filepath.Join(dir, "a"), []byte("1"), 0o644))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		time.Sleep(500 * time.Millisecond)
+		if err := f.WriteFile("a", []byte("ours"), 0o644); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if err := os.WriteFile(filepath.Join(dir, "a"), []byte("theirs"), 0o644); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "b"), nil, 0o644); err != nil {
+			t.Error(err)
+		}
+	}()
+	theirs := map[string]bool{}
+	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 200 * time.Millisecond}) {
+		must(t, err)
+		if !e.Own {
+			theirs[e.Path] = true
+		}
+		if theirs["a"] && theirs["b"] {
+			return
+		}
+	}
+	t.Errorf("seen from others: %v", theirs)
+}

@@ -20,17 +20,24 @@ type Event struct {
 // WatchOptions shapes a watch.
 type WatchOptions struct {
 	WalkOptions
-	// Interval is how often to look where the platform does not tell;
-	// default one second. A look costs a listing of the tree.
+	// Interval is how often to look where the platform does not tell, and a third of
+	// how often where it does. The
+	// default is one second. A look costs a listing of the tree.
 	Interval time.Duration
 }
 
 // settleTime is how long to wait for more when a platform tells of a change.
 const settleTime = 30 * time.Millisecond
 
+// clockSlack is how much later a file may claim to be changed than our write of it was
+// done, and the change still be ours.
+const clockSlack = 20 * time.Millisecond
+
 // Watch tells what changes below root, until ctx ends or the loop breaks. Where
-// the platform tells ([Features.Watch]) only what it names is looked at;
-// elsewhere a listing is compared with the last one. Events come by path, a
+// the platform tells ([Features.Watch]) what it names is looked at, and, now and
+// then, everything, because platforms miss changes: Chromium 156 tells of few that
+// other programs make on a Linux disk. Elsewhere a listing is compared with the last
+// one at each interval. Events come by path, a
 // folder before what is in it, removals first. An error is yielded and the
 // watch goes on with the next look; when root is gone it ends.
 func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[Event, error] {
@@ -51,13 +58,16 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 		}
 		tick := time.NewTicker(o.Interval)
 		defer tick.Stop()
+		var sweep time.Time // when to look at everything although the platform tells
+		rest := func(took time.Duration) { sweep = time.Now().Add(max(3*o.Interval, 20*took)) }
+		rest(time.Since(w.started))
 		for {
 			var names []string // nil: look at everything
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if w.pushed {
+				if w.pushed && time.Now().Before(sweep) {
 					continue
 				}
 			case names = <-told:
@@ -66,6 +76,9 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 			events, err := w.look(ctx, names)
 			if ctx.Err() != nil {
 				return
+			}
+			if names == nil {
+				rest(time.Since(w.started))
 			}
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -161,7 +174,9 @@ func (w *watch) look(ctx context.Context, names []string) ([]Event, error) {
 	for i := range events {
 		// What a listing saw may have been done a moment before it began.
 		p := join(own.prefix, join(w.f.dir, events[i].Path))
-		events[i].Own = own.own.since(p, since.Add(-settleTime))
+		when, ours := own.own.last(p, since.Add(-settleTime))
+		// Somebody else's change behind ours has a later time.
+		events[i].Own = ours && !w.seen[events[i].Path].ModTime.After(when.Add(clockSlack))
 	}
 	w.started = started
 	slices.SortFunc(events, func(a, b Event) int {

@@ -1,0 +1,44 @@
+//go:build !js
+
+package fsaccess
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Somebody else's change right behind one of ours is theirs.
+func TestWatchTellsOursFromTheirs(t *testing.T) {
+	dir := t.TempDir()
+	f, err := OpenDir(dir, DirOptions{})
+	must(t, err)
+	defer f.Close()
+	must(t, f.WriteFile("ours", []byte("1"), 0o644))
+	must(t, f.WriteFile("both", []byte("1"), 0o644))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	own := map[string]bool{}
+	begun := false
+	time.AfterFunc(500*time.Millisecond, func() { _ = os.WriteFile(filepath.Join(dir, "first"), nil, 0o644) })
+	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 300 * time.Millisecond}) {
+		must(t, err)
+		if !begun { // the watch stands: it told of "first"
+			begun = true
+			must(t, f.WriteFile("ours", []byte("mine"), 0o644))
+			must(t, f.WriteFile("both", []byte("mine"), 0o644))
+			time.Sleep(60 * time.Millisecond)
+			must(t, os.WriteFile(filepath.Join(dir, "both"), []byte("theirs"), 0o644))
+			continue
+		}
+		own[e.Path] = e.Own
+		if len(own) == 2 {
+			break
+		}
+	}
+	if !own["ours"] || own["both"] || len(own) != 2 {
+		t.Errorf("own: %v", own)
+	}
+}
