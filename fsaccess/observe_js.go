@@ -33,7 +33,9 @@ func (h *handles) push(ctx context.Context, root string, told chan<- []string) (
 	}
 	o, err := jsx.NewGlobal("FileSystemObserver", callback)
 	if err == nil {
-		_, err = await(ctx, o, "observe", d, map[string]any{"recursive": true})
+		if _, err = await(ctx, o, "observe", d, map[string]any{"recursive": true}); err != nil {
+			_, _ = jsx.Call(o, "disconnect") // it may yet begin
+		}
 	}
 	if err != nil {
 		s.Close()

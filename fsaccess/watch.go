@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,7 +51,7 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 		w := &watch{f: folderOf(ctx, fsys), root: root, o: o}
 		told := make(chan []string, 64)
 		stop := w.listen(ctx, told)
-		defer stop()
+		defer func() { cancel(); stop() }()
 		w.started = time.Now()
 		if err := w.snapshot(ctx); err != nil {
 			yield(Event{Path: root}, err)
@@ -67,7 +68,7 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if w.pushed && time.Now().Before(sweep) {
+				if w.pushed.Load() && time.Now().Before(sweep) {
 					continue
 				}
 			case names = <-told:
@@ -98,21 +99,32 @@ type watch struct {
 	o       WatchOptions
 	seen    map[string]Entry
 	started time.Time // of the last look
-	pushed  bool
+	pushed  atomic.Bool
 }
 
+// listen asks the platform to tell. Until it says that it will, which in Chromium 156
+// may be never for a folder on the disk, the watch polls. stop ends it once ctx is done.
 func (w *watch) listen(ctx context.Context, told chan []string) (stop func()) {
 	p, ok := w.f.c.(pusher)
 	at, err := w.f.enter(w.root)
 	if !ok || err != nil {
 		return func() {}
 	}
-	stop, err = p.push(ctx, at, told)
-	if err != nil {
-		return func() {} // then by polling
-	}
-	w.pushed = true
-	return stop
+	ended := make(chan func(), 1)
+	go func() {
+		end, err := p.push(ctx, at, told)
+		if err != nil {
+			end = func() {}
+		} else {
+			w.pushed.Store(true)
+			select {
+			case told <- nil: // what came before it listened
+			default:
+			}
+		}
+		ended <- end
+	}()
+	return func() { (<-ended)() }
 }
 
 // gather waits a moment for what belongs together. An empty list among what was
