@@ -92,7 +92,7 @@ func TestWatchRealFolder(t *testing.T) {
 		if err := f.WriteFile("a", []byte("ours"), 0o644); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 		if err := os.WriteFile(filepath.Join(dir, "a"), []byte("theirs"), 0o644); err != nil {
 			t.Error(err)
 		}

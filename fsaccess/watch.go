@@ -32,7 +32,7 @@ const settleTime = 30 * time.Millisecond
 
 // clockSlack is how much later a file may claim to be changed than our write of it was
 // done, and the change still be ours.
-const clockSlack = 20 * time.Millisecond
+const clockSlack = 2 * time.Millisecond
 
 // Watch tells what changes below root, until ctx ends or the loop breaks. Where
 // the platform tells ([Features.Watch]) what it names is looked at, and, now and

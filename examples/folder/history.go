@@ -1,0 +1,123 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+)
+
+// took says what was done, and shows what it changed.
+func (a *app) took(said string, err error) error {
+	if errors.Is(err, fsaccess.ErrConflict) {
+		err = fmt.Errorf("nothing was changed: %w", err)
+	}
+	if err != nil {
+		_ = a.refresh()
+		return err
+	}
+	status(said)
+	if f := a.file; f != nil {
+		switch v, err := fsaccess.CurrentVersion(a.ctx, a.work, f.path); {
+		case isMissing(err) || v == fsaccess.Absent:
+			a.close()
+		case err == nil && v != f.version && !a.dirty():
+			if err := a.show(f.path); err != nil {
+				return err
+			}
+		}
+	}
+	return a.refresh()
+}
+
+// history shows every step, newest first, each with its difference and a way back to
+// before it.
+func (a *app) history() error {
+	list, err := a.work.History(a.ctx)
+	if err != nil {
+		return err
+	}
+	box := element("history")
+	box.Call("replaceChildren")
+	undo, redo := false, false
+	for _, c := range list {
+		undo = undo || !c.Undone && !strings.HasPrefix(c.Op, "undo")
+		redo = redo || strings.HasPrefix(c.Op, "undo") && !c.Undone
+		row, bar := create("li", ""), create("div", "")
+		bar.Set("className", "bar")
+		row.Call("append", create("b", describe(c)), create("small", c.Time.Local().Format("15:04:05")), bar)
+		if c.Undone {
+			row.Set("className", "undone")
+		}
+		what, back := create("button", "Difference"), create("button", "Back to before this")
+		for _, b := range []struct {
+			text string
+			do   func() error
+		}{
+			{"Difference", func() error {
+				diff, err := a.work.Diff(a.ctx, c.ID)
+				if err == nil {
+					ask(question{title: describe(c), diff: diff, answers: []string{"Close"}})
+				}
+				return err
+			}},
+			{"Back to before this", func() error {
+				return a.took("Went back to before it.", a.work.UndoTo(a.ctx, strconv.FormatInt(c.ID-1, 10)))
+			}},
+		} {
+			button := what
+			if b.text != "Difference" {
+				button = back
+			}
+			button.Set("type", "button")
+			button.Call("setAttribute", "aria-label", b.text+": "+describe(c))
+			on(button, "click", func() {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				failed(b.do())
+			})
+			bar.Call("append", button)
+		}
+		box.Call("append", row)
+	}
+	hide("quiet", len(list) > 0)
+	enable("undo", undo)
+	enable("redo", redo)
+	return a.changes()
+}
+
+// describe is a step in words.
+func describe(c fsaccess.Change) string {
+	verb := map[string]string{
+		"write": "Wrote", "create": "Made", "mkdir": "Made folder", "remove": "Deleted", "removeall": "Deleted", "rename": "Renamed",
+		"truncate": "Cut", "undo": "Undid", "redo": "Redid", "undoto": "Went back over",
+	}[c.Op]
+	if verb == "" {
+		verb = c.Op
+	}
+	if c.Op == "rename" && len(c.Paths) > 1 {
+		return verb + " " + c.Paths[0] + " to " + c.Paths[1]
+	}
+	return verb + " " + strings.Join(c.Paths, ", ")
+}
+
+// changes shows what an upload's copy has that the upload has not.
+func (a *app) changes() error {
+	if a.overlay == nil {
+		return nil
+	}
+	list, err := a.overlay.Diff(a.ctx)
+	if err != nil {
+		return err
+	}
+	element("pending").Call("replaceChildren")
+	for _, c := range list {
+		element("pending").Call("append", create("li", string(c.Kind)+" "+c.Path))
+	}
+	enable("discard", len(list) > 0)
+	return nil
+}

@@ -1,0 +1,259 @@
+//go:build js && wasm
+
+// Folder opens a folder of the person's, or a sample, and lets them change it with a
+// guard in front and a journal behind: every step can be taken back.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+//go:embed sample
+var sample embed.FS
+
+func main() {
+	err := run(context.Background()) // which ends only if it fails
+	fmt.Fprintln(os.Stderr, err)
+	failed(fmt.Errorf("This page could not start: %w", err))
+	os.Exit(1)
+}
+
+// app is the page's state. mu is held while one thing the person asked for is done.
+type app struct {
+	ctx context.Context
+	mu  sync.Mutex
+
+	name    string
+	below   *fsaccess.Folder  // what the person chose
+	overlay *fsaccess.Overlay // over an upload, which can't be written
+	work    *fsaccess.Journal // guard, journal: what this page writes to
+	stop    context.CancelFunc
+	file    *file
+	open    map[string]bool // folders of the tree that are unfolded
+	fresh   map[string]bool // paths that changed just now
+}
+
+func run(ctx context.Context) error {
+	a := &app{ctx: ctx}
+	for _, id := range []string{"tree", "history", "kept", "supported", "pending"} {
+		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
+	}
+	for _, s := range fsaccess.Supported() {
+		row := create("li", "")
+		row.Call("append", create("b", s.Name+": "), "yes")
+		if !s.OK {
+			row.Get("lastChild").Set("textContent", s.Reason)
+		}
+		element("supported").Call("append", row)
+		if s.Name == "pick" || s.Name == "upload" {
+			enable(s.Name, s.OK)
+		}
+	}
+	a.on("pick", func() error {
+		f, err := fsaccess.Pick(ctx, fsaccess.ReadWrite, fsaccess.PickOptions{ID: "bailey-example"})
+		return a.chosen(f, "", err)
+	})
+	a.on("upload", func() error {
+		f, err := fsaccess.Upload(ctx)
+		return a.chosen(f, "", err)
+	})
+	a.on("sample", a.useSample)
+	a.on("newfile", func() error { return a.make(false) })
+	a.on("newfolder", func() error { return a.make(true) })
+	a.on("export", a.export)
+	a.on("undo", func() error { return a.took("Took back the last step.", a.work.Undo(ctx)) })
+	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(ctx)) })
+	a.on("discard", func() error { return a.took("Let go of all changes.", a.overlay.Discard(ctx)) })
+	a.editor()
+	enable("sample", true)
+	go a.drops()
+	a.remembered()
+	if a.name == "" {
+		if err := a.useSample(); err != nil {
+			return err
+		}
+	}
+	select {}
+}
+
+// on does what a button is for, one thing at a time, and says what went wrong.
+func (a *app) on(id string, do func() error) {
+	on(element(id), "click", func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		failed(do())
+	})
+}
+
+// chosen opens what a dialogue or a drop gave. Closing the dialogue is no failure.
+func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
+	if errors.Is(err, fsaccess.ErrCancelled) {
+		status(err.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = "your folder"
+		if fi, err := f.Stat("."); err == nil && fi.Name() != "." {
+			name = fi.Name()
+		}
+	}
+	if s := f.Features().Source; s == "picked" || s == "drop" {
+		// Without consent, or where the browser gave no more than a picture of the moment,
+		// the folder is worked on beside itself, like an upload.
+		switch err := fsaccess.RequestWrite(a.ctx, f); {
+		case err == nil:
+			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
+				return err
+			}
+			a.remembered()
+		case !errors.Is(err, fs.ErrPermission):
+			return err
+		}
+	}
+	return a.use(f, name)
+}
+
+// useSample copies the sample into the origin's private file system, once.
+func (a *app) useSample() error {
+	f, err := fsaccess.OPFS(a.ctx, "sample")
+	if err != nil {
+		return err
+	}
+	if list, err := f.ReadDir("."); err == nil && len(list) == 0 {
+		from, err := fs.Sub(sample, "sample")
+		if err != nil {
+			return err
+		}
+		if err := fsaccess.Copy(a.ctx, f, ".", fsaccess.FromFS(from), ".", fsaccess.CopyOptions{}); err != nil {
+			return err
+		}
+	}
+	return a.use(f, "Sample folder")
+}
+
+// use puts the layers over a folder: for an upload a copy to work on, then the guard,
+// then the journal. The journal's store is the origin's own, so undo survives a reload.
+func (a *app) use(f *fsaccess.Folder, name string) error {
+	if a.stop != nil {
+		a.stop()
+	}
+	a.overlay = nil
+	var work fsaccess.FS = f
+	if f.Features().ReadOnly {
+		a.overlay = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+		work = a.overlay
+	}
+	all, err := protocol.ParsePattern("**")
+	if err != nil {
+		return err
+	}
+	policy := protocol.FSPolicy{AllowWrite: []protocol.Pattern{all}}
+	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	if a.overlay == nil {
+		if store, err = fsaccess.OPFS(a.ctx, "undo/"+fmt.Sprintf("%x", name)); err != nil {
+			return err
+		}
+	}
+	a.work = fsaccess.NewJournal(fsaccess.Guard(work, policy, fsaccess.GuardOptions{Ask: a.mayWrite}), store)
+	a.name, a.below, a.open, a.fresh = name, f, map[string]bool{}, map[string]bool{}
+	a.close()
+	element("name").Set("textContent", name)
+	for _, id := range []string{"newfile", "newfolder", "export"} {
+		enable(id, true)
+	}
+	hide("changes", a.overlay == nil)
+	var ctx context.Context
+	ctx, a.stop = context.WithCancel(a.ctx)
+	if a.overlay == nil {
+		go a.watch(ctx, f)
+	}
+	if err := a.refresh(); err != nil {
+		return err
+	}
+	status("Open: " + name)
+	if a.overlay != nil {
+		status("Open: " + name + ". It can be read, not written: your changes are kept beside it.")
+	}
+	if _, err := a.work.Stat("README.md"); err == nil {
+		return a.show("README.md")
+	}
+	return nil
+}
+
+// mayWrite is asked by the guard about kinds of files that can do harm.
+func (a *app) mayWrite(_ context.Context, q fsaccess.Question) (bool, error) {
+	answer, _ := ask(question{
+		title:   "Write " + q.Path + "?",
+		text:    fmt.Sprintf("This is of a kind that can do harm when it is opened: %s. The guard lets it through only if you say so.", q.Kind),
+		answers: []string{"Write it", "Don't"},
+	})
+	return answer == "Write it", nil
+}
+
+// remembered offers folders of earlier visits: one click brings them back.
+func (a *app) remembered() {
+	list, err := fsaccess.Remembered(a.ctx)
+	if err != nil {
+		return // this browser keeps no handles: Supported says so
+	}
+	element("kept").Call("replaceChildren")
+	for _, r := range list {
+		again, forget := create("button", "Open "+r.Name+" again"), create("button", "Forget")
+		again.Set("type", "button")
+		forget.Set("type", "button")
+		forget.Call("setAttribute", "aria-label", "Forget "+r.Name)
+		element("kept").Call("append", again, forget)
+		on(again, "click", func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			f, err := fsaccess.Restore(a.ctx, r.Name)
+			failed(a.chosen(f, r.Name, err))
+		})
+		on(forget, "click", func() {
+			if !failed(fsaccess.Forget(a.ctx, r.Name)) {
+				a.remembered()
+			}
+		})
+	}
+}
+
+func (a *app) drops() {
+	zone, err := fsaccess.NewDropZone("body")
+	if failed(err) {
+		return
+	}
+	for {
+		d, err := zone.Next(a.ctx)
+		a.mu.Lock()
+		failed(a.chosen(d.Folder, d.Name, err))
+		a.mu.Unlock()
+		if a.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// view is where Markdown is shown: behind two frames, like all that others wrote.
+func (a *app) view() (*iframe.Document, error) {
+	parent, err := iframe.ElementByID("view")
+	if err != nil {
+		return nil, err
+	}
+	return iframe.NewDocument(a.ctx, parent, iframe.DocumentOptions{
+		Label: "Preview",
+		Theme: iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
+	})
+}

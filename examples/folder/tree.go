@@ -1,0 +1,226 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/fsaccess"
+)
+
+// most is how many entries of one folder are shown; the rest is counted.
+const most = 500
+
+// refresh shows the tree, the history and the room anew.
+func (a *app) refresh() error {
+	if err := a.tree(); err != nil {
+		return err
+	}
+	if err := a.history(); err != nil {
+		return err
+	}
+	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
+		element("room").Set("textContent", fmt.Sprintf("This site uses about %s of %s that the browser speaks of; it rounds both.", size(s.Usage), size(s.Quota)))
+	}
+	return nil
+}
+
+func (a *app) tree() error {
+	root := js.Global().Get("document").Call("createDocumentFragment")
+	if err := a.branch(root, "."); err != nil {
+		return err
+	}
+	focused := js.Global().Get("document").Get("activeElement").Get("dataset").Get("path")
+	element("tree").Call("replaceChildren", root)
+	a.fresh = map[string]bool{}
+	if focused.Type() == js.TypeString {
+		for _, b := range each(element("tree").Call("querySelectorAll", "[data-path]")) {
+			if b.Get("dataset").Get("path").String() == focused.String() {
+				b.Call("focus")
+			}
+		}
+	}
+	return nil
+}
+
+func each(list js.Value) []js.Value {
+	out := make([]js.Value, list.Length())
+	for i := range out {
+		out[i] = list.Index(i)
+	}
+	return out
+}
+
+// branch shows one folder; those below it when they are unfolded.
+func (a *app) branch(into js.Value, dir string) error {
+	list, err := fsaccess.List(a.ctx, a.work, dir)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(list, func(x, y fsaccess.Entry) int {
+		if x.Dir != y.Dir {
+			return map[bool]int{true: -1, false: 1}[x.Dir]
+		}
+		return 0
+	})
+	for i, e := range list {
+		if i == most {
+			into.Call("append", create("li", fmt.Sprintf("and %d more", len(list)-most)))
+			break
+		}
+		item := create("li", "")
+		if a.fresh[e.Path] {
+			item.Set("className", "fresh")
+		}
+		if e.Dir {
+			a.folder(item, e)
+		} else {
+			b := create("button", e.Name())
+			b.Set("type", "button")
+			b.Get("dataset").Set("path", e.Path)
+			b.Call("append", create("small", size(e.Size)))
+			if a.file != nil && a.file.path == e.Path {
+				b.Call("setAttribute", "aria-current", "true")
+			}
+			on(b, "click", func() {
+				a.mu.Lock()
+				defer a.mu.Unlock()
+				failed(a.show(e.Path))
+			})
+			item.Call("append", b)
+		}
+		into.Call("append", item)
+	}
+	if len(list) == 0 {
+		into.Call("append", create("li", "empty"))
+	}
+	return nil
+}
+
+func (a *app) folder(item js.Value, e fsaccess.Entry) {
+	fold, head, below := create("details", ""), create("summary", e.Name()), create("ul", "")
+	head.Get("dataset").Set("path", e.Path)
+	fold.Call("append", head, below)
+	item.Call("append", fold)
+	if a.open[e.Path] {
+		fold.Set("open", true)
+		failed(a.branch(below, e.Path))
+	}
+	on(fold, "toggle", func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		open := fold.Get("open").Bool()
+		if a.open[e.Path] == open {
+			return
+		}
+		if a.open[e.Path] = open; open {
+			below.Call("replaceChildren")
+			failed(a.branch(below, e.Path))
+		}
+	})
+}
+
+// watch shows what others change, as it happens: files of the tree are marked, and an
+// open file that is no longer what was read says so.
+func (a *app) watch(ctx context.Context, f *fsaccess.Folder) {
+	var paths []string
+	for e, err := range fsaccess.Watch(ctx, f, ".", fsaccess.WatchOptions{Interval: time.Second}) {
+		if ctx.Err() != nil {
+			return
+		}
+		if failed(err) {
+			continue
+		}
+		if e.Own {
+			continue
+		}
+		paths = append(paths[:0], e.Path)
+		a.mu.Lock()
+		if ctx.Err() == nil {
+			for _, p := range paths {
+				a.fresh[p] = true
+			}
+			failed(a.tree())
+			status("From outside: " + e.Path + " was " + string(e.Kind))
+			a.changedOutside(e.Path)
+		}
+		a.mu.Unlock()
+	}
+}
+
+// make makes a file or a folder beside what is open.
+func (a *app) make(folder bool) error {
+	dir := ""
+	if a.file != nil && path.Dir(a.file.path) != "." {
+		dir = path.Dir(a.file.path) + "/"
+	}
+	q := question{title: "New file", label: "Its path in this folder", input: dir + "new.md", answers: []string{"Not now", "Make it"}}
+	if folder {
+		q.title, q.input = "New folder", dir+"new"
+	}
+	answer, name := ask(q)
+	if answer != "Make it" {
+		return nil
+	}
+	if folder {
+		return a.took("Made "+name+".", a.work.MkdirAll(name, 0o755))
+	}
+	if d := path.Dir(name); d != "." {
+		if err := a.work.MkdirAll(d, 0o755); err != nil {
+			return err
+		}
+	}
+	_, err := fsaccess.WriteVersion(a.ctx, a.work, name, nil, 0o644, fsaccess.Absent)
+	if errors.Is(err, fsaccess.ErrConflict) {
+		err = fmt.Errorf("%s is there already; choose another name", name)
+	}
+	if err := a.took("Made "+name+".", err); err != nil {
+		return err
+	}
+	return a.show(name)
+}
+
+// export hands the folder to the browser's downloads.
+func (a *app) export() error {
+	status("Packing…")
+	dir, err := fsaccess.OPFS(a.ctx, "export")
+	if err != nil {
+		return err
+	}
+	defer dir.RemoveAll("folder.zip")
+	f, err := dir.Create("folder.zip")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(fsaccess.ExportZIP(a.ctx, a.work, ".", f.(fsaccess.File), fsaccess.ZIPOptions{}), f.Close()); err != nil {
+		return err
+	}
+	name := strings.ReplaceAll(strings.ToLower(a.name), " ", "-") + ".zip"
+	if err := fsaccess.SaveAs(a.ctx, dir, "folder.zip", name); err != nil {
+		return err
+	}
+	status("Saved as " + name)
+	return nil
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
