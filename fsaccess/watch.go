@@ -21,9 +21,9 @@ type Event struct {
 // WatchOptions shapes a watch.
 type WatchOptions struct {
 	WalkOptions
-	// Interval is how often to look where the platform does not tell, and a third of
-	// how often where it does. The
-	// default is one second. A look costs a listing of the tree.
+	// Interval is the time between two looks where the platform does not tell; where
+	// it does it is three times that, or twenty times what a look takes. The default
+	// is one second. A look costs a listing of the tree.
 	Interval time.Duration
 }
 
@@ -36,9 +36,9 @@ const clockSlack = 2 * time.Millisecond
 
 // Watch tells what changes below root, until ctx ends or the loop breaks. Where
 // the platform tells ([Features.Watch]) what it names is looked at, and, now and
-// then, everything, because platforms miss changes: Chromium 156 tells of few that
-// other programs make on a Linux disk. Elsewhere a listing is compared with the last
-// one at each interval. Events come by path, a
+// then, everything. Elsewhere, and until the platform has said that it will tell
+// (Chromium 156 may never say so of a folder on a Linux disk), a listing is compared
+// with the last one at each interval. Events come by path, a
 // folder before what is in it, removals first. An error is yielded and the
 // watch goes on with the next look; when root is gone it ends.
 func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[Event, error] {

@@ -13,7 +13,7 @@ const startGo = async () => {
   const { instance } = await WebAssembly.instantiateStreaming(fetch('/built/bench.wasm'), go.importObject);
   const ready = new Promise((done) => { /** @type {any} */ (globalThis).baileyReady = done; });
   go.run(instance);
-  go_ = await ready;
+  go_ = /** @type {any} */ (await ready).fs;
 };
 
 /** @param {any} dir @param {string} name @param {any} data */
