@@ -18,12 +18,6 @@
   /** @param {...(string | number)} fields */
   const say = (...fields) => port.postMessage(fields.join(FIELD));
 
-  // ---- style ----------------------------------------------------------------
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(base.content.textContent || '');
-  const appSheet = new CSSStyleSheet();
-  document.adoptedStyleSheets = [sheet, appSheet];
-
   // ---- HTML in ----------------------------------------------------------------
   // One policy for this realm; the host is the only one who can reach it, and the
   // host's type system lets only sanitised HTML through.
@@ -48,6 +42,15 @@
   // The hello says that HTML can be written here, or why not.
   let hello = 'bailey-document';
   try { parse(''); } catch (e) { hello += FIELD + String(e).slice(0, 500); }
+  // Said now, it is on its way while the rest of this runs; what the host answers waits
+  // at the port.
+  host.postMessage(hello, '*', [theirs]);
+
+  // ---- style ----------------------------------------------------------------
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(base.content.textContent || '');
+  const appSheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [sheet, appSheet];
 
   // ---- sections and blocks ------------------------------------------------------
   /** @type {Map<string, {el: HTMLElement, blocks: Map<number, HTMLElement>}>} */
@@ -308,5 +311,4 @@
     last = height();
     say('ack', seq, last < 0 ? '' : last);
   };
-  host.postMessage(hello, '*', [theirs]);
 })();
