@@ -74,7 +74,7 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 		return nil, err
 	}
 	if !opts.AllowWithoutConnectionAllowlist {
-		if err := connectionsClosed(ctx); err != nil {
+		if err := connectionsClosed(ctx, opts.URL); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +106,7 @@ func proveDOM(ctx context.Context, p *EnclavePool) error {
 var ErrLeaks = errors.New("iframe: code with a document could reach the network here")
 
 func leaksError(why string) error {
-	return fmt.Errorf("%w: %s. Serve the page with the header Connection-Allowlist: (response-origin), "+
+	return fmt.Errorf("%w: %s. Serve the page with the header Connection-Allowlist: (response-origin), or give the enclave a page of its own (URL), "+
 		"or set AllowWithoutConnectionAllowlist and accept that the code can send by name look-ups and STUN", ErrLeaks, why)
 }
 

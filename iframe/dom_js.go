@@ -7,14 +7,15 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// connectionsClosed reports whether the page came with a Connection-Allowlist that this
-// browser enforces. The header can't be seen from inside, so the page's address is
-// asked again. Chromium 156 is the first in which it was measured.
-func connectionsClosed(ctx context.Context) error {
+// connectionsClosed reports whether the page, or the one at url that the enclave begins
+// with, comes with a Connection-Allowlist that this browser enforces. The header can't
+// be seen from inside, so the address is asked again. Chromium 156 is the first in
+// which it was measured.
+func connectionsClosed(ctx context.Context, url string) error {
 	if !enforcesAllowlist() {
 		return leaksError("this browser is not known to enforce a Connection-Allowlist")
 	}
-	href, err := jsx.Lookup(jsx.Global(), "location.href")
+	href, err := address(url)
 	if err != nil {
 		return err
 	}
@@ -22,7 +23,7 @@ func connectionsClosed(ctx context.Context) error {
 	defer stop()
 	response, err := jsx.CallAwait(ctx, jsx.Global(), "fetch", href, map[string]any{"method": "HEAD", "cache": "no-store", "signal": signal})
 	if err != nil {
-		return leaksError("the page's own headers can't be read (" + err.Error() + ")")
+		return leaksError("the headers of " + href + " can't be read (" + err.Error() + ")")
 	}
 	headers, err := jsx.Get(response, "headers")
 	if err != nil {
@@ -33,7 +34,7 @@ func connectionsClosed(ctx context.Context) error {
 		return err
 	}
 	if s, err := jsx.String(v, 64<<10); err != nil || s == "" {
-		return leaksError("the page has no Connection-Allowlist")
+		return leaksError(href + " has no Connection-Allowlist")
 	}
 	return nil
 }

@@ -8,6 +8,6 @@ import (
 	"fmt"
 )
 
-func connectionsClosed(context.Context) error {
+func connectionsClosed(context.Context, string) error {
 	return fmt.Errorf("iframe: an enclave needs a browser: %w", errors.ErrUnsupported)
 }

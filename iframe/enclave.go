@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
@@ -46,6 +47,15 @@ type EnclaveOptions struct {
 	// is the only way to give code to a worker that runs. NewDOMEnclave ignores it.
 	Warm bool
 
+	// URL is the address of a page with which this enclave begins, https: or http: or
+	// relative to the page's own: what [EnclavePage] gives for the same Level, Warm and
+	// TrustedTypesPolicy, served with its headers. The enclave then has a policy of its
+	// own and inherits nothing from the page, which needs no [ScriptHashes] and no
+	// blob:, only frame-src. On another site than the page's it also has a process of its own, where
+	// a browser isolates sites: enclaves of tenants that must not share fate belong on sites of their own.
+	// The default is a page made in place.
+	URL string
+
 	// off switches layers off, for tests that show what each is for.
 	off []frame.Layer
 }
@@ -66,6 +76,9 @@ func (o EnclaveOptions) withDefaults() (EnclaveOptions, error) {
 	}
 	if o.ReadyTimeout < 0 || o.Heartbeat < 0 {
 		return o, errors.New("iframe: EnclaveOptions: times can't be negative")
+	}
+	if strings.ContainsFunc(o.URL, unicode.IsControl) || len(o.URL) > 8<<10 {
+		return o, errors.New("iframe: EnclaveOptions: URL holds control characters, or more than 8 KB")
 	}
 	if o.ReadyTimeout == 0 {
 		o.ReadyTimeout = 10 * time.Second

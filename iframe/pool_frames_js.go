@@ -51,11 +51,7 @@ func (im *poolImpl) build() error {
 	if _, err := o.scope.Listen(el, "load", func(jsx.Value) { im.loaded(o) }); err != nil {
 		return err
 	}
-	policy, err := jsx.Trusted(im.opts.TrustedTypesPolicy)
-	if err == nil {
-		err = policy.SetSrcdoc(el, im.page.Srcdoc())
-	}
-	if err != nil {
+	if err := im.fill(el); err != nil {
 		return err
 	}
 	if jsx.Nullish(where) {
@@ -63,6 +59,47 @@ func (im *poolImpl) build() error {
 	}
 	_, err = jsx.Call(where, "append", el)
 	return err
+}
+
+// fill says what stands in the outer frame.
+func (im *poolImpl) fill(el jsx.Value) error {
+	if im.opts.URL == "" {
+		policy, err := jsx.Trusted(im.opts.TrustedTypesPolicy)
+		if err != nil {
+			return err
+		}
+		return policy.SetSrcdoc(el, im.page.Srcdoc())
+	}
+	at, err := address(im.opts.URL)
+	if err != nil {
+		return err
+	}
+	_, err = jsx.Call(el, "setAttribute", "src", at)
+	return err
+}
+
+// address is a page's whole address.
+func address(url string) (string, error) {
+	base, err := jsx.Lookup(jsx.Global(), "location.href")
+	if err != nil {
+		return "", err
+	}
+	u, err := jsx.NewGlobal("URL", url, base)
+	if err != nil {
+		return "", fmt.Errorf("iframe: EnclaveOptions: URL %q: %w", url, err)
+	}
+	scheme, err := jsx.Get(u, "protocol")
+	if err != nil {
+		return "", err
+	}
+	if !isString(scheme, "https:") && !isString(scheme, "http:") {
+		return "", fmt.Errorf("iframe: EnclaveOptions: URL %q: it must be the https: or http: address of an EnclavePage", url)
+	}
+	href, err := jsx.Get(u, "href")
+	if err != nil {
+		return "", err
+	}
+	return jsx.String(href, 64<<10)
 }
 
 // place styles the outer frame and says where it belongs.
@@ -85,7 +122,16 @@ func (im *poolImpl) place(el, page jsx.Value) (jsx.Value, error) {
 // hello believes a message only if its source is the outer frame just made, and
 // only the first one. It runs in a callback.
 func (im *poolImpl) hello(o *outerFrame, event jsx.Value) {
-	if data, err := jsx.Get(event, "data"); err != nil || !isString(data, frame.DomainHello) {
+	data, err := jsx.Get(event, "data")
+	if err != nil {
+		return
+	}
+	said, err := jsx.String(data, 64)
+	if err != nil {
+		return
+	}
+	digest, ok := frame.ParseDomainHello(said)
+	if !ok {
 		return
 	}
 	source, err := jsx.Get(event, "source")
@@ -107,13 +153,28 @@ func (im *poolImpl) hello(o *outerFrame, event jsx.Value) {
 	if err != nil {
 		return
 	}
-	im.do(func() { im.attach(o, port) })
+	im.do(func() {
+		if im.outer != o || o.port != nil {
+			return
+		}
+		if want := im.digest(); digest != want {
+			im.fail(fmt.Errorf("%w: the page at %s was made for other options or by another version (%q, not %q): serve what EnclavePage gives for these options",
+				ErrFrameBlocked, im.opts.URL, digest, want))
+			return
+		}
+		im.attach(o, port)
+	})
+}
+
+// digest is what the outer frame's page says of itself.
+func (im *poolImpl) digest() string {
+	if im.opts.URL == "" {
+		return ""
+	}
+	return im.page.Digest()
 }
 
 func (im *poolImpl) attach(o *outerFrame, v jsx.Value) {
-	if im.outer != o || o.port != nil {
-		return
-	}
 	port, err := o.scope.Port(v)
 	if err != nil {
 		return
@@ -175,6 +236,10 @@ func (im *poolImpl) loaded(o *outerFrame) {
 }
 
 func (im *poolImpl) blocked() error {
+	if im.opts.URL != "" {
+		return fmt.Errorf("%w: the page at %s did not answer. See that it is what EnclavePage gives, that it comes with that page's headers and names this page's origin among its embedders, "+
+			"and that this page's Content-Security-Policy and Connection-Allowlist list it: frame-src %s", ErrFrameBlocked, im.opts.URL, im.opts.URL)
+	}
 	also := ""
 	if im.opts.dom != nil || im.opts.Warm {
 		also = " blob:"

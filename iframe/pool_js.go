@@ -99,14 +99,8 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 		return nil, err
 	}
 	im.opts = opts
-	im.page = frame.DomainPage{PolicyName: opts.TrustedTypesPolicy, Level: opts.Level, Off: opts.off, Warm: opts.Warm}
-	if opts.dom != nil {
-		im.page.DOM, im.page.Extra, im.page.Warm = true, opts.dom.extra, false
-	}
-	if im.page.Warm {
-		if im.page.Sample, err = encodeStart(1, &protocol.MsgStart{Run: "sample", Limits: opts.Limits}); err != nil {
-			return nil, err
-		}
+	if im.page, err = opts.page(); err != nil {
+		return nil, err
 	}
 	im.ctx, im.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	im.queue = jsx.Unbounded[func()]()

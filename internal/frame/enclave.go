@@ -2,7 +2,9 @@ package frame
 
 import (
 	_ "embed" // for the workers' scripts
+	"hash/fnv"
 	"html"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +33,13 @@ var (
 
 // What a domain's outer frame posts to the host, with a port.
 const DomainHello = "bailey-domain"
+
+// ParseDomainHello reads what a domain's outer frame posts: the digest of a page that
+// came from a server, and nothing from a srcdoc.
+func ParseDomainHello(s string) (digest string, ok bool) {
+	word, digest, _ := strings.Cut(s, field)
+	return digest, word == DomainHello && len(digest) < 20
+}
 
 // Idle is what a broker says when a run ended by itself and nothing of it is left.
 const Idle = "idle"
@@ -104,9 +113,26 @@ var runtimeProgram = sync.OnceValue(func() string {
 
 // Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
 // it already, so that everything starts in one go.
-func (p DomainPage) Srcdoc() trust.HTML {
+func (p DomainPage) Srcdoc() trust.HTML { return trust.AuthoredHTML(p.text("")) }
+
+// Hosted is the outer frame's page as a server sends it: the policy that its headers
+// say, and the same page as the srcdoc's, which also tells its own digest.
+func (p DomainPage) Hosted() (page, policy string) { return p.text(p.Digest()), p.policy() }
+
+// Digest tells pages apart that were made by other versions or for other options. It
+// finds mistakes, and no forgery: who serves the page is trusted.
+func (p DomainPage) Digest() string {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, p.text(""))
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+func (p DomainPage) text(digest string) string {
 	var b strings.Builder
 	head(&b, p.policy(), "en", "Sandbox")
+	if digest != "" {
+		b.WriteString(`<meta name="bailey" content="` + digest + `">`)
+	}
 	b.WriteString(`<script>` + domainScript.Text() + `</script><iframe data-id="1"`)
 	if p.DOM {
 		b.WriteString(` data-shows="1"`)
@@ -115,7 +141,7 @@ func (p DomainPage) Srcdoc() trust.HTML {
 		`" title="Sandbox" srcdoc="`)
 	b.WriteString(html.EscapeString(p.inner()))
 	b.WriteString(`"></iframe>`)
-	return trust.AuthoredHTML(b.String())
+	return b.String()
 }
 
 // inner holds the workers' texts as data blocks: a script element of another type is

@@ -4,7 +4,7 @@ package frame
 const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
 	documentHash = "'sha256-QzVcGazQTcRnVv+MrwN+q+ZNZbLjBtn0wXdXEgIpnsg='"
-	domainHash   = "'sha256-ILcp8ud9m5w8ey8Bi4IHA/cAYErpz5cjbDYlh8FqOJY='"
+	domainHash   = "'sha256-7z6DhncJs9FR61ECyJMBTBo5pii3omTRFYiMafHf2HM='"
 	enclaveHash  = "'sha256-KE97JOZcYeu1wLuqs8QfEp6dKTUb5KjMUFjEPXMsmaU='"
 	domHash      = "'sha256-rAcUsixwvrXjHuOVUm2RlZRH+LwUd8HtdRgTWfdGy7s='"
 )
