@@ -33,9 +33,9 @@ var rooms = map[string][]string{
 	"iframe/markdown":        {},
 	"worker":                 {"protocol", "internal/jsx", "internal/frame"},
 	"sandbox":                {"protocol", "fsaccess", "iframe", "worker", "internal/jsx", "wasm_exec/headers"},
-	"wasm_exec":              {"internal/frame"},
+	"wasm_exec":              {"protocol", "iframe", "internal/frame"},
 	"wasm_exec/headers":      {"internal/jsx", "protocol"},
-	"wasm_exec/prebuilt":     {"iframe", "internal/jsx"},
+	"wasm_exec/prebuilt":     {"protocol", "iframe", "internal/jsx"},
 	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "wasm_exec/headers"},
 }
 

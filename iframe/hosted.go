@@ -75,7 +75,8 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 		// Nothing at all: not even the origin that it comes from.
 		{"Connection-Allowlist", "()"},
 		{"Permissions-Policy", permissions()},
-		{"Cross-Origin-Embedder-Policy", "require-corp"},
+		// An isolated page takes it; under require-corp WebKitGTK 2.50 starts no worker here.
+		{"Cross-Origin-Embedder-Policy", "credentialless"},
 		{"Cross-Origin-Resource-Policy", "cross-origin"},
 		{"Referrer-Policy", "no-referrer"},
 		{"X-Content-Type-Options", "nosniff"},

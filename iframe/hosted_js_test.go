@@ -97,6 +97,33 @@ func TestEnclaveURLRefused(t *testing.T) {
 	})
 }
 
+// An isolated page takes an enclave's page from another site.
+func TestEnclaveFromURLInIsolatedPage(t *testing.T) {
+	page := bare(t, "")
+	page.Header["Cross-Origin-Opener-Policy"], page.Header["Cross-Origin-Embedder-Policy"] = "same-origin", "require-corp"
+	testpage.Run(t, page, func(t *testing.T) {
+		if on := must(jsx.GetBool(jsx.Global(), "crossOriginIsolated"))(t); !on {
+			t.Fatal("the page is not isolated")
+		}
+		opts := EnclaveOptions{ReadyTimeout: 8 * time.Second}
+		opts.URL = hostedEnclave(t, 1, opts)
+		e, err := NewEnclave(testContext(t), opts)
+		if testpage.Engine() == "webkit" {
+			if !errors.Is(err, ErrFrameBlocked) {
+				t.Errorf("%v: WebKitGTK 2.50 knows no credentialless; if it does now, end this exception", err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if res, err := e.Run(testContext(t), `return 1`, RunOptions{}); err != nil || res.Value != 1.0 {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
+
 // A page without any header of its own; the enclave's page closes what leaks.
 func TestDOMEnclaveFromURL(t *testing.T) {
 	if testpage.Engine() != "chromium" {

@@ -86,7 +86,7 @@ func runLeakLab(t *testing.T, layout string) {
 		for i := range batches(len(vectors), 8) {
 			leakDocument(t, vectors[i[0]:i[1]], results[i[0]:i[1]], base == "document-raw")
 		}
-	case "compute", "compute-strict", "compute-warm", "dom":
+	case "compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-url":
 		run := leakRuns(t, base)
 		var wg sync.WaitGroup
 		slots := make(chan struct{}, 4)
@@ -194,13 +194,26 @@ func leakRuns(t *testing.T, layout string) func(leaklab.Vector, *leakResult) {
 	if layout == "compute-strict" {
 		level = protocol.Strict
 	}
-	opts := EnclaveOptions{Level: level, Limits: protocol.Limits{Time: 1500 * time.Millisecond}, Warm: layout == "compute-warm"}
+	opts := EnclaveOptions{Level: level, Limits: protocol.Limits{Time: 1500 * time.Millisecond}, Warm: layout == "compute-warm" || layout == "compute-url"}
 	var e interface {
 		Run(context.Context, string, RunOptions) (*protocol.RunResult, error)
 	}
-	if layout == "dom" {
+	switch layout {
+	case "dom-url": // the page has no header at all, the enclave's own page closes what leaks
+		page, err := DOMEnclavePage(DOMEnclaveOptions{EnclaveOptions: opts}, here(t))
+		opts.URL = host(t, 1, page, err)
+		d, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{EnclaveOptions: opts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		e = d
+	case "dom":
 		e = domEnclave(t, DOMEnclaveOptions{EnclaveOptions: opts})
-	} else {
+	default:
+		if layout == "compute-url" {
+			opts.URL = hostedEnclave(t, 1, opts)
+		}
 		e = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
 	}
 	return func(v leaklab.Vector, r *leakResult) {

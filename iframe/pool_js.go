@@ -117,6 +117,9 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	case err = <-first:
 	case <-timeout.C:
 		err = protocol.Errorf(protocol.ErrSandbox, "enclave", "", "the frames were not ready after %v", opts.ReadyTimeout)
+		if opts.URL != "" { // Firefox doesn't tell that it kept a frame from loading
+			err = fmt.Errorf("%w; %w", err, im.blocked())
+		}
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

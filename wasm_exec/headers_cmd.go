@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/bailey-go/bailey/wasm_exec/headers"
@@ -29,7 +31,7 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 		fmt.Fprintln(stderr, "wasm_exec headers: name the server with -for:", strings.Join(headers.Servers(), ", "))
 		return errUsage
 	}
-	var use headers.Use
+	var use siteUse
 	if *file != "" {
 		data, err := os.ReadFile(*file)
 		if err != nil {
@@ -52,10 +54,16 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	return err
 }
 
+// siteUse is a headers.json: what a page uses, or which enclave's page it is.
+type siteUse struct {
+	headers.Use
+	Enclave *enclaveUse `json:"enclave,omitempty"`
+}
+
 // decodeUse reads a headers.json; a key that is not known is a mistake, never
 // passed over.
-func decodeUse(data []byte) (headers.Use, error) {
-	var u headers.Use
+func decodeUse(data []byte) (siteUse, error) {
+	var u siteUse
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&u); err != nil {
@@ -64,13 +72,19 @@ func decodeUse(data []byte) (headers.Use, error) {
 	if dec.More() {
 		return u, fmt.Errorf("holds more than one value")
 	}
-	_, err := headers.For(u)
+	_, err := pageHeaders(u)
 	return u, err
 }
 
 // pageHeaders adds what every page of this library needs: leave for the frame
 // scripts, by their hashes.
-func pageHeaders(u headers.Use) (headers.Headers, error) {
+func pageHeaders(u siteUse) (headers.Headers, error) {
+	if u.Enclave != nil {
+		if !reflect.DeepEqual(u.Use, headers.Use{}) {
+			return headers.Headers{}, errors.New("enclave: an enclave's page uses nothing; leave the other keys out")
+		}
+		return u.Enclave.headers()
+	}
 	u.ScriptHashes = append(append([]string{}, frameScriptHashes()...), u.ScriptHashes...)
-	return headers.For(u)
+	return headers.For(u.Use)
 }

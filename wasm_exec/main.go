@@ -16,6 +16,7 @@ const usage = `wasm_exec makes a Go program a page that starts well.
   wasm_exec build PKG -o DIR    compile, name by content, compress
   wasm_exec serve DIR           serve built pages on this machine
   wasm_exec headers -for nginx  print the headers as server configuration
+  wasm_exec enclave -o DIR      write an enclave's own page, to serve by itself
   wasm_exec init DIR            write a page to begin with
   wasm_exec size DIR -max SIZE  fail if a page has grown too big
 
@@ -48,6 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"build":   buildCommand,
 		"serve":   serveCommand,
 		"headers": headersCommand,
+		"enclave": enclaveCommand,
 		"init":    initCommand,
 		"size":    sizeCommand,
 	}

@@ -12,8 +12,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // site is an http.Handler for built pages: one at the root, or one in each
@@ -76,7 +74,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // setHeaders applies the nearest headers.json from name's folder upwards.
 func (s *site) setHeaders(w http.ResponseWriter, name string) error {
-	use := headers.Use{}
+	use := siteUse{}
 	for dir := name; ; dir = path.Dir(dir) {
 		data, err := s.root.ReadFile(path.Join(dir, headersName))
 		if err == nil {

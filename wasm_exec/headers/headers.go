@@ -26,6 +26,7 @@ type Headers struct {
 	NoSniff       bool        // X-Content-Type-Options: nosniff
 	NoDNSPrefetch bool        // X-DNS-Prefetch-Control: off
 	HSTS          int         // Strict-Transport-Security, seconds
+	Readable      []string    // Access-Control-Expose-Headers, and Access-Control-Allow-Origin: *
 }
 
 // word is a header whose value is one of a few.
@@ -68,6 +69,9 @@ func (h Headers) List() []Header {
 	}
 	if h.HSTS > 0 {
 		list = append(list, Header{"Strict-Transport-Security", "max-age=" + strconv.Itoa(h.HSTS)})
+	}
+	if len(h.Readable) > 0 {
+		list = append(list, Header{"Access-Control-Allow-Origin", "*"}, Header{"Access-Control-Expose-Headers", strings.Join(h.Readable, ", ")})
 	}
 	return list
 }
@@ -121,6 +125,14 @@ func Parse(list []Header) (Headers, error) {
 			}
 		case "x-dns-prefetch-control":
 			h.NoDNSPrefetch = strings.EqualFold(value, "off")
+		case "access-control-allow-origin":
+			if value != "*" {
+				err = errors.New(x.Name + ": only * is known here")
+			}
+		case "access-control-expose-headers":
+			for name := range strings.SplitSeq(value, ",") {
+				h.Readable = append(h.Readable, strings.TrimSpace(name))
+			}
 		case "strict-transport-security":
 			h.HSTS, err = parseHSTS(value)
 		default:

@@ -28,10 +28,10 @@ var (
 	engines = []string{"chromium", "firefox", "webkit"}
 	// The controls come first: what did not leak there shows nothing elsewhere.
 	layouts = []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
-		"compute", "compute-strict", "compute-warm", "dom", "dom-allowlist"}
+		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url"}
 	// mustHold are the layouts in which a leak is a defect. What the others leak is
 	// what THREATMODEL.md says of them.
-	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "compute-warm", "dom-allowlist"}
+	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "compute-warm", "compute-url", "dom-allowlist", "dom-url"}
 )
 
 func main() {
@@ -79,7 +79,7 @@ func run(ctx context.Context) error {
 			if layout != "plain" && !slices.Contains(pickedLayouts, layout) {
 				continue
 			}
-			if strings.HasSuffix(layout, "-allowlist") && engine != "chromium" {
+			if (strings.HasSuffix(layout, "-allowlist") || layout == "dom-url") && engine != "chromium" {
 				fmt.Printf("%s %s: not run: %s does not know Connection-Allowlist\n", engine, layout, engine)
 				continue
 			}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/wasm_exec/headers"
+)
+
+// enclaveUse says which enclave's page a folder holds.
+type enclaveUse struct {
+	Level     protocol.Level `json:"level"`
+	Warm      bool           `json:"warm,omitempty"`
+	DOM       bool           `json:"dom,omitempty"`
+	Policy    string         `json:"policy,omitempty"`    // Trusted Types policy
+	Embedders []string       `json:"embedders,omitempty"` // origins; none is the page's own
+}
+
+func (u enclaveUse) page() (iframe.HostedPage, error) {
+	opts := iframe.EnclaveOptions{Level: u.Level, Warm: u.Warm, TrustedTypesPolicy: u.Policy}
+	if u.DOM {
+		return iframe.DOMEnclavePage(iframe.DOMEnclaveOptions{EnclaveOptions: opts}, u.Embedders...)
+	}
+	return iframe.EnclavePage(opts, u.Embedders...)
+}
+
+func (u enclaveUse) headers() (headers.Headers, error) {
+	page, err := u.page()
+	if err != nil {
+		return headers.Headers{}, fmt.Errorf("enclave: %w", err)
+	}
+	var list []headers.Header
+	for _, name := range slices.Sorted(maps.Keys(page.Header)) {
+		list = append(list, headers.Header{Name: name, Value: page.Header[name][0]})
+	}
+	return headers.Parse(list)
+}
+
+// enclaveCommand writes a folder with an enclave's page and the headers.json from
+// which serve and headers know what to send with it.
+func enclaveCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
+	f := flag.NewFlagSet("enclave", flag.ContinueOnError)
+	var u enclaveUse
+	f.Func("level", "the enclave's `level`: strict (the default), secure, standard or permissive", func(s string) (err error) {
+		u.Level, err = protocol.ParseLevel(strings.ToUpper(s))
+		return err
+	})
+	f.BoolVar(&u.Warm, "warm", false, "for EnclaveOptions.Warm")
+	f.BoolVar(&u.DOM, "dom", false, "for NewDOMEnclave")
+	f.StringVar(&u.Policy, "policy", "", "the `name` of the Trusted Types policy, if it is not bailey")
+	f.Func("embed", "an `origin` whose pages embed it, if it is not its own (repeat for more)", func(s string) error {
+		u.Embedders = append(u.Embedders, s)
+		return nil
+	})
+	dir := f.String("o", "", "the `folder` to write into")
+	if _, err := parse(f, args, stderr, 0, "-o DIR"); err != nil {
+		return err
+	}
+	if *dir == "" {
+		fmt.Fprintln(stderr, "wasm_exec enclave: name a folder of its own with -o")
+		return errUsage
+	}
+	page, err := u.page()
+	if err != nil {
+		return fmt.Errorf("enclave: %w", err)
+	}
+	use, err := json.MarshalIndent(map[string]enclaveUse{"enclave": u}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(*dir, 0o755); err != nil {
+		return fmt.Errorf("enclave: %w", err)
+	}
+	for _, x := range []struct {
+		name string
+		data []byte
+	}{{"index.html", []byte(page.HTML)}, {headersName, append(use, '\n')}} {
+		name := filepath.Join(*dir, x.name)
+		if err := writeFile(name, x.data); err != nil {
+			return fmt.Errorf("enclave: %w", err)
+		}
+	}
+	fmt.Fprintf(stdout, "%s: serve it with its headers: wasm_exec headers -f %s -for SERVER\n",
+		filepath.Join(*dir, "index.html"), filepath.Join(*dir, headersName))
+	return nil
+}
