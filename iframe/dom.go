@@ -24,6 +24,12 @@ type DOMEnclaveOptions struct {
 	// them for code that has a document.
 	AllowWithoutConnectionAllowlist bool
 
+	// Connect are origins from which the code may fetch, as [compat.ConnectSrc] writes
+	// them: https://host, and http:// for this machine only. What it fetches, it can also send
+	// to. The page's connect-src and Connection-Allowlist must list them too, unless the enclave has a page of its own
+	// (URL). A server sees the origin null. The default is none: code has no fetch.
+	Connect []string
+
 	// Parent shows what the code renders, at the end of this element and as wide as
 	// it is; the person can click in it. The zero value shows nothing, and the code
 	// renders and measures unseen in 1024 by 768 pixels.
@@ -69,7 +75,7 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 	if opts.Label == "" {
 		opts.Label = "Sandbox"
 	}
-	extra, err := narrowed(opts.Config)
+	d, err := opts.frame()
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +85,7 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 		}
 	}
 	pool := PoolOptions{EnclaveOptions: opts.EnclaveOptions, Max: 1, Spare: 1}
-	pool.dom = &domFrame{parent: opts.Parent, height: opts.Height, label: opts.Label, extra: extra}
+	pool.dom = d
 	p, err := newPool(ctx, pool)
 	if err != nil {
 		return nil, err
@@ -116,6 +122,40 @@ type domFrame struct {
 	height int
 	label  string
 	extra  string // directives for the code's document
+
+	connect []string
+}
+
+func (o DOMEnclaveOptions) frame() (*domFrame, error) {
+	extra, err := narrowed(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range o.Connect {
+		if err := checkConnect(c); err != nil {
+			return nil, err
+		}
+	}
+	return &domFrame{parent: o.Parent, height: o.Height, label: o.Label, extra: extra, connect: o.Connect}, nil
+}
+
+// checkConnect takes an origin that can stand in a policy.
+func checkConnect(origin string) error {
+	host, ok := strings.CutPrefix(origin, "https://")
+	if !ok {
+		if host, ok = strings.CutPrefix(origin, "http://"); ok {
+			name, _, _ := strings.Cut(host, ":")
+			ok = name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.")
+		}
+	}
+	if ok {
+		_, err := protocol.ParseHost(host)
+		ok = err == nil
+	}
+	if !ok {
+		return protocol.Errorf(protocol.ErrInvalidParams, "enclave", "", "Connect: %q: it must be an origin such as https://api.example.com; http: is for this machine only", origin)
+	}
+	return nil
 }
 
 // narrowed is the part of a configuration that is stricter than the enclave's own.

@@ -41,17 +41,17 @@ func EnclavePage(opts EnclaveOptions, embedders ...string) (HostedPage, error) {
 	return hosted(PoolOptions{EnclaveOptions: opts}, embedders)
 }
 
-// DOMEnclavePage is [EnclavePage] for [NewDOMEnclave]. Of the options Config matters, too.
+// DOMEnclavePage is [EnclavePage] for [NewDOMEnclave]. Of the options Config and Connect matter, too.
 func DOMEnclavePage(opts DOMEnclaveOptions, embedders ...string) (HostedPage, error) {
 	var err error
 	if opts.EnclaveOptions, err = opts.EnclaveOptions.withDefaults(); err != nil {
 		return HostedPage{}, err
 	}
-	extra, err := narrowed(opts.Config)
+	d, err := opts.frame()
 	if err != nil {
 		return HostedPage{}, err
 	}
-	return hosted(PoolOptions{EnclaveOptions: opts.EnclaveOptions, dom: &domFrame{extra: extra}}, embedders)
+	return hosted(PoolOptions{EnclaveOptions: opts.EnclaveOptions, dom: d}, embedders)
 }
 
 func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
@@ -69,11 +69,15 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 		return HostedPage{}, err
 	}
 	page, policy := p.Hosted()
+	// Nothing at all: not even the origin that it comes from.
+	allowed := "()"
+	if p.Connect != "" {
+		allowed = `("` + strings.ReplaceAll(p.Connect, " ", `" "`) + `")`
+	}
 	header := map[string][]string{}
 	for _, h := range [][2]string{
 		{"Content-Security-Policy", policy + "; sandbox " + frame.Sandbox + "; frame-ancestors " + strings.Join(embedders, " ")},
-		// Nothing at all: not even the origin that it comes from.
-		{"Connection-Allowlist", "()"},
+		{"Connection-Allowlist", allowed},
 		{"Permissions-Policy", permissions()},
 		// An isolated page takes it; under require-corp WebKitGTK 2.50 starts no worker here.
 		{"Cross-Origin-Embedder-Policy", "credentialless"},
@@ -109,7 +113,7 @@ func notASCII(r rune) bool { return r <= 0x20 || r > 0x7e }
 func (o PoolOptions) page() (frame.DomainPage, error) {
 	p := frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Level: o.Level, Off: o.off, Warm: o.Warm}
 	if o.dom != nil {
-		p.DOM, p.Extra, p.Warm = true, o.dom.extra, false
+		p.DOM, p.Extra, p.Connect, p.Warm = true, o.dom.extra, strings.Join(o.dom.connect, " "), false
 	}
 	if !p.Warm {
 		return p, nil

@@ -18,7 +18,7 @@ const (
 	Stream    Capability = "stream.send"
 	CodeRun   Capability = "code.run"
 
-	DOMRead    Capability = "dom.read" // an enclave's own document, never the page's
+	DOMRead    Capability = "dom.read" // an enclave's own document; of the page's, a description of what the host consents to
 	DOMWrite   Capability = "dom.write"
 	DOMObserve Capability = "dom.observe"
 

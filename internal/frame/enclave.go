@@ -69,6 +69,7 @@ type DomainPage struct {
 	Sample     string // for Warm: a first message, to try the runtime on
 	DOM        bool   // the code gets a document: it runs in a frame and not in a worker
 	Extra      string // directives that narrow a DOM enclave's policy further
+	Connect    string // sources of connect-src: a DOM enclave's code may fetch from them
 }
 
 func (p DomainPage) policy() string {
@@ -85,6 +86,9 @@ func (p DomainPage) policy() string {
 		sources := ""
 		for _, d := range DOMSources() {
 			sources += "; " + d[0] + " " + d[1]
+		}
+		if p.Connect != "" {
+			sources += "; connect-src " + p.Connect
 		}
 		return "default-src 'none'; script-src " + domainScript.Hash() + " " + enclaveScript.Hash() + " " + domScript.Hash() + more +
 			"; worker-src blob:" + sources + "; base-uri 'none'; form-action 'none'; frame-src 'none'"
@@ -171,9 +175,12 @@ func (p DomainPage) inner() string {
 // config is what the runtime takes away, as JSON.
 func (p DomainPage) config() string {
 	h := p.Level.Hardening()
+	if p.Connect != "" {
+		h.Removed = slices.DeleteFunc(slices.Clone(h.Removed), func(name string) bool { return name == "fetch" })
+	}
 	return `{"removed":` + list(h.Removed) + `,"throws":` + strconv.FormatBool(h.BlockedThrows) + `,"define":` + strconv.FormatBool(h.DefineProperty) +
 		`,"eval":` + strconv.FormatBool(h.Eval) + `,"clock":` + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) +
-		`,"dom":` + strconv.FormatBool(p.DOM) + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(appendJSONString(nil, p.Sample)) + `}`
+		`,"dom":` + strconv.FormatBool(p.DOM) + `,"connect":` + strconv.FormatBool(p.Connect != "") + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(appendJSONString(nil, p.Sample)) + `}`
 }
 
 // realm is the page that a DOM enclave's code gets. Its policy is the outer frame's,

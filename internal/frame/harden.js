@@ -3,7 +3,7 @@
 // any of it runs: globals removed, ways to make code from strings closed, built-ins
 // frozen, large operations estimated. None of it guards what lies outside of the
 // realm; that is the broker's and the host's. Each layer has a switch, for tests.
-/** @typedef {{names?: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, dom: boolean, off: string[], policy: string[], sample: string}} Hardening */
+/** @typedef {{names?: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, dom: boolean, connect: boolean, off: string[], policy: string[], sample: string}} Hardening */
 const baileyHarden = (/** @type {Hardening} */ config) => {
   'use strict';
   const G = /** @type {any} */ (globalThis);
@@ -36,6 +36,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     'KeyframeEffect MutationObserver MutationRecord ResizeObserver ResizeObserverEntry ResizeObserverSize IntersectionObserver IntersectionObserverEntry DataTransfer ' +
     'Touch TouchList ElementInternals ValidityState CustomElementRegistry').split(' '));
   const KINDS = /^(HTML|SVG|CSS|DOM)[A-Za-z]*$|^[A-Z][a-zA-Z]*Event$/;
+  if (config.connect) for (const k of ['fetch', 'Headers', 'Request', 'Response']) OF_PAGES.add(k);
   const kept = (/** @type {string} */ k) => KEPT.has(k) || (config.dom && (OF_PAGES.has(k) || KINDS.test(k)));
 
   // Ways from syntax to intrinsics that have no name.
