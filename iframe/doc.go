@@ -30,7 +30,8 @@
 // as calls.
 //
 // A page with a Content-Security-Policy must list [ScriptHashes] in script-src;
-// NewDocument says so when it must. Outside a browser every function returns an
+// NewDocument says so when it must. An enclave can have a page of its own instead, on
+// this site or another, with headers of its own: [EnclavePage]. Outside a browser every function returns an
 // error that is [errors.ErrUnsupported], except for the static way,
 // [Srcdoc], which runs no script and works everywhere.
 package iframe

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
@@ -15,7 +16,7 @@ func connectionsClosed(ctx context.Context, url string) error {
 	if !enforcesAllowlist() {
 		return leaksError("this browser is not known to enforce a Connection-Allowlist")
 	}
-	href, err := address(url)
+	href, err := frame.Address(url)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 // run is one run of code. The pool's loop owns it.
 type run struct {
+	im      *poolImpl
 	id      string
 	program string // nothing once it is started
 	text    string // of start, behind the generation
@@ -28,7 +29,7 @@ type run struct {
 	cancel  context.CancelFunc
 	calls   *caller
 	scope   *jsx.Scope
-	slot    *slot
+	slot    *frame.Slot
 	open    map[int]*call
 	result  protocol.RunResult
 	aborted bool
@@ -36,6 +37,9 @@ type run struct {
 	disarm  func()        // ends the timer of its limit
 	over    bool          // the result is settled
 	done    chan struct{} // result is complete
+
+	answers     []string // to calls, not posted yet
+	answerBytes int
 }
 
 // call is a tool call under way.
@@ -57,30 +61,28 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	if err != nil {
 		return nil, err
 	}
-	r := &run{id: id, program: program, text: strings.TrimPrefix(text, firstGeneration), start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
+	r := &run{im: im, id: id, program: program, text: strings.TrimPrefix(text, firstGeneration), start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
 		scope: jsx.NewScope(jsx.ScopeOptions{}), open: map[int]*call{}, done: make(chan struct{})}
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.calls = newCaller(context.WithoutCancel(ctx))
 	defer r.cancel()
 	defer r.scope.Close()
 	defer r.calls.close()
-	im.do(func() { im.waiting = append(im.waiting, r); im.assign() })
+	im.Do(func() { im.Submit(r) })
 	select {
 	case <-r.done:
 	case <-ctx.Done():
-		im.do(func() { im.abort(r, context.Cause(ctx)) })
-	case <-im.done:
+		im.Do(func() { im.abort(r, context.Cause(ctx)) })
+	case <-im.Done():
 	}
 	select {
 	case <-r.done:
-	case <-im.done:
+	case <-im.Done():
 		select {
 		case <-r.done:
 		default:
-			im.mu.Lock()
-			defer im.mu.Unlock()
-			if im.err != nil {
-				return nil, im.err
+			if err := im.Err(); err != nil {
+				return nil, err
 			}
 			return nil, ErrClosed
 		}
@@ -97,22 +99,23 @@ const (
 	firstGeneration = generation + "1"
 )
 
-// beginRun starts r on a broker that is ready.
-func (im *poolImpl) beginRun(s *slot, r *run) {
-	s.state, s.run, s.started, r.slot, r.began = slotBusy, r, false, s, time.Now()
+// Begin starts the run of s on its broker, which is ready.
+func (im *poolImpl) Begin(s *frame.Slot) {
+	r := s.Job.(*run)
+	r.slot, r.began, r.answers, r.answerBytes = s, time.Now(), nil, 0
 	if r.tries == 0 {
-		im.count(func(st *PoolStats) { st.Runs++ })
+		im.Count(func(st *frame.PoolStats) { st.Runs++ })
 	}
 	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
 	if err == nil {
 		err = r.state.Send(r.start)
 	}
 	if err == nil {
-		err = s.data.Post(frame.Start(generation+strconv.Itoa(s.gen)+r.text, r.program))
+		err = s.Data.Post(frame.Start(generation+strconv.Itoa(s.Gen)+r.text, r.program))
 	}
 	if err == nil {
 		r.disarm, err = r.scope.AfterFunc(r.limits.Time, func() {
-			im.do(func() { im.end(r, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", r.limits.Time)) })
+			im.Do(func() { im.end(r, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", r.limits.Time)) })
 		})
 	}
 	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.began})
@@ -121,12 +124,12 @@ func (im *poolImpl) beginRun(s *slot, r *run) {
 	}
 }
 
-// again gives a run to another broker if its own was lost before it said that it
-// has a worker: until then nothing of the code ran, so no tool is called twice. It
-// reports whether it did. In Firefox 153, while developer tools or the like listen for
-// workers, about one new Worker in fifty that a worker calls never returns.
-func (im *poolImpl) again(r *run, started bool) bool {
-	if started || r.over || r.aborted || r.tries >= maxTries || im.ctx.Err() != nil {
+// Retry lets a run be given to another broker if its own was lost before it said that it
+// has a worker: until then nothing of the code ran, so no tool is called twice. In
+// Firefox 153, while developer tools or the like listen for workers, about one new Worker
+// in fifty that a worker calls never returns.
+func (r *run) Retry() bool {
+	if r.over || r.aborted || r.tries >= maxTries {
 		return false
 	}
 	state, err := protocol.NewRunState(r.limits, time.Now)
@@ -138,7 +141,6 @@ func (im *poolImpl) again(r *run, started bool) bool {
 	}
 	r.tries++
 	r.state, r.slot, r.disarm, r.result.Traces = state, nil, nil, nil
-	im.waiting = append([]*run{r}, im.waiting...)
 	return true
 }
 
@@ -147,12 +149,11 @@ const maxTries = 3
 
 // end ends a run from outside.
 func (im *poolImpl) end(r *run, code protocol.Code, why string) {
-	if r.slot != nil && r.slot.run == r {
-		im.stop(r.slot, code, why)
-		return
-	}
-	im.finish(r, code, why)
+	im.End(r, r.slot, code, why)
 }
+
+// Over reports whether the result is settled.
+func (r *run) Over() bool { return r.over }
 
 // abort ends a run whose context has ended, after its grace.
 func (im *poolImpl) abort(r *run, cause error) {
@@ -165,9 +166,9 @@ func (im *poolImpl) abort(r *run, cause error) {
 		code, why = protocol.ErrTimeout, "the caller's deadline was reached"
 	}
 	r.cancel()
-	if s := r.slot; s != nil && s.run == r && r.opts.Grace > 0 {
+	if s := r.slot; s != nil && s.Job == r && r.opts.Grace > 0 {
 		im.send(s, &protocol.MsgAbort{Reason: why})
-		if _, err := r.scope.AfterFunc(r.opts.Grace, func() { im.do(func() { im.end(r, code, why) }) }); err == nil {
+		if _, err := r.scope.AfterFunc(r.opts.Grace, func() { im.Do(func() { im.end(r, code, why) }) }); err == nil {
 			return
 		}
 	}
@@ -176,27 +177,27 @@ func (im *poolImpl) abort(r *run, cause error) {
 
 // send posts a message to a slot's broker. Answers wait until the loop has nothing
 // else to do, so that those of many calls cross together.
-func (im *poolImpl) send(s *slot, m protocol.Message) {
-	r := s.run
-	if r == nil || r.state.Send(m) != nil {
+func (im *poolImpl) send(s *frame.Slot, m protocol.Message) {
+	r, ok := s.Job.(*run)
+	if !ok || r.state.Send(m) != nil {
 		return
 	}
-	text, err := encodeMessage(s.gen, r.limits, m)
+	text, err := encodeMessage(s.Gen, r.limits, m)
 	if a, ok := m.(*protocol.MsgToolResponse); ok {
 		if err != nil {
 			p := protocol.Public(protocol.Errorf(protocol.CodeOf(err), "answer", "", "the tool's result can't be sent: %v", err))
-			text, err = encodeMessage(s.gen, r.limits, &protocol.MsgToolResponse{CallID: a.CallID, Error: &p})
+			text, err = encodeMessage(s.Gen, r.limits, &protocol.MsgToolResponse{CallID: a.CallID, Error: &p})
 		}
 		if err == nil {
-			s.answers = append(s.answers, text)
-			if s.answerBytes += len(text); len(s.answers) >= maxAnswers || s.answerBytes > maxAnswerBytes {
-				im.flush(s)
+			r.answers = append(r.answers, text)
+			if r.answerBytes += len(text); len(r.answers) >= maxAnswers || r.answerBytes > maxAnswerBytes {
+				im.flush(r)
 			}
 			return
 		}
 	}
 	if err == nil {
-		err = s.data.Post(text)
+		err = s.Data.Post(text)
 	}
 	if err != nil {
 		im.end(r, protocol.ErrSandbox, "a message could not be sent: "+err.Error())
@@ -213,19 +214,19 @@ func encodeMessage(gen int, l protocol.Limits, m protocol.Message) (string, erro
 }
 
 // flush posts the answers that wait.
-func (im *poolImpl) flush(s *slot) {
-	if len(s.answers) == 0 {
+func (im *poolImpl) flush(r *run) {
+	if len(r.answers) == 0 {
 		return
 	}
-	text := s.answers[0]
-	if len(s.answers) > 1 {
+	text := r.answers[0]
+	if len(r.answers) > 1 {
 		var b strings.Builder
-		b.Grow(s.answerBytes)
+		b.Grow(r.answerBytes)
 		// Each is a batch of one message and of the same generation; together they
 		// are one batch.
 		head := strings.Index(text, "[") + 1
 		b.WriteString(text[:head])
-		for i, a := range s.answers {
+		for i, a := range r.answers {
 			if i > 0 {
 				b.WriteByte(',')
 			}
@@ -234,18 +235,18 @@ func (im *poolImpl) flush(s *slot) {
 		b.WriteString("]}")
 		text = b.String()
 	}
-	s.answers, s.answerBytes = s.answers[:0], 0
-	if err := s.data.Post(text); err != nil && s.run != nil {
-		im.end(s.run, protocol.ErrSandbox, "an answer could not be sent: "+err.Error())
+	r.answers, r.answerBytes = r.answers[:0], 0
+	if err := r.slot.Data.Post(text); err != nil {
+		im.end(r, protocol.ErrSandbox, "an answer could not be sent: "+err.Error())
 	}
 }
 
 // heard takes what the broker of s says. The broker is trusted, and checked all the
 // same: it parses what the untrusted worker wrote.
-func (im *poolImpl) heard(s *slot, text string) {
-	s.pong()
+func (im *poolImpl) heard(s *frame.Slot, text string) {
+	s.Pong()
 	if text == frame.Idle {
-		im.idle(s)
+		im.Idle(s)
 		return
 	}
 	l := im.opts.Limits
@@ -253,58 +254,48 @@ func (im *poolImpl) heard(s *slot, text string) {
 		Bytes: l.MessageBytes + l.ConsoleBytes + l.Output + 1<<16, Depth: l.MessageDepth + 4, Nodes: l.MessageNodes + l.ConsoleBytes,
 	})
 	if err != nil {
-		im.stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not: "+err.Error())
+		im.Stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not: "+err.Error())
 		return
 	}
-	if b.Gen != s.gen {
+	if b.Gen != s.Gen {
 		return
 	}
 	for i, m := range b.Messages {
-		if im.slots[s.id] != s {
+		if !im.Live(s) {
 			return // an earlier one ended it
 		}
 		im.message(s, m, b.Sizes[i])
 	}
 }
 
-func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
+func (im *poolImpl) message(s *frame.Slot, m protocol.Message, size int) {
+	r, _ := s.Job.(*run)
 	switch m.(type) {
 	case *protocol.MsgReady:
-		switch {
-		case s.state == slotStarting:
-			s.state = slotProving
-			im.ping(s)
-		case s.run != nil:
-			s.started, s.run.program, s.run.text = true, "", ""
+		if r != nil {
+			s.Started, r.program, r.text = true, "", ""
 		}
+		im.Starting(s)
 		return
 	case *protocol.MsgPong:
-		if s.state == slotProving {
-			s.state = slotReady
-			if im.first != nil {
-				im.first <- nil
-				im.first = nil
-			}
-			im.assign()
-		}
+		im.Proved(s)
 		return
 	}
-	r := s.run
 	if r == nil { // of a run that has ended
 		if _, ok := m.(*protocol.MsgViolation); ok {
-			im.stop(s, protocol.ErrSecurityViolation, "")
+			im.Stop(s, protocol.ErrSecurityViolation, "")
 		}
 		return
 	}
 	if v, ok := m.(*protocol.MsgViolation); ok {
 		if v.Code == protocol.ErrSandbox && strings.HasPrefix(v.Detail, "blocked") {
-			im.fail(im.blocked())
+			im.Fail(im.blocked())
 		}
-		im.stop(s, v.Code, v.Detail)
+		im.Stop(s, v.Code, v.Detail)
 		return
 	}
 	if err := r.state.Receive(m, size); err != nil {
-		im.stop(s, protocol.CodeOf(err), err.Error())
+		im.Stop(s, protocol.CodeOf(err), err.Error())
 		return
 	}
 	switch m := m.(type) {
@@ -319,34 +310,9 @@ func (im *poolImpl) message(s *slot, m protocol.Message, size int) {
 		r.open[m.CallID] = c
 		go im.tool(s, r, c)
 	case *protocol.MsgResult:
-		s.run, s.state = nil, slotEnding
-		gen := s.gen
-		_, _ = s.scope.AfterFunc(endGrace, func() {
-			im.do(func() {
-				if im.slots[s.id] == s && s.state == slotEnding && s.gen == gen {
-					im.kill(s)
-					im.assign()
-				}
-			})
-		})
+		im.Ended(s)
 		im.result(r, m)
 	}
-}
-
-// idle: the run of s has ended and its worker is gone, so the frame can be used
-// again.
-func (im *poolImpl) idle(s *slot) {
-	if s.run != nil {
-		im.stop(s, protocol.ErrSecurityViolation, "the broker said idle before a result")
-		return
-	}
-	if s.state != slotEnding {
-		return
-	}
-	im.count(func(st *PoolStats) { st.Reused++ })
-	im.nextGen(s)
-	s.state = slotReady
-	im.assign()
 }
 
 func (im *poolImpl) trace(r *run, e protocol.TraceEvent) {
@@ -369,15 +335,15 @@ func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
 	im.complete(r)
 }
 
-// finish ends a run from outside. What was complete until now stays.
-func (im *poolImpl) finish(r *run, code protocol.Code, why string) {
+// Finish ends a run from outside. What was complete until now stays.
+func (r *run) Finish(code protocol.Code, why string) {
 	if r.over {
 		return
 	}
 	r.state.End(code)
 	r.result.Error = &protocol.RunError{Code: code, Name: errorName(code), Message: why}
 	r.result.Partial = true
-	im.complete(r)
+	r.im.complete(r)
 }
 
 // complete closes the books: open calls are traced as aborted, the stats are what

@@ -155,7 +155,7 @@ func TestMessageFuzz(t *testing.T) {
 	t.Logf("seed %d", seed)
 	runs, direct, ended := 0, 0, map[protocol.Code]int{}
 	for start := time.Now(); time.Since(start) < limit; runs++ {
-		p.impl.do(func() { p.impl.kills, p.impl.losses = nil, nil }) // no backing off
+		p.impl.Do(p.impl.Forgive) // no backing off
 		if runs%2 == 0 {
 			list := make([]any, 1+r.IntN(8))
 			for i := range list {
@@ -190,13 +190,13 @@ func TestMessageFuzz(t *testing.T) {
 			texts[i] = mutate(r, messageSeeds[r.IntN(len(messageSeeds))])
 		}
 		time.Sleep(2 * time.Millisecond)
-		p.impl.do(func() {
+		p.impl.Do(func() {
 			defer close(done)
 			for _, text := range texts {
-				for _, s := range p.impl.slots {
-					if s.run != nil {
+				for _, s := range p.impl.Slots() {
+					if s.Job != nil {
 						direct++
-						p.impl.heard(s, strings.Replace(text, `"gen":1`, fmt.Sprintf(`"gen":%d`, s.gen), 1))
+						p.impl.heard(s, strings.Replace(text, `"gen":1`, fmt.Sprintf(`"gen":%d`, s.Gen), 1))
 						break
 					}
 				}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // tool carries out a call, on a goroutine of its own, and waits no longer than the
 // tool's time: a handler that does not honour its context goes on without anyone.
-func (im *poolImpl) tool(s *slot, r *run, c *call) {
+func (im *poolImpl) tool(s *frame.Slot, r *run, c *call) {
 	t, args, err := im.lookup(c)
 	if err != nil {
 		im.answer(s, r, c, nil, err)
@@ -61,8 +62,8 @@ func (im *poolImpl) execute(ctx context.Context, t *protocol.Tool, args any) (ou
 }
 
 // answer settles a call, if nothing has yet.
-func (im *poolImpl) answer(s *slot, r *run, c *call, out any, err error) {
-	im.do(func() {
+func (im *poolImpl) answer(s *frame.Slot, r *run, c *call, out any, err error) {
+	im.Do(func() {
 		if r.open[c.m.CallID] != c {
 			return // the run has ended, and with it the call; or it was too late
 		}
@@ -78,7 +79,7 @@ func (im *poolImpl) answer(s *slot, r *run, c *call, out any, err error) {
 			}
 		}
 		im.trace(r, e)
-		if s.run == r {
+		if s.Job == r {
 			im.send(s, answer)
 		}
 	})

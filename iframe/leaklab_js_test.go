@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/internal/testpage"
@@ -27,6 +28,8 @@ type leakResult struct {
 	Requests int
 	Conns    int
 	Packets  int
+	Effect   string // what an attack on the realm achieved
+	Text     string // what it tries, of an attack on the realm
 	Note     string
 }
 
@@ -45,6 +48,10 @@ func TestLeakLab(t *testing.T) {
 }
 
 func runLeakLab(t *testing.T, layout string) {
+	if strings.HasPrefix(layout, "realm") {
+		runRealmLab(t, layout)
+		return
+	}
 	vectors := leaklab.All()
 	if only := os.Getenv("LEAKLAB_ONLY"); only != "" {
 		vectors = slices.DeleteFunc(vectors, func(v leaklab.Vector) bool { return !strings.HasPrefix(v.ID, only) })
@@ -113,6 +120,46 @@ func runLeakLab(t *testing.T, layout string) {
 	// Run shows a page's output only with a verdict that has some.
 	t.Log("done")
 }
+
+// runRealmLab runs the attack table: what reaches no network, but the runtime, the
+// broker, another run or the host. In the layout realm-open, the positive control, all
+// layers inside the realm are off.
+func runRealmLab(t *testing.T, layout string) {
+	all := attacks(t)
+	sink := testpage.Sink(t)
+	opts := EnclaveOptions{Warm: strings.HasSuffix(layout, "-warm")}
+	open := layout == "realm-open"
+	if open {
+		opts.off = []frame.Layer{frame.LayerGlobals, frame.LayerPrototypes, frame.LayerGuards, frame.LayerTame, frame.LayerMemory}
+	}
+	done := map[string]bool{}
+	for _, opts.Level = range []protocol.Level{protocol.Strict, protocol.Permissive, protocol.Secure, protocol.Standard} {
+		var list []attack
+		for _, a := range all {
+			if id := a.id(); a.at(opts.Level) && !done[id] {
+				done[id] = true
+				list = append(list, a)
+			}
+		}
+		if len(list) == 0 {
+			continue
+		}
+		b := newBattle(t, opts, sink.URL)
+		b.each(t, list, func(a attack, o outcome) {
+			// Without layers a run is lost now and then; that it ran is shown by what it said.
+			line, _ := json.Marshal(leakResult{ID: a.id(), Ran: o.said != "", Effect: o.escaped, Text: a.Code, Note: o.said})
+			fmt.Printf("LEAKLAB %s\n", line)
+		})
+		b.pool.Close()
+	}
+	if got := sink.Quiet(time.Second); got.Total() != 0 && !open {
+		t.Errorf("%d things reached the sink: %+v", got.Total(), got)
+	}
+	t.Log("done")
+}
+
+// id names an attack in the lab.
+func (a attack) id() string { return "realm: " + a.Group + ": " + a.Name }
 
 func batches(n, each int) func(func([2]int) bool) {
 	return func(yield func([2]int) bool) {

@@ -3,7 +3,6 @@ package iframe
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -85,20 +84,3 @@ func (p *EnclavePool) Stats() PoolStats { return p.impl.snapshot() }
 // Close ends what runs with [protocol.ErrAborted] and removes the frames. It is
 // idempotent and returns when all is released.
 func (p *EnclavePool) Close() error { return p.impl.close() }
-
-// killDelay is how long a pool waits before it replaces a killed frame: terminated
-// code goes on for about 2 s in Chromium, so kills in quick succession pile up.
-func killDelay(now time.Time, kills []time.Time) time.Duration {
-	recent := 0
-	for _, t := range kills {
-		if now.Sub(t) < killWindow {
-			recent++
-		}
-	}
-	return min(time.Duration(max(0, recent-freeKills))*250*time.Millisecond, 2*time.Second)
-}
-
-const (
-	killWindow = 5 * time.Second
-	freeKills  = 4
-)

@@ -226,22 +226,6 @@ func TestPoolOptions(t *testing.T) {
 	}
 }
 
-func TestKillDelay(t *testing.T) {
-	now := time.Now()
-	for n, want := range map[int]time.Duration{0: 0, 4: 0, 5: 250 * time.Millisecond, 6: 500 * time.Millisecond, 100: 2 * time.Second} {
-		kills := make([]time.Time, n)
-		for i := range kills {
-			kills[i] = now.Add(-time.Second)
-		}
-		if d := killDelay(now, kills); d != want {
-			t.Errorf("%d kills: %v, want %v", n, d, want)
-		}
-		if d := killDelay(now.Add(killWindow), kills); d != 0 {
-			t.Errorf("%d kills long ago: %v", n, d)
-		}
-	}
-}
-
 func TestEnclaveInStrictPage(t *testing.T) {
 	base := "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' HASHES; connect-src 'self'"
 	for _, c := range []struct {
@@ -300,15 +284,11 @@ func TestPoolPortIsClosed(t *testing.T) {
 			}()
 			<-up
 			closed := make(chan error, 1)
-			p.impl.do(func() {
-				port := p.impl.outer.port
-				for _, s := range p.impl.slots {
-					switch which {
-					case "data":
-						port = s.data
-					case "control":
-						port = s.control
-					}
+			p.impl.Do(func() {
+				var port *jsx.Port
+				for _, s := range p.impl.Slots() {
+					outer, control, data := p.impl.Ports(s)
+					port = map[string]*jsx.Port{"outer": outer, "control": control, "data": data}[which]
 				}
 				_, err := jsx.Call(port.Value(), "close")
 				closed <- err

@@ -68,18 +68,21 @@ type DomainPage struct {
 	Warm       bool   // a worker waits with the runtime; the code comes as a script of its own
 	Sample     string // for Warm: a first message, to try the runtime on
 	DOM        bool   // the code gets a document: it runs in a frame and not in a worker
+	Wasm       bool   // the code is WebAssembly: see wasm.go
 	Extra      string // directives that narrow a DOM enclave's policy further
 	Connect    string // sources of connect-src: a DOM enclave's code may fetch from them
 }
 
 func (p DomainPage) policy() string {
 	more := ""
-	if p.DOM || p.Warm {
+	if p.Wasm {
+		more = " 'wasm-unsafe-eval'"
+	} else if p.DOM || p.Warm {
 		// The code comes as a blob:, for no hash could be listed ahead in a page's own
 		// policy; a nonce would be inherited by import().
 		more = " blob:"
 	}
-	if p.Level.Hardening().Eval {
+	if p.Level.Hardening().Eval && !p.Wasm {
 		more += " 'unsafe-eval'"
 	}
 	if p.DOM {
@@ -101,6 +104,20 @@ func (p DomainPage) policy() string {
 // which a caller may narrow: name and sources.
 func DOMSources() [4][2]string {
 	return [...][2]string{{"style-src", "'unsafe-inline'"}, {"img-src", "data: blob:"}, {"font-src", "data:"}, {"media-src", "data: blob:"}}
+}
+
+func (p DomainPage) brokerProgram() string {
+	if p.Wasm {
+		return wasmBrokerProgram()
+	}
+	return brokerProgram()
+}
+
+func (p DomainPage) runtimeProgram() string {
+	if p.Wasm {
+		return wasmRunnerProgram()
+	}
+	return runtimeProgram()
 }
 
 // brokerProgram and runtimeProgram are the texts of the two workers: the twins of
@@ -158,9 +175,9 @@ func (p DomainPage) inner() string {
 		b.WriteString(` data-warm="1"`)
 	}
 	b.WriteString(`>`)
-	b.WriteString(brokerProgram())
+	b.WriteString(p.brokerProgram())
 	b.WriteString(`</script><script type="text/plain" id="runtime">`)
-	b.WriteString(runtimeProgram())
+	b.WriteString(p.runtimeProgram())
 	b.WriteString(`</script>`)
 	if p.DOM {
 		// In a template it is a model to copy, and no frame yet.

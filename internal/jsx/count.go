@@ -23,6 +23,7 @@ const (
 	Frames    Kind = "frames"
 	Documents Kind = "documents"
 	Workers   Kind = "workers"
+	URLs      Kind = "object URLs"
 )
 
 // Counts says how many of each kind are live. Kinds with none are absent.

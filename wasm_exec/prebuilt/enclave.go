@@ -68,6 +68,10 @@ func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 			o.Limits.ToolTime, err = milliseconds(value)
 		case "max":
 			o.Max, err = jsx.Int(value)
+		case "warm":
+			o.Warm, err = jsx.Bool(value)
+		case "url":
+			o.URL, err = jsx.String(value, 8<<10)
 		case "trustedTypesPolicy":
 			o.TrustedTypesPolicy, err = jsx.String(value, 128)
 		case "tools":

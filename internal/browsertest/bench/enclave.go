@@ -9,7 +9,8 @@ import (
 const (
 	bareWorkerBelow = "floor: two bare srcdoc frames with a worker in them"
 	bareStart       = "floor: a bare blob: worker that returns 1"
-	barePing        = "floor: a bare port's ping through a worker to the worker below it"
+	barePing        = "floor: a bare port's ping into two bare srcdoc frames, through a worker to the worker below it"
+	barePair        = "a bare port's ping through a worker of the page to the worker below it"
 )
 
 // figure is one measurement that makes rows.
@@ -60,6 +61,7 @@ func runEnclave(ctx context.Context, e *Env) ([]Row, error) {
 			err := page.Call(ctx, "calls", &s, e.Rounds(8), 300)
 			return []Row{
 				newRow("enclave.call", s.median("ours"), s.median("floor"), barePing, "ms", 3),
+				newRow("enclave.call", s.median("ours"), s.median("pair"), barePair, "ms", 0),
 				newRow("enclave.call", s.median("ours"), s.median("comlink"), peers["comlink"]+", one worker down, nothing checked", "ms", 0),
 				newRow("enclave.call", s.median("ours"), s.median("penpal"), peers["penpal"]+", one worker down, nothing checked", "ms", 0),
 				newRow("enclave.call.p95", quantile(s["ours"], 0.95), 1, "budget: 1 ms", "ms", 1),

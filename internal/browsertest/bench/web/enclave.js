@@ -90,18 +90,44 @@ const fresh = async (/** @type {number} */ rounds) => {
   return s;
 };
 
-/** A worker below a worker in the page, and a port to the lower one through the
- * upper one's hands: each ping passes both, as a tool call does. */
-const bareDepth = () => {
-  const low = 'onmessage = (e) => postMessage(e.data)';
-  const high = `const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(low)}])));
-    let port; w.onmessage = (e) => port.postMessage(e.data);
-    onmessage = (e) => { port = e.ports[0]; port.onmessage = (e) => w.postMessage(e.data); };`;
+// A worker that has one below it, and a port to the lower one through the upper one's
+// hands: each ping passes both, as a tool call does.
+const low = 'onmessage = (e) => postMessage(e.data)';
+const high = `const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(low)}])));
+  let port; w.onmessage = (e) => port.postMessage(e.data);
+  onmessage = (e) => { port = e.ports[0]; port.onmessage = (e) => w.postMessage(e.data); };`;
+/** @type {(port: MessagePort, end: () => void) => {ping: (m: any) => Promise<void>, end: () => void}} */
+const pings = (port, end) => ({
+  ping: (m) => new Promise((done) => { port.onmessage = () => done(); port.postMessage(m); }),
+  end: () => (end(), port.close()),
+});
+
+/** The two workers in the page itself. */
+const barePair = () => {
   const worker = new Worker(blobOf(high)), channel = new MessageChannel();
   worker.postMessage(0, [channel.port2]);
-  /** @type {(m: any) => Promise<void>} */
-  const ping = (m) => new Promise((done) => { channel.port1.onmessage = () => done(); channel.port1.postMessage(m); });
-  return { ping, end: () => (worker.terminate(), channel.port1.close()) };
+  return pings(channel.port1, () => worker.terminate());
+};
+
+/** The two workers in two bare sandboxed frames, which a browser may keep in another process. */
+const bareDepth = () => {
+  const outer = document.createElement('iframe');
+  outer.setAttribute('sandbox', 'allow-scripts');
+  outer.style.cssText = 'position:fixed;width:0;height:0;border:0;visibility:hidden';
+  const inner = `<!doctype html><script>
+    const c = new MessageChannel(), w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(high).replace(/</g, '\\x3c')}])));
+    w.postMessage(0, [c.port2]);
+    parent.parent.postMessage('depth', '*', [c.port1]);</script>`;
+  outer.srcdoc = `<!doctype html><iframe sandbox="allow-scripts" srcdoc="${quote(inner)}"></iframe>`;
+  return new Promise((done) => {
+    const heard = (/** @type {MessageEvent} */ e) => {
+      if (e.data !== 'depth') return;
+      removeEventListener('message', heard);
+      done(pings(e.ports[0], () => outer.remove()));
+    };
+    addEventListener('message', heard);
+    document.body.append(outer);
+  });
 };
 
 /** Echoes over comlink: a worker of the page, one level down. */
@@ -133,17 +159,17 @@ const oneByOne = async (ping, n) => {
 /** Times of single calls, all rounds together. @param {number} rounds @param {number} n */
 const calls = async (rounds, n) => {
   await ours.openPool(1, 1);
-  const bare = bareDepth(), others = { comlink: await comlink(), penpal: await penpal() };
+  const bare = await bareDepth(), pair = barePair(), others = { comlink: await comlink(), penpal: await penpal() };
   /** @type {Record<string, number[]>} */
-  const all = { ours: [], fails: [], floor: [], comlink: [], penpal: [] };
+  const all = { ours: [], fails: [], floor: [], pair: [], comlink: [], penpal: [] };
   for (let r = -1; r < rounds; r++) {
     const got = {
-      ours: await ours.trips('stamp', n), fails: await ours.trips('fails', n), floor: await oneByOne(bare.ping, n),
+      ours: await ours.trips('stamp', n), fails: await ours.trips('fails', n), floor: await oneByOne(bare.ping, n), pair: await oneByOne(pair.ping, n),
       comlink: await oneByOne(others.comlink.ping, n), penpal: await oneByOne(others.penpal.ping, n),
     };
     if (r >= 0) for (const [k, v] of Object.entries(got)) all[k].push(...v);
   }
-  bare.end(), others.comlink.end(), others.penpal.end();
+  bare.end(), pair.end(), others.comlink.end(), others.penpal.end();
   await ours.closePool();
   return all;
 };

@@ -28,11 +28,18 @@ var (
 	engines = []string{"chromium", "firefox", "webkit"}
 	// The controls come first: what did not leak there shows nothing elsewhere.
 	layouts = []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
-		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url"}
+		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url",
+		"realm-open", "realm", "realm-warm"}
 	// mustHold are the layouts in which a leak is a defect. What the others leak is
 	// what THREATMODEL.md says of them.
-	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "compute-warm", "compute-url", "dom-allowlist", "dom-url"}
+	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "compute-warm", "compute-url", "dom-allowlist", "dom-url", "realm", "realm-warm"}
 )
+
+// Attacks on the realm send nothing: what counts is what they achieve, and their
+// control is the realm without its layers.
+func onRealm(layout string) bool { return strings.HasPrefix(layout, "realm") }
+
+const realmControl = "realm-open"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -76,7 +83,9 @@ func run(ctx context.Context) error {
 	for _, engine := range pickedEngines {
 		controls := map[string]row{}
 		for _, layout := range layouts {
-			if layout != "plain" && !slices.Contains(pickedLayouts, layout) {
+			control := layout == "plain" && slices.ContainsFunc(pickedLayouts, func(l string) bool { return !onRealm(l) }) ||
+				layout == realmControl && slices.ContainsFunc(pickedLayouts, onRealm)
+			if !control && !slices.Contains(pickedLayouts, layout) {
 				continue
 			}
 			if (strings.HasSuffix(layout, "-allowlist") || layout == "dom-url") && engine != "chromium" {
@@ -95,12 +104,12 @@ func run(ctx context.Context) error {
 				// The others are still worth a look.
 				fmt.Printf("%s %s: FAILED: %v\n", engine, layout, err)
 				failed = true
-				if layout == "plain" {
+				if control {
 					break // without controls nothing is shown
 				}
 				continue
 			}
-			if layout == "plain" {
+			if control {
 				controls = t.rows
 			}
 			t.judge(controls)
@@ -189,8 +198,14 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	rows, out, runErr := l.page(ctx, engine, layout, "")
-	want := leaklab.All()
-	if len(rows) == len(want) && layout != "plain" && layout != "single" {
+	want := len(leaklab.All())
+	if onRealm(layout) {
+		want = len(rows) // their table is the page's own, and "done" says that it came to its end
+		if !strings.Contains(out, "done") {
+			want++
+		}
+	}
+	if len(rows) == want && layout != "plain" && layout != "single" {
 		l.again(ctx, engine, layout, rows)
 	}
 	if l.dns != nil {
@@ -199,8 +214,8 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 	if len(rows) == 0 && strings.Contains(out, "--- SKIP") {
 		return nil, fmt.Errorf("%w: %s", errAbsent, lastLines(out, 4))
 	}
-	if runErr != nil || len(rows) != len(want) {
-		return nil, fmt.Errorf("%d of %d vectors answered (%v):\n%s", len(rows), len(want), runErr, lastLines(out, 25))
+	if (runErr != nil && layout != realmControl) || len(rows) != want || want == 0 {
+		return nil, fmt.Errorf("%d of %d vectors answered (%v):\n%s", len(rows), want, runErr, lastLines(out, 25))
 	}
 	return &table{engine: engine, layout: layout, rows: rows}, nil
 }
@@ -278,16 +293,17 @@ type row struct {
 	Ran, Stopped             bool
 	Requests, Conns, Packets int
 	Lookups                  int
+	Effect, Text             string
 	Note                     string
 }
 
 // and is r with what a second try showed.
 func (r row) and(o row) row {
 	return row{r.ID, r.Ran || o.Ran, r.Stopped || o.Stopped, r.Requests + o.Requests, r.Conns + o.Conns, r.Packets + o.Packets,
-		max(r.Lookups, o.Lookups), o.Note} // lookups are counted since the layout began
+		max(r.Lookups, o.Lookups), r.Effect + o.Effect, r.Text, o.Note} // lookups are counted since the layout began
 }
 
-func (r row) leaked() bool { return r.Requests+r.Conns+r.Packets+r.Lookups > 0 }
+func (r row) leaked() bool { return r.Requests+r.Conns+r.Packets+r.Lookups > 0 || r.Effect != "" }
 
 func (r row) sinks() string {
 	var s []string
@@ -295,6 +311,9 @@ func (r row) sinks() string {
 		if n > 0 {
 			s = append(s, name)
 		}
+	}
+	if r.Effect != "" {
+		s = append(s, "EFFECT")
 	}
 	slices.Sort(s)
 	return strings.Join(s, "+")
@@ -339,6 +358,10 @@ func (t *table) defect() string {
 		if heard.Requests == 0 || heard.Conns == 0 || heard.Packets == 0 && t.engine != "webkit" {
 			return fmt.Sprintf("without a defence %d requests, %d connections and %d packets arrived: a sink is deaf", heard.Requests, heard.Conns, heard.Packets)
 		}
+	case t.layout == realmControl:
+		if len(t.leaked) < len(t.rows)/10 {
+			return fmt.Sprintf("without the layers %d of %d attacks succeed: the control shows too little", len(t.leaked), len(t.rows))
+		}
 	case t.layout == "single": // the other control
 	case t.ran < len(t.rows):
 		return fmt.Sprintf("%d of %d vectors did not run", len(t.rows)-t.ran, len(t.rows))
@@ -350,11 +373,14 @@ func (t *table) defect() string {
 
 func (t *table) print() {
 	vectors := map[string]leaklab.Vector{}
-	for _, v := range leaklab.All() {
+	for _, v := range t.vectors() {
 		vectors[v.ID] = v
 	}
 	fmt.Printf("\n%s %s: shown to be blocked %d, leaked %d, no positive control in this engine %d (not counted as blocked)\n",
 		t.engine, t.layout, len(t.rows)-len(t.leaked)-len(t.noControl), len(t.leaked), len(t.noControl))
+	if t.layout == realmControl {
+		return
+	}
 	if t.layout == "plain" {
 		fmt.Println("  no positive control:", strings.Join(t.noControl, " "))
 		return
@@ -373,6 +399,18 @@ func (t *table) print() {
 			fmt.Printf("  DID NOT RUN %-14s %s %s\n", id, clip(vectors[id].HTML+vectors[id].JS, 80), r.Note)
 		}
 	}
+}
+
+// vectors are what the layout's rows try.
+func (t *table) vectors() []leaklab.Vector {
+	if !onRealm(t.layout) {
+		return leaklab.All()
+	}
+	var list []leaklab.Vector
+	for _, id := range slices.Sorted(maps.Keys(t.rows)) {
+		list = append(list, leaklab.Vector{ID: id, JS: t.rows[id].Text})
+	}
+	return list
 }
 
 func clip(s string, n int) string {

@@ -32,10 +32,24 @@ func (l *lab) write() error {
 	for _, t := range l.tables {
 		page.Columns = append(page.Columns, column{t.engine, t.layout, fmt.Sprintf("%d of %d leaked", len(t.leaked), t.ran)})
 	}
-	for _, v := range leaklab.All() {
+	var all []leaklab.Vector
+	seen := map[string]bool{}
+	for _, t := range l.tables {
+		for _, v := range t.vectors() {
+			if !seen[v.ID] {
+				seen[v.ID] = true
+				all = append(all, v)
+			}
+		}
+	}
+	for _, v := range all {
 		row := line{Vector: v}
 		for _, t := range l.tables {
-			r := t.rows[v.ID]
+			r, ok := t.rows[v.ID]
+			if !ok {
+				row.Cells = append(row.Cells, cell{"none", "", "not of this layout"})
+				continue
+			}
 			c := cell{"held", "✓", "nothing arrived; it does without a defence"}
 			switch {
 			case r.leaked():
@@ -64,11 +78,11 @@ func (l *lab) write() error {
 	if err := t.Execute(f, page); err != nil {
 		return err
 	}
-	all := map[string]any{}
+	rows := map[string]any{}
 	for _, t := range l.tables {
-		all[t.engine+" "+t.layout] = t.rows
+		rows[t.engine+" "+t.layout] = t.rows
 	}
-	data, err := json.MarshalIndent(all, "", " ")
+	data, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {
 		return err
 	}

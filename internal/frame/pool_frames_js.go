@@ -1,0 +1,327 @@
+package frame
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// build makes the outer frame, which holds the first inner one.
+func (p *Pool) build() error {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	if p.opts.Direct {
+		p.addSlot()
+		return nil
+	}
+	if jsx.Nullish(page) {
+		return fmt.Errorf("frame: an enclave needs a page, and this is a worker: %w", errors.ErrUnsupported)
+	}
+	el, err := jsx.Call(page, "createElement", "iframe")
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]string{
+		{"sandbox", Sandbox}, {"allow", Allow}, {"referrerpolicy", "no-referrer"}, {"title", "Sandbox"},
+		{"aria-hidden", "true"}, {"tabindex", "-1"}, {"data-bailey", "enclave"},
+	} {
+		if _, err := jsx.Call(el, "setAttribute", a[0], a[1]); err != nil {
+			return err
+		}
+	}
+	place := p.place
+	if place == nil {
+		place = hide
+	}
+	where, err := place(el, page)
+	if err != nil {
+		return err
+	}
+	o := &outerFrame{el: el, scope: jsx.NewScope(jsx.ScopeOptions{})}
+	if _, err := o.scope.Add(jsx.Track(jsx.Frames)); err != nil {
+		return err
+	}
+	p.outer = o
+	p.lastSlot = 1
+	p.slots[1] = p.newSlot(1)
+	if _, err := o.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { p.hello(o, event) }); err != nil {
+		return err
+	}
+	if _, err := o.scope.Listen(el, "load", func(jsx.Value) { p.loaded(o) }); err != nil {
+		return err
+	}
+	if err := p.fill(el); err != nil {
+		return err
+	}
+	if jsx.Nullish(where) {
+		return errors.New("frame: the page has no body yet; make enclaves after it was parsed")
+	}
+	_, err = jsx.Call(where, "append", el)
+	return err
+}
+
+// fill says what stands in the outer frame.
+func (p *Pool) fill(el jsx.Value) error {
+	if p.opts.URL == "" {
+		policy, err := jsx.Trusted(p.opts.PolicyName)
+		if err != nil {
+			return err
+		}
+		return policy.SetSrcdoc(el, p.opts.Page.Srcdoc())
+	}
+	at, err := Address(p.opts.URL)
+	if err != nil {
+		return err
+	}
+	_, err = jsx.Call(el, "setAttribute", "src", at)
+	return err
+}
+
+// Address is a page's whole address; "" is this page's.
+func Address(url string) (string, error) {
+	base, err := jsx.Lookup(jsx.Global(), "location.href")
+	if err != nil {
+		return "", err
+	}
+	u, err := jsx.NewGlobal("URL", url, base)
+	if err != nil {
+		return "", fmt.Errorf("frame: the URL %q: %w", url, err)
+	}
+	scheme, err := jsx.GetString(u, "protocol", 100)
+	if err != nil {
+		return "", err
+	}
+	if scheme != "https:" && scheme != "http:" {
+		return "", fmt.Errorf("frame: the URL %q must be the https: or http: address of an enclave's page", url)
+	}
+	return jsx.GetString(u, "href", 64<<10)
+}
+
+// hide puts an outer frame into the page where nobody sees it.
+func hide(el, page jsx.Value) (jsx.Value, error) {
+	style, err := jsx.Get(el, "style")
+	if err != nil {
+		return el, err
+	}
+	for _, p := range [][2]string{{"position", "fixed"}, {"width", "0"}, {"height", "0"}, {"border", "0"}, {"visibility", "hidden"}} {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return el, err
+		}
+	}
+	return jsx.Get(page, "body")
+}
+
+// hello believes a message only if its source is the outer frame just made, and
+// only the first one. It runs in a callback.
+func (p *Pool) hello(o *outerFrame, event jsx.Value) {
+	data, err := jsx.Get(event, "data")
+	if err != nil {
+		return
+	}
+	said, err := jsx.String(data, len(DomainHello)+30)
+	if err != nil {
+		return
+	}
+	digest, ok := ParseDomainHello(said)
+	if !ok {
+		return
+	}
+	source, err := jsx.Get(event, "source")
+	if err != nil {
+		return
+	}
+	window, err := jsx.Get(o.el, "contentWindow")
+	if err != nil || jsx.Nullish(window) || !window.Equal(source) {
+		return
+	}
+	ports, err := jsx.Get(event, "ports")
+	if err != nil {
+		return
+	}
+	if n, err := jsx.Length(ports); err != nil || n != 1 {
+		return
+	}
+	port, err := jsx.Index(ports, 0)
+	if err != nil {
+		return
+	}
+	p.Do(func() {
+		switch {
+		case p.outer != o || o.port != nil:
+		case p.opts.URL != "" && digest != p.opts.Page.Digest():
+			p.Fail(p.opts.Mismatch())
+		default:
+			p.attach(o, port)
+		}
+	})
+}
+
+func (p *Pool) attach(o *outerFrame, v jsx.Value) {
+	port, err := o.scope.Port(v)
+	if err != nil {
+		return
+	}
+	o.port = port
+	err = port.OnMessage(func(m jsx.Message) {
+		word, rest, ok := note(m)
+		ports, err := m.Ports()
+		if !ok || err != nil {
+			return
+		}
+		p.Do(func() {
+			if p.outer != o {
+				return
+			}
+			switch word {
+			case "pong":
+				o.Pong()
+			case "inner":
+				if id, err := strconv.Atoi(rest); err == nil && len(ports) == 1 {
+					p.adopt(p.slots[id], ports[0])
+				}
+			}
+		})
+	})
+	if err != nil {
+		p.Fail(err)
+		return
+	}
+	p.Assign()
+}
+
+// note reads a word from a frame. It runs in a callback.
+func note(m jsx.Message) (word, rest string, ok bool) {
+	s, err := jsx.String(m.Data, MaxNote)
+	if err != nil {
+		return "", "", false
+	}
+	return ParseNote(s)
+}
+
+// loaded runs in a callback: the frame's parser is done, and its script with it
+// unless a policy forbade it.
+func (p *Pool) loaded(o *outerFrame) {
+	_, _ = o.scope.AfterFunc(helloGrace, func() {
+		p.Do(func() {
+			if p.outer != o {
+				return
+			}
+			heard := o.port != nil
+			for _, s := range p.slots {
+				heard = heard && (s.control != nil || s.ID != 1)
+			}
+			if !heard {
+				p.Fail(p.opts.Blocked())
+			}
+		})
+	})
+}
+
+func (p *Pool) newSlot(id int) *Slot {
+	s := &Slot{ID: id, born: time.Now(), scope: jsx.NewScope(jsx.ScopeOptions{})}
+	kind := jsx.Frames
+	if p.opts.Direct {
+		kind = jsx.Workers
+	}
+	_, _ = s.scope.Add(jsx.Track(kind))
+	return s
+}
+
+// adopt takes the control port of an inner frame that has said hello.
+func (p *Pool) adopt(s *Slot, v jsx.Value) {
+	if s == nil || s.control != nil {
+		_, _ = jsx.Call(v, "close")
+		return
+	}
+	port, err := s.scope.Port(v)
+	if err != nil {
+		return
+	}
+	s.control = port
+	err = port.OnMessage(func(m jsx.Message) {
+		word, rest, ok := note(m)
+		if !ok || word != "lost" {
+			return
+		}
+		p.Do(func() { p.failed(s, rest) })
+	})
+	if err == nil {
+		err = p.prepare(s)
+	}
+	if err != nil {
+		p.Lose(s, err.Error())
+	}
+}
+
+// failed: the broker of s could not be started, or threw.
+func (p *Pool) failed(s *Slot, why string) {
+	if !p.Live(s) {
+		return
+	}
+	if strings.HasPrefix(why, "blocked") {
+		p.Fail(p.opts.Blocked())
+		return
+	}
+	p.Lose(s, "its broker failed: "+why)
+}
+
+// prepare gives the broker of s a port to the host. Jobs follow one another on it,
+// each with a generation of its own, until one is killed: then it goes with the frame.
+func (p *Pool) prepare(s *Slot) error {
+	if s.Data != nil {
+		_ = s.Data.Close()
+	}
+	p.nextGen(s)
+	s.state = SlotStarting
+	data, far, err := s.scope.Channel()
+	if err != nil {
+		return err
+	}
+	s.Data = data
+	err = data.OnMessage(func(m jsx.Message) {
+		v, err := p.keeper.Read(m)
+		p.Do(func() {
+			if !p.Live(s) || s.Data != data {
+				return
+			}
+			if err != nil {
+				p.Stop(s, protocol.ErrSecurityViolation, "the broker sent what can't be read, or too much")
+				return
+			}
+			p.keeper.Heard(s, v)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	// A slot is ready when a ping has come back, and gets another port if none does:
+	// what is posted while a port is handed on is not sure to arrive.
+	_, err = s.scope.AfterFunc(portGrace, func() {
+		p.Do(func() {
+			if p.Live(s) && s.Data == data && s.state < SlotReady {
+				if err := p.prepare(s); err != nil {
+					p.Lose(s, err.Error())
+				}
+			}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if p.opts.Direct {
+		return jsx.PostTo(s.worker, "", map[string]any{"gen": s.Gen}, far)
+	}
+	return s.control.Post(Note("run", s.Gen), far)
+}
+
+func (p *Pool) nextGen(s *Slot) {
+	p.lastGen++
+	s.Gen = p.lastGen
+}

@@ -1,0 +1,390 @@
+// @ts-check
+// WASI preview1's fd_* and path_* over the trees of wasmtree.js. Paths stay below the
+// folder of their descriptor; there are no links.
+
+/** @param {ReturnType<typeof baileyWasi>} w */
+const baileyWasiFiles = (w) => {
+  'use strict';
+  const { E, fail, range, put, vectors, view, fds, fd, open, stats, limits, tree } = w;
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }), text = new TextEncoder();
+  // The bits of rights are numbers here: there are thirty of them.
+  const R = { datasync: 1, read: 2, seek: 4, setflags: 8, sync: 16, tell: 32, write: 64, advise: 128, allocate: 256, mkdir: 512, create: 1024, linkFrom: 2048, linkTo: 4096,
+    open: 8192, readdir: 16384, readlink: 32768, renameFrom: 65536, renameTo: 131072, stat: 262144, resize: 524288, times: 1048576, fdstat: 2097152, fdresize: 4194304,
+    fdtimes: 8388608, symlink: 16777216, rmdir: 33554432, unlink: 67108864, poll: 134217728 };
+  const FILE = R.datasync | R.read | R.seek | R.setflags | R.sync | R.tell | R.write | R.advise | R.allocate | R.fdstat | R.fdresize | R.fdtimes | R.poll;
+  const DIR = R.datasync | R.setflags | R.sync | R.mkdir | R.create | R.linkFrom | R.linkTo | R.open | R.readdir | R.readlink | R.renameFrom | R.renameTo | R.stat | R.resize |
+    R.times | R.fdstat | R.fdtimes | R.symlink | R.rmdir | R.unlink;
+  for (const m of tree.mounts) open({ kind: 'dir', node: m.root, at: 0, rights: DIR, inherit: DIR | FILE, flags: 0, preopen: m.guest });
+
+  /** @param {number} n @param {number} right */
+  const dirFd = (n, right) => {
+    const f = fds.get(n) ?? fail(E.BADF);
+    if (f.kind !== 'dir') fail(E.NOTDIR);
+    return fd(n, right);
+  };
+  /** @param {number} n @param {number} right */
+  const fileFd = (n, right) => {
+    const f = fds.get(n) ?? fail(E.BADF);
+    if (f.kind === 'dir') fail(right & (R.seek | R.tell | R.allocate | R.advise) ? E.BADF : E.ISDIR);
+    if (f.kind !== 'file') fail(right & (R.seek | R.tell) || f.kind === 'in' || right & R.read ? E.SPIPE : E.INVAL);
+    return fd(n, right);
+  };
+  /** @param {any} node */
+  const writable = (node) => (node.mount.readOnly ? fail(E.ROFS) : node);
+  /** @param {number} n */
+  const countRead = (n) => {
+    if ((stats.read += n) > limits.read) throw new BaileyStop('RESOURCE_LIMIT', 'more than ' + limits.read + ' bytes read from files');
+    return n;
+  };
+  /** @param {number} n */
+  const countWritten = (n) => {
+    if ((stats.written += n) > limits.write) throw new BaileyStop('RESOURCE_LIMIT', 'more than ' + limits.write + ' bytes written to files');
+    return n;
+  };
+  /** @param {number} at @param {number} n */
+  const path = (at, n) => {
+    const b = range(at, n);
+    if (b.length > 4096) fail(E.NAMETOOLONG);
+    if (b.includes(0)) fail(E.INVAL);
+    try {
+      return utf8.decode(b);
+    } catch {
+      return fail(E.ILSEQ);
+    }
+  };
+  /** Where a path leads. The last part may be missing; everything before it is a folder.
+   * @param {any} root @param {string} p */
+  const find = (root, p) => {
+    if (!p) fail(E.NOENT);
+    if (p[0] === '/') fail(E.PERM);
+    const parts = p.split('/').filter((s) => s && s !== '.'), slash = p.endsWith('/') || /(^|\/)\.\.?$/.test(p);
+    /** @type {{dir: any, name: string}[]} */
+    const trail = [];
+    let node = root;
+    for (const [i, part] of parts.entries()) {
+      if (!node) fail(E.NOENT);
+      if (!node.dir) fail(E.NOTDIR);
+      if (part === '..') {
+        node = (trail.pop() ?? fail(E.PERM)).dir;
+        continue;
+      }
+      if (part.length > 85 && text.encode(part).length > 255) fail(E.NAMETOOLONG);
+      trail.push({ dir: node, name: part });
+      node = tree.kids(node).get(part);
+      if (!node && i < parts.length - 1 && parts.slice(i + 1).some((s) => s !== '.')) fail(E.NOENT);
+    }
+    if (node && slash && !node.dir) fail(E.NOTDIR);
+    return { node, slash, up: trail.map((t) => t.dir), ...(trail.at(-1) ?? { dir: undefined, name: '' }) };
+  };
+  /** @param {any} dir @param {string} name @param {any} node */
+  const attach = (dir, name, node) => {
+    tree.kids(dir).set(name, node);
+    dir.mtime = dir.ctime = w.now();
+  };
+  /** @param {any} dir @param {string} name */
+  const detach = (dir, name) => {
+    const node = tree.kids(dir).get(name);
+    if (node && !node.dir) node.links--;
+    tree.kids(dir).delete(name);
+    dir.mtime = dir.ctime = w.now();
+  };
+  const ns = (/** @type {number} */ ms) => BigInt(Math.round(ms * 1e3)) * 1000n;
+  /** @param {number} out @param {any} node @param {number} type */
+  const filestat = (out, node, type) => {
+    range(out, 64).fill(0);
+    if (!node) return put.u64(out + 16, type), put.u64(out + 24, 1);
+    put.u64(out, node.mount.index + 1);
+    put.u64(out + 8, node.ino);
+    put.u64(out + 16, type);
+    put.u64(out + 24, node.links);
+    put.u64(out + 32, node.size);
+    put.u64(out + 40, ns(node.atime));
+    put.u64(out + 48, ns(node.mtime));
+    put.u64(out + 56, ns(node.ctime));
+  };
+  const typeOf = (/** @type {any} */ f) => (f.kind === 'dir' ? 3 : f.kind === 'file' ? 4 : 0);
+  /** @param {any} node @param {bigint} atime @param {bigint} mtime @param {number} flags */
+  const setTimes = (node, atime, mtime, flags) => {
+    if ((flags & 3) === 3 || (flags & 12) === 12 || flags > 15) fail(E.INVAL);
+    writable(node);
+    const now = w.now();
+    if (flags & 3) node.atime = flags & 2 ? now : Number(BigInt.asUintN(64, atime) / 1000n) / 1000;
+    if (flags & 12) node.mtime = flags & 8 ? now : Number(BigInt.asUintN(64, mtime) / 1000n) / 1000;
+    node.ctime = now;
+  };
+  /** @param {any} f @param {number} size @param {boolean} grow */
+  const setSize = (f, size, grow) => {
+    if (!(size >= 0 && size <= 2 ** 32)) fail(size < 0 || size > 2 ** 53 ? E.INVAL : E.FBIG);
+    writable(f.node);
+    if (grow && size <= f.node.size) return;
+    tree.content(f.node);
+    countWritten(Math.max(0, size - f.node.size));
+    tree.resize(f.node, size);
+  };
+  /** @param {any} f @param {Uint8Array[]} list @param {number} at */
+  const readAt = (f, list, at) => {
+    const data = tree.content(f.node).subarray(0, f.node.size);
+    let got = 0;
+    for (const b of list) {
+      const part = data.subarray(at + got, at + got + b.length);
+      b.set(part);
+      got += part.length;
+    }
+    f.node.atime = w.now();
+    return countRead(got);
+  };
+  /** @param {any} f @param {Uint8Array[]} list @param {number} at */
+  const writeAt = (f, list, at) => {
+    writable(f.node);
+    const n = list.reduce((n, b) => n + b.length, 0), end = at + n;
+    if (!n) return 0;
+    if (end > 2 ** 32) fail(E.FBIG);
+    tree.content(f.node);
+    countWritten(n + Math.max(0, at - f.node.size));
+    if (end > f.node.size) tree.resize(f.node, end);
+    const data = tree.reserve(f.node, f.node.size);
+    for (const b of list) {
+      data.set(b, at);
+      at += b.length;
+    }
+    f.node.mtime = f.node.ctime = w.now();
+    return n;
+  };
+  const offset = (/** @type {bigint} */ v) => (v < 0n || v > 1n << 52n ? fail(E.INVAL) : Number(v));
+
+  /** @param {number} n @param {number} follow @param {number} at @param {number} len @param {number} oflags @param {bigint} rights @param {bigint} inherit @param {number} flags @param {number} out */
+  const pathOpen = (n, follow, at, len, oflags, rights, inherit, flags, out) => {
+    const d = dirFd(n, R.open), p = path(at, len), CREATE = 1, DIRECTORY = 2, EXCL = 4, TRUNC = 8;
+    range(out, 4);
+    if (oflags > 15 || flags > 31) fail(E.INVAL);
+    const want = Number(rights & 0x3fffffffn), hand = Number(inherit & 0x3fffffffn) & (FILE | DIR);
+    const spare = want & (FILE | DIR) & ~d.inherit;
+    if (spare || hand & ~d.inherit || (oflags & CREATE && !(d.rights & R.create)) || (oflags & TRUNC && !(d.rights & R.resize))) fail(E.NOTCAPABLE);
+    const found = find(d.node, p);
+    let node = found.node;
+    if (!node) {
+      if (!(oflags & CREATE)) fail(E.NOENT);
+      if (oflags & DIRECTORY) fail(E.INVAL);
+      if (found.slash) fail(E.ISDIR);
+      writable(found.dir);
+      if (fds.size >= limits.files + 3) fail(E.MFILE);
+      countWritten(512); // what a name costs
+      attach(found.dir, found.name, (node = tree.make(false, found.dir.mount, w.now())));
+      node.dirty = true;
+    } else {
+      if (oflags & CREATE && oflags & EXCL) fail(E.EXIST);
+      if (oflags & DIRECTORY && !node.dir) fail(E.NOTDIR);
+      if (node.dir && (oflags & TRUNC || want & (R.write | R.fdresize | R.allocate) && !(oflags & DIRECTORY) && !(want & R.readdir))) fail(E.ISDIR);
+      if (!node.dir && (oflags & TRUNC || (want & R.write && node.mount.readOnly && !(want & R.readdir)))) writable(node);
+      if (fds.size >= limits.files + 3) fail(E.MFILE);
+      if (oflags & TRUNC) {
+        node.data = BAILEY_EMPTY;
+        node.size = 0;
+        node.dirty = true;
+        node.mtime = node.ctime = w.now();
+      }
+    }
+    put.u32(out, open({ kind: node.dir ? 'dir' : 'file', node, at: 0, rights: want & (node.dir ? DIR : FILE), inherit: hand, flags }));
+  };
+
+  /** @param {number} n @param {number} buf @param {number} len @param {bigint} cookie @param {number} used */
+  const readdir = (n, buf, len, cookie, used) => {
+    const f = dirFd(n, R.readdir), room = range(buf, len);
+    range(used, 4);
+    if (cookie === 0n || !f.rows) {
+      f.rows = [['.', f.node], ['..', f.node], ...tree.kids(f.node)];
+      f.node.atime = w.now();
+    }
+    let at = 0;
+    const head = new DataView(new ArrayBuffer(24));
+    for (let i = Number(cookie); i < f.rows.length && at < room.length; i++) {
+      const [name, node] = f.rows[i], encoded = text.encode(name);
+      head.setBigUint64(0, BigInt(i + 1), true);
+      head.setBigUint64(8, BigInt(node.ino), true);
+      head.setUint32(16, encoded.length, true);
+      head.setUint8(20, node.dir ? 3 : 4);
+      for (const b of [new Uint8Array(head.buffer), encoded]) {
+        const part = b.subarray(0, room.length - at);
+        room.set(part, at);
+        at += part.length;
+      }
+    }
+    put.u32(used, at);
+  };
+
+  /** @param {any} from @param {any} to */
+  const rename = (from, to) => {
+    if (!from.node) fail(E.NOENT);
+    if (!from.dir || !to.dir) fail(10); // the folder of a descriptor itself: EBUSY
+    if (from.dir.mount !== to.dir.mount) fail(E.XDEV);
+    writable(from.dir);
+    if (to.node === from.node) return;
+    if (from.node.dir && to.up.includes(from.node)) fail(E.INVAL);
+    if (to.node) {
+      if (from.node.dir && !to.node.dir) fail(E.NOTDIR);
+      if (!from.node.dir && to.node.dir) fail(E.ISDIR);
+      if (to.node.dir && tree.kids(to.node).size) fail(E.NOTEMPTY);
+    } else if (to.slash && !from.node.dir) fail(E.NOTDIR);
+    tree.kids(to.dir);
+    if (from.node.dir) loadAll(from.node);
+    if (to.node) detach(to.dir, to.name);
+    tree.kids(from.dir).delete(from.name);
+    from.dir.mtime = from.dir.ctime = w.now();
+    attach(to.dir, to.name, from.node);
+  };
+  /** A folder that moves has to be known, for its files to be listed as moved. @param {any} dir */
+  const loadAll = (dir) => {
+    for (const node of tree.kids(dir).values()) if (node.dir) loadAll(node);
+  };
+  /** @param {number} n @param {number} at @param {number} len @param {boolean} dir */
+  const remove = (n, at, len, dir) => {
+    const found = find(dirFd(n, dir ? R.rmdir : R.unlink).node, path(at, len));
+    if (!found.node) fail(E.NOENT);
+    if (dir && !found.node.dir) fail(E.NOTDIR);
+    if (!dir && found.node.dir) fail(E.ISDIR);
+    if (!found.dir) fail(E.INVAL);
+    writable(found.dir);
+    if (dir && tree.kids(found.node).size) fail(E.NOTEMPTY);
+    detach(found.dir, found.name);
+  };
+
+  /** @type {Record<string, (...a: any[]) => any>} */
+  const functions = {
+    fd_advise: (n, off, len, advice) => {
+      fileFd(n, R.advise);
+      if (advice > 5 || off < 0n || len < 0n) fail(E.INVAL);
+    },
+    fd_allocate: (n, off, len) => {
+      const f = fileFd(n, R.allocate);
+      if (len <= 0n) fail(E.INVAL);
+      setSize(f, offset(off) + offset(len), true);
+    },
+    fd_close: (n) => (fd(n), void fds.delete(n)),
+    fd_datasync: (n) => void fd(n, fds.get(n)?.kind === 'file' || fds.get(n)?.kind === 'dir' ? R.datasync : 0),
+    fd_sync: (n) => void fd(n, fds.get(n)?.kind === 'file' || fds.get(n)?.kind === 'dir' ? R.sync : 0),
+    fd_fdstat_get: (n, out) => {
+      const f = fd(n);
+      range(out, 24).fill(0);
+      view().setUint8(out >>> 0, typeOf(f));
+      view().setUint16((out >>> 0) + 2, f.flags, true);
+      put.u64(out + 8, f.rights);
+      put.u64(out + 16, f.inherit);
+    },
+    fd_fdstat_set_flags: (n, flags) => {
+      const f = fd(n, R.setflags);
+      if (flags > 31) fail(E.INVAL);
+      if (flags & 26) fail(E.NOTSUP); // the sync flags can't be set later
+      f.flags = flags;
+    },
+    fd_fdstat_set_rights: (n, rights, inherit) => {
+      const f = fd(n), r = Number(BigInt.asUintN(64, rights)), i = Number(BigInt.asUintN(64, inherit));
+      if (r > 2 ** 30 || i > 2 ** 30 || r & ~f.rights || i & ~f.inherit) fail(E.NOTCAPABLE);
+      f.rights = r;
+      f.inherit = i;
+    },
+    fd_filestat_get: (n, out) => {
+      const f = fd(n, R.fdstat);
+      filestat(out, f.node, typeOf(f));
+    },
+    fd_filestat_set_size: (n, size) => setSize(fileFd(n, R.fdresize), Number(size), false),
+    fd_filestat_set_times: (n, atime, mtime, flags) => {
+      const f = fd(n, R.fdtimes);
+      setTimes(f.node ?? fail(E.INVAL), atime, mtime, flags);
+    },
+    fd_pread: (n, iovs, count, off, out) => {
+      const f = fileFd(n, R.read | R.seek);
+      range(out, 4);
+      put.u32(out, readAt(f, vectors(iovs, count), offset(off)));
+    },
+    fd_pwrite: (n, iovs, count, off, out) => {
+      const f = fileFd(n, R.write | R.seek);
+      range(out, 4);
+      put.u32(out, writeAt(f, vectors(iovs, count), f.flags & 1 ? f.node.size : offset(off)));
+    },
+    fd_read: (n, iovs, count, out) => {
+      const f = fd(n, R.read);
+      range(out, 4);
+      if (f.kind === 'dir') fail(E.ISDIR);
+      if (f.kind === 'in') return put.u32(out, w.readStream(f, iovs, count));
+      const got = readAt(f, vectors(iovs, count), f.at);
+      f.at += got;
+      put.u32(out, got);
+    },
+    fd_write: (n, iovs, count, out) => {
+      const f = fd(n, R.write);
+      range(out, 4);
+      if (f.kind === 'out') return put.u32(out, w.writeStream(f, iovs, count));
+      const list = vectors(iovs, count);
+      if (f.flags & 1) f.at = f.node.size;
+      const sent = writeAt(f, list, f.at);
+      f.at += sent;
+      put.u32(out, sent);
+    },
+    fd_prestat_get: (n, out) => {
+      const p = fd(n).preopen ?? fail(E.BADF);
+      range(out, 8);
+      put.u32(out, 0);
+      put.u32(out + 4, text.encode(p).length);
+    },
+    fd_prestat_dir_name: (n, at, len) => {
+      const p = text.encode(fd(n).preopen ?? fail(E.BADF));
+      if (len < p.length) fail(E.NAMETOOLONG);
+      range(at, p.length).set(p);
+    },
+    fd_readdir: readdir,
+    fd_renumber: (from, to) => {
+      const f = fd(from);
+      fd(to);
+      fds.delete(from);
+      fds.set(to, f);
+    },
+    fd_seek: (n, off, whence, out) => {
+      const f = fileFd(n, off === 0n && whence === 1 ? R.tell : R.seek);
+      if (whence > 2) fail(E.INVAL);
+      const at = BigInt([0, f.at, f.node.size][whence]) + off;
+      if (at < 0n || at > 1n << 52n) fail(E.INVAL);
+      range(out, 8);
+      f.at = Number(at);
+      put.u64(out, at);
+    },
+    fd_tell: (n, out) => put.u64(out, fileFd(n, R.tell).at),
+    path_create_directory: (n, at, len) => {
+      const found = find(dirFd(n, R.mkdir).node, path(at, len));
+      if (found.node) fail(E.EXIST);
+      writable(found.dir);
+      countWritten(512);
+      attach(found.dir, found.name, tree.make(true, found.dir.mount, w.now()));
+    },
+    path_filestat_get: (n, _, at, len, out) => {
+      const { node } = find(dirFd(n, R.stat).node, path(at, len));
+      if (!node) fail(E.NOENT);
+      filestat(out, node, node.dir ? 3 : 4);
+    },
+    path_filestat_set_times: (n, _, at, len, atime, mtime, flags) => {
+      const { node } = find(dirFd(n, R.times).node, path(at, len));
+      setTimes(node ?? fail(E.NOENT), atime, mtime, flags);
+    },
+    path_link: (n, _, at, len, to, toAt, toLen) => {
+      const found = find(dirFd(n, R.linkFrom).node, path(at, len));
+      if (!found.node) fail(E.NOENT);
+      if (find(dirFd(to, R.linkTo).node, path(toAt, toLen)).node) fail(E.EXIST);
+      fail(found.node.dir ? E.PERM : E.NOTSUP);
+    },
+    path_open: pathOpen,
+    path_readlink: (n, at, len) => {
+      const { node } = find(dirFd(n, R.readlink).node, path(at, len));
+      fail(node ? E.INVAL : E.NOENT);
+    },
+    path_remove_directory: (n, at, len) => remove(n, at, len, true),
+    path_rename: (n, at, len, to, toAt, toLen) => {
+      const from = find(dirFd(n, R.renameFrom).node, path(at, len));
+      rename(from, find(dirFd(to, R.renameTo).node, path(toAt, toLen)));
+    },
+    path_symlink: (_, __, n, at, len) => {
+      if (find(dirFd(n, R.symlink).node, path(at, len)).node) fail(E.EXIST);
+      fail(E.NOTSUP);
+    },
+    path_unlink_file: (n, at, len) => remove(n, at, len, false),
+  };
+  return functions;
+};

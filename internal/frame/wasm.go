@@ -1,0 +1,66 @@
+package frame
+
+import (
+	_ "embed" // for the workers' scripts
+	"sync"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// What an untrusted WebAssembly program runs in: the frames of an enclave, a broker of its
+// own kind (wasmbroker.js), and below that, for each run, a worker with our WASI in it
+// (wasmtree.js, wasi.js, wasifiles.js, wasmrun.js). A direct pool has the same without
+// the frames.
+
+var (
+	//go:embed wasmbroker.js
+	wasmBrokerText string
+	//go:embed wasmtree.js
+	wasmTreeText string
+	//go:embed wasi.js
+	wasiText string
+	//go:embed wasifiles.js
+	wasiFilesText string
+	//go:embed wasmrun.js
+	wasmRunText string
+)
+
+// What the broker of a WebAssembly program says: a string, or bytes that begin with one of
+// these, and the generation as a u32. The worker below says the same without a generation,
+// and each output by itself.
+const (
+	WasmReady = "ready" // the broker is up
+	WasmPong  = "pong"
+
+	WasmStarted byte = 1 // a worker has the module
+	WasmOutput  byte = 2 // {u8 descriptor, u32 length, bytes}…
+	WasmInput   byte = 3 // the program waits for input
+	WasmExit    byte = 4 // u32 code, stats, changes
+	WasmFailed  byte = 5 // string code, string message, stats
+	WasmAsk     byte = 6 // u32 id, u8 kind, u8 mount, string path
+	WasmResult  byte = 7 // string: results of an exported function, as JSON
+)
+
+// Kinds of WasmAsk.
+const (
+	WasmAskDir  = 1
+	WasmAskFile = 2
+	WasmAskFunc = 7
+)
+
+// Kinds of change in WasmExit.
+const (
+	WasmRemove byte = 1 + iota
+	WasmRemoveDir
+	WasmMakeDir
+	WasmWrite  // bytes
+	WasmRename // string: the new path
+)
+
+var wasmBrokerProgram = sync.OnceValue(func() string {
+	return "(()=>{'use strict';" + jsx.PackedJS + wasmBrokerText + "baileyWasmBroker(self)})()"
+})
+
+var wasmRunnerProgram = sync.OnceValue(func() string {
+	return "(()=>{'use strict';" + jsx.PackedJS + wasmTreeText + wasiText + wasiFilesText + wasmRunText + "baileyRun(self)})()"
+})

@@ -1,0 +1,156 @@
+// @ts-check
+// The broker of WebAssembly programs: a trusted worker between the host and the worker
+// below it in which one program runs. It keeps compiled modules and a worker that waits,
+// counts what comes up, gathers small output, and ends what is too much. From below it
+// takes byte arrays only; what the first byte says is in wasm.go.
+const baileyWasmBroker = (/** @type {any} */ scope) => {
+  'use strict';
+  const GATHER = 4, FULL = 64 << 10;
+  /** @type {Blob} */
+  let runtime;
+  /** @type {(url: string) => any} */
+  let trust = (url) => url;
+  /** Compiled, or being compiled. @type {Map<number, Promise<WebAssembly.Module>>} */
+  const modules = new Map();
+  /** @type {any} */
+  let spare;
+  const spawn = () => {
+    const url = URL.createObjectURL(runtime), worker = /** @type {any} */ (new Worker(trust(url)));
+    worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
+    // Until it runs something, only its own script can fail there.
+    worker.onerror = (/** @type {ErrorEvent} */ e) => {
+      e.preventDefault();
+      worker.broken = e.message || 'blocked: the worker below the broker could not start';
+      worker.failed?.(worker.broken);
+    };
+    return worker;
+  };
+  const stock = () => {
+    if (spare?.broken) spare = spare.done();
+    spare ??= spawn();
+  };
+
+  /** @param {MessagePort} port @param {any} start */
+  const begin = (port, start) => {
+    const { gen } = start, limits = start.limits;
+    let over = false, output = 0, gathered = 0, asks = 0;
+    /** @type {any} */
+    let worker, timer = 0;
+    /** @type {Uint8Array[]} */
+    let pieces = [];
+    /** A message to the host: what it is, whose, what. @param {number} op @param {Uint8Array[]} parts */
+    const tell = (op, parts) => {
+      const n = parts.reduce((n, b) => n + b.length, 5), m = new Uint8Array(n);
+      m[0] = op;
+      new DataView(m.buffer).setUint32(1, gen, true);
+      let at = 5;
+      for (const b of parts) {
+        m.set(b, at);
+        at += b.length;
+      }
+      port.postMessage(m, [m.buffer]);
+    };
+    const flush = () => {
+      clearTimeout(timer);
+      timer = 0;
+      if (pieces.length) tell(2, pieces);
+      pieces = [];
+      gathered = 0;
+    };
+    const drop = () => {
+      over = true;
+      clearTimeout(deadline);
+      clearTimeout(timer);
+      worker?.done();
+    };
+    const stop = (/** @type {string} */ code, /** @type {string} */ message) => {
+      if (over) return;
+      flush();
+      drop();
+      const p = new Packer();
+      p.string(code);
+      p.string(message);
+      for (let i = 0; i < 3; i++) p.f64(0);
+      p.u32(0);
+      p.f64(0);
+      tell(5, [p.packed()]);
+      port.postMessage('idle');
+      stock();
+    };
+    const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+    const head = (/** @type {number} */ fd, /** @type {number} */ n) => {
+      const h = new Uint8Array(5);
+      h[0] = fd;
+      new DataView(h.buffer).setUint32(1, n, true);
+      return h;
+    };
+    const heard = (/** @type {MessageEvent} */ e) => {
+      if (over) return;
+      const m = e.data;
+      if (!(m instanceof Uint8Array) || !m.length) return stop('SECURITY_VIOLATION', 'only bytes are taken');
+      const op = m[0];
+      if (op === 2) {
+        if ((m[1] !== 1 && m[1] !== 2) || m.length < 3) return stop('SECURITY_VIOLATION', 'output that is none');
+        if ((output += m.length - 2) > limits.output) return stop('OUTPUT_TOO_LARGE', 'more than ' + limits.output + ' bytes of output');
+        pieces.push(head(m[1], m.length - 2), m.subarray(2));
+        if ((gathered += m.length + 3) >= FULL) flush();
+        else timer ||= setTimeout(flush, GATHER);
+        return;
+      }
+      if (op < 3 || op > 7 || m.length > limits.message) return stop('SECURITY_VIOLATION', 'a message of kind ' + op + ' with ' + m.length + ' bytes');
+      if (op === 6 && ++asks > limits.asks) return stop('RESOURCE_LIMIT', 'more than ' + limits.asks + ' questions to the host');
+      flush();
+      tell(op, [m.subarray(1)]);
+      if (op === 4 || op === 5) {
+        drop();
+        port.postMessage('idle');
+        stock();
+      }
+    };
+    const compiled = modules.get(start.module);
+    if (!compiled) stop('SANDBOX_ERROR', 'the module is not here');
+    else
+      compiled.then(
+        (module) => {
+          if (over) return;
+          stock();
+          worker = spare;
+          spare = undefined;
+          worker.onmessage = heard;
+          worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
+          worker.failed = (/** @type {string} */ why) => stop('SANDBOX_ERROR', why);
+          tell(1, []);
+          const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
+          worker.postMessage({ module, config, tree, stdin }, list);
+        },
+        (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
+      );
+    return { gen, drop, take: (/** @type {any} */ m) => over || worker?.postMessage(m, m.data ? [m.data.buffer] : []) };
+  };
+
+  /** @param {MessagePort} port */
+  const attach = (port) => {
+    /** @type {ReturnType<typeof begin> | undefined} */
+    let run;
+    port.onmessage = (e) => {
+      const m = e.data;
+      if (m.op === 'ping') port.postMessage('pong');
+      else if (m.op === 'module') (modules.set(m.id, m.code instanceof WebAssembly.Module ? Promise.resolve(m.code) : WebAssembly.compile(m.code)), modules.get(m.id)?.catch(() => {}));
+      else if (m.op === 'forget') modules.delete(m.id);
+      else if (m.op === 'start') {
+        run?.drop();
+        run = begin(port, m);
+      } else if (m.gen === run?.gen) run?.take(m);
+    };
+    port.postMessage('ready');
+    stock();
+  };
+
+  scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    if (!e.data.runtime) return attach(e.ports[0]);
+    runtime = e.data.runtime;
+    const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
+    if (policy) trust = (url) => policy.createScriptURL(url);
+    scope.postMessage('up');
+  };
+};

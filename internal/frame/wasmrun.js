@@ -1,0 +1,251 @@
+// @ts-check
+// The worker in which one WebAssembly program runs, once: it waits with everything loaded,
+// gets the module and its files, runs, says how it ended, and is terminated by the broker.
+// Nothing of it is used again.
+const baileyRun = (/** @type {any} */ scope) => {
+  'use strict';
+  const post = scope.postMessage.bind(scope), { Memory, Table, Global } = WebAssembly;
+  const WA = /** @type {any} */ (WebAssembly), hasJSPI = typeof WA.Suspending === 'function' && typeof WA.promising === 'function';
+  // Small pieces go out as they come, so that they are there if the program is killed;
+  // a flood of them is gathered, and its last CHUNK may then be missing.
+  const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 256, WINDOW = 16;
+  const send = (/** @type {any} */ packer) => {
+    const b = packer.packed();
+    post(b, [b.buffer]);
+  };
+  const pack = (/** @type {number} */ op) => {
+    const p = new Packer();
+    p.u8(op);
+    return p;
+  };
+
+  const run = async (/** @type {any} */ start) => {
+    const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.suspend !== false;
+    let written = 0, pieces = 0, window = 0, credit = limits.credit;
+    /** @type {{fd: number, bytes: Uint8Array, n: number} | undefined} */
+    let held;
+    const flush = () => {
+      const h = held;
+      held = undefined;
+      if (h) emit(h.fd, h.bytes.subarray(0, h.n));
+    };
+    const emit = (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
+      credit -= b.length;
+      const m = new Uint8Array(2 + b.length);
+      m[0] = 2;
+      m[1] = fd;
+      m.set(b, 2);
+      post(m, [m.buffer]);
+    };
+    // --- what the program's streams are ---------------------------------------------
+    /** @type {Uint8Array | undefined} */
+    let input = start.stdin;
+    let ended = !!config.wholeInput, fed = 0;
+    /** @type {Map<number, (data: any) => void>} */
+    const answers = new Map();
+    let asked = 0;
+    /** @type {{ok: () => void, promise: Promise<void>} | undefined} */
+    let arrival;
+    /** @type {{ok: () => void, promise: Promise<void>} | undefined} */
+    let room;
+    const later = () => {
+      /** @type {any} */
+      const l = {};
+      l.promise = new Promise((ok) => (l.ok = ok));
+      return l;
+    };
+    const host = {
+      flush,
+      put: (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
+        const left = limits.output - written, over = b.length > left;
+        if (over) b = b.subarray(0, left);
+        written += b.length;
+        const now = performance.now();
+        if (now - window > WINDOW) {
+          window = now;
+          pieces = 0;
+          if (held && held.fd === fd && held.n + b.length > BIG) flush();
+        }
+        if (held && held.fd !== fd) flush();
+        if (!held && (++pieces <= BURST || b.length >= CHUNK)) emit(fd, b);
+        else {
+          held ??= { fd, bytes: new Uint8Array(CHUNK), n: 0 };
+          while (b.length && held) {
+            const part = b.subarray(0, CHUNK - held.n);
+            held.bytes.set(part, held.n);
+            held.n += part.length;
+            b = b.subarray(part.length);
+            if (held.n === CHUNK) {
+              flush();
+              if (b.length) held = { fd, bytes: new Uint8Array(CHUNK), n: 0 };
+            }
+          }
+        }
+        if (over) throw new BaileyStop('OUTPUT_TOO_LARGE', 'more than ' + limits.output + ' bytes of output');
+      },
+      room: () => credit > 0,
+      wait: () => (flush(), credit > 0 ? Promise.resolve() : (room ??= later()).promise),
+      input: () => (input?.length ? input : ended ? BAILEY_EMPTY : undefined),
+      take: (/** @type {number} */ n) => {
+        const part = (input ?? BAILEY_EMPTY).subarray(0, n);
+        input = input?.subarray(part.length);
+        fed += part.length;
+        return part;
+      },
+      more: () => {
+        flush();
+        if (input?.length || ended) return Promise.resolve();
+        if (!arrival) {
+          arrival = later();
+          send(pack(3));
+        }
+        return /** @type {any} */ (arrival).promise;
+      },
+    };
+    scope.onmessage = (/** @type {MessageEvent} */ e) => {
+      const m = e.data;
+      if (m.op === 'ack') {
+        credit += m.n;
+        if (credit > 0) room?.ok(), (room = undefined);
+      } else if (m.op === 'in') {
+        if (m.data.length) input = m.data;
+        else ended = true;
+        arrival?.ok();
+        arrival = undefined;
+      } else if (m.op === 'answer') {
+        answers.get(m.id)?.(m);
+        answers.delete(m.id);
+      }
+    };
+    /** Asks the host. @type {(kind: number, mount: number, path: string) => Promise<any>} */
+    const ask = (kind, mount, path) => {
+      flush();
+      const p = pack(6), id = ++asked;
+      p.u32(id);
+      p.u8(kind);
+      p.u8(mount);
+      p.string(path);
+      send(p);
+      return new Promise((ok, no) => answers.set(id, (m) => (m.errno ? no(m.errno) : ok(m.data))));
+    };
+    // --- the program -------------------------------------------------------------------
+    /** @type {any} */
+    let wasi;
+    /** @type {any} */
+    let tree;
+    /** @type {WebAssembly.Memory | undefined} */
+    let memory;
+    const now = () => (wasi ? wasi.now() : Date.now());
+    /** Numbers thrown are errnos; what waits is called again. @type {(fn: (...a: any[]) => any) => (...a: any[]) => any} */
+    const guard = (fn) => {
+      /** @type {(...a: any[]) => any} */
+      const call = (...a) => {
+        try {
+          const r = fn(...a);
+          return r instanceof Promise ? r.then(() => 0, failed) : 0;
+        } catch (e) {
+          if (e instanceof BaileyWait) {
+            if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: files have to be mounted as a snapshot');
+            return e.start().then(() => call(...a), failed);
+          }
+          return failed(e);
+        }
+      };
+      return call;
+    };
+    const failed = (/** @type {unknown} */ e) => {
+      if (typeof e === 'number') return e;
+      throw e;
+    };
+    const WAITS = /^(fd_(read|write|pread|pwrite|readdir|allocate|filestat_set_size)|poll_oneoff|path_)/;
+    /** @type {any} */
+    const imports = Object.create(null);
+    const finish = async (/** @type {number} */ code) => {
+      flush();
+      const p = pack(4);
+      p.u32(code);
+      stats(p);
+      await tree.changes(p);
+      send(p);
+    };
+    const stats = (/** @type {any} */ p) => {
+      p.f64(wasi?.stats.read ?? 0);
+      p.f64(wasi?.stats.written ?? 0);
+      p.f64(memory?.buffer.byteLength ?? 0);
+      p.u32(wasi?.stats.opened ?? 0);
+      p.f64(fed);
+    };
+    const lose = (/** @type {string} */ code, /** @type {string} */ message) => {
+      flush();
+      const p = pack(5);
+      p.string(code);
+      p.string(message.slice(0, 1000));
+      stats(p);
+      send(p);
+    };
+    try {
+      tree = baileyTree(start.tree, limits, ask, now);
+      wasi = baileyWasi(config, host, tree, suspends);
+      Object.assign(wasi.functions, baileyWasiFiles(wasi));
+      const preview1 = Object.create(null);
+      for (const [name, fn] of Object.entries(wasi.functions)) {
+        const call = guard(fn);
+        preview1[name] = suspends && WAITS.test(name) ? new WA.Suspending(call) : call;
+      }
+      for (const { module, name, kind } of WebAssembly.Module.imports(start.module)) {
+        imports[module] ??= Object.create(null);
+        if (module === 'wasi_snapshot_preview1' && kind === 'function') {
+          if (preview1[name]) imports[module][name] = preview1[name];
+        } else if (kind === 'function' && config.hostFuncs?.includes(module + '\0' + name)) imports[module][name] = foreign(module, name);
+        else if (kind === 'memory') memory = imports[module][name] = new Memory(config.memory);
+        else if (kind === 'table') imports[module][name] = new Table(config.table);
+      }
+      /** A function of the host's: numbers there, numbers back. @type {(module: string, name: string) => any} */
+      function foreign(module, name) {
+        if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: a module cannot call functions of the host');
+        return new WA.Suspending((/** @type {any[]} */ ...a) =>
+          ask(7, 0, JSON.stringify([module, name, a.map((v) => (typeof v === 'bigint' ? 'n' + v : Object.is(v, -0) ? '-0' : String(v)))])).then((b) => {
+            const s = new TextDecoder().decode(b);
+            return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
+          }));
+      }
+      const instance = await WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (start.module), imports), ex = /** @type {any} */ (instance.exports);
+      for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
+      if (ex.memory instanceof Memory) memory = ex.memory;
+      wasi.setMemory(memory ?? new Memory({ initial: 0, maximum: 0 }));
+      const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends ? WA.promising(fn)(...a) : fn(...a));
+      if (config.call === undefined) {
+        await call(ex._start);
+      } else {
+        if (typeof ex._initialize === 'function') await call(ex._initialize);
+        const fn = ex[config.call];
+        if (typeof fn !== 'function') throw new BaileyStop('INVALID_PARAMS', 'the module exports no function ' + JSON.stringify(config.call));
+        const r = await call(fn, ...config.params.map((/** @type {string} */ s) => (s[0] === 'n' ? BigInt(s.slice(1)) : Number(s))));
+        const results = r === undefined ? [] : Array.isArray(r) ? r : [r];
+        const p = pack(7);
+        p.string(JSON.stringify(results.map((v) => (typeof v === 'bigint' ? 'n' + v : v instanceof Global || typeof v === 'object' ? 'null' : Object.is(v, -0) ? '-0' : String(v)))));
+        flush();
+        send(p);
+      }
+      await finish(0);
+    } catch (err) {
+      const e = /** @type {any} */ (err);
+      if (e instanceof BaileyExit) return await finish(e.code);
+      if (e instanceof BaileyStop) return lose(e.code, e.message);
+      const name = String(e?.name ?? 'Error'), message = String(e?.message ?? e);
+      lose(e instanceof WebAssembly.LinkError ? 'INVALID_PARAMS' : 'EXECUTION_ERROR', name + ': ' + message);
+    }
+  };
+  scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    scope.onmessage = null;
+    run(e.data).catch((err) => {
+      const p = pack(5);
+      p.string('SANDBOX_ERROR');
+      p.string(String(err).slice(0, 1000));
+      for (let i = 0; i < 3; i++) p.f64(0);
+      p.u32(0);
+      p.f64(0);
+      send(p);
+    });
+  };
+};

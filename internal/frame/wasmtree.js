@@ -1,0 +1,168 @@
+// @ts-check
+// The files of one run of a WebAssembly program: trees in memory, one a mount. A tree
+// came with the run (snapshot), or comes folder by folder and file by file as it is asked
+// for (lazy). What the program changes stays here; at the end changes() lists it for the
+// host, which compares and swaps. Errors are thrown as numbers, WASI preview1's errno.
+
+/** What is read from a packed message of the host's: the twin of jsx.Packer. */
+class BaileyUnpacker {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = 0;
+    this.text = new TextDecoder('utf-8', { ignoreBOM: true });
+  }
+  u8() {
+    return this.bytes[this.at++];
+  }
+  u32() {
+    return (this.at += 4), this.view.getUint32(this.at - 4, true);
+  }
+  f64() {
+    return (this.at += 8), this.view.getFloat64(this.at - 8, true);
+  }
+  raw() {
+    const n = this.u32();
+    return this.bytes.subarray(this.at, (this.at += n));
+  }
+  string() {
+    return this.text.decode(this.raw());
+  }
+}
+
+/** Thrown by what has to wait for the host: the call is made again when it has settled. */
+class BaileyWait {
+  /** @param {() => Promise<unknown>} start */
+  constructor(start) {
+    this.start = start;
+  }
+}
+
+/** @typedef {{ino: number, dir: boolean, kids?: Map<string, BaileyNode>, data?: Uint8Array, size: number, mtime: number, atime: number,
+ *   ctime: number, links: number, mount: BaileyMount, from?: string, dirty: boolean, wait?: Promise<unknown>}} BaileyNode */
+/** @typedef {{index: number, guest: string, readOnly: boolean, lazy: boolean, root: BaileyNode, was: Map<string, BaileyNode>}} BaileyMount */
+
+const BAILEY_EMPTY = new Uint8Array(0);
+
+/** @param {Uint8Array | undefined} packed @param {{files: number, write: number}} limits
+ *  @param {(kind: number, mount: number, path: string) => Promise<Uint8Array>} ask the host, for lazy mounts
+ *  @param {() => number} now ms */
+const baileyTree = (packed, limits, ask, now) => {
+  'use strict';
+  const E = { IO: 29, ISDIR: 31, NOENT: 44, NOTDIR: 54 };
+  let inodes = 0;
+  /** @type {(dir: boolean, mount: BaileyMount, mtime: number, from?: string) => BaileyNode} */
+  const make = (dir, mount, mtime, from) => ({
+    ino: ++inodes, dir, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false,
+  });
+  /** Adds what the host lists below a folder. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
+  const list = (u, dir, base) => {
+    const mount = dir.mount;
+    let parent = dir, prefix = '';
+    for (let n = u.u32(); n > 0; n--) {
+      const path = u.string(), kind = u.u8(), mtime = u.f64(), size = u.f64(), cut = path.lastIndexOf('/');
+      if (prefix !== path.slice(0, cut + 1)) {
+        prefix = path.slice(0, cut + 1);
+        parent = dir;
+        for (const name of prefix.split('/')) if (name) parent = /** @type {BaileyNode} */ (parent.kids?.get(name));
+      }
+      const node = make(kind === 1, mount, mtime, base + path);
+      node.size = node.dir ? 0 : size;
+      if (mount.lazy) node.kids = node.data = undefined;
+      else if (!node.dir) node.data = u.raw();
+      mount.was.set(base + path, node);
+      /** @type {Map<string, BaileyNode>} */ (parent.kids).set(path.slice(cut + 1), node);
+    }
+  };
+  /** @type {BaileyMount[]} */
+  const mounts = [];
+  const u = new BaileyUnpacker(packed ?? new Uint8Array(4));
+  for (let n = u.u32(), i = 0; i < n; i++) {
+    const guest = u.string(), flags = u.u8();
+    const mount = /** @type {BaileyMount} */ ({ index: i, guest, readOnly: !!(flags & 1), lazy: !!(flags & 2), was: new Map() });
+    mount.root = make(true, mount, now(), '');
+    mounts.push(mount);
+    if (mount.lazy) mount.root.kids = undefined;
+    else list(u, mount.root, '');
+  }
+  /** Asks for what a node lacks, once. @param {BaileyNode} node @returns {never} */
+  const need = (node) => {
+    throw new BaileyWait(() => (node.wait ??= load(node).finally(() => (node.wait = undefined))));
+  };
+  /** @param {BaileyNode} node */
+  const load = async (node) => {
+    const answer = await ask(node.dir ? 1 : 2, node.mount.index, node.from ?? '');
+    if (node.dir) {
+      node.kids = new Map();
+      list(new BaileyUnpacker(answer), node, node.from ? node.from + '/' : '');
+    } else {
+      node.data = answer;
+      node.size = answer.length;
+    }
+  };
+  /** @param {BaileyNode} dir @returns {Map<string, BaileyNode>} */
+  const kids = (dir) => (dir.dir ? (dir.kids ?? need(dir)) : fail(E.NOTDIR));
+  /** @param {number} errno @returns {never} */
+  const fail = (errno) => {
+    throw errno;
+  };
+  /** The bytes of a file. @param {BaileyNode} f */
+  const content = (f) => f.data ?? need(f);
+  /** Gives a file room for size bytes, and a buffer of its own. @param {BaileyNode} f @param {number} size */
+  const reserve = (f, size) => {
+    const old = content(f);
+    if (f.dirty && old.length >= size) return old;
+    const next = new Uint8Array(Math.max(size, f.dirty ? Math.min(old.length * 2, old.length + (64 << 20)) : 0));
+    next.set(f.size < old.length ? old.subarray(0, Math.min(f.size, size)) : old.subarray(0, size));
+    f.dirty = true;
+    return (f.data = next);
+  };
+  /** @param {BaileyNode} f @param {number} size */
+  const resize = (f, size) => {
+    if (size < f.size) reserve(f, f.size).fill(0, size, f.size);
+    else reserve(f, size);
+    f.size = size;
+    f.mtime = f.ctime = now();
+  };
+  /** Visits every node that is loaded. @param {BaileyNode} dir @param {string} prefix @param {(path: string, node: BaileyNode) => void} visit */
+  const walk = (dir, prefix, visit) => {
+    for (const [name, node] of dir.kids ?? []) {
+      visit(prefix + name, node);
+      if (node.dir) walk(node, prefix + name + '/', visit);
+    }
+  };
+  /** What the host has to do, packed, in an order in which it can be done: renames, what
+   * goes (the deepest first), what comes. A file that moved and was never read is renamed.
+   * @param {any} out a Packer */
+  const changes = async (out) => {
+    /** @type {((p: any) => void)[]} */
+    const rows = [];
+    for (const m of mounts) {
+      if (m.readOnly) continue;
+      /** @type {Map<string, BaileyNode>} */
+      const is = new Map();
+      walk(m.root, '', (path, node) => is.set(path, node));
+      const row = (/** @type {number} */ kind, /** @type {string} */ path, /** @type {(p: any) => void} */ more = () => {}) =>
+        rows.push((p) => (p.u8(kind), p.u8(m.index), p.string(path), more(p)));
+      const gone = [...m.was].filter(([path, node]) => is.get(path)?.dir !== node.dir), left = new Set(gone.map(([path]) => path));
+      const made = [...is].filter(([path, node]) => m.was.get(path)?.dir !== node.dir);
+      for (const [path, node] of made) if (node.dir) row(3, path);
+      for (const [path, node] of is) {
+        if (node.dir || (m.was.get(path) === node && !node.dirty)) continue;
+        if (!node.dirty && node.from !== undefined && left.has(node.from) && m.was.get(node.from) === node && !m.was.has(path)) {
+          left.delete(node.from);
+          const from = node.from;
+          row(5, from, (p) => p.string(path));
+          continue;
+        }
+        if (!node.data) await load(node);
+        row(4, path, (p) => p.raw(/** @type {Uint8Array} */ (node.data).subarray(0, node.size)));
+      }
+      for (const [path, node] of gone.reverse()) if (left.has(path)) row(node.dir ? 2 : 1, path);
+    }
+    out.u32(rows.length);
+    for (const r of rows) r(out);
+  };
+  return { mounts, make, kids, content, reserve, resize, changes };
+};

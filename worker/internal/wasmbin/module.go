@@ -1,0 +1,363 @@
+package wasmbin
+
+import (
+	"bytes"
+	"fmt"
+)
+
+// PageSize is the size of a page of WebAssembly memory, in bytes.
+const PageSize = 64 << 10
+
+// Kind is what an import or export is.
+type Kind byte
+
+// Kinds, with the numbers of the binary format.
+const (
+	Func Kind = iota
+	Table
+	Memory
+	Global
+	Tag
+)
+
+func (k Kind) String() string {
+	if k > Tag {
+		return fmt.Sprintf("kind %d", byte(k))
+	}
+	return [...]string{"function", "table", "memory", "global", "tag"}[k]
+}
+
+// ValType is the type of a value, with the number of the binary format.
+type ValType byte
+
+// Types that can pass between a module and its host.
+const (
+	I32 ValType = 0x7f
+	I64 ValType = 0x7e
+	F32 ValType = 0x7d
+	F64 ValType = 0x7c
+)
+
+// FuncType is the type of a function. Known is false for one that uses types this
+// package does not read.
+type FuncType struct {
+	Params, Results []ValType
+	Known           bool
+}
+
+// Limits are the size of a memory, in pages, or of a table, in elements.
+type Limits struct {
+	Min, Max uint64
+	HasMax   bool
+	Shared   bool
+	Is64     bool
+}
+
+// Import is something that a module needs.
+type Import struct {
+	Module, Name string
+	Kind         Kind
+	Type         FuncType // of a function
+	Limits       Limits   // of a memory or a table
+
+	head, tail []byte // around the limits, for Lower
+}
+
+// Export is something that a module offers.
+type Export struct {
+	Name string
+	Kind Kind
+	Type FuncType // of a function
+}
+
+// Module is what a binary says of itself.
+type Module struct {
+	Imports  []Import
+	Exports  []Export
+	Memories []Limits // its own, without imported ones
+	Tables   []Limits
+	Start    bool // it has a start function
+
+	bytes    []byte
+	sections []section
+	types    []FuncType
+	funcs    []uint32 // types of all functions, imported ones first
+	known    bool     // types has them all
+	tables   []tableRaw
+}
+
+type section struct {
+	id   byte
+	off  int // of its first byte, the id
+	body []byte
+	at   int // of body
+}
+
+// tableRaw is a table's bytes around its limits.
+type tableRaw struct{ head, tail []byte }
+
+var sectionNames = [...]string{"custom section", "type section", "import section", "function section", "table section", "memory section",
+	"global section", "export section", "start section", "element section", "code section", "data section", "data count section", "tag section"}
+
+// order is the place of each known section. Source: chapter 5.5.2 and 5.5.16.
+var order = [...]int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 11, 6}
+
+const (
+	secType = iota + 1
+	secImport
+	secFunc
+	secTable
+	secMemory
+	secGlobal
+	secExport
+	secStart
+	secElement
+	secCode
+)
+
+// Parse reads a module. The bytes must not be changed while it is used.
+func Parse(b []byte) (*Module, error) {
+	if len(b) < 8 {
+		return nil, fmt.Errorf("%w: it has %d bytes, and the header alone has 8", ErrModule, len(b))
+	}
+	if !bytes.Equal(b[:4], []byte("\x00asm")) {
+		return nil, fmt.Errorf("%w: it does not begin with \\0asm", ErrModule)
+	}
+	switch [4]byte(b[4:8]) {
+	case [4]byte{1, 0, 0, 0}:
+	case [4]byte{0x0d, 0, 1, 0}:
+		return nil, fmt.Errorf("%w: it is a component; build a core module (WASI preview1)", ErrModule)
+	default:
+		return nil, fmt.Errorf("%w: its version is %x, and only version 1 is known", ErrModule, b[4:8])
+	}
+	m := &Module{bytes: b}
+	if err := m.split(); err != nil {
+		return nil, err
+	}
+	codes := 0
+	for _, s := range m.sections {
+		r := &reader{b: s.body, off: s.at, what: sectionNames[s.id]}
+		switch s.id {
+		case secType:
+			m.readTypes(r)
+			continue
+		case secImport:
+			m.readImports(r)
+		case secFunc:
+			for range r.count("functions") {
+				m.funcs = append(m.funcs, r.u32())
+			}
+		case secTable:
+			m.readTables(r)
+		case secMemory:
+			for range r.count("memories") {
+				m.Memories = append(m.Memories, r.limits())
+			}
+		case secExport:
+			m.readExports(r)
+		case secStart:
+			m.Start = true
+			r.u32()
+		case secCode:
+			codes = r.count("functions")
+			for range codes {
+				r.take(r.count("bytes of code"))
+			}
+		default:
+			continue
+		}
+		if r.err == nil && r.left() > 0 {
+			r.fail("%d bytes are left over", r.left())
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	if own := len(m.funcs) - m.importedFuncs(); own != codes {
+		return nil, fmt.Errorf("%w: %d functions are declared and %d have code", ErrModule, own, codes)
+	}
+	return m, nil
+}
+
+func (m *Module) importedFuncs() (n int) {
+	for _, i := range m.Imports {
+		if i.Kind == Func {
+			n++
+		}
+	}
+	return n
+}
+
+// split finds the sections.
+func (m *Module) split() error {
+	r := &reader{b: m.bytes, at: 8, what: "list of sections"}
+	last := 0
+	for r.left() > 0 {
+		s := section{off: r.at, id: r.byte()}
+		if int(s.id) >= len(sectionNames) {
+			r.fail("there is a section of the unknown kind %d", s.id)
+			return r.err
+		}
+		n := r.u32()
+		r.what = sectionNames[s.id]
+		s.at = r.at
+		if r.err == nil && int64(n) > int64(r.left()) {
+			r.fail("it should have %d bytes and has %d: the module was cut off", n, r.left())
+		}
+		s.body = r.take(int(n))
+		if r.err != nil {
+			return r.err
+		}
+		if s.id != 0 {
+			if order[s.id] <= last {
+				r.fail("it stands twice or in the wrong place")
+				return r.err
+			}
+			last = order[s.id]
+		}
+		m.sections = append(m.sections, s)
+		r.what = "list of sections"
+	}
+	return r.err
+}
+
+// readTypes reads types of functions as far as it knows them.
+func (m *Module) readTypes(r *reader) {
+	for range r.count("types") {
+		if r.byte() != 0x60 {
+			return // a type of a later proposal: its length is not known
+		}
+		t := FuncType{Known: true}
+		for _, list := range []*[]ValType{&t.Params, &t.Results} {
+			for range r.count("types of values") {
+				v := ValType(r.byte())
+				if v < 0x6f { // a reference to a type: an index follows
+					if v == 0x63 || v == 0x64 {
+						r.u64()
+					}
+					t.Known = false
+				} else if v < 0x7b || v > 0x7f {
+					t.Known = false
+				}
+				*list = append(*list, v)
+			}
+		}
+		if r.err != nil {
+			return
+		}
+		m.types = append(m.types, t)
+	}
+}
+
+func (m *Module) funcType(i uint32) FuncType {
+	if int64(i) < int64(len(m.types)) {
+		return m.types[i]
+	}
+	return FuncType{}
+}
+
+func (m *Module) readImports(r *reader) {
+	for range r.count("imports") {
+		i := Import{Module: r.name(), Name: r.name(), Kind: Kind(r.byte())}
+		start := r.at
+		switch i.Kind {
+		case Func:
+			t := r.u32()
+			i.Type = m.funcType(t)
+			m.funcs = append(m.funcs, t)
+		case Table:
+			r.refType()
+			i.head = r.b[start:r.at]
+			i.Limits = r.limits()
+		case Memory:
+			i.Limits = r.limits()
+		case Global:
+			r.valType()
+			r.byte()
+		case Tag:
+			r.byte()
+			r.u32()
+		default:
+			r.fail("there is an import of the unknown %v", i.Kind)
+		}
+		if r.err != nil {
+			return
+		}
+		if i.Kind != Table && i.Kind != Memory {
+			i.tail = r.b[start:r.at]
+		}
+		m.Imports = append(m.Imports, i)
+	}
+}
+
+func (m *Module) readExports(r *reader) {
+	for range r.count("exports") {
+		e := Export{Name: r.name(), Kind: Kind(r.byte())}
+		i := r.u32()
+		if e.Kind == Func && r.err == nil {
+			if int64(i) >= int64(len(m.funcs)) {
+				r.fail("the export %q is function %d of %d", e.Name, i, len(m.funcs))
+				return
+			}
+			e.Type = m.funcType(m.funcs[i])
+		}
+		if r.err != nil {
+			return
+		}
+		m.Exports = append(m.Exports, e)
+	}
+}
+
+func (r *reader) valType() {
+	if v := r.byte(); v == 0x63 || v == 0x64 {
+		r.u64()
+	}
+}
+
+func (r *reader) refType() { r.valType() }
+
+// limits reads the size of a memory or a table.
+func (r *reader) limits() Limits {
+	flags := r.byte()
+	if flags > 7 {
+		r.fail("limits with the unknown flags %#x", flags)
+		return Limits{}
+	}
+	l := Limits{HasMax: flags&1 != 0, Shared: flags&2 != 0, Is64: flags&4 != 0}
+	read := func() uint64 { return uint64(r.u32()) }
+	if l.Is64 {
+		read = r.u64
+	}
+	l.Min = read()
+	if l.HasMax {
+		if l.Max = read(); l.Max < l.Min && r.err == nil {
+			r.fail("the maximum %d is below the minimum %d", l.Max, l.Min)
+		}
+	}
+	return l
+}
+
+// readTables reads tables, those with an expression for their first elements included.
+// Its length is not known, so there may be one such at the end.
+func (m *Module) readTables(r *reader) {
+	n := r.count("tables")
+	for i := range n {
+		start, expr := r.at, false
+		if r.left() > 0 && r.b[r.at] == 0x40 {
+			r.byte()
+			r.byte()
+			expr = true
+		}
+		r.refType()
+		raw := tableRaw{head: r.b[start:r.at]}
+		m.Tables = append(m.Tables, r.limits())
+		if expr {
+			if i != n-1 {
+				r.fail("several tables with first elements are not read here")
+				return
+			}
+			raw.tail = r.take(r.left())
+		}
+		m.tables = append(m.tables, raw)
+	}
+}
