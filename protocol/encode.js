@@ -25,7 +25,7 @@ const baileyEncode = (() => {
     return s;
   };
   /** @type {(s: any, most?: number) => string} */
-  const short = (s, most = MAX_TEXT) => (typeof s !== 'string' ? '' : mend(s.length > most ? cut(s, 0, most) + '…' : s));
+  const short = (s, most = MAX_TEXT) => (typeof s !== 'string' ? '' : mend(s.length > most ? cut(s, 0, most) + '\u2026' : s));
 
   /** Writes v. With drop, members that are undefined are left out, as JSON does it;
    * with lenient, what has no form is described and not refused, for the console.
@@ -86,7 +86,7 @@ const baileyEncode = (() => {
           if (digits.length > 4096 + (v < 0n ? 1 : 0)) throw bad('a BigInt must have 1 to 4096 decimal digits', at);
           return flat('bigint', ',"' + digits + '"', 1, depth, at);
         }
-        case 'object': return v === null ? leaf('null', at) : lenient && depth < 1 ? str('[…]', at) : object(v, depth, at);
+        case 'object': return v === null ? leaf('null', at) : lenient && depth < 1 ? str('[\u2026]', at) : object(v, depth, at);
       }
       return none(typeof v === 'symbol' ? 'a symbol' : 'a function', at);
     };

@@ -292,7 +292,7 @@
     },
   };
 
-  // Strings only, one batch a message: [number, [order, …], …]. The answer carries
+  // Strings only, one batch a message: [number, [order, ...], ...]. The answer carries
   // the height, measured in the same task, since a throttled frame (scrolled out
   // of view, hidden) runs no ResizeObserver.
   port.onmessage = (e) => {

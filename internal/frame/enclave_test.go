@@ -15,6 +15,12 @@ func TestWorkerTextsCanStandInDataBlocks(t *testing.T) {
 				t.Errorf("the %s holds %q: the parser would end or change it", name, bad)
 			}
 		}
+		// One character beyond Latin-1 doubles what a script takes in each worker.
+		for i, c := range text {
+			if c > 0x7e {
+				t.Errorf("the %s holds %q at %d: write it as an escape", name, c, i)
+			}
+		}
 	}
 }
 

@@ -121,7 +121,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
         put(Object, k, { [k]() { throw refused('Object.' + k); } }[k]);
   };
 
-  /** Frozen prototypes would make "this.name = …" in a subclass an error, since
+  /** Frozen prototypes would make "this.name = ..." in a subclass an error, since
    * assignment looks at the inherited property. An accessor that defines the property
    * on the receiver keeps ordinary code working. @param {any} o @param {string[]} [only] */
   const enable = (o, only) => {

@@ -80,7 +80,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       pending[id] = { resolve, reject };
     });
 
-  const short = (/** @type {any} */ s, most = 16000) => (typeof s !== 'string' ? '' : mend(s.length > most ? cut(s, 0, most) + '…' : s));
+  const short = (/** @type {any} */ s, most = 16000) => (typeof s !== 'string' ? '' : mend(s.length > most ? cut(s, 0, most) + '\u2026' : s));
   const message = (/** @type {any} */ e) => {
     try {
       return e instanceof Err || (typeof e === 'object' && e !== null && typeof e.message === 'string') ? short(e.message) : short(typeof e === 'symbol' ? 'a symbol' : '' + e);
