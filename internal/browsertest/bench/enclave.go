@@ -129,13 +129,14 @@ func openEnclaves(ctx context.Context, e *Env) (*Page, error) {
 	return page, nil
 }
 
-// liveMemory is what each of 50 live enclaves adds to the browser's renderers: inner
-// frame, broker and worker of ours; two frames and a worker of the floor's.
+// liveMemory is what each of 50 enclaves adds to the browser's renderers: ready for a
+// run, with an inner frame and a broker; and in a run, with a worker below it. Beside
+// them two bare frames with a worker, or with one and another below it.
 func liveMemory(ctx context.Context, e *Env) ([]Row, error) {
 	const n = 50
 	s := samples{}
 	for range max(2, e.Rounds(3)) {
-		for _, who := range []string{"ours", "floor"} {
+		for _, who := range []string{"ready", "running", "floor", "pairs"} {
 			page, err := openEnclaves(ctx, e)
 			if err != nil {
 				return nil, err
@@ -156,7 +157,9 @@ func liveMemory(ctx context.Context, e *Env) ([]Row, error) {
 		}
 	}
 	return []Row{
-		newRow("enclave.memory.50live", s.median("ours"), 6, "budget: 6 MB each", "MB", 1),
-		newRow("enclave.memory.50live", s.median("ours"), s.median("floor"), bareWorkerBelow, "MB", 0),
+		newRow("enclave.memory.50live", s.median("ready"), 6, "budget: 6 MB each, ready for a run", "MB", 1),
+		newRow("enclave.memory.50live", s.median("ready"), s.median("floor"), bareWorkerBelow, "MB", 0),
+		newRow("enclave.memory.50running", s.median("running"), 6, "6 MB each, in a run", "MB", 0),
+		newRow("enclave.memory.50running", s.median("running"), s.median("pairs"), "floor: two bare srcdoc frames with a worker in them and another below it", "MB", 0),
 	}, nil
 }

@@ -136,6 +136,16 @@ func enclaves(api js.Value) {
 			iframe.RunOptions{Args: args[0].Int()})
 		return ms(start), err
 	}))
+	// ready(n): waits for n enclaves that are ready for a run.
+	api.Set("ready", promise(func(args []js.Value) (any, error) {
+		for range 500 {
+			if pool.Stats().Ready >= args[0].Int() {
+				return nil, nil
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		return nil, fmt.Errorf("%+v after 50 s", pool.Stats())
+	}))
 	// live(n): n runs that stay.
 	api.Set("live", promise(func(args []js.Value) (any, error) {
 		n := args[0].Int()

@@ -264,10 +264,10 @@ const resultOf = async (/** @type {number} */ rounds, /** @type {number} */ byte
 
 /** @param {string} who @param {number} n */
 const live = async (who, n) => {
-  if (who === 'ours') {
-    await ours.openPool(n, n);
-    await ours.live(n);
-  } else for (let i = 0; i < n; i++) await bareFrames();
+  if (who === 'floor') for (let i = 0; i < n; i++) await bareFrames();
+  else if (who === 'pairs') for (let i = 0; i < n; i++) await bareDepth();
+  else await ours.openPool(n, n), await ours.ready(n);
+  if (who === 'running') await ours.live(n);
 };
 
 Object.assign(globalThis, { load, cold, shared, fresh, warm, calls, together, kill, sibling, refusal, resultOf, live });
