@@ -107,24 +107,56 @@ func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (repl
 	return h.writer(ctx, handle, name, made)
 }
 
-// writeNew writes a file that is known not to be there.
-func (h *handles) writeNew(ctx context.Context, name string, data []byte) error {
+// beginNew begins a file that is known not to be there.
+func (h *handles) beginNew(ctx context.Context, name string) (replacement, error) {
 	if h.mode == ReadOnly {
-		return ErrReadOnly
+		return nil, ErrReadOnly
 	}
 	handle, err := h.created(ctx, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := h.writer(ctx, handle, name, true)
+	return h.writer(ctx, handle, name, true)
+}
+
+// readReplace finds the file once, then reads it and puts its next content in
+// the swap file at the same time.
+func (h *handles) readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error) {
+	if h.mode == ReadOnly {
+		return nil, nil, nil, ErrReadOnly
+	}
+	handle, isDir, err := h.entry(ctx, name)
 	if err != nil {
-		return err
+		return nil, nil, nil, err
 	}
-	defer r.abort()
-	if _, err := r.Write(data); err != nil {
-		return err
+	if isDir {
+		return dirInfoOf(name), nil, nil, nil
 	}
-	return r.commit(ctx)
+	p := begin(func() (replacement, error) {
+		r, err := h.writer(ctx, handle, name, false)
+		return filled(r, err, data)
+	})
+	f, err := await(ctx, handle, "getFile")
+	if err != nil {
+		p.abort()
+		return nil, nil, nil, err
+	}
+	fi, old, err := readUpTo(ctx, name, f, max)
+	if err != nil {
+		p.abort()
+		return nil, nil, nil, err
+	}
+	return fi, old, p, nil
+}
+
+// readUpTo reads a file that is not larger than max; a larger one is only described.
+func readUpTo(ctx context.Context, name string, f jsx.Value, max int64) (Info, []byte, error) {
+	fi, err := fileInfo(name, f)
+	if err != nil || fi.size > max {
+		return fi, nil, err
+	}
+	data, err := readBlob(ctx, f)
+	return fi, data, err
 }
 
 func (h *handles) writer(ctx context.Context, handle jsx.Value, name string, made bool) (replacement, error) {
