@@ -2,6 +2,7 @@ package fsaccess
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"sync"
@@ -107,16 +108,58 @@ func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (repl
 	return h.writer(ctx, handle, name, made)
 }
 
-// beginNew begins a file that is known not to be there.
+// beginNew begins a file that is known not to be there: made and opened in one
+// go, for the browser passes the handle on by itself.
 func (h *handles) beginNew(ctx context.Context, name string) (replacement, error) {
 	if h.mode == ReadOnly {
 		return nil, ErrReadOnly
 	}
-	handle, err := h.created(ctx, name)
+	base, err := jsName(name)
 	if err != nil {
 		return nil, err
 	}
-	return h.writer(ctx, handle, name, true)
+	r := &webReplacement{h: h, ctx: ctx, name: name, made: true}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		made, err := jsx.Call(d, "getFileHandle", base, map[string]any{"create": true})
+		if err != nil {
+			return webErr(err)
+		}
+		r.w, err = await(ctx, made, "then", h.n.createWritable)
+		return err
+	})
+	if err != nil {
+		if !notExist(err) {
+			_ = h.remove(context.WithoutCancel(ctx), name)
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// commitWith is Write and commit in one go: the browser does the one after the
+// other, and closes nothing that was not written.
+func (r *webReplacement) commitWith(ctx context.Context, p []byte) error {
+	if r.done {
+		return fs.ErrClosed
+	}
+	if len(p) > writePiece {
+		if _, err := r.Write(p); err != nil {
+			return err
+		}
+		return r.commit(ctx)
+	}
+	b, err := jsx.FromBytes(p)
+	if err != nil {
+		return err
+	}
+	written, err := jsx.Call(r.w, "write", b)
+	if err != nil {
+		return webErr(err)
+	}
+	if err := r.commit(ctx); err != nil {
+		return errors.Join(settled(ctx, written), err) // the first says why
+	}
+	return nil
 }
 
 // readReplace finds the file once, then reads it and puts its next content in

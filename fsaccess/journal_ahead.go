@@ -69,6 +69,11 @@ type readReplacer interface {
 	readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error)
 }
 
+// committer is a replacement that can take its whole content as it is committed.
+type committer interface {
+	commitWith(ctx context.Context, data []byte) error
+}
+
 // overlapper is a core in which preparing a replacement takes time, is done
 // elsewhere, and changes nothing if the file is there.
 type overlapper interface{ overlaps() bool }

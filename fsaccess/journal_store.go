@@ -91,10 +91,16 @@ func (s journalStore) save(ctx context.Context, r *record, blobs map[string][]by
 	if notExist(err) {
 		return s.write(ctx, recordName(r.Seq), data) // there is no folder yet
 	}
-	if w, err = filled(w, err, data); err != nil {
+	if err != nil {
 		return err
 	}
 	defer w.abort()
+	if c, ok := w.(committer); ok {
+		return c.commitWith(ctx, data)
+	}
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
 	return w.commit(ctx)
 }
 
