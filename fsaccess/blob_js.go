@@ -2,6 +2,7 @@ package fsaccess
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"sync"
@@ -107,24 +108,98 @@ func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (repl
 	return h.writer(ctx, handle, name, made)
 }
 
-// writeNew writes a file that is known not to be there.
-func (h *handles) writeNew(ctx context.Context, name string, data []byte) error {
+// beginNew begins a file that is known not to be there: made and opened in one
+// go, for the browser passes the handle on by itself.
+func (h *handles) beginNew(ctx context.Context, name string) (replacement, error) {
 	if h.mode == ReadOnly {
-		return ErrReadOnly
+		return nil, ErrReadOnly
 	}
-	handle, err := h.created(ctx, name)
+	base, err := jsName(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &webReplacement{h: h, ctx: ctx, name: name, made: true}
+	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
+		made, err := jsx.Call(d, "getFileHandle", base, map[string]any{"create": true})
+		if err != nil {
+			return webErr(err)
+		}
+		r.w, err = await(ctx, made, "then", h.n.createWritable)
+		return err
+	})
+	if err != nil {
+		if !notExist(err) {
+			_ = h.remove(context.WithoutCancel(ctx), name)
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// commitWith is Write and commit in one go: the browser does the one after the
+// other, and closes nothing that was not written.
+func (r *webReplacement) commitWith(ctx context.Context, p []byte) error {
+	if r.done {
+		return fs.ErrClosed
+	}
+	if len(p) > writePiece {
+		if _, err := r.Write(p); err != nil {
+			return err
+		}
+		return r.commit(ctx)
+	}
+	b, err := jsx.FromBytes(p)
 	if err != nil {
 		return err
 	}
-	r, err := h.writer(ctx, handle, name, true)
+	written, err := jsx.Call(r.w, "write", b)
 	if err != nil {
-		return err
+		return webErr(err)
 	}
-	defer r.abort()
-	if _, err := r.Write(data); err != nil {
-		return err
+	if err := r.commit(ctx); err != nil {
+		return errors.Join(settled(ctx, written), err) // the first says why
 	}
-	return r.commit(ctx)
+	return nil
+}
+
+// readReplace finds the file once, then reads it and puts its next content in
+// the swap file at the same time.
+func (h *handles) readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error) {
+	if h.mode == ReadOnly {
+		return nil, nil, nil, ErrReadOnly
+	}
+	handle, isDir, err := h.entry(ctx, name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if isDir {
+		return dirInfoOf(name), nil, nil, nil
+	}
+	p := begin(func() (replacement, error) {
+		r, err := h.writer(ctx, handle, name, false)
+		return filled(r, err, data)
+	})
+	f, err := await(ctx, handle, "getFile")
+	if err != nil {
+		p.abort()
+		return nil, nil, nil, err
+	}
+	fi, old, err := readUpTo(ctx, name, f, max)
+	if err != nil {
+		p.abort()
+		return nil, nil, nil, err
+	}
+	return fi, old, p, nil
+}
+
+// readUpTo reads a file that is not larger than max; a larger one is only described.
+func readUpTo(ctx context.Context, name string, f jsx.Value, max int64) (Info, []byte, error) {
+	fi, err := fileInfo(name, f)
+	if err != nil || fi.size > max {
+		return fi, nil, err
+	}
+	data, err := readBlob(ctx, f)
+	return fi, data, err
 }
 
 func (h *handles) writer(ctx context.Context, handle jsx.Value, name string, made bool) (replacement, error) {

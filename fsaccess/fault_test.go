@@ -61,9 +61,13 @@ type faulty struct {
 	move bool // the platform renames in one step
 }
 
-func faultyFS(fsys FS, c *crasher, torn bool) FS {
+func faultyFS(fsys FS, c *crasher, torn, eager bool) FS {
 	v := viewOf(fsys)
-	return newFolder(&faulty{v.rooted(), c, torn, v.c.features().DirMove})
+	f := &faulty{v.rooted(), c, torn, v.c.features().DirMove}
+	if eager {
+		return newFolder(faultyEager{f})
+	}
+	return newFolder(f)
 }
 
 func (f *faulty) stat(ctx context.Context, name string) (fs.FileInfo, error) {
@@ -174,4 +178,57 @@ func (r *faultyReplacement) commit(ctx context.Context) error {
 		_ = writeWhole(ctx, r.f.core, r.name, r.data[:len(r.data)/2], r.perm)
 	}
 	return err
+}
+
+// faultyEager is a faulty core with the short ways of a browser's: a new file
+// is there, empty, from the moment it is begun.
+type faultyEager struct{ *faulty }
+
+func (f faultyEager) beginNew(ctx context.Context, name string) (replacement, error) {
+	if err := f.act(func() error { return writeWhole(ctx, f.core, name, nil, 0o600) }); err != nil {
+		return nil, err
+	}
+	r, err := f.core.replace(ctx, name, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return &begunNew{faultyReplacement: faultyReplacement{replacement: r, f: f.faulty, name: name, perm: 0o600}, ctx: ctx}, nil
+}
+
+// begunNew takes the empty file away when it is given up.
+type begunNew struct {
+	faultyReplacement
+	ctx  context.Context
+	done bool
+}
+
+func (r *begunNew) commit(ctx context.Context) error {
+	err := r.faultyReplacement.commit(ctx)
+	r.done = err == nil
+	return err
+}
+
+func (r *begunNew) abort() {
+	if r.replacement.abort(); !r.done {
+		_ = r.f.remove(r.ctx, r.name)
+	}
+	r.done = true
+}
+
+func (f faultyEager) readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error) {
+	fi, err := f.stat(ctx, name)
+	if err != nil || fi.IsDir() {
+		return fi, nil, nil, err
+	}
+	var old []byte
+	if fi.Size() <= max {
+		if old, err = f.readFile(ctx, name); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	p := &pending{done: make(chan struct{})}
+	close(p.done) // in order: steps are counted
+	r, err := f.replace(ctx, name, 0o666)
+	p.r, p.err = filled(r, err, data)
+	return fi, old, p, nil
 }

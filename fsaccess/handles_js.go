@@ -401,11 +401,7 @@ func (h *handles) readSmall(ctx context.Context, name string, max int64) (fs.Fil
 	if err != nil {
 		return nil, nil, err
 	}
-	fi, err := fileInfo(name, f)
-	if err != nil || fi.size > max {
-		return fi, nil, err
-	}
-	data, err := readBlob(ctx, f)
+	fi, data, err := readUpTo(ctx, name, f, max)
 	return fi, data, err
 }
 

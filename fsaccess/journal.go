@@ -312,6 +312,10 @@ func (j *journal) changeLocked(ctx context.Context, r *record, act func() error)
 
 // record makes the change known to the store before it happens.
 func (j *journal) record(ctx context.Context, r *record) error {
+	if r.ahead == nil {
+		r.ahead = j.store.ahead(ctx, r.Seq)
+	}
+	defer r.ahead.abort()
 	blobs, err := j.saveBefore(ctx, r)
 	if err != nil {
 		return err
@@ -398,11 +402,16 @@ func (j *journal) lookRead(ctx context.Context, name string) (state, []byte, err
 	if err != nil {
 		return state{}, nil, err
 	}
+	return j.stateOf(ctx, name, fi, data, ok)
+}
+
+// stateOf is what a look has found; the content of a small file was read, if read.
+func (j *journal) stateOf(ctx context.Context, name string, fi fs.FileInfo, data []byte, read bool) (state, []byte, error) {
 	perm := uint32(fi.Mode().Perm())
 	if fi.IsDir() {
 		return state{Kind: "dir", Perm: perm}, nil, nil
 	}
-	if ok && fi.Size() <= inlineMax {
+	if read && fi.Size() <= inlineMax {
 		return state{"file", hashOf(data), int64(len(data)), perm}, data, nil
 	}
 	hash, size, err := hashFile(ctx, j.core, name)

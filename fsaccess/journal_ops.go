@@ -13,47 +13,8 @@ import (
 // The changes of a journal: each looks at what is there, records what will be,
 // and lets the folder below do it.
 
-func (j *journal) writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
-	after := state{"file", hashOf(data), int64(len(data)), permOf(perm)}
-	ready := func() {}
-	var r replacement
-	var rerr error
-	prepare := func() {
-		if r, rerr = j.core.replace(ctx, name, perm); rerr == nil {
-			_, rerr = r.Write(data)
-		}
-	}
-	defer func() {
-		if ready(); r != nil {
-			r.abort()
-		}
-	}()
-	return j.put(ctx, "write", name, after, func(there bool) {
-		if o, ok := j.core.(overlapper); ok && there && o.overlaps() {
-			// The new content goes to the swap file while the record is
-			// being written. Only commit changes anything.
-			done := make(chan struct{})
-			go func() { defer close(done); prepare() }()
-			ready = func() { <-done }
-		}
-	}, func() error {
-		if ready(); r == nil && rerr == nil {
-			return writeWhole(context.WithoutCancel(ctx), j.core, name, data, perm)
-		}
-		if rerr != nil {
-			return rerr
-		}
-		return r.commit(context.WithoutCancel(ctx))
-	})
-}
-
-// overlapper is a core in which preparing a replacement takes time, is done
-// elsewhere, and changes nothing if the file is there.
-type overlapper interface{ overlaps() bool }
-
-// put records that a file gets a content and lets do bring it about. begin, if
-// any, hears before that whether the file is there.
-func (j *journal) put(ctx context.Context, op, name string, after state, begin func(there bool), do func() error) error {
+// put records that a file gets a content and lets do bring it about.
+func (j *journal) put(ctx context.Context, op, name string, after state, do func() error) error {
 	name, err := j.spelling(ctx, name)
 	if err != nil {
 		return err
@@ -62,25 +23,34 @@ func (j *journal) put(ctx context.Context, op, name string, after state, begin f
 	if err != nil {
 		return err
 	}
+	r, err := j.putRecord(ctx, op, name, before, data, after)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return do()
+	}
+	return j.change(ctx, r, do)
+}
+
+// putRecord is the record of a file that gets a content; nil if it has it.
+func (j *journal) putRecord(ctx context.Context, op, name string, before state, data []byte, after state) (*record, error) {
 	if before.dir() {
-		return errIsDir
+		return nil, errIsDir
 	}
 	if before.file() {
 		after.Perm = before.Perm
 	} else if err := needDir(ctx, j.core, parentOf(name)); err != nil {
-		return err
+		return nil, err
 	}
 	if before.same(after) {
-		return do() // the same bytes: nothing to take back
-	}
-	if begin != nil {
-		begin(before.file())
+		return nil, nil
 	}
 	r := &record{Op: op, Effects: []effect{{Path: name, Before: before, After: after}}}
 	if data != nil {
 		r.before = map[string][]byte{before.Hash: data}
 	}
-	return j.change(ctx, r, do)
+	return r, nil
 }
 
 // spelling gives a name as the file system has it, so that what is taken back
@@ -122,7 +92,7 @@ func (r *journalReplacement) Write(p []byte) (int, error) {
 
 func (r *journalReplacement) commit(ctx context.Context) error {
 	after := state{"file", hex.EncodeToString(r.hash.Sum(nil)), r.size, permOf(r.perm)}
-	return r.j.put(ctx, "write", r.name, after, nil, func() error {
+	return r.j.put(ctx, "write", r.name, after, func() error {
 		return r.replacement.commit(context.WithoutCancel(ctx))
 	})
 }
@@ -142,8 +112,7 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 			// Making the file and filling it are one step for Undo.
 			ctx = context.WithValue(ctx, groupKey{}, new(group))
 		}
-		after := state{"file", hashOf(nil), 0, permOf(perm)}
-		if err := j.put(ctx, "create", name, after, nil, func() error {
+		if err := j.put(ctx, "create", name, fileState(nil, perm), func() error {
 			return writeWhole(context.WithoutCancel(ctx), j.core, name, nil, perm)
 		}); err != nil {
 			return nil, err

@@ -27,6 +27,7 @@ type record struct {
 	Inline  []inline  `json:"inline,omitempty"`
 
 	before map[string][]byte // contents that were read already, by hash
+	ahead  *pending          // the record's file, if it was begun already
 	size   int64             // of the stored record
 	offset map[string]int64  // of each inline blob in it
 }

@@ -66,23 +66,42 @@ func (s journalStore) has(ctx context.Context, seq int64) (bool, error) {
 	return err == nil, err
 }
 
+// ahead begins the file of a record whose content is not known yet. nil is a
+// store that gains nothing by it.
+func (s journalStore) ahead(ctx context.Context, seq int64) *pending {
+	c, ok := s.c.(newBeginner)
+	if !ok {
+		return nil
+	}
+	// There is no record of this number: catchUp has looked. An empty file
+	// that is left by a crash is a record that was cut off.
+	return begin(func() (replacement, error) { return c.beginNew(ctx, recordName(seq)) })
+}
+
 func (s journalStore) save(ctx context.Context, r *record, blobs map[string][]byte) error {
 	data, err := r.encode(blobs)
 	if err != nil {
 		return err
 	}
-	// There is no record of this number: catchUp has looked.
-	if w, ok := s.c.(newWriter); ok {
-		if err := w.writeNew(ctx, recordName(r.Seq), data); !notExist(err) {
-			return err
-		}
+	if r.ahead == nil {
+		return s.write(ctx, recordName(r.Seq), data)
 	}
-	return s.write(ctx, recordName(r.Seq), data)
-}
-
-// newWriter is a core with a short way to write a file that is not there.
-type newWriter interface {
-	writeNew(ctx context.Context, name string, data []byte) error
+	w, err := r.ahead.wait()
+	r.ahead = nil // a second try begins anew
+	if notExist(err) {
+		return s.write(ctx, recordName(r.Seq), data) // there is no folder yet
+	}
+	if err != nil {
+		return err
+	}
+	defer w.abort()
+	if c, ok := w.(committer); ok {
+		return c.commitWith(ctx, data)
+	}
+	if _, err := w.Write(data); err != nil {
+		return err
+	}
+	return w.commit(ctx)
 }
 
 // write makes the folders only when they turn out to be missing.

@@ -23,6 +23,7 @@ type natives struct {
 	floats  jsx.Value  // Float64Array.from, bound
 
 	getFile                jsx.Value // uncurried, to be mapped over handles
+	createWritable         jsx.Value // uncurried, to follow a promise of a handle
 	handleName, handleKind jsx.Value
 	fileSize, fileTime     jsx.Value
 }
@@ -85,6 +86,7 @@ func newNatives() (n *natives, err error) {
 	}
 	n.floats = bound("Float64Array.from", "Float64Array")
 	n.getFile = uncurry(look("FileSystemFileHandle.prototype.getFile"))
+	n.createWritable = uncurry(look("FileSystemFileHandle.prototype.createWritable"))
 	n.handleName, n.handleKind = getter("FileSystemHandle", "name"), getter("FileSystemHandle", "kind")
 	n.fileSize, n.fileTime = getter("Blob", "size"), getter("File", "lastModified")
 	if err != nil {

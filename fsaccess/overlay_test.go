@@ -183,7 +183,7 @@ func TestApplyKilledAnywhere(t *testing.T) {
 		for at := 1; ; at++ {
 			disk, store, upper := NewMemory(MemoryOptions{NoMove: true}), NewMemory(MemoryOptions{}), NewMemory(MemoryOptions{})
 			c := &crasher{how: how}
-			w := NewJournal(faultyFS(disk, c, false), faultyFS(store, c, true))
+			w := NewJournal(faultyFS(disk, c, false, true), faultyFS(store, c, true, true))
 			must(t, w.MkdirAll("d/e", 0o755))
 			must(t, w.WriteFile("d/e/one", big, 0o644))
 			must(t, w.WriteFile("two", []byte("2"), 0o644))
@@ -191,7 +191,7 @@ func TestApplyKilledAnywhere(t *testing.T) {
 			start := tree(t, disk)
 			snap, err := w.Snapshot()
 			must(t, err)
-			o := NewOverlay(w, faultyFS(upper, c, false))
+			o := NewOverlay(w, faultyFS(upper, c, false, false))
 			must(t, o.WriteFile("two", []byte("two"), 0o644))
 			must(t, o.Remove("three"))
 			must(t, o.Rename("d", "moved"))

@@ -22,6 +22,8 @@ type Page struct {
 	Host string
 	// HTML is put into the page's body as it is.
 	HTML string
+	// Worker runs f in a dedicated worker of the page, which holds nothing else.
+	Worker bool
 	// Timeout ends the page; the default is what the test binary has left.
 	Timeout time.Duration
 }
@@ -82,7 +84,7 @@ func Run(t *testing.T, p Page, f func(t *testing.T)) {
 	}
 	var v verdict
 	must(t, "run", map[string]any{
-		"test": t.Name(), "key": key, "header": p.Header, "host": p.Host, "html": p.HTML,
+		"test": t.Name(), "key": key, "header": p.Header, "host": p.Host, "html": p.HTML, "worker": p.Worker,
 		"timeoutMs": limit.Milliseconds(), "verbose": testing.Verbose(),
 	}, &v)
 	out := strings.TrimRight(v.Output, "\n")

@@ -28,6 +28,7 @@ type runParams struct {
 	Header    map[string]string
 	Host      string
 	HTML      string
+	Worker    bool
 	TimeoutMs int64
 	Verbose   bool
 }
@@ -44,6 +45,7 @@ func runOwnPage(ctx context.Context, s *session, p *testPage, a runParams) (any,
 	limit := time.Duration(a.TimeoutMs) * time.Millisecond
 	child := s.newPage(&out, &out)
 	child.header, child.host, child.html = a.Header, a.Host, a.HTML
+	child.worker = child.worker || a.Worker
 	child.argv = append([]string{p.argv[0]}, ownPageArgs(p.argv[1:], a.Test, limit, a.Verbose)...)
 	child.env["BROWSERTEST_RUN"] = a.Key
 	if err := s.open(ctx, child); err != nil {

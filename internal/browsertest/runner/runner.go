@@ -24,6 +24,8 @@ type Options struct {
 	Stdout, Stderr io.Writer
 	// Console sends what the page writes to its console to Stderr too.
 	Console bool
+	// Worker runs the binary in a dedicated worker of its page.
+	Worker bool
 }
 
 // startLimit is how long a page may take from its opening until it asks for

@@ -20,7 +20,7 @@ import (
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 )
 
-//go:embed page/shim.js page/files.js page/harness.js
+//go:embed page/shim.js page/files.js page/harness.js page/worker.js page/inworker.js
 var pageFiles embed.FS
 
 // indexHTML is a test page. It has no inline script and nothing but what the
@@ -29,6 +29,13 @@ const indexHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
 <script src="%[1]sshim.js?page=%[2]s"></script><script src="%[1]sfiles.js"></script>
 <script src="%[1]swasm_exec.js"></script><script src="%[1]sharness.js"></script>
+</head><body>%[3]s</body></html>
+`
+
+// workerHTML is one whose test binary runs in a worker.
+const workerHTML = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
+<script src="%[1]sworker.js?page=%[2]s"></script>
 </head><body>%[3]s</body></html>
 `
 
@@ -52,6 +59,7 @@ type testPage struct {
 	header map[string]string
 	host   string
 	html   string
+	worker bool // the binary runs in a worker of the page
 	argv   []string
 	env    map[string]string
 	cwd    string
@@ -139,12 +147,10 @@ func newServer(goroot, wasm string, rpc func(http.ResponseWriter, *http.Request,
 			w.Write(data)
 		})
 	}
-	shim, _ := pageFiles.ReadFile("page/shim.js")
-	harness, _ := pageFiles.ReadFile("page/harness.js")
-	filesJS, _ := pageFiles.ReadFile("page/files.js")
-	asset("files.js", "text/javascript; charset=utf-8", filesJS)
-	asset("shim.js", "text/javascript; charset=utf-8", shim)
-	asset("harness.js", "text/javascript; charset=utf-8", harness)
+	for _, name := range []string{"shim.js", "files.js", "harness.js", "worker.js", "inworker.js"} {
+		data, _ := pageFiles.ReadFile("page/" + name)
+		asset(name, "text/javascript; charset=utf-8", data)
+	}
 	asset("wasm_exec.js", "text/javascript; charset=utf-8", execJS)
 	at("GET "+s.prefix+"page/", s.servePage)
 	at("GET "+s.prefix+"test.wasm", func(w http.ResponseWriter, r *http.Request, _ *testPage) {
@@ -203,7 +209,11 @@ func (s *server) servePage(w http.ResponseWriter, r *http.Request, p *testPage) 
 	for k, v := range p.header {
 		w.Header().Set(k, v)
 	}
-	fmt.Fprintf(w, indexHTML, s.prefix, p.id, p.html)
+	html := indexHTML
+	if p.worker {
+		html = workerHTML
+	}
+	fmt.Fprintf(w, html, s.prefix, p.id, p.html)
 }
 
 func (s *server) serveConfig(w http.ResponseWriter, r *http.Request, p *testPage) {

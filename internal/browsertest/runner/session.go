@@ -87,7 +87,8 @@ func (s *session) writeGrant(prefs map[string]any) map[string]any {
 // newPage prepares a page that runs the binary as go test asked for it.
 func (s *session) newPage(stdout, stderr io.Writer) *testPage {
 	p := &testPage{
-		argv: s.argv, env: maps.Clone(s.env), cwd: s.cwd, pid: int(s.pids.Add(1) - 1), files: newFiles(s.writable),
+		worker: s.options.Worker,
+		argv:   s.argv, env: maps.Clone(s.env), cwd: s.cwd, pid: int(s.pids.Add(1) - 1), files: newFiles(s.writable),
 		out:  newOutput(stdout, stderr),
 		exit: make(chan exitStatus, 1), startedC: make(chan struct{}), opened: make(chan struct{}),
 	}

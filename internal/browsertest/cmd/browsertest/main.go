@@ -35,6 +35,7 @@ func run() int {
 	}
 	engine := flags.String("engine", os.Getenv("BROWSERTEST_ENGINE"), "chromium, firefox or webkit (BROWSERTEST_ENGINE); chromium if empty")
 	console := flags.Bool("console", os.Getenv("BROWSERTEST_CONSOLE") == "1", "show all that the page writes to its console (BROWSERTEST_CONSOLE=1)")
+	worker := flags.Bool("worker", os.Getenv("BROWSERTEST_WORKER") == "1", "run the tests in a worker of the page (BROWSERTEST_WORKER=1)")
 	debug := flags.Bool("debug", os.Getenv("BROWSERTEST_DEBUG") == "1", "show what the browser prints (BROWSERTEST_DEBUG=1)")
 	browserArgs := flags.String("args", os.Getenv("BROWSERTEST_ARGS"), "further arguments for the browser, separated by spaces (BROWSERTEST_ARGS)")
 	if err := flags.Parse(os.Args[1:]); err != nil {
@@ -55,6 +56,7 @@ func run() int {
 	o := runner.Options{
 		Args:    flags.Args(),
 		Console: *console,
+		Worker:  *worker,
 		Browser: browser.Options{Engine: browser.Engine(*engine), Args: strings.Fields(*browserArgs)},
 	}
 	if *debug {

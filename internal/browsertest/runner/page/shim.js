@@ -4,9 +4,9 @@
 "use strict";
 
 (() => {
-	const script = /** @type {HTMLScriptElement} */ (document.currentScript);
-	// …/_bt/TOKEN/shim.js?page=ID
-	const here = new URL(script.src);
+	// …/_bt/TOKEN/shim.js?page=ID, or in a worker …/inworker.js?page=ID
+	const script = typeof document === "undefined" ? null : /** @type {HTMLScriptElement} */ (document.currentScript);
+	const here = new URL(script ? script.src : location.href);
 	const base = here.href.slice(0, here.href.lastIndexOf("/") + 1);
 	const page = here.searchParams.get("page") || "";
 
