@@ -100,5 +100,5 @@ func (a Answer) Decision() Decision {
 	if a == AnswerOnce || a == AnswerSession || a == AnswerProject {
 		return Allow()
 	}
-	return Deny("the person said no")
+	return Decision{Action: ActionDeny, Reason: "the person said no", Refines: ReasonRejected}
 }

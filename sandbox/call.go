@@ -20,6 +20,9 @@ type ToolCall struct {
 	ID   string // the model's own, or empty
 	Tool string
 	Args any // a tree of JSON values, a JSON text ([]byte or json.RawMessage), or a struct
+
+	asking func(Request)                          // a person is about to be asked
+	done   func(res protocol.ToolResult, c *Call) // the call has ended
 }
 
 // Call calls a tool: schema, capability, watchdog, consent, the work itself, the cut,
@@ -55,9 +58,15 @@ func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolRes
 // call is one call, from its schema to its trace.
 func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res protocol.ToolResult) {
 	began := b.o.Now()
+	var made *Call
+	if tc.done != nil {
+		defer func() { tc.done(res, made) }()
+	}
 	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
+	made, c.asking = c, tc.asking
+	defer c.tellParent(ctx)
 	t := &tracer{box: b, call: c, began: began}
 	c.trace = t
 	t.start(tc)
@@ -107,6 +116,9 @@ func (b *Box) untrack(id string) {
 // prepare finds the tool and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers}
+	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
+		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
+	}
 	tree, err := argsTree(args)
 	if err != nil {
 		return c, err
@@ -183,6 +195,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 		}
 	}
 	c.needs = c.FS.Resolve(ctx, needs)
+	c.touch(c.needs)
 	return nil
 }
 
@@ -193,6 +206,11 @@ func (c *Call) passage(needs []Need) gate.Passage {
 // request is the call as a person is asked about it.
 func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	r.Title, r.Description, r.Agent = c.tool.ID, c.tool.Description, c.scope.agent
+	defer func() {
+		if c.asking != nil {
+			c.asking(r)
+		}
+	}()
 	if c.tool.Preview == nil {
 		return r
 	}
@@ -201,9 +219,8 @@ func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 			r.Diff = "(what would change can't be shown: the tool's preview failed)"
 		}
 	}()
-	look := *c
-	look.Permit = preview
-	r.Title, r.Diff = c.tool.Preview(ctx, &look)
+	look := &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope}
+	r.Title, r.Diff = c.tool.Preview(ctx, look)
 	return r
 }
 

@@ -50,10 +50,13 @@ type Options struct {
 
 	// Sessions is where sessions are kept; nil keeps them in memory.
 	Sessions Store
-	// Prompt is the system prompt of new sessions.
+	// Prompt is the system prompt of every session.
 	Prompt string
-	// Untrusted are folder-supplied texts, such as skills and instructions; see Skills.
+	// Skills are instructions that the model may ask for by name.
 	Skills []Skill
+	// Agents are the kinds of subagents that the tool task starts; nil is one kind,
+	// "general", with all the tools.
+	Agents []Agent
 
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time

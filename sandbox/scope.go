@@ -12,9 +12,13 @@ import (
 
 // scope is what calls of one session share.
 type scope struct {
-	gate  *gate.Scope
-	depth int // of subagents
-	agent string
+	gate   *gate.Scope
+	depth  int // of subagents
+	agent  string
+	only   map[string]bool // the tools there are; nil is all
+	prompt string          // in place of the box's
+	store  Store
+	model  Model // that runs the session now, for its subagents
 
 	mu      sync.Mutex
 	read    map[string]fsaccess.Version // what the model last saw of each file
@@ -22,6 +26,8 @@ type scope struct {
 	kept    int                         // bytes of them
 	ends    map[string][]func()         // what ends with a call
 	todos   []Todo
+	tools   map[string]bool // found by tool_search
+	skills  map[string]bool // accepted, by content
 	counts  map[string]int
 }
 

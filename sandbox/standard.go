@@ -8,5 +8,6 @@ func Standard() []Tool {
 	return []Tool{
 		readTool(), writeTool(), editTool(), globTool(), grepTool(),
 		deleteTool(), moveTool(), mkdirTool(), diffTool(), undoTool(),
+		todoTool(), questionTool(), skillTool(), toolSearchTool(), taskTool(),
 	}
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"sync"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
@@ -54,10 +55,6 @@ type Tool struct {
 	// Text and Rows name the member of the result that is cut if it is too long: a
 	// text, or a list.
 	Text, Rows string
-	// Reads says of which paths the result tells; nil takes the needs to read. What a
-	// model gets to see of it follows from the policy's send lists.
-	Reads func(c *Call, result any) []string
-
 	// Missing says why the tool can't work here; it is then listed and not there.
 	Missing string
 }
@@ -69,13 +66,17 @@ type Call struct {
 	Permit Permit // for what Needs said
 	FS     Folder
 
-	tool  *Tool
-	box   *Box
-	scope *scope
-	clock *clock
-	needs []Need
-	trace *tracer
-	asks  func(Request) bool
+	tool   *Tool
+	box    *Box
+	scope  *scope
+	clock  *clock
+	needs  []Need
+	trace  *tracer
+	asking func(Request)
+
+	mu      sync.Mutex
+	touched []string // paths whose content the result may tell of
+	asks    func(Request) bool
 }
 
 // Bind puts the arguments into the struct that dst points to.
@@ -109,5 +110,6 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 		return Permit{}, err
 	}
 	c.scope.atEnd(c.ID, end)
+	c.touch(needs)
 	return permit, nil
 }

@@ -129,7 +129,7 @@ func (g *Gate) decide(p Passage) protocol.Decision {
 		return d
 	}
 	if why, ok := p.Scope.refused(p.Needs, p.key()); ok {
-		return protocol.Deny("the person has refused this before; don't ask for it again: " + why)
+		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the person has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}
 	}
 	if p.Scope.Watch != nil && !p.Unwatched {
 		w := p.Scope.Watch.Check(protocol.WatchedCall{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
@@ -362,7 +362,7 @@ func (g *Gate) violation(p Passage, d protocol.Decision) {
 func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	key := "confirm " + r.Title
 	if why, ok := p.Scope.refused(nil, key); ok {
-		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why)
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
 	}
 	d := protocol.Ask(r.Reason)
 	switch {
