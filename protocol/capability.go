@@ -14,6 +14,7 @@ const (
 	FSWrite   Capability = "fs.write"    // scope: path patterns; does not imply fs.read
 	ShellRun  Capability = "shell.run"   // scope: command names
 	NetFetch  Capability = "net.fetch"   // scope: host patterns
+	EnvRead   Capability = "env.read"    // scope: names of variables
 	SecretHas Capability = "secrets.has" // may ask whether a secret exists, never its value
 	Stream    Capability = "stream.send"
 	CodeRun   Capability = "code.run"
@@ -57,7 +58,7 @@ const (
 	ScopeNone     ScopeKind = iota // the capability is had or not
 	ScopePaths                     // path patterns, see [ParsePattern]
 	ScopeHosts                     // host patterns, see [ParseHost]
-	ScopeCommands                  // names of commands, or "*"
+	ScopeCommands                  // names of commands or variables, or "*"
 )
 
 type capability struct {
@@ -75,6 +76,7 @@ func capabilities() []capability {
 		{FSWrite, RiskHigh, ScopePaths, "", []string{"fs:write"}},
 		{ShellRun, RiskCritical, ScopeCommands, "", []string{"shell:run"}},
 		{NetFetch, RiskHigh, ScopeHosts, "", []string{"network:fetch", "net:fetch"}},
+		{EnvRead, RiskHigh, ScopeCommands, "", []string{"env:read"}},
 		{SecretHas, RiskMedium, ScopeNone, "", []string{"secrets:has"}},
 		{Stream, RiskLow, ScopeNone, "", []string{"stream:send"}},
 		{CodeRun, RiskCritical, ScopeNone, "", []string{"code:execute", "code:run"}},

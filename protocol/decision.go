@@ -27,6 +27,8 @@ type Decision struct {
 	Action Action `json:"action"`
 	Reason string `json:"reason,omitempty"`
 	Rule   *Rule  `json:"rule,omitempty"` // the rule that decided, if one did
+	// Refines is the reason that goes with the error, such as [ReasonProtected].
+	Refines Reason `json:"refines,omitempty"`
 }
 
 // Allow is the decision to go on.
@@ -69,7 +71,7 @@ func (d Decision) Err(op, subject string) error {
 	if why == "" {
 		why = "denied"
 	}
-	return Errorf(ErrCapabilityDenied, op, subject, "%s", why)
+	return Errorf(ErrCapabilityDenied, op, subject, "%s", why).WithReason(d.Refines)
 }
 
 // Answer is what a person says to an ask.
@@ -80,18 +82,23 @@ const (
 	AnswerSession Answer = "session" // and until the session ends
 	AnswerProject Answer = "project" // and from now on, in this folder
 	AnswerReject  Answer = "reject"
+	AnswerNever   Answer = "never" // a rejection that is kept as a rule, as project is
 )
 
-// Valid reports whether a is one of the four. Anything else is to be taken for a
+// Valid reports whether a is one of the five. Anything else is to be taken for a
 // rejection.
 func (a Answer) Valid() bool {
-	return a == AnswerOnce || a == AnswerSession || a == AnswerProject || a == AnswerReject
+	switch a {
+	case AnswerOnce, AnswerSession, AnswerProject, AnswerReject, AnswerNever:
+		return true
+	}
+	return false
 }
 
 // Decision is what the answer means for the call that was asked about.
 func (a Answer) Decision() Decision {
-	if a.Valid() && a != AnswerReject {
+	if a == AnswerOnce || a == AnswerSession || a == AnswerProject {
 		return Allow()
 	}
-	return Deny("the person said no")
+	return Decision{Action: ActionDeny, Reason: "the person said no", Refines: ReasonRejected}
 }

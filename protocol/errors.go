@@ -114,13 +114,14 @@ const (
 	ReasonNoOp       Reason = "no_op"       // nothing would change
 	ReasonParse      Reason = "parse_error" // the pattern or the file could not be parsed
 	ReasonProtected  Reason = "protected"   // a path no policy opens; is [fs.ErrPermission]
+	ReasonRejected   Reason = "rejected"    // the person said no; is [fs.ErrPermission]
 	ReasonNobodyAsks Reason = "headless"    // it needed an answer and nobody is there to ask; is [fs.ErrPermission]
 )
 
 // Valid reports whether r is one of the reasons above, or none.
 func (r Reason) Valid() bool {
 	switch r {
-	case "", ReasonNotRead, ReasonStale, ReasonNotFound, ReasonAmbiguous, ReasonNoOp, ReasonParse, ReasonProtected, ReasonNobodyAsks:
+	case "", ReasonNotRead, ReasonStale, ReasonNotFound, ReasonAmbiguous, ReasonNoOp, ReasonParse, ReasonProtected, ReasonRejected, ReasonNobodyAsks:
 		return true
 	}
 	return false
@@ -133,7 +134,7 @@ func (r Reason) Is(target error) bool {
 	switch r {
 	case ReasonNotFound:
 		return target == fs.ErrNotExist
-	case ReasonProtected, ReasonNobodyAsks:
+	case ReasonProtected, ReasonRejected, ReasonNobodyAsks:
 		return target == fs.ErrPermission
 	}
 	return false

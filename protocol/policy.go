@@ -14,6 +14,12 @@ type Policy struct {
 	Grants []Grant
 	Rules  Rules
 
+	// Send says what of the folder's files may leave for a model.
+	Send SendPolicy
+	// Level and Limits are what enclaves get; what is zero is the strictest.
+	Level  Level
+	Limits Limits
+
 	// Inapplicable lists the keys that were understood and mean nothing in a
 	// browser, in order, so that they can be shown and are not silently dropped.
 	Inapplicable []string
@@ -35,8 +41,12 @@ type PolicyOptions struct {
 //	  "filesystem": {"denyRead": [], "allowRead": [], "allowWrite": [], "denyWrite": [], "allowGitConfig": false},
 //	  "network": {"allowedDomains": [], "deniedDomains": []},
 //	  "capabilities": {"fs.read": ["."], "code.run": true},
-//	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}]
+//	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}],
+//	  "send": {"default": "contents", "summaries": ["data"], "nothing": ["private"]},
+//	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}}
 //	}
+//
+// Times in limits are milliseconds.
 //
 // A key that is not known is an error, because a misspelt restriction restricts
 // nothing. Keys for an operating system's sandbox are understood and reported in
@@ -90,6 +100,10 @@ func (r *policyReader) read(v any) error {
 			return true, r.capabilities(v)
 		case "rules":
 			return true, r.rules(v)
+		case "send":
+			return true, r.send(v)
+		case "enclave":
+			return true, r.enclave(v)
 		}
 		return false, nil
 	})

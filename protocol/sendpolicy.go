@@ -1,0 +1,153 @@
+package protocol
+
+import "time"
+
+// Send is how much of a file's text a model gets to see.
+type Send string
+
+const (
+	SendContents Send = "contents" // the text itself
+	SendSummary  Send = "summary"  // lines, bytes and kind
+	SendNothing  Send = "nothing"  // that the call went well
+)
+
+// Valid reports whether s is one of the three.
+func (s Send) Valid() bool { return s == SendContents || s == SendSummary || s == SendNothing }
+
+func (s Send) strictness() int {
+	switch s {
+	case SendContents:
+		return 0
+	case SendSummary:
+		return 1
+	}
+	return 2
+}
+
+// Narrow is the stricter of two.
+func (s Send) Narrow(other Send) Send {
+	if other.strictness() > s.strictness() {
+		return other
+	}
+	return s
+}
+
+// SendPolicy says by path how much of a file's text leaves the page for a model's
+// provider. The person sees all of it in any case. The zero policy sends contents:
+// whether anything is sent at all is the capability [Stream]'s to say.
+type SendPolicy struct {
+	Default   Send      // of what no list names; contents if empty
+	Contents  []Pattern // may be sent, where Default says otherwise
+	Summaries []Pattern // wins over Contents
+	Nothing   []Pattern // wins over both
+}
+
+// For says how much of the file at path may be sent.
+func (s *SendPolicy) For(path string) Send {
+	if validPath("send", path) != nil {
+		return SendNothing
+	}
+	if _, ok := denies(s.Nothing, path); ok {
+		return SendNothing
+	}
+	if _, ok := denies(s.Summaries, path); ok {
+		return SendSummary
+	}
+	for _, p := range s.Contents {
+		if p.Match(path) {
+			return SendContents
+		}
+	}
+	switch s.Default {
+	case "", SendContents:
+		return SendContents
+	case SendSummary:
+		return SendSummary
+	}
+	return SendNothing
+}
+
+func (r *policyReader) send(v any) error {
+	s := &r.p.Send
+	return r.object("send", v, nil, func(key string, v any) (bool, error) {
+		path := "send." + key
+		var list *[]Pattern
+		switch key {
+		case "default":
+			text, _ := v.(string)
+			if s.Default = Send(text); !s.Default.Valid() {
+				return true, badPolicy(path, `must be "contents", "summary" or "nothing"`)
+			}
+			return true, nil
+		case "contents":
+			list = &s.Contents
+		case "summaries":
+			list = &s.Summaries
+		case "nothing":
+			list = &s.Nothing
+		default:
+			return false, nil
+		}
+		texts, err := strs(path, v)
+		if err != nil {
+			return true, err
+		}
+		*list, err = parsePatterns(path, texts, key != "contents", r.o)
+		return true, err
+	})
+}
+
+func (r *policyReader) enclave(v any) error {
+	return r.object("enclave", v, nil, func(key string, v any) (bool, error) {
+		switch key {
+		case "level":
+			text, _ := v.(string)
+			l, err := ParseLevel(text)
+			r.p.Level = l
+			return true, err
+		case "limits":
+			return true, r.limits(v)
+		}
+		return false, nil
+	})
+}
+
+func (r *policyReader) limits(v any) error {
+	fields := r.p.Limits.fields()
+	err := r.object("enclave.limits", v, nil, func(key string, v any) (bool, error) {
+		for _, f := range fields {
+			if f.name != key {
+				continue
+			}
+			n, ok := v.(float64)
+			if !ok || n != float64(int64(n)) || n < 1 || n > 1<<40 {
+				return true, badPolicy("enclave.limits."+key, "must be a whole number, more than 0; times are milliseconds")
+			}
+			if f.d != nil {
+				n *= float64(time.Millisecond)
+			}
+			f.set(int64(n))
+			return true, nil
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.p.Limits.Validate()
+}
+
+// Named returns the limits that are set, by name; times in milliseconds.
+func (l Limits) Named() map[string]int64 {
+	out := map[string]int64{}
+	for _, f := range l.fields() {
+		n := f.get()
+		if f.d != nil {
+			n = int64(time.Duration(n) / time.Millisecond)
+		}
+		if n != 0 {
+			out[f.name] = n
+		}
+	}
+	return out
+}

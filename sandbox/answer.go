@@ -1,0 +1,323 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// answer is one message of the model's as it grows.
+type answer struct {
+	run   *run
+	msg   protocol.MessageRecord
+	parts []protocol.PartRecord
+	calls []int  // of parts
+	open  string // the id of the text or reasoning that streams
+	kind  string // "text" or "reasoning"
+	usage Usage
+	said  strings.Builder
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+func (a *answer) reset() { a.parts, a.calls, a.open, a.usage = nil, nil, "", Usage{} }
+
+func (a *answer) ids() []any {
+	var out []any
+	for _, p := range a.parts {
+		out = append(out, p.ID)
+	}
+	return out
+}
+
+func (a *answer) text() string {
+	var b strings.Builder
+	for _, p := range a.parts {
+		if p.Type == "text" {
+			m, _ := p.Data.(map[string]any)
+			s, _ := m["text"].(string)
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+type streamed struct {
+	e   ModelEvent
+	err error
+}
+
+// stream takes in one answer. The model runs on a goroutine of its own, so that one
+// that does not honour its context holds nobody up.
+func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events := make(chan streamed)
+	go func() {
+		defer close(events)
+		for e, err := range a.run.model.Stream(ctx, req) {
+			select {
+			case events <- streamed{e, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			a.closeOpen()
+			return "", context.Cause(ctx)
+		case x, ok := <-events:
+			switch {
+			case !ok:
+				a.closeOpen()
+				return "", &ModelError{Message: "the answer was cut off", Retry: true}
+			case x.err != nil:
+				a.closeOpen()
+				return "", x.err
+			case x.e.Type == EventFinish:
+				a.closeOpen()
+				return x.e.Text, nil
+			}
+			if !a.take(x.e) {
+				return "", errGone
+			}
+		}
+	}
+}
+
+// take turns an event into chunks and parts; false if nobody listens.
+func (a *answer) take(e ModelEvent) bool {
+	switch e.Type {
+	case EventText, EventReasoning:
+		kind := "text"
+		if e.Type == EventReasoning {
+			kind = "reasoning"
+		}
+		if a.kind != kind || a.open == "" {
+			if !a.closeOpen() {
+				return false
+			}
+			p := a.run.s.newPart(a.msg, len(a.parts), kind, map[string]any{"text": ""})
+			a.parts = append(a.parts, p)
+			a.open, a.kind = p.ID, kind
+			a.said.Reset()
+			if !a.run.emit(Chunk{Type: kind + "-start", ID: p.ID}) {
+				return false
+			}
+		}
+		a.said.WriteString(e.Text)
+		if len(e.Meta) > 0 {
+			a.last()["meta"] = string(e.Meta)
+		}
+		return e.Text == "" || a.run.emit(Chunk{Type: kind + "-delta", ID: a.open, Delta: e.Text})
+	case EventCallStart:
+		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: e.CallID, ToolName: e.Tool})
+	case EventCallDelta:
+		return a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: e.CallID, Delta: e.Text})
+	case EventCall:
+		return a.closeOpen() && a.call(e)
+	case EventUsage:
+		a.usage = e.Usage
+	}
+	return true
+}
+
+func (a *answer) last() map[string]any {
+	m, _ := a.parts[len(a.parts)-1].Data.(map[string]any)
+	return m
+}
+
+func (a *answer) closeOpen() bool {
+	if a.open == "" {
+		return true
+	}
+	id := a.open
+	a.open = ""
+	a.last()["text"] = a.said.String()
+	return a.run.emit(Chunk{Type: a.kind + "-end", ID: id})
+}
+
+// call takes in a call. Its name is a model's and may be anything.
+func (a *answer) call(e ModelEvent) bool {
+	if len(e.CallID) == 0 || len(e.CallID) > 256 {
+		e.CallID = "call-" + randomID(9)
+	}
+	kind := "tool-" + e.Tool
+	if protocol.ValidToolName(e.Tool) != nil || len(kind) > 128 {
+		kind = "tool-unknown"
+	}
+	tree, err := parseArgs(string(e.Args))
+	data := map[string]any{"tool": e.Tool, "input": tree}
+	if len(e.Meta) > 0 {
+		data["meta"] = string(e.Meta)
+	}
+	p := a.run.s.newPart(a.msg, len(a.parts), kind, data)
+	p.ToolCallID, p.ToolState = e.CallID, protocol.ToolInputAvailable
+	c := Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Input: tree}
+	if err != nil {
+		msg := protocol.Public(err).Message
+		data["input"], data["error"] = string(e.Args), msg
+		data["model"] = "error INVALID_PARAMS: " + msg
+		p.ToolState = protocol.ToolOutputError
+		c = Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Input: string(e.Args), ErrorText: msg}
+	}
+	a.parts = append(a.parts, p)
+	a.calls = append(a.calls, len(a.parts)-1)
+	return a.run.emit(c)
+}
+
+// save stores the message as far as it has come.
+func (a *answer) save(ctx context.Context) error {
+	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
+	return a.run.s.put(ctx, []protocol.MessageRecord{a.msg}, cloneParts(a.parts))
+}
+
+func cloneParts(ps []protocol.PartRecord) []protocol.PartRecord {
+	return append([]protocol.PartRecord(nil), ps...)
+}
+
+// ended is a call that has ended, or is about to be asked about.
+type ended struct {
+	at    int // of calls
+	ask   string
+	res   protocol.ToolResult
+	model string
+	kept  []string
+}
+
+// carryOut makes the calls side by side and passes on what comes of them as it comes.
+func (a *answer) carryOut(ctx context.Context) error {
+	var todo []ToolCall
+	news := make(chan ended)
+	over, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	tell := func(e ended) {
+		select {
+		case news <- e:
+		case <-over.Done():
+		}
+	}
+	for i, at := range a.calls {
+		p := a.parts[at]
+		if p.ToolState.Final() {
+			continue
+		}
+		data, _ := p.Data.(map[string]any)
+		name, _ := data["tool"].(string)
+		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
+			asking: func(Request) { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
+			done: func(res protocol.ToolResult, c *Call) {
+				text, kept := c.forModel(res, a.run.model.Local())
+				tell(ended{at: i, res: res, model: text, kept: kept})
+			}})
+	}
+	left := len(todo)
+	if left == 0 {
+		return nil
+	}
+	go a.run.box.CallAll(ctx, todo...)
+	var stopped error
+	for left > 0 {
+		select {
+		case e := <-news:
+			if e.ask != "" {
+				a.run.emit(Chunk{Type: "tool-approval-request", ApprovalID: e.ask, ToolCallID: a.parts[a.calls[e.at]].ToolCallID})
+				continue
+			}
+			left--
+			if err := a.settle(ctx, e); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			stopped = context.Cause(ctx)
+		}
+		if a.run.gone && stopped == nil {
+			stopped = errGone
+		}
+		if stopped != nil {
+			return a.abandon(ctx, stopped)
+		}
+	}
+	return nil
+}
+
+// settle stores what came of a call and tells it.
+func (a *answer) settle(ctx context.Context, e ended) error {
+	p := &a.parts[a.calls[e.at]]
+	old, _ := p.Data.(map[string]any)
+	data := map[string]any{"tool": old["tool"], "input": old["input"], "model": e.model}
+	if m, ok := old["meta"]; ok {
+		data["meta"] = m
+	}
+	c := Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID}
+	p.ToolState = protocol.ToolOutputAvailable
+	if e.res.Type == protocol.ResultError {
+		p.ToolState = protocol.ToolOutputError
+		data["error"], data["code"] = e.res.ErrorText, string(e.res.Code)
+		c = Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: e.res.ErrorText}
+		if e.res.Reason == protocol.ReasonRejected {
+			c = Chunk{Type: "tool-output-denied", ToolCallID: p.ToolCallID}
+		}
+	} else {
+		data["output"], c.Output = plainOutput(e.res.Data), plainOutput(e.res.Data)
+		tool, _ := old["tool"].(string)
+		a.run.done = append(a.run.done, tool+" "+rowLine(old["input"]))
+	}
+	p.Data = data
+	if err := a.run.s.put(context.WithoutCancel(ctx), []protocol.MessageRecord{a.msg}, []protocol.PartRecord{*p}); err != nil {
+		return err
+	}
+	a.run.emit(c)
+	if len(e.kept) > 0 {
+		a.run.emit(Chunk{Type: "data-kept", Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})
+	}
+	return nil
+}
+
+// plainOutput is a result as JSON holds it; what JSON has no form for becomes text.
+func plainOutput(v any) any {
+	if plain(v, 64) {
+		return v
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return "(a value that JSON has no form for)"
+	}
+	tree, err := protocol.ParseJSON(string(b), protocol.JSONLimits{Bytes: 64 << 20, Nodes: 5_000_000})
+	if err != nil {
+		return string(b)
+	}
+	return tree
+}
+
+// abandon makes errors of the calls that are still open.
+func (a *answer) abandon(ctx context.Context, why error) error {
+	var ps []protocol.PartRecord
+	for _, at := range a.calls {
+		p := &a.parts[at]
+		if p.ToolState.Final() {
+			continue
+		}
+		data, _ := p.Data.(map[string]any)
+		p.ToolState = protocol.ToolOutputError
+		p.Data = map[string]any{"tool": data["tool"], "input": data["input"], "error": "stopped", "model": "error ABORTED: the run was stopped before this call ended"}
+		ps = append(ps, *p)
+		a.run.emit(Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: "stopped"})
+	}
+	if err := a.run.s.put(context.WithoutCancel(ctx), []protocol.MessageRecord{a.msg}, ps); err != nil {
+		return err
+	}
+	return why
+}

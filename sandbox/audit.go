@@ -1,0 +1,180 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Audit is a log that is only ever added to: each line holds the hash of the one
+// before, so that a line that is changed, left out or put in shows. It is safe for
+// several goroutines.
+//
+// A chain proves that the log is whole from its first line to its last, to someone who
+// knows the last hash from elsewhere; who owns the page can write another log.
+type Audit struct {
+	mu    sync.Mutex
+	w     io.Writer
+	werr  error
+	seq   int64
+	last  string
+	lines [][]byte
+	drop  int64 // lines that are no longer in memory
+}
+
+// AuditEntry is one line.
+type AuditEntry struct {
+	Seq       int64                `json:"seq"`
+	Prev      string               `json:"prev"` // hash of the line before; of the first, empty
+	Trace     *protocol.TraceEvent `json:"trace,omitempty"`
+	Violation *protocol.Violation  `json:"violation,omitempty"`
+	Note      string               `json:"note,omitempty"`
+	Time      time.Time            `json:"ts,omitzero"`
+	// Inputs and outputs of more than 2 KiB are here as a hash and a length only.
+	Input  string `json:"input,omitempty"`
+	Output string `json:"output,omitempty"`
+	Hash   string `json:"hash"` // of the line without this member
+}
+
+const (
+	auditLines = 20_000 // kept in memory; a writer gets all
+	auditValue = 2 << 10
+)
+
+// NewAudit makes a log. Each line is also written to w, if there is one; an error of w
+// is told by [Audit.Err] and stops nothing.
+func NewAudit(w io.Writer) *Audit { return &Audit{w: w} }
+
+// Note adds a line of the app's own, such as the start of a program.
+func (a *Audit) Note(text string, at time.Time) { a.add(AuditEntry{Note: text, Time: at}) }
+
+func (a *Audit) trace(e protocol.TraceEvent) {
+	entry := AuditEntry{Input: auditText(e.Input), Output: auditText(e.Output)}
+	e.Input, e.Output = nil, nil
+	entry.Trace = &e
+	a.add(entry)
+}
+
+func (a *Audit) violation(v protocol.Violation) { a.add(AuditEntry{Violation: &v}) }
+
+// auditText is a value in short.
+func auditText(v any) string {
+	if v == nil {
+		return ""
+	}
+	text, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return "(not JSON)"
+		}
+		text = string(b)
+	}
+	if len(text) <= auditValue {
+		return text
+	}
+	sum := sha256.Sum256([]byte(text))
+	n, _ := json.Marshal(len(text))
+	return "sha256:" + hex.EncodeToString(sum[:]) + " of " + string(n) + " bytes"
+}
+
+func (a *Audit) add(e AuditEntry) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.seq++
+	e.Seq, e.Prev, e.Hash = a.seq, a.last, ""
+	line, err := sealed(&e)
+	if err != nil { // a time outside of what JSON writes
+		e.Trace, e.Violation, e.Note = nil, nil, "an entry could not be written: "+err.Error()
+		line, _ = sealed(&e)
+	}
+	a.last = e.Hash
+	a.lines = append(a.lines, line)
+	if len(a.lines) > auditLines {
+		n := len(a.lines) - auditLines
+		a.drop += int64(n)
+		a.lines = append(a.lines[:0:0], a.lines[n:]...)
+	}
+	if a.w != nil && a.werr == nil {
+		_, a.werr = a.w.Write(append(line, '\n'))
+	}
+}
+
+// sealed writes an entry with its hash.
+func sealed(e *AuditEntry) ([]byte, error) {
+	e.Hash = ""
+	body, err := json.Marshal(e)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body)
+	e.Hash = hex.EncodeToString(sum[:])
+	return json.Marshal(e)
+}
+
+// Head is the number and the hash of the last line: keep it elsewhere to prove later
+// that the log is whole.
+func (a *Audit) Head() (seq int64, hash string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.seq, a.last
+}
+
+// Err is the first error of the log's writer.
+func (a *Audit) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.werr
+}
+
+// Export writes the last 20,000 lines as JSON lines.
+func (a *Audit) Export(w io.Writer) error {
+	a.mu.Lock()
+	lines := a.lines[:len(a.lines):len(a.lines)]
+	a.mu.Unlock()
+	for _, line := range lines {
+		if _, err := w.Write(append(line[:len(line):len(line)], '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// VerifyAudit reads an exported log and says where it was tampered with, or nil, with
+// the last line's number and hash to compare with [Audit.Head].
+func VerifyAudit(r io.Reader) (seq int64, hash string, err error) {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20)
+	for n := 0; in.Scan(); n++ {
+		var e AuditEntry
+		d := json.NewDecoder(bytes.NewReader(in.Bytes()))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&e); err != nil {
+			return seq, hash, broken(seq+1, "is not an entry")
+		}
+		claimed := e.Hash
+		again, err := sealed(&e)
+		switch {
+		case err != nil || e.Hash != claimed || !bytes.Equal(again, in.Bytes()):
+			return seq, hash, broken(e.Seq, "was changed")
+		case n > 0 && (e.Seq != seq+1 || e.Prev != hash):
+			return seq, hash, broken(e.Seq, "does not follow the line before")
+		case n == 0 && e.Seq == 1 && e.Prev != "":
+			return seq, hash, broken(e.Seq, "can't be the first")
+		}
+		seq, hash = e.Seq, e.Hash
+	}
+	return seq, hash, in.Err()
+}
+
+func broken(seq int64, why string) error {
+	n, _ := json.Marshal(seq)
+	return protocol.Errorf(protocol.ErrSecurityViolation, "audit", "line "+string(n), "%s", why)
+}

@@ -1,0 +1,215 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Box is a folder, a policy and tools, and the one way to call them. It is safe for
+// several goroutines.
+type Box struct {
+	o       Options
+	policy  *policy.Compiled
+	gate    *gate.Gate
+	fs      Folder
+	raw     fsaccess.FS
+	tools   *protocol.Toolset
+	byID    map[string]*Tool
+	missing []Availability
+	ids     *protocol.IDs
+	audit   *Audit
+	viols   *protocol.Ring[protocol.Violation]
+	root    *scope
+	defers  func(Request) bool // of a dry run
+
+	mu      sync.Mutex
+	running map[string]context.CancelCauseFunc
+	live    map[string]*Session
+}
+
+// New makes a box. A policy that can't be read, and a tool that is not well formed,
+// are errors.
+func New(o Options) (*Box, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.AskWindow == 0 {
+		o.AskWindow = 50 * time.Millisecond
+	}
+	if o.Policy == nil {
+		o.Policy = &protocol.Policy{}
+	}
+	if o.Tools == nil {
+		o.Tools = Standard()
+	}
+	if o.Sessions == nil {
+		o.Sessions = NewMemoryStore()
+	}
+	compiled, err := policy.Compile(o.Policy)
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{o: o, policy: compiled, audit: o.Audit, raw: o.FS, running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
+	if b.audit == nil {
+		b.audit = NewAudit(nil)
+	}
+	b.viols = protocol.NewRing[protocol.Violation](1000)
+	if b.ids, err = protocol.NewIDs("call-" + randomID(4)); err != nil {
+		return nil, err
+	}
+	b.gate = gate.New(gate.Options{Policy: compiled, Asker: o.Ask, Window: o.AskWindow, Now: o.Now, Keep: o.Remember, Violation: b.violation})
+	b.fs = gate.NewFolder(o.FS, o.Policy, fsaccess.GuardOptions{Kinds: o.Kinds, Ask: b.askKind})
+	if err := b.addTools(o.Tools); err != nil {
+		return nil, err
+	}
+	if b.root, err = b.newScope("box", compiled.Authority(), nil); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func randomID(bytes int) string {
+	b := make([]byte, bytes)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func (b *Box) addTools(tools []Tool) error {
+	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
+	for _, t := range tools {
+		if t.Missing == "" && b.o.FS == nil && needsFolder(t) {
+			t.Missing = "there is no folder"
+		}
+		if t.Missing != "" {
+			b.missing = append(b.missing, Availability{Tool: t.ID, Reason: t.Missing})
+			continue
+		}
+		if t.Run == nil {
+			return protocol.Errorf(protocol.ErrInvalidParams, "tool", t.ID, "has no Run")
+		}
+		id := t.ID
+		t.Execute = func(ctx context.Context, args any) (any, error) {
+			res := b.Call(ctx, id, args)
+			return res.Data, ErrorOf(res)
+		}
+		if err := b.tools.Add(t.Tool); err != nil {
+			return err
+		}
+		added, err := b.tools.Lookup(id)
+		if err != nil {
+			return err
+		}
+		t.Tool = *added
+		b.byID[id] = &t
+	}
+	return nil
+}
+
+func needsFolder(t Tool) bool {
+	return slices.ContainsFunc(t.Requires, func(g protocol.Grant) bool { return g.Capability.ScopeKind() == protocol.ScopePaths })
+}
+
+// ErrorOf is nil for a result that went well, else its error.
+func ErrorOf(r protocol.ToolResult) error {
+	if r.Type != protocol.ResultError {
+		return nil
+	}
+	return protocol.Errorf(r.Code, "", "", "%s", r.ErrorText).WithReason(r.Reason)
+}
+
+// Toolset is the box's tools for an enclave, a server or a model: their Execute goes
+// through [Box.Call] with the session of its context.
+func (b *Box) Toolset() *protocol.Toolset { return b.tools }
+
+// Policy is the policy in force.
+func (b *Box) Policy() *protocol.Policy { return b.policy.Policy }
+
+// Audit is the log of every step.
+func (b *Box) Audit() *Audit { return b.audit }
+
+// Violations are the last of what was stopped, oldest first, and how much ever was.
+func (b *Box) Violations() ([]protocol.Violation, uint64) { return b.viols.All(), b.viols.Total() }
+
+// ClearViolations empties the list; the total stays.
+func (b *Box) ClearViolations() { b.viols.Clear() }
+
+// Kept are the rules that answers made for good, beside the policy's own.
+func (b *Box) Kept() protocol.Rules { return b.gate.Kept() }
+
+// Explain says what the policy makes of a call and why, with the answers so far.
+// Nobody is asked and nothing is done.
+func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanation, error) {
+	c, err := b.prepare(ctx, id, args)
+	if err != nil {
+		return policy.Explanation{}, err
+	}
+	if err := c.findNeeds(ctx); err != nil {
+		return policy.Explanation{}, err
+	}
+	more := append(b.gate.Kept(), c.scope.gate.Grants()...)
+	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Needs: c.needs}
+	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
+}
+
+// Availability says whether a tool is there.
+type Availability struct {
+	Tool   string
+	Here   bool
+	Reason string // why it is not, or what it lacks
+}
+
+// Available lists every tool the box knows of, and why those that are missing are.
+func (b *Box) Available() []Availability {
+	out := slices.Clone(b.missing)
+	for t := range b.tools.All() {
+		a := Availability{Tool: t.ID, Here: true}
+		for _, g := range t.Requires {
+			if !b.policy.Authority().Has(g.Capability) {
+				a.Here, a.Reason = false, "the policy does not grant "+string(g.Capability)
+			}
+		}
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(x, y Availability) int {
+		if x.Tool < y.Tool {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// Stop ends every call that runs, and says which those were. It does not wait for
+// them; their permits are void at once.
+func (b *Box) Stop(why string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for id, cancel := range b.running {
+		cancel(protocol.Errorf(protocol.ErrAborted, "call", "", "stopped: %s", why))
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// violation takes note of what was stopped.
+func (b *Box) violation(v protocol.Violation) {
+	if v.Time.IsZero() {
+		v.Time = b.o.Now()
+	}
+	b.viols.Add(v)
+	b.audit.violation(v)
+	if b.o.Log != nil {
+		b.o.Log.Warn("violation", "layer", v.Layer, "code", string(v.Code), "tool", v.Tool, "detail", v.Detail)
+	}
+}

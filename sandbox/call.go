@@ -1,0 +1,317 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+)
+
+// ToolCall is a call to be made.
+type ToolCall struct {
+	ID   string // the model's own, or empty
+	Tool string
+	Args any // a tree of JSON values, a JSON text ([]byte or json.RawMessage), or a struct
+
+	asking func(Request)                          // a person is about to be asked
+	done   func(res protocol.ToolResult, c *Call) // the call has ended
+}
+
+// Call calls a tool: schema, capability, watchdog, consent, the work itself, the cut,
+// the trace. It always returns a result; what went wrong is in it, in words a model
+// can use. A tool that does not end in time is left behind without a permit.
+func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult {
+	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
+}
+
+// maxAtOnce is how many calls run side by side.
+const maxAtOnce = 10
+
+// CallAll makes calls side by side, at most ten at once, and returns their results in
+// order. Their requests for consent go into one prompt where possible.
+func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolResult {
+	out := make([]protocol.ToolResult, len(calls))
+	// All of a batch are expected before the first asks; those that wait for a turn
+	// would keep a prompt from ever being complete, so turns are taken after consent.
+	b.gate.Expect(len(calls))
+	slots := make(chan struct{}, maxAtOnce)
+	var wg sync.WaitGroup
+	for i, c := range calls {
+		if len(calls) == 1 {
+			out[0] = b.call(ctx, c, slots)
+			break
+		}
+		wg.Go(func() { out[i] = b.call(ctx, c, slots) })
+	}
+	wg.Wait()
+	return out
+}
+
+// call is one call, from its schema to its trace.
+func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res protocol.ToolResult) {
+	began := b.o.Now()
+	var made *Call
+	if tc.done != nil {
+		defer func() { tc.done(res, made) }()
+	}
+	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
+	defer waits()
+	c, err := b.prepare(ctx, tc.Tool, tc.Args)
+	made, c.asking = c, tc.asking
+	defer c.tellParent(ctx)
+	t := &tracer{box: b, call: c, began: began}
+	c.trace = t
+	t.start(tc)
+	if err != nil {
+		return t.end(nil, err)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	b.track(c.ID, cancel)
+	defer b.untrack(c.ID)
+
+	if err := c.findNeeds(ctx); err != nil {
+		return t.end(nil, err)
+	}
+	p := c.passage(c.needs)
+	p.Step = t.step
+	permit, end, err := b.gate.Pass(ctx, p)
+	if err != nil {
+		return t.end(nil, err)
+	}
+	c.Permit = permit
+	defer c.scope.end(c.ID)
+	defer end()
+	waits()
+	select {
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
+	case <-ctx.Done():
+		return t.end(nil, context.Cause(ctx))
+	}
+	data, err := c.run(ctx)
+	return t.end(data, err)
+}
+
+func (b *Box) track(id string, cancel context.CancelCauseFunc) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running[id] = cancel
+}
+
+func (b *Box) untrack(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.running, id)
+}
+
+// prepare finds the tool and checks the arguments.
+func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
+	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers}
+	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
+		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
+	}
+	tree, err := argsTree(args)
+	if err != nil {
+		return c, err
+	}
+	c.Args = tree
+	if _, err := b.tools.Lookup(Resolve(id)); err != nil {
+		return c, err
+	}
+	c.tool = b.byID[Resolve(id)]
+	return c, c.tool.Check(tree)
+}
+
+// argsTree brings arguments to a tree of JSON values.
+func argsTree(args any) (any, error) {
+	switch a := args.(type) {
+	case nil:
+		return map[string]any{}, nil
+	case map[string]any:
+		if plain(a, 64) {
+			return a, nil
+		}
+	case []byte:
+		return parseArgs(string(a))
+	case json.RawMessage:
+		return parseArgs(string(a))
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "call", "", "the arguments are not JSON")
+	}
+	return parseArgs(string(text))
+}
+
+// plain reports whether v holds nothing but what a JSON text would be read to.
+func plain(v any, depth int) bool {
+	switch v := v.(type) {
+	case nil, bool, float64, string:
+		return true
+	case []any:
+		return depth > 0 && !slices.ContainsFunc(v, func(e any) bool { return !plain(e, depth-1) })
+	case map[string]any:
+		for _, e := range v {
+			if depth == 0 || !plain(e, depth-1) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func parseArgs(text string) (any, error) {
+	if text == "" {
+		return map[string]any{}, nil
+	}
+	tree, err := protocol.ParseJSON(text, protocol.JSONLimits{Bytes: 16 << 20})
+	if err != nil {
+		return nil, protocol.Errorf(protocol.CodeOf(err), "call", "", "the arguments are not right: %w", err)
+	}
+	return tree, nil
+}
+
+func (c *Call) findNeeds(ctx context.Context) (err error) {
+	if c.tool.Needs == nil {
+		return nil
+	}
+	needs, err := c.tool.Needs(ctx, c)
+	if err != nil {
+		return publicError(c.tool.ID, err)
+	}
+	for _, n := range needs {
+		if n.Capability.ScopeKind() == protocol.ScopePaths && !fs.ValidPath(n.Subject) {
+			return protocol.Errorf(protocol.ErrInvalidParams, c.tool.ID, strconv.Quote(n.Subject), "this is not a path inside the folder: use names parted by /, without a leading slash, . or ..")
+		}
+	}
+	c.needs = c.FS.Resolve(ctx, needs)
+	c.touch(c.needs)
+	return nil
+}
+
+func (c *Call) passage(needs []Need) gate.Passage {
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks}
+}
+
+// request is the call as a person is asked about it.
+func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
+	r.Title, r.Description, r.Agent = c.tool.ID, c.tool.Description, c.scope.agent
+	defer func() {
+		if c.asking != nil {
+			c.asking(r)
+		}
+	}()
+	if c.tool.Preview == nil {
+		return r
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			r.Diff = "(what would change can't be shown: the tool's preview failed)"
+		}
+	}()
+	look := &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope}
+	r.Title, r.Diff = c.tool.Preview(ctx, look)
+	return r
+}
+
+// run does the work under the tool's time limit.
+func (c *Call) run(ctx context.Context) (any, error) {
+	limit := c.tool.Time
+	if limit == 0 {
+		limit = protocol.Strict.Limits().ToolTime
+	}
+	ctx, c.clock = newClock(ctx, limit, c.box.o.Now)
+	c.clock.resume()
+	defer c.clock.stop()
+	ctx = fsaccess.WithCause(ctx, c.ID)
+	ctx = context.WithValue(ctx, callKey{}, c)
+	type outcome struct {
+		data any
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if v := recover(); v != nil {
+				o = outcome{nil, protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed")}
+				c.box.violation(protocol.Violation{Layer: "tool", Code: protocol.ErrExecution, Detail: "panic in " + c.tool.ID, ExecID: c.ID, Tool: c.tool.ID})
+			}
+			done <- o
+		}()
+		o.data, o.err = c.tool.Run(ctx, c)
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil && ctx.Err() != nil {
+			o.err = context.Cause(ctx)
+		}
+		return o.data, publicError(c.tool.ID, o.err)
+	case <-ctx.Done():
+		return nil, publicError(c.tool.ID, context.Cause(ctx))
+	}
+}
+
+type callKey struct{}
+
+// askKind puts a guard's question about a dangerous kind of file to the person.
+func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if !ok {
+		return false, nil
+	}
+	c.clock.pause()
+	defer c.clock.resume()
+	r := Request{Call: c.ID, Tool: c.tool.ID, Title: "write " + q.Path + ", which is of the kind " + string(q.Kind), Args: c.Args, Needs: c.needs,
+		Risk: protocol.RiskCritical, Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
+	p := c.passage(c.needs)
+	p.Step = c.trace.step
+	if err := b.gate.Confirm(ctx, p, r); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// publicError says in words for a model what went wrong. Errors of the folder are
+// known and harmless to tell; of any other, only the code is told.
+func publicError(tool string, err error) error {
+	var e *protocol.Error
+	var known fsaccess.Error
+	var refused *fsaccess.GuardError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.As(err, &refused):
+		out := protocol.Errorf(protocol.ErrCapabilityDenied, tool, pathOf(err), "%s", refused.Error())
+		switch {
+		case errors.Is(err, fsaccess.ErrProtected):
+			out.Reason = protocol.ReasonProtected
+		case errors.Is(err, protocol.ErrResourceLimit):
+			out.Code = protocol.ErrResourceLimit
+		}
+		return out
+	case errors.Is(err, fsaccess.ErrConflict):
+		return protocol.Errorf(protocol.ErrExecution, tool, pathOf(err), "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
+	case errors.As(err, &known):
+		code := protocol.CodeOf(err)
+		if errors.Is(err, protocol.ErrResourceLimit) {
+			code = protocol.ErrResourceLimit
+		}
+		return protocol.Errorf(code, tool, pathOf(err), "%s", string(known))
+	}
+	return osError(tool, err)
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

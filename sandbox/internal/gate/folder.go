@@ -1,0 +1,362 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"regexp"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Folder is the person's folder as tools see it: each method takes a permit that
+// covers what it does, and is checked against it. The policy's guard stands below, so
+// that a permit for too much would still open nothing the policy denies.
+type Folder struct {
+	fs      fsaccess.FS
+	journal *fsaccess.Journal
+}
+
+// NewFolder guards a folder. A *[fsaccess.Journal] gives undo too. A nil folder has
+// no files.
+func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Folder {
+	if fsys == nil {
+		fsys = fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 1})
+	}
+	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o)}
+	f.journal, _ = fsys.(*fsaccess.Journal)
+	return f
+}
+
+func read(name string) policy.Need {
+	return policy.Need{Capability: protocol.FSRead, Subject: name}
+}
+
+func write(op protocol.FSOp, name string) policy.Need {
+	return policy.Need{Capability: protocol.FSWrite, Op: op, Subject: name}
+}
+
+// Read reads a file and says which version it is.
+func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsaccess.Version, error) {
+	if err := p.Check(read(name)); err != nil {
+		return nil, "", err
+	}
+	return fsaccess.ReadVersion(ctx, f.fs, name)
+}
+
+// Stat tells about a file that may be read or written.
+func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, error) {
+	rerr := p.CheckAny(read(name), write(protocol.OpWrite, name), write(protocol.OpRemove, name), write(protocol.OpMkdir, name))
+	if rerr != nil {
+		return nil, rerr
+	}
+	return fsaccess.WithContext(ctx, f.fs).Stat(name)
+}
+
+// CheckAny is Check for any one of several needs.
+func (p Permit) CheckAny(needs ...policy.Need) error {
+	if p.t != nil && !p.t.over.Load() {
+		for _, n := range needs {
+			for _, have := range p.t.needs {
+				if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
+					return nil
+				}
+			}
+		}
+	}
+	return p.Check(needs[0])
+}
+
+// Write writes a file if it still has the wanted version; see [fsaccess.WriteVersion].
+// Folders above it that are missing are made.
+func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
+	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
+		return "", err
+	}
+	bound := fsaccess.WithContext(ctx, f.fs)
+	var made string
+	if dir := parent(name); dir != "." {
+		if _, err := bound.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			made = firstMissing(bound, dir)
+			if err := bound.MkdirAll(dir, 0o755); err != nil {
+				return "", err
+			}
+		}
+	}
+	v, err := fsaccess.WriteVersion(ctx, f.fs, name, data, 0o644, want)
+	if err != nil && made != "" {
+		_ = fsaccess.WithContext(context.WithoutCancel(ctx), f.fs).RemoveAll(made) // it was made for this alone
+	}
+	return v, err
+}
+
+func firstMissing(fsys fsaccess.FS, dir string) string {
+	missing := dir
+	for d := dir; d != "."; d = parent(d) {
+		if _, err := fsys.Stat(d); err == nil {
+			break
+		}
+		missing = d
+	}
+	return missing
+}
+
+func parent(name string) string {
+	for i := len(name) - 1; i >= 0; i-- {
+		if name[i] == '/' {
+			return name[:i]
+		}
+	}
+	return "."
+}
+
+// Mkdir makes a folder and those above it.
+func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
+	if err := p.Check(write(protocol.OpMkdir, name)); err != nil {
+		return err
+	}
+	return fsaccess.WithContext(ctx, f.fs).MkdirAll(name, 0o755)
+}
+
+// Remove removes a file or an empty folder; with all, a folder and what is in it.
+func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) error {
+	n := write(protocol.OpRemove, name)
+	n.Tree = all
+	if err := p.Check(n); err != nil {
+		return err
+	}
+	bound := fsaccess.WithContext(ctx, f.fs)
+	if !all {
+		return bound.Remove(name)
+	}
+	if err := f.below(ctx, p, name, protocol.OpRemove); err != nil {
+		return err
+	}
+	return bound.RemoveAll(name)
+}
+
+// Rename moves a file or a folder. A file there is replaced if the permit has a need
+// to remove it.
+func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
+	out := write(protocol.OpRemove, from)
+	out.Tree = true
+	in := write(protocol.OpWrite, to)
+	in.Tree = true
+	for _, n := range []policy.Need{out, in} {
+		if err := p.Check(n); err != nil {
+			return err
+		}
+	}
+	bound := fsaccess.WithContext(ctx, f.fs)
+	if _, err := bound.Stat(to); err == nil && from != to {
+		if err := p.Check(write(protocol.OpRemove, to)); err != nil {
+			return err
+		}
+	}
+	if err := f.below(ctx, p, from, protocol.OpRemove); err != nil {
+		return err
+	}
+	if dir := parent(to); dir != "." {
+		if err := bound.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return bound.Rename(from, to)
+}
+
+// below checks each path in a folder that is about to go.
+func (f Folder) below(ctx context.Context, p Permit, root string, op protocol.FSOp) error {
+	if fi, err := fsaccess.WithContext(ctx, f.fs).Stat(root); err != nil || !fi.IsDir() {
+		return err
+	}
+	for e, err := range fsaccess.Walk(ctx, f.fs, root, fsaccess.WalkOptions{}) {
+		if err != nil {
+			return err
+		}
+		if err := p.Check(write(op, e.Path)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Walk visits what may be read below root.
+func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.WalkOptions) iter.Seq2[fsaccess.Entry, error] {
+	n := read(root)
+	n.Tree = true
+	if err := p.Check(n); err != nil {
+		return func(yield func(fsaccess.Entry, error) bool) { yield(fsaccess.Entry{Path: root}, err) }
+	}
+	return fsaccess.Walk(ctx, f.fs, root, f.hiding(p, root, o))
+}
+
+// hiding leaves out what the permit does not cover. A folder is passed through if
+// something in it may be readable.
+func (f Folder) hiding(p Permit, root string, o fsaccess.WalkOptions) fsaccess.WalkOptions {
+	skip := o.Skip
+	o.Skip = func(e fsaccess.Entry) bool {
+		return skip != nil && skip(e) || !e.Dir && p.quiet(read(e.Path)) != nil
+	}
+	return o
+}
+
+// quiet is Check where no is no violation: a walk leaves out what it may not see.
+func (p Permit) quiet(n policy.Need) error {
+	if p.t == nil || p.t.over.Load() {
+		return p.Check(n)
+	}
+	for _, have := range p.t.needs {
+		if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
+			return nil
+		}
+	}
+	return protocol.ErrCapabilityDenied
+}
+
+// Grep searches what may be read below root.
+func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
+	n := read(root)
+	n.Tree = true
+	if err := p.Check(n); err != nil {
+		return func(yield func(fsaccess.Match, error) bool) { yield(fsaccess.Match{Path: root}, err) }
+	}
+	o.WalkOptions = f.hiding(p, root, o.WalkOptions)
+	return fsaccess.Grep(ctx, f.fs, root, re, o)
+}
+
+// List gives the entries of one folder that may be read.
+func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entry, error) {
+	var out []fsaccess.Entry
+	for e, err := range f.Walk(ctx, p, dir, fsaccess.WalkOptions{Depth: 1}) {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Journal reports whether changes can be undone here.
+func (f Folder) Journal() bool { return f.journal != nil }
+
+// History lists the steps that can be undone, newest first, to whom may read.
+func (f Folder) History(ctx context.Context) ([]fsaccess.Change, error) {
+	if f.journal == nil {
+		return nil, errNoJournal
+	}
+	return f.journal.History(ctx)
+}
+
+var errNoJournal = protocol.Errorf(protocol.ErrExecution, "undo", "", "this folder keeps no journal, so nothing can be undone; open it through fsaccess.NewJournal")
+
+// Diff shows what a step of the history changed. The permit must cover reading each
+// of its paths.
+func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (string, error) {
+	if f.journal == nil {
+		return "", errNoJournal
+	}
+	for _, path := range step.Paths {
+		if err := p.Check(read(path)); err != nil {
+			return "", err
+		}
+	}
+	return f.journal.Diff(ctx, step.ID)
+}
+
+// Undo takes back one step. The permit must cover writing each of its paths.
+func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error {
+	if f.journal == nil {
+		return errNoJournal
+	}
+	for _, path := range step.Paths {
+		if err := p.Check(write(protocol.OpWrite, path)); err != nil {
+			return err
+		}
+	}
+	return f.journal.Revert(ctx, step.ID)
+}
+
+// Snapshot names the state of the files, to come back to; "" without a journal.
+func (f Folder) Snapshot() (string, error) {
+	if f.journal == nil {
+		return "", nil
+	}
+	return f.journal.Snapshot()
+}
+
+// Rewind brings back a snapshot. It is the person's doing, not a tool's, and so takes
+// no permit: the sandbox calls it for a rewound session only.
+func (f Folder) Rewind(ctx context.Context, snapshot string) error {
+	if f.journal == nil {
+		return errNoJournal
+	}
+	return f.journal.UndoTo(ctx, snapshot)
+}
+
+// Resolve adds the needs that follow from what is there: to remove what is replaced.
+// What is there is told to nobody but the person.
+func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need {
+	out := needs
+	for _, n := range needs {
+		if !n.Replaces || n.Capability != protocol.FSWrite {
+			continue
+		}
+		if _, err := fsaccess.WithContext(ctx, f.fs).Stat(n.Subject); err == nil {
+			gone := write(protocol.OpRemove, n.Subject)
+			gone.Destroys = true
+			out = append(out[:len(out):len(out)], gone)
+		}
+	}
+	return out
+}
+
+// Held is something that acts outside of the folder, such as an enclave or a way to
+// the network: only a permit gives it out.
+type Held[T any] struct{ v T }
+
+// Hold keeps v behind permits.
+func Hold[T any](v T) Held[T] { return Held[T]{v} }
+
+// Use gives out what is held to who may use it for n.
+func (h Held[T]) Use(p Permit, n policy.Need) (T, error) {
+	if err := p.Check(n); err != nil {
+		var zero T
+		return zero, err
+	}
+	return h.v, nil
+}
+
+// View is a folder of its own that holds just what may be read and written: for
+// programs that open files by themselves. It ends with ctx. The permit must cover each
+// path with all below it.
+func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+	pol := protocol.FSPolicy{}
+	all, err := protocol.ParsePattern(".")
+	if err != nil {
+		return nil, err
+	}
+	pol.DenyRead = []protocol.Pattern{all}
+	add := func(list *[]protocol.Pattern, n policy.Need) error {
+		n.Tree = true
+		if err := p.Check(n); err != nil {
+			return err
+		}
+		pat, err := protocol.ParsePattern(literal(n))
+		*list = append(*list, pat)
+		return err
+	}
+	for _, path := range reads {
+		if err := add(&pol.AllowRead, read(path)); err != nil {
+			return nil, err
+		}
+	}
+	for _, path := range writes {
+		if err := add(&pol.AllowWrite, write(protocol.OpWrite, path)); err != nil {
+			return nil, err
+		}
+	}
+	return fsaccess.WithContext(ctx, fsaccess.Guard(f.fs, pol)), nil
+}

@@ -1,0 +1,394 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Options are what a gate goes by.
+type Options struct {
+	Policy *policy.Compiled
+	Asker  Asker         // nil: nobody is there, and what would be asked about is denied
+	Window time.Duration // how long requests are gathered for one prompt
+	Now    func() time.Time
+	// Keep stores a rule that the person wants kept beyond the session; nil keeps it
+	// until the gate is gone.
+	Keep func(ctx context.Context, r protocol.Rule) error
+	// Violation hears what was stopped.
+	Violation func(protocol.Violation)
+}
+
+// Gate decides calls and mints permits. It is safe for several goroutines.
+type Gate struct {
+	o     Options
+	asks  *batcher
+	mu    sync.Mutex
+	rules protocol.Rules // kept answers
+}
+
+// New makes a gate.
+func New(o Options) *Gate {
+	g := &Gate{o: o}
+	if o.Asker != nil {
+		g.asks = &batcher{asker: o.Asker, window: o.Window}
+	}
+	return g
+}
+
+// Expect says that n calls are about to come; each must end with Done, even one that
+// never passes. A prompt waits for all of them, or for the window.
+func (g *Gate) Expect(n int) {
+	if g.asks != nil {
+		g.asks.begin(n)
+	}
+}
+
+// Done takes back one of Expect.
+func (g *Gate) Done() {
+	if g.asks != nil {
+		g.asks.end()
+	}
+}
+
+// Kept are the rules that answers added for good.
+func (g *Gate) Kept() protocol.Rules {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.rules)
+}
+
+// Passage is a call on its way through the gate.
+type Passage struct {
+	Scope *Scope
+	Call  string // the call's id
+	Tool  *protocol.Tool
+	Args  any
+	Needs []policy.Need
+	// Request is filled in for a person; it is called only if one is asked.
+	Request func(ctx context.Context, preview Permit) Request
+	// Step hears each decision.
+	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
+	// Unwatched calls were watched already: what a call asks for on its way.
+	Unwatched bool
+	// Defer is asked in place of the person, if set: a plan notes what it would ask.
+	Defer func(r Request) bool
+}
+
+// Pass decides a call. It returns a permit and what ends it, or why not: the error is
+// an *[protocol.Error] whose message is for the model.
+func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
+	if p.Step == nil {
+		p.Step = func(protocol.TraceType, policy.Need, protocol.Decision) {}
+	}
+	d := g.decide(p)
+	if d.Action == protocol.ActionAsk {
+		var err error
+		if d, err = g.consent(ctx, p, d); err != nil {
+			return Permit{}, nil, err
+		}
+		p.Step(protocol.TracePermission, policy.Need{}, d)
+	}
+	if d.Action != protocol.ActionAllow {
+		g.violation(p, d)
+		return Permit{}, nil, d.Err("call", p.Tool.ID)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Permit{}, nil, err
+	}
+	t := g.mint(p, p.Needs)
+	return Permit{t}, func() { t.over.Store(true) }, nil
+}
+
+// decide runs the capability step and the watchdog step.
+func (g *Gate) decide(p Passage) protocol.Decision {
+	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Needs: p.Needs}
+	authority := p.Tool.Authority(p.Scope.Authority)
+	if len(p.Tool.Requires) == 0 {
+		authority = p.Scope.Authority
+		if len(p.Needs) > 0 { // a need that was not declared is none
+			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without having said that it requires it")
+		}
+	}
+	e := g.o.Policy.Explain(call, authority, append(g.Kept(), p.Scope.Grants()...))
+	for _, s := range e.Steps {
+		kind := protocol.TraceCapability
+		if s.Step == "rules" {
+			kind = protocol.TracePermission
+		}
+		p.Step(kind, s.Need, s.Decision)
+	}
+	d := e.Decision
+	if d.Action == protocol.ActionDeny {
+		return d
+	}
+	if why, ok := p.Scope.refused(p.Needs, p.key()); ok {
+		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the person has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}
+	}
+	if p.Scope.Watch != nil && !p.Unwatched {
+		w := p.Scope.Watch.Check(protocol.WatchedCall{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
+		if w.Action != protocol.ActionAllow {
+			p.Step(protocol.TracePermission, policy.Need{}, w)
+		}
+		if w.Action != protocol.ActionAsk || !granted(d) {
+			d = d.Narrow(w)
+		}
+	}
+	return d
+}
+
+// granted reports whether a person's own answer in this session allowed the call.
+func granted(d protocol.Decision) bool {
+	return d.Action == protocol.ActionAllow && d.Rule != nil && d.Rule.Source == protocol.SourceSession
+}
+
+// capability is the riskiest of what is needed.
+func (p *Passage) capability() protocol.Capability {
+	var c protocol.Capability
+	for _, n := range p.Needs {
+		if c == "" || riskier(n.Capability.Risk(), c.Risk()) {
+			c = n.Capability
+		}
+	}
+	return c
+}
+
+func riskier(a, b protocol.Risk) bool {
+	order := []protocol.Risk{protocol.RiskLow, protocol.RiskMedium, protocol.RiskHigh, protocol.RiskCritical}
+	return slices.Index(order, a) > slices.Index(order, b)
+}
+
+// key names a call that needs nothing, for refusals.
+func (p *Passage) key() string { return "tool " + p.Tool.ID }
+
+// consent puts the call to the person.
+func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
+	preview := g.mint(p, reading(p.Needs))
+	r := p.Request(ctx, Permit{preview})
+	preview.over.Store(true)
+	r.Call, r.Tool, r.Args, r.Needs, r.Untrusted = p.Call, p.Tool.ID, p.Args, p.Needs, p.Tool.Untrusted
+	r.Reason, r.Session = d.Reason, p.Scope.ID
+	r.Risk = protocol.RiskLow
+	if c := p.capability(); c != "" {
+		r.Risk = c.Risk()
+	}
+	for _, n := range p.Needs {
+		r.Destroys = r.Destroys || n.Destroys
+	}
+	if p.Tool.Untrusted {
+		r.Risk = protocol.RiskCritical
+	}
+	r.Patterns = patterns(p.Needs)
+	if p.Defer != nil {
+		if p.Defer(r) {
+			return protocol.Allow(), nil
+		}
+		return protocol.Deny("this can't be done in a dry run: " + d.Reason), nil
+	}
+	if g.asks == nil {
+		return d.Headless(), d.Err("call", p.Tool.ID)
+	}
+	reply, err := g.asks.ask(ctx, r)
+	if err != nil {
+		return protocol.Decision{}, err
+	}
+	return g.settle(ctx, p, reply)
+}
+
+// settle makes of a reply what it says, and remembers it.
+func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Decision, error) {
+	d := reply.Answer.Decision()
+	if d.Action == protocol.ActionDeny && reply.Reason != "" {
+		d.Reason += ": " + reply.Reason
+	}
+	if d.Action == protocol.ActionDeny {
+		p.Scope.refuse(p.Needs, p.key(), d.Reason)
+	}
+	source := protocol.SourceSession
+	switch reply.Answer {
+	case protocol.AnswerSession:
+	case protocol.AnswerProject, protocol.AnswerNever:
+		source = protocol.SourceProject
+	default:
+		return d, nil
+	}
+	for _, r := range g.answerRules(p, reply, source) {
+		d.Rule = &r
+		var err error
+		if source == protocol.SourceSession {
+			err = p.Scope.grant(r)
+		} else {
+			err = g.keep(ctx, r)
+		}
+		if err != nil { // the answer holds for this call all the same
+			d.Reason = strings.TrimPrefix(d.Reason+"; not kept: "+protocol.Public(err).Message, "; ")
+		}
+	}
+	return d, nil
+}
+
+// answerRules are the rules an answer makes: for this tool, on the pattern or on the
+// very subjects. Nothing that destroys is granted without a pattern of its own.
+func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []protocol.Rule {
+	action := protocol.ActionAllow
+	if reply.Answer == protocol.AnswerNever {
+		action = protocol.ActionDeny
+	}
+	rule := func(pattern string) protocol.Rule {
+		return protocol.Rule{Permission: p.Tool.RuleName(), Pattern: pattern, Action: action, Source: source, AddedAt: g.o.Now()}
+	}
+	if reply.Pattern != "" {
+		return []protocol.Rule{rule(reply.Pattern)}
+	}
+	if len(p.Needs) == 0 {
+		return []protocol.Rule{rule("")}
+	}
+	var out []protocol.Rule
+	for _, n := range p.Needs {
+		if n.Destroys && action == protocol.ActionAllow {
+			continue
+		}
+		r := rule(literal(n))
+		if n.Subject == "" || n.Subject == "." {
+			r.Pattern = ""
+		}
+		if !slices.ContainsFunc(out, func(o protocol.Rule) bool { return o.Pattern == r.Pattern }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// literal is a pattern for a need's subject alone.
+func literal(n policy.Need) string {
+	if n.Capability.ScopeKind() != protocol.ScopePaths {
+		return n.Subject
+	}
+	var b strings.Builder
+	for _, r := range n.Subject {
+		if strings.ContainsRune("*?[]", r) {
+			b.WriteString("[" + string(r) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// patterns suggests what a grant could be for, narrowest first.
+func patterns(needs []policy.Need) []string {
+	var out []string
+	add := func(s string) {
+		if s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, n := range needs {
+		add(literal(n))
+	}
+	for _, n := range needs {
+		if n.Capability.ScopeKind() != protocol.ScopePaths {
+			continue
+		}
+		if i := strings.LastIndexByte(n.Subject, '/'); i > 0 {
+			add(literal(policy.Need{Capability: n.Capability, Subject: n.Subject[:i]}) + "/**")
+		}
+	}
+	return out
+}
+
+func (g *Gate) keep(ctx context.Context, r protocol.Rule) error {
+	g.mu.Lock()
+	rules, err := g.rules.Add(r)
+	if err == nil {
+		g.rules = rules
+	}
+	g.mu.Unlock()
+	if err != nil || g.o.Keep == nil {
+		return err
+	}
+	return g.o.Keep(ctx, r)
+}
+
+// reading is what a preview may look at: the files that would change, for the person.
+func reading(needs []policy.Need) []policy.Need {
+	var out []policy.Need
+	for _, n := range needs {
+		if n.Capability == protocol.FSRead || n.Capability == protocol.FSWrite {
+			out = append(out, policy.Need{Capability: protocol.FSRead, Subject: n.Subject, Tree: n.Tree})
+		}
+	}
+	return out
+}
+
+// mint is the only place where a permit comes from.
+func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
+	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call}
+	authority := p.Tool.Authority(p.Scope.Authority)
+	t.covers = func(n policy.Need) error {
+		if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
+			return d.Err("use", n.String())
+		}
+		rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
+		d := rules.Decide(protocol.Call{Tool: p.Tool.RuleName(), Capability: n.Capability, Subject: n.Subject})
+		if d.Action == protocol.ActionAllow || d.Rule == nil || d.Action == protocol.ActionAsk && (d.Rule.Pattern == "" || d.Rule.Pattern == "*") {
+			return nil // consent for the tree is consent for what no rule singles out
+		}
+		return d.Err("use", n.String())
+	}
+	return t
+}
+
+func (g *Gate) violation(p Passage, d protocol.Decision) {
+	v := protocol.Violation{Layer: "policy", Code: protocol.ErrCapabilityDenied, Detail: p.Tool.ID, ExecID: p.Call, Tool: p.Tool.ID}
+	for _, n := range p.Needs {
+		v.Detail += "; " + n.String()
+	}
+	if d.Rule != nil {
+		v.Rule = d.Rule.String()
+	}
+	v.Detail += ": " + d.Reason
+	g.o.Violation(v)
+}
+
+// Confirm asks the person about something that turned up within a call, such as a
+// dangerous kind of file. Nothing is granted beyond this once.
+func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
+	key := "confirm " + r.Title
+	if why, ok := p.Scope.refused(nil, key); ok {
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
+	}
+	d := protocol.Ask(r.Reason)
+	switch {
+	case p.Defer != nil:
+		if !p.Defer(r) {
+			d = protocol.Deny("this can't be done in a dry run: " + r.Reason)
+		} else {
+			d = protocol.Allow()
+		}
+	case g.asks != nil:
+		reply, err := g.asks.ask(ctx, r)
+		if err != nil {
+			return err
+		}
+		if d = reply.Answer.Decision(); d.Action == protocol.ActionDeny {
+			if reply.Reason != "" {
+				d.Reason += ": " + reply.Reason
+			}
+			p.Scope.refuse(nil, key, d.Reason)
+		}
+	}
+	if p.Step != nil {
+		p.Step(protocol.TracePermission, policy.Need{}, d)
+	}
+	if d.Action != protocol.ActionAllow {
+		g.violation(p, d)
+	}
+	return d.Err("call", p.Tool.ID)
+}

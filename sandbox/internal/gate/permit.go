@@ -1,0 +1,54 @@
+package gate
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Permit is the leave to have the effects a call said it needs, until it ends. Only
+// a [Gate] mints one; the zero Permit permits nothing.
+type Permit struct{ t *ticket }
+
+// ticket is what a permit stands for.
+type ticket struct {
+	needs  []policy.Need
+	covers func(n policy.Need) error // for what lies below a Tree need
+	over   *atomic.Bool              // the call has ended
+	note   func(protocol.Violation)
+	tool   string
+	call   string
+}
+
+// Check is nil if the permit covers n. What it does not cover a tool did not ask
+// for, which is a violation: the person consented to something else.
+func (p Permit) Check(n policy.Need) error {
+	if p.t == nil {
+		return protocol.Errorf(protocol.ErrSecurityViolation, "use", n.String(), "there is no permit for this")
+	}
+	if p.t.over.Load() {
+		return p.t.refuse(n, "the call that this was permitted to has ended")
+	}
+	for _, have := range p.t.needs {
+		if !have.Covers(n) {
+			continue
+		}
+		if have.Subject == n.Subject || p.t.covers == nil {
+			return nil
+		}
+		return p.t.covers(n)
+	}
+	return p.t.refuse(n, "the call did not say that it needs this")
+}
+
+func (t *ticket) refuse(n policy.Need, why string) error {
+	t.note(protocol.Violation{Layer: "permit", Code: protocol.ErrSecurityViolation, Detail: n.String() + ": " + why, ExecID: t.call, Tool: t.tool})
+	return protocol.Errorf(protocol.ErrSecurityViolation, "use", n.String(), "%s", why)
+}
+
+// Below reports whether path is dir or lies below it.
+func Below(dir, path string) bool {
+	return dir == "." || path == dir || strings.HasPrefix(path, dir+"/")
+}

@@ -1,0 +1,75 @@
+package sandbox
+
+import (
+	"context"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// lockAcross holds a name against the other tabs of the origin, by the browser's
+// locks: those of a tab that dies are freed. A browser without them holds nothing.
+func lockAcross(ctx context.Context, name string) (func(), error) {
+	if !jsx.Supported("navigator.locks.request") {
+		return func() {}, nil
+	}
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	unlock := func() { _ = s.Close() }
+	got, err := requestLock(ctx, s, name)
+	if err == nil && !got {
+		err = protocol.Errorf(protocol.ErrSession, "session", name, "the session is open in another tab; close it there, or fork it")
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// requestLock asks for a lock that is free now. The browser holds it as long as the
+// promise that the callback returns is pending: until the scope is closed.
+func requestLock(ctx context.Context, s *jsx.Scope, name string) (bool, error) {
+	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
+	if err != nil {
+		return false, err
+	}
+	held, err := s.Promise(context.Background(), func(ctx context.Context) (any, error) {
+		<-ctx.Done()
+		return nil, nil
+	})
+	if err != nil {
+		return false, err
+	}
+	answer := make(chan bool, 1)
+	callback, _, err := s.Function(func(args []jsx.Value) any {
+		got := len(args) > 0 && !args[0].IsNull()
+		answer <- got //blocklint:ok room for one, and it is called once
+		if !got {
+			return nil
+		}
+		return held
+	})
+	if err != nil {
+		return false, err
+	}
+	p, err := jsx.Call(locks, "request", name, map[string]any{"ifAvailable": true}, callback)
+	if err != nil {
+		return false, err
+	}
+	failed := make(chan error, 1)
+	if _, err = s.Promise(context.Background(), func(ctx context.Context) (any, error) {
+		_, err := jsx.Await(ctx, p) // settles when the lock is given back
+		failed <- err
+		return nil, nil
+	}); err != nil {
+		return false, err
+	}
+	select {
+	case got := <-answer:
+		return got, nil
+	case err := <-failed:
+		return false, err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,406 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+func (h *house) session(t testing.TB) *sandbox.Session {
+	t.Helper()
+	s, err := h.NewSession(context.Background(), sandbox.SessionOptions{})
+	must(t, err)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// talk says something, runs the model, and gives the chunks as one line each.
+func (h *house) talk(t testing.TB, s *sandbox.Session, m sandbox.Model, say string, o ...sandbox.RunOptions) (lines []string, err error) {
+	t.Helper()
+	if say != "" {
+		_, err := s.Say(context.Background(), say)
+		must(t, err)
+	}
+	opts := sandbox.RunOptions{Sleep: func(context.Context, time.Duration) error { return nil }}
+	if len(o) > 0 {
+		opts = o[0]
+		opts.Sleep = func(context.Context, time.Duration) error { return nil }
+	}
+	for c, e := range h.Run(context.Background(), s, m, opts) {
+		if e != nil {
+			err = e
+			continue
+		}
+		text, jerr := json.Marshal(c)
+		must(t, jerr)
+		lines = append(lines, string(text))
+	}
+	return lines, err
+}
+
+// types is what the chunks are, runs of deltas as one.
+func types(lines []string) string {
+	var out []string
+	for _, l := range lines {
+		var c struct{ Type string }
+		_ = json.Unmarshal([]byte(l), &c)
+		if len(out) > 0 && out[len(out)-1] == c.Type && strings.HasSuffix(c.Type, "-delta") {
+			continue
+		}
+		out = append(out, c.Type)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestRunCarriesOutCalls(t *testing.T) {
+	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": "hello"})
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		{Reasoning: "look first", Text: "I'll look.", Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "a.txt"}}}, Usage: sandbox.Usage{Input: 10, Output: 5}},
+		sandboxtest.Call("edit", args{"path": "a.txt", "old_string": "hello", "new_string": "goodbye"}),
+		sandboxtest.Say("It says goodbye now."),
+	}}
+	lines, err := h.talk(t, s, m, "say goodbye in a.txt")
+	must(t, err)
+	want := "start start-step reasoning-start reasoning-delta reasoning-end text-start text-delta text-end tool-input-start tool-input-delta tool-input-available tool-output-available finish-step " +
+		"start-step tool-input-start tool-input-delta tool-input-available tool-approval-request tool-output-available finish-step " +
+		"start-step text-start text-delta text-end finish-step finish"
+	if got := types(lines); got != want {
+		t.Errorf("chunks:\n%s\nwant\n%s", got, want)
+	}
+	if h.file(t, "a.txt") != "goodbye" {
+		t.Error(h.file(t, "a.txt"))
+	}
+	last := m.Requests()[2]
+	var roles []string
+	for _, msg := range last.Messages {
+		for _, p := range msg.Parts {
+			roles = append(roles, string(msg.Role)+":"+string(p.Type))
+		}
+	}
+	if got := strings.Join(roles, " "); got != "user:text assistant:reasoning assistant:text assistant:call user:result assistant:call user:result" {
+		t.Errorf("the model saw %s", got)
+	}
+	if r := s.Record(); r.InputTokens != 10 || r.OutputTokens != 5 || r.Model != "scripted" {
+		t.Errorf("%+v", r)
+	}
+	for _, m := range s.Messages() {
+		if m.Role == protocol.RoleUser && m.Metadata.SnapshotID == "" {
+			t.Error("no snapshot")
+		}
+	}
+}
+
+func TestRunRetriesAndGivesUp(t *testing.T) {
+	h := build(t, policy.Careful(), nil, nil)
+	busy := &sandbox.ModelError{Status: 529, Message: "overloaded", Retry: true}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Text: "half a sent", Err: busy}, {Text: "cut", Cut: true}, sandboxtest.Say("whole")}}
+	s := h.session(t)
+	lines, err := h.talk(t, s, m, "hi")
+	must(t, err)
+	if n := strings.Count(types(lines), "data-retry"); n != 2 {
+		t.Errorf("%d retries: %s", n, types(lines))
+	}
+	msgs := s.Messages()
+	if ps := msgs[len(msgs)-1].Parts; len(ps) != 1 || fmt.Sprint(ps[0].Data) != "map[text:whole]" {
+		t.Errorf("kept %v", ps)
+	}
+	m = &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.Turn{Err: busy} }}
+	if _, err := h.talk(t, s, m, "again"); !errors.Is(err, busy) || len(m.Requests()) != 5 {
+		t.Errorf("%v after %d", err, len(m.Requests()))
+	}
+	m = &sandboxtest.Model{Turns: []sandboxtest.Turn{{Err: &sandbox.ModelError{Status: 401, Message: "bad key"}}}}
+	if _, err := h.talk(t, s, m, "again"); !errors.Is(err, protocol.ErrCapabilityDenied) || len(m.Requests()) != 1 || s.Status() != sandbox.StatusError {
+		t.Errorf("%v after %d", err, len(m.Requests()))
+	}
+}
+
+func TestRunBudgets(t *testing.T) {
+	for name, o := range map[string]sandbox.RunOptions{
+		"steps": {Steps: 3}, "tokens": {Tokens: 30}, "money": {Money: 3, Price: sandbox.Price{Input: 100_000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+			m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn {
+				return sandboxtest.Turn{Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "a"}}}, Usage: sandbox.Usage{Input: 10}}
+			}}
+			lines, err := h.talk(t, h.session(t), m, "go", o)
+			must(t, err)
+			if len(m.Requests()) != 3 || !strings.HasSuffix(types(lines), "data-budget finish") {
+				t.Errorf("%d requests: %s", len(m.Requests()), types(lines))
+			}
+		})
+	}
+}
+
+func TestRejectedAndDeniedDiffer(t *testing.T) {
+	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x"})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{Tool: "delete", Args: args{"path": "a"}}, {Tool: "write", Args: args{"path": ".mcp.json", "content": ""}},
+		{Tool: "nothing", Args: args{}}, {Tool: "read", Args: json.RawMessage(`{"path":`)}}}}}
+	lines, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	all := strings.Join(lines, "\n")
+	for _, want := range []string{`{"toolCallId":"t1","type":"tool-output-denied"}`, `"toolCallId":"t2","type":"tool-output-error"`, `"toolCallId":"t3","type":"tool-output-error"`, `"toolName":"read","type":"tool-input-error"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %s in\n%s", want, all)
+		}
+	}
+	if got := fmt.Sprint(m.Requests()[1].Messages); !strings.Contains(got, "mine") {
+		t.Error("the model isn't told the person's reason")
+	}
+}
+
+func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
+	started := make(chan struct{})
+	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
+		close(started)
+		select {} // which honours nothing
+	}}
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Call("stuck", args{})}}
+	go func() { <-started; s.Interrupt("enough") }()
+	lines, err := h.talk(t, s, m, "go")
+	must(t, err)
+	if got := types(lines); !strings.HasSuffix(got, "tool-output-error data-stopped abort") {
+		t.Error(got)
+	}
+	if !strings.Contains(strings.Join(lines, ""), `"done":["read`) {
+		t.Error("what was done isn't listed")
+	}
+	for _, m := range s.Messages() {
+		for _, p := range m.Parts {
+			if p.Orphaned() {
+				t.Error("an orphan is left")
+			}
+		}
+	}
+}
+
+func TestSteerIsHeardAtTheNextStep(t *testing.T) {
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	s := h.session(t)
+	m := &sandboxtest.Model{}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if len(r.Messages) == 1 {
+			must(t, s.Steer(context.Background(), "and be brief"))
+			return sandboxtest.Call("read", args{"path": "a"})
+		}
+		return sandboxtest.Say("ok")
+	}
+	lines, err := h.talk(t, s, m, "go")
+	must(t, err)
+	if !strings.Contains(types(lines), "data-steer") {
+		t.Error(types(lines))
+	}
+	last := m.Requests()[1].Messages
+	if got := last[len(last)-1].Parts[0].Text; got != "and be brief" {
+		t.Errorf("the model heard %q last", got)
+	}
+}
+
+func TestModelSeesWhatThePolicySends(t *testing.T) {
+	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}],
+		"send": {"summaries": ["data"], "nothing": ["private"]}}`)
+	h := build(t, p, nil, map[string]string{"open": "plain words", "data/d.csv": "row one\nrow two\n", "private/p": "row secret", "key": "token = ghp_abcdefghij0123456789ABCDEFGHIJ012345"})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{
+		{Tool: "read", Args: args{"path": "open"}}, {Tool: "read", Args: args{"path": "data/d.csv"}}, {Tool: "read", Args: args{"path": "private/p"}},
+		{Tool: "grep", Args: args{"pattern": "row"}}, {Tool: "read", Args: args{"path": "key"}}, {Tool: "glob", Args: args{"pattern": "**"}}}}}}
+	lines, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	sent := fmt.Sprint(m.Requests()[1].Messages)
+	for _, leak := range []string{"row one", "row secret", "ghp_abc", "private/p"} {
+		if strings.Contains(strings.ReplaceAll(sent, `{"path":"private/p"}`, ""), leak) && !(leak == "private/p" && strings.Count(sent, leak) == 1) {
+			t.Errorf("the model saw %q", leak)
+		}
+	}
+	for _, want := range []string{"plain words", "2 lines", "data/d.csv", "github token removed"} {
+		if !strings.Contains(sent, want) {
+			t.Errorf("the model didn't see %q in %s", want, sent)
+		}
+	}
+	if all := strings.Join(lines, ""); !strings.Contains(all, "row secret") || !strings.Contains(all, "data-kept") {
+		t.Error("the person doesn't see the whole")
+	}
+	none := parse(t, `{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`)
+	h = build(t, none, nil, nil)
+	m = &sandboxtest.Model{}
+	if _, err := h.talk(t, h.session(t), m, "go"); !errors.Is(err, protocol.ErrCapabilityDenied) || len(m.Requests()) != 0 {
+		t.Errorf("sent without stream.send: %v", err)
+	}
+	m = &sandboxtest.Model{OnDevice: true}
+	if _, err := h.talk(t, h.session(t), m, "go"); err != nil {
+		t.Errorf("a local model needs no leave: %v", err)
+	}
+}
+
+func TestSubagentsMayNoMore(t *testing.T) {
+	p := parse(t, open)
+	p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})
+	h := build(t, p, nil, map[string]string{"src/a": "x", "b": "y"}, func(o *sandbox.Options) {
+		o.Agents = []sandbox.Agent{{Name: "reader", Tools: []string{"read", "glob", "write", "task"}, Grants: []protocol.Grant{{Capability: protocol.FSRead, Scope: []string{"src"}}, {Capability: protocol.Stream}}}}
+	})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		sandboxtest.Call("task", args{"subagent_type": "reader", "prompt": "look"}),
+		{Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "src/a"}}, {Tool: "read", Args: args{"path": "b"}}, {Tool: "write", Args: args{"path": "src/c", "content": ""}}, {Tool: "delete", Args: args{"path": "src/a"}}}},
+		sandboxtest.Say("x is in it"),
+		sandboxtest.Say("the agent says: x is in it"),
+	}}
+	s := h.session(t)
+	lines, err := h.talk(t, s, m, "go")
+	must(t, err)
+	if !strings.Contains(strings.Join(lines, ""), `"output":"x is in it"`) {
+		t.Error(strings.Join(lines, "\n"))
+	}
+	sub := m.Requests()[2].Messages
+	var failed []bool
+	for _, p := range sub[len(sub)-1].Parts {
+		failed = append(failed, p.Failed)
+	}
+	if !slices.Equal(failed, []bool{false, true, true, true}) {
+		t.Errorf("failed: %v in %v", failed, sub)
+	}
+	list, err := h.Sessions(context.Background())
+	must(t, err)
+	if len(list) != 2 || list[0].ParentID == "" && list[1].ParentID == "" {
+		t.Errorf("sessions %+v", list)
+	}
+}
+
+func TestSubagentsEndAtTheirDepth(t *testing.T) {
+	p := parse(t, open)
+	p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})
+	h := build(t, p, nil, nil)
+	n := 0
+	m := &sandboxtest.Model{}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if last := r.Messages[len(r.Messages)-1]; last.Parts[0].Type == sandbox.PartResult {
+			return sandboxtest.Say(last.Parts[0].Text)
+		}
+		n++
+		return sandboxtest.Call("task", args{"subagent_type": "general", "prompt": fmt.Sprint("deeper ", n)})
+	}
+	lines, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	if n != 6 || !strings.Contains(strings.Join(lines, ""), "no deeper") {
+		t.Errorf("%d agents: %v", n, lines)
+	}
+}
+
+func stores(t *testing.T) map[string]func() sandbox.Store {
+	mem := sandbox.NewMemoryStore()
+	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	return map[string]func() sandbox.Store{
+		"memory": func() sandbox.Store { return mem },
+		"folder": func() sandbox.Store { return sandbox.NewFolderStore(folder) }, // a new program each time
+	}
+}
+
+func TestSessionsAreThereAgain(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			with := func(o *sandbox.Options) { o.Sessions = open() }
+			h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "one"}, with)
+			s := h.session(t)
+			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Call("write", args{"path": "a", "content": "two"}), sandboxtest.Say("done")}}
+			_, err := h.talk(t, s, m, "first")
+			must(t, err)
+			second, err := s.Say(ctx, "second")
+			must(t, err)
+			m.Turns = []sandboxtest.Turn{sandboxtest.Call("write", args{"path": "a", "content": "three"}), sandboxtest.Say("done")}
+			_, err = h.talk(t, s, m, "")
+			must(t, err)
+			if _, err := h.OpenSession(ctx, s.ID()); !errors.Is(err, protocol.ErrSession) {
+				t.Errorf("opened twice: %v", err)
+			}
+			must(t, s.Rewind(ctx, second, true))
+			if h.file(t, "a") != "two" {
+				t.Errorf("rewound to %q", h.file(t, "a"))
+			}
+			if n := len(s.Messages()); n != 4 {
+				t.Errorf("%d messages after the rewind", n)
+			}
+			f, err := s.Fork(ctx, "")
+			must(t, err)
+			if f.Record().ParentID != s.ID() || len(f.Messages()) != 4 || f.Messages()[0].ID == s.Messages()[0].ID {
+				t.Errorf("fork %+v", f.Record())
+			}
+			f.Close()
+			var out bytes.Buffer
+			must(t, s.Export(&out))
+			id := s.ID()
+			s.Close()
+			h = build(t, policy.Careful(), nil, nil, with)
+			s, err = h.OpenSession(ctx, id)
+			must(t, err)
+			if n := len(s.Messages()); n != 4 {
+				t.Errorf("%d messages after opening again", n)
+			}
+			s.Close()
+			i, err := h.ImportSession(ctx, &out)
+			must(t, err)
+			if i.ID() == id || len(i.Messages()) != 4 {
+				t.Errorf("import %+v", i.Record())
+			}
+			i.Close()
+			if _, err := h.OpenSession(ctx, "ses-none"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("none: %v", err)
+			}
+		})
+	}
+}
+
+func TestOrphanedCallsAreRepaired(t *testing.T) {
+	ctx := context.Background()
+	store := sandbox.NewFolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	now := time.Now().UTC()
+	rec := protocol.SessionRecord{ID: "ses-x", Agent: "main", CreatedAt: now, UpdatedAt: now}
+	ms := []protocol.MessageRecord{{ID: "m1", SessionID: rec.ID, Role: protocol.RoleUser, CreatedAt: now, UpdatedAt: now}, {ID: "m2", SessionID: rec.ID, Role: protocol.RoleAssistant, CreatedAt: now, UpdatedAt: now}}
+	ps := []protocol.PartRecord{{ID: "p1", MessageID: "m1", SessionID: rec.ID, Type: "text", Data: args{"text": "go"}, CreatedAt: now, UpdatedAt: now},
+		{ID: "p2", MessageID: "m2", SessionID: rec.ID, Type: "tool-delete", ToolCallID: "t1", ToolState: protocol.ToolInputAvailable, Data: args{"tool": "delete", "input": args{"path": "a"}}, CreatedAt: now, UpdatedAt: now}}
+	must(t, store.Put(ctx, rec, ms, ps))
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
+	s, err := h.OpenSession(ctx, rec.ID)
+	must(t, err)
+	m := &sandboxtest.Model{}
+	_, err = h.talk(t, s, m, "go on")
+	must(t, err)
+	seen := fmt.Sprint(m.Requests()[0].Messages)
+	if !strings.Contains(seen, "ABORTED") || h.file(t, "a") != "x" {
+		t.Errorf("the model saw %s", seen)
+	}
+}
+
+func TestCompaction(t *testing.T) {
+	h := build(t, policy.Careful(), nil, nil)
+	s := h.session(t)
+	m := &sandboxtest.Model{}
+	o := sandbox.RunOptions{Context: 100, Compact: func(_ context.Context, old []sandbox.ModelMessage) (string, error) {
+		return fmt.Sprint(len(old), " messages about nothing"), nil
+	}}
+	for range 3 {
+		_, err := h.talk(t, s, m, strings.Repeat("long ", 50), o)
+		must(t, err)
+	}
+	last := m.Requests()[2].Messages
+	if len(last) != 1 || !strings.Contains(last[0].Parts[0].Text, "5 messages about nothing") {
+		t.Errorf("the model saw %v", last)
+	}
+	if n := len(s.Messages()); n != 7 {
+		t.Errorf("%d messages are kept", n)
+	}
+}

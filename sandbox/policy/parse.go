@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/protocol/compat"
+)
+
+// Policy is [protocol.Policy].
+type Policy = protocol.Policy
+
+// Options is [protocol.PolicyOptions].
+type Options = protocol.PolicyOptions
+
+// Parse reads a policy as [protocol.ParsePolicy] does; a settings file of
+// sandbox-runtime is one. Of the sections filesystem and network on one side and
+// capabilities on the other, what is missing follows from what is there: without
+// capabilities, the lists are granted (all of the folder to be read, since srt
+// denies reading by name; what allowWrite and allowedDomains say); without
+// filesystem or network, these allow what the capabilities do. Where both are there
+// both must agree. A text with none of them grants nothing.
+func Parse(text string, opts Options) (*Policy, error) {
+	p, err := protocol.ParsePolicy(text, opts)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := protocol.ParseJSON(text, protocol.JSONLimits{})
+	if err != nil {
+		return nil, err
+	}
+	m, _ := tree.(map[string]any)
+	_, files := m["filesystem"]
+	_, network := m["network"]
+	_, capabilities := m["capabilities"]
+	if !capabilities {
+		return p, grantLists(p, files, network, opts)
+	}
+	return p, listGrants(p, files, network)
+}
+
+// grantLists makes capabilities out of srt's lists.
+func grantLists(p *Policy, files, network bool, opts Options) error {
+	if files {
+		p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.FSRead, Scope: []string{"."}})
+		if len(p.FS.AllowWrite) > 0 { // which narrows it
+			p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"."}})
+		}
+	}
+	if network && len(p.Net.Allowed) > 0 {
+		g := protocol.Grant{Capability: protocol.NetFetch}
+		for _, h := range p.Net.Allowed {
+			full, err := protocol.Expand(h.String(), opts.Vars)
+			if err != nil {
+				return err
+			}
+			g.Scope = append(g.Scope, full)
+		}
+		if _, err := protocol.NewAuthority(g); err != nil {
+			return err
+		}
+		p.Grants = append(p.Grants, g)
+	}
+	return nil
+}
+
+// listGrants makes srt's lists out of capabilities.
+func listGrants(p *Policy, files, network bool) error {
+	for _, g := range p.Grants {
+		switch {
+		case g.Capability == protocol.FSWrite && !files:
+			for _, text := range g.Scope {
+				pat, err := protocol.ParsePattern(text)
+				if err != nil {
+					return err
+				}
+				p.FS.AllowWrite = append(p.FS.AllowWrite, pat)
+			}
+		case g.Capability == protocol.NetFetch && !network:
+			for _, text := range g.Scope {
+				h, err := protocol.ParseHost(text)
+				if err != nil {
+					return err
+				}
+				p.Net.Allowed = append(p.Net.Allowed, h)
+			}
+		}
+	}
+	return nil
+}
+
+// Careful is a policy for an assistant with a folder: it may read all of it and
+// change all of it, each change after a question; no network, no code.
+func Careful() *Policy {
+	p, err := Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true},
+		"rules": [{"permission": "fs.read", "action": "allow"}]}`, Options{})
+	if err != nil {
+		panic("policy: a constant is not valid: " + err.Error())
+	}
+	return p
+}
+
+// FromBTCP makes a policy of a list of capabilities as the Browser Tool Calling
+// Protocol writes them: "dom:read", "network:fetch:https://api.example.com". What is
+// listed is granted without a question, as BTCP means it.
+func FromBTCP(list []string) (*Policy, error) {
+	grants, err := compat.ParseBTCPCapabilities(list)
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{Grants: grants}
+	for _, g := range grants {
+		p.Rules = append(p.Rules, protocol.Rule{Permission: string(g.Capability), Action: protocol.ActionAllow, Source: protocol.SourceManifest})
+	}
+	return p, listGrants(p, false, false)
+}
+
+// flag is one of Deno's permission flags.
+type flag struct {
+	name, short string
+	capability  protocol.Capability
+	deny        bool
+}
+
+func flags() []flag {
+	return []flag{
+		{"--allow-read", "-R", protocol.FSRead, false},
+		{"--allow-write", "-W", protocol.FSWrite, false},
+		{"--allow-net", "-N", protocol.NetFetch, false},
+		{"--allow-env", "-E", protocol.EnvRead, false},
+		{"--allow-run", "", protocol.ShellRun, false},
+		{"--deny-read", "", protocol.FSRead, true},
+		{"--deny-write", "", protocol.FSWrite, true},
+		{"--deny-net", "", protocol.NetFetch, true},
+		{"--deny-env", "", protocol.EnvRead, true},
+		{"--deny-run", "", protocol.ShellRun, true},
+	}
+}
+
+// Flags of Deno that mean nothing in a page.
+const inapplicable = " --allow-sys -S --allow-ffi --allow-import -I --allow-hrtime --deny-sys --deny-ffi --deny-import --no-prompt "
+
+// FromFlags makes a policy of Deno's permission flags: --allow-read=src,docs,
+// --allow-net=api.example.com, --deny-write=src/secret and the short forms. What is
+// allowed happens without a question, as with Deno. --allow-all and --allow-net
+// without hosts are errors here: name what is needed.
+func FromFlags(args []string, opts Options) (*Policy, error) {
+	doc := map[string]map[string][]string{"filesystem": {}, "network": {}, "capabilities": {}}
+	var rules []map[string]string
+	var skipped []string
+	for _, arg := range args {
+		name, value, valued := strings.Cut(arg, "=")
+		if strings.Contains(inapplicable, " "+name+" ") {
+			skipped = append(skipped, arg)
+			continue
+		}
+		f, err := findFlag(name, arg)
+		if err != nil {
+			return nil, err
+		}
+		values := strings.Split(value, ",")
+		if !valued {
+			values = []string{map[protocol.ScopeKind]string{protocol.ScopePaths: "."}[f.capability.ScopeKind()]}
+			if values[0] == "" {
+				values[0] = "*"
+			}
+		}
+		if f.deny {
+			denyFlag(doc, &rules, f, values)
+			continue
+		}
+		allowFlag(doc, &rules, f, values)
+	}
+	text, err := json.Marshal(map[string]any{"filesystem": doc["filesystem"], "network": doc["network"], "capabilities": doc["capabilities"], "rules": append(rules, []map[string]string{}...)})
+	if err != nil {
+		return nil, err
+	}
+	if rules == nil {
+		text = []byte(strings.Replace(string(text), `"rules":null`, `"rules":[]`, 1))
+	}
+	p, err := Parse(string(text), opts)
+	if err != nil {
+		return nil, err
+	}
+	p.Inapplicable = append(p.Inapplicable, skipped...)
+	return p, nil
+}
+
+func findFlag(name, arg string) (flag, error) {
+	for _, f := range flags() {
+		if name == f.name || name == f.short && f.short != "" {
+			return f, nil
+		}
+	}
+	why := "unknown flag; a misspelt restriction restricts nothing, so this is an error"
+	if name == "--allow-all" || name == "-A" {
+		why = "would open everything; name what is needed: --allow-read=… --allow-net=…"
+	}
+	return flag{}, protocol.Errorf(protocol.ErrInvalidParams, "flags", arg, "%s", why)
+}
+
+func allowFlag(doc map[string]map[string][]string, rules *[]map[string]string, f flag, values []string) {
+	c := string(f.capability)
+	if doc["capabilities"][c] == nil {
+		*rules = append(*rules, map[string]string{"permission": c, "action": "allow", "source": "manifest"})
+	}
+	doc["capabilities"][c] = append(doc["capabilities"][c], values...)
+	switch f.capability {
+	case protocol.FSWrite:
+		doc["filesystem"]["allowWrite"] = append(doc["filesystem"]["allowWrite"], values...)
+	case protocol.NetFetch:
+		doc["network"]["allowedDomains"] = append(doc["network"]["allowedDomains"], values...)
+	}
+}
+
+func denyFlag(doc map[string]map[string][]string, rules *[]map[string]string, f flag, values []string) {
+	switch f.capability {
+	case protocol.FSRead:
+		doc["filesystem"]["denyRead"] = append(doc["filesystem"]["denyRead"], values...)
+	case protocol.FSWrite:
+		doc["filesystem"]["denyWrite"] = append(doc["filesystem"]["denyWrite"], values...)
+	case protocol.NetFetch:
+		doc["network"]["deniedDomains"] = append(doc["network"]["deniedDomains"], values...)
+	default:
+		for _, v := range values {
+			*rules = append(*rules, map[string]string{"permission": string(f.capability), "pattern": v, "action": "deny", "source": "manifest"})
+		}
+	}
+}

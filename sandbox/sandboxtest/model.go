@@ -1,0 +1,135 @@
+package sandboxtest
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"sync"
+
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Model is a model that follows a script: each request gets the next turn. Behind the
+// last it says that the script has ended. It keeps the requests. It counts as a remote
+// one unless OnDevice is set, so that policies about what is sent hold for it.
+type Model struct {
+	// Turns are the answers, one for each request.
+	Turns []Turn
+	// Next, if set, makes the answer from the request in place of Turns.
+	Next     func(r sandbox.ModelRequest) Turn
+	OnDevice bool
+
+	mu       sync.Mutex
+	requests []sandbox.ModelRequest
+	calls    int
+}
+
+// Turn is one answer.
+type Turn struct {
+	Reasoning string
+	Text      string
+	Calls     []ToolCall
+	Usage     sandbox.Usage
+	Err       error  // after what is said above
+	Cut       bool   // ends without a finish, as a broken connection does
+	Finish    string // default by whether there are calls
+}
+
+// ToolCall is a call in a turn. Args is any value JSON can write, or a json.RawMessage
+// that need not be JSON.
+type ToolCall struct {
+	ID   string // made if empty
+	Tool string
+	Args any
+}
+
+// Say is a turn of text alone.
+func Say(text string) Turn { return Turn{Text: text} }
+
+// Call is a turn of one call.
+func Call(tool string, args any) Turn { return Turn{Calls: []ToolCall{{Tool: tool, Args: args}}} }
+
+// Name is part of [sandbox.Model].
+func (m *Model) Name() string { return "scripted" }
+
+// Local is part of [sandbox.Model].
+func (m *Model) Local() bool { return m.OnDevice }
+
+// Requests is what the model was sent, in order.
+func (m *Model) Requests() []sandbox.ModelRequest {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.requests[:len(m.requests):len(m.requests)]
+}
+
+func (m *Model) next(r sandbox.ModelRequest) Turn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests = append(m.requests, r)
+	if m.Next != nil {
+		return m.Next(r)
+	}
+	if len(m.Turns) == 0 {
+		return Say("(the script has ended)")
+	}
+	t := m.Turns[0]
+	m.Turns = m.Turns[1:]
+	return t
+}
+
+// Stream is part of [sandbox.Model].
+func (m *Model) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	t := m.next(r)
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		for _, e := range m.events(t) {
+			if ctx.Err() != nil {
+				yield(sandbox.ModelEvent{}, context.Cause(ctx))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if t.Err != nil {
+			yield(sandbox.ModelEvent{}, t.Err)
+		}
+	}
+}
+
+func (m *Model) events(t Turn) []sandbox.ModelEvent {
+	var out []sandbox.ModelEvent
+	if t.Reasoning != "" {
+		out = append(out, sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: t.Reasoning})
+	}
+	for i := 0; i < len(t.Text); i += 7 { // in pieces, as they come
+		out = append(out, sandbox.ModelEvent{Type: sandbox.EventText, Text: t.Text[i:min(i+7, len(t.Text))]})
+	}
+	finish := sandbox.FinishStop
+	for _, c := range t.Calls {
+		finish = sandbox.FinishCalls
+		args, ok := c.Args.(json.RawMessage)
+		if !ok {
+			args, _ = json.Marshal(c.Args)
+		}
+		if c.ID == "" {
+			m.mu.Lock()
+			m.calls++
+			c.ID = "t" + strconv.Itoa(m.calls)
+			m.mu.Unlock()
+		}
+		out = append(out, sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: c.ID, Tool: c.Tool},
+			sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: c.ID, Text: string(args)},
+			sandbox.ModelEvent{Type: sandbox.EventCall, CallID: c.ID, Tool: c.Tool, Args: args})
+	}
+	if t.Usage != (sandbox.Usage{}) {
+		out = append(out, sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: t.Usage})
+	}
+	if t.Finish != "" {
+		finish = t.Finish
+	}
+	if t.Err == nil && !t.Cut {
+		out = append(out, sandbox.ModelEvent{Type: sandbox.EventFinish, Text: finish})
+	}
+	return out
+}

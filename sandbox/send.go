@@ -1,0 +1,197 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/secrets"
+)
+
+// touch notes what a call's result may tell of.
+func (c *Call) touch(needs []Need) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range needs {
+		if n.Capability.ScopeKind() == protocol.ScopePaths && !n.Tree {
+			c.touched = append(c.touched, n.Subject)
+		}
+	}
+}
+
+// tellParent hands on what was touched to the call that made this one, such as code
+// that calls tools.
+func (c *Call) tellParent(ctx context.Context) {
+	parent, ok := ctx.Value(callKey{}).(*Call)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	touched := c.touched
+	c.mu.Unlock()
+	parent.mu.Lock()
+	defer parent.mu.Unlock()
+	parent.touched = append(parent.touched, touched...)
+}
+
+// sent says how much of the call's result a model may see: the strictest of what the
+// policy says about each path in it.
+func (c *Call) sent() protocol.Send {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	level := protocol.SendContents
+	for _, p := range c.touched {
+		if strings.HasPrefix(p, outputFolder) {
+			continue
+		}
+		level = level.Narrow(c.box.policy.Policy.Send.For(p))
+	}
+	return level
+}
+
+// forModel is a result as a model gets to see it, and what was kept back of it. What a
+// model on this machine sees is not sent anywhere, and so is whole.
+func (c *Call) forModel(res protocol.ToolResult, local bool) (text string, kept []string) {
+	if res.Type == protocol.ResultError {
+		text = fmt.Sprintf("error %s", res.Code)
+		if res.Reason != "" {
+			text += " (" + string(res.Reason) + ")"
+		}
+		text += ": " + res.ErrorText
+	} else {
+		data := res.Data
+		if !local {
+			data, kept = c.narrowed(data)
+		}
+		if !local {
+			data = redacted(data, &kept, 64)
+		}
+		return modelJSON(data, res.Metadata), kept
+	}
+	if local {
+		return text, kept
+	}
+	text, found := secrets.Redact(text)
+	return text, append(kept, found...)
+}
+
+// redacted is a result without the credentials in its texts.
+func redacted(v any, kept *[]string, depth int) any {
+	switch v := v.(type) {
+	case string:
+		text, found := secrets.Redact(v)
+		for _, f := range found {
+			if !slices.Contains(*kept, f) {
+				*kept = append(*kept, f)
+			}
+		}
+		return text
+	case []any:
+		if depth == 0 {
+			return "(nested too deeply to be looked at)"
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = redacted(e, kept, depth-1)
+		}
+		return out
+	case map[string]any:
+		if depth == 0 {
+			return "(nested too deeply to be looked at)"
+		}
+		out := map[string]any{}
+		for k, e := range v {
+			out[k] = redacted(e, kept, depth-1)
+		}
+		return out
+	}
+	return v
+}
+
+func modelJSON(data any, meta protocol.ResultMetadata) string {
+	if m, ok := data.(map[string]any); ok && meta.Truncated {
+		with := map[string]any{"truncated": true}
+		if meta.OutputPath != "" {
+			with["whole_output"] = meta.OutputPath
+		}
+		for k, v := range m {
+			with[k] = v
+		}
+		data = with
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		return fmt.Sprint(data)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// narrowed takes out of a result what may not be sent.
+func (c *Call) narrowed(data any) (any, []string) {
+	m, ok := data.(map[string]any)
+	if ok && c.tool != nil && c.tool.Rows != "" {
+		return c.narrowedRows(m)
+	}
+	level := c.sent()
+	if level == protocol.SendContents || c.tool == nil {
+		return data, nil
+	}
+	kept := []string{"the policy sends " + string(level) + " of this only"}
+	if level == protocol.SendNothing {
+		return map[string]any{"done": true, "note": "the policy sends nothing of what is in these files; the person sees it"}, kept
+	}
+	whole := modelJSON(data, protocol.ResultMetadata{})
+	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
+		whole = text
+	}
+	out := map[string]any{"summary": fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole)), "note": "the policy sends a summary of these files only; the person sees the whole"}
+	if v, ok := m["version"]; ok {
+		out["version"] = v
+	}
+	return out, kept
+}
+
+// narrowedRows keeps of each row what its path allows.
+func (c *Call) narrowedRows(m map[string]any) (any, []string) {
+	rows, _ := m[c.tool.Rows].([]any)
+	out := make([]any, 0, len(rows))
+	hidden := 0
+	for _, r := range rows {
+		row, isMap := r.(map[string]any)
+		path, _ := r.(string)
+		if isMap {
+			path, _ = row["path"].(string)
+		}
+		switch level := c.box.policy.Policy.Send.For(path); {
+		case level == protocol.SendContents || level == protocol.SendSummary && !isMap:
+			out = append(out, r)
+		case level == protocol.SendSummary:
+			hidden++
+			out = append(out, map[string]any{"path": path, "line": row["line"]})
+		default:
+			hidden++
+		}
+	}
+	if hidden == 0 {
+		return m, nil
+	}
+	with := map[string]any{}
+	for k, v := range m {
+		with[k] = v
+	}
+	with[c.tool.Rows] = out
+	return with, []string{fmt.Sprintf("the policy kept back %d rows or their text", hidden)}
+}
+
+func countLines(s string) int {
+	n := strings.Count(s, "\n")
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,492 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Status is what a session does now. It is not stored.
+type Status string
+
+const (
+	StatusIdle     Status = "idle"
+	StatusBusy     Status = "busy"
+	StatusRetrying Status = "retrying"
+	StatusError    Status = "error"
+)
+
+// Session is a conversation: its messages, what was granted and refused in it, and
+// which versions of files the model has seen. One program holds it at a time. Its
+// methods are safe for several goroutines.
+type Session struct {
+	box    *Box
+	scope  *scope
+	store  Store
+	unlock func()
+
+	mu       sync.Mutex
+	rec      protocol.SessionRecord
+	messages []protocol.MessageRecord
+	parts    map[string][]protocol.PartRecord // by message, in order
+	status   Status
+	steer    []string
+	stop     context.CancelCauseFunc
+	closed   bool
+}
+
+// SessionOptions shape a new session. The zero value is fine.
+type SessionOptions struct {
+	Agent     string // default "main"
+	Workspace string // which folder, for people
+	Metadata  map[string]any
+	// Ephemeral keeps the session in memory only.
+	Ephemeral bool
+}
+
+// NewSession begins a session and stores it.
+func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
+	if o.Agent == "" {
+		o.Agent = "main"
+	}
+	now := b.o.Now().UTC()
+	rec := protocol.SessionRecord{ID: "ses-" + randomID(9), Agent: o.Agent, Workspace: o.Workspace, Metadata: o.Metadata, CreatedAt: now, UpdatedAt: now}
+	store := b.o.Sessions
+	if o.Ephemeral {
+		store = NewMemoryStore()
+	}
+	return b.begin(ctx, store, rec, nil, nil, nil)
+}
+
+// begin stores a session and holds it.
+func (b *Box) begin(ctx context.Context, store Store, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord, parent *scope) (*Session, error) {
+	if err := rec.Validate(); err != nil {
+		return nil, err
+	}
+	unlock, err := store.Lock(ctx, rec.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Put(ctx, rec, ms, ps); err != nil {
+		unlock()
+		return nil, err
+	}
+	return b.adopt(store, rec, ms, ps, parent, unlock)
+}
+
+func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord, parent *scope, unlock func()) (*Session, error) {
+	authority := b.policy.Authority()
+	if parent != nil {
+		authority = parent.gate.Authority
+	}
+	sc, err := b.newScope(rec.ID, authority, parent)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	sc.gate.Restore(rec.Permissions)
+	sc.store = store
+	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]protocol.PartRecord{}, status: StatusIdle}
+	for _, p := range ps {
+		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
+	}
+	for id := range s.parts {
+		slices.SortStableFunc(s.parts[id], func(a, b protocol.PartRecord) int { return a.Index - b.Index })
+	}
+	return s, nil
+}
+
+// OpenSession opens a stored session. Calls that were under way when its program
+// ended become errors of their tools.
+func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
+	unlock, err := b.o.Sessions.Lock(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := b.o.Sessions.Session(ctx, id)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	ms, ps, err := b.o.Sessions.Messages(ctx, id)
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	s, err := b.adopt(b.o.Sessions, rec, ms, ps, nil, unlock)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.repair(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Sessions lists what is stored, the last changed first.
+func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
+	return b.o.Sessions.Sessions(ctx)
+}
+
+// Close gives the session back: it stops what runs. It is idempotent.
+func (s *Session) Close() {
+	s.Interrupt("the session was closed")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		s.unlock()
+	}
+}
+
+// ID is the session's id.
+func (s *Session) ID() string { return s.rec.ID }
+
+// Record is the session's record.
+func (s *Session) Record() protocol.SessionRecord {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rec
+}
+
+// Status is what the session does now.
+func (s *Session) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.status
+}
+
+// Context returns a context in which [Box.Call] is a call of this session.
+func (s *Session) Context(ctx context.Context) context.Context { return in(ctx, s.scope) }
+
+// Todos is the model's list of what is to do.
+func (s *Session) Todos() []Todo {
+	s.scope.mu.Lock()
+	defer s.scope.mu.Unlock()
+	return slices.Clone(s.scope.todos)
+}
+
+// Grants are the rules that answers made in this session; Forget drops them, and what
+// was refused.
+func (s *Session) Grants() protocol.Rules { return s.scope.gate.Grants() }
+
+// Forget drops what was granted and refused in this session.
+func (s *Session) Forget() { s.scope.gate.Forget() }
+
+// Message is a message with its parts.
+type Message struct {
+	protocol.MessageRecord
+	Parts []protocol.PartRecord
+}
+
+// Messages returns the messages that are not hidden.
+func (s *Session) Messages() []Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.visible()
+}
+
+// visible is called with mu held.
+func (s *Session) visible() []Message {
+	var out []Message
+	for _, m := range s.messages {
+		if m.Metadata.HiddenAt.IsZero() {
+			out = append(out, Message{m, slices.Clone(s.parts[m.ID])})
+		}
+	}
+	return out
+}
+
+// put stores records and keeps them here too.
+func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []protocol.PartRecord) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return protocol.Errorf(protocol.ErrSession, "session", s.rec.ID, "the session is closed")
+	}
+	now := s.now()
+	s.rec.UpdatedAt = now
+	s.rec.Permissions = s.scope.gate.Grants()
+	for i := range ms {
+		ms[i].UpdatedAt = now
+		if err := ms[i].Validate(); err != nil {
+			return err
+		}
+	}
+	for i := range ps {
+		ps[i].UpdatedAt = now
+		if err := ps[i].Validate(); err != nil {
+			return err
+		}
+	}
+	if err := s.store.Put(ctx, s.rec, ms, ps); err != nil {
+		return err
+	}
+	for _, m := range ms {
+		if i := slices.IndexFunc(s.messages, func(o protocol.MessageRecord) bool { return o.ID == m.ID }); i >= 0 {
+			s.messages[i] = m
+		} else {
+			s.messages = append(s.messages, m)
+		}
+	}
+	for _, p := range ps {
+		list := s.parts[p.MessageID]
+		if i := slices.IndexFunc(list, func(o protocol.PartRecord) bool { return o.ID == p.ID }); i >= 0 {
+			list[i] = p
+		} else {
+			s.parts[p.MessageID] = append(list, p)
+		}
+	}
+	return nil
+}
+
+// now never runs backwards behind the session's own times. mu is held.
+func (s *Session) now() time.Time {
+	now := s.box.o.Now().UTC()
+	if now.Before(s.rec.UpdatedAt) {
+		return s.rec.UpdatedAt
+	}
+	return now
+}
+
+func (s *Session) clock() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now()
+}
+
+func (s *Session) newMessage(role protocol.Role) protocol.MessageRecord {
+	now := s.clock()
+	return protocol.MessageRecord{ID: "msg-" + randomID(9), SessionID: s.rec.ID, Role: role, CreatedAt: now, UpdatedAt: now}
+}
+
+func (s *Session) newPart(m protocol.MessageRecord, index int, kind string, data any) protocol.PartRecord {
+	now := s.clock()
+	return protocol.PartRecord{ID: "prt-" + randomID(9), MessageID: m.ID, SessionID: s.rec.ID, Index: index, Type: kind, Data: data, CreatedAt: now, UpdatedAt: now}
+}
+
+// Say adds a message of the person's, with a snapshot of the files to come back to. It
+// is stored before it returns. What was refused before may be asked about again: the
+// person has spoken.
+func (s *Session) Say(ctx context.Context, text string) (id string, err error) {
+	return s.say(ctx, text, "")
+}
+
+func (s *Session) say(ctx context.Context, text, trigger string) (string, error) {
+	m := s.newMessage(protocol.RoleUser)
+	m.Metadata.Trigger = trigger
+	snapshot, err := s.box.fs.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	m.Metadata.SnapshotID = snapshot
+	p := s.newPart(m, 0, "text", map[string]any{"text": text})
+	if err := s.put(ctx, []protocol.MessageRecord{m}, []protocol.PartRecord{p}); err != nil {
+		return "", err
+	}
+	s.scope.gate.Reconsider()
+	return m.ID, nil
+}
+
+// Steer has the model hear text before its next step; if nothing runs, it is said.
+func (s *Session) Steer(ctx context.Context, text string) error {
+	s.mu.Lock()
+	busy := s.status == StatusBusy || s.status == StatusRetrying
+	if busy {
+		s.steer = append(s.steer, text)
+	}
+	s.mu.Unlock()
+	if busy {
+		return nil
+	}
+	_, err := s.Say(ctx, text)
+	return err
+}
+
+// Interrupt stops the run and every call of it. It does not wait.
+func (s *Session) Interrupt(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop != nil {
+		s.stop(protocol.Errorf(protocol.ErrAborted, "run", "", "%s", why))
+	}
+}
+
+// repair makes errors of calls that have no result.
+func (s *Session) repair(ctx context.Context) error {
+	s.mu.Lock()
+	var ps []protocol.PartRecord
+	for _, m := range s.messages {
+		for _, p := range s.parts[m.ID] {
+			if !p.Orphaned() {
+				continue
+			}
+			p.ToolState = protocol.ToolOutputError
+			data, _ := p.Data.(map[string]any)
+			next := map[string]any{}
+			for k, v := range data {
+				next[k] = v
+			}
+			next["error"] = "the program ended before the call did; what it had done is done"
+			next["model"] = "error ABORTED: the program ended before this call did; look at what it had done before you repeat it"
+			p.Data = next
+			ps = append(ps, p)
+		}
+	}
+	s.mu.Unlock()
+	if len(ps) == 0 {
+		return nil
+	}
+	return s.put(ctx, nil, ps)
+}
+
+// Rewind hides a message of the person's and all after it; with files it also brings
+// back the folder as it was then. Nothing is deleted, and the undo of the files is a
+// step that can be undone. Files that somebody else has changed since are left, and
+// the error says so; then nothing is hidden.
+func (s *Session) Rewind(ctx context.Context, message string, files bool) error {
+	s.mu.Lock()
+	if s.status == StatusBusy || s.status == StatusRetrying {
+		s.mu.Unlock()
+		return protocol.Errorf(protocol.ErrSession, "rewind", s.rec.ID, "a run is under way; interrupt it first")
+	}
+	at := slices.IndexFunc(s.messages, func(m protocol.MessageRecord) bool { return m.ID == message })
+	if at < 0 || s.messages[at].Role != protocol.RoleUser {
+		s.mu.Unlock()
+		return protocol.Errorf(protocol.ErrSession, "rewind", message, "there is no such message of the person's").WithReason(protocol.ReasonNotFound)
+	}
+	snapshot := s.messages[at].Metadata.SnapshotID
+	var ms []protocol.MessageRecord
+	for _, m := range s.messages[at:] {
+		if m.Metadata.HiddenAt.IsZero() {
+			m.Metadata.HiddenAt = s.now()
+			ms = append(ms, m)
+		}
+	}
+	s.mu.Unlock()
+	if files {
+		if snapshot == "" {
+			return protocol.Errorf(protocol.ErrSession, "rewind", message, "the files had no journal then; rewind without them")
+		}
+		if err := s.box.fs.Rewind(ctx, snapshot); err != nil {
+			return err
+		}
+	}
+	return s.put(ctx, ms, nil)
+}
+
+// Fork makes a new session of the messages up to and with one, or of all if message is
+// empty, under new ids. Grants are not copied.
+func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
+	s.mu.Lock()
+	list := s.visible()
+	rec := s.rec
+	s.mu.Unlock()
+	if message != "" {
+		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == message })
+		if at < 0 {
+			return nil, protocol.Errorf(protocol.ErrSession, "fork", message, "there is no such message").WithReason(protocol.ReasonNotFound)
+		}
+		list = list[:at+1]
+		rec.ParentMessageID = message
+	} else if len(list) > 0 {
+		rec.ParentMessageID = list[len(list)-1].ID
+	}
+	rec.ParentID, rec.ID, rec.Permissions, rec.ArchivedAt = rec.ID, "ses-"+randomID(9), nil, time.Time{}
+	now := s.clock()
+	rec.CreatedAt, rec.UpdatedAt = now, now
+	ms, ps := renamed(list, rec.ID)
+	return s.box.begin(ctx, s.store, rec, ms, ps, nil)
+}
+
+// renamed copies messages under new ids. Calls without a result are left out.
+func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []protocol.PartRecord) {
+	for _, m := range list {
+		m.MessageRecord.ID, m.SessionID = "msg-"+randomID(9), session
+		ms = append(ms, m.MessageRecord)
+		for _, p := range m.Parts {
+			if p.Orphaned() {
+				continue
+			}
+			p.ID, p.MessageID, p.SessionID = "prt-"+randomID(9), m.MessageRecord.ID, session
+			ps = append(ps, p)
+		}
+	}
+	return ms, ps
+}
+
+// Archive marks the session as done with, or no longer so.
+func (s *Session) Archive(ctx context.Context, done bool) error {
+	s.mu.Lock()
+	s.rec.ArchivedAt = time.Time{}
+	if done {
+		s.rec.ArchivedAt = s.now()
+	}
+	s.mu.Unlock()
+	return s.put(ctx, nil, nil)
+}
+
+// Exported is the form of a session in a file.
+type Exported struct {
+	Format   string                   `json:"format"` // "bailey-session-1"
+	Session  protocol.SessionRecord   `json:"session"`
+	Messages []protocol.MessageRecord `json:"messages"`
+	Parts    []protocol.PartRecord    `json:"parts"`
+}
+
+const exportFormat = "bailey-session-1"
+
+// Export writes the whole session, hidden messages too, as JSON.
+func (s *Session) Export(w io.Writer) error {
+	s.mu.Lock()
+	e := Exported{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
+	for _, m := range s.messages {
+		e.Parts = append(e.Parts, s.parts[m.ID]...)
+	}
+	s.mu.Unlock()
+	return json.NewEncoder(w).Encode(e)
+}
+
+// maxImport is how long an exported session may be.
+const maxImport = 64 << 20
+
+// ImportSession reads an exported session, under a new id and without its grants: who
+// wrote the file is not known.
+func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxImport {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "import", "", "the session has more than %d bytes", maxImport)
+	}
+	var e Exported
+	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
+	}
+	s := Session{messages: e.Messages, parts: map[string][]protocol.PartRecord{}}
+	for _, m := range e.Messages {
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range e.Parts {
+		if err := p.Validate(); err != nil {
+			return nil, err
+		}
+		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
+	}
+	rec := e.Session
+	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
+	ms, ps := renamed(s.visible(), rec.ID)
+	for i := range ms { // snapshots name states of another folder's journal
+		ms[i].Metadata.SnapshotID = ""
+	}
+	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
+}

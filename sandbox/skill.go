@@ -1,0 +1,118 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Skill is a text of instructions for the model.
+type Skill struct {
+	Name        string
+	Description string
+	Content     string
+	// Trusted skills are the app's own. Others, such as those that came with a folder,
+	// are shown to the person and must be accepted before the model gets to see them.
+	Trusted bool
+	Source  string // where it is from, for the person
+}
+
+// FolderSkills reads the skills that a folder brings along, the files dir/*/SKILL.md,
+// untrusted. A file of more than 64 KiB, and what is no UTF-8 text, is passed over.
+// The description is the line "description:" of a leading block between lines of ---.
+func FolderSkills(ctx context.Context, fsys fsaccess.FS, dir string) ([]Skill, error) {
+	var out []Skill
+	for e, err := range fsaccess.Walk(ctx, fsys, dir, fsaccess.WalkOptions{Depth: 2, Limit: 10_000}) {
+		if err != nil {
+			return out, err
+		}
+		if e.Dir || e.Name() != "SKILL.md" || e.Size > 64<<10 {
+			continue
+		}
+		data, err := fsaccess.WithContext(ctx, fsys).ReadFile(e.Path)
+		if err != nil {
+			return out, err
+		}
+		text := strings.ToValidUTF8(string(data), "\uFFFD")
+		name := path.Base(path.Dir(e.Path))
+		if protocol.ValidToolName(name) != nil {
+			continue
+		}
+		out = append(out, Skill{Name: name, Description: frontMatter(text, "description"), Content: text, Source: e.Path})
+	}
+	return out, nil
+}
+
+func frontMatter(text, key string) string {
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok {
+		return ""
+	}
+	head, _, ok := strings.Cut(rest, "\n---")
+	if !ok {
+		return ""
+	}
+	for line := range strings.Lines(head) {
+		if v, ok := strings.CutPrefix(line, key+":"); ok {
+			return strings.Trim(strings.TrimSpace(v), `"'`)
+		}
+	}
+	return ""
+}
+
+func skillTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "skill", Description: "Gives the instructions of a skill by its name.",
+			Parameters: `{"type":"object","properties":{"name":{"type":"string","minLength":1}},"required":["name"],"additionalProperties":false}`},
+		Run: runSkill, Text: "content",
+	}
+}
+
+func runSkill(ctx context.Context, c *Call) (any, error) {
+	for _, s := range c.box.o.Skills {
+		if s.Name != c.text("name") {
+			continue
+		}
+		if err := c.acceptSkill(ctx, s); err != nil {
+			return nil, err
+		}
+		return map[string]any{"content": s.Content}, nil
+	}
+	return nil, protocol.Errorf(protocol.ErrExecution, "skill", c.text("name"), "there is no skill of that name").WithReason(protocol.ReasonNotFound)
+}
+
+// acceptSkill asks about an untrusted skill once for each content.
+func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
+	if s.Trusted {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
+	key := hex.EncodeToString(sum[:])
+	c.scope.mu.Lock()
+	known := c.scope.skills[key]
+	c.scope.mu.Unlock()
+	if known {
+		return nil
+	}
+	c.clock.pause()
+	defer c.clock.resume()
+	p := c.passage(nil)
+	p.Step = c.trace.step
+	err := c.box.gate.Confirm(ctx, p, Request{Call: c.ID, Tool: "skill", Title: "let the model follow " + s.Source + " (" + key[:12] + ")", Args: c.Args, Risk: protocol.RiskHigh,
+		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
+	if err != nil {
+		return err
+	}
+	c.scope.mu.Lock()
+	defer c.scope.mu.Unlock()
+	if c.scope.skills == nil {
+		c.scope.skills = map[string]bool{}
+	}
+	c.scope.skills[key] = true
+	return nil
+}

@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"context"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Agent is a kind of subagent.
+type Agent struct {
+	Name        string
+	Description string
+	Prompt      string           // its system prompt
+	Tools       []string         // which tools it has; nil is those of whoever starts it
+	Grants      []protocol.Grant // narrow what it may do; nil is what whoever starts it may
+	Model       Model            // nil is that of whoever starts it
+	Steps       int              // 25
+}
+
+// maxDepth is how deep subagents may start others.
+const maxDepth = 5
+
+func (b *Box) agents() []Agent {
+	if len(b.o.Agents) > 0 {
+		return b.o.Agents
+	}
+	return []Agent{{Name: "general", Description: "does a part of the work and reports", Prompt: "You do one part of a larger task. Do it, and answer with the result alone."}}
+}
+
+func taskTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "task", Time: protocol.Permissive.Limits().Time,
+			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer, or in the background the id of its session.",
+			Parameters:  `{"type":"object","properties":{"subagent_type":{"type":"string","minLength":1},"prompt":{"type":"string","minLength":1},"background":{"type":"boolean"},"metadata":{"type":"object"}},"required":["subagent_type","prompt"],"additionalProperties":false}`},
+		Run: runTask, Text: "output",
+	}
+}
+
+func runTask(ctx context.Context, c *Call) (any, error) {
+	fail := func(format string, args ...any) (any, error) {
+		return nil, protocol.Errorf(protocol.ErrExecution, "task", c.text("subagent_type"), format, args...)
+	}
+	var agent *Agent
+	var names []string
+	for _, a := range c.box.agents() {
+		names = append(names, a.Name)
+		if a.Name == c.text("subagent_type") {
+			agent = &a
+		}
+	}
+	c.scope.mu.Lock()
+	model := c.scope.model
+	c.scope.mu.Unlock()
+	switch {
+	case agent == nil:
+		return fail("there is no such agent; there are %s", strings.Join(names, ", "))
+	case c.scope.depth >= maxDepth:
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "task", agent.Name, "agents may start agents %d deep, and no deeper", maxDepth)
+	case agent.Model != nil:
+		model = agent.Model
+	case model == nil:
+		return fail("there is no model to run it; it is for sessions that Box.Run runs")
+	}
+	s, err := c.startAgent(ctx, agent)
+	if err != nil {
+		return nil, err
+	}
+	m, _ := c.Args.(map[string]any)
+	if background, _ := m["background"].(bool); background {
+		go c.box.inBackground(context.WithoutCancel(ctx), s, model, agent)
+		return map[string]any{"session_id": s.ID()}, nil
+	}
+	c.clock.pause() // it has limits of its own
+	defer c.clock.resume()
+	text, err := c.box.runAgent(ctx, s, model, agent)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"output": text}, nil
+}
+
+// startAgent makes the subagent's session: of the caller's authority, what the agent
+// keeps; of its tools, those both have. Refusals hold for it too, grants do not.
+func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
+	store := c.scope.store
+	if store == nil {
+		store = c.box.o.Sessions
+	}
+	parent, _ := store.Session(ctx, c.Session())
+	now := c.box.o.Now().UTC()
+	rec := protocol.SessionRecord{ID: "ses-" + randomID(9), Agent: agent.Name, Workspace: parent.Workspace, CreatedAt: now, UpdatedAt: now}
+	if parent.ID != "" {
+		rec.ParentID = parent.ID
+	}
+	m, _ := c.Args.(map[string]any)
+	rec.Metadata, _ = m["metadata"].(map[string]any)
+	s, err := c.box.begin(ctx, store, rec, nil, nil, c.scope)
+	if err != nil {
+		return nil, err
+	}
+	s.scope.agent, s.scope.prompt, s.scope.only = agent.Name, agent.Prompt, c.scope.only
+	if agent.Grants != nil {
+		narrow, err := protocol.NewAuthority(agent.Grants...)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.scope.gate.Authority = c.scope.gate.Authority.Intersect(narrow)
+	}
+	if agent.Tools != nil {
+		s.scope.only = map[string]bool{}
+		for _, id := range agent.Tools {
+			if c.scope.only == nil || c.scope.only[id] {
+				s.scope.only[id] = true
+			}
+		}
+	}
+	if _, err := s.Say(ctx, c.text("prompt")); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// runAgent runs a subagent to its end and returns what it said last.
+func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agent) (string, error) {
+	defer s.Close()
+	steps := agent.Steps
+	if steps == 0 {
+		steps = 25
+	}
+	text, failed := "", error(nil)
+	for chunk, err := range b.Run(ctx, s, model, RunOptions{Steps: steps}) {
+		switch {
+		case err != nil:
+			failed = err
+		case chunk.Type == "text-start":
+			text = ""
+		case chunk.Type == "text-delta":
+			text += chunk.Delta
+		}
+	}
+	return text, failed
+}
+
+// inBackground runs a subagent until it ends, or [Box.Stop] does it.
+func (b *Box) inBackground(ctx context.Context, s *Session, model Model, agent *Agent) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(context.Canceled)
+	b.track(s.ID(), cancel)
+	defer b.untrack(s.ID())
+	_, _ = b.runAgent(ctx, s, model, agent) // what became of it is in its session
+}

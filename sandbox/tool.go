@@ -1,0 +1,115 @@
+package sandbox
+
+import (
+	"context"
+	"sync"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+type (
+	// Permit is the leave to have just the effects a call said that it needs, until
+	// the call ends. Only the box's gate makes one; the zero Permit permits nothing.
+	Permit = gate.Permit
+	// Folder is the person's folder: each method takes a [Permit].
+	Folder = gate.Folder
+	// Need is one effect that a call is about to have.
+	Need = policy.Need
+	// Asker puts questions of consent to the person.
+	Asker = gate.Asker
+	// Prompt is what is asked at once.
+	Prompt = gate.Prompt
+	// Request is one call that is asked about.
+	Request = gate.Request
+	// Reply is the answer to a [Request]; the zero Reply is a rejection.
+	Reply = gate.Reply
+	// Held is something that only a permit gives out; see [Hold].
+	Held[T any] = gate.Held[T]
+)
+
+// Hold keeps something that acts outside of the folder behind permits.
+func Hold[T any](v T) Held[T] { return gate.Hold(v) }
+
+// AskFunc is a function that is an [Asker].
+type AskFunc func(ctx context.Context, p Prompt) ([]Reply, error)
+
+// Ask calls f.
+func (f AskFunc) Ask(ctx context.Context, p Prompt) ([]Reply, error) { return f(ctx, p) }
+
+// Tool is a [protocol.Tool] that says before each call what it needs, and does it
+// with a permit. Execute is the box's own to set.
+type Tool struct {
+	protocol.Tool
+
+	// Needs says what a call would do, from its arguments alone. nil needs nothing
+	// outside of the session. The capabilities must be in Requires.
+	Needs func(ctx context.Context, c *Call) ([]Need, error)
+	// Preview says in a line what the call is, and shows what it would change. It is
+	// called only if a person is asked; the call's permit is for reading then.
+	Preview func(ctx context.Context, c *Call) (title, diff string)
+	// Run does it. What it returns must be a value that [protocol.EncodeValue] writes.
+	Run func(ctx context.Context, c *Call) (any, error)
+
+	// Text and Rows name the member of the result that is cut if it is too long: a
+	// text, or a list.
+	Text, Rows string
+	// Missing says why the tool can't work here; it is then listed and not there.
+	Missing string
+}
+
+// Call is one call of a tool, as the tool sees it.
+type Call struct {
+	ID     string
+	Args   any    // as it fits the tool's schema
+	Permit Permit // for what Needs said
+	FS     Folder
+
+	tool   *Tool
+	box    *Box
+	scope  *scope
+	clock  *clock
+	needs  []Need
+	trace  *tracer
+	asking func(Request)
+
+	mu      sync.Mutex
+	touched []string // paths whose content the result may tell of
+	asks    func(Request) bool
+}
+
+// Bind puts the arguments into the struct that dst points to.
+func (c *Call) Bind(dst any) error {
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	return protocol.Unmarshal(args, dst)
+}
+
+// Session is the id of the session that the call belongs to.
+func (c *Call) Session() string { return c.scope.gate.ID }
+
+// Box is the box the call was made to, for tools that call others: such calls go
+// through every step themselves.
+func (c *Call) Box() *Box { return c.box }
+
+// Need passes the gate again for effects that only turned up while the tool ran, such
+// as the files a script opens. The person may be asked; that time is not counted. The
+// permit lasts as long as the call.
+func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
+	c.clock.pause()
+	defer c.clock.resume()
+	needs = c.FS.Resolve(ctx, needs)
+	p := c.passage(needs)
+	p.Unwatched = true
+	p.Step = c.trace.step
+	permit, end, err := c.box.gate.Pass(ctx, p)
+	if err != nil {
+		return Permit{}, err
+	}
+	c.scope.atEnd(c.ID, end)
+	c.touch(needs)
+	return permit, nil
+}

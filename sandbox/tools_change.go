@@ -1,0 +1,218 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func deleteTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "delete", Requires: requires(protocol.FSWrite),
+			Description: "Deletes a file, or a folder with all that is in it. The person is asked each time.",
+			Parameters:  pathSchema("", "")},
+		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+			return []Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("path"), Tree: true, Destroys: true}}, nil
+		},
+		Preview: func(ctx context.Context, c *Call) (string, string) {
+			return "delete " + c.text("path"), c.listing(ctx, c.text("path"))
+		},
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			path := c.text("path")
+			if path == "." {
+				return nil, protocol.Errorf(protocol.ErrInvalidParams, "delete", path, "the folder itself can't be deleted")
+			}
+			if _, err := c.FS.Stat(ctx, c.Permit, path); err != nil {
+				return nil, err
+			}
+			if err := c.FS.Remove(ctx, c.Permit, path, true); err != nil {
+				return nil, err
+			}
+			return map[string]any{"deleted": path, "undo": c.FS.Journal()}, nil
+		},
+	}
+}
+
+// listing shows what lies at a path, for a person: the content of a small text, or the
+// names in a folder.
+func (c *Call) listing(ctx context.Context, path string) string {
+	data, _, err := c.FS.Read(ctx, c.Permit, path)
+	if err == nil {
+		return fsaccess.UnifiedDiff("a/"+path, "/dev/null", data, nil)
+	}
+	out, n := "", 0
+	for e, err := range c.FS.Walk(ctx, c.Permit, path, fsaccess.WalkOptions{}) {
+		if err != nil || e.Dir {
+			continue
+		}
+		if n++; n <= 100 {
+			out += "- " + e.Path + "\n"
+		}
+	}
+	if n > 100 {
+		out += "… and more\n"
+	}
+	return out
+}
+
+func moveTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "move", Requires: requires(protocol.FSRead, protocol.FSWrite),
+			Description: "Moves or renames a file or a folder. Folders on the way to the new name are made. A file in the new place is replaced only if replace is true.",
+			Parameters:  `{"type":"object","properties":{"from":{"type":"string","minLength":1},"to":{"type":"string","minLength":1},"replace":{"type":"boolean"}},"required":["from","to"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+			m, _ := c.Args.(map[string]any)
+			replace, _ := m["replace"].(bool)
+			return []Need{
+				{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("from"), Tree: true},
+				{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.text("to"), Tree: true, Replaces: replace},
+			}, nil
+		},
+		Preview: func(_ context.Context, c *Call) (string, string) {
+			return "move " + c.text("from") + " to " + c.text("to"), "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n"
+		},
+		Run: runMove,
+	}
+}
+
+func runMove(ctx context.Context, c *Call) (any, error) {
+	from, to := c.text("from"), c.text("to")
+	m, _ := c.Args.(map[string]any)
+	if replace, _ := m["replace"].(bool); !replace && from != to {
+		_, err := c.FS.Stat(ctx, c.Permit, to)
+		switch {
+		case err == nil:
+			return nil, protocol.Errorf(protocol.ErrExecution, "move", to, "there is something of that name already; choose another, or set replace")
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	if err := c.FS.Rename(ctx, c.Permit, from, to); err != nil {
+		return nil, err
+	}
+	c.scope.moved(from, to)
+	return map[string]any{"from": from, "to": to}, nil
+}
+
+func mkdirTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "mkdir", Requires: requires(protocol.FSWrite),
+			Description: "Makes a folder, and those above it.", Parameters: pathSchema("", "")},
+		Needs:   onPath(protocol.FSWrite, protocol.OpMkdir),
+		Preview: func(_ context.Context, c *Call) (string, string) { return "make the folder " + c.text("path"), "" },
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			if err := c.FS.Mkdir(ctx, c.Permit, c.text("path")); err != nil {
+				return nil, err
+			}
+			return map[string]any{"path": c.text("path")}, nil
+		},
+	}
+}
+
+func diffTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "diff", Requires: requires(protocol.FSRead),
+			Description: "Shows as a unified diff what the last change of the folder did, or the change with the number step, or how file a differs from file b.",
+			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1},"a":{"type":"string","minLength":1},"b":{"type":"string","minLength":1}},"dependentRequired":{"a":["b"],"b":["a"]},"additionalProperties":false}`},
+		Needs: func(ctx context.Context, c *Call) ([]Need, error) {
+			if a := c.text("a"); a != "" {
+				return []Need{{Capability: protocol.FSRead, Subject: a}, {Capability: protocol.FSRead, Subject: c.text("b")}}, nil
+			}
+			step, err := c.step(ctx, false)
+			if err != nil {
+				return nil, err
+			}
+			var out []Need
+			for _, p := range step.Paths {
+				out = append(out, Need{Capability: protocol.FSRead, Subject: p})
+			}
+			return out, nil
+		},
+		Run:  runDiff,
+		Text: "diff",
+	}
+}
+
+func runDiff(ctx context.Context, c *Call) (any, error) {
+	if a, b := c.text("a"), c.text("b"); a != "" {
+		x, _, err := c.FS.Read(ctx, c.Permit, a)
+		if err != nil {
+			return nil, err
+		}
+		y, _, err := c.FS.Read(ctx, c.Permit, b)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"diff": fsaccess.UnifiedDiff("a/"+a, "b/"+b, x, y)}, nil
+	}
+	step, err := c.step(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.FS.Diff(ctx, c.Permit, step)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"diff": text, "step": float64(step.ID)}, nil
+}
+
+func undoTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "undo", Requires: requires(protocol.FSWrite),
+			Description: "Takes back the last change of the folder, or the change with the number step. It fails if a file was changed since.",
+			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1}},"additionalProperties":false}`},
+		Needs: func(ctx context.Context, c *Call) ([]Need, error) {
+			step, err := c.step(ctx, true)
+			if err != nil {
+				return nil, err
+			}
+			var out []Need
+			for _, p := range step.Paths {
+				out = append(out, Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p})
+			}
+			return out, nil
+		},
+		Preview: func(ctx context.Context, c *Call) (string, string) {
+			step, err := c.step(ctx, true)
+			if err != nil {
+				return "undo", ""
+			}
+			text, _ := c.FS.Diff(ctx, c.Permit, step)
+			return "take back: " + step.Op, text
+		},
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			step, err := c.step(ctx, true)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.FS.Undo(ctx, c.Permit, step); err != nil {
+				return nil, err
+			}
+			paths := []any{}
+			for _, p := range step.Paths {
+				paths = append(paths, p)
+			}
+			return map[string]any{"undone": float64(step.ID), "op": step.Op, "paths": paths}, nil
+		},
+	}
+}
+
+// step finds the change a call is about: the one with its number, or the last; to be
+// taken back, the last that stands.
+func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
+	list, err := c.FS.History(ctx)
+	if err != nil {
+		return fsaccess.Change{}, err
+	}
+	m, _ := c.Args.(map[string]any)
+	id, chosen := m["step"].(float64)
+	for _, s := range list {
+		if chosen && float64(s.ID) == id || !chosen && (!back || !s.Undone && s.Op != "undo" && s.Op != "undoto") {
+			return s, nil
+		}
+	}
+	return fsaccess.Change{}, protocol.Errorf(protocol.ErrExecution, c.tool.ID, "", "there is no such change").WithReason(protocol.ReasonNotFound)
+}

@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+func pathSchema(more, required string) string {
+	if more != "" {
+		more = "," + more
+	}
+	return `{"type":"object","properties":{"path":{"type":"string","minLength":1,"description":"relative to the folder, names parted by /"}` + more +
+		`},"required":["path"` + required + `],"additionalProperties":false}`
+}
+
+func requires(cs ...protocol.Capability) []protocol.Grant {
+	var out []protocol.Grant
+	for _, c := range cs {
+		out = append(out, protocol.Grant{Capability: c})
+	}
+	return out
+}
+
+// onPath makes the need of a tool with one path.
+func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call) ([]Need, error) {
+	return func(_ context.Context, call *Call) ([]Need, error) {
+		return []Need{{Capability: c, Op: op, Subject: call.text("path")}}, nil
+	}
+}
+
+// text is a text argument, or "".
+func (c *Call) text(name string) string {
+	m, _ := c.Args.(map[string]any)
+	s, _ := m[name].(string)
+	return s
+}
+
+func readTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "read", Requires: requires(protocol.FSRead),
+			Description: "Reads a text file. Returns its content and its version, which edit and write take. offset is the first line (from 1), limit a number of lines.",
+			Parameters:  pathSchema(`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}`, "")},
+		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+			if strings.HasPrefix(c.text("path"), outputFolder) {
+				return nil, nil // what this session was given before
+			}
+			return []Need{{Capability: protocol.FSRead, Subject: c.text("path")}}, nil
+		},
+		Run:  runRead,
+		Text: "content",
+	}
+}
+
+func runRead(ctx context.Context, c *Call) (any, error) {
+	var a struct {
+		Path   string `json:"path"`
+		Offset int    `json:"offset"`
+		Limit  int    `json:"limit"`
+	}
+	if err := c.Bind(&a); err != nil {
+		return nil, err
+	}
+	var data []byte
+	var v fsaccess.Version
+	if whole, ok := c.scope.output(a.Path); ok {
+		data = []byte(whole)
+	} else if strings.HasPrefix(a.Path, outputFolder) {
+		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
+	} else {
+		var err error
+		if data, v, err = c.FS.Read(ctx, c.Permit, a.Path); err != nil {
+			return nil, err
+		}
+		c.scope.saw(a.Path, v)
+	}
+	if !utf8.Valid(data) || strings.IndexByte(string(data[:min(len(data), 8000)]), 0) >= 0 {
+		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "this is not a text file (%d bytes)", len(data)).WithReason(protocol.ReasonParse)
+	}
+	return map[string]any{"content": lineRange(string(data), a.Offset, a.Limit), "version": string(v)}, nil
+}
+
+// lineRange is some lines of a text; from 1, and 0 for all.
+func lineRange(text string, offset, limit int) string {
+	for ; offset > 1 && text != ""; offset-- {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	if limit == 0 {
+		return text
+	}
+	end := 0
+	for ; limit > 0 && end < len(text); limit-- {
+		i := strings.IndexByte(text[end:], '\n')
+		if i < 0 {
+			return text
+		}
+		end += i + 1
+	}
+	return text[:end]
+}
+
+func writeTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "write", Requires: requires(protocol.FSWrite),
+			Description: "Writes a whole file, making it if need be. An existing file must have been read before; it is replaced only if it has not changed since, or has the version given.",
+			Parameters:  pathSchema(`"content":{"type":"string"},"version":{"type":"string"}`, `,"content"`)},
+		Needs: onPath(protocol.FSWrite, protocol.OpWrite),
+		Preview: func(ctx context.Context, c *Call) (string, string) {
+			path := c.text("path")
+			old, _, err := c.FS.Read(ctx, c.Permit, path)
+			if err != nil {
+				return "write the new file " + path, fsaccess.UnifiedDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
+			}
+			return "write " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
+		},
+		Run: runWrite,
+	}
+}
+
+func runWrite(ctx context.Context, c *Call) (any, error) {
+	path, content := c.text("path"), c.text("content")
+	want, err := c.wantedVersion(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.FS.Write(ctx, c.Permit, path, []byte(content), want)
+	if err != nil {
+		return nil, err
+	}
+	c.scope.saw(path, v)
+	return map[string]any{"version": string(v), "bytes": float64(len(content))}, nil
+}
+
+// wantedVersion is the version the model thinks it replaces: the one it gave, or the
+// one it last saw.
+func (c *Call) wantedVersion(ctx context.Context, path string) (fsaccess.Version, error) {
+	if v := c.text("version"); v != "" {
+		return fsaccess.Version(v), nil
+	}
+	if v, ok := c.scope.seen(path); ok {
+		return v, nil
+	}
+	_, err := c.FS.Stat(ctx, c.Permit, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fsaccess.Absent, nil
+	case err != nil:
+		return "", err
+	}
+	return "", protocol.Errorf(protocol.ErrExecution, c.tool.ID, path, "the file is there and was not read; read it first, so that nothing is lost unseen").WithReason(protocol.ReasonNotRead)
+}
+
+func editTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "edit", Requires: requires(protocol.FSRead, protocol.FSWrite),
+			Description: "Replaces old_string by new_string in a file that was read before. old_string must be there exactly once, unless replace_all is true. Returns the change as a unified diff.",
+			Parameters: pathSchema(`"old_string":{"type":"string","minLength":1},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},"version":{"type":"string"}`,
+				`,"old_string","new_string"`)},
+		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+			p := c.text("path")
+			return []Need{{Capability: protocol.FSRead, Subject: p}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}}, nil
+		},
+		Preview: func(ctx context.Context, c *Call) (string, string) {
+			path := c.text("path")
+			old, _, err := c.FS.Read(ctx, c.Permit, path)
+			if err != nil {
+				return "edit " + path, ""
+			}
+			now, err := c.edited(string(old))
+			if err != nil {
+				return "edit " + path + " (which will fail: " + protocol.Public(err).Message + ")", ""
+			}
+			return "edit " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now))
+		},
+		Run:  runEdit,
+		Text: "diff",
+	}
+}
+
+func runEdit(ctx context.Context, c *Call) (any, error) {
+	path := c.text("path")
+	want, err := c.wantedVersion(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	old, have, err := c.FS.Read(ctx, c.Permit, path)
+	if err != nil {
+		return nil, err
+	}
+	if have != want {
+		return nil, protocol.Errorf(protocol.ErrExecution, "edit", path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
+	}
+	now, err := c.edited(string(old))
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.FS.Write(ctx, c.Permit, path, []byte(now), have)
+	if err != nil {
+		return nil, err
+	}
+	c.scope.saw(path, v)
+	return map[string]any{"diff": fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now)), "version": string(v)}, nil
+}
+
+// edited is the text after an edit's replacement.
+func (c *Call) edited(text string) (string, error) {
+	path, from, to := c.text("path"), c.text("old_string"), c.text("new_string")
+	m, _ := c.Args.(map[string]any)
+	all, _ := m["replace_all"].(bool)
+	fail := func(r protocol.Reason, why string) (string, error) {
+		return "", protocol.Errorf(protocol.ErrExecution, "edit", path, "%s", why).WithReason(r)
+	}
+	n := strings.Count(text, from)
+	switch {
+	case from == to:
+		return fail(protocol.ReasonNoOp, "old_string and new_string are the same")
+	case n == 0:
+		return fail(protocol.ReasonNotFound, "old_string is not in the file; it must match exactly, with white space and line ends")
+	case n > 1 && !all:
+		return fail(protocol.ReasonAmbiguous, "old_string is in the file more than once; give more of the text around it, or set replace_all")
+	case all:
+		return strings.ReplaceAll(text, from, to), nil
+	}
+	return strings.Replace(text, from, to, 1), nil
+}

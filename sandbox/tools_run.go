@@ -1,0 +1,192 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// CodeRunner runs JavaScript that nobody has read, such as an enclave. The context
+// carries the session: tools that the code calls through the box's [Box.Toolset] go
+// through the gate one by one.
+type CodeRunner interface {
+	RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error)
+}
+
+// CodeRun is the tool code_run over a runner; nil makes a tool that is missing. See
+// sandbox/enclave for one over [iframe.Enclave].
+//
+// [iframe.Enclave]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#Enclave
+func CodeRun(r CodeRunner) Tool {
+	held := Hold(r)
+	t := Tool{
+		Tool: protocol.Tool{ID: "code_run", Requires: requires(protocol.CodeRun), Time: protocol.Permissive.Limits().Time,
+			Description: "Runs JavaScript, the body of an async function, where it has no network and no page. It finds args, callTool(name, args), parallel(fns), console and sleep(ms). Returns value and console.",
+			Parameters:  `{"type":"object","properties":{"code":{"type":"string","minLength":1},"args":{}},"required":["code"],"additionalProperties":false}`},
+		Needs:   func(context.Context, *Call) ([]Need, error) { return []Need{{Capability: protocol.CodeRun}}, nil },
+		Preview: func(_ context.Context, c *Call) (string, string) { return "run JavaScript", c.text("code") },
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			runner, err := held.Use(c.Permit, Need{Capability: protocol.CodeRun})
+			if err != nil {
+				return nil, err
+			}
+			m, _ := c.Args.(map[string]any)
+			res, err := runner.RunCode(ctx, c.box.codeTools(), c.text("code"), m["args"])
+			if err != nil {
+				return nil, err
+			}
+			return runOutput(res), nil
+		},
+		Text: "console",
+	}
+	if r == nil {
+		t.Missing = "there is no enclave; it needs a page"
+	}
+	return t
+}
+
+// codeTools are what code may call: all but what runs code, starts agents, or asks.
+func (b *Box) codeTools() *protocol.Toolset {
+	s := &protocol.Toolset{}
+	for t := range b.tools.All() {
+		if !slices.Contains([]string{"code_run", "task", "question", "tool_search", "skill"}, t.ID) {
+			_ = s.Add(*t) // it was added once before
+		}
+	}
+	return s
+}
+
+func runOutput(res *protocol.RunResult) map[string]any {
+	var console strings.Builder
+	for _, row := range res.Console {
+		console.WriteString(string(row.Level) + ":")
+		for _, a := range row.Args {
+			console.WriteByte(' ')
+			console.WriteString(rowLine(a))
+		}
+		console.WriteByte('\n')
+	}
+	out := map[string]any{"success": res.Success, "console": console.String(), "duration_ms": ms(res.Stats.Duration), "tool_calls": float64(res.Stats.ToolCalls)}
+	if res.Value != nil {
+		out["value"] = res.Value
+	}
+	if res.Error != nil {
+		out["error"] = res.Error.Error()
+	}
+	if res.Partial {
+		out["partial"] = true
+	}
+	return out
+}
+
+// Command is one run of a command.
+type Command struct {
+	Name   string
+	Args   []string // without the name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// FS holds just what the call may read and write.
+	FS fsaccess.FS
+}
+
+// CommandRunner runs commands, such as WASI modules in a pool of workers. It returns
+// the exit code, or an error if the command could not be run.
+type CommandRunner interface {
+	Commands() []string
+	RunCommand(ctx context.Context, c Command) (exit int, err error)
+}
+
+// ToolRun is the tool tool_run over a runner; nil makes a tool that is missing.
+func ToolRun(r CommandRunner) Tool {
+	held := Hold(r)
+	t := Tool{
+		Tool: protocol.Tool{ID: "tool_run", Requires: requires(protocol.ShellRun, protocol.FSRead, protocol.FSWrite), Time: protocol.Permissive.Limits().Time,
+			Description: "Runs a command with arguments and input. read and write list the files and folders it may use.",
+			Parameters: `{"type":"object","properties":{"command":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"},"maxItems":1000},"stdin":{"type":"string"},
+				"read":{"type":"array","items":{"type":"string"},"maxItems":100},"write":{"type":"array","items":{"type":"string"},"maxItems":100}},"required":["command"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+			var a runArgs
+			if err := c.Bind(&a); err != nil {
+				return nil, err
+			}
+			return a.needs(), nil
+		},
+		Preview: func(_ context.Context, c *Call) (string, string) {
+			var a runArgs
+			_ = c.Bind(&a)
+			return "run " + a.Command + " " + strings.Join(a.Args, " "), ""
+		},
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			runner, err := held.Use(c.Permit, Need{Capability: protocol.ShellRun, Subject: c.text("command")})
+			if err != nil {
+				return nil, err
+			}
+			return runCommand(ctx, c, runner)
+		},
+		Text: "output",
+	}
+	if r == nil {
+		t.Missing = "there are no commands; give ToolRun a pool of workers"
+	}
+	return t
+}
+
+type runArgs struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Stdin   string   `json:"stdin"`
+	Read    []string `json:"read"`
+	Write   []string `json:"write"`
+}
+
+func (a *runArgs) needs() []Need {
+	out := []Need{{Capability: protocol.ShellRun, Subject: a.Command}}
+	for _, p := range a.Read {
+		out = append(out, Need{Capability: protocol.FSRead, Subject: p, Tree: true})
+	}
+	for _, p := range a.Write {
+		out = append(out, Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Tree: true})
+	}
+	return out
+}
+
+func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
+	var a runArgs
+	if err := c.Bind(&a); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(r.Commands(), a.Command) {
+		return nil, protocol.Errorf(protocol.ErrExecution, "tool_run", a.Command, "there is no such command; there are %s", strings.Join(r.Commands(), ", ")).WithReason(protocol.ReasonNotFound)
+	}
+	view, err := c.FS.View(ctx, c.Permit, a.Read, a.Write)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := &capped{most: 16 << 20}, &capped{most: 1 << 20}
+	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"exit_code": float64(exit), "output": text(out.Bytes()), "stderr": text(errs.Bytes())}, nil
+}
+
+func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+
+// capped keeps the first bytes that are written to it and drops the rest.
+type capped struct {
+	bytes.Buffer
+	most int
+}
+
+func (w *capped) Write(p []byte) (int, error) {
+	if room := w.most - w.Len(); room > 0 {
+		w.Buffer.Write(p[:min(len(p), room)])
+	}
+	return len(p), nil
+}

@@ -1,0 +1,147 @@
+package sandbox
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Todo is a line of the model's own list of what is to do.
+type Todo struct {
+	ID       string `json:"id,omitempty"`
+	Content  string `json:"content"`
+	Status   string `json:"status"` // pending, in_progress, completed, cancelled
+	Priority string `json:"priority,omitempty"`
+}
+
+func todoTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "todo",
+			Description: "Keeps the list of what is to do: give the whole list each time.",
+			Parameters: `{"type":"object","properties":{"todos":{"type":"array","maxItems":200,"items":{"type":"object","properties":{"id":{"type":"string"},"content":{"type":"string","minLength":1,"maxLength":2000},
+				"status":{"enum":["pending","in_progress","completed","cancelled"]},"priority":{"enum":["low","medium","high"]}},"required":["content","status"],"additionalProperties":false}}},"required":["todos"],"additionalProperties":false}`},
+		Run: func(_ context.Context, c *Call) (any, error) {
+			var a struct {
+				Todos []Todo `json:"todos"`
+			}
+			if err := c.Bind(&a); err != nil {
+				return nil, err
+			}
+			c.scope.mu.Lock()
+			c.scope.todos = a.Todos
+			c.scope.mu.Unlock()
+			m, _ := c.Args.(map[string]any)
+			return map[string]any{"todos": m["todos"]}, nil
+		},
+	}
+}
+
+// Question is what the model asks the person.
+type Question struct {
+	Question    string           `json:"question"`
+	Header      string           `json:"header,omitempty"`
+	Options     []QuestionOption `json:"options,omitempty"`
+	MultiSelect bool             `json:"multi_select,omitempty"`
+}
+
+// QuestionOption is one of the answers that are offered. Others may be given too.
+type QuestionOption struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+}
+
+func questionTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "question", Time: protocol.Permissive.Limits().Time,
+			Description: "Asks the person. Returns the answers, a list for each question.",
+			Parameters: `{"type":"object","properties":{"questions":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},
+				"header":{"type":"string","maxLength":80},"options":{"type":"array","maxItems":20,"items":{"type":"object","properties":{"label":{"type":"string","maxLength":200},"description":{"type":"string","maxLength":1000}},
+				"required":["label"],"additionalProperties":false}},"multi_select":{"type":"boolean"}},"required":["question"],"additionalProperties":false}}},"required":["questions"],"additionalProperties":false}`},
+		Run: func(ctx context.Context, c *Call) (any, error) {
+			var a struct {
+				Questions []Question `json:"questions"`
+			}
+			if err := c.Bind(&a); err != nil {
+				return nil, err
+			}
+			if c.box.o.Question == nil {
+				return nil, protocol.Errorf(protocol.ErrExecution, "question", "", "nobody is there to answer; go on with what you know").WithReason(protocol.ReasonNobodyAsks)
+			}
+			c.clock.pause()
+			answers, err := c.box.o.Question(ctx, a.Questions)
+			c.clock.resume()
+			if err != nil {
+				return nil, err
+			}
+			out := []any{}
+			for i := range a.Questions {
+				row := []any{}
+				if i < len(answers) {
+					for _, s := range answers[i] {
+						row = append(row, s)
+					}
+				}
+				out = append(out, row)
+			}
+			return map[string]any{"answers": out}, nil
+		},
+	}
+}
+
+func toolSearchTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "tool_search", Description: "Finds tools by words of their name and description. Those it finds can be called from then on.",
+			Parameters: `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500}},"required":["query"],"additionalProperties":false}`},
+		Run: func(_ context.Context, c *Call) (any, error) {
+			matches := []any{}
+			for _, t := range c.box.searchTools(c.text("query"), 10) {
+				matches = append(matches, map[string]any{"id": t.ID, "description": t.Description})
+				c.scope.found(t.ID)
+			}
+			return map[string]any{"matches": matches}, nil
+		},
+	}
+}
+
+// searchTools finds tools by how many of the words they have.
+func (b *Box) searchTools(query string, most int) []*protocol.Tool {
+	type hit struct {
+		t *protocol.Tool
+		n int
+	}
+	var hits []hit
+	words := strings.Fields(strings.ToLower(query))
+	for t := range b.tools.All() {
+		id, text := strings.ToLower(t.ID), strings.ToLower(t.Description)
+		n := 0
+		for _, w := range words {
+			if strings.Contains(id, w) {
+				n += 3
+			}
+			if strings.Contains(text, w) {
+				n++
+			}
+		}
+		if n > 0 {
+			hits = append(hits, hit{t, n})
+		}
+	}
+	slices.SortStableFunc(hits, func(x, y hit) int { return y.n - x.n })
+	var out []*protocol.Tool
+	for _, h := range hits[:min(len(hits), most)] {
+		out = append(out, h.t)
+	}
+	return out
+}
+
+// found makes a tool one of those a model is shown.
+func (s *scope) found(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		s.tools = map[string]bool{}
+	}
+	s.tools[id] = true
+}

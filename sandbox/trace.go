@@ -1,0 +1,132 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// tracer writes down the steps of one call.
+type tracer struct {
+	box   *Box
+	call  *Call
+	began time.Time
+	tool  string
+}
+
+func (t *tracer) event(kind protocol.TraceType) protocol.TraceEvent {
+	e := protocol.TraceEvent{TraceID: t.box.ids.Next(), ParentID: t.call.ID, RootID: t.call.scope.gate.ID, ExecID: t.call.ID, Type: kind, Time: t.box.o.Now(), Tool: t.tool}
+	if t.call.tool != nil {
+		e.Server = t.call.tool.Server
+	}
+	return e
+}
+
+func (t *tracer) emit(e protocol.TraceEvent) {
+	t.box.audit.trace(e)
+	if t.box.o.OnTrace != nil {
+		t.box.o.OnTrace(e)
+	}
+	if l := t.box.o.Log; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
+		l.Debug("trace", "type", string(e.Type), "call", e.ExecID, "tool", e.Tool, "capability", string(e.Capability),
+			"decision", string(e.Decision), "rule", e.Rule, "status", e.Status, "ms", e.DurationMS)
+	}
+}
+
+func (t *tracer) start(tc ToolCall) {
+	t.tool = Resolve(tc.Tool)
+	if protocol.ValidToolName(t.tool) != nil {
+		t.tool = "" // what is no name is not written down as one
+	}
+	e := t.event(protocol.TraceStart)
+	e.Input = t.call.Args
+	t.emit(e)
+}
+
+// step notes a decision on the way.
+func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
+	e := t.event(kind)
+	e.Capability, e.Decision = n.Capability, d.Action
+	if d.Action == "" {
+		e.Decision = protocol.ActionDeny
+	}
+	if n.Capability != "" {
+		e.Input = n.String()
+	}
+	if d.Rule != nil {
+		e.Rule = d.Rule.String()
+	}
+	if d.Action != protocol.ActionAllow {
+		e.Error = d.Reason
+	}
+	t.emit(e)
+}
+
+// end makes the result, cuts it, and writes down how the call ended.
+func (t *tracer) end(data any, err error) protocol.ToolResult {
+	took := t.box.o.Now().Sub(t.began)
+	var res protocol.ToolResult
+	if err == nil {
+		res = protocol.Output(data, took)
+		t.call.cut(&res)
+	} else {
+		res = protocol.Failure(err, took)
+	}
+	e := t.event(protocol.TraceTool)
+	e.DurationMS, e.Status, e.Output, e.Error = ms(took), "ok", res.Data, res.ErrorText
+	if err != nil {
+		e.Status = "error"
+		switch {
+		case res.Code == protocol.ErrCapabilityDenied || res.Code == protocol.ErrSecurityViolation:
+			e.Status = "denied"
+		case res.Code == protocol.ErrAborted || errors.Is(err, context.Canceled):
+			e.Status = "aborted"
+		}
+	}
+	t.emit(e)
+	end := t.event(protocol.TraceEnd)
+	end.DurationMS, end.Status = e.DurationMS, e.Status
+	t.emit(end)
+	return res
+}
+
+// cut shortens a long result; the whole is kept where the tool read finds it.
+func (c *Call) cut(res *protocol.ToolResult) {
+	m, ok := res.Data.(map[string]any)
+	if !ok || c.tool == nil {
+		return
+	}
+	limit := protocol.OutputLimitFor(c.tool.ID)
+	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
+		limit.Rows = 0
+		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) { return c.scope.keepOutput(c.ID, whole) })
+		m[c.tool.Text] = head
+		res.Metadata.Truncated, res.Metadata.OutputPath = meta.Truncated, meta.OutputPath
+	}
+	if rows, ok := m[c.tool.Rows].([]any); ok && c.tool.Rows != "" {
+		head := c.cutRows(rows, limit)
+		if len(head) == len(rows) {
+			return
+		}
+		m[c.tool.Rows] = head
+		res.Metadata.Truncated = true
+		if path, err := c.scope.keepOutput(c.ID, rowLines(rows)); err == nil {
+			res.Metadata.OutputPath = path
+		}
+	}
+}
+
+// cutRows keeps the rows that both limits allow.
+func (c *Call) cutRows(rows []any, limit protocol.OutputLimit) []any {
+	rows, _ = protocol.TruncateRows(limit, rows)
+	bytes := 0
+	for i, r := range rows {
+		if bytes += len(rowLine(r)) + 1; bytes > limit.Bytes {
+			return rows[:i]
+		}
+	}
+	return rows
+}
