@@ -21,6 +21,8 @@ type PoolOptions struct {
 	// frame with it, and a frame at work may be silent.
 	Alone bool
 
+	Turn func(waiting []Job) int // which is next; nil is the first
+
 	Max, Spare   int
 	ReadyTimeout time.Duration
 	Heartbeat    time.Duration

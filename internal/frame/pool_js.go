@@ -201,8 +201,12 @@ func (p *Pool) Assign() {
 			break
 		}
 		if s.state == SlotReady {
-			j := p.waiting[0]
-			p.waiting = p.waiting[1:]
+			next := 0
+			if p.opts.Turn != nil {
+				next = p.opts.Turn(p.waiting)
+			}
+			j := p.waiting[next]
+			p.waiting = slices.Delete(p.waiting, next, next+1)
 			s.state, s.Job, s.Started = SlotBusy, j, false
 			p.keeper.Begin(s)
 		}

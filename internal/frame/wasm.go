@@ -32,13 +32,15 @@ const (
 	WasmReady = "ready" // the broker is up
 	WasmPong  = "pong"
 
-	WasmStarted byte = 1 // a worker has the module
-	WasmOutput  byte = 2 // {u8 descriptor, u32 length, bytes}…
-	WasmInput   byte = 3 // the program waits for input
-	WasmExit    byte = 4 // u32 code, stats, changes
-	WasmFailed  byte = 5 // string code, string message, stats
-	WasmAsk     byte = 6 // u32 id, u8 kind, u8 mount, string path
-	WasmResult  byte = 7 // string: results of an exported function, as JSON
+	WasmStarted  byte = 1 // a worker has the module
+	WasmOutput   byte = 2 // {u8 descriptor, u32 length, bytes}…
+	WasmInput    byte = 3 // the program waits for input
+	WasmExit     byte = 4 // u32 code, stats, changes
+	WasmFailed   byte = 5 // string code, string message, stats
+	WasmAsk      byte = 6 // u32 id, u8 kind, u8 mount, string path
+	WasmResult   byte = 7 // string: results of an exported function, as JSON
+	WasmStopped  byte = 8 // as WasmFailed, by the broker: the worker may still be at work
+	WasmCompiled byte = 9 // in place of the generation the module's id; string: why not
 )
 
 // Kinds of WasmAsk.

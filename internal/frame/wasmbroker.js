@@ -73,9 +73,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       for (let i = 0; i < 3; i++) p.f64(0);
       p.u32(0);
       p.f64(0);
-      tell(5, [p.packed()]);
-      port.postMessage('idle');
-      stock();
+      tell(8, [p.packed()]);
     };
     const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
     const head = (/** @type {number} */ fd, /** @type {number} */ n) => {
@@ -125,22 +123,37 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
         },
         (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
       );
-    return { gen, drop, take: (/** @type {any} */ m) => over || worker?.postMessage(m, m.data ? [m.data.buffer] : []) };
+    return { gen, drop, stop, take: (/** @type {any} */ m) => over || worker?.postMessage(m, m.data ? [m.data.buffer] : []) };
   };
 
   /** @param {MessagePort} port */
   const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
+    /** @param {{id: number, code: any}} m */
+    const learn = ({ id, code }) => {
+      const module = code instanceof WebAssembly.Module ? Promise.resolve(code) : WebAssembly.compile(code);
+      modules.set(id, module);
+      const told = (/** @type {string} */ why) => {
+        const p = new Packer();
+        p.u8(9);
+        p.u32(id);
+        p.string(why);
+        port.postMessage(p.packed());
+      };
+      module.then(() => told(''), (e) => told(String(e.message).slice(0, 1000)));
+    };
     port.onmessage = (e) => {
       const m = e.data;
       if (m.op === 'ping') port.postMessage('pong');
-      else if (m.op === 'module') (modules.set(m.id, m.code instanceof WebAssembly.Module ? Promise.resolve(m.code) : WebAssembly.compile(m.code)), modules.get(m.id)?.catch(() => {}));
+      else if (m.op === 'module') learn(m);
       else if (m.op === 'forget') modules.delete(m.id);
       else if (m.op === 'start') {
         run?.drop();
         run = begin(port, m);
-      } else if (m.gen === run?.gen) run?.take(m);
+      } else if (m.gen !== run?.gen) return;
+      else if (m.op === 'kill') run?.stop(m.code, m.message);
+      else run?.take(m);
     };
     port.postMessage('ready');
     stock();

@@ -132,8 +132,13 @@ const baileyTree = (packed, limits, ask, now) => {
       if (node.dir) walk(node, prefix + name + '/', visit);
     }
   };
-  /** What the host has to do, packed, in an order in which it can be done: renames, what
-   * goes (the deepest first), what comes. A file that moved and was never read is renamed.
+  /** @param {string} path */
+  const ancestors = function* (path) {
+    for (let i = path.indexOf('/'); i > 0; i = path.indexOf('/', i + 1)) yield path.slice(0, i);
+  };
+  /** What the host has to do, packed, in an order in which it can be done: what makes way
+   * for something of another kind, folders, files, and what goes, the deepest first. A file
+   * that moved and was not changed is renamed.
    * @param {any} out a Packer */
   const changes = async (out) => {
     /** @type {((p: any) => void)[]} */
@@ -147,6 +152,8 @@ const baileyTree = (packed, limits, ask, now) => {
         rows.push((p) => (p.u8(kind), p.u8(m.index), p.string(path), more(p)));
       const gone = [...m.was].filter(([path, node]) => is.get(path)?.dir !== node.dir), left = new Set(gone.map(([path]) => path));
       const made = [...is].filter(([path, node]) => m.was.get(path)?.dir !== node.dir);
+      gone.reverse();
+      for (const [path, node] of gone) if (is.has(path) || [...ancestors(path)].some((up) => is.get(up)?.dir === false)) left.delete(path), row(node.dir ? 2 : 1, path);
       for (const [path, node] of made) if (node.dir) row(3, path);
       for (const [path, node] of is) {
         if (node.dir || (m.was.get(path) === node && !node.dirty)) continue;
@@ -159,7 +166,7 @@ const baileyTree = (packed, limits, ask, now) => {
         if (!node.data) await load(node);
         row(4, path, (p) => p.raw(/** @type {Uint8Array} */ (node.data).subarray(0, node.size)));
       }
-      for (const [path, node] of gone.reverse()) if (left.has(path)) row(node.dir ? 2 : 1, path);
+      for (const [path, node] of gone) if (left.has(path)) row(node.dir ? 2 : 1, path);
     }
     out.u32(rows.length);
     for (const r of rows) r(out);

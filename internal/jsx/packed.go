@@ -111,6 +111,14 @@ func (u *Unpacker) Count(minSize int) int {
 	return n
 }
 
+// Left is how many bytes have not been read; none after an error.
+func (u *Unpacker) Left() int {
+	if u.err != nil {
+		return 0
+	}
+	return len(u.b) - u.off
+}
+
 // Err is the first thing that was wrong.
 func (u *Unpacker) Err() error { return u.err }
 
@@ -147,6 +155,9 @@ func (p *Packer) String(v string) {
 	p.U32(uint32(len(v)))
 	p.b = append(p.b, v...)
 }
+
+// Append appends what another Packer wrote.
+func (p *Packer) Append(packed []byte) { p.b = append(p.b, packed...) }
 
 // Packed returns what was written.
 func (p *Packer) Packed() []byte { return p.b }

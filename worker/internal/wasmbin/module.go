@@ -193,7 +193,8 @@ func (m *Module) split() error {
 	r := &reader{b: m.bytes, at: 8, what: "list of sections"}
 	last := 0
 	for r.left() > 0 {
-		s := section{off: r.at, id: r.byte()}
+		s := section{off: r.at}
+		s.id = r.byte()
 		if int(s.id) >= len(sectionNames) {
 			r.fail("there is a section of the unknown kind %d", s.id)
 			return r.err

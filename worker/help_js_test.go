@@ -1,0 +1,71 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/testpage"
+)
+
+// built reads a program that make tools has built from testdata.
+func built(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "build", "testwasm", name))
+	if err != nil {
+		t.Fatalf("%v: run make testwasm first", err)
+	}
+	return b
+}
+
+func testContext(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// kinds are the pools that everything is shown in.
+var kinds = []struct {
+	name    string
+	trusted bool
+}{{"untrusted", false}, {"trusted", true}}
+
+// each runs f in a pool of each kind.
+func each(t *testing.T, opts Options, f func(t *testing.T, p *Pool)) {
+	t.Helper()
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			opts := opts
+			opts.Trusted = k.trusted
+			f(t, newTestPool(t, opts))
+		})
+	}
+}
+
+func newTestPool(t testing.TB, opts Options) *Pool {
+	t.Helper()
+	p, err := NewPool(testContext(t), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func compile(t testing.TB, p *Pool, wasm []byte) *Module {
+	t.Helper()
+	m, err := p.Compile(testContext(t), wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+func probe(t testing.TB, p *Pool) *Module { return compile(t, p, built(t, "probe.wasm")) }
+
+// live reports whether the engine has JavaScript Promise Integration.
+func live() bool { return testpage.Engine() != "webkit" }

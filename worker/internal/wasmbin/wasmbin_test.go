@@ -1,0 +1,241 @@
+package wasmbin
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// module assembles a module of sections: id, then body.
+func module(sections ...[]byte) []byte {
+	b := []byte("\x00asm\x01\x00\x00\x00")
+	for _, s := range sections {
+		b = append(append(append(b, s[0]), appendU32(nil, uint32(len(s)-1))...), s[1:]...)
+	}
+	return b
+}
+
+func sec(id byte, parts ...[]byte) []byte { return append([]byte{id}, bytes.Join(parts, nil)...) }
+
+func lebs(v ...uint32) (b []byte) {
+	for _, n := range v {
+		b = appendU32(b, n)
+	}
+	return b
+}
+
+func name(s string) []byte { return appendName(nil, s) }
+
+var (
+	types    = sec(1, lebs(2), []byte{0x60, 2, 0x7f, 0x7e, 1, 0x7d}, []byte{0x60, 0, 0})
+	imports  = sec(2, lebs(1), name("env"), name("f"), []byte{0}, lebs(0))
+	funcs    = sec(3, lebs(1, 1))
+	tables   = sec(4, lebs(1), []byte{0x70, 0}, lebs(2))
+	memories = sec(5, lebs(1), []byte{0}, lebs(2))
+	exports  = sec(7, lebs(2), name("memory"), []byte{2, 0}, name("_start"), []byte{0, 1})
+	start    = sec(8, lebs(1))
+	code     = sec(10, lebs(1), lebs(2), []byte{0, 0x0b})
+	whole    = module(sec(0, name("x"), []byte("custom")), types, imports, funcs, tables, memories, exports, start, code)
+)
+
+func TestParse(t *testing.T) {
+	m, err := Parse(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Imports) != 1 || m.Imports[0].Module != "env" || m.Imports[0].Kind != Func || len(m.Imports[0].Type.Params) != 2 || m.Imports[0].Type.Params[1] != I64 {
+		t.Errorf("imports %+v", m.Imports)
+	}
+	if e, ok := m.Export("_start"); !ok || !e.Type.Known || len(e.Type.Params) != 0 {
+		t.Errorf("exports %+v", m.Exports)
+	}
+	if !m.Start || !m.IsWASI() || len(m.Memories) != 1 || m.Memories[0].Min != 2 || len(m.Tables) != 1 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestLower(t *testing.T) {
+	m, err := Parse(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Lower(Caps{Pages: 100, Elements: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(out, whole) {
+		t.Fatal("nothing was changed")
+	}
+	again, err := Parse(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := again.Memories[0]; l.Min != 2 || !l.HasMax || l.Max != 100 {
+		t.Errorf("memory %+v", l)
+	}
+	if l := again.Tables[0]; l.Min != 2 || !l.HasMax || l.Max != 1000 {
+		t.Errorf("table %+v", l)
+	}
+	if len(again.Imports) != 1 || len(again.Exports) != 2 || !again.Start || len(again.sections) != len(m.sections) {
+		t.Errorf("%+v", again)
+	}
+	twice, err := again.Lower(Caps{Pages: 100, Elements: 1000})
+	if err != nil || !bytes.Equal(twice, out) {
+		t.Errorf("lowering again changes it: %v", err)
+	}
+}
+
+// At, below and above the limit, of memories and tables, own and imported.
+func TestLowerLimits(t *testing.T) {
+	memory := func(body ...byte) []byte { return module(sec(5, lebs(1), body)) }
+	imported := func(body ...byte) []byte { return module(sec(2, lebs(1), name("e"), name("m"), []byte{2}, body)) }
+	table := func(body ...byte) []byte { return module(sec(4, lebs(1), []byte{0x70}, body)) }
+	importedTable := func(body ...byte) []byte { return module(sec(2, lebs(1), name("e"), name("t"), []byte{1, 0x6f}, body)) }
+	for _, tt := range []struct {
+		what string
+		wasm []byte
+		max  uint64 // 0: refused
+	}{
+		{"no maximum", memory(0, 9), 10},
+		{"maximum below", memory(1, 1, 9), 9},
+		{"maximum at", memory(1, 1, 10), 10},
+		{"maximum above", memory(1, 1, 11), 10},
+		{"minimum at", memory(0, 10), 10},
+		{"minimum above", memory(0, 11), 0},
+		{"4 GB", memory(append([]byte{0}, lebs(65536)...)...), 0},
+		{"4 GB maximum", memory(append([]byte{1, 1}, lebs(65536)...)...), 10},
+		{"64 bits", memory(4, 1), 0},
+		{"shared", memory(3, 1, 2), 0},
+		{"two", module(sec(5, lebs(2), []byte{0, 1, 0, 1})), 0},
+		{"imported, no maximum", imported(0, 1), 10},
+		{"imported, above", imported(1, 1, 11), 10},
+		{"imported, minimum above", imported(1, 11, 11), 0},
+		{"own and imported", module(sec(2, lebs(1), name("e"), name("m"), []byte{2, 0, 1}), sec(5, lebs(1), []byte{0, 1})), 0},
+		{"table", table(0, 1), 10},
+		{"table below", table(1, 1, 9), 9},
+		{"table above", table(1, 1, 11), 10},
+		{"table minimum above", table(0, 11), 0},
+		{"table, 64 bits", table(4, 1), 0},
+		{"table with an expression", module(sec(4, lebs(1), []byte{0x40, 0, 0x70, 0, 1, 0xd0, 0x70, 0x0b})), 10},
+		{"imported table", importedTable(0, 1), 10},
+		{"imported table above", importedTable(1, 1, 11), 10},
+	} {
+		m, err := Parse(tt.wasm)
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+			continue
+		}
+		out, err := m.Lower(Caps{Pages: 10, Elements: 10})
+		if tt.max == 0 {
+			if !errors.Is(err, ErrLimit) {
+				t.Errorf("%s: %v, want ErrLimit", tt.what, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.what, err)
+			continue
+		}
+		m, err = Parse(out)
+		if err != nil {
+			t.Errorf("%s: lowered: %v", tt.what, err)
+			continue
+		}
+		for _, l := range append(m.allOf(Memory), m.allOf(Table)...) {
+			if !l.HasMax || l.Max != tt.max {
+				t.Errorf("%s: %+v, want the maximum %d", tt.what, l, tt.max)
+			}
+		}
+		if memory, table := m.Imported(Caps{Pages: 5, Elements: 5}); memory != nil && memory.Max != 5 || table != nil && table.Max != 5 {
+			t.Errorf("%s: %+v %+v", tt.what, memory, table)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	for _, tt := range []struct {
+		wasm []byte
+		want string
+	}{
+		{nil, "0 bytes"},
+		{[]byte("\x00asm"), "4 bytes"},
+		{[]byte("<html><body>"), "does not begin"},
+		{[]byte("\x00asm\x0d\x00\x01\x00"), "component"},
+		{[]byte("\x00asm\x02\x00\x00\x00"), "version"},
+		{module(sec(14)), "unknown kind 14"},
+		{module(types, types), "twice"},
+		{module(funcs, types), "wrong place"},
+		{append(module(types), 3, 200, 1), "cut off"},
+		{append(module(), 1, 0xff, 0xff, 0xff, 0xff, 0x1f), "32 bits"},
+		{module(sec(5, lebs(1000))), "1000 memories"},
+		{module(sec(5, lebs(1), []byte{8, 1})), "flags 0x8"},
+		{module(sec(5, lebs(1), []byte{1, 2, 1})), "below the minimum"},
+		{module(sec(5, lebs(1), []byte{0, 1, 1})), "left over"},
+		{module(types, funcs), "1 functions are declared and 0"},
+		{module(sec(2, lebs(1), name("\xff"), name("f"), []byte{0, 0})), "not UTF-8"},
+		{module(sec(2, lebs(1), name("e"), name("f"), []byte{9, 0})), "unknown kind 9"},
+		{module(types, sec(7, lebs(1), name("f"), []byte{0, 7})), "function 7 of 0"},
+	} {
+		_, err := Parse(tt.wasm)
+		if !errors.Is(err, ErrModule) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%x: %v, want %q", tt.wasm, err, tt.want)
+		}
+	}
+}
+
+// Every prefix of a module is refused or, between sections, is a module of its own.
+func TestTruncated(t *testing.T) {
+	for n := range len(whole) {
+		m, err := Parse(whole[:n])
+		if err == nil {
+			if _, err := m.Lower(Caps{Pages: 10, Elements: 10}); err != nil {
+				t.Errorf("%d bytes: %v", n, err)
+			}
+		} else if !errors.Is(err, ErrModule) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// What can be lowered can be read again, and has the limits it was given.
+func FuzzParse(f *testing.F) {
+	f.Add(whole)
+	f.Add(module(sec(4, lebs(1), []byte{0x40, 0, 0x70, 0, 1, 0xd0, 0x70, 0x0b})))
+	f.Add(module(sec(2, lebs(2), name("e"), name("m"), []byte{2, 1, 1, 2}, name("e"), name("t"), []byte{1, 0x63, 0, 0, 1})))
+	f.Add(module(sec(1, lebs(2), []byte{0x60, 1, 0x63, 5, 0}, []byte{0x4e, 0})))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Parse(b)
+		if err != nil {
+			if !errors.Is(err, ErrModule) {
+				t.Fatal(err)
+			}
+			return
+		}
+		c := Caps{Pages: 7, Elements: 9}
+		out, err := m.Lower(c)
+		if err != nil {
+			if !errors.Is(err, ErrLimit) {
+				t.Fatal(err)
+			}
+			return
+		}
+		again, err := Parse(out)
+		if err != nil {
+			t.Fatalf("lowered: %v", err)
+		}
+		for _, l := range again.allOf(Memory) {
+			if !l.HasMax || l.Max > c.Pages {
+				t.Fatalf("memory %+v", l)
+			}
+		}
+		for _, l := range again.allOf(Table) {
+			if !l.HasMax || l.Max > c.Elements {
+				t.Fatalf("table %+v", l)
+			}
+		}
+		if len(again.Imports) != len(m.Imports) || len(again.Exports) != len(m.Exports) {
+			t.Fatal("imports or exports were lost")
+		}
+	})
+}

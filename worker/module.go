@@ -1,0 +1,160 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/worker/internal/wasmbin"
+)
+
+// MaxModule is the largest module that Compile takes, in bytes.
+const MaxModule = 256 << 20
+
+// A Module is a WebAssembly module that a pool can run. Make one with [Pool.Compile].
+type Module struct {
+	pool *Pool
+	m    *wasmbin.Module
+	wasi bool
+	size int
+
+	mu       sync.Mutex
+	variants map[wasmbin.Caps]*variant
+	closed   bool
+}
+
+// variant is a module with its maxima lowered to some limits.
+type variant struct {
+	id   int
+	caps wasmbin.Caps
+	impl variantImpl
+}
+
+// Compile checks a module, lowers the maximum of its memory and tables to the pool's
+// limits, and has it compiled. What is no module, or asks for more than the limits from the
+// start, or imports what nobody provides, is refused with [protocol.ErrInvalidParams] or
+// [protocol.ErrResourceLimit]. wasm may be changed afterwards.
+//
+// A module is for WASI preview1 ("wasm32-wasi", GOOS=wasip1) if it imports that or exports
+// _start; then [Pool.Command] runs it. The exported functions of others are called by
+// [Pool.Call].
+func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
+	if len(wasm) > MaxModule {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
+	}
+	m, err := parseModule(slices.Clone(wasm))
+	if err != nil {
+		return nil, err
+	}
+	m.pool = p
+	v, err := m.variant(p.opts.Limits.caps())
+	if err != nil {
+		return nil, err
+	}
+	if err := p.impl.compile(ctx, v); err != nil {
+		_ = m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func parseModule(wasm []byte) (*Module, error) {
+	m, err := wasmbin.Parse(wasm)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "%w", err)
+	}
+	for _, i := range m.Imports {
+		if i.Module == "wasi_unstable" || i.Module == "wasi" {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports %s, which is older than WASI preview1; build it with a newer toolchain", i.Module)
+		}
+		if i.Module == wasmbin.WASI && (i.Kind != wasmbin.Func || !slices.Contains(preview1[:], i.Name)) {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports %s.%s, which WASI preview1 does not have", i.Module, i.Name)
+		}
+		if i.Kind == wasmbin.Global || i.Kind == wasmbin.Tag {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports the %v %s.%s, which nobody provides", i.Kind, i.Module, i.Name)
+		}
+	}
+	return &Module{m: m, wasi: m.IsWASI(), size: len(wasm), variants: map[wasmbin.Caps]*variant{}}, nil
+}
+
+// variant returns the module lowered to c.
+func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil, errors.New("worker: the module is closed")
+	}
+	if v := m.variants[c]; v != nil {
+		return v, nil
+	}
+	if len(m.variants) >= maxVariants {
+		return nil, fmt.Errorf("worker: a module was run with more than %d different limits of memory and tables; choose fewer", maxVariants)
+	}
+	wasm, err := m.m.Lower(c)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "%w", err)
+	}
+	v := &variant{caps: c}
+	if err := v.impl.set(m.pool, v, wasm); err != nil {
+		return nil, err
+	}
+	m.variants[c] = v
+	return v, nil
+}
+
+const maxVariants = 16
+
+// WASI reports whether the module is for WASI preview1.
+func (m *Module) WASI() bool { return m.wasi }
+
+// Size is the size of the module as it was given, in bytes.
+func (m *Module) Size() int { return m.size }
+
+// Imports lists what the module needs, as "module.name", WASI's functions left out.
+func (m *Module) Imports() []string {
+	var list []string
+	for _, i := range m.m.Imports {
+		if i.Module != wasmbin.WASI {
+			list = append(list, i.Module+"."+i.Name)
+		}
+	}
+	return list
+}
+
+// Exports lists the module's functions.
+func (m *Module) Exports() []string {
+	var list []string
+	for _, e := range m.m.Exports {
+		if e.Kind == wasmbin.Func {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+// Close lets go of the module's compiled code. Commands under way go on.
+func (m *Module) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.closed = true
+		for _, v := range m.variants {
+			v.impl.release(m.pool, v)
+		}
+	}
+	return nil
+}
+
+// preview1 are the functions of WASI preview1.
+var preview1 = [...]string{
+	"args_get", "args_sizes_get", "environ_get", "environ_sizes_get", "clock_res_get", "clock_time_get",
+	"fd_advise", "fd_allocate", "fd_close", "fd_datasync", "fd_fdstat_get", "fd_fdstat_set_flags", "fd_fdstat_set_rights",
+	"fd_filestat_get", "fd_filestat_set_size", "fd_filestat_set_times", "fd_pread", "fd_prestat_get", "fd_prestat_dir_name",
+	"fd_pwrite", "fd_read", "fd_readdir", "fd_renumber", "fd_seek", "fd_sync", "fd_tell", "fd_write",
+	"path_create_directory", "path_filestat_get", "path_filestat_set_times", "path_link", "path_open", "path_readlink",
+	"path_remove_directory", "path_rename", "path_symlink", "path_unlink_file",
+	"poll_oneoff", "proc_exit", "proc_raise", "sched_yield", "random_get", "sock_accept", "sock_recv", "sock_send", "sock_shutdown",
+}

@@ -1,0 +1,223 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// poolImpl runs commands on the frames, or the workers, of a [frame.Pool], whose loop owns
+// every job and compiles.
+type poolImpl struct {
+	*frame.Pool
+	pool     *Pool
+	live     bool // JavaScript Promise Integration is there
+	pids     atomic.Int64
+	queued   atomic.Int64
+	modules  atomic.Int64
+	compiles map[int]chan error
+}
+
+// variantImpl is what is posted to brokers: a module compiled here for those of the page,
+// bytes for those in frames, into which no module can cross.
+type variantImpl struct {
+	code jsx.Value
+}
+
+func (im *poolImpl) start(ctx context.Context, p *Pool) error {
+	im.pool, im.compiles = p, map[int]chan error{}
+	im.live = jsx.Supported("WebAssembly.Suspending") && jsx.Supported("WebAssembly.promising")
+	o := p.opts
+	im.Pool = frame.NewPool(frame.PoolOptions{
+		Page: frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Wasm: true}, PolicyName: o.TrustedTypesPolicy, Direct: o.Trusted, Max: o.Max, Spare: o.Spare,
+		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn,
+	}, im, nil)
+	return im.Start(ctx)
+}
+
+func (im *poolImpl) turn(waiting []frame.Job) int {
+	owners := make([]string, len(waiting))
+	for i, j := range waiting {
+		owners[i] = j.(*job).c.Owner
+	}
+	var running []string
+	for _, s := range im.Slots() {
+		if j, ok := s.Job.(*job); ok {
+			running = append(running, j.c.Owner)
+		}
+	}
+	return turn(owners, running)
+}
+
+func (im *poolImpl) features() Features {
+	f := Features{LiveInput: im.live, LazyFiles: im.live, HostFuncs: im.live}
+	if !im.live {
+		f.Missing = "this browser has no JavaScript Promise Integration (WebAssembly.Suspending)"
+	}
+	return f
+}
+
+func (im *poolImpl) stats() PoolStats {
+	s := im.Stats()
+	return PoolStats{Workers: s.Frames, Ready: s.Ready, Busy: s.Busy, Waiting: s.Waiting,
+		Runs: s.Runs, Reused: s.Reused, Kills: s.Kills, Lost: s.Lost, Rebuilt: s.Rebuilt}
+}
+
+func (im *poolImpl) close() error { return im.Close() }
+
+func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
+	of.id = int(p.impl.modules.Add(1))
+	code, err := jsx.FromBytes(wasm)
+	v.code = code
+	return err
+}
+
+func (v *variantImpl) release(p *Pool, of *variant) {
+	v.code = jsx.Undefined()
+	p.impl.Do(func() {
+		for _, s := range p.impl.Slots() {
+			if known, _ := s.Memo.(map[int]bool); known[of.id] {
+				delete(known, of.id)
+				_ = s.Data.Post(map[string]any{"op": "forget", "id": of.id})
+			}
+		}
+	})
+}
+
+// compile has v compiled: here for trusted pools, else by the first broker there is, so
+// that no engine in this process reads what nobody trusts.
+func (im *poolImpl) compile(ctx context.Context, v *variant) error {
+	if im.pool.opts.Trusted {
+		class, err := jsx.Get(jsx.Global(), "WebAssembly")
+		if err != nil {
+			return err
+		}
+		code, err := jsx.CallAwait(ctx, class, "compile", v.impl.code)
+		if err != nil {
+			var e *jsx.Error
+			if errors.As(err, &e) && e.Name == "CompileError" {
+				return refused(e.Message)
+			}
+			return err
+		}
+		v.impl.code = code
+		return nil
+	}
+	answer := make(chan error, 1)
+	im.Do(func() {
+		im.compiles[v.id] = answer
+		for _, s := range im.Slots() {
+			if s.State() >= frame.SlotReady {
+				im.teach(s, v)
+				return
+			}
+		}
+		delete(im.compiles, v.id) // all are starting: the first run will tell
+		answer <- nil
+	})
+	select {
+	case err := <-answer:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-im.Done():
+		return im.gone()
+	}
+}
+
+func refused(why string) error {
+	return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "the browser refuses the module: %s", why)
+}
+
+func (im *poolImpl) gone() error {
+	if err := im.Err(); err != nil {
+		return err
+	}
+	return ErrClosed
+}
+
+// teach posts a module to a broker that does not have it.
+func (im *poolImpl) teach(s *frame.Slot, v *variant) {
+	known, _ := s.Memo.(map[int]bool)
+	if known == nil {
+		known = map[int]bool{}
+		s.Memo = known
+	}
+	if !known[v.id] {
+		known[v.id] = true
+		_ = s.Data.Post(map[string]any{"op": "module", "id": v.id, "code": v.impl.code})
+	}
+}
+
+// Read takes a broker's message.
+func (im *poolImpl) Read(m jsx.Message) (any, error) {
+	if jsx.TypeOf(m.Data) == "string" {
+		return jsx.String(m.Data, 16)
+	}
+	l := im.pool.opts.Limits
+	return jsx.Bytes(m.Data, int(l.Snapshot+l.Write)+64<<20)
+}
+
+// Ping asks a broker for a sign of life.
+func (im *poolImpl) Ping(s *frame.Slot) {
+	s.NextPing()
+	_ = s.Data.Post(map[string]any{"op": "ping"})
+}
+
+// Quiet has nothing to do.
+func (im *poolImpl) Quiet() {}
+
+// Heard takes what a broker says.
+func (im *poolImpl) Heard(s *frame.Slot, m any) {
+	s.Pong()
+	switch m := m.(type) {
+	case string:
+		switch m {
+		case frame.WasmReady:
+			im.Starting(s)
+		case frame.WasmPong:
+			im.Proved(s)
+		case frame.Idle:
+			im.Idle(s)
+		}
+	case []byte:
+		im.message(s, m)
+	}
+}
+
+func (im *poolImpl) message(s *frame.Slot, b []byte) {
+	u := jsx.Unpack(b)
+	op, gen := u.U8(), int(u.U32())
+	if u.Err() != nil {
+		im.Stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not")
+		return
+	}
+	if op == frame.WasmCompiled {
+		im.compiled(s, gen, u.String())
+		return
+	}
+	j, ok := s.Job.(*job)
+	if !ok || gen != s.Gen {
+		return
+	}
+	if err := j.heard(s, op, u, b[5:]); err != nil {
+		im.Stop(s, protocol.CodeOf(err), err.Error())
+	}
+}
+
+// compiled: a broker has compiled a module, or could not.
+func (im *poolImpl) compiled(s *frame.Slot, id int, why string) {
+	answer := im.compiles[id]
+	delete(im.compiles, id)
+	switch {
+	case answer == nil:
+	case why != "":
+		answer <- refused(why)
+	default:
+		answer <- nil
+	}
+}

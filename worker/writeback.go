@@ -1,0 +1,147 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// change is one thing that a program did to a mount.
+type change struct {
+	kind byte
+	m    *mount
+	name string
+	data []byte // of a write
+	to   string // of a rename
+}
+
+// changes reads what a program did. The worker that says it is not believed: names are
+// checked, and mounts that can't be written have no changes.
+func (f *files) changes(u *jsx.Unpacker) ([]change, error) {
+	list := make([]change, 0, u.Count(6))
+	for range cap(list) {
+		c := change{kind: u.U8()}
+		i := int(u.U8())
+		c.name = u.String()
+		switch c.kind {
+		case frame.WasmWrite:
+			c.data = u.Bytes()
+		case frame.WasmRename:
+			c.to = u.String()
+		case frame.WasmRemove, frame.WasmRemoveDir, frame.WasmMakeDir:
+		default:
+			return nil, violation("a change of kind %d", c.kind)
+		}
+		if u.Err() != nil {
+			return nil, violation("%v", u.Err())
+		}
+		if i >= len(f.mounts) || f.mounts[i].readOnly {
+			return nil, violation("a change in mount %d", i)
+		}
+		c.m = f.mounts[i]
+		if !validName(c.name) || c.kind == frame.WasmRename && !validName(c.to) {
+			return nil, violation("a change of %q, %q", c.name, c.to)
+		}
+		list = append(list, c)
+	}
+	if err := u.Close(); err != nil {
+		return nil, violation("%v", err)
+	}
+	return list, nil
+}
+
+func validName(name string) bool { return fs.ValidPath(name) && name != "." }
+
+func violation(format string, args ...any) error {
+	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker was made to say what it must not: %s", fmt.Sprintf(format, args...))
+}
+
+// apply writes a program's changes back, if every file that they touch is still what the
+// program was shown; otherwise the error is a *[ConflictError] and nothing is changed.
+// What fails half way leaves what was done until then: a journal undoes it.
+func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
+	var conflicts []string
+	for _, c := range list {
+		same, err := c.same()
+		if err != nil {
+			return 0, fmt.Errorf("worker: write back %s: %w", c.name, err)
+		}
+		if !same {
+			conflicts = append(conflicts, c.name)
+		}
+	}
+	if conflicts != nil {
+		return 0, &ConflictError{conflicts}
+	}
+	for _, c := range list {
+		if err := ctx.Err(); err != nil {
+			return n, err
+		}
+		if err := c.do(c.m.fsys.(WriteFS)); err != nil {
+			return n, fmt.Errorf("worker: write back: %w", err)
+		}
+		n++
+	}
+	return n, nil
+}
+
+// same reports whether what c replaces is still what the program was shown.
+func (c change) same() (bool, error) {
+	base, was := c.m.base[c.name]
+	switch c.kind {
+	case frame.WasmMakeDir:
+		// Somebody else may have made the same folder. What stood there as a file
+		// was checked when it was removed.
+		info, err := fs.Stat(c.m.fsys, c.name)
+		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), missing(err)
+	case frame.WasmRemoveDir:
+		info, err := fs.Stat(c.m.fsys, c.name)
+		return err == nil && info.IsDir(), missing(err)
+	case frame.WasmRename:
+		if _, err := fs.Stat(c.m.fsys, c.to); !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	if !was || base.dir { // a new file, or one where a folder went away
+		_, err := fs.Stat(c.m.fsys, c.name)
+		return base.dir || errors.Is(err, fs.ErrNotExist), missing(err)
+	}
+	info, err := fs.Stat(c.m.fsys, c.name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != base.size {
+		return false, missing(err)
+	}
+	if !base.known {
+		return info.ModTime().Equal(base.mtime), nil
+	}
+	now, err := fs.ReadFile(c.m.fsys, c.name)
+	return bytes.Equal(now, base.data), missing(err)
+}
+
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func (c change) do(fsys WriteFS) error {
+	switch c.kind {
+	case frame.WasmRemove, frame.WasmRemoveDir:
+		return fsys.Remove(c.name)
+	case frame.WasmMakeDir:
+		err := fsys.Mkdir(c.name, 0o777)
+		if errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		return err
+	case frame.WasmRename:
+		return fsys.Rename(c.name, c.to)
+	}
+	return fsys.WriteFile(c.name, c.data, 0o666)
+}
