@@ -43,7 +43,7 @@ func New(o Options) (*Box, error) {
 		o.Now = time.Now
 	}
 	if o.AskWindow == 0 {
-		o.AskWindow = 50 * time.Millisecond
+		o.AskWindow = 250 * time.Millisecond
 	}
 	if o.Policy == nil {
 		o.Policy = &protocol.Policy{}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -297,7 +298,7 @@ func TestCallsAtOnceAreAskedAboutAtOnce(t *testing.T) {
 		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
 		calls = append(calls, sandbox.ToolCall{Tool: "move", Args: args{"from": fmt.Sprintf("f%02d.txt", i), "to": fmt.Sprintf("sorted/%d/f%02d.txt", i%5, i)}})
 	}
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), files)
+	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), files, func(o *sandbox.Options) { o.AskWindow = time.Hour })
 	for i, res := range h.CallAll(context.Background(), calls...) {
 		if err := sandbox.ErrorOf(res); err != nil {
 			t.Fatalf("%d: %v", i, err)

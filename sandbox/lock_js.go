@@ -14,8 +14,14 @@ func lockAcross(ctx context.Context, name string) (func(), error) {
 		return func() {}, nil
 	}
 	s := jsx.NewScope(jsx.ScopeOptions{})
-	unlock := func() { _ = s.Close() }
-	got, err := requestLock(ctx, s, name)
+	released := make(chan error, 1)
+	got, asked, err := requestLock(ctx, s, name, released)
+	unlock := func() {
+		_ = s.Close()
+		if asked { // who asks for it next must find it free
+			<-released
+		}
+	}
 	if err == nil && !got {
 		err = protocol.Errorf(protocol.ErrSession, "session", name, "the session is open in another tab; close it there, or fork it")
 	}
@@ -28,17 +34,17 @@ func lockAcross(ctx context.Context, name string) (func(), error) {
 
 // requestLock asks for a lock that is free now. The browser holds it as long as the
 // promise that the callback returns is pending: until the scope is closed.
-func requestLock(ctx context.Context, s *jsx.Scope, name string) (bool, error) {
+func requestLock(ctx context.Context, s *jsx.Scope, name string, released chan error) (got, asked bool, err error) {
 	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	held, err := s.Promise(context.Background(), func(ctx context.Context) (any, error) {
 		<-ctx.Done()
 		return nil, nil
 	})
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	answer := make(chan bool, 1)
 	callback, _, err := s.Function(func(args []jsx.Value) any {
@@ -50,26 +56,22 @@ func requestLock(ctx context.Context, s *jsx.Scope, name string) (bool, error) {
 		return held
 	})
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	p, err := jsx.Call(locks, "request", name, map[string]any{"ifAvailable": true}, callback)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	failed := make(chan error, 1)
-	if _, err = s.Promise(context.Background(), func(ctx context.Context) (any, error) {
-		_, err := jsx.Await(ctx, p) // settles when the lock is given back
-		failed <- err
-		return nil, nil
-	}); err != nil {
-		return false, err
-	}
+	go func() {
+		_, err := jsx.Await(context.WithoutCancel(ctx), p) // settles when the lock is given back
+		released <- err
+	}()
 	select {
 	case got := <-answer:
-		return got, nil
-	case err := <-failed:
-		return false, err
+		return got, true, nil
+	case err := <-released:
+		return false, false, err
 	case <-ctx.Done():
-		return false, context.Cause(ctx)
+		return false, true, context.Cause(ctx)
 	}
 }

@@ -29,7 +29,8 @@ type Options struct {
 	// with the box.
 	Remember func(ctx context.Context, r protocol.Rule) error
 	// AskWindow is how long requests of calls that run at once are gathered for one
-	// prompt. Default 50 ms; it ends early when no running call could still join.
+	// prompt. Default 250 ms; it ends early, and nearly always does, when no call that was
+	// made could still join.
 	AskWindow time.Duration
 
 	// Watch is what the watchdog looks for; nil is the default sequences, 100 calls a

@@ -1,0 +1,143 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Browser is a transport over the page's fetch: without cookies, referrer or cache,
+// and with redirects refused. The page's Content-Security-Policy must list the host.
+func Browser() Transport { return TransportFunc(browserDo) }
+
+func browserDo(ctx context.Context, r Request) (*Response, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	signal, stop := jsx.Signal(ctx)
+	done := func() { stop(); cancel() }
+	res, err := send(ctx, r, signal)
+	if err != nil {
+		cause := context.Cause(ctx)
+		done()
+		if cause != nil {
+			return nil, cause
+		}
+		// A page is not told which it was, so that it can't spy on the network.
+		return nil, protocol.Errorf(protocol.ErrExecution, "fetch", r.URL, "no answer: the server is not there, redirects, does not let pages of this origin read (CORS), or the page's Content-Security-Policy does not list it")
+	}
+	out, err := response(res)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	body, err := jsx.Get(res, "body")
+	if err != nil || jsx.Nullish(body) {
+		out.Body = &streamBody{ctx: ctx, done: done, ended: true}
+		return out, err
+	}
+	reader, err := jsx.Call(body, "getReader")
+	if err != nil {
+		done()
+		return nil, err
+	}
+	out.Body = &streamBody{ctx: ctx, reader: reader, done: done}
+	return out, nil
+}
+
+func send(ctx context.Context, r Request, signal jsx.Value) (jsx.Value, error) {
+	method := r.Method
+	if method == "" {
+		method = "GET"
+	}
+	headers := map[string]any{}
+	for k, v := range r.Header {
+		headers[k] = v
+	}
+	init := map[string]any{"method": method, "headers": headers, "signal": signal, "credentials": "omit", "referrerPolicy": "no-referrer",
+		"cache": "no-store", "redirect": "error", "mode": "cors", "keepalive": false}
+	if r.Body != nil {
+		body, err := jsx.FromBytes(r.Body)
+		if err != nil {
+			return jsx.Undefined(), err
+		}
+		init["body"] = body
+	}
+	return jsx.CallAwait(ctx, jsx.Global(), "fetch", r.URL, init)
+}
+
+// shown are the headers that anyone here asks for.
+var shown = []string{"content-type", "content-length", "retry-after", "location", "mcp-session-id", "x-request-id", "retry-after-ms"}
+
+func response(res jsx.Value) (*Response, error) {
+	status, err := jsx.GetInt(res, "status")
+	if err != nil {
+		return nil, err
+	}
+	out := &Response{Status: status, Header: map[string]string{}}
+	headers, err := jsx.Get(res, "headers")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range shown {
+		v, err := jsx.Call(headers, "get", name)
+		if err != nil {
+			return nil, err
+		}
+		if jsx.Nullish(v) {
+			continue
+		}
+		if text, err := jsx.String(v, 8<<10); err == nil {
+			out.Header[strings.ToLower(name)] = text
+		}
+	}
+	return out, nil
+}
+
+// streamBody reads a ReadableStream piece by piece.
+type streamBody struct {
+	ctx    context.Context
+	reader jsx.Value
+	rest   []byte
+	done   func()
+	ended  bool
+}
+
+// maxPiece is how large a piece of a stream may be.
+const maxPiece = 64 << 20
+
+func (s *streamBody) Read(p []byte) (int, error) {
+	for len(s.rest) == 0 {
+		if s.ended {
+			return 0, io.EOF
+		}
+		piece, err := jsx.CallAwait(s.ctx, s.reader, "read")
+		if err != nil {
+			if cause := context.Cause(s.ctx); cause != nil {
+				return 0, cause
+			}
+			return 0, io.ErrUnexpectedEOF // the connection broke; the browser says no more
+		}
+		if s.ended, err = jsx.GetBool(piece, "done"); err != nil || s.ended {
+			continue
+		}
+		value, err := jsx.Get(piece, "value")
+		if err != nil {
+			return 0, err
+		}
+		if s.rest, err = jsx.Bytes(value, maxPiece); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+// Close ends the request.
+func (s *streamBody) Close() error {
+	s.ended, s.rest = true, nil
+	s.done()
+	return nil
+}

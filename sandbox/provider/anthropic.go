@@ -1,0 +1,251 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+type anthropic struct{ o Options }
+
+// Anthropic is a model behind Anthropic's Messages API.
+func Anthropic(o Options) sandbox.Model {
+	return &anthropic{o.withDefaults("https://api.anthropic.com/v1")}
+}
+
+func (m *anthropic) Name() string { return "anthropic/" + m.o.Model }
+func (m *anthropic) Local() bool  { return m.o.local() }
+
+func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		n := newNames(r)
+		s := &anthropicStream{sink: sink{yield: yield}, names: n, open: map[int]*block{}}
+		header := map[string]string{"x-api-key": m.o.Key, "anthropic-version": "2023-06-01", "anthropic-dangerous-direct-browser-access": "true"}
+		s.end(m.o.post(ctx, "/messages", header, m.body(r, n), s.event))
+	}
+}
+
+func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
+	tokens := r.MaxTokens
+	if tokens == 0 {
+		tokens = m.o.MaxTokens
+	}
+	body := map[string]any{"model": m.o.Model, "max_tokens": tokens, "stream": true, "messages": anthropicMessages(r, n)}
+	if r.System != "" {
+		body["system"] = r.System
+	}
+	var tools []any
+	for _, t := range r.Tools {
+		tools = append(tools, map[string]any{"name": n.wire(t.Name), "description": t.Description, "input_schema": t.Parameters})
+	}
+	if tools != nil {
+		body["tools"] = tools
+	}
+	return body
+}
+
+// anthropicMessages joins messages of one role that follow one another.
+func anthropicMessages(r sandbox.ModelRequest, n names) []any {
+	type message struct {
+		Role    string `json:"role"`
+		Content []any  `json:"content"`
+	}
+	var list []*message
+	for _, msg := range r.Messages {
+		role := "user"
+		if msg.Role == protocol.RoleAssistant {
+			role = "assistant"
+		}
+		if len(list) == 0 || list[len(list)-1].Role != role {
+			list = append(list, &message{Role: role})
+		}
+		at := list[len(list)-1]
+		for _, p := range msg.Parts {
+			if c := anthropicPart(p, n); c != nil {
+				at.Content = append(at.Content, c)
+			}
+		}
+	}
+	var out []any
+	for _, msg := range list {
+		if len(msg.Content) > 0 {
+			out = append(out, msg)
+		}
+	}
+	return out
+}
+
+func anthropicPart(p sandbox.ModelPart, n names) any {
+	switch p.Type {
+	case sandbox.PartText:
+		return map[string]any{"type": "text", "text": p.Text}
+	case sandbox.PartReasoning:
+		var meta struct{ Signature, Redacted string }
+		if json.Unmarshal(p.Meta, &meta) != nil {
+			return nil // a thought without its signature is refused
+		}
+		if meta.Redacted != "" {
+			return map[string]any{"type": "redacted_thinking", "data": meta.Redacted}
+		}
+		return map[string]any{"type": "thinking", "thinking": p.Text, "signature": meta.Signature}
+	case sandbox.PartCall:
+		return map[string]any{"type": "tool_use", "id": p.CallID, "name": n.wire(p.Tool), "input": orEmpty(p.Args)}
+	case sandbox.PartResult:
+		return map[string]any{"type": "tool_result", "tool_use_id": p.CallID, "content": p.Text, "is_error": p.Failed}
+	}
+	return nil
+}
+
+type block struct {
+	kind, id, name, signature string
+	args                      strings.Builder
+}
+
+type anthropicStream struct {
+	sink
+	names names
+	open  map[int]*block
+	usage sandbox.Usage
+	stop  string
+}
+
+type anthropicEvent struct {
+	Type    string `json:"type"`
+	Index   int    `json:"index"`
+	Message struct {
+		Usage anthropicUsage `json:"usage"`
+	} `json:"message"`
+	Block struct {
+		Type  string          `json:"type"`
+		ID    string          `json:"id"`
+		Name  string          `json:"name"`
+		Text  string          `json:"text"`
+		Data  string          `json:"data"`
+		Input json.RawMessage `json:"input"`
+	} `json:"content_block"`
+	Delta struct {
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		JSON       string `json:"partial_json"`
+		Thinking   string `json:"thinking"`
+		Signature  string `json:"signature"`
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Usage anthropicUsage `json:"usage"`
+	Error struct {
+		Type    string `json:"type"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+type anthropicUsage struct {
+	Input   int64 `json:"input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Created int64 `json:"cache_creation_input_tokens"`
+}
+
+func (s *anthropicStream) event(ev fetch.Event) error {
+	var e anthropicEvent
+	if err := decode(ev, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case "message_start":
+		u := e.Message.Usage
+		s.usage = sandbox.Usage{Input: u.Input + u.Read + u.Created, Output: u.Output, Cached: u.Read}
+	case "content_block_start":
+		return s.begin(&e)
+	case "content_block_delta":
+		return s.delta(&e)
+	case "content_block_stop":
+		return s.finishBlock(e.Index)
+	case "message_delta":
+		s.usage.Output = max(s.usage.Output, e.Usage.Output)
+		s.stop = e.Delta.StopReason
+	case "message_stop":
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+			return err
+		}
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: anthropicFinish(s.stop)})
+	case "error":
+		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
+		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry}
+	}
+	return nil // ping, and what is yet to be invented
+}
+
+func (s *anthropicStream) begin(e *anthropicEvent) error {
+	b := &block{kind: e.Block.Type, id: e.Block.ID, name: s.names.back(e.Block.Name)}
+	s.open[e.Index] = b
+	switch b.kind {
+	case "tool_use":
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: b.id, Tool: b.name})
+	case "text":
+		if e.Block.Text != "" {
+			return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Block.Text})
+		}
+	case "redacted_thinking":
+		meta, _ := json.Marshal(map[string]string{"redacted": e.Block.Data})
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+	}
+	return nil
+}
+
+func (s *anthropicStream) delta(e *anthropicEvent) error {
+	b := s.open[e.Index]
+	switch e.Delta.Type {
+	case "text_delta":
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Delta.Text})
+	case "thinking_delta":
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: e.Delta.Thinking})
+	case "signature_delta":
+		if b != nil {
+			b.signature += e.Delta.Signature
+		}
+	case "input_json_delta":
+		if b == nil || b.kind != "tool_use" {
+			return nil
+		}
+		b.args.WriteString(e.Delta.JSON)
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: e.Delta.JSON})
+	}
+	return nil
+}
+
+func (s *anthropicStream) finishBlock(index int) error {
+	b := s.open[index]
+	delete(s.open, index)
+	switch {
+	case b == nil:
+	case b.kind == "tool_use":
+		args := b.args.String()
+		if args == "" {
+			args = "{}"
+		}
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)})
+	case b.kind == "thinking" && b.signature != "":
+		meta, _ := json.Marshal(map[string]string{"signature": b.signature})
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+	}
+	return nil
+}
+
+func anthropicFinish(reason string) string {
+	switch reason {
+	case "end_turn", "stop_sequence":
+		return sandbox.FinishStop
+	case "tool_use":
+		return sandbox.FinishCalls
+	case "max_tokens", "model_context_window_exceeded":
+		return sandbox.FinishLength
+	case "refusal":
+		return sandbox.FinishFilter
+	}
+	return sandbox.FinishOther
+}

@@ -1,0 +1,224 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+type chat struct{ o Options }
+
+// OpenAIChat is a model behind OpenAI's Chat Completions API, which OpenRouter and most
+// servers on one's own machine speak too.
+func OpenAIChat(o Options) sandbox.Model {
+	return &chat{o.withDefaults("https://api.openai.com/v1")}
+}
+
+func (m *chat) Name() string { return "chat/" + m.o.Model }
+func (m *chat) Local() bool  { return m.o.local() }
+
+func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		n := newNames(r)
+		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]*block{}}
+		header := map[string]string{}
+		if m.o.Key != "" {
+			header["authorization"] = "Bearer " + m.o.Key
+		}
+		err := m.o.post(ctx, "/chat/completions", header, m.body(r, n), s.event)
+		if err == nil && s.reason != "" {
+			err = s.finish() // some servers send no [DONE]
+		}
+		s.end(err)
+	}
+}
+
+func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
+	body := map[string]any{"model": m.o.Model, "stream": true, "stream_options": map[string]any{"include_usage": true}, "messages": chatMessages(r, n)}
+	if r.MaxTokens > 0 {
+		body["max_completion_tokens"] = r.MaxTokens
+	}
+	var tools []any
+	for _, t := range r.Tools {
+		tools = append(tools, map[string]any{"type": "function", "function": map[string]any{"name": n.wire(t.Name), "description": t.Description, "parameters": t.Parameters}})
+	}
+	if tools != nil {
+		body["tools"] = tools
+	}
+	return body
+}
+
+func chatMessages(r sandbox.ModelRequest, n names) []any {
+	var out []any
+	if r.System != "" {
+		out = append(out, map[string]any{"role": "system", "content": r.System})
+	}
+	for _, msg := range r.Messages {
+		var text strings.Builder
+		var calls []any
+		for _, p := range msg.Parts {
+			switch p.Type {
+			case sandbox.PartText:
+				text.WriteString(p.Text)
+			case sandbox.PartCall:
+				calls = append(calls, map[string]any{"id": p.CallID, "type": "function", "function": map[string]any{"name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))}})
+			case sandbox.PartResult:
+				out = append(out, map[string]any{"role": "tool", "tool_call_id": p.CallID, "content": p.Text})
+			}
+		}
+		role := "user"
+		if msg.Role == protocol.RoleAssistant {
+			role = "assistant"
+		}
+		m := map[string]any{"role": role, "content": text.String()}
+		if calls != nil {
+			m["tool_calls"] = calls
+		}
+		if text.Len() > 0 || calls != nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+type chatStream struct {
+	sink
+	names  names
+	calls  map[int]*block
+	usage  sandbox.Usage
+	reason string
+}
+
+type chatChunk struct {
+	Choices []struct {
+		Delta struct {
+			Content   string `json:"content"`
+			Refusal   string `json:"refusal"`
+			Reasoning string `json:"reasoning"`
+			Thought   string `json:"reasoning_content"`
+			Calls     []struct {
+				Index    int    `json:"index"`
+				ID       string `json:"id"`
+				Function struct {
+					Name string `json:"name"`
+					Args string `json:"arguments"`
+				} `json:"function"`
+			} `json:"tool_calls"`
+		} `json:"delta"`
+		Finish string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage *struct {
+		Input   int64 `json:"prompt_tokens"`
+		Output  int64 `json:"completion_tokens"`
+		Details struct {
+			Cached int64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+	} `json:"usage"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (s *chatStream) event(ev fetch.Event) error {
+	if ev.Data == "[DONE]" {
+		if s.reason == "" {
+			return &sandbox.ModelError{Message: "the answer was cut off", Retry: true}
+		}
+		return s.finish()
+	}
+	var c chatChunk
+	if err := decode(ev, &c); err != nil {
+		return err
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return &sandbox.ModelError{Message: errorText([]byte(ev.Data)), Retry: true}
+	}
+	if c.Usage != nil {
+		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached}
+	}
+	for _, ch := range c.Choices {
+		d := ch.Delta
+		if thought := d.Reasoning + d.Thought; thought != "" {
+			if err := s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: thought}); err != nil {
+				return err
+			}
+		}
+		if text := d.Content + d.Refusal; text != "" {
+			if err := s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: text}); err != nil {
+				return err
+			}
+		}
+		for _, tc := range d.Calls {
+			if err := s.call(tc.Index, tc.ID, tc.Function.Name, tc.Function.Args); err != nil {
+				return err
+			}
+		}
+		if ch.Finish != "" {
+			s.reason = ch.Finish
+		}
+	}
+	return nil
+}
+
+func (s *chatStream) call(index int, id, name, args string) error {
+	b := s.calls[index]
+	if b == nil {
+		if len(s.calls) >= 1000 {
+			return &sandbox.ModelError{Message: "more than 1,000 calls at once"}
+		}
+		b = &block{id: id, name: s.names.back(name)}
+		s.calls[index] = b
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: b.name}); err != nil {
+			return err
+		}
+	}
+	if args == "" {
+		return nil
+	}
+	b.args.WriteString(args)
+	return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: args})
+}
+
+// finish sends the calls, which have no end of their own, and how it ended.
+func (s *chatStream) finish() error {
+	if s.finished {
+		return nil
+	}
+	var order []int
+	for i := range s.calls {
+		order = append(order, i)
+	}
+	slices.Sort(order)
+	for _, i := range order {
+		b := s.calls[i]
+		args := b.args.String()
+		if args == "" {
+			args = "{}"
+		}
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)}); err != nil {
+			return err
+		}
+	}
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+		return err
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: openAIFinish(s.reason)})
+}
+
+func openAIFinish(reason string) string {
+	switch reason {
+	case "stop":
+		return sandbox.FinishStop
+	case "tool_calls", "function_call":
+		return sandbox.FinishCalls
+	case "length":
+		return sandbox.FinishLength
+	case "content_filter":
+		return sandbox.FinishFilter
+	}
+	return sandbox.FinishOther
+}

@@ -1,0 +1,213 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Commands reads plain English requests by rules, and calls the same tools a model
+// would: so everything can be tried without a key and without a network. It is no
+// model: what it does not understand gets the list of what it does.
+func Commands() sandbox.Model { return commands{} }
+
+type commands struct{}
+
+func (commands) Name() string { return "commands" }
+func (commands) Local() bool  { return true }
+
+// done is a call that was made for the request, with what came of it.
+type done struct {
+	tool   string
+	args   map[string]any
+	failed bool
+	text   string         // as the model sees it
+	out    map[string]any // the same, read; nil if it failed
+}
+
+// move is what comes next: calls, or a text that ends it.
+type move struct {
+	calls []want
+	say   string
+	help  bool // say what there is
+}
+
+type want struct {
+	tool string
+	args map[string]any
+}
+
+// rule is a way to say something. next is asked again after each round of calls.
+type rule struct {
+	re   *regexp.Regexp
+	help string
+	next func(m []string, past []done) move
+}
+
+func (commands) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		text, past := request(r.Messages)
+		next := answerTo(text, past, r.Tools)
+		finish := sandbox.FinishStop
+		if next.say != "" && !yield(sandbox.ModelEvent{Type: sandbox.EventText, Text: next.say}, nil) {
+			return
+		}
+		for i, c := range next.calls {
+			finish = sandbox.FinishCalls
+			args, err := json.Marshal(c.args)
+			if err != nil {
+				yield(sandbox.ModelEvent{}, err)
+				return
+			}
+			id := "c" + strconv.Itoa(len(r.Messages)) + "-" + strconv.Itoa(i)
+			if !yield(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: c.tool}, nil) ||
+				!yield(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: id, Tool: c.tool, Args: args}, nil) {
+				return
+			}
+		}
+		yield(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: finish}, nil)
+	}
+}
+
+// request is what the person said last, and what was done about it since.
+func request(messages []sandbox.ModelMessage) (text string, past []done) {
+	at := len(messages) - 1
+	for ; at >= 0; at-- {
+		if m := messages[at]; m.Role == protocol.RoleUser && len(m.Parts) > 0 && m.Parts[0].Type == sandbox.PartText {
+			text = m.Parts[0].Text
+			break
+		}
+	}
+	byID := map[string]int{}
+	for _, m := range messages[max(at, 0):] {
+		for _, p := range m.Parts {
+			switch p.Type {
+			case sandbox.PartCall:
+				d := done{tool: p.Tool}
+				_ = json.Unmarshal(p.Args, &d.args)
+				byID[p.CallID] = len(past)
+				past = append(past, d)
+			case sandbox.PartResult:
+				if i, ok := byID[p.CallID]; ok {
+					past[i].failed, past[i].text = p.Failed, p.Text
+					if !p.Failed {
+						_ = json.Unmarshal([]byte(p.Text), &past[i].out)
+					}
+				}
+			}
+		}
+	}
+	return text, past
+}
+
+func answerTo(text string, past []done, tools []sandbox.ModelTool) move {
+	text = strings.TrimSpace(text)
+	text = polite().ReplaceAllString(text, "")
+	text = strings.TrimRight(strings.TrimSpace(text), ".!? ")
+	text = strings.TrimSuffix(text, " please")
+	for _, r := range commandRules() {
+		m := r.re.FindStringSubmatch(text)
+		if m == nil {
+			continue
+		}
+		for i := range m {
+			m[i] = unquote(m[i])
+		}
+		next := r.next(m, past)
+		if next.help {
+			next.say = "I am no model, only a reader of commands. I know:\n" + help()
+		}
+		for _, c := range next.calls {
+			if !has(tools, c.tool) {
+				return move{say: "I understood that, and would need the tool " + c.tool + ", which is not there."}
+			}
+		}
+		return next
+	}
+	return move{say: "I did not understand that. I am no model, only a reader of commands. I know:\n" + help()}
+}
+
+func has(tools []sandbox.ModelTool, name string) bool {
+	for _, t := range tools {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+var polite = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(?:(?:please|hey|hi|hello|ok|okay|now|then|and|could you|can you|would you|will you|i want you to|i'd like you to|i want to|i'd like to|let's|kindly)[, ]+)+`)
+})
+
+func help() string {
+	var b strings.Builder
+	for _, r := range commandRules() {
+		if r.help != "" {
+			b.WriteString("- " + r.help + "\n")
+		}
+	}
+	return b.String()
+}
+
+// unquote takes quotes and back quotes off a name or a text.
+func unquote(s string) string {
+	s = strings.TrimSpace(s)
+	for _, q := range []string{`"`, "'", "`", "“”", "‘’"} {
+		open, shut := q, q
+		if r := []rune(q); len(r) == 2 {
+			open, shut = string(r[0]), string(r[1])
+		}
+		if strings.HasPrefix(s, open) && strings.HasSuffix(s, shut) && len(s) >= len(open)+len(shut) {
+			return s[len(open) : len(s)-len(shut)]
+		}
+	}
+	return s
+}
+
+// once makes one round of calls, and then says what came of it.
+func once(calls func(m []string) []want, tell func(m []string, past []done) string) func([]string, []done) move {
+	return func(m []string, past []done) move {
+		if len(past) == 0 {
+			return move{calls: calls(m)}
+		}
+		if why := failure(past); why != "" {
+			return move{say: why}
+		}
+		return move{say: tell(m, past)}
+	}
+}
+
+// failure tells of what did not go well, or "".
+func failure(past []done) string {
+	var b strings.Builder
+	for _, d := range past {
+		if d.failed {
+			if b.Len() == 0 {
+				b.WriteString("That did not go well:\n")
+			}
+			b.WriteString("- " + d.tool + ": " + d.text + "\n")
+		}
+	}
+	return b.String()
+}
+
+func one(tool string, args map[string]any) []want { return []want{{tool, args}} }
+
+func strs(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, e := range list {
+		if s, ok := e.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}

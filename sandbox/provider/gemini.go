@@ -1,0 +1,194 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/url"
+	"strconv"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+type gemini struct{ o Options }
+
+// Gemini is a model behind Google's Gemini API.
+func Gemini(o Options) sandbox.Model {
+	return &gemini{o.withDefaults("https://generativelanguage.googleapis.com/v1beta")}
+}
+
+func (m *gemini) Name() string { return "gemini/" + m.o.Model }
+func (m *gemini) Local() bool  { return m.o.local() }
+
+func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		n := newNames(r)
+		s := &geminiStream{sink: sink{yield: yield}, names: n, first: len(r.Messages)}
+		err := m.o.post(ctx, "/models/"+url.PathEscape(m.o.Model)+":streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": m.o.Key}, m.body(r, n), s.event)
+		if err == nil && s.reason != "" {
+			err = s.done()
+		}
+		s.end(err)
+	}
+}
+
+func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
+	body := map[string]any{"contents": geminiContents(r, n)}
+	if r.System != "" {
+		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": r.System}}}
+	}
+	if r.MaxTokens > 0 {
+		body["generationConfig"] = map[string]any{"maxOutputTokens": r.MaxTokens}
+	}
+	var tools []any
+	for _, t := range r.Tools {
+		tools = append(tools, map[string]any{"name": n.wire(t.Name), "description": t.Description, "parametersJsonSchema": t.Parameters})
+	}
+	if tools != nil {
+		body["tools"] = []any{map[string]any{"functionDeclarations": tools}}
+	}
+	return body
+}
+
+func geminiContents(r sandbox.ModelRequest, n names) []any {
+	out := []any{}
+	for _, msg := range r.Messages {
+		role := "user"
+		if msg.Role == protocol.RoleAssistant {
+			role = "model"
+		}
+		parts := []any{}
+		for _, p := range msg.Parts {
+			switch p.Type {
+			case sandbox.PartText:
+				parts = append(parts, map[string]any{"text": p.Text})
+			case sandbox.PartCall:
+				part := map[string]any{"functionCall": map[string]any{"name": n.wire(p.Tool), "args": orEmpty(p.Args)}}
+				var signature string
+				if json.Unmarshal(p.Meta, &signature) == nil && signature != "" {
+					part["thoughtSignature"] = signature
+				}
+				parts = append(parts, part)
+			case sandbox.PartResult:
+				key := "output"
+				if p.Failed {
+					key = "error"
+				}
+				parts = append(parts, map[string]any{"functionResponse": map[string]any{"name": n.wire(p.Tool), "response": map[string]any{key: p.Text}}})
+			}
+		}
+		if len(parts) > 0 {
+			out = append(out, map[string]any{"role": role, "parts": parts})
+		}
+	}
+	return out
+}
+
+type geminiStream struct {
+	sink
+	names  names
+	first  int
+	calls  int
+	usage  sandbox.Usage
+	reason string
+}
+
+type geminiChunk struct {
+	Candidates []struct {
+		Content struct {
+			Parts []struct {
+				Text      string `json:"text"`
+				Thought   bool   `json:"thought"`
+				Signature string `json:"thoughtSignature"`
+				Call      *struct {
+					Name string          `json:"name"`
+					Args json.RawMessage `json:"args"`
+				} `json:"functionCall"`
+			} `json:"parts"`
+		} `json:"content"`
+		Finish string `json:"finishReason"`
+	} `json:"candidates"`
+	Feedback struct {
+		Block string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *struct {
+		Prompt   int64 `json:"promptTokenCount"`
+		Answer   int64 `json:"candidatesTokenCount"`
+		Thoughts int64 `json:"thoughtsTokenCount"`
+		Cached   int64 `json:"cachedContentTokenCount"`
+	} `json:"usageMetadata"`
+	Error *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+func (s *geminiStream) event(ev fetch.Event) error {
+	var c geminiChunk
+	if err := decode(ev, &c); err != nil {
+		return err
+	}
+	if c.Error != nil {
+		return &sandbox.ModelError{Status: c.Error.Code, Message: c.Error.Message, Retry: c.Error.Code == 429 || c.Error.Code >= 500}
+	}
+	if u := c.Usage; u != nil {
+		s.usage = sandbox.Usage{Input: u.Prompt, Output: u.Answer + u.Thoughts, Cached: u.Cached}
+	}
+	if c.Feedback.Block != "" {
+		s.reason = "SAFETY"
+	}
+	for _, cand := range c.Candidates {
+		for _, p := range cand.Content.Parts {
+			var err error
+			switch {
+			case p.Call != nil:
+				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
+			case p.Text != "" && p.Thought:
+				err = s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: p.Text})
+			case p.Text != "":
+				err = s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: p.Text})
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if cand.Finish != "" {
+			s.reason = cand.Finish
+		}
+	}
+	return nil
+}
+
+// call is whole at once. Its id is ours, for Gemini has none that it insists on.
+func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
+	s.calls++
+	e := sandbox.ModelEvent{Type: sandbox.EventCall, CallID: "g" + strconv.Itoa(s.first) + "-" + strconv.Itoa(s.calls), Tool: s.names.back(name), Args: orEmpty(args)}
+	if signature != "" {
+		e.Meta, _ = json.Marshal(signature)
+	}
+	start := sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: e.CallID, Tool: e.Tool}
+	if err := s.send(start); err != nil {
+		return err
+	}
+	return s.send(e)
+}
+
+func (s *geminiStream) done() error {
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+		return err
+	}
+	reason := sandbox.FinishOther
+	switch {
+	case s.reason == "STOP" && s.calls > 0:
+		reason = sandbox.FinishCalls
+	case s.reason == "STOP":
+		reason = sandbox.FinishStop
+	case s.reason == "MAX_TOKENS":
+		reason = sandbox.FinishLength
+	case s.reason == "SAFETY" || s.reason == "PROHIBITED_CONTENT" || s.reason == "BLOCKLIST" || s.reason == "RECITATION" || s.reason == "SPII":
+		reason = sandbox.FinishFilter
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+}

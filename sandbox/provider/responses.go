@@ -1,0 +1,203 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+type responses struct{ o Options }
+
+// OpenAI is a model behind OpenAI's Responses API. Nothing is stored there: reasoning
+// comes back encrypted and is sent again.
+func OpenAI(o Options) sandbox.Model {
+	return &responses{o.withDefaults("https://api.openai.com/v1")}
+}
+
+func (m *responses) Name() string { return "openai/" + m.o.Model }
+func (m *responses) Local() bool  { return m.o.local() }
+
+func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		n := newNames(r)
+		s := &responsesStream{sink: sink{yield: yield}, names: n, items: map[string]*block{}}
+		header := map[string]string{}
+		if m.o.Key != "" {
+			header["authorization"] = "Bearer " + m.o.Key
+		}
+		s.end(m.o.post(ctx, "/responses", header, m.body(r, n), s.event))
+	}
+}
+
+func (m *responses) body(r sandbox.ModelRequest, n names) map[string]any {
+	body := map[string]any{"model": m.o.Model, "stream": true, "store": false, "include": []string{"reasoning.encrypted_content"}, "input": responsesInput(r, n)}
+	if r.System != "" {
+		body["instructions"] = r.System
+	}
+	if r.MaxTokens > 0 {
+		body["max_output_tokens"] = r.MaxTokens
+	}
+	var tools []any
+	for _, t := range r.Tools {
+		tools = append(tools, map[string]any{"type": "function", "name": n.wire(t.Name), "description": t.Description, "parameters": t.Parameters, "strict": false})
+	}
+	if tools != nil {
+		body["tools"] = tools
+	}
+	return body
+}
+
+func responsesInput(r sandbox.ModelRequest, n names) []any {
+	out := []any{}
+	for _, msg := range r.Messages {
+		role, kind := "user", "input_text"
+		if msg.Role == protocol.RoleAssistant {
+			role, kind = "assistant", "output_text"
+		}
+		for _, p := range msg.Parts {
+			switch p.Type {
+			case sandbox.PartText:
+				out = append(out, map[string]any{"type": "message", "role": role, "content": []any{map[string]any{"type": kind, "text": p.Text}}})
+			case sandbox.PartReasoning:
+				if json.Valid(p.Meta) && len(p.Meta) > 0 {
+					out = append(out, p.Meta)
+				}
+			case sandbox.PartCall:
+				out = append(out, map[string]any{"type": "function_call", "call_id": p.CallID, "name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))})
+			case sandbox.PartResult:
+				out = append(out, map[string]any{"type": "function_call_output", "call_id": p.CallID, "output": p.Text})
+			}
+		}
+	}
+	return out
+}
+
+type responsesStream struct {
+	sink
+	names names
+	items map[string]*block
+	calls int
+}
+
+type responsesItem struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	CallID    string          `json:"call_id"`
+	Name      string          `json:"name"`
+	Arguments string          `json:"arguments"`
+	Encrypted string          `json:"encrypted_content"`
+	Summary   json.RawMessage `json:"summary"`
+}
+
+type responsesEvent struct {
+	Type     string        `json:"type"`
+	Delta    string        `json:"delta"`
+	ItemID   string        `json:"item_id"`
+	Item     responsesItem `json:"item"`
+	Message  string        `json:"message"`
+	Code     string        `json:"code"`
+	Response struct {
+		Error *struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+		Incomplete *struct {
+			Reason string `json:"reason"`
+		} `json:"incomplete_details"`
+		Usage *struct {
+			Input   int64 `json:"input_tokens"`
+			Output  int64 `json:"output_tokens"`
+			Details struct {
+				Cached int64 `json:"cached_tokens"`
+			} `json:"input_tokens_details"`
+		} `json:"usage"`
+	} `json:"response"`
+}
+
+func (s *responsesStream) event(ev fetch.Event) error {
+	if ev.Data == "[DONE]" {
+		return nil
+	}
+	var e responsesEvent
+	if err := decode(ev, &e); err != nil {
+		return err
+	}
+	switch e.Type {
+	case "response.output_text.delta", "response.refusal.delta":
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Delta})
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: e.Delta})
+	case "response.output_item.added":
+		if e.Item.Type == "function_call" {
+			s.items[e.Item.ID] = &block{id: e.Item.CallID, name: s.names.back(e.Item.Name)}
+			return s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: e.Item.CallID, Tool: s.names.back(e.Item.Name)})
+		}
+	case "response.function_call_arguments.delta":
+		if b := s.items[e.ItemID]; b != nil {
+			return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: e.Delta})
+		}
+	case "response.output_item.done":
+		return s.item(e.Item)
+	case "response.completed", "response.incomplete":
+		return s.done(&e)
+	case "response.failed":
+		err := &sandbox.ModelError{Message: "the model failed", Retry: true}
+		if f := e.Response.Error; f != nil {
+			err.Message, err.Retry = f.Message, f.Code == "server_error" || f.Code == "rate_limit_exceeded"
+		}
+		return err
+	case "error":
+		return &sandbox.ModelError{Message: e.Message, Retry: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
+	}
+	return nil
+}
+
+func (s *responsesStream) item(it responsesItem) error {
+	switch it.Type {
+	case "function_call":
+		s.calls++
+		args := it.Arguments
+		if args == "" {
+			args = "{}"
+		}
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
+	case "reasoning":
+		if it.Encrypted == "" {
+			return nil
+		}
+		summary := it.Summary
+		if len(summary) == 0 {
+			summary = json.RawMessage("[]")
+		}
+		meta, err := json.Marshal(map[string]any{"type": "reasoning", "id": it.ID, "summary": summary, "encrypted_content": it.Encrypted})
+		if err != nil {
+			return err
+		}
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+	}
+	return nil
+}
+
+func (s *responsesStream) done(e *responsesEvent) error {
+	if u := e.Response.Usage; u != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}}); err != nil {
+			return err
+		}
+	}
+	reason := sandbox.FinishStop
+	switch inc := e.Response.Incomplete; {
+	case inc != nil && inc.Reason == "max_output_tokens":
+		reason = sandbox.FinishLength
+	case inc != nil && inc.Reason == "content_filter":
+		reason = sandbox.FinishFilter
+	case inc != nil:
+		reason = sandbox.FinishOther
+	case s.calls > 0:
+		reason = sandbox.FinishCalls
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+}
