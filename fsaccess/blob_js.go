@@ -203,14 +203,19 @@ func readUpTo(ctx context.Context, name string, f jsx.Value, max int64) (Info, [
 }
 
 func (h *handles) writer(ctx context.Context, handle jsx.Value, name string, made bool) (replacement, error) {
+	release, err := h.live.hold(name)
+	if err != nil {
+		return nil, err
+	}
 	w, err := await(ctx, handle, "createWritable")
 	if err != nil {
+		release()
 		if made {
 			_ = h.remove(context.WithoutCancel(ctx), name)
 		}
 		return nil, err
 	}
-	return &webReplacement{h: h, ctx: ctx, w: w, name: name, made: made}, nil
+	return &webReplacement{h: h, ctx: ctx, w: w, name: name, made: made, release: release}, nil
 }
 
 type webReplacement struct {
@@ -220,6 +225,8 @@ type webReplacement struct {
 	name string
 	made bool // the file was not there before
 	done bool
+	// release lets go of the file's access handle, which is closed meanwhile.
+	release func()
 }
 
 func (r *webReplacement) Write(p []byte) (int, error) {
@@ -274,14 +281,21 @@ func (r *webReplacement) commit(ctx context.Context) error {
 		r.abort()
 		return err
 	}
-	r.done = true
+	r.end()
 	return nil
+}
+
+func (r *webReplacement) end() {
+	if r.done = true; r.release != nil {
+		r.release()
+	}
 }
 
 func (r *webReplacement) abort() {
 	if r.done {
 		return
 	}
+	defer r.end()
 	r.done = true
 	ctx := context.WithoutCancel(r.ctx)
 	_, _ = await(ctx, r.w, "abort")

@@ -271,8 +271,13 @@ type subCore struct {
 
 func (s *subCore) p(name string) string { return join(s.dir, name) }
 
-func (s *subCore) features() Features { return s.c.features() }
-func (s *subCore) base() *shared      { return s.c.base().below(s.dir) }
+func (s *subCore) features() Features                        { return s.c.features() }
+func (s *subCore) keepsFresh() bool                          { return keepsFresh(s.c) }
+func (s *subCore) asked(ctx context.Context) context.Context { return asked(ctx, s.c) }
+func (s *subCore) mayCreate(ctx context.Context, name string) error {
+	return mayCreate(ctx, s.c, s.p(name))
+}
+func (s *subCore) base() *shared { return s.c.base().below(s.dir) }
 func (s *subCore) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
 	return s.c.open(ctx, s.p(name), flag, perm)
 }

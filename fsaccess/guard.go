@@ -165,11 +165,15 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 		}
 		op = protocol.OpWrite // of the new name
 	}
-	if g.p.AskFirst != nil {
-		return answer(ctx, g.p.AskFirst, q, ErrDenied, q.Op)
+	if g.p.AskFirst == nil || ctx.Value(askedKey{}) == any(g) {
+		return nil
 	}
-	return nil
+	return answer(ctx, g.p.AskFirst, q, ErrDenied, q.Op)
 }
+
+// askedKey names, in the context of an open file, the guard that has asked for
+// it: each sync would be one question more.
+type askedKey struct{}
 
 // writable checks a name, and what it looks like.
 func (g *guard) writable(op protocol.FSOp, name string) error {
@@ -329,26 +333,25 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		}
 		return f, nil
 	}
-	if err := g.change(ctx, protocol.OpWrite, Question{Op: "write", Path: name}); err != nil {
+	fi, err := g.core.stat(ctx, name)
+	q := Question{Op: "write", Path: name}
+	if notExist(err) && flag&os.O_CREATE != 0 {
+		q.Op = "create"
+	}
+	if err := g.change(ctx, protocol.OpWrite, q); err != nil {
 		return nil, err
 	}
-	fi, err := g.core.stat(ctx, name)
 	switch {
 	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
 		return nil, errExist
 	case err == nil && fi.IsDir():
 		return nil, errIsDir
-	case notExist(err) && flag&os.O_CREATE != 0:
-		if err := writeWhole(ctx, g, name, nil, perm); err != nil {
-			return nil, err
-		}
-		if fi, err = g.core.stat(ctx, name); err != nil {
-			return nil, err
-		}
+	case q.Op == "create":
+		return g.openNew(ctx, name, flag, perm)
 	case err != nil:
 		return nil, err
 	case flag&os.O_TRUNC != 0 && !writable(flag):
-		if err := writeWhole(ctx, g, name, nil, perm); err != nil {
+		if err := writeWhole(g.asked(ctx), g, name, nil, perm); err != nil {
 			return nil, err
 		}
 	default:
@@ -359,7 +362,44 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 	if !writable(flag) {
 		return g.core.open(ctx, name, os.O_RDONLY, 0)
 	}
+	ctx = g.asked(ctx)
 	return newStaged(ctx, &unreadGuard{g}, name, flag, perm, func() (File, error) { return g.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
+}
+
+// openNew opens a file that is to be made. What it is, and so whether it needs
+// consent, is known when it is synced or closed: it is not there before.
+func (g *guard) openNew(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if err := mayCreate(ctx, g.core, name); err != nil {
+		return nil, err
+	}
+	if err := g.fresh(ctx, name); err != nil {
+		return nil, err
+	}
+	ctx = g.asked(ctx)
+	if writable(flag) {
+		return newFresh(ctx, &unreadGuard{g}, name, flag, perm), nil
+	}
+	if err := writeWhole(ctx, g, name, nil, perm); err != nil {
+		return nil, err
+	}
+	return g.core.open(ctx, name, os.O_RDONLY, 0)
+}
+
+func (g *guard) keepsFresh() bool { return true }
+
+// asked is the context of what the person was asked about.
+func (g *guard) asked(ctx context.Context) context.Context {
+	return context.WithValue(ctx, askedKey{}, g)
+}
+
+func (g *guard) mayCreate(ctx context.Context, name string) error {
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "create", Path: name}); err != nil {
+		return err
+	}
+	if err := mayCreate(ctx, g.core, name); err != nil {
+		return err
+	}
+	return g.fresh(ctx, name)
 }
 
 // unreadGuard is for the inside of a write: putting the written bytes into the

@@ -46,25 +46,31 @@ func (g *guard) writeFile(ctx context.Context, name string, data []byte, perm fs
 	return r.settle(ctx, func() error { return writeWhole(ctx, g.core, name, data, perm) })
 }
 
+// replace begins a content. That of a new file stays here until it is known what
+// it is.
 func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
 	size, err := g.mayReplace(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	r, err := g.core.replace(ctx, name, perm)
-	if err != nil {
-		return nil, err
+	r := &guardReplacement{g: g, ctx: ctx, name: name, perm: perm, before: size}
+	if size < 0 {
+		return r, needDir(ctx, g.core, parentOf(name))
 	}
-	return &guardReplacement{replacement: r, g: g, name: name, before: size}, nil
+	r.under, err = g.core.replace(ctx, name, perm)
+	return r, err
 }
 
 type guardReplacement struct {
-	replacement
 	g      *guard
+	ctx    context.Context
 	name   string
-	before int64 // -1: a new file
+	perm   fs.FileMode
+	under  replacement // nil: all of the content so far is in head
+	before int64       // -1: a new file
 	size   int64
 	head   []byte
+	asked  bool // there was more than is looked at, and consent to it
 }
 
 // fits says whether so many bytes more are within the limits.
@@ -79,21 +85,62 @@ func (r *guardReplacement) Write(p []byte) (int, error) {
 	if err := r.fits(len(p)); err != nil {
 		return 0, err
 	}
-	n, err := r.replacement.Write(p)
+	if r.under == nil && len(r.head)+len(p) > inspectMax {
+		if err := r.start(p); err != nil {
+			return 0, err
+		}
+	}
+	n := len(p)
+	if r.under != nil {
+		var err error
+		if n, err = r.under.Write(p); err != nil {
+			return n, err
+		}
+	}
 	r.size += int64(n)
 	if room := inspectMax - len(r.head); room > 0 {
 		r.head = append(r.head, p[:min(n, room)]...)
 	}
-	return n, err
+	return n, nil
+}
+
+// start makes a new file that is larger than what is looked at: more of it would
+// change no answer.
+func (r *guardReplacement) start(next []byte) error {
+	look := append(r.head[:len(r.head):len(r.head)], next[:inspectMax-len(r.head)]...)
+	kinds := classify(r.name, look, r.size+int64(len(next)))
+	if err := r.g.content(r.ctx, r.name, kinds, r.name, nil); err != nil {
+		return err
+	}
+	under, err := r.g.core.replace(r.ctx, r.name, r.perm)
+	if err != nil {
+		return err
+	}
+	if _, err := under.Write(r.head); err != nil {
+		under.abort()
+		return err
+	}
+	r.under, r.asked = under, true
+	return nil
 }
 
 func (r *guardReplacement) commit(ctx context.Context) error {
-	return r.settle(ctx, func() error { return r.replacement.commit(ctx) })
+	return r.settle(ctx, func() error {
+		if r.under == nil {
+			return writeWhole(ctx, r.g.core, r.name, r.head, r.perm)
+		}
+		return r.under.commit(ctx)
+	})
+}
+
+func (r *guardReplacement) abort() {
+	if r.under != nil {
+		r.under.abort()
+	}
 }
 
 // settle looks at the content, takes the room for it, and lets do write it.
 func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
-	kinds := classify(r.name, r.head, r.size)
 	var old core
 	files := 0
 	if r.before >= 0 {
@@ -101,8 +148,11 @@ func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
 	} else {
 		files = 1
 	}
-	if err := r.g.content(ctx, r.name, kinds, r.name, old); err != nil {
-		return err
+	if !r.asked {
+		kinds := classify(r.name, r.head, r.size)
+		if err := r.g.content(ctx, r.name, kinds, r.name, old); err != nil {
+			return err
+		}
 	}
 	grow := r.size - max(0, r.before)
 	if err := r.g.room(grow, files, false); err != nil {

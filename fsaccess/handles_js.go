@@ -3,6 +3,7 @@ package fsaccess
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -19,8 +20,9 @@ type handles struct {
 	source string
 	sh     *shared
 	mode   Mode
-	move   bool // file handles have move()
-	dmove  bool // folder handles have it
+	move   bool   // file handles have move()
+	dmove  bool   // folder handles have it
+	live   *lives // nil: not in a Worker, or not in this file system
 
 	mu   sync.Mutex
 	dirs map[string]jsx.Value // known folder handles; they are names, not things
@@ -34,6 +36,9 @@ func newHandles(root jsx.Value, source string, mode Mode, scope string) (*Folder
 	h := &handles{root: root, n: n, source: source, mode: mode, sh: newShared(), dirs: make(map[string]jsx.Value)}
 	h.move = jsx.Supported("FileSystemFileHandle.prototype.move")
 	h.dmove = jsx.Supported("FileSystemDirectoryHandle.prototype.move")
+	if source == "opfs" && canSync() {
+		h.live = newLives(h.inPlace)
+	}
 	h.sh.across = webLocks(scope)
 	return newFolder(h), nil
 }
@@ -41,7 +46,7 @@ func newHandles(root jsx.Value, source string, mode Mode, scope string) (*Folder
 func (h *handles) base() *shared { return h.sh }
 
 func (h *handles) features() Features {
-	return Features{Source: h.source, ReadOnly: h.mode == ReadOnly, Staged: true, FileMove: h.move, DirMove: h.dmove && h.source == "opfs",
+	return Features{Source: h.source, ReadOnly: h.mode == ReadOnly, Staged: h.live == nil, FileMove: h.move, DirMove: h.dmove && h.source == "opfs",
 		Watch: jsx.Supported("FileSystemObserver")}
 }
 
@@ -183,7 +188,18 @@ func (h *handles) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fi, nil
+	return h.asWritten(ctx, name, fi)
+}
+
+// asWritten gives the size of a file that is open for writing here as its
+// handle has it: what the browser says of it by its name may be older.
+func (h *handles) asWritten(ctx context.Context, name string, fi Info) (Info, error) {
+	v := h.live.find(name)
+	if v == nil || v.isHeld() {
+		return fi, v.drop()
+	}
+	now, err := v.stat(ctx, name)
+	return now, errors.Join(err, v.drop())
 }
 
 func (h *handles) readFile(ctx context.Context, name string) ([]byte, error) {
@@ -191,7 +207,28 @@ func (h *handles) readFile(ctx context.Context, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v := h.live.find(name); v != nil {
+		return h.readLive(ctx, name, v)
+	}
 	return readBlob(ctx, f)
+}
+
+func (h *handles) readLive(ctx context.Context, name string, v *live) ([]byte, error) {
+	f := &liveFile{ctx: ctx, v: v, path: name, byName: func() (File, error) { return h.openBlob(ctx, name) }}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if fi.Size() > maxBlob {
+		return nil, ErrTooLarge
+	}
+	data := make([]byte, fi.Size())
+	n, err := f.ReadAt(data, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return data[:n], err
 }
 
 // readBlob copies a whole blob over: one promise and one copy.
@@ -356,6 +393,9 @@ func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileM
 	if err != nil {
 		return nil, err
 	}
+	if h.live != nil && writable(flag) {
+		return h.live.newFile(ctx, name, flag, fi.mtime, func() (File, error) { return h.openBlob(ctx, name) })
+	}
 	if !writable(flag) {
 		if flag&os.O_TRUNC != 0 && fi.size > 0 {
 			if err := writeWhole(ctx, h, name, nil, perm); err != nil {
@@ -363,9 +403,30 @@ func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileM
 			}
 			return h.open(ctx, name, os.O_RDONLY, 0)
 		}
+		if v := h.live.find(name); v != nil {
+			return &liveFile{ctx: ctx, v: v, path: name, flag: flag, byName: func() (File, error) { return h.openBlob(ctx, name) }}, nil
+		}
 		return &blobFile{ctx: ctx, blob: f, info: fi}, nil
 	}
 	return newStaged(ctx, h, name, flag, perm, func() (File, error) { return &blobFile{ctx: ctx, blob: f, info: fi}, nil }, fi)
+}
+
+// openBlob opens what a file is at this moment, to be read.
+func (h *handles) openBlob(ctx context.Context, name string) (File, error) {
+	_, f, err := h.file(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := fileInfo(name, f)
+	return &blobFile{ctx: ctx, blob: f, info: fi}, err
+}
+
+// mayWrite asks for nothing: opening a file in place would lock others out.
+func (h *handles) mayWrite(context.Context, string) error {
+	if h.mode == ReadOnly {
+		return ErrReadOnly
+	}
+	return nil
 }
 
 func (h *handles) create(ctx context.Context, name string) error {
@@ -400,6 +461,18 @@ func (h *handles) readSmall(ctx context.Context, name string, max int64) (fs.Fil
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if v := h.live.find(name); v != nil {
+		fi, err := fileInfo(name, f)
+		if err == nil {
+			fi, err = h.asWritten(ctx, name, fi)
+		}
+		if err != nil || fi.size > max {
+			return fi, nil, errors.Join(err, v.drop())
+		}
+		data, err := h.readLive(ctx, name, v)
+		fi.size = int64(len(data))
+		return fi, data, err
 	}
 	fi, data, err := readUpTo(ctx, name, f, max)
 	return fi, data, err

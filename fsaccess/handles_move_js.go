@@ -22,11 +22,19 @@ func (h *handles) removeEntry(ctx context.Context, name string, recursive bool) 
 	if err != nil {
 		return err
 	}
+	release, err := h.live.hold(name)
+	if err != nil {
+		return err
+	}
+	defer release()
 	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
 		_, err := await(ctx, d, "removeEntry", base, map[string]any{"recursive": recursive})
 		return err
 	})
 	h.forget(name)
+	if err == nil {
+		h.live.removed(name)
+	}
 	return err
 }
 
@@ -38,6 +46,26 @@ func (h *handles) rename(ctx context.Context, from, to string) error {
 	}
 	defer h.forget(to)
 	defer h.forget(from)
+	release, err := h.live.hold(from)
+	if err != nil {
+		return err
+	}
+	defer release()
+	over, err := h.live.hold(to)
+	if err != nil {
+		return err
+	}
+	defer over()
+	place := h.live.park(from)
+	if err := h.renameEntry(ctx, from, to); err != nil {
+		place(from)
+		return err
+	}
+	place(to)
+	return nil
+}
+
+func (h *handles) renameEntry(ctx context.Context, from, to string) error {
 	if ok, err := h.tryMove(ctx, from, to); ok || err != nil {
 		return err
 	}

@@ -107,6 +107,12 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 		return nil, errExist
 	case err == nil && fi.IsDir():
 		return nil, errIsDir
+	case notExist(err) && flag&os.O_CREATE != 0 && writable(flag) && keepsFresh(j.core):
+		// The guard below may refuse the content: nothing is made before.
+		if err := mayCreate(ctx, j.core, name); err != nil {
+			return nil, err
+		}
+		return newFresh(asked(ctx, j.core), j, name, flag, perm), nil
 	case notExist(err) && flag&os.O_CREATE != 0:
 		if ctx.Value(groupKey{}) == nil {
 			// Making the file and filling it are one step for Undo.
@@ -135,7 +141,7 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 		}
 		return j.core.open(ctx, name, os.O_RDONLY, 0)
 	}
-	return newStaged(ctx, j, name, flag, perm, func() (File, error) { return j.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
+	return newStaged(asked(ctx, j.core), j, name, flag, perm, func() (File, error) { return j.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
 }
 
 // writeChecker is a core that can say without touching a file whether it may
@@ -159,6 +165,41 @@ func mayWrite(ctx context.Context, c core, name string, flag int) error {
 		return err
 	}
 	return f.Close()
+}
+
+func (j *journal) keepsFresh() bool { return keepsFresh(j.core) }
+
+func (j *journal) asked(ctx context.Context) context.Context { return asked(ctx, j.core) }
+
+// asked is a context in which a core need not put the question again that it
+// put when a file was opened.
+func asked(ctx context.Context, c core) context.Context {
+	if a, ok := c.(interface {
+		asked(context.Context) context.Context
+	}); ok {
+		return a.asked(ctx)
+	}
+	return ctx
+}
+
+func (j *journal) mayCreate(ctx context.Context, name string) error {
+	return mayCreate(ctx, j.core, name)
+}
+
+// createChecker is a core that can say without making a file whether one may be
+// made.
+type createChecker interface {
+	mayCreate(ctx context.Context, name string) error
+}
+
+func mayCreate(ctx context.Context, c core, name string) error {
+	if m, ok := c.(createChecker); ok {
+		return m.mayCreate(ctx, name)
+	}
+	if c.features().ReadOnly {
+		return ErrReadOnly
+	}
+	return needDir(ctx, c, parentOf(name))
 }
 
 func (j *journal) mayWrite(ctx context.Context, name string) error {

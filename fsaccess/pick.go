@@ -58,6 +58,11 @@ func PickFiles(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, er
 // browser has and no dialogue guards: the person does not see it, it counts
 // against the origin's quota, and the browser may clear it unless the origin is
 // persistent. The folder is made if need be; "." is the root.
+//
+// In a Worker files that are opened for writing are written in place, as on a
+// disk, through the browser's access handles ([Features].Staged is false). While
+// one is open the browser lets nobody else change the file: another tab, or
+// another Folder, gets [ErrBusy]. WriteFile still replaces in one step.
 func OPFS(ctx context.Context, dir string) (*Folder, error) { return openOPFS(ctx, dir) }
 
 // Upload shows the browser's folder dialogue of an upload and gives what is
@@ -152,7 +157,7 @@ func RequestWrite(ctx context.Context, f *Folder) error { return requestWrite(ct
 
 // Support is one ability and whether this browser, and this page, has it.
 type Support struct {
-	Name   string // "pick", "pick files", "opfs", "upload", "drop", "remember", "locks", "watch", "move"
+	Name   string // "pick", "pick files", "opfs", "upload", "drop", "remember", "locks", "watch", "in place", "move"
 	OK     bool
 	Reason string // if not: why, and what to use instead
 }

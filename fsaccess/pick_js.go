@@ -168,6 +168,7 @@ func supported() []Support {
 		has("remember", "indexedDB.open", "nothing is kept between visits"),
 		has("locks", "navigator.locks.request", "two tabs that write one path are told apart by versions only"),
 		has("watch", "FileSystemObserver", "changes are found by polling"),
+		has("in place", "FileSystemFileHandle.prototype.createSyncAccessHandle", "only a Worker writes files in place; here what is written through a handle appears when it is synced or closed"),
 		has("move", "FileSystemFileHandle.prototype.move", "renaming is copying and deleting"),
 	}
 	if out[3].OK {

@@ -21,6 +21,9 @@ func needReal(t testing.TB) {
 	if testpage.Engine() != "chromium" {
 		t.Skip("only Chromium's driver can drag a folder into a page")
 	}
+	if !jsx.Supported("document") {
+		t.Skip("nothing can be dragged into a worker")
+	}
 }
 
 // dropped drags a folder of this machine into the page.

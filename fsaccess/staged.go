@@ -33,6 +33,7 @@ type staged struct {
 	keep    int64       // how much of src is still part of the content
 	size    int64       // of the content
 	whole   bool        // the file was cut: this handle's content replaces all
+	fresh   bool        // the file is not there yet: it comes with the content
 	dirty   bool
 	ext     extents
 	tail    []byte    // O_APPEND: what to add
@@ -62,6 +63,21 @@ func newStaged(ctx context.Context, c core, name string, flag int, perm fs.FileM
 		s.src = src
 	}
 	return s, nil
+}
+
+// newFresh is for a file that is not there, and shall not be there, not even
+// empty, before its content is: Sync or Close makes it.
+func newFresh(ctx context.Context, c core, name string, flag int, perm fs.FileMode) File {
+	return &staged{ctx: ctx, c: c, name: name, flag: flag, perm: perm, info: Info{name: baseOf(name), mode: perm},
+		cursor: cursor{append: flag&os.O_APPEND != 0}, fresh: true, dirty: true, whole: flag&os.O_TRUNC != 0}
+}
+
+// freshKeeper is a core that makes a new file only with its content.
+type freshKeeper interface{ keepsFresh() bool }
+
+func keepsFresh(c core) bool {
+	k, ok := c.(freshKeeper)
+	return ok && k.keepsFresh()
 }
 
 func (s *staged) Stat() (fs.FileInfo, error) {
@@ -267,7 +283,7 @@ func (s *staged) sync() error {
 		s.src.Close()
 		s.src = nil
 	}
-	s.dirty, s.whole, s.ext, s.tail, s.side = false, false, extents{}, nil, nil
+	s.dirty, s.whole, s.fresh, s.ext, s.tail, s.side = false, false, false, extents{}, nil, nil
 	fi, err := s.c.stat(s.ctx, s.name)
 	if err != nil {
 		return err
@@ -287,6 +303,9 @@ func (s *staged) commit() error {
 	gone := notExist(err)
 	if err != nil && !gone {
 		return err
+	}
+	if s.fresh && !gone && s.flag&os.O_EXCL != 0 {
+		return errExist // somebody else made it meanwhile
 	}
 	if gone && s.info.Size() > 0 && !s.whole {
 		return ErrConflict // removed under us: the rest of its content is not ours to bring back

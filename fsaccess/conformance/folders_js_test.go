@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,9 +39,11 @@ func platform() map[string]func(testing.TB) fsaccess.FS {
 			return f
 		}
 	}
-	if testpage.Engine() != "chromium" {
+	switch {
+	case !jsx.Supported("document"): // a worker
+	case testpage.Engine() != "chromium":
 		fmt.Println("left out, only Chromium's driver can drag a folder into a page: real folder")
-	} else {
+	default:
 		all["real folder"] = realFolder
 	}
 	return all
@@ -76,4 +79,21 @@ func realFolder(tb testing.TB) fsaccess.FS {
 	d, err := z.Next(ctx)
 	must(err)
 	return d.Folder
+}
+
+// TestConformanceInWorker is the suite where files of the origin-private file
+// system are written in place.
+func TestConformanceInWorker(t *testing.T) {
+	testpage.Run(t, testpage.Page{Worker: true}, func(t *testing.T) {
+		for _, s := range fsaccess.Supported() {
+			if (s.Name == "opfs" || s.Name == "in place") && !s.OK {
+				t.Skip(s.Name + ": " + s.Reason)
+			}
+		}
+		for name, open := range folders() {
+			if strings.HasSuffix(name, "opfs") {
+				t.Run(name, func(t *testing.T) { Run(t, name, open) })
+			}
+		}
+	})
 }

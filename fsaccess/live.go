@@ -1,0 +1,372 @@
+package fsaccess
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+)
+
+// bytesInPlace is a file that can be read and written here and there at once,
+// without a promise: the browser's access handle of a Worker.
+type bytesInPlace interface {
+	readAt(p []byte, off int64) (int, error) // fewer bytes than asked for: the end
+	writeAt(p []byte, off int64) (int, error)
+	size() (int64, error)
+	truncate(size int64) error
+	flush() error
+	close() error
+}
+
+// lives are the files a folder has open for writing in place. The browser gives
+// out one access handle for a file, to nobody else while it is open; so all who
+// have the file open here share it, and another tab's attempt is [ErrBusy].
+type lives struct {
+	open func(ctx context.Context, name string) (bytesInPlace, error)
+
+	mu  sync.Mutex
+	all map[string]*live
+}
+
+// live is one such file. What replaces, moves or removes the file by its name
+// holds it: then the handle is closed, and opened anew at the next need.
+type live struct {
+	l    *lives
+	name string // changed under l.mu and mu
+	refs int    // under l.mu
+
+	mu   sync.Mutex
+	free sync.Cond // nobody holds it any more
+	held int
+	b    bytesInPlace // nil while it is held, and until it is needed again
+	gone error        // the name was taken away
+	when time.Time    // of the last change
+}
+
+func newLives(open func(context.Context, string) (bytesInPlace, error)) *lives {
+	return &lives{open: open, all: make(map[string]*live)}
+}
+
+// take opens a file for writing, or shares it.
+func (l *lives) take(ctx context.Context, name string, when time.Time) (*live, error) {
+	l.mu.Lock()
+	v := l.all[name]
+	if v == nil {
+		v = &live{l: l, name: name, when: when}
+		v.free.L = &v.mu
+		l.all[name] = v
+	}
+	v.refs++
+	l.mu.Unlock()
+	err := v.use(ctx, func(bytesInPlace) error { return nil })
+	if err != nil {
+		_ = v.drop()
+		return nil, err
+	}
+	return v, nil
+}
+
+// find shares a file that is open already, or gives nil. A nil receiver has none.
+func (l *lives) find(name string) *live {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v := l.all[name]
+	if v != nil {
+		v.refs++
+	}
+	return v
+}
+
+// hold closes what is open at or below a name, for as long as somebody else of
+// this folder has to do with it. Reads meanwhile go by the name, writes wait.
+func (l *lives) hold(name string) (release func(), err error) {
+	if l == nil {
+		return func() {}, nil
+	}
+	var list []*live
+	l.mu.Lock()
+	for p, v := range l.all {
+		if within(name, p) {
+			v.refs++
+			list = append(list, v)
+		}
+	}
+	l.mu.Unlock()
+	release = func() {
+		for _, v := range list {
+			v.mu.Lock()
+			if v.held--; v.held == 0 {
+				v.free.Broadcast()
+			}
+			v.mu.Unlock()
+			_ = v.drop()
+		}
+	}
+	for _, v := range list {
+		v.mu.Lock()
+		v.held++
+		if v.b != nil {
+			if cerr := v.b.close(); err == nil {
+				err = cerr
+			}
+			v.b = nil
+		}
+		v.mu.Unlock()
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return sync.OnceFunc(release), nil
+}
+
+// park takes what is open at or below a name aside while it is moved; place
+// puts it back under the new name, or the old one. It is held meanwhile.
+func (l *lives) park(from string) (place func(to string)) {
+	if l == nil {
+		return func(string) {}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	aside := make(map[string]*live)
+	for p, v := range l.all {
+		if within(from, p) {
+			aside[p[len(from):]] = v
+			delete(l.all, p)
+		}
+	}
+	return func(to string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for rest, v := range aside {
+			if old := l.all[to+rest]; old != nil {
+				old.lose() // the file that was there before
+			}
+			v.mu.Lock()
+			v.name = to + rest
+			v.mu.Unlock()
+			l.all[v.name] = v
+		}
+	}
+}
+
+// removed tells what is open at or below a name that the name is gone.
+func (l *lives) removed(name string) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p, v := range l.all {
+		if within(name, p) {
+			delete(l.all, p)
+			v.lose()
+		}
+	}
+}
+
+func (v *live) lose() {
+	v.mu.Lock()
+	v.gone = ErrConflict
+	v.mu.Unlock()
+}
+
+// drop gives up one share. With the last one the handle is closed, which is
+// when the browser lets others have the file. A nil receiver is no share.
+func (v *live) drop() error {
+	if v == nil {
+		return nil
+	}
+	v.l.mu.Lock()
+	defer v.l.mu.Unlock()
+	if v.refs--; v.refs > 0 {
+		return nil
+	}
+	if v.l.all[v.name] == v {
+		delete(v.l.all, v.name)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.b == nil {
+		return nil
+	}
+	err := v.b.flush()
+	if cerr := v.b.close(); err == nil {
+		err = cerr
+	}
+	v.b = nil
+	return err
+}
+
+// use calls do with the open file, waiting for who holds it.
+func (v *live) use(ctx context.Context, do func(bytesInPlace) error) error {
+	stop := context.AfterFunc(ctx, func() {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.free.Broadcast()
+	})
+	defer stop()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for v.held > 0 && ctx.Err() == nil {
+		v.free.Wait()
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if v.gone != nil {
+		return v.gone
+	}
+	if v.b == nil {
+		b, err := v.l.open(ctx, v.name)
+		if err != nil {
+			return err
+		}
+		v.b = b
+	}
+	return do(v.b)
+}
+
+// isHeld reports whether the file has to be read by its name for now.
+func (v *live) isHeld() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.held > 0
+}
+
+func (v *live) stat(ctx context.Context, name string) (info Info, err error) {
+	err = v.use(ctx, func(b bytesInPlace) error {
+		n, err := b.size()
+		info = Info{name: baseOf(name), size: n, mode: 0o666, mtime: v.when}
+		return err
+	})
+	return info, err
+}
+
+// liveFile is the File of a live.
+type liveFile struct {
+	ctx  context.Context
+	v    *live
+	path string
+	flag int
+	// byName opens the file to be read while it is held.
+	byName func() (File, error)
+	cursor
+}
+
+func (f *liveFile) use(do func(bytesInPlace) error) error { return f.v.use(f.ctx, do) }
+
+func (f *liveFile) Stat() (fs.FileInfo, error) {
+	if f.v.isHeld() {
+		g, err := f.byName()
+		if err != nil {
+			return nil, err
+		}
+		defer g.Close()
+		return g.Stat()
+	}
+	fi, err := f.v.stat(f.ctx, f.path)
+	return fi, err
+}
+
+func (f *liveFile) length() (n int64, err error) {
+	err = f.use(func(b bytesInPlace) (err error) { n, err = b.size(); return err })
+	return n, err
+}
+
+func (f *liveFile) Read(p []byte) (int, error) { return f.cursor.read(p, f.ReadAt) }
+
+func (f *liveFile) ReadAt(p []byte, off int64) (n int, err error) {
+	if !readable(f.flag) {
+		return 0, errBadFD
+	}
+	if f.v.isHeld() {
+		g, err := f.byName()
+		if err != nil {
+			return 0, err
+		}
+		defer g.Close()
+		return g.ReadAt(p, off)
+	}
+	err = f.use(func(b bytesInPlace) error {
+		for n < len(p) {
+			k, err := b.readAt(p[n:], off+int64(n))
+			if err != nil {
+				return err
+			}
+			if n += k; k == 0 {
+				return io.EOF
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (f *liveFile) Write(p []byte) (int, error) {
+	return f.cursor.write(p, f.length, f.WriteAt)
+}
+
+func (f *liveFile) WriteAt(p []byte, off int64) (n int, err error) {
+	if !writable(f.flag) {
+		return 0, errBadFD
+	}
+	err = f.use(func(b bytesInPlace) error {
+		f.v.when = time.Now()
+		for n < len(p) {
+			k, err := b.writeAt(p[n:], off+int64(n))
+			if n += k; err != nil {
+				return err
+			}
+			if k == 0 {
+				return ErrQuota
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (f *liveFile) Truncate(size int64) error {
+	if !writable(f.flag) {
+		return errInvalid
+	}
+	return f.use(func(b bytesInPlace) error {
+		f.v.when = time.Now()
+		return b.truncate(size)
+	})
+}
+
+func (f *liveFile) Sync() error {
+	if !writable(f.flag) {
+		return nil
+	}
+	return f.use(bytesInPlace.flush)
+}
+
+func (f *liveFile) Seek(off int64, whence int) (int64, error) {
+	return f.cursor.seek(off, whence, f.length)
+}
+func (f *liveFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
+func (f *liveFile) Close() error                       { return f.v.drop() }
+
+// newFile opens a file that is there for writing in place.
+func (l *lives) newFile(ctx context.Context, path string, flag int, when time.Time, byName func() (File, error)) (File, error) {
+	v, err := l.take(ctx, path, when)
+	if err != nil {
+		return nil, err
+	}
+	f := &liveFile{ctx: ctx, v: v, path: path, flag: flag, byName: byName, cursor: cursor{append: flag&os.O_APPEND != 0}}
+	if flag&os.O_TRUNC != 0 {
+		if err := f.Truncate(0); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
