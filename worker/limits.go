@@ -10,8 +10,8 @@ import (
 // Limits bound one run. A field that is 0 has the pool's value, and that of a pool its
 // default. A command's limits narrow its pool's: what is larger changes nothing.
 type Limits struct {
-	// Time is how long the run may take by the host's clock, from the moment it has
-	// a worker. Default 30 s, at most 1 h.
+	// Time is how long the run may take by the host's clock, from the moment its
+	// worker has the module. Default 30 s, at most 1 h.
 	Time time.Duration
 
 	// Memory is the most bytes of WebAssembly memory, rounded down to pages of

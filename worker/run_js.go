@@ -263,10 +263,16 @@ func (im *poolImpl) Begin(s *frame.Slot) {
 		im.End(j, s, protocol.ErrSandbox, "the run could not be started: "+err.Error())
 		return
 	}
-	j.disarm, _ = j.scope.AfterFunc(j.limits.Time+killGrace, func() {
-		im.Do(func() {
-			im.End(j, j.slot, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", j.limits.Time))
-		})
+	j.arm(im.pool.opts.ReadyTimeout, protocol.ErrSandbox, "the module was not compiled in %v")
+}
+
+// arm ends the run after d, unless it is armed anew.
+func (j *job) arm(d time.Duration, code protocol.Code, why string) {
+	if j.disarm != nil {
+		j.disarm()
+	}
+	j.disarm, _ = j.scope.AfterFunc(d+killGrace, func() {
+		j.im.Do(func() { j.im.End(j, j.slot, code, fmt.Sprintf(why, d)) })
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
@@ -19,6 +20,8 @@ func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error 
 	case frame.WasmStarted:
 		s.Started = true
 		j.tree, j.stdin = nil, nil
+		j.began = time.Now()
+		j.arm(j.limits.Time, protocol.ErrTimeout, timeWords)
 	case frame.WasmOutput:
 		return j.output(rest)
 	case frame.WasmInput:
@@ -33,6 +36,9 @@ func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error 
 		j.figures(u)
 		if u.Close() != nil || !code.Valid() {
 			return violation("an end that is none")
+		}
+		if code == protocol.ErrTimeout && j.cause == nil {
+			why = fmt.Sprintf(timeWords, j.limits.Time)
 		}
 		if op == frame.WasmStopped {
 			j.im.Stop(s, code, why)
@@ -61,6 +67,8 @@ func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error 
 	}
 	return nil
 }
+
+const timeWords = "the time limit of %v was reached"
 
 // output queues what the program wrote, for the goroutine that hands it on.
 func (j *job) output(b []byte) error {

@@ -82,6 +82,7 @@ type Slot struct {
 	control *jsx.Port // host ↔ inner frame; nil before its hello
 	worker  jsx.Value // the broker itself, of a direct pool
 	state   SlotState
+	ending  func() // takes back the timer of Ended
 	beat
 }
 
@@ -257,7 +258,7 @@ func (p *Pool) addSlot() {
 func (p *Pool) Ended(s *Slot) {
 	s.Job, s.state = nil, SlotEnding
 	gen := s.Gen
-	_, _ = s.scope.AfterFunc(endGrace, func() {
+	s.ending, _ = s.scope.AfterFunc(endGrace, func() {
 		p.Do(func() {
 			if p.Live(s) && s.state == SlotEnding && s.Gen == gen {
 				p.kill(s)
@@ -277,6 +278,7 @@ func (p *Pool) Idle(s *Slot) {
 	if s.state != SlotEnding {
 		return
 	}
+	s.ending()
 	p.Count(func(st *PoolStats) { st.Reused++ })
 	p.nextGen(s)
 	s.state = SlotReady

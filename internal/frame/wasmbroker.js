@@ -75,7 +75,8 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       p.f64(0);
       tell(8, [p.packed()]);
     };
-    const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+    /** @type {any} */
+    let deadline = 0;
     const head = (/** @type {number} */ fd, /** @type {number} */ n) => {
       const h = new Uint8Array(5);
       h[0] = fd;
@@ -118,6 +119,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
           worker.failed = (/** @type {string} */ why) => stop('SANDBOX_ERROR', why);
           tell(1, []);
+          deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + 'ms was reached');
           const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
           worker.postMessage({ module, config, tree, stdin }, list);
         },

@@ -1,0 +1,294 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/worker/internal/wasmbin"
+)
+
+// TestRunaways is a program for each way of not ending well: the right error, in time, and
+// the next command does not notice.
+func TestRunaways(t *testing.T) {
+	const limit = time.Second
+	never, stop := io.Pipe()
+	defer stop.Close()
+	for _, tt := range []struct {
+		name string
+		wasm []byte // nil is the probe
+		arg  []string
+		in   io.Reader
+		want error
+		says string // in the error
+		out  func(out []byte) bool
+	}{
+		{name: "while(1)", arg: []string{"spin"}, want: protocol.ErrTimeout, says: "1s", out: is("before\n")},
+		{name: "start function", wasm: assemble(onePage, nil, true, forever...), want: protocol.ErrTimeout},
+		{name: "output flood", arg: []string{"flood"}, want: protocol.ErrOutputTooLarge, says: "1048576 bytes", out: func(b []byte) bool { return len(b) == 1<<20 }},
+		{name: "input starvation", arg: []string{"upper"}, in: never, want: protocol.ErrTimeout},
+		{name: "recursion", arg: []string{"recurse"}, want: protocol.ErrExecution},
+		{name: "trap", arg: []string{"trap"}, want: protocol.ErrExecution, says: "unreachable", out: is("so far\n")},
+		{name: "sleep", arg: []string{"sleep", "60000"}, want: protocol.ErrTimeout},
+		{name: "read too much", arg: []string{"cat", "big"}, want: protocol.ErrResourceLimit, says: "read"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.in != nil && !live() {
+				t.Skip("this engine needs all of the input before the start: TestStarvedWithoutJSPI")
+			}
+			each(t, Options{Limits: Limits{Time: limit, Output: 1 << 20, Read: 1 << 20}}, func(t *testing.T, p *Pool) {
+				m := probe(t, p)
+				bad := m
+				if tt.wasm != nil {
+					bad = compile(t, p, tt.wasm)
+				}
+				cmd := p.Command(testContext(t), bad, "probe", tt.arg...)
+				cmd.Stdin = tt.in
+				cmd.FS = bigFile{}
+				began := time.Now()
+				out, err := cmd.Output()
+				took := time.Since(began)
+				if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.says) {
+					t.Errorf("%v, want %v with %q", err, tt.want, tt.says)
+				}
+				if tt.out != nil && !tt.out(out) {
+					t.Errorf("partial output of %d bytes: %.80q", len(out), out)
+				}
+				st := cmd.ProcessState.Stats()
+				t.Logf("answered after %v, by its own clock %v: %v", took, st.Duration, err)
+				if st.Output != int64(len(out)) {
+					t.Errorf("%+v with %d bytes of output", st, len(out))
+				}
+				if out, err := p.Command(testContext(t), m, "probe", "hello").Output(); err != nil {
+					t.Errorf("the next command: %q %v", out, err)
+				}
+			})
+		})
+	}
+}
+
+func is(s string) func([]byte) bool { return func(b []byte) bool { return string(b) == s } }
+
+// A module that asks for a page, or an element, more than it may have fails there exactly.
+func TestMemoryAndTableAreExact(t *testing.T) {
+	each(t, Options{Limits: Limits{Memory: 100 * wasmbin.PageSize, Table: 77}}, func(t *testing.T, p *Pool) {
+		m := compile(t, p, assemble(onePage, nil, false, growMemory...))
+		for pages, limit := range map[int]int64{100: 0, 99: 99 * wasmbin.PageSize, 98: 99*wasmbin.PageSize - 1, 1: 1 * wasmbin.PageSize} {
+			cmd := p.Command(testContext(t), m, "grow")
+			cmd.Limits.Memory = limit
+			_ = cmd.Run()
+			if got := cmd.ProcessState.ExitCode(); got != pages || cmd.ProcessState.Stats().Memory != int64(pages)*wasmbin.PageSize {
+				t.Errorf("limit %d: it got %d pages, want %d; %+v", limit, got, pages, cmd.ProcessState.Stats())
+			}
+		}
+		m = compile(t, p, assemble(onePage, []byte{0, 1}, false, growTable...))
+		for n, limit := range map[int]int{77: 0, 76: 76, 1: 1} {
+			cmd := p.Command(testContext(t), m, "grow")
+			cmd.Limits.Table = limit
+			_ = cmd.Run()
+			if got := cmd.ProcessState.ExitCode(); got != n {
+				t.Errorf("limit %d: it got %d elements, want %d", limit, got, n)
+			}
+		}
+		out, err := p.Command(testContext(t), probe(t, p), "probe", "grow").Output()
+		if n, _ := strconv.Atoi(strings.TrimSpace(string(out))); err != nil || n != 100 {
+			t.Errorf("C got %q pages, want 100: %v", out, err)
+		}
+	})
+}
+
+// With the maximum as the module declares it nothing stops the growth: what Lower is for.
+func TestMemoryWithoutLowering(t *testing.T) {
+	p := newTestPool(t, Options{Limits: Limits{Memory: 100 * wasmbin.PageSize}})
+	m := compile(t, p, assemble(onePage, nil, false, growMemory...))
+	for _, v := range m.variants {
+		code, err := jsx.FromBytes(assemble([]byte{1, 1, 200, 1}, nil, false, growMemory...))
+		must(t, err)
+		v.impl.code = code
+		v.id = int(p.impl.modules.Add(1))
+	}
+	cmd := p.Command(testContext(t), m, "grow")
+	_ = cmd.Run()
+	if got := cmd.ProcessState.ExitCode(); got != 200 {
+		t.Errorf("an unlowered module got %d pages, want its own 200", got)
+	}
+}
+
+func TestBadModules(t *testing.T) {
+	good := assemble(onePage, nil, false)
+	each(t, Options{}, func(t *testing.T, p *Pool) {
+		for name, tt := range map[string]struct {
+			wasm []byte
+			want error
+			says string
+		}{
+			"empty":        {nil, protocol.ErrInvalidParams, "0 bytes"},
+			"text":         {[]byte("#!/bin/sh\necho"), protocol.ErrInvalidParams, "does not begin"},
+			"truncated":    {good[:len(good)-3], protocol.ErrInvalidParams, "cut off"},
+			"bad code":     {assemble(onePage, nil, false, 0x6a), protocol.ErrInvalidParams, "the browser refuses"},
+			"4 GB":         {assemble(append([]byte{0}, leb(65536)...), nil, false), protocol.ErrResourceLimit, "65536 pages"},
+			"big table":    {assemble(onePage, append([]byte{0}, leb(1<<20)...), false), protocol.ErrResourceLimit, "1048576 elements"},
+			"preview 0":    {bytes.Replace(good, []byte("wasi_snapshot_preview1"), []byte("wasi_unstable\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 1), protocol.ErrInvalidParams, ""},
+			"no such call": {bytes.Replace(good, []byte("proc_exit"), []byte("proc_fork"), 1), protocol.ErrInvalidParams, "proc_fork"},
+			"too large":    {make([]byte, MaxModule+1), protocol.ErrResourceLimit, "limit"},
+		} {
+			_, err := p.Compile(testContext(t), tt.wasm)
+			if !errors.Is(err, tt.want) && name != "preview 0" || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("%s: %v, want %v with %q", name, err, tt.want, tt.says)
+			}
+		}
+		if err := p.Command(testContext(t), compile(t, p, good), "good").Run(); err != nil {
+			t.Errorf("after them: %v", err)
+		}
+		foreign := bytes.Replace(good, []byte("wasi_snapshot_preview1"), []byte("some_module_of_22_char"), 1)
+		if err := p.Command(testContext(t), compile(t, p, foreign), "x").Run(); !errors.Is(err, protocol.ErrInvalidParams) || !strings.Contains(err.Error(), "nobody provides") {
+			t.Errorf("an import nobody provides: %v", err)
+		}
+	})
+}
+
+func TestContextAndPoolEnds(t *testing.T) {
+	jsxtest.Check(t)
+	each(t, Options{}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		ctx, cancel := context.WithCancel(testContext(t))
+		cmd := p.Command(ctx, m, "probe", "spin")
+		must(t, cmd.Start())
+		time.Sleep(50 * time.Millisecond)
+		cancel()
+		if err := cmd.Wait(); !errors.Is(err, context.Canceled) || !errors.Is(err, protocol.ErrAborted) {
+			t.Errorf("cancelled: %v", err)
+		}
+		if err := p.Command(ctx, m, "probe", "hello").Run(); !errors.Is(err, context.Canceled) {
+			t.Errorf("started with a context that had ended: %v", err)
+		}
+		ctx, cancel = context.WithTimeout(testContext(t), 100*time.Millisecond)
+		defer cancel()
+		if err := p.Command(ctx, m, "probe", "spin").Run(); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, protocol.ErrTimeout) {
+			t.Errorf("deadline: %v", err)
+		}
+		last := p.Command(testContext(t), m, "probe", "spin")
+		must(t, last.Start())
+		time.Sleep(50 * time.Millisecond)
+		p.Close()
+		if err := last.Wait(); !errors.Is(err, protocol.ErrAborted) {
+			t.Errorf("the pool was closed: %v", err)
+		}
+		if err := p.Command(testContext(t), m, "probe", "hello").Run(); err == nil {
+			t.Error("a closed pool runs commands")
+		}
+	})
+}
+
+// Eight at once on a pool of four: all end, in turns between their owners.
+func TestFairness(t *testing.T) {
+	each(t, Options{Max: 2, Queue: 40}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		var mu sync.Mutex
+		var order []string
+		var wg sync.WaitGroup
+		run := func(owner string, ms int) {
+			cmd := p.Command(testContext(t), m, "probe", "sleep", fmt.Sprint(ms))
+			cmd.Owner = owner
+			must(t, cmd.Start())
+			wg.Go(func() {
+				if err := cmd.Wait(); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, owner)
+				mu.Unlock()
+			})
+		}
+		for range 20 {
+			run("greedy", 20)
+		}
+		time.Sleep(10 * time.Millisecond)
+		run("late", 20)
+		wg.Wait()
+		at := strings.Index(strings.Join(order, " "), "late")
+		t.Logf("%v", order)
+		if before := strings.Count(strings.Join(order, " ")[:at], "greedy"); before > 8 {
+			t.Errorf("the late owner came after %d of the greedy one's", before)
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	each(t, Options{Max: 1, Queue: 2}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		var cmds []*Cmd
+		var err error
+		for range 10 {
+			cmd := p.Command(testContext(t), m, "probe", "sleep", "50")
+			if err = cmd.Start(); err != nil {
+				break
+			}
+			cmds = append(cmds, cmd)
+		}
+		if !errors.Is(err, ErrQueueFull) || !errors.Is(err, protocol.ErrResourceLimit) || len(cmds) < 3 || len(cmds) > 4 {
+			t.Errorf("%d commands were taken, then: %v", len(cmds), err)
+		}
+		for _, c := range cmds {
+			if err := c.Wait(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := p.Command(testContext(t), m, "probe", "exit", "0").Run(); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
+// Many commands leave nothing behind: 10,000 in a long test.
+func TestManyCommands(t *testing.T) {
+	n := 10_000
+	if testing.Short() {
+		n = 300
+	}
+	if s := os.Getenv("BAILEY_COMMANDS"); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	each(t, Options{Max: 4, Spare: 2}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		must(t, p.Command(testContext(t), m, "probe", "hello").Run())
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 30*time.Minute)
+		defer cancel()
+		began := time.Now()
+		var wg sync.WaitGroup
+		work := make(chan int)
+		for range 4 {
+			wg.Go(func() {
+				for i := range work {
+					cmd := p.Command(ctx, m, "probe", "write", fmt.Sprint("f", i), "x")
+					cmd.FS = newMemFS()
+					if out, err := cmd.CombinedOutput(); err != nil {
+						t.Errorf("%d: %v %s", i, err, out)
+						return
+					}
+				}
+			})
+		}
+		for i := range n {
+			work <- i
+		}
+		close(work)
+		wg.Wait()
+		st := p.Stats()
+		t.Logf("%d commands in %v, %v each; held %v; %+v", n, time.Since(began), time.Since(began)/time.Duration(n), jsx.Live(), st)
+		if live := jsx.Live(); live[jsx.Workers]+live[jsx.Frames] > 6 || live[jsx.Ports] > 20 || live[jsx.URLs] > 6 || live[jsx.Callbacks]+live[jsx.Listeners] > 60 || live[jsx.Timers] > 20 {
+			t.Errorf("held: %v", live)
+		}
+	})
+}
