@@ -73,7 +73,8 @@ func TestPoolSoak(t *testing.T) {
 	} else {
 		t.Logf("%d runs, %v each; the page's heap grew by %d bytes, frames %d, workers %d", n, took/time.Duration(n), grown, now.Frames, now.Workers)
 	}
-	if st := p.Stats(); st.Runs != n+warm || st.Kills != 0 || st.Lost != 0 || st.Busy != 0 {
+	// On a busy machine a frame may take too long to end idly, and is replaced.
+	if st := p.Stats(); st.Runs != n+warm || st.Kills > n/1000 || st.Lost != 0 || st.Busy != 0 {
 		t.Errorf("%+v", st)
 	}
 	p.Close()

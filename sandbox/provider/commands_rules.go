@@ -77,10 +77,10 @@ var commandRules = sync.OnceValue(func() []rule {
 			func(_ []string, p []done) string { return fenced("", p[0].out["output"]) })),
 		r(`calculate 6 * 7`, `(?:calculate|compute|what is|what's|evaluate) ([-+*/%(). \d]+)`, once(
 			func(m []string) []want { return one("code_run", obj{"code": "return " + m[1]}) },
-			func(_ []string, p []done) string { return fmt.Sprint(p[0].out["value"]) })),
+			func(_ []string, p []done) string { return codeSays(p[0].out) })),
 		r(`run JavaScript: return 1 + 1`, `(?:javascript|js|code)(?: code)?: (.+)`, once(
 			func(m []string) []want { return one("code_run", obj{"code": m[1]}) },
-			func(_ []string, p []done) string { return fmt.Sprint(p[0].out["value"]) })),
+			func(_ []string, p []done) string { return codeSays(p[0].out) })),
 		r(`fetch https://example.com`, `(?:fetch|download|get|open|read|load|browse)(?: the page)? (https?://\S+)`, once(
 			func(m []string) []want { return one("web_fetch", obj{"url": m[1]}) },
 			func(_ []string, p []done) string { return fmt.Sprint(p[0].out["content"]) })),
@@ -131,6 +131,17 @@ var commandRules = sync.OnceValue(func() []rule {
 			func(m []string, _ []done) string { return "Noted: " + m[1] + "." })),
 	}
 })
+
+// codeSays is what a run of code came to.
+func codeSays(out map[string]any) string {
+	if why, bad := out["error"]; bad {
+		return "The code failed:\n\n" + fenced("", why)
+	}
+	if v, ok := out["value"]; ok {
+		return fmt.Sprint(v)
+	}
+	return "It ran, and returned nothing."
+}
 
 func first(list ...string) string {
 	for _, s := range list {

@@ -1,0 +1,148 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// prompts shows one question of consent at a time.
+type prompts struct {
+	mu     sync.Mutex // held while one is shown
+	answer chan protocol.Answer
+}
+
+// listen makes the answers work, by mouse and by key.
+func (p *prompts) listen() {
+	p.answer = make(chan protocol.Answer)
+	for i, a := range []struct {
+		id     string
+		answer protocol.Answer
+	}{{"once", protocol.AnswerOnce}, {"session", protocol.AnswerSession}, {"project", protocol.AnswerProject}, {"reject", protocol.AnswerReject}} {
+		on(element(a.id), "click", func(js.Value) { p.give(a.answer) })
+		onKey(element("ask"), func(e js.Value) bool {
+			if e.Get("key").String() != fmt.Sprint(i+1) || e.Get("target").Get("id").String() == "why" || element(a.id).Get("disabled").Bool() {
+				return false
+			}
+			go p.give(a.answer)
+			return true
+		})
+	}
+	onKey(element("why"), func(e js.Value) bool {
+		if e.Get("key").String() != "Enter" {
+			return false
+		}
+		go p.give(protocol.AnswerReject)
+		return true
+	})
+}
+
+// give answers what is shown; if nothing is, it is dropped.
+func (p *prompts) give(a protocol.Answer) {
+	select {
+	case p.answer <- a:
+	default:
+	}
+}
+
+func (p *prompts) dismiss() { p.give(protocol.AnswerReject) }
+
+// Ask shows what calls would do, and waits for the person.
+func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
+	p := &a.prompts
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fill(q)
+	hide("ask", false)
+	before := document().Get("activeElement")
+	element("ask").Call("focus")
+	status("The assistant asks: " + element("ask-title").Get("textContent").String())
+	defer func() {
+		hide("ask", true)
+		if !before.IsNull() {
+			before.Call("focus")
+		}
+	}()
+	select {
+	case answer := <-p.answer:
+		replies := make([]sandbox.Reply, len(q.Requests))
+		for i := range replies {
+			replies[i] = sandbox.Reply{Answer: answer, Pattern: value("scope"), Reason: value("why")}
+			if len(q.Requests) > 1 { // each for its own subject
+				replies[i].Pattern = ""
+			}
+		}
+		return replies, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// fill shows a prompt.
+func fill(q sandbox.Prompt) {
+	title := "May the assistant " + q.Requests[0].Title + "?"
+	if n := len(q.Requests); n > 1 {
+		title = fmt.Sprintf("May the assistant do these %d things?", n)
+	}
+	element("ask-title").Set("textContent", title)
+	list := element("ask-list")
+	list.Call("replaceChildren")
+	var diff strings.Builder
+	destroys := false
+	for _, r := range q.Requests {
+		item, risk := create("li", ""), create("span", string(r.Risk)+" risk")
+		risk.Set("className", "risk "+string(r.Risk))
+		item.Call("append", risk, " · "+r.Title)
+		if r.Destroys {
+			item.Call("append", " · something is lost, and can be brought back by undo")
+		}
+		if r.Untrusted {
+			item.Call("append", " · the tool is not Bailey's own")
+		}
+		if r.Agent != "" {
+			item.Call("append", " · asked by "+r.Agent)
+		}
+		list.Call("append", item)
+		diff.WriteString(r.Diff)
+		destroys = destroys || r.Destroys
+	}
+	showDiff(element("ask-diff"), diff.String())
+	scope := element("scope")
+	scope.Call("replaceChildren")
+	option := func(text, value string) {
+		o := create("option", text)
+		o.Set("value", value)
+		scope.Call("append", o)
+	}
+	option("just this", "")
+	if len(q.Requests) == 1 {
+		for _, pattern := range q.Requests[0].Patterns {
+			option(pattern, pattern)
+		}
+	}
+	element("why").Set("value", "")
+}
+
+// question puts the model's own questions to the person.
+func (a *app) question(ctx context.Context, list []sandbox.Question) ([][]string, error) {
+	var out [][]string
+	for _, q := range list {
+		text := q.Question
+		for _, o := range q.Options {
+			text += "\n- " + o.Label
+		}
+		answer := js.Global().Call("prompt", text)
+		if answer.IsNull() {
+			return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "question", "", "the person did not answer")
+		}
+		out = append(out, []string{answer.String()})
+	}
+	return out, nil
+}

@@ -1,0 +1,126 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"syscall/js"
+)
+
+func document() js.Value          { return js.Global().Get("document") }
+func element(id string) js.Value  { return document().Call("getElementById", id) }
+func hide(id string, hidden bool) { element(id).Set("hidden", hidden) }
+func enable(id string, on bool)   { element(id).Set("disabled", !on) }
+func value(id string) string      { return element(id).Get("value").String() }
+
+func create(tag, text string) js.Value {
+	el := document().Call("createElement", tag)
+	el.Set("textContent", text)
+	return el
+}
+
+// on calls fn for each event, on a goroutine of its own: a callback must not wait.
+func on(target js.Value, event string, fn func(event js.Value)) {
+	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if event == "submit" {
+			args[0].Call("preventDefault")
+		}
+		go fn(args[0])
+		return nil
+	}))
+}
+
+// onKey calls fn for each key that is pressed; if it reports true, the key was its own.
+func onKey(target js.Value, fn func(event js.Value) bool) {
+	target.Call("addEventListener", "keydown", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		if fn(args[0]) {
+			args[0].Call("preventDefault")
+		}
+		return nil
+	}))
+}
+
+func each(list js.Value) []js.Value {
+	out := make([]js.Value, list.Length())
+	for i := range out {
+		out[i] = list.Index(i)
+	}
+	return out
+}
+
+func status(text string) {
+	element("status").Set("className", "")
+	element("status").Set("textContent", text)
+}
+
+// failed says what went wrong; a nil error is none.
+func failed(err error) bool {
+	if err == nil {
+		return false
+	}
+	element("status").Set("className", "bad")
+	element("status").Set("textContent", err.Error())
+	return true
+}
+
+// showDiff puts a unified difference into an element, a line an element.
+func showDiff(box js.Value, diff string) {
+	box.Call("replaceChildren")
+	for line := range strings.Lines(diff) {
+		kind := ""
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+			kind = "at"
+		case strings.HasPrefix(line, "+"):
+			kind = "add"
+		case strings.HasPrefix(line, "-"):
+			kind = "del"
+		}
+		span := create("span", line)
+		if kind != "" {
+			span.Set("className", kind)
+			span.Set("textContent", strings.TrimSuffix(line, "\n"))
+		}
+		box.Call("append", span)
+	}
+	box.Set("hidden", diff == "")
+}
+
+// tabs makes the tab list work by mouse and keyboard.
+func tabs() {
+	list := each(document().Call("querySelectorAll", "[role=tab]"))
+	choose := func(i int, focus bool) {
+		for k, tab := range list {
+			tab.Call("setAttribute", "aria-selected", fmt.Sprint(k == i))
+			tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[k == i])
+			hide(tab.Call("getAttribute", "aria-controls").String(), k != i)
+		}
+		if focus {
+			list[i].Call("focus")
+		}
+	}
+	for i, tab := range list {
+		on(tab, "click", func(js.Value) { choose(i, false) })
+		onKey(tab, func(e js.Value) bool {
+			step := map[string]int{"ArrowRight": 1, "ArrowLeft": len(list) - 1}[e.Get("key").String()]
+			if step == 0 {
+				return false
+			}
+			choose((i+step)%len(list), true)
+			return true
+		})
+	}
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 1e9:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}

@@ -1,0 +1,15 @@
+// Before anything else: the theme that was chosen, and a policy that narrows where
+// this page can reach to the one provider that was chosen. Only a reload widens it.
+(() => {
+  'use strict';
+  let kept = {};
+  try {
+    kept = JSON.parse(localStorage.getItem('bailey-files') ?? '{}');
+  } catch {}
+  if (kept.theme === 'dark' || kept.theme === 'light') document.documentElement.style.colorScheme = kept.theme;
+  const origin = typeof kept.origin === 'string' && /^https?:\/\/[a-z0-9.:-]+$/.test(kept.origin) ? ' ' + kept.origin : '';
+  const meta = document.createElement('meta');
+  meta.httpEquiv = 'Content-Security-Policy';
+  meta.content = "connect-src 'self'" + origin;
+  document.head.append(meta);
+})();

@@ -1,0 +1,177 @@
+package examples
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
+	t.Helper()
+	ctx := testContext(t)
+	p, err := b.Page(ctx, site+"files/")
+	must(t, err)
+	must(t, p.WaitFor(ctx, `!document.getElementById("send").disabled`))
+	return p
+}
+
+// say writes to the assistant, and sends it by the Enter key.
+func say(t *testing.T, p *e2e.Page, text string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.Click(ctx, "#text"))
+	must(t, p.Type(ctx, "#text", text))
+	must(t, p.Press(ctx, "Enter"))
+}
+
+// rested waits until the assistant is done.
+func rested(t *testing.T, p *e2e.Page) {
+	t.Helper()
+	must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("cards").children.length > 0`))
+}
+
+// asked waits for a question of consent.
+func asked(t *testing.T, p *e2e.Page) string {
+	t.Helper()
+	if err := p.WaitFor(testContext(t), `!document.getElementById("ask").hidden`); err != nil {
+		t.Fatalf("nothing is asked: %v; the page says %q and shows %s", err, eval[string](t, p, `document.getElementById("status").textContent`), cardsOf(t, p))
+	}
+	return eval[string](t, p, `document.getElementById("ask").innerText`)
+}
+
+const cards = `[...document.querySelectorAll("#cards li")].map((li) => li.className + " " + li.querySelector("b").textContent)`
+
+func cardsOf(t *testing.T, p *e2e.Page) string {
+	t.Helper()
+	return strings.Join(eval[[]string](t, p, cards), "\n")
+}
+
+func TestFilesLooks(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	for _, c := range []struct {
+		name          string
+		dark          bool
+		width, height int
+		say, tab      string
+	}{
+		{"welcome", false, 1400, 860, "", ""},
+		{"asks", false, 1400, 860, `add "one more" to notes/plan.md`, ""},
+		{"dark", true, 1400, 860, `search for TODO in notes`, ""},
+		{"shield", true, 1400, 860, "", "#tab-shield"},
+		{"settings", false, 1400, 860, "", "#tab-settings"},
+		{"undo", false, 1000, 800, "", "#tab-undo"},
+		{"narrow", false, 390, 844, `search for TODO in notes`, ""},
+		{"narrow-asks", true, 390, 844, `delete trip/packing.txt`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := testContext(t)
+			p := openFiles(t, b)
+			defer p.Close()
+			must(t, p.Viewport(ctx, c.width, c.height, 1))
+			must(t, p.Dark(ctx, c.dark))
+			if c.say != "" {
+				say(t, p, c.say)
+				if strings.HasSuffix(c.name, "asks") {
+					asked(t, p)
+				} else {
+					rested(t, p)
+				}
+			}
+			if c.tab != "" {
+				must(t, p.Click(ctx, c.tab))
+			}
+			noViolations(t, p)
+			if c.tab != "#tab-shield" { // where it tries what should be stopped
+				noErrors(t, p)
+			}
+			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
+			}
+			if *shots {
+				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/files/screenshots", c.name+".png")})
+				must(t, err)
+			}
+			if strings.HasSuffix(c.name, "asks") {
+				must(t, p.Press(ctx, "4"))
+				rested(t, p)
+				if got := cardsOf(t, p); !strings.Contains(got, "denied") {
+					t.Errorf("after no: %s", got)
+				}
+			}
+		})
+	}
+}
+
+// The first minute: reads, code, a way out that is closed, a change, its undo.
+func TestFilesTour(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	must(t, p.Click(ctx, "#tour"))
+	if got := asked(t, p); !strings.Contains(got, "write notes/plan.md") || !strings.Contains(got, "+- [ ] TODO take the umbrella") {
+		t.Errorf("it asks %q", got)
+	}
+	must(t, p.Press(ctx, "1"))
+	must(t, p.WaitFor(ctx, `!document.getElementById("ask").hidden || !document.getElementById("tour").disabled`))
+	for eval[bool](t, p, `!document.getElementById("ask").hidden`) { // the undo
+		must(t, p.Press(ctx, "1"))
+		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
+		must(t, p.WaitFor(ctx, `!document.getElementById("ask").hidden || !document.getElementById("tour").disabled`))
+	}
+	got := cardsOf(t, p)
+	for _, want := range []string{"done glob **", "done grep TODO", "done code_run const rows", "failed code_run const secret", "done write notes/plan.md", "done undo"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if n := eval[int](t, p, `document.querySelectorAll("#history li").length`); n < 2 {
+		t.Errorf("%d steps in the undo list", n)
+	}
+	noErrors(t, p)
+}
+
+// A reload in the middle of a question: nothing was changed, the conversation is there,
+// and goes on.
+func TestFilesReload(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	say(t, p, `delete trip/packing.txt`)
+	asked(t, p)
+	must(t, p.Reload(ctx))
+	must(t, p.WaitFor(ctx, `!document.getElementById("send").disabled`))
+	if eval[bool](t, p, `!document.getElementById("welcome").hidden`) {
+		t.Error("the conversation is gone")
+	}
+	say(t, p, "find packing.txt")
+	rested(t, p)
+	must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#cards pre")].some((e) => e.textContent.includes("trip/packing.txt"))`))
+}
+
+// What was allowed for the conversation isn't asked about again, and a No is heard.
+func TestFilesGrants(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	say(t, p, `add "first" to notes/plan.md`)
+	asked(t, p)
+	must(t, p.Press(ctx, "2"))
+	rested(t, p)
+	say(t, p, `add "second" to notes/plan.md`)
+	must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards .done").length === 4 || !document.getElementById("ask").hidden`))
+	if eval[bool](t, p, `!document.getElementById("ask").hidden`) {
+		t.Error("it asks again")
+	}
+	say(t, p, `delete notes/plan.md`)
+	asked(t, p)
+	must(t, p.Press(ctx, "4"))
+	rested(t, p)
+	if got := cardsOf(t, p); !strings.Contains(got, "denied delete") {
+		t.Error(got)
+	}
+	must(t, p.Click(ctx, "#tab-undo"))
+	must(t, p.Click(ctx, "#undo"))
+	must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("Took back")`))
+}
