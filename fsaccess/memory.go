@@ -341,6 +341,9 @@ func (m *memory) chmod(_ context.Context, name string, mode fs.FileMode) error {
 }
 
 func (m *memory) chtimes(_ context.Context, name string, _, mtime time.Time) error {
+	if mtime.IsZero() { // as in package os: it stays
+		return m.adjust(name, func(*memNode) {})
+	}
 	return m.adjust(name, func(n *memNode) { n.mtime = mtime })
 }
 
