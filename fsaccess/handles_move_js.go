@@ -23,16 +23,17 @@ func (h *handles) sweep(ctx context.Context, name string) bool {
 		return false
 	}
 	for _, n := range names {
-		if !isSwap(n) {
+		if !hiddenHere(n) {
 			return false
 		}
 	}
+	d, err := h.dir(ctx, name)
 	for _, n := range names {
-		if h.removeEntry(ctx, join(name, n), false) != nil {
-			return false
+		if err == nil {
+			_, err = await(ctx, d, "removeEntry", n)
 		}
 	}
-	return true
+	return err == nil
 }
 
 func (h *handles) removeAll(ctx context.Context, name string) error {
