@@ -145,7 +145,7 @@ func (h *handles) listSized(ctx context.Context, dir string) ([]Entry, error) {
 	}
 	kept := entries[:0]
 	for _, e := range entries {
-		if !isSwap(e.Name()) {
+		if !hiddenHere(e.Name()) {
 			kept = append(kept, e)
 		}
 	}

@@ -4,8 +4,6 @@ package fsaccess
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -276,10 +274,3 @@ func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) 
 type osFile struct{ *os.File }
 
 func (f *osFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
-
-// swapName makes a name that is not in use.
-func swapName() string {
-	var b [8]byte
-	rand.Read(b[:])
-	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
-}

@@ -57,7 +57,7 @@ func (e Error) Is(target error) bool {
 	case ErrDenied, ErrKind, ErrRevoked, ErrGesture:
 		return target == fs.ErrPermission || target == error(protocol.ErrCapabilityDenied)
 	case ErrConflict:
-		return target == error(protocol.ReasonStale)
+		return target == error(protocol.ReasonStale) || target == error(syscall.ESTALE)
 	case ErrBadName, errInvalid:
 		return target == fs.ErrInvalid || target == error(syscall.EINVAL)
 	case ErrQuota:

@@ -232,3 +232,19 @@ func (f faultyEager) readReplace(ctx context.Context, name string, data []byte, 
 	p.r, p.err = filled(r, err, data)
 	return fi, old, p, nil
 }
+
+func (f faultyEager) overlaps() bool { return true }
+
+func (f faultyEager) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+	if _, err := f.stat(ctx, name); !notExist(err) {
+		return f.faulty.replace(ctx, name, perm)
+	}
+	if err := f.act(func() error { return writeWhole(ctx, f.core, name, nil, perm) }); err != nil {
+		return nil, err
+	}
+	r, err := f.core.replace(ctx, name, perm)
+	if err != nil {
+		return nil, err
+	}
+	return &begunNew{faultyReplacement: faultyReplacement{replacement: r, f: f.faulty, name: name, perm: perm}, ctx: ctx}, nil
+}

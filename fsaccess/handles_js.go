@@ -114,12 +114,16 @@ func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error
 	}
 }
 
+// hiddenHere tells of swap files: ours, and Chromium's, which shows its own,
+// a.crswap beside a, in listings while a is written and after a tab was killed.
+func hiddenHere(base string) bool { return isSwap(base) || strings.HasSuffix(base, ".crswap") }
+
 // jsName is a path's last element, if it can cross to JavaScript: a mark of byte
 // order at the beginning of a string is lost on the way, so that "\ufeffa" would
-// open "a".
+// open "a". The names of Chromium's swap files are Chromium's.
 func jsName(name string) (string, error) {
 	base := baseOf(name)
-	if strings.HasPrefix(base, "\ufeff") {
+	if strings.HasPrefix(base, "\ufeff") || strings.HasSuffix(base, ".crswap") {
 		return "", ErrBadName
 	}
 	return base, nil
@@ -350,7 +354,7 @@ func (h *handles) readDir(ctx context.Context, name string) ([]fs.DirEntry, erro
 	}
 	out := make([]fs.DirEntry, 0, len(names))
 	for i, n := range names {
-		if isSwap(n) {
+		if hiddenHere(n) {
 			continue
 		}
 		e := dirEntry{line: Info{name: n, mode: 0o666}, ctx: ctx, h: h, path: join(name, n)}

@@ -2,12 +2,38 @@ package fsaccess
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 func (h *handles) remove(ctx context.Context, name string) error {
-	return h.removeEntry(ctx, name, false)
+	err := h.removeEntry(ctx, name, false)
+	if errors.Is(err, errNotEmpty) && h.sweep(ctx, name) {
+		err = h.removeEntry(ctx, name, false)
+	}
+	return err
+}
+
+// sweep removes swap files that a killed tab left in a folder that is otherwise
+// empty.
+func (h *handles) sweep(ctx context.Context, name string) bool {
+	_, names, _, err := h.children(ctx, name)
+	if err != nil {
+		return false
+	}
+	for _, n := range names {
+		if !hiddenHere(n) {
+			return false
+		}
+	}
+	d, err := h.dir(ctx, name)
+	for _, n := range names {
+		if err == nil {
+			_, err = await(ctx, d, "removeEntry", n)
+		}
+	}
+	return err == nil
 }
 
 func (h *handles) removeAll(ctx context.Context, name string) error {

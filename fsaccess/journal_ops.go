@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io/fs"
 	"os"
@@ -67,17 +68,50 @@ func (j *journal) samePath(a, b string) bool {
 }
 
 func (j *journal) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
-	r, err := j.core.replace(ctx, name, perm)
-	if err != nil {
+	r := &journalReplacement{j: j, name: name, at: name, perm: perm, hash: sha256.New()}
+	if _, err := j.core.stat(ctx, name); notExist(err) && showsNew(j.core) {
+		if err := needDir(ctx, j.core, parentOf(name)); err != nil {
+			return nil, err
+		}
+		r.at = join(parentOf(name), swapName())
+	}
+	var err error
+	r.replacement, err = j.core.replace(ctx, r.at, perm)
+	return r, err
+}
+
+// showsNew tells of a core that makes a new file, empty, when its content is
+// begun. That must not be before the record is there, so the content waits
+// under a hidden name.
+func showsNew(c core) bool {
+	o, ok := c.(overlapper)
+	return ok && o.overlaps() && !keepsFresh(c)
+}
+
+// grouped is a context whose changes are one step.
+func grouped(ctx context.Context) context.Context {
+	if g, _ := ctx.Value(groupKey{}).(*group); g != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, groupKey{}, new(group))
+}
+
+// make records an empty file and makes it. nil: it was there.
+func (j *journal) make(ctx context.Context, name string, perm fs.FileMode) (r *record, err error) {
+	if name, err = j.spelling(ctx, name); err != nil {
 		return nil, err
 	}
-	return &journalReplacement{replacement: r, j: j, name: name, perm: perm, hash: sha256.New()}, nil
+	if r, err = j.putRecord(ctx, "create", name, state{}, nil, fileState(nil, perm)); err != nil || r == nil {
+		return nil, err
+	}
+	return r, j.change(ctx, r, func() error { return writeWhole(context.WithoutCancel(ctx), j.core, name, nil, perm) })
 }
 
 type journalReplacement struct {
 	replacement
 	j    *journal
 	name string
+	at   string // where the content is until it is committed
 	perm fs.FileMode
 	hash hash.Hash
 	size int64
@@ -92,9 +126,29 @@ func (r *journalReplacement) Write(p []byte) (int, error) {
 
 func (r *journalReplacement) commit(ctx context.Context) error {
 	after := state{"file", hex.EncodeToString(r.hash.Sum(nil)), r.size, permOf(r.perm)}
-	return r.j.put(ctx, "write", r.name, after, func() error {
-		return r.replacement.commit(context.WithoutCancel(ctx))
+	if r.at == r.name {
+		return r.j.put(ctx, "write", r.name, after, func() error {
+			return r.replacement.commit(context.WithoutCancel(ctx))
+		})
+	}
+	if err := r.replacement.commit(ctx); err != nil {
+		return err
+	}
+	err := r.j.put(ctx, "write", r.name, after, func() error {
+		return r.j.core.rename(context.WithoutCancel(ctx), r.at, r.name)
 	})
+	if err != nil {
+		err = errors.Join(err, gone(r.j.core.remove(context.WithoutCancel(ctx), r.at)))
+	}
+	return err
+}
+
+// gone is the error of removing what need not be there.
+func gone(err error) error {
+	if notExist(err) {
+		return nil
+	}
+	return err
 }
 
 func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
@@ -114,13 +168,8 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 		}
 		return newFresh(asked(ctx, j.core), j, name, flag, perm), nil
 	case notExist(err) && flag&os.O_CREATE != 0:
-		if ctx.Value(groupKey{}) == nil {
-			// Making the file and filling it are one step for Undo.
-			ctx = context.WithValue(ctx, groupKey{}, new(group))
-		}
-		if err := j.put(ctx, "create", name, fileState(nil, perm), func() error {
-			return writeWhole(context.WithoutCancel(ctx), j.core, name, nil, perm)
-		}); err != nil {
+		ctx = grouped(ctx) // making the file and filling it are one step for Undo
+		if _, err := j.make(ctx, name, perm); err != nil {
 			return nil, err
 		}
 		if fi, err = j.core.stat(ctx, name); err != nil {

@@ -140,7 +140,10 @@ func (j *journal) settleMove(ctx context.Context, r *record, e effect, later []e
 			return err
 		}
 	}
-	moved, err := j.settleMoveAlone(ctx, r, e)
+	moved, err := j.begunAfterMove(ctx, e, later)
+	if err == nil && !moved {
+		moved, err = j.settleMoveAlone(ctx, r, e)
+	}
 	if err != nil || !moved || len(later) == 0 {
 		return err
 	}
@@ -148,6 +151,23 @@ func (j *journal) settleMove(ctx context.Context, r *record, e effect, later []e
 		return err
 	}
 	return j.forget(ctx, r)
+}
+
+// begunAfterMove reports whether the move has happened and a file that was to
+// come back under the old name was begun: a browser makes it empty first.
+func (j *journal) begunAfterMove(ctx context.Context, e effect, later []effect) (bool, error) {
+	for _, f := range later {
+		if !f.After.file() || f.After.Size == 0 || !f.Before.none() || !j.samePath(f.Path, e.From) {
+			continue
+		}
+		at, err := j.look(ctx, f.Path)
+		if err != nil || !at.file() || at.Size != 0 {
+			return false, err
+		}
+		to, err := j.look(ctx, e.Path)
+		return err == nil && to.file() && to.same(e.After), err
+	}
+	return false, nil
 }
 
 // holds reports whether all effects are there.

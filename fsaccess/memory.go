@@ -117,7 +117,9 @@ func (m *memory) readDir(_ context.Context, name string) ([]fs.DirEntry, error) 
 	}
 	list := make([]fs.DirEntry, 0, len(n.kids))
 	for _, k := range n.kids {
-		list = append(list, k.info(k.name))
+		if !isSwap(k.name) {
+			list = append(list, k.info(k.name))
+		}
 	}
 	sortEntries(list)
 	return list, nil
@@ -278,8 +280,10 @@ func (m *memory) remove(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if len(n.kids) > 0 {
-		return errNotEmpty
+	for _, k := range n.kids {
+		if !isSwap(k.name) { // what a dead program left hidden goes along
+			return errNotEmpty
+		}
 	}
 	m.drop(name, n)
 	return nil
@@ -341,6 +345,9 @@ func (m *memory) chmod(_ context.Context, name string, mode fs.FileMode) error {
 }
 
 func (m *memory) chtimes(_ context.Context, name string, _, mtime time.Time) error {
+	if mtime.IsZero() { // as in package os: it stays
+		return m.adjust(name, func(*memNode) {})
+	}
 	return m.adjust(name, func(n *memNode) { n.mtime = mtime })
 }
 

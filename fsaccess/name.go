@@ -1,6 +1,8 @@
 package fsaccess
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"io/fs"
 	"iter"
 	"path"
@@ -41,6 +43,13 @@ func foldEqual(a, b string) bool { return strings.EqualFold(a, b) }
 // Swap files are this package's own: they hold the next content of a file
 // until it takes the old one's place. They are hidden and cannot be named.
 const swapPrefix, swapSuffix = ".bailey-", ".swap"
+
+// swapName makes a name that is not in use.
+func swapName() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return swapPrefix + hex.EncodeToString(b[:]) + swapSuffix
+}
 
 func isSwap(base string) bool {
 	return strings.HasPrefix(base, swapPrefix) && strings.HasSuffix(base, swapSuffix)

@@ -339,3 +339,41 @@ func TestByteOrderMarkIsNoAlias(t *testing.T) {
 		t.Errorf("%q %v", b, err)
 	}
 }
+
+// A file that is being written has Chromium's swap file beside it, and a tab that
+// was killed leaves it: it is in no listing, has no name here, and goes with its
+// folder.
+func TestBrowserSwapIsHidden(t *testing.T) {
+	needOPFS(t)
+	ctx := context.Background()
+	f := opfs(t)
+	must(t, f.Mkdir("d", 0o755))
+	must(t, f.WriteFile("d/a", []byte("old"), 0o644))
+	r, err := f.c.replace(ctx, "d/a", 0o644)
+	must(t, err)
+	_, err = r.Write([]byte("new"))
+	must(t, err)
+	if g := tree(t, f); g != "./\nd/\nd/a \"old\"\n" {
+		t.Errorf("while it is written:\n%s", g)
+	}
+	for e, err := range Walk(ctx, f, ".", WalkOptions{}) {
+		must(t, err)
+		if e.Path != "d" && e.Path != "d/a" {
+			t.Errorf("the walk gives %s", e.Path)
+		}
+	}
+	must(t, r.commit(ctx))
+	// What a killed tab leaves: made past this package's names.
+	dir, err := f.c.(*handles).dir(ctx, "d")
+	must(t, err)
+	_, err = await(ctx, dir, "getFileHandle", "a.crswap", map[string]any{"create": true})
+	must(t, err)
+	if err := f.WriteFile("d/b.crswap", nil, 0o644); !errors.Is(err, ErrBadName) {
+		t.Errorf("a name of the browser's: %v", err)
+	}
+	must(t, f.Remove("d/a"))
+	if list, err := f.ReadDir("d"); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+	must(t, f.Remove("d"))
+}

@@ -126,9 +126,15 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	return a.use(f, name)
 }
 
-// useSample copies the sample into the origin's private file system, once.
+// useSample copies the sample into the origin's private file system, once. A
+// browser without one has it in memory, and is told so.
 func (a *app) useSample() error {
+	name := "Sample folder"
 	f, err := fsaccess.OPFS(a.ctx, "sample")
+	if errors.Is(err, errors.ErrUnsupported) {
+		name += " (in memory: gone with this page)"
+		f, err = fsaccess.NewMemory(fsaccess.MemoryOptions{}), nil
+	}
 	if err != nil {
 		return err
 	}
@@ -141,7 +147,7 @@ func (a *app) useSample() error {
 			return err
 		}
 	}
-	return a.use(f, "Sample folder")
+	return a.use(f, name)
 }
 
 // use puts the layers over a folder: for an upload a copy to work on, then the guard,
@@ -162,7 +168,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	policy := protocol.FSPolicy{AllowWrite: []protocol.Pattern{all}}
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	if a.overlay == nil {
+	if a.overlay == nil && f.Features().Source != "memory" {
 		if store, err = fsaccess.OPFS(a.ctx, "undo/"+fmt.Sprintf("%x", name)); err != nil {
 			return err
 		}

@@ -192,6 +192,9 @@ func (a *app) make(folder bool) error {
 func (a *app) export() error {
 	status("Packing…")
 	dir, err := fsaccess.OPFS(a.ctx, "export")
+	if errors.Is(err, errors.ErrUnsupported) {
+		dir, err = fsaccess.NewMemory(fsaccess.MemoryOptions{}), nil
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package wasifs_test
 
 import (
+	"encoding/binary"
 	"io"
 	"testing"
 	"testing/fstest"
@@ -113,5 +114,39 @@ func TestStreams(t *testing.T) {
 	}
 	if _, e := g.FdSeek(0, 0, SeekCur); e != ESPIPE {
 		t.Errorf("seek: %v", e)
+	}
+}
+
+type dirent struct {
+	name string
+	next uint64
+	ino  uint64
+	typ  Filetype
+}
+
+// readdir reads a folder as a libc does, with a buffer of some size.
+func readdir(f *FS, fd FD, size int) ([]dirent, Errno) {
+	var out []dirent
+	cookie := uint64(0)
+	for {
+		p := make([]byte, size)
+		n, e := f.FdReaddir(fd, p, cookie)
+		if e != ESUCCESS {
+			return out, e
+		}
+		full := n == size
+		for p = p[:n]; len(p) >= 24; {
+			d := dirent{next: binary.LittleEndian.Uint64(p), ino: binary.LittleEndian.Uint64(p[8:]), typ: Filetype(p[20])}
+			k := 24 + int(binary.LittleEndian.Uint32(p[16:]))
+			if k > len(p) {
+				break
+			}
+			d.name, p = string(p[24:k]), p[k:]
+			cookie = d.next
+			out = append(out, d)
+		}
+		if !full {
+			return out, ESUCCESS
+		}
 	}
 }
