@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -28,5 +29,13 @@ func BenchmarkCall(b *testing.B) {
 			}
 			b.Fatal(res.ErrorText)
 		}
+	}
+}
+
+// BenchmarkAudit is one line of the log.
+func BenchmarkAudit(b *testing.B) {
+	a := sandbox.NewAudit(nil)
+	for b.Loop() {
+		a.Note("something", time.Time{})
 	}
 }
