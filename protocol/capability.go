@@ -3,6 +3,7 @@ package protocol
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Capability is something that may be granted. The dot form is the one name;
@@ -69,8 +70,9 @@ type capability struct {
 	aliases []string
 }
 
-// capabilities is the table of all of them.
-func capabilities() []capability {
+// capabilities is the table of all of them. It is made once: each call of a tool
+// looks things up in it many times.
+var capabilities = sync.OnceValue(func() []capability {
 	return []capability{
 		{FSRead, RiskMedium, ScopePaths, "", []string{"fs:read"}},
 		{FSWrite, RiskHigh, ScopePaths, "", []string{"fs:write"}},
@@ -99,7 +101,7 @@ func capabilities() []capability {
 		{Geolocation, RiskHigh, ScopeNone, "", nil},
 		{Notifications, RiskLow, ScopeNone, "", nil},
 	}
-}
+})
 
 func find(c Capability) (capability, bool) {
 	for _, k := range capabilities() {
@@ -277,6 +279,19 @@ func (a Authority) Check(c Capability, subject string) error {
 		return Errorf(ErrCapabilityDenied, "use", string(c)+" on "+quote(subject), "outside what is granted")
 	}
 	return nil
+}
+
+// Empty reports whether a has nothing at all.
+func (a Authority) Empty() bool {
+	if len(a.layers) == 0 {
+		return true
+	}
+	for c := range a.layers[0] {
+		if a.Has(c) {
+			return false
+		}
+	}
+	return len(a.Capabilities()) == 0 // something implied may still be there
 }
 
 // Capabilities returns what a has for anything at all.

@@ -146,7 +146,7 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 			e.Decision.Rule = d.Rule
 		}
 	}
-	if len(authority.Capabilities()) == 0 {
+	if authority.Empty() {
 		add("capability", Need{}, protocol.Deny("the policy grants nothing at all"))
 		return e
 	}

@@ -3,8 +3,10 @@ package gate
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"regexp"
 
 	"github.com/bailey-go/bailey/fsaccess"
@@ -359,4 +361,34 @@ func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsa
 		}
 	}
 	return fsaccess.WithContext(ctx, fsaccess.Guard(f.fs, pol)), nil
+}
+
+// Append adds to a file, making it if need be. Nothing of what is there is told.
+func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) error {
+	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
+		return err
+	}
+	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	w, ok := file.(io.Writer)
+	if !ok {
+		file.Close()
+		return errors.ErrUnsupported
+	}
+	if _, err := w.Write(data); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// Covers is Check that takes no note: whether the permit is for n, or another is to be
+// asked for.
+func (p Permit) Covers(n policy.Need) bool {
+	if p.t == nil || p.t.over.Load() {
+		return false
+	}
+	return p.quiet(n) == nil
 }

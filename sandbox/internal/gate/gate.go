@@ -392,3 +392,11 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	}
 	return d.Err("call", p.Tool.ID)
 }
+
+// Adopt takes over the kept answers of another gate.
+func (g *Gate) Adopt(from *Gate) {
+	rules := from.Kept()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rules = rules
+}

@@ -1,0 +1,41 @@
+package sandbox_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// BenchmarkCall is what a call costs beside its work: schema, policy, permit, traces
+// and the audit log.
+func BenchmarkCall(b *testing.B) {
+	nothing := sandbox.Tool{Tool: protocol.Tool{ID: "nothing", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+			return []sandbox.Need{{Capability: protocol.FSRead, Subject: "a/b.txt"}}, nil
+		},
+		Run: func(context.Context, *sandbox.Call) (any, error) { return map[string]any{"done": true}, nil }}
+	h := build(b, parse(b, open), nil, nil, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), nothing)
+		o.Watch = &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}
+		o.OnTrace = nil
+	})
+	for b.Loop() {
+		if res := h.Call(context.Background(), "nothing", args{"path": "a/b.txt"}); res.Type != protocol.ResultOutput {
+			if res.Code == protocol.ErrCapabilityDenied { // the watchdog's rate, on a fast machine
+				continue
+			}
+			b.Fatal(res.ErrorText)
+		}
+	}
+}
+
+// BenchmarkAudit is one line of the log.
+func BenchmarkAudit(b *testing.B) {
+	a := sandbox.NewAudit(nil)
+	for b.Loop() {
+		a.Note("something", time.Time{})
+	}
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+)
+
+// Plan is a dry run: a box over a copy of the folder, in which the person is asked
+// about nothing that stays in the copy. What was done there is shown as a whole, and
+// one consent does it for real. Everything the policy denies is denied here too, and
+// what would reach outside of the folder (network, code) and would be asked about is
+// denied as well: a dry run of that is not one.
+type Plan struct {
+	// Box is where the dry run happens: call its tools, or run a session on it.
+	Box *Box
+
+	over    *fsaccess.Overlay
+	real    *Box
+	mu      sync.Mutex
+	asked   []Request
+	applied bool
+}
+
+// Plan begins a dry run.
+func (b *Box) Plan(ctx context.Context) (*Plan, error) {
+	if b.raw == nil {
+		return nil, protocol.Errorf(protocol.ErrSession, "plan", "", "there is no folder")
+	}
+	p := &Plan{real: b, over: fsaccess.NewOverlay(b.raw, fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 256 << 20}))}
+	o := b.o
+	o.FS, o.Audit, o.Ask = p.over, b.audit, b.o.Ask
+	dry, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	dry.defers = p.note
+	dry.gate.Adopt(b.gate)
+	p.Box = dry
+	return p, nil
+}
+
+// note takes down what would have been asked; only effects on the copy may go on.
+func (p *Plan) note(r Request) bool {
+	for _, n := range r.Needs {
+		if n.Capability != protocol.FSRead && n.Capability != protocol.FSWrite {
+			return false
+		}
+	}
+	if r.Untrusted || len(r.Needs) == 0 {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, r)
+	return true
+}
+
+// Changes are what applying the plan would do, by path.
+func (p *Plan) Changes(ctx context.Context) ([]fsaccess.FileChange, error) { return p.over.Diff(ctx) }
+
+// Diff shows all changes, as one unified diff.
+func (p *Plan) Diff(ctx context.Context) (string, error) {
+	changes, err := p.over.Diff(ctx)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, c := range changes {
+		switch {
+		case c.Dir && c.Kind == fsaccess.Added:
+			b.WriteString("new folder " + c.Path + "\n")
+		case c.Dir:
+			b.WriteString("deleted folder " + c.Path + " with all that is in it\n")
+		default:
+			text, err := p.over.DiffText(ctx, c.Path)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+		}
+	}
+	return b.String(), nil
+}
+
+// Apply asks the person once about the whole plan, and does it for real if they agree:
+// one step for undo. If a file was changed since by somebody else, nothing is done and
+// the error is a [*fsaccess.ConflictError]. A plan is applied once.
+func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
+	p.mu.Lock()
+	if p.applied {
+		p.mu.Unlock()
+		return nil, protocol.Errorf(protocol.ErrSession, "plan", "", "the plan was applied, or refused; make another")
+	}
+	p.applied = true
+	p.mu.Unlock()
+	changes, err := p.over.Diff(ctx)
+	if err != nil || len(changes) == 0 {
+		return nil, err
+	}
+	diff, err := p.Diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Risk: protocol.RiskHigh, Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
+	for _, c := range changes {
+		n := Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
+		if c.Kind == fsaccess.Removed {
+			n.Op = protocol.OpRemove
+		}
+		r.Needs = append(r.Needs, n)
+		r.Destroys = r.Destroys || n.Destroys
+	}
+	passage := gate.Passage{Scope: p.real.root.gate, Call: r.Call, Tool: &protocol.Tool{ID: "plan"}, Needs: r.Needs}
+	if err := p.real.gate.Confirm(ctx, passage, r); err != nil {
+		return nil, err
+	}
+	p.real.audit.Note("plan "+r.Call+" was agreed to:\n"+diff, p.real.o.Now().UTC())
+	done, err := p.over.Apply(fsaccess.WithCause(ctx, r.Call))
+	return done, publicError("plan", err)
+}

@@ -1,0 +1,86 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+func TestPlanNeedsOneConsent(t *testing.T) {
+	files := map[string]string{"keep": "k", "old.tmp": "gone"}
+	for i := range 50 {
+		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
+	}
+	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), files)
+	ctx := context.Background()
+	p, err := h.Plan(ctx)
+	must(t, err)
+	for i := range 50 {
+		res := p.Box.Call(ctx, "move", args{"from": fmt.Sprintf("f%02d.txt", i), "to": fmt.Sprintf("sorted/f%02d.txt", i)})
+		must(t, sandbox.ErrorOf(res))
+	}
+	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "old.tmp"})))
+	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "index.md", "content": "# 50\n"})))
+	if res := p.Box.Call(ctx, "write", args{"path": ".mcp.json", "content": ""}); res.Code != protocol.ErrCapabilityDenied {
+		t.Errorf("a plan does what no policy opens: %+v", res)
+	}
+	if h.file(t, "f00.txt") != "0" || len(h.asker.Prompts()) != 0 {
+		t.Fatal("the dry run is wet")
+	}
+	done, err := p.Apply(ctx)
+	must(t, err)
+	if n := len(h.asker.Prompts()); n != 1 {
+		t.Errorf("%d prompts", n)
+	}
+	r := h.asker.Requests()[0]
+	if !r.Destroys || !strings.Contains(r.Diff, "# 50") || !strings.Contains(r.Diff, "sorted/f00.txt") {
+		t.Errorf("asked %+v", r.Title)
+	}
+	if len(done) < 100 || h.file(t, "sorted/f42.txt") != "42" || h.file(t, "index.md") != "# 50\n" {
+		t.Errorf("%d changes", len(done))
+	}
+	if _, err := p.Apply(ctx); !errors.Is(err, protocol.ErrSession) {
+		t.Errorf("applied twice: %v", err)
+	}
+	must(t, h.journal.Undo(ctx)) // one step
+	if h.file(t, "f42.txt") != "42" || h.file(t, "old.tmp") != "gone" {
+		t.Error("the plan is not one step for undo")
+	}
+}
+
+func TestPlanRefusedAndConflicting(t *testing.T) {
+	ctx := context.Background()
+	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Reason: "no"}, sandbox.Reply{Answer: protocol.AnswerOnce}), map[string]string{"a": "x"})
+	for range 2 {
+		p, err := h.Plan(ctx)
+		must(t, err)
+		must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "a"})))
+		if len(h.asker.Prompts()) == 1 {
+			h.mem.WriteFile("a", []byte("theirs"), 0o644)
+		}
+		_, err = p.Apply(ctx)
+		if second := len(h.asker.Prompts()) == 2; second != errors.Is(err, protocol.ReasonStale) || !second && !errors.Is(err, protocol.ReasonRejected) {
+			t.Errorf("applied: %v after %d prompts", err, len(h.asker.Prompts()))
+		}
+	}
+	if n := len(h.asker.Prompts()); n != 2 {
+		t.Errorf("%d prompts", n)
+	}
+	if h.file(t, "a") != "theirs" {
+		t.Errorf("a is %q", h.file(t, "a"))
+	}
+	nobody := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	p, err := nobody.Plan(ctx)
+	must(t, err)
+	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "a"})))
+	if _, err := p.Apply(ctx); !errors.Is(err, protocol.ErrCapabilityDenied) || nobody.file(t, "a") != "x" {
+		t.Errorf("headless: %v", err)
+	}
+}

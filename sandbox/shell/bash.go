@@ -1,0 +1,179 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/interp"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Options shape the tool. The zero value is the shell with its own commands.
+type Options struct {
+	// Runner has more commands, such as WASI modules. They get their input and output,
+	// and the folder to read if the policy and the person allow all of it.
+	Runner sandbox.CommandRunner
+	// Time is the limit of a script; default 60 s, at most 300 s. A call may ask for less.
+	Time time.Duration
+}
+
+// Bash is the tool bash.
+func Bash(o Options) sandbox.Tool {
+	if o.Time == 0 {
+		o.Time = 60 * time.Second
+	}
+	held := sandbox.Hold(o.Runner)
+	return sandbox.Tool{
+		Tool: protocol.Tool{ID: "bash", Time: o.Time,
+			Requires:    []protocol.Grant{{Capability: protocol.ShellRun}, {Capability: protocol.FSRead}, {Capability: protocol.FSWrite}},
+			Description: "Runs a shell script over the folder, which is /. Pipes, redirects, globs, loops, functions and here-documents work; the commands are " + strings.Join(Commands(), ", ") + ". timeout is in milliseconds.",
+			Parameters:  `{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":65536},"timeout":{"type":"integer","minimum":1,"maximum":300000}},"required":["command"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+			f, err := parse(args(c).Command)
+			if err != nil {
+				return nil, err
+			}
+			out := []sandbox.Need{{Capability: protocol.ShellRun, Subject: "bash"}}
+			for _, name := range named(f) {
+				out = append(out, sandbox.Need{Capability: protocol.ShellRun, Subject: name})
+			}
+			return out, nil
+		},
+		Preview: func(_ context.Context, c *sandbox.Call) (string, string) {
+			return "run a shell script", args(c).Command
+		},
+		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
+			s := &shell{c: c, o: o, runner: held, cmds: commands()}
+			return s.run(ctx)
+		},
+		Text: "output",
+	}
+}
+
+type bashArgs struct {
+	Command string `json:"command"`
+	Timeout int    `json:"timeout"`
+}
+
+func args(c *sandbox.Call) (a bashArgs) {
+	_ = c.Bind(&a) // it fits the schema
+	return a
+}
+
+// shell is one run of a script.
+type shell struct {
+	c      *sandbox.Call
+	o      Options
+	runner sandbox.Held[sandbox.CommandRunner]
+	cmds   map[string]command
+	out    output
+}
+
+// output takes what all parts of a script write, in the order in which they do.
+type output struct {
+	mu   sync.Mutex
+	text []byte
+	lost bool
+}
+
+const maxOutput = 8 << 20
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if room := maxOutput - len(o.text); len(p) > room {
+		o.text, o.lost = append(o.text, p[:room]...), true
+		return len(p), nil
+	}
+	o.text = append(o.text, p...)
+	return len(p), nil
+}
+
+func (s *shell) run(ctx context.Context) (any, error) {
+	a := args(s.c)
+	f, err := parse(a.Command)
+	if err != nil {
+		return nil, err
+	}
+	if a.Timeout > 0 && time.Duration(a.Timeout)*time.Millisecond < s.o.Time {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(a.Timeout)*time.Millisecond, protocol.Errorf(protocol.ErrTimeout, "bash", "", "the script took longer than %d ms; what it did until then is done", a.Timeout))
+		defer stop()
+	}
+	r, err := interp.New(
+		interp.Env(expand.ListEnviron("PATH=/", "HOME=/", "LC_ALL=C", "UID=1000", "EUID=1000", "GID=1000")),
+		func(r *interp.Runner) error { r.Dir = "/"; return nil }, // interp.Dir would look for it on the host
+		interp.StdIO(strings.NewReader(""), &s.out, &s.out),
+		interp.CallHandler(s.call),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
+		interp.OpenHandler(s.open),
+		interp.StatHandler(s.stat),
+		interp.ReadDirHandler2(s.readDir),
+		interp.AccessHandler(s.access),
+	)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.ErrExecution, "bash", "", "the shell can't start: %v", err)
+	}
+	w := newWatched(ctx)
+	err = r.Run(w, f)
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if w.err() != nil {
+		return nil, w.err()
+	}
+	exit := 0
+	var status interp.ExitStatus
+	switch {
+	case errors.As(err, &status):
+		exit = int(status)
+	case err != nil:
+		return nil, denied(err)
+	}
+	s.out.mu.Lock()
+	defer s.out.mu.Unlock()
+	out := map[string]any{"output": strings.ToValidUTF8(string(s.out.text), "\uFFFD"), "exit_code": float64(exit)}
+	if s.out.lost {
+		out["note"] = "the output was longer than 8 MiB; the rest is lost"
+	}
+	return out, nil
+}
+
+// denied passes on the box's own errors, and tells of others in the shell's words.
+func denied(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return protocol.Errorf(protocol.ErrExecution, "bash", "", "%s", err.Error())
+}
+
+// resolve makes a path of the shell's one of the folder's.
+func resolve(dir, p string) string {
+	if !path.IsAbs(p) {
+		p = path.Join(dir, p)
+	}
+	p = strings.TrimPrefix(path.Clean("/"+p), "/")
+	if p == "" {
+		return "."
+	}
+	return p
+}
+
+// abs is a folder's path as the shell writes it.
+func abs(p string) string {
+	if p == "." {
+		return "/"
+	}
+	return "/" + p
+}
+
+var _ io.Writer = (*output)(nil)

@@ -1,0 +1,602 @@
+package shell
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"mvdan.cc/sh/v3/interp"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+type command func(t *task) int
+
+// commands is made at the first use.
+var commands = sync.OnceValue(func() map[string]command {
+	return map[string]command{
+		"cat": cat, "tac": tac, "rev": rev, "nl": nl, "head": head, "tail": tail, "wc": wc, "sort": sortLines, "uniq": uniq,
+		"cut": cut, "tr": tr, "tee": tee, "seq": seq, "basename": basename, "dirname": dirname, "sleep": sleep,
+		"grep": grep, "sed": sed, "find": find, "ls": ls, "mkdir": mkdir, "rmdir": rmdir, "rm": rm, "mv": mv, "cp": cp, "touch": touch,
+		"diff": diff, "xargs": xargs, "base64": base64Cmd, "date": date, "yes": yes,
+		"md5sum": sum(md5.New), "sha1sum": sum(sha1.New), "sha256sum": sum(sha256.New), "sha512sum": sum(sha512.New), "env": env, "xxd": xxd,
+	}
+})
+
+func cat(t *task) int {
+	o, files, ok := t.options("nAveut", "")
+	if !ok {
+		return 2
+	}
+	n := 0
+	return t.each(files, func(_ string, d []byte) int {
+		if !has(o, 'n') {
+			_, err := t.out.Write(d)
+			return failed(err)
+		}
+		for _, l := range lines(d) {
+			n++
+			fmt.Fprintf(t.out, "%6d\t%s\n", n, l)
+		}
+		return 0
+	})
+}
+
+func failed(err error) int {
+	if err != nil {
+		return 1
+	}
+	return 0
+}
+
+func tac(t *task) int {
+	d, code := t.all(t.args)
+	l := lines(d)
+	slices.Reverse(l)
+	return max(code, t.print(l))
+}
+
+func rev(t *task) int {
+	d, code := t.all(t.args)
+	l := lines(d)
+	for i := range l {
+		r := []rune(l[i])
+		slices.Reverse(r)
+		l[i] = string(r)
+	}
+	return max(code, t.print(l))
+}
+
+func nl(t *task) int {
+	_, files, ok := t.options("", "b")
+	if !ok {
+		return 2
+	}
+	d, code := t.all(files)
+	n := 0
+	for _, l := range lines(d) {
+		if l == "" {
+			fmt.Fprintln(t.out, "       ")
+			continue
+		}
+		n++
+		fmt.Fprintf(t.out, "%6d\t%s\n", n, l)
+	}
+	return code
+}
+
+func head(t *task) int { return part(t, false) }
+func tail(t *task) int { return part(t, true) }
+
+// part is head and tail.
+func part(t *task, end bool) int {
+	o, files, ok := t.options("q", "nc")
+	if !ok {
+		return 2
+	}
+	fromLine := end && strings.HasPrefix(o['n'], "+")
+	n, ok := t.number(o, 'n', 10)
+	if !ok {
+		return 2
+	}
+	return t.each(files, func(name string, d []byte) int {
+		if len(files) > 1 && !has(o, 'q') {
+			fmt.Fprintf(t.out, "==> %s <==\n", name)
+		}
+		if has(o, 'c') {
+			c, ok := t.number(o, 'c', 0)
+			if !ok {
+				return 2
+			}
+			c = min(max(c, 0), len(d))
+			if end {
+				d = d[len(d)-c:]
+			} else {
+				d = d[:c]
+			}
+			_, err := t.out.Write(d)
+			return failed(err)
+		}
+		l := bytes.SplitAfter(d, []byte("\n"))
+		if len(l[len(l)-1]) == 0 {
+			l = l[:len(l)-1]
+		}
+		switch {
+		case fromLine:
+			l = l[min(max(n-1, 0), len(l)):]
+		case end:
+			l = l[len(l)-min(abso(n), len(l)):]
+		case n < 0:
+			l = l[:max(len(l)+n, 0)]
+		default:
+			l = l[:min(n, len(l))]
+		}
+		_, err := t.out.Write(bytes.Join(l, nil))
+		return failed(err)
+	})
+}
+
+func abso(n int) int { return max(n, -n) }
+
+func wc(t *task) int {
+	o, files, ok := t.options("lwcm", "")
+	if !ok {
+		return 2
+	}
+	if len(o) == 0 {
+		o = map[byte]string{'l': "", 'w': "", 'c': ""}
+	}
+	var total [4]int
+	one := len(files) == 0 && len(o) == 1
+	show := func(n [4]int, name string) {
+		var out []string
+		for i, c := range []byte("lwmc") {
+			if has(o, c) {
+				out = append(out, strconv.Itoa(n[i]))
+			}
+		}
+		line := strings.Join(out, " ")
+		if !one && len(files) != 1 || len(out) > 1 {
+			line = ""
+			for _, v := range out {
+				line += fmt.Sprintf("%7s", v) + " "
+			}
+			line = strings.TrimSuffix(line, " ")
+		}
+		if name != "-" && name != "" {
+			line += " " + name
+		}
+		fmt.Fprintln(t.out, line)
+	}
+	code := t.each(files, func(name string, d []byte) int {
+		n := [4]int{bytes.Count(d, []byte("\n")), len(bytes.Fields(d)), len([]rune(string(d))), len(d)}
+		for i := range total {
+			total[i] += n[i]
+		}
+		show(n, name)
+		return 0
+	})
+	if len(files) > 1 {
+		show(total, "total")
+	}
+	return code
+}
+
+func tee(t *task) int {
+	o, files, ok := t.options("a", "")
+	if !ok {
+		return 2
+	}
+	d, err := t.read("-")
+	if err != nil {
+		return 1
+	}
+	code := 0
+	for _, f := range files {
+		if err := t.write(f, d, has(o, 'a')); err != nil {
+			code = t.fail("%s: %s", f, short(err))
+		}
+	}
+	_, _ = t.out.Write(d)
+	return code
+}
+
+// write replaces a file, or adds to it.
+func (t *task) write(name string, d []byte, add bool) error {
+	w, err := t.s.create(t.ctx, resolve(t.dir, name), add)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(d); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func seq(t *task) int {
+	o, rest, ok := t.options("w", "s")
+	if !ok || len(rest) < 1 || len(rest) > 3 {
+		return 2
+	}
+	var n [3]int
+	for i, r := range rest {
+		v, err := strconv.Atoi(r)
+		if err != nil {
+			return t.fail("%q is not a whole number", r)
+		}
+		n[i] = v
+	}
+	first, step, last := 1, 1, n[0]
+	switch len(rest) {
+	case 2:
+		first, last = n[0], n[1]
+	case 3:
+		first, step, last = n[0], n[1], n[2]
+	}
+	if step == 0 || (last-first)/step > 1_000_000 {
+		return t.fail("more than 1,000,000 numbers")
+	}
+	var out []string
+	for i := first; step > 0 && i <= last || step < 0 && i >= last; i += step {
+		out = append(out, strconv.Itoa(i))
+	}
+	if sep, ok := o['s']; ok {
+		out = []string{strings.Join(out, sep)}
+	}
+	return t.print(out)
+}
+
+func basename(t *task) int {
+	if len(t.args) == 0 {
+		return t.fail("missing operand")
+	}
+	b := path.Base(t.args[0])
+	if len(t.args) > 1 && b != t.args[1] {
+		b = strings.TrimSuffix(b, t.args[1])
+	}
+	return t.print([]string{b})
+}
+
+func dirname(t *task) int {
+	var out []string
+	for _, a := range t.args {
+		out = append(out, path.Dir(strings.TrimRight(a, "/")))
+	}
+	return t.print(out)
+}
+
+func sleep(t *task) int {
+	if len(t.args) != 1 {
+		return 2
+	}
+	n, err := strconv.ParseFloat(strings.TrimSuffix(t.args[0], "s"), 64)
+	if err != nil || !(n >= 0 && n < 1000) {
+		return t.fail("%q is not a time", t.args[0])
+	}
+	timer := time.NewTimer(time.Duration(n * float64(time.Second)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return 0
+	case <-t.ctx.Done():
+		return 130
+	}
+}
+
+func base64Cmd(t *task) int {
+	o, files, ok := t.options("d", "w")
+	if !ok {
+		return 2
+	}
+	d, code := t.all(files)
+	if has(o, 'd') {
+		out, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(d)), ""))
+		if err != nil {
+			return t.fail("invalid input")
+		}
+		_, _ = t.out.Write(out)
+		return code
+	}
+	width, ok := t.number(o, 'w', 76)
+	if !ok {
+		return 2
+	}
+	text := base64.StdEncoding.EncodeToString(d)
+	for width > 0 && len(text) > width {
+		fmt.Fprintln(t.out, text[:width])
+		text = text[width:]
+	}
+	if text != "" {
+		fmt.Fprint(t.out, text)
+		if width > 0 {
+			fmt.Fprintln(t.out)
+		}
+	}
+	return code
+}
+
+func sum(make func() hash.Hash) command {
+	return func(t *task) int {
+		return t.each(t.args, func(name string, d []byte) int {
+			h := make()
+			h.Write(d)
+			fmt.Fprintf(t.out, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), name)
+			return 0
+		})
+	}
+}
+
+func xxd(t *task) int {
+	o, files, ok := t.options("p", "")
+	if !ok {
+		return 2
+	}
+	d, code := t.all(files)
+	if has(o, 'p') {
+		for ; len(d) > 0; d = d[min(len(d), 30):] {
+			fmt.Fprintln(t.out, hex.EncodeToString(d[:min(len(d), 30)]))
+		}
+		return code
+	}
+	for i := 0; i < len(d); i += 16 {
+		row := d[i:min(i+16, len(d))]
+		var hexs, text strings.Builder
+		for j, c := range row {
+			fmt.Fprintf(&hexs, "%02x", c)
+			if j%2 == 1 {
+				hexs.WriteByte(' ')
+			}
+			if c < 32 || c > 126 {
+				c = '.'
+			}
+			text.WriteByte(c)
+		}
+		fmt.Fprintf(t.out, "%08x: %-40s %s\n", i, strings.TrimRight(hexs.String(), " "), text.String())
+	}
+	return code
+}
+
+func env(t *task) int {
+	if len(t.args) > 0 {
+		return t.fail("only the script's own variables are there; set them in the script")
+	}
+	for name, v := range interp.HandlerCtx(t.ctx).Env.Each {
+		if v.Exported {
+			fmt.Fprintf(t.out, "%s=%s\n", name, v.Str)
+		}
+	}
+	return 0
+}
+
+func date(t *task) int {
+	o, rest, ok := t.options("u", "d")
+	if !ok || has(o, 'd') {
+		return t.fail("only +FORMAT and -u are known")
+	}
+	now := time.Now().UTC()
+	if len(rest) == 0 {
+		return t.print([]string{now.Format("Mon Jan _2 15:04:05 MST 2006")})
+	}
+	r := strings.NewReplacer("%Y", now.Format("2006"), "%m", now.Format("01"), "%d", now.Format("02"), "%H", now.Format("15"), "%M", now.Format("04"),
+		"%S", now.Format("05"), "%F", now.Format("2006-01-02"), "%T", now.Format("15:04:05"), "%s", strconv.FormatInt(now.Unix(), 10), "%%", "%")
+	return t.print([]string{r.Replace(strings.TrimPrefix(rest[0], "+"))})
+}
+
+func yes(t *task) int {
+	word := "y"
+	if len(t.args) > 0 {
+		word = strings.Join(t.args, " ")
+	}
+	for range 100_000 { // who reads a little of it closes the pipe
+		if t.ctx.Err() != nil {
+			return 130
+		}
+		if _, err := io.WriteString(t.out, word+"\n"); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+func mkdir(t *task) int {
+	o, rest, ok := t.options("pv", "m")
+	if !ok {
+		return 2
+	}
+	return t.paths(rest, func(p string) error {
+		permit, err := t.s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: p})
+		if err != nil {
+			return err
+		}
+		if _, err := t.s.c.FS.Stat(t.ctx, permit, p); err == nil && !has(o, 'p') {
+			return fs.ErrExist
+		}
+		return t.s.c.FS.Mkdir(t.ctx, permit, p)
+	})
+}
+
+// paths does something to each path and tells what fails.
+func (t *task) paths(names []string, do func(p string) error) int {
+	if len(names) == 0 {
+		return t.fail("missing operand")
+	}
+	code := 0
+	for _, n := range names {
+		if err := do(resolve(t.dir, n)); err != nil {
+			code = t.fail("%s: %s", n, short(err))
+		}
+	}
+	return code
+}
+
+func (s *shell) removal(t *task, p string, all bool) error {
+	n := sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: p, Tree: all, Destroys: true}
+	permit, err := s.c.Need(t.ctx, n)
+	if err != nil {
+		return err
+	}
+	if _, err := s.c.FS.Stat(t.ctx, permit, p); err != nil {
+		return err
+	}
+	return s.c.FS.Remove(t.ctx, permit, p, all)
+}
+
+func rmdir(t *task) int {
+	return t.paths(t.args, func(p string) error { return t.s.removal(t, p, false) })
+}
+
+func rm(t *task) int {
+	o, rest, ok := t.options("rRfdv", "")
+	if !ok {
+		return 2
+	}
+	if len(rest) == 0 && has(o, 'f') {
+		return 0
+	}
+	all := has(o, 'r') || has(o, 'R')
+	return t.paths(rest, func(p string) error {
+		if p == "." {
+			return errors.New("refusing to remove the folder itself")
+		}
+		fi, err := t.s.stat(t.ctx, abs(p), true)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && has(o, 'f'):
+			return nil
+		case err == nil && fi.IsDir() && !all:
+			return errors.New("Is a directory")
+		}
+		err = t.s.removal(t, p, all)
+		if has(o, 'f') && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+}
+
+func mv(t *task) int { return transfer(t, false) }
+func cp(t *task) int { return transfer(t, true) }
+
+// transfer is mv and cp.
+func transfer(t *task, keep bool) int {
+	o, rest, ok := t.options("rRafnvp", "")
+	if !ok || len(rest) < 2 {
+		if ok {
+			t.errorf("missing operand")
+		}
+		return 2
+	}
+	to := resolve(t.dir, rest[len(rest)-1])
+	fi, err := t.s.stat(t.ctx, abs(to), true)
+	dir := err == nil && fi.IsDir()
+	if len(rest) > 2 && !dir {
+		return t.fail("%s: Not a directory", rest[len(rest)-1])
+	}
+	return t.paths(rest[:len(rest)-1], func(from string) error {
+		at := to
+		if dir {
+			at = path.Join(to, path.Base(from))
+		}
+		if has(o, 'n') {
+			if _, err := t.s.stat(t.ctx, abs(at), true); err == nil {
+				return nil
+			}
+		}
+		if !keep {
+			return t.s.rename(t, from, at)
+		}
+		return t.s.copy(t, from, at, has(o, 'r') || has(o, 'R') || has(o, 'a'))
+	})
+}
+
+func (s *shell) rename(t *task, from, to string) error {
+	permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: from, Tree: true},
+		sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: to, Tree: true, Replaces: true})
+	if err != nil {
+		return err
+	}
+	return s.c.FS.Rename(t.ctx, permit, from, to)
+}
+
+func (s *shell) copy(t *task, from, to string, all bool) error {
+	fi, err := s.stat(t.ctx, abs(from), true)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() {
+		data, err := s.readFile(t.ctx, from)
+		if err != nil {
+			return err
+		}
+		return t.write(abs(to), data, false)
+	}
+	if !all {
+		return errors.New("-r not specified; omitting directory")
+	}
+	list, err := s.walk(t, from)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		at := to + e.Path[len(from):]
+		if e.Dir {
+			permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: at})
+			if err != nil {
+				return err
+			}
+			if err := s.c.FS.Mkdir(t.ctx, permit, at); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.copy(t, e.Path, at, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk lists all below a folder.
+func (s *shell) walk(t *task, root string) ([]fsaccess.Entry, error) {
+	permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSRead, Subject: root, Tree: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []fsaccess.Entry
+	for e, err := range s.c.FS.Walk(t.ctx, permit, root, fsaccess.WalkOptions{Limit: 200_000}) {
+		if err != nil {
+			return out, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+func touch(t *task) int {
+	_, rest, ok := t.options("c", "")
+	if !ok {
+		return 2
+	}
+	return t.paths(rest, func(p string) error {
+		if _, err := t.s.stat(t.ctx, abs(p), true); err == nil {
+			return nil // times can't be set everywhere
+		}
+		return t.write(abs(p), nil, false)
+	})
+}

@@ -1,0 +1,324 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// maxVars is how many bytes all variables of a script may have together.
+const maxVars = 1 << 20
+
+// call sees each command before it runs. It looks at the size of the variables, and
+// sends to our own commands the builtins that would ask the host.
+func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
+	hc := interp.HandlerCtx(ctx)
+	size := 0
+	for name, v := range hc.Env.Each {
+		size += len(name) + len(v.Str)
+		for _, e := range v.List {
+			size += len(e) + 8
+		}
+		for k, e := range v.Map {
+			size += len(k) + len(e) + 8
+		}
+	}
+	if size > maxVars {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "the script's variables have more than %d bytes; use files or pipes", maxVars)
+	}
+	switch args[0] {
+	case tickName:
+		return []string{":"}, nil
+	case "pwd":
+		return []string{"pwd"}, nil
+	case "type", "which", "hash":
+		return append([]string{whichName}, args[1:]...), nil
+	case "command":
+		if len(args) > 1 && (args[1] == "-v" || args[1] == "-V") {
+			return append([]string{whichName}, args[2:]...), nil
+		}
+	}
+	return args, nil
+}
+
+// exec runs a command that is neither a function nor a builtin.
+func (s *shell) exec(ctx context.Context, args []string) error {
+	hc := interp.HandlerCtx(ctx)
+	name := args[0]
+	if name == whichName {
+		return status(which(s, hc, args[1:]))
+	}
+	t := &task{s: s, ctx: ctx, dir: hc.Dir, in: hc.Stdin, out: hc.Stdout, err: hc.Stderr, args: args[1:], name: name}
+	f, ours := s.cmds[name]
+	if !ours && !s.hasRunner(name) {
+		t.errorf("command not found")
+		return interp.ExitStatus(127)
+	}
+	if err := s.may(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: name}); err != nil {
+		t.errorf("%s", err)
+		return interp.ExitStatus(126)
+	}
+	if !ours {
+		return s.external(ctx, t)
+	}
+	if in, ok := t.in.(io.Reader); !ok || in == nil {
+		t.in = strings.NewReader("")
+	}
+	return status(f(t))
+}
+
+func status(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return interp.ExitStatus(uint8(code))
+}
+
+func (s *shell) hasRunner(name string) bool {
+	if s.o.Runner == nil {
+		return false
+	}
+	for _, c := range s.o.Runner.Commands() {
+		if c == name {
+			return true
+		}
+	}
+	return false
+}
+
+// external runs a command of the runner. It reads the folder if all of it may be read.
+func (s *shell) external(ctx context.Context, t *task) error {
+	p, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true})
+	if err != nil {
+		t.errorf("%s", err)
+		return interp.ExitStatus(126)
+	}
+	runner, err := s.runner.Use(p, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name})
+	if err != nil {
+		return err
+	}
+	view, err := s.c.FS.View(ctx, p, []string{"."}, nil)
+	if err != nil {
+		return err
+	}
+	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, FS: view})
+	if err != nil {
+		t.errorf("%s", protocol.Public(err).Message)
+		return interp.ExitStatus(126)
+	}
+	return status(code)
+}
+
+// may reports why something may not be done; what the script's first consent covers
+// is not asked about again.
+func (s *shell) may(ctx context.Context, n sandbox.Need) error {
+	if s.c.Permit.Covers(n) {
+		return nil
+	}
+	_, err := s.c.Need(ctx, n)
+	return err
+}
+
+func reading(p string) sandbox.Need { return sandbox.Need{Capability: protocol.FSRead, Subject: p} }
+
+func writing(p string) sandbox.Need {
+	return sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}
+}
+
+// readFile reads a file through the gate. p is the folder's path.
+func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
+	permit, err := s.c.Need(ctx, reading(p))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
+	}
+	data, _, err := s.c.FS.Read(ctx, permit, p)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
+	}
+	return data, nil
+}
+
+// short is an error as a command says it.
+func short(err error) error {
+	for _, known := range []struct {
+		is   error
+		text string
+	}{{fs.ErrNotExist, "No such file or directory"}, {protocol.ErrCapabilityDenied, "Permission denied"}, {fs.ErrPermission, "Permission denied"}, {fs.ErrExist, "File exists"}} {
+		if errors.Is(err, known.is) {
+			if known.is == fs.ErrNotExist || known.is == fs.ErrExist {
+				return said{known.text, known.is}
+			}
+			return said{known.text + " (" + protocol.Public(err).Message + ")", fs.ErrPermission}
+		}
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// said is an error with the words that a shell has for it.
+type said struct {
+	text string
+	is   error
+}
+
+func (e said) Error() string { return e.text }
+func (e said) Unwrap() error { return e.is }
+
+// open is for redirects.
+func (s *shell) open(ctx context.Context, name string, flag int, _ os.FileMode) (io.ReadWriteCloser, error) {
+	if name == "/dev/null" {
+		return null{}, nil
+	}
+	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	if flag&(os.O_WRONLY|os.O_RDWR) == 0 {
+		data, err := s.readFile(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		return &reader{bytes.NewReader(data)}, nil
+	}
+	return s.create(ctx, p, flag&os.O_APPEND != 0)
+}
+
+// create asks at once, and writes at Close. What is replaced is lost, and is asked about
+// as that.
+func (s *shell) create(ctx context.Context, p string, add bool) (*writer, error) {
+	fail := func(err error) (*writer, error) {
+		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
+	}
+	n := writing(p)
+	n.Replaces = !add
+	permit, err := s.c.Need(ctx, n)
+	if err != nil {
+		return fail(err)
+	}
+	w := &writer{s: s, ctx: ctx, p: p, permit: permit, want: fsaccess.AnyVersion, add: add}
+	fi, err := s.c.FS.Stat(ctx, permit, p)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.want = fsaccess.Absent
+	case err != nil:
+		return fail(err)
+	case fi.IsDir():
+		return fail(errors.New("Is a directory"))
+	}
+	return w, nil
+}
+
+type null struct{}
+
+func (null) Read([]byte) (int, error)    { return 0, io.EOF }
+func (null) Write(p []byte) (int, error) { return len(p), nil }
+func (null) Close() error                { return nil }
+
+type reader struct{ *bytes.Reader }
+
+func (reader) Write([]byte) (int, error) { return 0, fs.ErrPermission }
+func (reader) Close() error              { return nil }
+
+// writer gathers what is written to a file.
+type writer struct {
+	s      *shell
+	ctx    context.Context
+	p      string
+	permit sandbox.Permit
+	want   fsaccess.Version
+	add    bool
+	buf    bytes.Buffer
+	closed bool
+}
+
+const maxFile = 64 << 20
+
+func (w *writer) Read([]byte) (int, error) { return 0, fs.ErrPermission }
+
+func (w *writer) Write(p []byte) (int, error) {
+	if w.buf.Len()+len(p) > maxFile {
+		return 0, protocol.Errorf(protocol.ErrResourceLimit, "write", abs(w.p), "a script may write %d bytes to one file", maxFile)
+	}
+	return w.buf.Write(p)
+}
+
+func (w *writer) Close() error {
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	var err error
+	if w.add {
+		err = w.s.c.FS.Append(w.ctx, w.permit, w.p, w.buf.Bytes())
+	} else {
+		_, err = w.s.c.FS.Write(w.ctx, w.permit, w.p, w.buf.Bytes(), w.want)
+	}
+	if err != nil {
+		_, _ = io.WriteString(&w.s.out, "bash: "+abs(w.p)+": "+short(err).Error()+"\n")
+	}
+	return err
+}
+
+func (s *shell) stat(ctx context.Context, name string, _ bool) (fs.FileInfo, error) {
+	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	permit, err := s.c.Need(ctx, reading(p))
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: short(err)}
+	}
+	return s.c.FS.Stat(ctx, permit, p)
+}
+
+func (s *shell) access(ctx context.Context, name string, mode interp.AccessMode) error {
+	fi, err := s.stat(ctx, name, true)
+	if err != nil {
+		return err
+	}
+	if mode&interp.AccessExec != 0 && !fi.IsDir() && fi.Mode()&0o111 == 0 {
+		return fs.ErrPermission
+	}
+	return nil
+}
+
+func (s *shell) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	list, err := s.list(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	var out []fs.DirEntry
+	for _, e := range list {
+		out = append(out, entry{e})
+	}
+	return out, nil
+}
+
+func (s *shell) list(ctx context.Context, p string) ([]fsaccess.Entry, error) {
+	permit, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
+	}
+	return s.c.FS.List(ctx, permit, p)
+}
+
+// entry is a listing's line as io/fs has it.
+type entry struct{ e fsaccess.Entry }
+
+func (e entry) Name() string { return e.e.Name() }
+func (e entry) IsDir() bool  { return e.e.Dir }
+func (e entry) Type() fs.FileMode {
+	if e.e.Dir {
+		return fs.ModeDir
+	}
+	return 0
+}
+func (e entry) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }

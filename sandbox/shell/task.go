@@ -1,0 +1,182 @@
+package shell
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/interp"
+)
+
+// task is one run of a command.
+type task struct {
+	s    *shell
+	ctx  context.Context
+	dir  string
+	name string
+	args []string // without the name
+	in   io.Reader
+	out  io.Writer
+	err  io.Writer
+}
+
+func (t *task) errorf(format string, args ...any) {
+	fmt.Fprintf(t.err, t.name+": "+format+"\n", args...)
+}
+
+// fail says what went wrong and is the exit code for it.
+func (t *task) fail(format string, args ...any) int {
+	t.errorf(format, args...)
+	return 1
+}
+
+// options parts the flags from the rest: letters without an argument in plain, with one
+// in valued. The last of a letter counts. "--" ends the flags.
+func (t *task) options(plain, valued string) (opts map[byte]string, rest []string, ok bool) {
+	opts = map[byte]string{}
+	args := t.args
+	for len(args) > 0 {
+		a := args[0]
+		if a == "--" {
+			return opts, args[1:], true
+		}
+		if len(a) < 2 || a[0] != '-' || a[1] == '-' && len(a) > 2 {
+			if strings.HasPrefix(a, "--") {
+				t.errorf("unknown option %s", a)
+				return nil, nil, false
+			}
+			break
+		}
+		args = args[1:]
+		for i := 1; i < len(a); i++ {
+			c := a[i]
+			switch {
+			case strings.IndexByte(plain, c) >= 0:
+				opts[c] = "true"
+			case strings.IndexByte(valued, c) >= 0:
+				v := a[i+1:]
+				if v == "" {
+					if len(args) == 0 {
+						t.errorf("option -%c needs a value", c)
+						return nil, nil, false
+					}
+					v, args = args[0], args[1:]
+				}
+				opts[c] = v
+				i = len(a)
+			case i == 1 && c >= '0' && c <= '9' && strings.IndexByte(valued, 'n') >= 0 && strings.Trim(a[1:], "0123456789") == "":
+				opts['n'] = a[1:]
+				i = len(a)
+			default:
+				t.errorf("unknown option -%c", c)
+				return nil, nil, false
+			}
+		}
+	}
+	return opts, args, true
+}
+
+func has(o map[byte]string, c byte) bool { _, ok := o[c]; return ok }
+
+// number is an option's whole number.
+func (t *task) number(o map[byte]string, c byte, standard int) (int, bool) {
+	text, ok := o[c]
+	if !ok {
+		return standard, true
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.errorf("%s is not a number", strconv.Quote(text))
+		return 0, false
+	}
+	return n, true
+}
+
+// read is the content of a file; "-" is the input.
+func (t *task) read(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(io.LimitReader(t.in, maxFile))
+	}
+	return t.s.readFile(t.ctx, resolve(t.dir, name))
+}
+
+// each reads all files, or the input if there are none, and hands them on. What can't
+// be read is told, and makes the code 1.
+func (t *task) each(files []string, do func(name string, data []byte) int) int {
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	code := 0
+	for _, name := range files {
+		data, err := t.read(name)
+		if err != nil {
+			code = t.fail("%s: %s", name, short(err))
+			continue
+		}
+		if c := do(name, data); c > code {
+			code = c
+		}
+	}
+	return code
+}
+
+// all is the content of all files, one behind another.
+func (t *task) all(files []string) (data []byte, code int) {
+	code = t.each(files, func(_ string, d []byte) int { data = append(data, d...); return 0 })
+	return data, code
+}
+
+// lines are a text's lines without their ends.
+func lines(data []byte) []string {
+	if len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}
+
+// print writes lines.
+func (t *task) print(list []string) int {
+	w := bufio.NewWriter(t.out)
+	for _, l := range list {
+		w.WriteString(l)
+		w.WriteByte('\n')
+	}
+	if w.Flush() != nil {
+		return 1
+	}
+	return 0
+}
+
+const whichName = "\x00which"
+
+// which says of names what they are.
+func which(s *shell, hc interp.HandlerContext, names []string) int {
+	code := 0
+	for _, n := range names {
+		if strings.HasPrefix(n, "-") {
+			continue
+		}
+		if s.cmds[n] != nil || interp.IsBuiltin(n) || s.hasRunner(n) {
+			fmt.Fprintln(hc.Stdout, n)
+			continue
+		}
+		code = 1
+	}
+	return code
+}
+
+func known(name string) bool { _, ok := commands()[name]; return ok }
+
+// Commands lists the commands there are beside the shell's own builtins.
+func Commands() []string {
+	var out []string
+	for name := range commands() {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
