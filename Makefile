@@ -9,7 +9,7 @@ WASM    := GOOS=js GOARCH=wasm
 BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := internal/browsertest fsaccess/conformance
+NESTED  := internal/browsertest fsaccess/conformance worker/tools
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
@@ -45,7 +45,7 @@ test-native: ## the tests that need no browser
 	$(GO) test ./...
 
 .PHONY: test-chromium
-test-chromium: $(RUNNER) ## the same packages and those that need a browser, in Chromium
+test-chromium: $(RUNNER) testwasm ## the same packages and those that need a browser, in Chromium
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) $(PAGE)
 
 .PHONY: test-e2e
@@ -53,7 +53,7 @@ test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the e
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -count=1 ./...) || exit 1; fi; done
 
 .PHONY: browsers
-browsers: $(RUNNER) ## the browser tests in Firefox ESR and WebKitGTK
+browsers: $(RUNNER) testwasm ## the browser tests in Firefox ESR and WebKitGTK
 	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
 	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
 	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
@@ -74,7 +74,7 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	    else echo "$$out"; exit 1; fi; }
 
 .PHONY: bench
-bench: node_modules $(RUNNER) ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
+bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
 	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
 
 .PHONY: leaklab
@@ -83,7 +83,7 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
 
 .PHONY: soak
-soak: $(RUNNER) ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
+soak: $(RUNNER) testwasm ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
@@ -100,7 +100,25 @@ newest: ## the tests against the newest goldmark, bluemonday and x/net (meant fo
 	$(GO) test -modfile=build/newest.mod ./iframe/... ./internal/frame/...
 
 .PHONY: tools
-tools: $(RUNNER) $(BIN)/wasm_exec node_modules ## build the runner and the build command, install the development packages
+tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm ## build the runner, the build command and the starter tools, install the development packages
+	cd worker/tools && $(GO) run . $(CURDIR)/build/tools
+
+# C programs for the tests and benches of package worker, and one of Go's.
+TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/gowasi.wasm
+
+.PHONY: testwasm
+testwasm: $(TESTWASM) ## build the WASI programs that the tests run
+
+build/testwasm/gowasi.wasm: worker/testdata/gowasi/main.go
+	@mkdir -p $(@D)
+	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -o $@ ./worker/testdata/gowasi
+
+build/testwasm/%.wasm: worker/testdata/%.c
+	@mkdir -p $(@D)
+	@test -e /usr/include/wasm32-wasi/wasi/api.h && command -v clang >/dev/null && command -v wasm-ld >/dev/null || \
+	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq --no-install-recommends clang lld wasi-libc libclang-rt-dev-wasm32; \
+	  else echo "clang for WASI is missing (Debian: apt-get install clang lld wasi-libc libclang-rt-dev-wasm32)"; exit 1; fi; }
+	clang --target=wasm32-wasi -O1 -Wall -Wno-unused -Wno-infinite-recursion -o $@ $<
 
 .PHONY: $(RUNNER)
 $(RUNNER):

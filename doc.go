@@ -6,6 +6,8 @@
 //     document behind two walls.
 //   - [github.com/bailey-go/bailey/iframe/markdown] turns Markdown into HTML
 //     that only its sanitiser can make, all at once or as it streams in.
+//   - [github.com/bailey-go/bailey/worker] runs WebAssembly programs as commands
+//     that can be killed.
 //   - [github.com/bailey-go/bailey/wasm_exec] builds a Go program into a page
 //     that starts well, and serves it with the headers that hold it.
 //

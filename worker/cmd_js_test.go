@@ -151,13 +151,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestKill(t *testing.T) {
 	jsxtest.Check(t)
 	each(t, Options{Limits: Limits{Time: 500 * time.Millisecond}}, func(t *testing.T, p *Pool) {

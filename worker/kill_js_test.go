@@ -45,7 +45,7 @@ func TestRunaways(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.in != nil && !live() {
-				t.Skip("this engine needs all of the input before the start: TestStarvedWithoutJSPI")
+				t.Skip("this engine needs all of the input before the start: TestWithoutJSPI")
 			}
 			each(t, Options{Limits: Limits{Time: limit, Output: 1 << 20, Read: 1 << 20}}, func(t *testing.T, p *Pool) {
 				m := probe(t, p)

@@ -99,35 +99,37 @@ func (c change) same() (bool, error) {
 		// Somebody else may have made the same folder. What stood there as a file
 		// was checked when it was removed.
 		info, err := fs.Stat(c.m.fsys, c.name)
-		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), missing(err)
+		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), refusal(err)
 	case frame.WasmRemoveDir:
 		info, err := fs.Stat(c.m.fsys, c.name)
-		return err == nil && info.IsDir(), missing(err)
+		return err == nil && info.IsDir(), refusal(err)
 	case frame.WasmRename:
 		if _, err := fs.Stat(c.m.fsys, c.to); !errors.Is(err, fs.ErrNotExist) {
-			return false, err
+			return false, refusal(err)
 		}
 	}
 	if !was || base.dir { // a new file, or one where a folder went away
 		_, err := fs.Stat(c.m.fsys, c.name)
-		return base.dir || errors.Is(err, fs.ErrNotExist), missing(err)
+		return base.dir || errors.Is(err, fs.ErrNotExist), refusal(err)
 	}
 	info, err := fs.Stat(c.m.fsys, c.name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != base.size {
-		return false, missing(err)
+		return false, refusal(err)
 	}
 	if !base.known {
 		return info.ModTime().Equal(base.mtime), nil
 	}
 	now, err := fs.ReadFile(c.m.fsys, c.name)
-	return bytes.Equal(now, base.data), missing(err)
+	return bytes.Equal(now, base.data), refusal(err)
 }
 
-func missing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// refusal is an error that has to be told: a policy that says no. Everything else that
+// keeps a name from being looked at is somebody else's change.
+func refusal(err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return err
 	}
-	return err
+	return nil
 }
 
 func (c change) do(fsys WriteFS) error {

@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"errors"
+
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
@@ -16,6 +18,9 @@ func (p *Pool) spawn(s *Slot) error {
 		return err
 	}
 	if s.worker, err = policy.NewWorker(trust.AuthoredScriptURL(url), map[string]any{"name": "bailey-broker"}); err != nil {
+		if errors.Is(err, jsx.ErrSecurity) { // WebKit throws what others report as an event
+			return p.opts.Blocked()
+		}
 		return err
 	}
 	if _, err := s.scope.Add(func() { _, _ = jsx.Call(s.worker, "terminate") }); err != nil {

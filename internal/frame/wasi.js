@@ -95,8 +95,8 @@ const baileyWasi = (config, host, tree, suspends) => {
   const step = BigInt(config.resolution), fake = config.time !== undefined;
   let faked = 0n;
   const began = performance.now();
-  /** Nanoseconds since the start. */
-  const since = () => (fake ? (faked += step) : (BigInt(Math.round((performance.now() - began) * 1e6)) / step) * step);
+  /** Nanoseconds since a second, or a step, before the start: Go gives up at a time of zero. */
+  const since = () => (fake ? (faked += step) : ((BigInt(Math.round((performance.now() - began) * 1e6)) + (step > 1000000000n ? step : 1000000000n)) / step) * step);
   /** Nanoseconds since 1970. */
   const real = () => (fake ? BigInt(config.time) + since() : (BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e3)) * 1000n / step) * step);
   const now = () => Number(real() / 1000n) / 1000;

@@ -67,7 +67,8 @@ const baileyRun = (/** @type {any} */ scope) => {
           if (held && held.fd === fd && held.n + b.length > BIG) flush();
         }
         if (held && held.fd !== fd) flush();
-        if (!held && (++pieces <= BURST || b.length >= CHUNK)) emit(fd, b);
+        if (!b.length) flush();
+        else if (!held && (++pieces <= BURST || b.length >= CHUNK)) emit(fd, b);
         else {
           held ??= { fd, bytes: new Uint8Array(CHUNK), n: 0 };
           while (b.length && held) {

@@ -87,6 +87,9 @@ var suites = []suite{
 	{"page.", runPage},
 	{"enclave.", runEnclave},
 	{"fs.", runFolders},
+	{"worker.", runWorker},
+	{"wasi.", runWorker},
+	{"pool.", runWorker},
 }
 
 func suiteNames() []string {

@@ -64,6 +64,7 @@ func main() {
 	documents(api, renderer)
 	enclaves(api)
 	folders(api)
+	workers(api)
 	js.Global().Call("baileyReady", api)
 	select {}
 }
