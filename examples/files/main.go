@@ -20,6 +20,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
 //go:embed sample
@@ -185,7 +186,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.work, a.name = fsaccess.NewJournal(work, store), name
 	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: sessions,
-		Tools: append(sandbox.Standard(), sandbox.CodeRun(a)), OnTrace: func(protocol.TraceEvent) {},
+		Tools: append(sandbox.Standard(), sandbox.CodeRun(a), shell.Bash(shell.Options{})), OnTrace: func(protocol.TraceEvent) {},
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
@@ -54,10 +55,10 @@ func stopped(text string) {
 }
 
 // stops shows what the box stopped since it was last asked.
-func (a *app) stops() {
-	list, _ := a.box.Violations()
+func (a *app) stops(box *sandbox.Box) {
+	list, _ := box.Violations()
 	for _, v := range list {
 		stopped(fmt.Sprintf("%s: %s %s", v.Layer, v.Tool, v.Detail))
 	}
-	a.box.ClearViolations()
+	box.ClearViolations()
 }

@@ -240,7 +240,6 @@ func (a *app) send(text string) {
 func (a *app) answer(text string) {
 	a.mu.Lock()
 	model, err := a.kept.model()
-	s := a.session
 	a.mu.Unlock()
 	if failed(err) {
 		return
@@ -261,11 +260,20 @@ func (a *app) answer(text string) {
 		}
 	}()
 	a.said(text)
+	if element("plan").Get("checked").Bool() {
+		failed(a.planned(ctx, model, text))
+		return
+	}
+	a.loop(ctx, a.box, a.session, model, text)
+}
+
+// loop has the model answer in a session of a box.
+func (a *app) loop(ctx context.Context, box *sandbox.Box, s *sandbox.Session, model sandbox.Model, text string) {
 	if _, err := s.Say(ctx, text); failed(err) {
 		return
 	}
 	ended := "Done"
-	for c, err := range a.box.Run(ctx, s, model, sandbox.RunOptions{}) {
+	for c, err := range box.Run(ctx, s, model, sandbox.RunOptions{}) {
 		if failed(err) {
 			a.section("Assistant").write("**That did not work.** " + escape(err.Error()))
 			return
@@ -276,7 +284,38 @@ func (a *app) answer(text string) {
 		a.chunk(c)
 	}
 	status(ended)
-	a.stops()
+	a.stops(box)
+}
+
+// planned has the model work on a copy, and asks once about all that came of it. The
+// conversation goes on in the copy's box, and comes back.
+func (a *app) planned(ctx context.Context, model sandbox.Model, text string) error {
+	plan, err := a.box.Plan(ctx)
+	if err != nil {
+		return err
+	}
+	id := a.session.ID()
+	a.session.Close()
+	s, err := plan.Box.OpenSession(ctx, id)
+	if err == nil {
+		a.session = s
+		a.loop(ctx, plan.Box, s, model, text)
+		s.Close()
+	}
+	back, again := a.box.OpenSession(a.ctx, id)
+	if again != nil {
+		return again
+	}
+	a.session = back
+	if err != nil {
+		return err
+	}
+	done, err := plan.Apply(ctx)
+	if err != nil {
+		return err
+	}
+	status(fmt.Sprintf("The plan was carried out: %d changes, one step for undo.", len(done)))
+	return nil
 }
 
 // chunk shows a piece of the stream.

@@ -132,6 +132,31 @@ func TestFilesTour(t *testing.T) {
 	noErrors(t, p)
 }
 
+// A plan is made on a copy, shown as a whole, and asked about once; a shell's commands go
+// through the same gate.
+func TestFilesPlan(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	must(t, p.Click(ctx, "#plan"))
+	say(t, p, `organise the files by type`)
+	if got := asked(t, p); !strings.Contains(got, "carry out the plan") || !strings.Contains(got, "hours.csv") {
+		t.Errorf("it asks %q", got)
+	}
+	must(t, p.Press(ctx, "1"))
+	must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("The plan was carried out")`))
+	must(t, p.Click(ctx, "#plan"))
+	say(t, p, `run "cat csv/hours.csv | wc -l"`)
+	must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li:last-child.done").length === 1 && document.getElementById("stop").hidden`))
+	if got := cardsOf(t, p); !strings.Contains(got, "done bash") {
+		t.Error(got)
+	}
+	must(t, p.Click(ctx, "#tab-undo"))
+	must(t, p.Click(ctx, "#undo")) // one step for the plan
+	must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("Took back")`))
+	must(t, p.WaitFor(ctx, `[...document.querySelectorAll(".row")].some((r) => r.dataset.path === "hours.csv")`))
+}
+
 // A reload in the middle of a question: nothing was changed, the conversation is there,
 // and goes on.
 func TestFilesReload(t *testing.T) {

@@ -92,7 +92,9 @@ func testContext(t *testing.T) context.Context {
 
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
-	b, err := e2e.Launch(testContext(t), o)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // its life
+	t.Cleanup(cancel)
+	b, err := e2e.Launch(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}
