@@ -265,10 +265,18 @@ const writePiece = 8 << 20
 
 func settled(ctx context.Context, promise jsx.Value) error {
 	_, err := jsx.Await(ctx, promise)
-	if err != nil {
-		if cerr := context.Cause(ctx); cerr != nil {
-			return cerr
-		}
+	if err == nil {
+		return nil
+	}
+	if cerr := context.Cause(ctx); cerr != nil {
+		return cerr
+	}
+	var e *jsx.Error
+	if errors.As(err, &e) && jsx.Code(e.Name) == jsx.ErrAborted {
+		// Nobody aborted it. Chromium stops reading a write that the quota
+		// ends, and sometimes says that first ("Failed to write data to data
+		// pipe").
+		return ErrQuota
 	}
 	return webErr(err)
 }

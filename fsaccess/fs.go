@@ -46,7 +46,11 @@ type FS interface {
 // the standard library does; every file of this package is a File.
 //
 // Where [Features.Staged] holds, what is written becomes visible to others at
-// Sync or Close, all at once; until then only this handle sees it.
+// Sync or Close, all at once; until then only this handle sees it. Below a
+// [Guard] that is so for a new file itself: it is made with its content.
+// Elsewhere, in a folder of the operating system and in a Worker's
+// origin-private file system, a write is there at once, and a crash in the
+// middle leaves the file as far as it was written.
 type File interface {
 	fs.ReadDirFile
 	io.Writer

@@ -3,9 +3,7 @@ package fsaccess
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
 
@@ -206,51 +204,6 @@ func (h *handles) asWritten(ctx context.Context, name string, fi Info) (Info, er
 	return now, errors.Join(err, v.drop())
 }
 
-func (h *handles) readFile(ctx context.Context, name string) ([]byte, error) {
-	_, f, err := h.file(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	if v := h.live.find(name); v != nil {
-		return h.readLive(ctx, name, v)
-	}
-	return readBlob(ctx, f)
-}
-
-func (h *handles) readLive(ctx context.Context, name string, v *live) ([]byte, error) {
-	f := &liveFile{ctx: ctx, v: v, path: name, byName: func() (File, error) { return h.openBlob(ctx, name) }}
-	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if fi.Size() > maxBlob {
-		return nil, ErrTooLarge
-	}
-	data := make([]byte, fi.Size())
-	n, err := f.ReadAt(data, 0)
-	if err == io.EOF {
-		err = nil
-	}
-	return data[:n], err
-}
-
-// readBlob copies a whole blob over: one promise and one copy.
-func readBlob(ctx context.Context, b jsx.Value) ([]byte, error) {
-	size, err := numberOf(b, "size")
-	if err != nil {
-		return nil, err
-	}
-	if size > maxBlob {
-		return nil, ErrTooLarge
-	}
-	buf, err := await(ctx, b, "arrayBuffer")
-	if err != nil {
-		return nil, err
-	}
-	return jsx.Bytes(buf, int(size))
-}
-
 // maxBlob is how much of a file is held in memory at once. Larger ones are read
 // through a handle.
 const maxBlob = 1 << 30
@@ -365,93 +318,6 @@ func (h *handles) readDir(ctx context.Context, name string) ([]fs.DirEntry, erro
 	}
 	sortEntries(out)
 	return out, nil
-}
-
-func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
-	if h.mode == ReadOnly && (writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0) {
-		return nil, ErrReadOnly
-	}
-	_, f, err := h.file(ctx, name)
-	switch {
-	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
-		return nil, errExist
-	case errors.Is(err, errIsDir):
-		if flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL {
-			return nil, errExist
-		}
-		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
-			return nil, errIsDir
-		}
-		return &dirFile{info: dirInfoOf(name), list: func() ([]fs.DirEntry, error) { return h.readDir(ctx, name) }}, nil
-	case notExist(err) && flag&os.O_CREATE != 0:
-		if err := h.create(ctx, name); err != nil {
-			return nil, err
-		}
-		if _, f, err = h.file(ctx, name); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, err
-	}
-	fi, err := fileInfo(name, f)
-	if err != nil {
-		return nil, err
-	}
-	if h.live != nil && writable(flag) {
-		return h.live.newFile(ctx, name, flag, fi.mtime, func() (File, error) { return h.openBlob(ctx, name) })
-	}
-	if !writable(flag) {
-		if flag&os.O_TRUNC != 0 && fi.size > 0 {
-			if err := writeWhole(ctx, h, name, nil, perm); err != nil {
-				return nil, err
-			}
-			return h.open(ctx, name, os.O_RDONLY, 0)
-		}
-		if v := h.live.find(name); v != nil {
-			return &liveFile{ctx: ctx, v: v, path: name, flag: flag, byName: func() (File, error) { return h.openBlob(ctx, name) }}, nil
-		}
-		return &blobFile{ctx: ctx, blob: f, info: fi}, nil
-	}
-	return newStaged(ctx, h, name, flag, perm, func() (File, error) { return &blobFile{ctx: ctx, blob: f, info: fi}, nil }, fi)
-}
-
-// openBlob opens what a file is at this moment, to be read.
-func (h *handles) openBlob(ctx context.Context, name string) (File, error) {
-	_, f, err := h.file(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	fi, err := fileInfo(name, f)
-	return &blobFile{ctx: ctx, blob: f, info: fi}, err
-}
-
-// mayWrite asks for nothing: opening a file in place would lock others out.
-func (h *handles) mayWrite(context.Context, string) error {
-	if h.mode == ReadOnly {
-		return ErrReadOnly
-	}
-	return nil
-}
-
-func (h *handles) create(ctx context.Context, name string) error {
-	_, err := h.created(ctx, name)
-	return err
-}
-
-// created gives the handle of a file that is made if need be.
-func (h *handles) created(ctx context.Context, name string) (file jsx.Value, err error) {
-	base, err := jsName(name)
-	if err != nil {
-		return file, err
-	}
-	err = h.in(ctx, parentOf(name), func(d jsx.Value) (err error) {
-		file, err = await(ctx, d, "getFileHandle", base, map[string]any{"create": true})
-		if errors.Is(err, errNotDir) {
-			err = errIsDir
-		}
-		return err
-	})
-	return file, err
 }
 
 func (h *handles) overlaps() bool { return true }

@@ -374,50 +374,6 @@ func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 	return blobs, nil
 }
 
-// look tells what is at a path now.
-func (j *journal) look(ctx context.Context, name string) (state, error) {
-	st, _, err := j.lookRead(ctx, name)
-	return st, err
-}
-
-// smallReader is a core that reads a small file together with its size.
-type smallReader interface {
-	readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error)
-}
-
-// lookRead also gives the content, if it had to be read whole anyway.
-func (j *journal) lookRead(ctx context.Context, name string) (state, []byte, error) {
-	var fi fs.FileInfo
-	var data []byte
-	var err error
-	small, ok := j.core.(smallReader)
-	if ok {
-		fi, data, err = small.readSmall(ctx, name, inlineMax)
-	} else {
-		fi, err = j.core.stat(ctx, name)
-	}
-	if notExist(err) || errors.Is(err, errNotDir) {
-		return state{}, nil, nil
-	}
-	if err != nil {
-		return state{}, nil, err
-	}
-	return j.stateOf(ctx, name, fi, data, ok)
-}
-
-// stateOf is what a look has found; the content of a small file was read, if read.
-func (j *journal) stateOf(ctx context.Context, name string, fi fs.FileInfo, data []byte, read bool) (state, []byte, error) {
-	perm := uint32(fi.Mode().Perm())
-	if fi.IsDir() {
-		return state{Kind: "dir", Perm: perm}, nil, nil
-	}
-	if read && fi.Size() <= inlineMax {
-		return state{"file", hashOf(data), int64(len(data)), perm}, data, nil
-	}
-	hash, size, err := hashFile(ctx, j.core, name)
-	return state{"file", hash, size, perm}, nil, err
-}
-
 // Snapshot names the present state, to come back to with [Journal.UndoTo].
 func (w *Journal) Snapshot() (string, error) {
 	leave, err := w.j.enter(w.ctx)
