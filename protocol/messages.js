@@ -8,7 +8,7 @@ const baileyMessages = (() => {
   const { isArray, keys, hasOwn, getPrototypeOf, plain, freeze, isInteger, exec, has, cut, words, CODES, REFUSED, MAX_DEPTH, fail, bad, over, fits } = baileyBuiltins;
   const { reader } = baileyDecode;
   const VERSION = 1, MAX_BATCH = 1024, MAX_ID = 2147483647, MAX_NOTE = 1024, MAX_TEXT = 65536, MAX_SCRIPT = 33554432, MAX_TOOLS = 10000;
-  const REASONS = words('not_read stale not_found ambiguous no_op parse_error protected headless'), LEVELS = words('log info warn error debug trace');
+  const REASONS = words('not_read stale not_found ambiguous no_op parse_error protected rejected headless'), LEVELS = words('log info warn error debug trace');
   const RESERVED = words(
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function ' +
       'if implements import in instanceof interface let new null package private protected public return static super switch this throw true try ' +

@@ -2,9 +2,11 @@ package sandbox_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -37,5 +39,30 @@ func BenchmarkAudit(b *testing.B) {
 	a := sandbox.NewAudit(nil)
 	for b.Loop() {
 		a.Note("something", time.Time{})
+	}
+}
+
+// BenchmarkOpen opens a session of 10,000 messages from a folder.
+func BenchmarkOpen(b *testing.B) {
+	ctx := context.Background()
+	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	now := time.Unix(1, 0).UTC()
+	rec := protocol.SessionRecord{ID: "ses-b", Agent: "main", CreatedAt: now, UpdatedAt: now}
+	var ms []protocol.MessageRecord
+	var ps []protocol.PartRecord
+	for i := range 10_000 {
+		m := protocol.MessageRecord{ID: fmt.Sprint("m", i), SessionID: rec.ID, Role: protocol.RoleUser, CreatedAt: now, UpdatedAt: now}
+		ms = append(ms, m)
+		ps = append(ps, protocol.PartRecord{ID: fmt.Sprint("p", i), MessageID: m.ID, SessionID: rec.ID, Type: "text", Data: args{"text": "a line of what somebody said, as long as lines are"}, CreatedAt: now, UpdatedAt: now})
+	}
+	must(b, sandbox.NewFolderStore(folder).Put(ctx, rec, ms, ps))
+	for b.Loop() {
+		h := build(b, &protocol.Policy{}, nil, nil, func(o *sandbox.Options) { o.Sessions = sandbox.NewFolderStore(folder) })
+		s, err := h.OpenSession(ctx, rec.ID)
+		must(b, err)
+		if n := len(s.Messages()); n != 10_000 {
+			b.Fatal(n)
+		}
+		s.Close()
 	}
 }

@@ -115,6 +115,14 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 		r.Needs = append(r.Needs, n)
 		r.Destroys = r.Destroys || n.Destroys
 	}
+	p.mu.Lock()
+	for _, a := range p.asked { // what would have been a question of its own weight
+		if a.Risk == protocol.RiskCritical && !strings.Contains(r.Reason, a.Title) {
+			r.Risk = protocol.RiskCritical
+			r.Reason += "; " + a.Title
+		}
+	}
+	p.mu.Unlock()
 	passage := gate.Passage{Scope: p.real.root.gate, Call: r.Call, Tool: &protocol.Tool{ID: "plan"}, Needs: r.Needs}
 	if err := p.real.gate.Confirm(ctx, passage, r); err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 	}
 	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "old.tmp"})))
 	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "index.md", "content": "# 50\n"})))
+	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "run.bat", "content": "echo"})))
 	if res := p.Box.Call(ctx, "write", args{"path": ".mcp.json", "content": ""}); res.Code != protocol.ErrCapabilityDenied {
 		t.Errorf("a plan does what no policy opens: %+v", res)
 	}
@@ -40,6 +41,9 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 		t.Errorf("%d prompts", n)
 	}
 	r := h.asker.Requests()[0]
+	if !strings.Contains(r.Reason, "run.bat, which is of the kind script") || r.Risk != protocol.RiskCritical {
+		t.Errorf("a script hides in the plan: %s", r.Reason)
+	}
 	if !r.Destroys || !strings.Contains(r.Diff, "# 50") || !strings.Contains(r.Diff, "sorted/f00.txt") {
 		t.Errorf("asked %+v", r.Title)
 	}

@@ -113,3 +113,7 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	c.touch(needs)
 	return permit, nil
 }
+
+// Use counts a use of something that one session has only so many of, and is an error
+// when they are used up.
+func (c *Call) Use(what string, most int) error { return c.scope.use(what, most) }

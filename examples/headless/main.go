@@ -1,0 +1,162 @@
+// Headless runs a task in a terminal: the same box, policy and tools as in a page, over
+// a folder of the operating system, with the command reader in place of a model.
+//
+//	go run ./examples/headless -dir ~/notes "list the files" "add 'milk' to list.txt"
+//
+// Changes are asked about on the terminal; without one, or with -headless, they are
+// denied. Every change can be undone: "undo". With -policy a policy is read from a file,
+// a settings file of sandbox-runtime among them; with -audit the log is written to one.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/provider"
+	"github.com/bailey-go/bailey/sandbox/shell"
+)
+
+func main() {
+	dir := flag.String("dir", ".", "the folder")
+	file := flag.String("policy", "", "a policy in JSON; default: read all, ask before each change")
+	audit := flag.String("audit", "", "write the audit log to this file")
+	headless := flag.Bool("headless", false, "ask nobody: what would be asked about is denied")
+	flag.Parse()
+	if err := run(*dir, *file, *audit, *headless, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "headless:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir, file, audit string, headless bool, requests []string) error {
+	ctx := context.Background()
+	p := policy.Careful()
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if p, err = policy.Parse(string(text), policy.Options{}); err != nil {
+			return err
+		}
+	}
+	folder, err := fsaccess.OpenDir(dir, fsaccess.DirOptions{})
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	undo, err := undoStore(dir)
+	if err != nil {
+		return err
+	}
+	defer undo.Close()
+	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo), Policy: p, Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}))}
+	in := bufio.NewReader(os.Stdin)
+	if !headless {
+		o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return ask(in, p) })
+	}
+	if audit != "" {
+		log, err := os.OpenFile(audit, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		defer log.Close()
+		o.Audit = sandbox.NewAudit(log)
+	}
+	box, err := sandbox.New(o)
+	if err != nil {
+		return err
+	}
+	s, err := box.NewSession(ctx, sandbox.SessionOptions{Workspace: dir, Ephemeral: true})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, text := range requests {
+		if err := answer(ctx, box, s, text); err != nil {
+			return err
+		}
+	}
+	for len(requests) == 0 {
+		fmt.Print("> ")
+		text, err := in.ReadString('\n')
+		if err != nil {
+			fmt.Println()
+			return nil
+		}
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		if err := answer(ctx, box, s, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoStore is a folder beside no one's files, one for each folder that is worked on.
+func undoStore(dir string) (*fsaccess.Folder, error) {
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(cache, "bailey-headless", string(fsaccess.VersionOf([]byte(full))))
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return nil, err
+	}
+	return fsaccess.OpenDir(at, fsaccess.DirOptions{})
+}
+
+func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, text string) error {
+	if _, err := s.Say(ctx, text); err != nil {
+		return err
+	}
+	for chunk, err := range box.Run(ctx, s, provider.Commands()) {
+		switch {
+		case err != nil:
+			return err
+		case chunk.Type == "text-delta":
+			fmt.Print(chunk.Delta)
+		case chunk.Type == "text-end":
+			fmt.Println()
+		case chunk.Type == "tool-input-available":
+			fmt.Fprintln(os.Stderr, "·", chunk.ToolName)
+		}
+	}
+	return nil
+}
+
+// ask shows a prompt and reads an answer for each request. Anything but the words below
+// is no.
+func ask(in *bufio.Reader, p sandbox.Prompt) ([]sandbox.Reply, error) {
+	var out []sandbox.Reply
+	for _, r := range p.Requests {
+		fmt.Printf("\n%s (%s risk)\n%s\nyes, session, or why not? ", r.Title, r.Risk, r.Diff)
+		text, err := in.ReadString('\n')
+		if err != nil {
+			return out, nil // nobody there: the rest is rejected
+		}
+		switch text = strings.TrimSpace(text); text {
+		case "y", "yes":
+			out = append(out, sandbox.Reply{Answer: protocol.AnswerOnce})
+		case "s", "session":
+			out = append(out, sandbox.Reply{Answer: protocol.AnswerSession})
+		default:
+			out = append(out, sandbox.Reply{Answer: protocol.AnswerReject, Reason: text})
+		}
+	}
+	return out, nil
+}

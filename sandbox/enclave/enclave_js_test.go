@@ -1,0 +1,62 @@
+package enclave_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/enclave"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) { jsxtest.Main(m) }
+
+// Real JavaScript in a real enclave, whose tools pass the gate.
+func TestCodeCallsToolsThroughTheGate(t *testing.T) {
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "code.run", "action": "allow"}], "enclave": {"level": "SECURE"}}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	_ = mem.WriteFile("a.txt", []byte("6"), 0o644)
+	_ = mem.WriteFile("private", []byte("secret"), 0o644)
+	asker := sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce})
+	r := enclave.New(p)
+	defer r.Close()
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := box.Call(context.Background(), "code_run", map[string]any{"code": `
+		const six = Number((await callTool("read", {path: "a.txt"})).content);
+		await callTool("write", {path: "b.txt", content: String(six * 7)});
+		const out = [six * 7];
+		for (const [tool, args] of [["read", {path: "private"}], ["write", {path: "c.txt", content: "x"}], ["code_run", {code: "return 1"}]]) {
+			try { out.push(await callTool(tool, args)); } catch (e) { out.push(e.code ?? e.message); }
+		}
+		console.log("done");
+		return out;`})
+	if err := sandbox.ErrorOf(res); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := res.Data.(map[string]any)
+	if got := fmt.Sprint(m["value"]); !strings.HasPrefix(got, "[42 ") || strings.Contains(got, "secret") || strings.Count(got, "CAPABILITY_DENIED") != 2 {
+		t.Errorf("%v", m)
+	}
+	if data, _ := mem.ReadFile("b.txt"); string(data) != "42" {
+		t.Errorf("b.txt is %q", data)
+	}
+	if _, err := mem.Stat("c.txt"); err == nil {
+		t.Error("c.txt was written after a no")
+	}
+	if n := len(asker.Prompts()); n != 2 {
+		t.Errorf("%d prompts", n)
+	}
+}

@@ -1,0 +1,52 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Confirm asks the person about something that turned up within a call, such as a
+// dangerous kind of file. Nothing is granted beyond this once.
+func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
+	key := "confirm " + r.Title
+	if why, ok := p.Scope.refused(nil, key); ok {
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
+	}
+	d := protocol.Ask(r.Reason)
+	switch {
+	case p.Defer != nil:
+		if !p.Defer(r) {
+			d = protocol.Deny("this can't be done in a dry run: " + r.Reason)
+		} else {
+			d = protocol.Allow()
+		}
+	case g.asks != nil:
+		reply, err := g.asks.ask(ctx, r)
+		if err != nil {
+			return err
+		}
+		if d = reply.Answer.Decision(); d.Action == protocol.ActionDeny {
+			if reply.Reason != "" {
+				d.Reason += ": " + reply.Reason
+			}
+			p.Scope.refuse(nil, key, d.Reason)
+		}
+	}
+	if p.Step != nil {
+		p.Step(protocol.TracePermission, policy.Need{}, d)
+	}
+	if d.Action != protocol.ActionAllow {
+		g.violation(p, d)
+	}
+	return d.Err("call", p.Tool.ID)
+}
+
+// Adopt takes over the kept answers of another gate.
+func (g *Gate) Adopt(from *Gate) {
+	rules := from.Kept()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rules = rules
+}

@@ -1,0 +1,86 @@
+package secrets_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/sandbox/secrets"
+)
+
+// made writes a secret of a form out of pieces, so that no scanner takes this file for
+// one that holds any.
+func made(pieces ...string) string { return strings.Join(pieces, "") }
+
+const mixed = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY7zA9bC1d"
+
+func TestKnownFormsAreFound(t *testing.T) {
+	hex := strings.Repeat("0a1b2c3d4e5f6789", 10)
+	for want, text := range map[string]string{
+		"aws access key":         "id " + made("AK", "IAQ4X7MZ2LPTRW6BVN"),
+		"github token":           made("gh", "p_", mixed[:36]),
+		"gitlab token":           made("glp", "at-", mixed[:20]),
+		"slack token":            made("xo", "xb-123456789012-", mixed[:24]),
+		"anthropic key":          made("sk-", "ant-api03-", mixed[:60]),
+		"openai key":             made("sk-", "proj-", mixed[:48]),
+		"openrouter key":         made("sk-", "or-v1-", hex[:64]),
+		"google api key":         made("AI", "za", mixed[:35]),
+		"stripe key":             made("sk_", "live_", mixed[:24]),
+		"sendgrid key":           made("S", "G.", mixed[:22], ".", mixed[:43]),
+		"npm token":              made("np", "m_", mixed[:36]),
+		"json web token":         made("ey", "JhbGciOiJIUzI1NiJ9.", "ey", "JzdWIiOiIxMjM0NTY3ODkwIn0.", mixed[:43]),
+		"private key":            "-----BEGIN RSA " + "PRIVATE KEY-----\n" + mixed + "\n-----END RSA " + "PRIVATE KEY-----",
+		"password in an address": "postgres://app:" + mixed[:12] + "@db.internal:5432/app",
+		"authorization header":   "Authorization: Bearer " + mixed[:40],
+		"named secret":           `api_key = "` + mixed[:32] + `"`,
+		"hugging face token":     made("h", "f_", "abcdefghijKLMNOPqrstuvWXYZabcdefgh"),
+		"digitalocean token":     made("dop", "_v1_", hex[:64]),
+		"groq key":               made("gs", "k_", mixed[:52]),
+	} {
+		out, kinds := secrets.Redact("before " + text + " after\nPASSWORD\n")
+		if len(kinds) == 0 || kinds[0] != want || strings.Contains(out, mixed[:12]) || !strings.HasPrefix(out, "before") || !strings.HasSuffix(out, "PASSWORD\n") {
+			t.Errorf("%s: %v in %q", want, kinds, out)
+		}
+	}
+}
+
+func TestOrdinaryTextsAreLeft(t *testing.T) {
+	for _, text := range []string{"password: please", `token := os.Getenv("GITHUB_TOKEN")`, "api_key = your-api-key-here", "https://user@example.com/path", "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "the secret of good bread is time",
+		`"integrity": "sha512-aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY7zA9bC1d=="`, "uuid 123e4567-e89b-12d3-a456-426614174000", "AKIAIOSFODNN7EXAMPLE", "postgres://user:${PASSWORD}@host/db", `password = "<your password>"`} {
+		if out, kinds := secrets.Redact(text); len(kinds) > 0 {
+			t.Errorf("%q: %v %q", text, kinds, out)
+		}
+	}
+}
+
+// Our own sources hold no secrets: at most one file in a hundred may be taken for one
+// that does. Not in a page, which has no sources.
+func TestFalseFindingsInOurSources(t *testing.T) {
+	files, bad := 0, 0
+	_ = filepath.WalkDir("../..", func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || e.Name() == ".bin") {
+			return filepath.SkipDir
+		}
+		ext := filepath.Ext(p)
+		if e.IsDir() || ext != ".go" && ext != ".md" && ext != ".js" && ext != ".json" || strings.Contains(p, "drill_test") || strings.Contains(p, "secrets_test") {
+			return nil
+		}
+		data, err := os.ReadFile(p)
+		if err != nil {
+			return nil
+		}
+		files++
+		if found := secrets.Find(string(data)); len(found) > 0 {
+			bad++
+			t.Logf("%s: %s at %d", p, found[0].Kind, found[0].Start)
+		}
+		return nil
+	})
+	if files < 100 {
+		t.Skip("there are no sources here")
+	}
+	if bad*100 > files {
+		t.Errorf("%d of %d files", bad, files)
+	}
+}

@@ -1,0 +1,121 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Fork makes a new session of the messages up to and with one, or of all if message is
+// empty, under new ids. Grants are not copied.
+func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
+	s.mu.Lock()
+	list := s.visible()
+	rec := s.rec
+	s.mu.Unlock()
+	if message != "" {
+		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == message })
+		if at < 0 {
+			return nil, protocol.Errorf(protocol.ErrSession, "fork", message, "there is no such message").WithReason(protocol.ReasonNotFound)
+		}
+		list = list[:at+1]
+		rec.ParentMessageID = message
+	} else if len(list) > 0 {
+		rec.ParentMessageID = list[len(list)-1].ID
+	}
+	rec.ParentID, rec.ID, rec.Permissions, rec.ArchivedAt = rec.ID, "ses-"+randomID(9), nil, time.Time{}
+	now := s.clock()
+	rec.CreatedAt, rec.UpdatedAt = now, now
+	ms, ps := renamed(list, rec.ID)
+	return s.box.begin(ctx, s.store, rec, ms, ps, nil)
+}
+
+// renamed copies messages under new ids. Calls without a result are left out.
+func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []protocol.PartRecord) {
+	for _, m := range list {
+		m.MessageRecord.ID, m.SessionID = "msg-"+randomID(9), session
+		ms = append(ms, m.MessageRecord)
+		for _, p := range m.Parts {
+			if p.Orphaned() {
+				continue
+			}
+			p.ID, p.MessageID, p.SessionID = "prt-"+randomID(9), m.MessageRecord.ID, session
+			ps = append(ps, p)
+		}
+	}
+	return ms, ps
+}
+
+// Archive marks the session as done with, or no longer so.
+func (s *Session) Archive(ctx context.Context, done bool) error {
+	s.mu.Lock()
+	s.rec.ArchivedAt = time.Time{}
+	if done {
+		s.rec.ArchivedAt = s.now()
+	}
+	s.mu.Unlock()
+	return s.put(ctx, nil, nil)
+}
+
+// Exported is the form of a session in a file.
+type Exported struct {
+	Format   string                   `json:"format"` // "bailey-session-1"
+	Session  protocol.SessionRecord   `json:"session"`
+	Messages []protocol.MessageRecord `json:"messages"`
+	Parts    []protocol.PartRecord    `json:"parts"`
+}
+
+const exportFormat = "bailey-session-1"
+
+// Export writes the whole session, hidden messages too, as JSON.
+func (s *Session) Export(w io.Writer) error {
+	s.mu.Lock()
+	e := Exported{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
+	for _, m := range s.messages {
+		e.Parts = append(e.Parts, s.parts[m.ID]...)
+	}
+	s.mu.Unlock()
+	return json.NewEncoder(w).Encode(e)
+}
+
+// maxImport is how long an exported session may be.
+const maxImport = 64 << 20
+
+// ImportSession reads an exported session, under a new id and without its grants: who
+// wrote the file is not known.
+func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxImport {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "import", "", "the session has more than %d bytes", maxImport)
+	}
+	var e Exported
+	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
+	}
+	s := Session{messages: e.Messages, parts: map[string][]protocol.PartRecord{}}
+	for _, m := range e.Messages {
+		if err := m.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range e.Parts {
+		if err := p.Validate(); err != nil {
+			return nil, err
+		}
+		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
+	}
+	rec := e.Session
+	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
+	ms, ps := renamed(s.visible(), rec.ID)
+	for i := range ms { // snapshots name states of another folder's journal
+		ms[i].Metadata.SnapshotID = ""
+	}
+	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
+}

@@ -1,0 +1,228 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/secrets"
+)
+
+// Credential is a secret the model can use and never see: where it writes
+// {{secret:Name}} in a header, Value is sent, to Hosts alone.
+type Credential struct {
+	Name  string
+	Hosts []string // patterns, as in a policy
+	Value string
+}
+
+// BrokerOptions bound a broker. What is zero takes the default.
+type BrokerOptions struct {
+	Transport   fetch.Transport // fetch.Browser() if nil
+	Credentials []Credential
+	MaxBytes    int64 // of one answer; 5 MiB
+	MaxTotal    int64 // of all answers; 200 MiB
+	Rate        int   // requests a minute; 60
+	// Relay is an address of the app's own that fetches what a page can't, because the
+	// server sends no CORS headers: it gets a GET with the address in the query
+	// parameter url. It sees everything that is fetched. Empty is none.
+	Relay string
+	// Insecure allows http to hosts other than this machine.
+	Insecure bool
+	Now      func() time.Time
+}
+
+// Broker sends requests that a model chose. It is safe for several goroutines.
+type Broker struct {
+	o         BrokerOptions
+	transport sandbox.Held[fetch.Transport]
+	hosts     map[string][]protocol.HostPattern
+	rate      *protocol.RateLimiter
+
+	mu    sync.Mutex
+	total int64
+}
+
+// NewBroker makes a broker. A credential for all hosts is an error.
+func NewBroker(o BrokerOptions) (*Broker, error) {
+	if o.Transport == nil {
+		o.Transport = fetch.Browser()
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 5 << 20
+	}
+	if o.MaxTotal == 0 {
+		o.MaxTotal = 200 << 20
+	}
+	if o.Rate == 0 {
+		o.Rate = 60
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	b := &Broker{o: o, transport: sandbox.Hold(o.Transport), hosts: map[string][]protocol.HostPattern{}}
+	for _, c := range o.Credentials {
+		if protocol.ValidToolName(c.Name) != nil || len(c.Hosts) == 0 || strings.ContainsAny(c.Value, "\r\n") {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "credential", c.Name, "needs a name of letters and digits, hosts, and a value in one line")
+		}
+		for _, h := range c.Hosts {
+			p, err := protocol.ParseHost(h)
+			if err != nil {
+				return nil, err
+			}
+			b.hosts[c.Name] = append(b.hosts[c.Name], p)
+		}
+	}
+	var err error
+	b.rate, err = protocol.NewRateLimiter(o.Rate, time.Minute, o.Now)
+	return b, err
+}
+
+// Target is the host with its port that an address leads to, for the policy. An
+// address of another scheme, with a user, or that carries a credential is an error.
+func (b *Broker) Target(address string) (string, error) {
+	bad := func(why string) (string, error) {
+		return "", protocol.Errorf(protocol.ErrInvalidParams, "fetch", "", "%s", why)
+	}
+	if len(address) > 8<<10 {
+		return bad("the address is longer than 8 KiB")
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Opaque != "" {
+		return bad("this is not an address; write https://host/path")
+	}
+	if u.User != nil {
+		return bad("an address must not hold a user or a password")
+	}
+	port := u.Port()
+	host, _, err := protocol.SplitHost(u.Host)
+	if err != nil {
+		return bad(protocol.Public(err).Message)
+	}
+	switch {
+	case u.Scheme == "https" && port == "":
+		port = "443"
+	case u.Scheme == "http" && (b.o.Insecure || host == "localhost" || strings.HasPrefix(host, "127.") || host == "[::1]"):
+		if port == "" {
+			port = "80"
+		}
+	case u.Scheme != "https":
+		return bad("only https is allowed")
+	}
+	plain, _ := url.QueryUnescape(u.RequestURI())
+	for _, text := range []string{address, plain, u.Path} {
+		if found := secrets.Find(text); len(found) > 0 {
+			return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address carries a %s; what is secret does not go into an address", found[0].Kind)
+		}
+	}
+	if strings.Contains(address, "{{secret:") {
+		return bad("a secret goes into a header, never into an address")
+	}
+	return host + ":" + port, nil
+}
+
+// Do sends a request under a permit for its target. The answer's body ends with an error
+// if it is longer than allowed. A redirect is an answer like any other: who wants to
+// follow it needs a permit for where it leads.
+func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fetch.Response, error) {
+	target, err := b.Target(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	t, err := b.transport.Use(p, sandbox.Need{Capability: protocol.NetFetch, Subject: target})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.rate.Allow(); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	total := b.total
+	b.mu.Unlock()
+	if total >= b.o.MaxTotal {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "fetch", "", "%d bytes were fetched already, which is all that is allowed", total)
+	}
+	if r.Header, err = b.inject(r.Header, target); err != nil {
+		return nil, err
+	}
+	if b.o.Relay != "" {
+		r.URL = b.o.Relay + "?url=" + url.QueryEscape(r.URL)
+	}
+	res, err := t.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = &counted{ReadCloser: res.Body, b: b, left: b.o.MaxBytes}
+	return res, nil
+}
+
+// inject puts credentials in the place of their sentinels.
+func (b *Broker) inject(header map[string]string, target string) (map[string]string, error) {
+	host, port, err := protocol.SplitHost(target)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for k, v := range header {
+		for _, c := range b.o.Credentials {
+			sentinel := "{{secret:" + c.Name + "}}"
+			if !strings.Contains(v, sentinel) {
+				continue
+			}
+			ok := false
+			for _, h := range b.hosts[c.Name] {
+				ok = ok || h.Match(host, port)
+			}
+			if !ok {
+				return nil, protocol.Errorf(protocol.ErrSecurityViolation, "fetch", target, "the secret %s is not for this host", c.Name)
+			}
+			v = strings.ReplaceAll(v, sentinel, c.Value)
+		}
+		if strings.Contains(v, "{{secret:") {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "fetch", target, "there is no such secret")
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// clean keeps the credentials out of a text that came back.
+func (b *Broker) clean(s string) string {
+	for _, c := range b.o.Credentials {
+		if len(c.Value) >= 4 {
+			s = strings.ReplaceAll(s, c.Value, "{{secret:"+c.Name+"}}")
+		}
+	}
+	return s
+}
+
+type counted struct {
+	io.ReadCloser
+	b    *Broker
+	left int64
+}
+
+var errTooLong = protocol.Errorf(protocol.ErrOutputTooLarge, "fetch", "", "the answer is longer than is allowed")
+
+func (c *counted) Read(p []byte) (int, error) {
+	if c.left <= 0 {
+		var one [1]byte // is there more?
+		if n, err := c.ReadCloser.Read(one[:]); n == 0 && errors.Is(err, io.EOF) {
+			return 0, io.EOF
+		}
+		return 0, errTooLong
+	}
+	n, err := c.ReadCloser.Read(p[:min(int64(len(p)), c.left)])
+	c.left -= int64(n)
+	c.b.mu.Lock()
+	c.b.total += int64(n)
+	c.b.mu.Unlock()
+	return n, err
+}

@@ -1,0 +1,176 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"strings"
+
+	md "github.com/JohannesKaufmann/html-to-markdown/v2"
+	"golang.org/x/net/html"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+// maxHops is how many redirects one web_fetch follows, each decided like the first. In a
+// page there are none: the browser does not show them.
+const maxHops = 5
+
+// Fetch is the tool web_fetch over a broker; nil makes a tool that is missing.
+func Fetch(b *Broker) sandbox.Tool {
+	t := sandbox.Tool{
+		Tool: protocol.Tool{ID: "web_fetch", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 30e9,
+			Description: "Fetches a page by its https address and returns it as Markdown, or as it is if it is no HTML.",
+			Parameters:  `{"type":"object","properties":{"url":{"type":"string","minLength":1,"maxLength":8192}},"required":["url"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+			target, err := b.Target(address(c))
+			if err != nil {
+				return nil, err
+			}
+			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target}}, nil
+		},
+		Preview: func(_ context.Context, c *sandbox.Call) (string, string) { return "fetch " + address(c), "" },
+		Run:     func(ctx context.Context, c *sandbox.Call) (any, error) { return b.fetch(ctx, c) },
+		Text:    "content",
+	}
+	if b == nil {
+		t.Missing = "there is no way to the network; give it a broker"
+	}
+	return t
+}
+
+func address(c *sandbox.Call) string {
+	m, _ := c.Args.(map[string]any)
+	s, _ := m["url"].(string)
+	return s
+}
+
+func (b *Broker) fetch(ctx context.Context, c *sandbox.Call) (any, error) {
+	at, permit := address(c), c.Permit
+	for hop := 0; ; hop++ {
+		res, err := b.Do(ctx, permit, fetch.Request{URL: at, Header: map[string]string{"accept": "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.1"}})
+		if err != nil {
+			return nil, b.failed(err)
+		}
+		next := res.Header["location"]
+		if res.Status < 300 || res.Status > 399 || next == "" {
+			defer res.Body.Close()
+			return b.page(res, at)
+		}
+		res.Body.Close()
+		if hop == maxHops {
+			return nil, protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "more than %d redirects", maxHops)
+		}
+		if at, err = resolve(at, next); err != nil {
+			return nil, err
+		}
+		target, err := b.Target(at)
+		if err != nil {
+			return nil, err
+		}
+		if permit, err = c.Need(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func resolve(base, ref string) (string, error) {
+	u, err := url.Parse(base)
+	if err == nil {
+		u, err = u.Parse(ref)
+	}
+	if err != nil {
+		return "", protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the server redirects to what is no address")
+	}
+	return u.String(), nil
+}
+
+func (b *Broker) failed(err error) error {
+	var e *protocol.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the server did not answer")
+}
+
+func (b *Broker) page(res *fetch.Response, at string) (any, error) {
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	kind, _, _ := strings.Cut(strings.ToLower(res.Header["content-type"]), ";")
+	text := strings.ToValidUTF8(string(data), "\uFFFD")
+	switch kind = strings.TrimSpace(kind); {
+	case kind == "text/html" || kind == "application/xhtml+xml":
+		if text, err = markdown(text); err != nil {
+			return nil, err
+		}
+	case strings.HasPrefix(kind, "text/"), kind == "", kind == "application/json", strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml"), kind == "application/xml", kind == "application/javascript":
+	default:
+		return nil, protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the answer is %s, and no text (%d bytes)", kind, len(data)).WithReason(protocol.ReasonParse)
+	}
+	return map[string]any{"url": at, "status": float64(res.Status), "content_type": kind, "content": b.clean(text)}, nil
+}
+
+// maxDepth is how deep HTML may be nested: the converter calls itself for each level,
+// and a stack overflow ends a page's program.
+const maxDepth = 300
+
+// markdown is HTML as Markdown. What is nested too deeply is taken as its bare text.
+func markdown(text string) (string, error) {
+	if depth(text) > maxDepth {
+		return bare(text), nil
+	}
+	out, err := md.ConvertString(text)
+	if err != nil {
+		return "", protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the page can't be read").WithReason(protocol.ReasonParse)
+	}
+	return out, nil
+}
+
+// depth is at least how deep the elements of a text would be nested.
+func depth(text string) int {
+	z := html.NewTokenizer(strings.NewReader(text))
+	now, most := 0, 0
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return most
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			switch string(name) {
+			case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr":
+				continue
+			}
+			now++
+			most = max(most, now)
+		case html.EndTagToken:
+			now = max(0, now-1)
+		}
+	}
+}
+
+func bare(text string) string {
+	z := html.NewTokenizer(strings.NewReader(text))
+	var b strings.Builder
+	hidden := false
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			hidden = string(name) == "script" || string(name) == "style"
+		case html.EndTagToken:
+			hidden = false
+		case html.TextToken:
+			if !hidden {
+				b.Write(z.Text())
+				b.WriteByte(' ')
+			}
+		}
+	}
+}

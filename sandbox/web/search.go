@@ -1,0 +1,149 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/secrets"
+)
+
+// Result is one hit of a search.
+type Result struct {
+	Title, URL, Snippet string
+}
+
+// Engine is where web_search searches: [Brave], [Tavily], or one of the app's own.
+type Engine interface {
+	// Request is the request for a query. Its header may hold a sentinel of a
+	// [Credential] of the broker.
+	Request(query string, most int) fetch.Request
+	// Results reads the answer's body.
+	Results(body []byte) ([]Result, error)
+}
+
+const maxSearches = 25 // of one session
+
+// Search is the tool web_search over a broker and an engine; a nil engine makes a tool
+// that is missing.
+func Search(b *Broker, e Engine) sandbox.Tool {
+	t := sandbox.Tool{
+		Tool: protocol.Tool{ID: "web_search", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 15e9,
+			Description: "Searches the web. Returns titles, addresses and snippets.",
+			Parameters:  `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500},"max_results":{"type":"integer","minimum":1,"maximum":20}},"required":["query"],"additionalProperties":false}`},
+		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+			if q, _ := query(c); len(secrets.Find(q)) > 0 {
+				return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_search", "", "the query carries a credential")
+			}
+			target, err := b.Target(request(e, c).URL)
+			if err != nil {
+				return nil, err
+			}
+			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target}}, nil
+		},
+		Preview: func(_ context.Context, c *sandbox.Call) (string, string) {
+			q, _ := query(c)
+			return "search the web for " + strconv.Quote(q), ""
+		},
+		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
+			if err := c.Use("web_search", maxSearches); err != nil {
+				return nil, err
+			}
+			return b.search(ctx, c, e)
+		},
+		Rows: "results",
+	}
+	if e == nil || b == nil {
+		t.Missing = "there is no search engine; give it one with a key"
+	}
+	return t
+}
+
+func query(c *sandbox.Call) (string, int) {
+	m, _ := c.Args.(map[string]any)
+	q, _ := m["query"].(string)
+	n, _ := m["max_results"].(float64)
+	if n == 0 {
+		n = 8
+	}
+	return q, int(n)
+}
+
+func request(e Engine, c *sandbox.Call) fetch.Request { return e.Request(query(c)) }
+
+func (b *Broker) search(ctx context.Context, c *sandbox.Call, e Engine) (any, error) {
+	res, err := b.Do(ctx, c.Permit, request(e, c))
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, b.failed(err)
+	}
+	if res.Status != 200 {
+		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine answered %d", res.Status)
+	}
+	hits, err := e.Results(body)
+	if err != nil {
+		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine's answer can't be read").WithReason(protocol.ReasonParse)
+	}
+	_, most := query(c)
+	rows := []any{}
+	for _, h := range hits[:min(len(hits), most)] {
+		rows = append(rows, map[string]any{"title": b.clean(h.Title), "url": b.clean(h.URL), "snippet": b.clean(h.Snippet)})
+	}
+	return map[string]any{"results": rows}, nil
+}
+
+type brave struct{ key string }
+
+// Brave is Brave's web search. key names the [Credential] for api.search.brave.com.
+func Brave(key string) Engine { return brave{key} }
+
+func (e brave) Request(q string, most int) fetch.Request {
+	return fetch.Request{URL: "https://api.search.brave.com/res/v1/web/search?q=" + url.QueryEscape(q) + "&count=" + strconv.Itoa(most),
+		Header: map[string]string{"accept": "application/json", "x-subscription-token": "{{secret:" + e.key + "}}"}}
+}
+
+func (brave) Results(body []byte) ([]Result, error) {
+	var a struct {
+		Web struct {
+			Results []struct{ Title, URL, Description string }
+		}
+	}
+	err := json.Unmarshal(body, &a)
+	var out []Result
+	for _, r := range a.Web.Results {
+		out = append(out, Result{r.Title, r.URL, r.Description})
+	}
+	return out, err
+}
+
+type tavily struct{ key string }
+
+// Tavily is Tavily's search. key names the [Credential] for api.tavily.com.
+func Tavily(key string) Engine { return tavily{key} }
+
+func (e tavily) Request(q string, most int) fetch.Request {
+	body, _ := json.Marshal(map[string]any{"query": q, "max_results": most})
+	return fetch.Request{Method: "POST", URL: "https://api.tavily.com/search", Body: body,
+		Header: map[string]string{"content-type": "application/json", "authorization": "Bearer {{secret:" + e.key + "}}"}}
+}
+
+func (tavily) Results(body []byte) ([]Result, error) {
+	var a struct {
+		Results []struct{ Title, URL, Content string }
+	}
+	err := json.Unmarshal(body, &a)
+	var out []Result
+	for _, r := range a.Results {
+		out = append(out, Result{r.Title, r.URL, r.Content})
+	}
+	return out, err
+}
