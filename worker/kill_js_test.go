@@ -59,7 +59,7 @@ func TestRunaways(t *testing.T) {
 				began := time.Now()
 				out, err := cmd.Output()
 				took := time.Since(began)
-				if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.says) {
+				if !errors.Is(err, tt.want) || !strings.Contains(strings.ToLower(fmt.Sprint(err)), tt.says) {
 					t.Errorf("%v, want %v with %q", err, tt.want, tt.says)
 				}
 				if tt.out != nil && !tt.out(out) {

@@ -42,7 +42,7 @@ func (im *poolImpl) start(ctx context.Context, p *Pool) error {
 	o := p.opts
 	im.Pool = frame.NewPool(frame.PoolOptions{
 		Page: frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Wasm: true}, PolicyName: o.TrustedTypesPolicy, Direct: o.Trusted, Max: o.Max, Spare: o.Spare,
-		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn,
+		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn, Apart: im.tick,
 	}, im, nil)
 	return im.Start(ctx)
 }
