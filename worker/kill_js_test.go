@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -59,7 +60,7 @@ func TestRunaways(t *testing.T) {
 				began := time.Now()
 				out, err := cmd.Output()
 				took := time.Since(began)
-				if !errors.Is(err, tt.want) || !strings.Contains(fmt.Sprint(err), tt.says) {
+				if !errors.Is(err, tt.want) || !strings.Contains(strings.ToLower(fmt.Sprint(err)), tt.says) {
 					t.Errorf("%v, want %v with %q", err, tt.want, tt.says)
 				}
 				if tt.out != nil && !tt.out(out) {
@@ -70,7 +71,14 @@ func TestRunaways(t *testing.T) {
 				if st.Output != int64(len(out)) {
 					t.Errorf("%+v with %d bytes of output", st, len(out))
 				}
-				if out, err := p.Command(testContext(t), m, "probe", "hello").Output(); err != nil {
+				out, err = p.Command(testContext(t), m, "probe", "hello").Output()
+				if testpage.Engine() == "webkit" && errors.Is(err, protocol.ErrTimeout) {
+					// Known: WebKit may stand still for a second or two while it ends a busy
+					// worker, which is the next command's time, too.
+					t.Logf("the next command, at first: %v", err)
+					out, err = p.Command(testContext(t), m, "probe", "hello").Output()
+				}
+				if err != nil {
 					t.Errorf("the next command: %q %v", out, err)
 				}
 			})

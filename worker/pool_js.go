@@ -3,11 +3,13 @@ package worker
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
 // poolImpl runs commands on the frames, or the workers, of a [frame.Pool], whose loop owns
@@ -16,6 +18,7 @@ type poolImpl struct {
 	*frame.Pool
 	pool     *Pool
 	live     bool // JavaScript Promise Integration is there
+	tick     bool // terminate() does not stop loops of WebAssembly: modules get ticks
 	pids     atomic.Int64
 	queued   atomic.Int64
 	modules  atomic.Int64
@@ -31,10 +34,15 @@ type variantImpl struct {
 func (im *poolImpl) start(ctx context.Context, p *Pool) error {
 	im.pool, im.compiles = p, map[int]chan error{}
 	im.live = jsx.Supported("WebAssembly.Suspending") && jsx.Supported("WebAssembly.promising")
+	// Measured in WebKitGTK 2.50. There is nothing to ask but the name.
+	if vendor, err := jsx.Lookup(jsx.Global(), "navigator.vendor"); err == nil {
+		s, err := jsx.String(vendor, 100)
+		im.tick = err == nil && strings.HasPrefix(s, "Apple")
+	}
 	o := p.opts
 	im.Pool = frame.NewPool(frame.PoolOptions{
 		Page: frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Wasm: true}, PolicyName: o.TrustedTypesPolicy, Direct: o.Trusted, Max: o.Max, Spare: o.Spare,
-		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn,
+		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn, Apart: im.tick,
 	}, im, nil)
 	return im.Start(ctx)
 }
@@ -71,6 +79,15 @@ func (im *poolImpl) close() error { return im.Close() }
 
 func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
 	of.id = int(p.impl.modules.Add(1))
+	if p.impl.tick {
+		m, err := wasmbin.Parse(wasm)
+		if err == nil {
+			wasm, err = m.Interruptible()
+		}
+		if err != nil {
+			return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "%w", err)
+		}
+	}
 	code, err := jsx.FromBytes(wasm)
 	v.code = code
 	return err

@@ -17,6 +17,10 @@ type PoolOptions struct {
 	// program of a [DomainPage] with Wasm, below its own policy.
 	Direct bool
 
+	// Apart gives each broker of a direct pool an empty frame of the page's own, which is
+	// removed to end it: in WebKit that ends the worker below it, and terminate() does not.
+	Apart bool
+
 	// Alone is for code that runs on the outer frame's thread: a kill takes the outer
 	// frame with it, and a frame at work may be silent.
 	Alone bool

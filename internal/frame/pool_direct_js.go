@@ -17,7 +17,13 @@ func (p *Pool) spawn(s *Slot) error {
 	if err != nil {
 		return err
 	}
-	if s.worker, err = policy.NewWorker(trust.AuthoredScriptURL(url), map[string]any{"name": "bailey-broker"}); err != nil {
+	realm := jsx.Global()
+	if p.opts.Apart {
+		if realm, err = s.apart(); err != nil {
+			return err
+		}
+	}
+	if s.worker, err = policy.NewWorker(realm, trust.AuthoredScriptURL(url), map[string]any{"name": "bailey-broker"}); err != nil {
 		if errors.Is(err, jsx.ErrSecurity) { // WebKit throws what others report as an event
 			return p.opts.Blocked()
 		}
@@ -46,6 +52,29 @@ func (p *Pool) spawn(s *Slot) error {
 		return err
 	}
 	return p.prepare(s)
+}
+
+// apart makes an empty frame for a broker, and returns its window.
+func (s *Slot) apart() (jsx.Value, error) {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return page, err
+	}
+	el, err := jsx.Call(page, "createElement", "iframe")
+	if err != nil {
+		return el, err
+	}
+	where, err := hide(el, page)
+	if err != nil {
+		return el, err
+	}
+	if _, err := jsx.Call(where, "append", el); err != nil {
+		return el, err
+	}
+	if _, err := s.scope.Add(func() { _, _ = jsx.Call(el, "remove") }); err != nil {
+		return el, err
+	}
+	return jsx.Get(el, "contentWindow")
 }
 
 func newBlob(text string) (jsx.Value, error) {

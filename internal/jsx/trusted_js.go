@@ -134,13 +134,17 @@ func (t *TrustedPolicy) SetScriptSrc(script Value, u trust.ScriptURL) error {
 	return Set(script, "src", x)
 }
 
-// NewWorker starts a dedicated worker.
-func (t *TrustedPolicy) NewWorker(u trust.ScriptURL, options map[string]any) (Value, error) {
+// NewWorker starts a dedicated worker of the page, or of a frame that shares its origin.
+func (t *TrustedPolicy) NewWorker(realm Value, u trust.ScriptURL, options map[string]any) (Value, error) {
 	x, err := t.url(u)
 	if err != nil {
 		return Value{}, withOp(err, "new Worker")
 	}
-	return NewGlobal("Worker", x, options)
+	class, err := Get(realm, "Worker")
+	if err != nil {
+		return Value{}, err
+	}
+	return New(class, x, options)
 }
 
 func (t *TrustedPolicy) url(u trust.ScriptURL) (any, error) {

@@ -49,7 +49,7 @@ func useAll(t *testing.T, p *jsx.TrustedPolicy) {
 	}
 	location, _ := jsx.Lookup(jsx.Global(), "location.href")
 	here, _ := jsx.String(location, 0)
-	w, err := p.NewWorker(trust.AuthoredScriptURL(here), nil) // no script, so it will not run
+	w, err := p.NewWorker(jsx.Global(), trust.AuthoredScriptURL(here), nil) // no script, so it will not run
 	if err != nil {
 		t.Error(err)
 	} else if _, err := jsx.Call(w, "terminate"); err != nil {

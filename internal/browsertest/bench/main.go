@@ -87,9 +87,9 @@ var suites = []suite{
 	{"page.", runPage},
 	{"enclave.", runEnclave},
 	{"fs.", runFolders},
-	{"worker.", runWorker},
-	{"wasi.", runWorker},
-	{"pool.", runWorker},
+	{"worker.", workers("worker.")},
+	{"wasi.", workers("wasi.")},
+	{"pool.", workers("pool.")},
 }
 
 func suiteNames() []string {

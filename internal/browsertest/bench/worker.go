@@ -6,11 +6,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// runWorker times commands. Its program is wasi.c, by clang and wasi-libc.
-func runWorker(ctx context.Context, e *Env) ([]Row, error) {
+// workers is the suite of those of runWorkers' rows that begin with prefix.
+func workers(prefix string) func(context.Context, *Env) ([]Row, error) {
+	return func(ctx context.Context, e *Env) ([]Row, error) { return runWorkers(ctx, e, prefix) }
+}
+
+// runWorkers times commands. Their program is wasi.c, by clang and wasi-libc.
+func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	shim, err := e.Peer("@bjorn3/browser_wasi_shim")
 	if err != nil {
 		return nil, err
@@ -63,7 +69,7 @@ func runWorker(ctx context.Context, e *Env) ([]Row, error) {
 		}},
 		{"pool.pipeline.50m", "pipe", true, 4, []any{50 << 20}, one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)},
 	} {
-		if !e.Wants(b.id) {
+		if !strings.HasPrefix(b.id, prefix) || !e.Wants(b.id) {
 			continue
 		}
 		page, err := e.Open(ctx, "/worker.html")

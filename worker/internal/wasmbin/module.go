@@ -83,6 +83,7 @@ type Module struct {
 	types    []FuncType
 	funcs    []uint32 // types of all functions, imported ones first
 	known    bool     // types has them all
+	start    uint32   // index of the start function
 	tables   []tableRaw
 }
 
@@ -156,8 +157,7 @@ func Parse(b []byte) (*Module, error) {
 		case secExport:
 			m.readExports(r)
 		case secStart:
-			m.Start = true
-			r.u32()
+			m.Start, m.start = true, r.u32()
 		case secCode:
 			codes = r.count("functions")
 			for range codes {
@@ -172,6 +172,9 @@ func Parse(b []byte) (*Module, error) {
 		if r.err != nil {
 			return nil, r.err
 		}
+	}
+	if m.Start && int64(m.start) >= int64(len(m.funcs)) {
+		return nil, fmt.Errorf("%w: the start function is number %d of %d", ErrModule, m.start, len(m.funcs))
 	}
 	if own := len(m.funcs) - m.importedFuncs(); own != codes {
 		return nil, fmt.Errorf("%w: %d functions are declared and %d have code", ErrModule, own, codes)
@@ -248,6 +251,7 @@ func (m *Module) readTypes(r *reader) {
 		}
 		m.types = append(m.types, t)
 	}
+	m.known = r.left() == 0
 }
 
 func (m *Module) funcType(i uint32) FuncType {

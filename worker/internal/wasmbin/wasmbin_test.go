@@ -175,6 +175,7 @@ func TestRefused(t *testing.T) {
 		{module(types, funcs), "1 functions are declared and 0"},
 		{module(sec(2, lebs(1), name("\xff"), name("f"), []byte{0, 0})), "not UTF-8"},
 		{module(sec(2, lebs(1), name("e"), name("f"), []byte{9, 0})), "unknown kind 9"},
+		{module(types, funcs, sec(8, lebs(9)), code), "start function is number 9"},
 		{module(types, sec(7, lebs(1), name("f"), []byte{0, 7})), "function 7 of 0"},
 	} {
 		_, err := Parse(tt.wasm)
@@ -236,6 +237,65 @@ func FuzzParse(f *testing.F) {
 		}
 		if len(again.Imports) != len(m.Imports) || len(again.Exports) != len(m.Exports) {
 			t.Fatal("imports or exports were lost")
+		}
+	})
+}
+
+// What was made interruptible is a module with the same of everything else.
+func TestInterruptible(t *testing.T) {
+	m, err := Parse(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Interruptible()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(out)
+	if err != nil {
+		t.Fatalf("%v\n%x", err, out)
+	}
+	if again.Start || len(again.types) != len(m.types)+1 || len(again.Tables) != len(m.Tables)+1 || again.globals() != m.globals()+1 || len(again.Exports) != len(m.Exports)+2 {
+		t.Errorf("%+v", again)
+	}
+	if _, ok := again.Export(StartExport); !ok {
+		t.Error("the start function is gone")
+	}
+	if none, err := Parse(module()); err != nil {
+		t.Error(err)
+	} else if none.known = true; none.known {
+		if out, err := none.Interruptible(); err != nil {
+			t.Error(err)
+		} else if _, err := Parse(out); err != nil {
+			t.Errorf("an empty module: %v", err)
+		}
+	}
+	for _, body := range [][]byte{{0xfb, 0}, {0xff}, {0x27}, {0xfc, 99}, {0x02}} {
+		bad, err := Parse(module(types, funcs1, sec(10, lebs(1), lebs(uint32(len(body)+2)), []byte{0}, body, []byte{0x0b})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bad.Interruptible(); !errors.Is(err, ErrModule) && body[0] != 0x02 {
+			t.Errorf("%x: %v", body, err)
+		}
+	}
+}
+
+var funcs1 = sec(3, lebs(1, 1))
+
+func FuzzInterruptible(f *testing.F) {
+	f.Add(whole)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := Parse(b)
+		if err != nil {
+			return
+		}
+		out, err := m.Interruptible()
+		if err != nil {
+			return
+		}
+		if _, err := Parse(out); err != nil {
+			t.Fatalf("%v: %x", err, out)
 		}
 	})
 }

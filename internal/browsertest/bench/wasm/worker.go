@@ -110,7 +110,7 @@ func workers(all js.Value) {
 		for range args[1].Int() {
 			wg.Go(func() {
 				for range next {
-					if _, err := run(nil, nil, worker.AutoFiles, "work", "100000000"); err != nil {
+					if _, err := run(nil, nil, worker.AutoFiles, "work", "30000000"); err != nil {
 						mu.Lock()
 						failed = err
 						mu.Unlock()

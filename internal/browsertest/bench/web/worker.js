@@ -81,7 +81,7 @@ onmessage = async (e) => {
   const f = new Map(names.map((n, i) => [n, new File(contents[i])]));
   const out = [];
   const fds = [new OpenFile(new File([])), new ConsoleStdout((b) => out.push(b.slice())), new ConsoleStdout(() => {}), new PreopenDirectory('/', new Map([['f', new Directory(f)]]))];
-  const wasi = new WASI(args, [], fds);
+  const wasi = new WASI(args, [], fds, { debug: false });
   const inst = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport });
   wasi.start(inst);
   postMessage(new TextDecoder().decode(out[0]));
