@@ -60,12 +60,7 @@ func ls(e *tool.Env) error {
 			}
 			infos = append(infos, info)
 			if info.IsDir() && o.Has('R') {
-				below = append(below, path.Join(dirs[i], d.Name()))
-			}
-		}
-		if o.Has('R') && dirs[i] == "." {
-			for j := range below {
-				below[j] = "./" + below[j]
+				below = append(below, strings.TrimSuffix(dirs[i], "/")+"/"+d.Name())
 			}
 		}
 		dirs = slices.Insert(dirs, i+1, below...)

@@ -1,7 +1,6 @@
 package patching
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bluekeyes/go-gitdiff/gitdiff"
 
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
@@ -38,7 +35,7 @@ func patch(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
-	files, _, err := gitdiff.Parse(bytes.NewReader(text))
+	files, err := parse(text)
 	if err != nil {
 		return fmt.Errorf("the patch can't be read: %w", err)
 	}
@@ -102,17 +99,20 @@ func (out outcome) apply(e *tool.Env) error {
 }
 
 // patched applies a file's part in memory.
-func patched(e *tool.Env, o *tool.Opts, f *gitdiff.File) (outcome, error) {
-	if f.IsBinary {
-		return outcome{}, fmt.Errorf("%s: binary patches are not supported", f.NewName)
+func patched(e *tool.Env, o *tool.Opts, f *filePatch) (outcome, error) {
+	if f.binary {
+		return outcome{}, fmt.Errorf("%s: binary patches are not supported", f.newName)
 	}
-	oldName, newName := f.OldName, f.NewName
-	isNew, isDelete := f.IsNew, f.IsDelete
+	oldName, newName := f.oldName, f.newName
 	if o.Has('R') {
-		oldName, newName, isNew, isDelete = newName, oldName, isDelete, isNew
-		for _, t := range f.TextFragments {
-			reverse(t)
+		oldName, newName = newName, oldName
+		for _, h := range f.hunks {
+			h.reverse()
 		}
+	}
+	isNew, isDelete := oldName == "", newName == ""
+	if isNew && isDelete {
+		return outcome{}, errors.New("the patch has a part without a name")
 	}
 	strip, err := e.Int(o, 'p', -1)
 	if err != nil {
@@ -126,10 +126,10 @@ func patched(e *tool.Env, o *tool.Opts, f *gitdiff.File) (outcome, error) {
 	if to == "" || isDelete {
 		to = from
 	}
-	if !f.IsRename && !f.IsCopy && !exists(from) && exists(to) {
+	if !f.rename && !exists(from) && exists(to) {
 		from = to
 	}
-	if !f.IsRename && !f.IsCopy {
+	if !f.rename {
 		to = from
 	}
 	if len(o.Args) > 0 {
@@ -149,7 +149,7 @@ func patched(e *tool.Env, o *tool.Opts, f *gitdiff.File) (outcome, error) {
 	if isNew && len(data) > 0 {
 		return outcome{}, fmt.Errorf("%s: is to be made, but is there already", from)
 	}
-	rows, said, err := applyAll(lines(string(data)), f.TextFragments, from)
+	rows, said, err := applyAll(lines(string(data)), f.hunks, from)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -164,7 +164,7 @@ func patched(e *tool.Env, o *tool.Opts, f *gitdiff.File) (outcome, error) {
 			return outcome{}, fmt.Errorf("%s: is to be removed, but has more than the patch knows", from)
 		}
 		out.write, out.remove = false, from
-	case f.IsRename && from != to:
+	case f.rename && from != to:
 		out.remove = from
 	}
 	return out, nil
@@ -192,40 +192,39 @@ func stripped(name string, n int) string {
 	return strings.Join(parts[min(n, len(parts)-1):], "/")
 }
 
-func reverse(t *gitdiff.TextFragment) {
-	t.OldPosition, t.NewPosition = t.NewPosition, t.OldPosition
-	t.OldLines, t.NewLines = t.NewLines, t.OldLines
-	for i, l := range t.Lines {
-		switch l.Op {
-		case gitdiff.OpAdd:
-			t.Lines[i].Op = gitdiff.OpDelete
-		case gitdiff.OpDelete:
-			t.Lines[i].Op = gitdiff.OpAdd
+func (h *hunk) reverse() {
+	h.oldAt, h.newAt, h.oldN, h.newN = h.newAt, h.oldAt, h.newN, h.oldN
+	for i, op := range h.ops {
+		switch op {
+		case '+':
+			h.ops[i] = '-'
+		case '-':
+			h.ops[i] = '+'
 		}
 	}
 }
 
 // applyAll applies the hunks in order, each near where the last one was found.
-func applyAll(rows []string, hunks []*gitdiff.TextFragment, name string) ([]string, string, error) {
+func applyAll(rows []string, hunks []*hunk, name string) ([]string, string, error) {
 	said := ""
 	shift, least := 0, 0
 	for i, h := range hunks {
 		var old, now []string
-		for _, l := range h.Lines {
-			if l.Op != gitdiff.OpAdd {
-				old = append(old, l.Line)
+		for j, row := range h.rows {
+			if h.ops[j] != '+' {
+				old = append(old, row)
 			}
-			if l.Op != gitdiff.OpDelete {
-				now = append(now, l.Line)
+			if h.ops[j] != '-' {
+				now = append(now, row)
 			}
 		}
-		want := int(h.OldPosition) - 1 + shift
-		if h.OldLines == 0 {
+		want := h.oldAt - 1 + shift
+		if h.oldN == 0 {
 			want++
 		}
 		at, fuzz, skip := place(rows, h, old, want, least)
 		if at < 0 {
-			return nil, "", fmt.Errorf("%s: hunk %d (line %d) does not fit", name, i+1, h.OldPosition)
+			return nil, "", fmt.Errorf("%s: hunk %d (line %d) does not fit", name, i+1, h.oldAt)
 		}
 		if at != want || fuzz > 0 {
 			said += fmt.Sprintf("\nHunk #%d succeeded at %d", i+1, at+1)
@@ -238,7 +237,7 @@ func applyAll(rows []string, hunks []*gitdiff.TextFragment, name string) ([]stri
 			said += "."
 		}
 		// What was found differently around the hunk stays as it is.
-		tail := fuzzTail(h, fuzz)
+		_, tail := h.fuzzy(fuzz)
 		from, to := at+skip, at+len(old)-tail
 		rows = slices.Concat(rows[:from], now[skip:len(now)-tail], rows[to:])
 		shift += at - want + len(now) - len(old)
@@ -247,13 +246,16 @@ func applyAll(rows []string, hunks []*gitdiff.TextFragment, name string) ([]stri
 	return rows, said, nil
 }
 
-func fuzzHead(h *gitdiff.TextFragment, fuzz int) int { return min(fuzz, int(h.LeadingContext)) }
-func fuzzTail(h *gitdiff.TextFragment, fuzz int) int { return min(fuzz, int(h.TrailingContext)) }
+// fuzzy is how many lines at both ends need not fit.
+func (h *hunk) fuzzy(fuzz int) (head, tail int) {
+	head, tail = h.context()
+	return min(fuzz, head), min(fuzz, tail)
+}
 
 // place looks for the old lines, the nearest place first, then with less around them.
-func place(rows []string, h *gitdiff.TextFragment, old []string, want, least int) (at, fuzz, skip int) {
+func place(rows []string, h *hunk, old []string, want, least int) (at, fuzz, skip int) {
 	for fuzz = 0; fuzz <= 2; fuzz++ {
-		head, tail := fuzzHead(h, fuzz), fuzzTail(h, fuzz)
+		head, tail := h.fuzzy(fuzz)
 		if fuzz > 0 && head+tail < 1 {
 			break
 		}
