@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/gorilla/css v1.0.1 // indirect
+	github.com/hack-pad/safejs v0.1.0 // indirect
 	github.com/itchyny/timefmt-go v0.1.9 // indirect
 	github.com/microcosm-cc/bluemonday v1.0.27 // indirect
 	github.com/tdewolff/parse/v2 v2.8.20 // indirect
