@@ -100,8 +100,12 @@ newest: ## the tests against the newest goldmark, bluemonday and x/net (meant fo
 	$(GO) test -modfile=build/newest.mod ./iframe/... ./internal/frame/...
 
 .PHONY: tools
-tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm ## build the runner, the build command and the starter tools, install the development packages
-	cd worker/tools && $(GO) run . $(CURDIR)/build/tools
+tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the runner, the build command and the starter tools, install the development packages
+	@cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -count=1 -run '^TestStartUp$$' -v -exec $(RUNNER) . | grep -E 'start-up|FAIL|panic'
+
+.PHONY: wasitools
+wasitools: ## build the starter tools, their catalogue and their notices into build/tools
+	@cd worker/tools && $(GO) run ./build
 
 # C programs for the tests and benches of package worker, and one of Go's.
 TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/gowasi.wasm

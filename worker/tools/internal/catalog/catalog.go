@@ -1,0 +1,82 @@
+// Package catalog says which commands are in which binary, and describes each as the
+// manifest of a tool package does.
+package catalog
+
+import (
+	"slices"
+
+	"github.com/bailey-go/bailey/worker/tools/internal/archive"
+	"github.com/bailey-go/bailey/worker/tools/internal/coding"
+	"github.com/bailey-go/bailey/worker/tools/internal/data"
+	"github.com/bailey-go/bailey/worker/tools/internal/files"
+	"github.com/bailey-go/bailey/worker/tools/internal/patching"
+	"github.com/bailey-go/bailey/worker/tools/internal/text"
+	"github.com/bailey-go/bailey/worker/tools/internal/tool"
+	"github.com/bailey-go/bailey/worker/tools/internal/web"
+)
+
+// Version is that of all the tools.
+const Version = "0.1.0"
+
+// Binaries are the commands by binary, in the order they are shown.
+func Binaries() map[string]tool.Set {
+	return map[string]tool.Set{
+		"core":    slices.Concat(text.Commands(), files.Commands(), coding.Commands(), archive.Commands(), patching.Commands()),
+		"data":    data.Commands(),
+		"web":     web.Commands(),
+		"sqlite3": {SQLite()},
+	}
+}
+
+// Order is that of the binaries.
+var Order = []string{"core", "data", "web", "sqlite3"}
+
+// SQLite is the command that is no Go program.
+func SQLite() tool.Command {
+	return tool.Command{Name: "sqlite3", Usage: "[-csv|-json|-markdown|-column|-line] [-header] [-readonly] [FILE [SQL]...]", Summary: "query and change SQLite databases",
+		Category: "data", Files: "readwrite", Help: "  Without SQL it is read from the input. .tables .schema .dump stand in lines of their own."}
+}
+
+// Tool is a command as tools.json has it: a manifest, and where the program is.
+type Tool struct {
+	Name        string         `json:"name"`
+	Version     string         `json:"version"`
+	Description string         `json:"description"`
+	Category    string         `json:"category"`
+	Author      string         `json:"author"`
+	Licence     string         `json:"licence"`
+	Parameters  map[string]any `json:"parameters"`
+	Returns     string         `json:"returns"`
+	Execution   Execution      `json:"execution"`
+	Pipeable    bool           `json:"pipeable"`
+}
+
+// Execution is how a tool is run.
+type Execution struct {
+	ArgStyle    string `json:"argStyle"`
+	FileAccess  string `json:"fileAccess"`
+	Timeout     int    `json:"timeout"`     // ms
+	MemoryLimit int    `json:"memoryLimit"` // bytes
+}
+
+// Describe gives a command's manifests: its own, and one for each other name.
+func Describe(c tool.Command) (list []Tool) {
+	for _, name := range append([]string{c.Name}, c.Also...) {
+		usage := c
+		usage.Name = name
+		list = append(list, Tool{
+			Name: name, Version: Version, Description: c.Summary, Category: c.Category, Author: "Bailey", Licence: "Apache-2.0", Returns: "text",
+			Execution: Execution{ArgStyle: "cli", FileAccess: c.Files, Timeout: 30_000, MemoryLimit: 512 << 20},
+			Pipeable:  true,
+			Parameters: map[string]any{
+				"type": "object",
+				"properties": map[string]any{
+					"args":  map[string]any{"type": "array", "items": map[string]any{"type": "string"}, "description": usage.Manual()},
+					"stdin": map[string]any{"type": "string", "description": "the text on standard input"},
+				},
+				"additionalProperties": false,
+			},
+		})
+	}
+	return list
+}

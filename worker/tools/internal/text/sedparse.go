@@ -1,0 +1,476 @@
+package text
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/bailey-go/bailey/worker/tools/internal/posix"
+)
+
+const sedHelp = `  -n  print only what p says    -E, -r  extended patterns    -s  files one by one    -z  lines end in NUL
+  -e SCRIPT  -f FILE            -i[SUFFIX]  change the files themselves, keeping the old ones under a suffix
+  commands: { } s y a i c d D p P n N g G h H x q Q r w = l b t T : # z
+  addresses: N  $  /re/  \cREc  FIRST~STEP  A,B  A,+N  A,~N  0,/re/  !
+  the flags of s: g p i N w FILE; in its replacement & \1 \n \U \L \u \l \E`
+
+// sedAddr is one address of a command.
+type sedAddr struct {
+	kind byte // 'n' a line, '$' the last, '/' a pattern, '~' steps, '+' lines after, 'm' up to a multiple
+	a, b int
+	re   *regexp.Regexp // nil is the last one used
+}
+
+type sedCmd struct {
+	one, two *sedAddr
+	not      bool
+	name     byte
+	text     string // of a i c, file of r w, label of b t T
+	target   int    // of b t T { as an index
+	re       *regexp.Regexp
+	to       []sedPart
+	global   bool
+	nth      int
+	print    bool
+	file     *os.File
+	table    map[rune]rune
+	code     int
+
+	active bool // the range is open
+	until  int
+}
+
+// sedPart is a piece of a replacement: text, a group, or a change of case.
+type sedPart struct {
+	text  string
+	group int // -1 is none
+	fold  byte
+}
+
+type sedParser struct {
+	s      string
+	i      int
+	syntax posix.Syntax
+	cmds   []*sedCmd
+	files  map[string]*os.File
+}
+
+func (p *sedParser) errorf(format string, args ...any) error {
+	return fmt.Errorf("-e expression #1, char %d: %s", p.i, fmt.Sprintf(format, args...))
+}
+
+func (p *sedParser) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+func (p *sedParser) skip(chars string) {
+	for p.i < len(p.s) && strings.IndexByte(chars, p.s[p.i]) >= 0 {
+		p.i++
+	}
+}
+
+func (p *sedParser) number() int {
+	from := p.i
+	p.skip("0123456789")
+	n, _ := strconv.Atoi(p.s[from:p.i])
+	return n
+}
+
+func (p *sedParser) parse() error {
+	var open []int
+	labels := map[string]int{}
+	for {
+		p.skip(" \t\n;")
+		if p.i >= len(p.s) {
+			break
+		}
+		if p.peek() == '#' {
+			p.line()
+			continue
+		}
+		c := &sedCmd{}
+		if err := p.addresses(c); err != nil {
+			return err
+		}
+		if p.i >= len(p.s) {
+			return p.errorf("missing command")
+		}
+		c.name = p.s[p.i]
+		p.i++
+		switch c.name {
+		case '{':
+			open = append(open, len(p.cmds))
+		case '}':
+			if len(open) == 0 {
+				return p.errorf("unexpected `}'")
+			}
+			p.cmds[open[len(open)-1]].target = len(p.cmds)
+			open = open[:len(open)-1]
+		case ':':
+			p.skip(" ")
+			c.text = p.label()
+			labels[c.text] = len(p.cmds)
+		default:
+			if err := p.command(c); err != nil {
+				return err
+			}
+		}
+		p.cmds = append(p.cmds, c)
+	}
+	if len(open) > 0 {
+		return p.errorf("unmatched `{'")
+	}
+	for _, c := range p.cmds {
+		if strings.IndexByte("btT", c.name) >= 0 {
+			c.target = len(p.cmds)
+			if c.text != "" {
+				at, ok := labels[c.text]
+				if !ok {
+					return fmt.Errorf("can't find label for jump to `%s'", c.text)
+				}
+				c.target = at
+			}
+		}
+	}
+	return nil
+}
+
+// line takes the rest of the line.
+func (p *sedParser) line() string {
+	from := p.i
+	if n := strings.IndexByte(p.s[p.i:], '\n'); n >= 0 {
+		p.i += n
+	} else {
+		p.i = len(p.s)
+	}
+	return p.s[from:p.i]
+}
+
+func (p *sedParser) label() string {
+	from := p.i
+	for p.i < len(p.s) && strings.IndexByte("\n;}", p.s[p.i]) < 0 {
+		p.i++
+	}
+	return strings.TrimSpace(p.s[from:p.i])
+}
+
+func (p *sedParser) addresses(c *sedCmd) (err error) {
+	if c.one, err = p.address(); err != nil || c.one == nil {
+		if p.skip(" \t"); err == nil && p.peek() == '!' {
+			c.not = true
+			p.skip("! ")
+		}
+		return err
+	}
+	p.skip(" \t")
+	if p.peek() == ',' {
+		p.i++
+		p.skip(" \t")
+		switch p.peek() {
+		case '+', '~':
+			kind := p.peek()
+			if p.i++; kind == '~' {
+				kind = 'm'
+			}
+			c.two = &sedAddr{kind: kind, a: p.number()}
+		default:
+			if c.two, err = p.address(); err != nil {
+				return err
+			}
+			if c.two == nil {
+				return p.errorf("unexpected `,'")
+			}
+		}
+	}
+	if c.one.kind == 'n' && c.one.a == 0 {
+		if c.two == nil || c.two.kind != '/' {
+			return p.errorf("invalid usage of line address 0")
+		}
+		c.active = true
+	}
+	p.skip(" \t")
+	if p.peek() == '!' {
+		c.not = true
+		p.skip("! ")
+	}
+	return nil
+}
+
+func (p *sedParser) address() (*sedAddr, error) {
+	switch c := p.peek(); {
+	case c >= '0' && c <= '9':
+		a := &sedAddr{kind: 'n', a: p.number()}
+		if p.peek() == '~' {
+			p.i++
+			a.kind, a.b = '~', p.number()
+		}
+		return a, nil
+	case c == '$':
+		p.i++
+		return &sedAddr{kind: '$'}, nil
+	case c == '/' || c == '\\':
+		if c == '\\' {
+			p.i++
+		}
+		text, err := p.delimited(true)
+		if err != nil {
+			return nil, p.errorf("unterminated address regex")
+		}
+		flags := ""
+		for p.peek() == 'I' || p.peek() == 'M' {
+			flags += map[byte]string{'I': "i", 'M': "m"}[p.peek()]
+			p.i++
+		}
+		re, err := p.regexp(text, flags)
+		return &sedAddr{kind: '/', re: re}, err
+	}
+	return nil, nil
+}
+
+func (p *sedParser) regexp(text, flags string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	return posix.Compile(text, p.syntax, flags)
+}
+
+// delimited reads up to the delimiter that stands here. Within a pattern a delimiter may
+// stand in brackets, and \n is a newline.
+func (p *sedParser) delimited(pattern bool) (string, error) {
+	if p.i >= len(p.s) {
+		return "", p.errorf("unterminated")
+	}
+	delim := p.s[p.i]
+	p.i++
+	text, err := p.until(delim, pattern)
+	return text, err
+}
+
+func (p *sedParser) until(delim byte, pattern bool) (string, error) {
+	var b strings.Builder
+	brackets := false
+	for ; p.i < len(p.s); p.i++ {
+		c := p.s[p.i]
+		switch {
+		case c == '\\' && p.i+1 < len(p.s) && !brackets:
+			p.i++
+			if p.s[p.i] == delim {
+				if pattern && delim != '/' && strings.IndexByte(`.*[]^$+?(){}|`, delim) >= 0 {
+					b.WriteByte('\\')
+				}
+			} else {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(p.s[p.i])
+		case c == delim && !brackets:
+			p.i++
+			return b.String(), nil
+		default:
+			if pattern && c == '[' && !brackets {
+				brackets = true
+				b.WriteByte(c)
+				for p.i+1 < len(p.s) && (p.s[p.i+1] == '^' || p.s[p.i+1] == ']') {
+					p.i++
+					b.WriteByte(p.s[p.i])
+					if p.s[p.i] == ']' {
+						break
+					}
+				}
+				continue
+			}
+			if pattern && c == '[' && p.i+1 < len(p.s) && p.s[p.i+1] == ':' {
+				if end := strings.Index(p.s[p.i:], ":]"); end > 0 {
+					b.WriteString(p.s[p.i : p.i+end+2])
+					p.i += end + 1
+					continue
+				}
+			}
+			brackets = brackets && c != ']'
+			b.WriteByte(c)
+		}
+	}
+	return "", p.errorf("unterminated")
+}
+
+func (p *sedParser) command(c *sedCmd) (err error) {
+	switch c.name {
+	case 's':
+		return p.substitute(c)
+	case 'y':
+		return p.transliterate(c)
+	case 'a', 'i', 'c':
+		p.skip(" \t")
+		if p.peek() == '\\' {
+			p.i++
+			p.skip(" \t")
+			if p.peek() == '\n' {
+				p.i++
+			}
+		}
+		var b strings.Builder
+		for ; p.i < len(p.s) && p.s[p.i] != '\n'; p.i++ {
+			if p.s[p.i] == '\\' && p.i+1 < len(p.s) {
+				p.i++
+			}
+			b.WriteByte(p.s[p.i])
+		}
+		if b.Len() == 0 {
+			return p.errorf("expected \\ after `a', `c' or `i'")
+		}
+		c.text = b.String() + "\n"
+	case 'r', 'w':
+		p.skip(" \t")
+		if c.text = p.line(); c.text == "" {
+			return p.errorf("missing filename in r/R/w/W commands")
+		}
+		if c.name == 'w' {
+			c.file, err = p.open(c.text)
+		}
+	case 'b', 't', 'T':
+		p.skip(" \t")
+		c.text = p.label()
+	case 'q', 'Q':
+		p.skip(" \t")
+		c.code = p.number()
+	case 'd', 'D', 'p', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'l', 'z':
+	case 'e', 'F', 'v', 'R', 'W', 'L':
+		return p.errorf("the command `%c' is not supported", c.name)
+	default:
+		return p.errorf("unknown command: `%c'", c.name)
+	}
+	p.skip(" \t")
+	if err == nil && p.i < len(p.s) && strings.IndexByte("\n;}#", p.peek()) < 0 {
+		return p.errorf("extra characters after command")
+	}
+	return err
+}
+
+func (p *sedParser) open(name string) (*os.File, error) {
+	if f, ok := p.files[name]; ok {
+		return f, nil
+	}
+	f, err := os.Create(name)
+	if err == nil {
+		p.files[name] = f
+	}
+	return f, err
+}
+
+func (p *sedParser) substitute(c *sedCmd) error {
+	if p.i >= len(p.s) {
+		return p.errorf("unterminated `s' command")
+	}
+	delim := p.s[p.i]
+	pattern, err := p.delimited(true)
+	if err != nil {
+		return p.errorf("unterminated `s' command")
+	}
+	to, err := p.until(delim, false)
+	if err != nil {
+		return p.errorf("unterminated `s' command")
+	}
+	flags := ""
+	for done := false; !done && p.i < len(p.s); {
+		switch f := p.s[p.i]; {
+		case f == 'g':
+			c.global = true
+		case f == 'p':
+			c.print = true
+		case f == 'i' || f == 'I':
+			flags += "i"
+		case f == 'm' || f == 'M':
+			flags += "m"
+		case f >= '1' && f <= '9':
+			c.nth = p.number()
+			continue
+		case f == 'w':
+			p.i++
+			p.skip(" \t")
+			if c.file, err = p.open(p.line()); err != nil {
+				return err
+			}
+			continue
+		case f == 'e':
+			return p.errorf("the flag `e' is not supported")
+		case strings.IndexByte(" \t\n;}#", f) >= 0:
+			done = true
+			continue
+		default:
+			return p.errorf("unknown option to `s'")
+		}
+		p.i++
+	}
+	if c.re, err = p.regexp(pattern, flags); err != nil {
+		return err
+	}
+	c.to, err = replacement(to, delim)
+	for _, part := range c.to {
+		if err == nil && c.re != nil && part.group > c.re.NumSubexp() {
+			err = p.errorf("invalid reference \\%d on `s' command's RHS", part.group)
+		}
+	}
+	return err
+}
+
+func replacement(s string, delim byte) (parts []sedPart, err error) {
+	var b strings.Builder
+	flush := func(part sedPart) {
+		if b.Len() > 0 {
+			parts = append(parts, sedPart{text: b.String(), group: -1})
+			b.Reset()
+		}
+		if part.group >= 0 || part.fold != 0 {
+			parts = append(parts, part)
+		}
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '&' && delim != '&':
+			flush(sedPart{group: 0})
+		case c == '\\' && i+1 < len(s):
+			i++
+			switch c := s[i]; {
+			case c >= '0' && c <= '9':
+				flush(sedPart{group: int(c - '0')})
+			case strings.IndexByte("ULulE", c) >= 0:
+				flush(sedPart{group: -1, fold: c})
+			case strings.IndexByte("ntrfva", c) >= 0:
+				b.WriteString(unescape(`\` + string(c)))
+			default:
+				b.WriteByte(c)
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	flush(sedPart{group: -1})
+	return parts, nil
+}
+
+func (p *sedParser) transliterate(c *sedCmd) error {
+	delim := p.peek()
+	from, err := p.delimited(false)
+	if err != nil {
+		return p.errorf("unterminated `y' command")
+	}
+	to, err := p.until(delim, false)
+	if err != nil {
+		return p.errorf("unterminated `y' command")
+	}
+	a, b := []rune(unescape(from)), []rune(unescape(to))
+	if len(a) != len(b) {
+		return p.errorf("strings for `y' command are different lengths")
+	}
+	c.table = map[rune]rune{}
+	for i, r := range a {
+		if _, ok := c.table[r]; !ok {
+			c.table[r] = b[i]
+		}
+	}
+	return nil
+}
