@@ -101,21 +101,10 @@ func Find(text string) []Finding {
 		out = append(out, Finding{"unread rest", maxText, len(text)})
 		text = text[:maxText]
 	}
-	lower := strings.ToLower(text)
+	lower := lowered(text)
 	for _, r := range rules() {
-		if !slices.ContainsFunc(r.words, func(w string) bool { return strings.Contains(lower, w) }) {
-			continue
-		}
-		for _, m := range r.re.FindAllStringSubmatchIndex(text, -1) {
-			start, end := m[2*r.group], m[2*r.group+1]
-			secret := text[start:end]
-			if r.bits > 0 && (entropy(secret) < r.bits || placeholder(secret)) {
-				continue
-			}
-			if r.kind == "named secret" && !random(secret) {
-				continue
-			}
-			out = append(out, Finding{r.kind, start, end})
+		for _, w := range r.windows(lower) {
+			out = r.find(out, text, w)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return a.Start - b.Start })
@@ -128,6 +117,74 @@ func Find(text string) []Finding {
 		kept = append(kept, f)
 	}
 	return kept
+}
+
+// lowered has the ASCII letters in lower case, so that places stay the same.
+func lowered(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
+}
+
+// window is a part of a text.
+type window struct{ from, to int }
+
+// reach is how far from a word a secret may lie in a very long line.
+const reach = 4 << 10
+
+// windows are the lines that hold one of the rule's words, so that its expression is
+// run over those alone. A private key has many lines, and its rule sees all.
+func (r *rule) windows(lower string) []window {
+	var out []window
+	for _, w := range r.words {
+		for at := 0; ; {
+			i := strings.Index(lower[at:], w)
+			if i < 0 {
+				break
+			}
+			i += at
+			from := strings.LastIndexByte(lower[:i], '\n') + 1
+			to := len(lower)
+			if n := strings.IndexByte(lower[i:], '\n'); n >= 0 {
+				to = i + n
+			}
+			from, to = max(from, i-reach), min(to, i+reach)
+			if r.kind == "private key" {
+				to = len(lower)
+			}
+			out = append(out, window{from, to})
+			at = max(to, i+len(w))
+			if at >= len(lower) {
+				break
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b window) int { return a.from - b.from })
+	merged := out[:0]
+	for _, w := range out {
+		if n := len(merged); n > 0 && w.from <= merged[n-1].to {
+			merged[n-1].to = max(merged[n-1].to, w.to)
+			continue
+		}
+		merged = append(merged, w)
+	}
+	return merged
+}
+
+func (r *rule) find(out []Finding, text string, w window) []Finding {
+	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.from:w.to], -1) {
+		start, end := w.from+m[2*r.group], w.from+m[2*r.group+1]
+		secret := text[start:end]
+		if r.bits > 0 && (entropy(secret) < r.bits || placeholder(secret)) || r.kind == "named secret" && !random(secret) {
+			continue
+		}
+		out = append(out, Finding{r.kind, start, end})
+	}
+	return out
 }
 
 // Redact returns the text with each credential replaced by a word about it, and the

@@ -84,3 +84,20 @@ func TestFalseFindingsInOurSources(t *testing.T) {
 		t.Errorf("%d of %d files", bad, files)
 	}
 }
+
+func BenchmarkRedact(b *testing.B) {
+	text := strings.Repeat("func (s *Session) put(ctx context.Context) error { token := next(); return s.store.Put(ctx, token) }\n", 2000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		secrets.Redact(text)
+	}
+}
+
+// A secret far from the word in one long line, beside letters whose case changes their
+// length.
+func TestPlacesStay(t *testing.T) {
+	text := strings.Repeat("İ", 3000) + " api_key = \"" + mixed[:32] + "\" " + strings.Repeat("x ", 6000)
+	if out, kinds := secrets.Redact(text); len(kinds) != 1 || strings.Contains(out, mixed[:12]) || len(out) != len(text)-32+len("[named secret removed]") {
+		t.Errorf("%v", kinds)
+	}
+}
