@@ -53,16 +53,10 @@ func locked(ctx context.Context, c core, do func(p string) error, paths ...strin
 		return err
 	}
 	defer unlock()
-	// Before as well: a browser tells of a new file when it is made, and it may take a
-	// while until it is whole.
 	for _, p := range paths {
-		c.base().note(p)
+		defer c.base().changing(p)()
 	}
-	err = do(paths[0])
-	for _, p := range paths {
-		c.base().note(p)
-	}
-	return err
+	return do(paths[0])
 }
 
 // Features says what this folder can do here.

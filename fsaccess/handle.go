@@ -42,6 +42,7 @@ func (h *handle) touch() {
 	h.mu.Lock()
 	h.wrote = true
 	h.mu.Unlock()
+	h.core.base().note(h.path) // where files are written in place it shows at once
 }
 
 func (h *handle) Stat() (fs.FileInfo, error) {

@@ -55,6 +55,17 @@ func (s *shared) lock(ctx context.Context, paths ...string) (unlock func(), err 
 
 func (s *shared) note(name string) { s.own.note(join(s.prefix, name), time.Now()) }
 
+// changing notes a path from the beginning of a change to its end: a browser
+// tells of a new file when it is made, and it may take a while until it is whole.
+func (s *shared) changing(name string) (end func()) {
+	full := join(s.prefix, name)
+	s.own.change(full, 1)
+	return func() {
+		s.own.change(full, -1)
+		s.own.note(full, time.Now())
+	}
+}
+
 type lockWant struct {
 	name      string
 	exclusive bool
@@ -184,6 +195,18 @@ func (t *lockTable) grant() {
 type ownWrites struct {
 	mu   sync.Mutex
 	when map[string]time.Time
+	busy map[string]int // changes that are under way
+}
+
+func (o *ownWrites) change(name string, by int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.busy == nil {
+		o.busy = make(map[string]int)
+	}
+	if o.busy[name] += by; o.busy[name] == 0 {
+		delete(o.busy, name)
+	}
 }
 
 const ownWindow = time.Minute
@@ -212,6 +235,9 @@ func (o *ownWrites) last(name string, t time.Time) (when time.Time, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
+		if o.busy[name] > 0 {
+			return time.Now(), true
+		}
 		if w, ok := o.when[name]; ok && !w.Before(t) {
 			return w, true
 		}

@@ -42,3 +42,28 @@ func TestWatchTellsOursFromTheirs(t *testing.T) {
 		t.Errorf("own: %v", own)
 	}
 }
+
+// A change that is under way is ours however long it takes, and whenever a look
+// falls into it; when it is over it is so up to its end.
+func TestOwnWhileItLasts(t *testing.T) {
+	s := newShared().below("d")
+	begun := time.Now()
+	end := s.changing("a")
+	time.Sleep(5 * time.Millisecond)
+	seen := time.Now() // when a browser made the file
+	for _, name := range []string{"d/a", "d/a/below"} {
+		if w, ok := s.own.last(name, begun); !ok || w.Before(seen) {
+			t.Errorf("%s, in the middle: %v %v", name, w, ok)
+		}
+	}
+	end()
+	if w, ok := s.own.last("d/a", begun); !ok || w.Before(seen) {
+		t.Errorf("afterwards: %v %v", w, ok)
+	}
+	if _, ok := s.own.last("d/a", time.Now().Add(time.Second)); ok || len(s.own.busy) != 0 {
+		t.Error("it lasts for ever")
+	}
+	if _, ok := s.own.last("d", begun); ok {
+		t.Error("the folder above is not ours")
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 func needOPFS(t testing.TB) {
@@ -228,6 +229,10 @@ func TestRemembered(t *testing.T) {
 
 // Without a gesture no dialogue may appear, and the error must say what to do.
 func TestPickWantsAGesture(t *testing.T) {
+	testpage.Run(t, testpage.Page{}, wantsAGesture) // where no test has clicked yet
+}
+
+func wantsAGesture(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for name, do := range map[string]func() error{
