@@ -46,7 +46,7 @@ test-native: ## the tests that need no browser
 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) testwasm ## the same packages and those that need a browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -timeout 20m -exec $(RUNNER) $(PAGE)
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
@@ -54,8 +54,8 @@ test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the e
 
 .PHONY: browsers
 browsers: $(RUNNER) testwasm ## the browser tests in Firefox ESR and WebKitGTK
-	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
-	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -p 1 -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
+	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
 	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
 
 .PHONY: lint

@@ -24,7 +24,7 @@ var sample embed.FS
 func main() {
 	err := run(context.Background()) // which ends only if it fails
 	fmt.Fprintln(os.Stderr, err)
-	failed(fmt.Errorf("This page could not start: %w", err))
+	failed(fmt.Errorf("the page could not start: %w", err))
 	os.Exit(1)
 }
 
