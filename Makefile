@@ -120,7 +120,7 @@ build/testwasm/gowasi.wasm: worker/testdata/gowasi/main.go
 build/testwasm/%.wasm: worker/testdata/%.c
 	@mkdir -p $(@D)
 	@test -e /usr/include/wasm32-wasi/wasi/api.h && command -v clang >/dev/null && command -v wasm-ld >/dev/null || \
-	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq --no-install-recommends clang lld wasi-libc libclang-rt-dev-wasm32; \
+	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends clang lld wasi-libc libclang-rt-dev-wasm32; \
 	  else echo "clang for WASI is missing (Debian: apt-get install clang lld wasi-libc libclang-rt-dev-wasm32)"; exit 1; fi; }
 	clang --target=wasm32-wasi -O1 -Wall -Wno-unused -Wno-infinite-recursion -o $@ $<
 
