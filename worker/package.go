@@ -87,7 +87,7 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	// ErrInsecurePath comes with a reader; the names are checked below.
 	zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) || len(zr.File) != n {
-		return nil, refused("", "it is no ZIP archive, or a damaged one")
+		return nil, badPackage("", "it is no ZIP archive, or a damaged one")
 	}
 	p := &Package{files: map[string][]byte{}, zip: data}
 	if err := p.unpack(zr, l); err != nil {
@@ -95,7 +95,7 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	}
 	for _, name := range []string{manifestFile, moduleFile} {
 		if _, ok := p.files[name]; !ok {
-			return nil, refused(name, "it is missing; it has to stand at the top of the ZIP, not in a folder")
+			return nil, badPackage(name, "it is missing; it has to stand at the top of the ZIP, not in a folder")
 		}
 	}
 	m, err := ParseManifest(p.files[manifestFile])
@@ -103,14 +103,14 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 		return nil, err
 	}
 	if _, err := wasmbin.Parse(p.files[moduleFile]); err != nil {
-		return nil, refused(moduleFile, "it is no WebAssembly module: %w", err)
+		return nil, badPackage(moduleFile, "it is no WebAssembly module: %w", err)
 	}
 	sum := sha256.Sum256(data)
 	p.Manifest, p.SHA256 = *m, hex.EncodeToString(sum[:])
 	return p, nil
 }
 
-func refused(name, format string, args ...any) error {
+func badPackage(name, format string, args ...any) error {
 	return protocol.Errorf(protocol.ErrInvalidParams, "install", name, format, args...)
 }
 
@@ -124,7 +124,7 @@ func tooLarge(name, format string, args ...any) error {
 func directory(data []byte, most int) (n int, err error) {
 	const end, entry = 22, 46
 	if len(data) < end || !bytes.HasPrefix(data[len(data)-end:], []byte("PK\x05\x06")) {
-		return 0, refused("", "it is no ZIP archive, or has something behind it")
+		return 0, badPackage("", "it is no ZIP archive, or has something behind it")
 	}
 	le := binary.LittleEndian
 	tail := data[len(data)-end:]
@@ -132,11 +132,11 @@ func directory(data []byte, most int) (n int, err error) {
 	size, at := uint64(le.Uint32(tail[12:])), uint64(le.Uint32(tail[16:]))
 	switch {
 	case le.Uint16(tail[20:]) != 0:
-		return 0, refused("", "the ZIP has a comment")
+		return 0, badPackage("", "the ZIP has a comment")
 	case says == 0xffff || at == 0xffffffff:
-		return 0, refused("", "ZIP64 is not supported")
+		return 0, badPackage("", "ZIP64 is not supported")
 	case at+size != uint64(len(data)-end):
-		return 0, refused("", "there is something between the ZIP's parts, or in front of it")
+		return 0, badPackage("", "there is something between the ZIP's parts, or in front of it")
 	case says > most:
 		return 0, tooLarge("", "the ZIP has %d files; the limit is %d", says, most)
 	}
@@ -144,12 +144,12 @@ func directory(data []byte, most int) (n int, err error) {
 	dir := data[at : len(data)-end]
 	for len(dir) > 0 {
 		if len(dir) < entry || !bytes.HasPrefix(dir, []byte("PK\x01\x02")) {
-			return 0, refused("", "the ZIP's directory is damaged")
+			return 0, badPackage("", "the ZIP's directory is damaged")
 		}
 		first = min(first, uint64(le.Uint32(dir[42:])))
 		skip := entry + int(le.Uint16(dir[28:])) + int(le.Uint16(dir[30:])) + int(le.Uint16(dir[32:]))
 		if skip > len(dir) {
-			return 0, refused("", "the ZIP's directory is damaged")
+			return 0, badPackage("", "the ZIP's directory is damaged")
 		}
 		if n++; n > most {
 			return 0, tooLarge("", "the ZIP has more than %d files", most)
@@ -157,10 +157,10 @@ func directory(data []byte, most int) (n int, err error) {
 		dir = dir[skip:]
 	}
 	if n != says {
-		return 0, refused("", "the ZIP has %d files and says it has %d", n, says)
+		return 0, badPackage("", "the ZIP has %d files and says it has %d", n, says)
 	}
 	if n > 0 && first != 0 {
-		return 0, refused("", "there is something in front of the ZIP's first file")
+		return 0, badPackage("", "there is something in front of the ZIP's first file")
 	}
 	return n, nil
 }
@@ -178,25 +178,25 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 			folded := strings.ToLower(part)
 			other, ok := seen[folded]
 			if ok && (other != part || part == name) {
-				return refused(f.Name, "the name is there twice, or differs from %q by case only", other)
+				return badPackage(f.Name, "the name is there twice, or differs from %q by case only", other)
 			}
 		}
 		seen[strings.ToLower(name)] = name
 		mode := f.Mode()
 		switch {
 		case f.Flags&1 != 0:
-			return refused(f.Name, "it is encrypted")
+			return badPackage(f.Name, "it is encrypted")
 		case strings.HasSuffix(f.Name, "/"):
 			if f.UncompressedSize64 != 0 || !mode.IsDir() {
-				return refused(f.Name, "a folder with content")
+				return badPackage(f.Name, "a folder with content")
 			}
 			continue
 		case mode&fs.ModeSymlink != 0:
-			return refused(f.Name, "it is a link; a package has files and folders only")
+			return badPackage(f.Name, "it is a link; a package has files and folders only")
 		case !mode.IsRegular():
-			return refused(f.Name, "it is neither a file nor a folder")
+			return badPackage(f.Name, "it is neither a file nor a folder")
 		case f.Method != zip.Store && f.Method != zip.Deflate:
-			return refused(f.Name, "the compression method %d is not supported; use deflate", f.Method)
+			return badPackage(f.Name, "the compression method %d is not supported; use deflate", f.Method)
 		case f.UncompressedSize64 > uint64(left):
 			return tooLarge(f.Name, "the files have more than %d bytes unpacked", l.Total)
 		case f.UncompressedSize64 > 1<<20 && f.UncompressedSize64/uint64(l.Ratio) > f.CompressedSize64:
@@ -213,7 +213,7 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 	for name := range p.files {
 		for part := path.Dir(name); part != "."; part = path.Dir(part) {
 			if _, ok := p.files[part]; ok {
-				return refused(name, "%q is a file and a folder", part)
+				return badPackage(name, "%q is a file and a folder", part)
 			}
 		}
 	}
@@ -223,11 +223,11 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 func checkName(name string) error {
 	switch {
 	case name == "." || !fs.ValidPath(name) || strings.ContainsAny(name, "\\:\x00") || !utf8.ValidString(name):
-		return refused(name, "the name leads out of the package, or is none; want one such as docs/readme.md")
+		return badPackage(name, "the name leads out of the package, or is none; want one such as docs/readme.md")
 	case len(name) > 255:
-		return refused(name[:32]+"…", "the name has %d bytes; the limit is 255", len(name))
+		return badPackage(name[:32]+"…", "the name has %d bytes; the limit is 255", len(name))
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refused(name, "the name has control characters")
+		return badPackage(name, "the name has control characters")
 	}
 	return nil
 }
@@ -237,15 +237,15 @@ func checkName(name string) error {
 func content(f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
-		return nil, refused(f.Name, "it is damaged: %w", err)
+		return nil, badPackage(f.Name, "it is damaged: %w", err)
 	}
 	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, int64(f.UncompressedSize64)+1))
 	if err != nil {
-		return nil, refused(f.Name, "it is damaged: %w", err)
+		return nil, badPackage(f.Name, "it is damaged: %w", err)
 	}
 	if uint64(len(data)) != f.UncompressedSize64 {
-		return nil, refused(f.Name, "it has not as many bytes as it says")
+		return nil, badPackage(f.Name, "it has not as many bytes as it says")
 	}
 	return data, nil
 }
