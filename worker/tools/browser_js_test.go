@@ -52,8 +52,12 @@ func newPool(t testing.TB, opts worker.Options) *worker.Pool {
 // The table that holds natively holds in a worker behind two frames.
 func TestCommands(t *testing.T) {
 	pool := newPool(t, worker.Options{Spare: 2})
-	lists := map[string][]call{"core": append(append(append(append([]call(nil), textCalls...), fileCalls...), byteCalls...), diffCalls...), "data": dataCalls, "web": webCalls}
+	lists := map[string][]call{"core": append(append(append(append([]call(nil), textCalls...), fileCalls...), byteCalls...), diffCalls...), "data": dataCalls, "web": webCalls, "sqlite3": sqliteCalls}
 	for name, list := range lists {
+		if _, err := os.Stat(filepath.Join("..", "..", "build", "tools", name+".wasm")); err != nil && name == "sqlite3" {
+			t.Log("sqlite3 was not built: there is no clang for WASI")
+			continue
+		}
 		m := open(t, pool, name)
 		for _, c := range list {
 			t.Run(strings.Join(c.args, " "), func(t *testing.T) { inBrowser(t, pool, m, c) })
@@ -99,6 +103,55 @@ func inBrowser(t *testing.T, pool *worker.Pool, m *worker.Module, c call) {
 		case err != nil || string(got) != want:
 			t.Errorf("%s is %q (%v), want %q", name, got, err, want)
 		}
+	}
+}
+
+// What one command packs another unpacks, and a database outlives its program.
+func TestRoundTrips(t *testing.T) {
+	pool := newPool(t, worker.Options{})
+	core := open(t, pool, "core")
+	png := make([]byte, 200_000)
+	for i := range png {
+		png[i] = byte(i * i >> 3)
+	}
+	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{NoMode: true})
+	must(t, folder.MkdirAll("d/e", 0o755))
+	must(t, folder.WriteFile("d/e/p.png", png, 0o644))
+	must(t, folder.WriteFile("d/t.txt", []byte("text"), 0o644))
+	run := func(m *worker.Module, args ...string) string {
+		t.Helper()
+		cmd := pool.Command(testContext(t), m, args[0], args[1:]...)
+		cmd.FS = folder
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	for _, c := range [][][]string{
+		{{"tar", "-czf", "a.tgz", "d"}, {"tar", "-xf", "a.tgz", "-C", "out"}},
+		{{"zip", "-r", "a.zip", "d"}, {"unzip", "-d", "out", "a.zip"}},
+		{{"tar", "-cf", "b.tar", "d"}, {"gzip", "-9", "b.tar"}, {"gunzip", "b.tar.gz"}, {"tar", "-x", "-f", "b.tar", "-C", "out"}},
+	} {
+		must(t, folder.Mkdir("out", 0o755))
+		for _, args := range c {
+			run(core, args...)
+		}
+		if got, err := fs.ReadFile(folder, "out/d/e/p.png"); err != nil || !bytes.Equal(got, png) {
+			t.Errorf("%v: %d bytes, %v", c[0], len(got), err)
+		}
+		run(core, "rm", "-r", "out")
+	}
+	if got := run(core, "uuid", "-7", "3"); len(got) != 3*37 || got[14] != '7' {
+		t.Errorf("uuid says %q", got)
+	}
+	if _, err := os.Stat(filepath.Join("..", "..", "build", "tools", "sqlite3.wasm")); err != nil {
+		return
+	}
+	sqlite := open(t, pool, "sqlite3")
+	run(sqlite, "sqlite3", "t.db", "create table t(a); insert into t values (1),(2),(3)")
+	if got := run(sqlite, "sqlite3", "t.db", "select sum(a) from t"); got != "6\n" {
+		t.Errorf("sum %q", got)
 	}
 }
 

@@ -1,0 +1,443 @@
+package worker
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// least is the smallest module, and a manifest that goes with it.
+var least = []byte("\x00asm\x01\x00\x00\x00")
+
+const plainManifest = `{"name":"upper","version":"1.0.0","description":"makes text large","execution":{"argStyle":"cli","fileAccess":"readwrite"}}`
+
+type entry struct {
+	name, data string
+	set        func(h *zip.FileHeader)
+}
+
+func makeZIP(t testing.TB, entries ...entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	zw := zip.NewWriter(&b)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		if e.set != nil {
+			e.set(h)
+		}
+		w, err := zw.CreateHeader(h)
+		must(t, err)
+		_, err = w.Write([]byte(e.data))
+		must(t, err)
+	}
+	must(t, zw.Close())
+	return b.Bytes()
+}
+
+func decent(more ...entry) []entry {
+	return append([]entry{{name: "manifest.json", data: plainManifest}, {name: "tool.wasm", data: string(least)}}, more...)
+}
+
+func TestReadPackage(t *testing.T) {
+	mode := func(m fs.FileMode) func(*zip.FileHeader) { return func(h *zip.FileHeader) { h.SetMode(m) } }
+	many := func(n int) (list []entry) {
+		for i := range n {
+			list = append(list, entry{name: "f" + string(rune('a'+i/26)) + string(rune('a'+i%26))})
+		}
+		return list
+	}
+	tests := []struct {
+		name   string
+		zip    []byte
+		limits PackageLimits
+		want   string // in the error
+		code   protocol.Code
+	}{
+		{name: "decent", zip: makeZIP(t, decent(entry{name: "docs/"}, entry{name: "docs/a.md", data: "x"}, entry{name: "LICENSE", data: "MIT"})...)},
+		{name: "no ZIP", zip: []byte("hello"), want: "no ZIP archive"},
+		{name: "empty", zip: nil, want: "no ZIP archive"},
+		{name: "no manifest", zip: makeZIP(t, entry{name: "tool.wasm", data: string(least)}), want: "manifest.json: it is missing"},
+		{name: "no module", zip: makeZIP(t, entry{name: "manifest.json", data: plainManifest}), want: "tool.wasm: it is missing"},
+		{name: "in a folder", zip: makeZIP(t, entry{name: "a/manifest.json", data: plainManifest}, entry{name: "a/tool.wasm", data: string(least)}), want: "at the top of the ZIP"},
+		{name: "no wasm", zip: makeZIP(t, entry{name: "manifest.json", data: plainManifest}, entry{name: "tool.wasm", data: "MZ"}), want: "no WebAssembly module"},
+		{name: "up", zip: makeZIP(t, decent(entry{name: "../evil", data: "x"})...), want: "leads out"},
+		{name: "up inside", zip: makeZIP(t, decent(entry{name: "a/../../evil"})...), want: "leads out"},
+		{name: "absolute", zip: makeZIP(t, decent(entry{name: "/etc/passwd"})...), want: "leads out"},
+		{name: "backslash", zip: makeZIP(t, decent(entry{name: `..\evil`})...), want: "leads out"},
+		{name: "drive", zip: makeZIP(t, decent(entry{name: "C:evil"})...), want: "leads out"},
+		{name: "empty part", zip: makeZIP(t, decent(entry{name: "a//b"})...), want: "leads out"},
+		{name: "dot", zip: makeZIP(t, decent(entry{name: "./a"})...), want: "leads out"},
+		{name: "NUL", zip: makeZIP(t, decent(entry{name: "a\x00b"})...), want: "leads out"},
+		{name: "control", zip: makeZIP(t, decent(entry{name: "a\nb"})...), want: "control characters"},
+		{name: "not UTF-8", zip: makeZIP(t, decent(entry{name: "a\xff", set: func(h *zip.FileHeader) { h.NonUTF8 = true }})...), want: "leads out"},
+		{name: "name of 255", zip: makeZIP(t, decent(entry{name: strings.Repeat("a", 255)})...)},
+		{name: "name of 256", zip: makeZIP(t, decent(entry{name: strings.Repeat("a", 256)})...), want: "256 bytes; the limit is 255"},
+		{name: "twice", zip: makeZIP(t, decent(entry{name: "tool.wasm", data: string(least)})...), want: "there twice"},
+		{name: "case", zip: makeZIP(t, decent(entry{name: "Tool.wasm"})...), want: "by case only"},
+		{name: "case of a folder", zip: makeZIP(t, decent(entry{name: "A", data: "x"}, entry{name: "a/b"})...), want: "by case only"},
+		{name: "file and folder", zip: makeZIP(t, decent(entry{name: "a/b"}, entry{name: "a", data: "x"})...), want: "a file and a folder"},
+		{name: "link", zip: makeZIP(t, decent(entry{name: "l", data: "/etc/passwd", set: mode(fs.ModeSymlink | 0o777)})...), want: "it is a link"},
+		{name: "device", zip: makeZIP(t, decent(entry{name: "d", set: mode(fs.ModeDevice)})...), want: "neither a file nor a folder"},
+		{name: "encrypted", zip: flag(makeZIP(t, decent()...), 1), want: "encrypted"},
+		{name: "comment", zip: commented(t), want: "something behind it"},
+		{name: "behind", zip: append(makeZIP(t, decent()...), 'x'), want: "something behind it"},
+		{name: "in front", zip: append([]byte("#!/bin/sh\n"), makeZIP(t, decent()...)...), want: "in front"},
+		{name: "cut", zip: makeZIP(t, decent()...)[:100], want: "no ZIP archive"},
+		{name: "64 files", zip: makeZIP(t, decent(many(62)...)...)},
+		{name: "65 files", zip: makeZIP(t, decent(many(63)...)...), want: "65 files; the limit is 64", code: protocol.ErrResourceLimit},
+		{name: "lies of its number", zip: count(makeZIP(t, decent(many(70)...)...), 3), want: "more than 64 files", code: protocol.ErrResourceLimit},
+		{name: "fewer than it says", zip: count(makeZIP(t, decent()...), 9), want: "says it has 9"},
+		{name: "ZIP at the limit", zip: makeZIP(t, decent()...), limits: PackageLimits{ZIP: int64(len(makeZIP(t, decent()...)))}},
+		{name: "ZIP over the limit", zip: makeZIP(t, decent()...), limits: PackageLimits{ZIP: int64(len(makeZIP(t, decent()...))) - 1}, want: "the limit is", code: protocol.ErrResourceLimit},
+		{name: "total at the limit", zip: makeZIP(t, decent(entry{name: "z", data: strings.Repeat("z", 1000)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}},
+		{name: "total over the limit", zip: makeZIP(t, decent(entry{name: "z", data: strings.Repeat("z", 1001)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}, want: "unpacked", code: protocol.ErrResourceLimit},
+		{name: "bomb", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), want: "times larger than packed", code: protocol.ErrResourceLimit},
+		{name: "bomb under a ratio of its own", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), limits: PackageLimits{Ratio: 2000}},
+		{name: "small and repeating", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 1<<20)})...)},
+		{name: "more than it says", zip: size(makeZIP(t, decent(entry{name: "b", data: strings.Repeat("a", 5000)})...), 10), want: "damaged"},
+		{name: "less than it says", zip: size(makeZIP(t, decent(entry{name: "b", data: "aaaa"})...), 9000), want: "damaged"},
+		{name: "wrong sum", zip: sum(makeZIP(t, decent()...)), want: "damaged"},
+		{name: "method", zip: method(makeZIP(t, decent()...), 12), want: "compression method 12"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := ReadPackage(tt.zip, tt.limits)
+			if tt.want == "" {
+				if err != nil || p.Name != "upper" || len(p.SHA256) != 64 || !bytes.Equal(p.Wasm(), least) {
+					t.Fatalf("%v %v", p, err)
+				}
+				return
+			}
+			code := tt.code
+			if code == "" {
+				code = protocol.ErrInvalidParams
+			}
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !errors.Is(err, code) {
+				t.Errorf("error %v, want %q, %s", err, tt.want, code)
+			}
+		})
+	}
+}
+
+// last is where the directory's last entry begins.
+func last(z []byte) int { return bytes.LastIndex(z, []byte("PK\x01\x02")) }
+
+func flag(z []byte, bit uint16) []byte {
+	z = bytes.Clone(z)
+	binary.LittleEndian.PutUint16(z[last(z)+8:], bit)
+	return z
+}
+
+func method(z []byte, n uint16) []byte {
+	z = bytes.Clone(z)
+	binary.LittleEndian.PutUint16(z[last(z)+10:], n)
+	return z
+}
+
+func size(z []byte, n uint32) []byte {
+	z = bytes.Clone(z)
+	binary.LittleEndian.PutUint32(z[last(z)+24:], n)
+	return z
+}
+
+func sum(z []byte) []byte {
+	z = bytes.Clone(z)
+	z[last(z)+16]++
+	return z
+}
+
+func count(z []byte, n uint16) []byte {
+	z = bytes.Clone(z)
+	binary.LittleEndian.PutUint16(z[len(z)-12:], n)
+	return z
+}
+
+func commented(t *testing.T) []byte {
+	var b bytes.Buffer
+	zw := zip.NewWriter(&b)
+	must(t, zw.SetComment("PK\x05\x06"))
+	must(t, zw.Close())
+	return b.Bytes()
+}
+
+func FuzzReadPackage(f *testing.F) {
+	for _, z := range [][]byte{makeZIP(f, decent()...), flag(makeZIP(f, decent()...), 1), []byte("PK\x05\x06"), count(makeZIP(f, decent()...), 3)} {
+		f.Add(z)
+	}
+	f.Fuzz(func(t *testing.T, z []byte) {
+		limits := PackageLimits{ZIP: 1 << 20, Total: 1 << 20, Files: 16}
+		p, err := ReadPackage(z, limits)
+		if err != nil {
+			return
+		}
+		total := 0
+		for name, data := range p.files {
+			if total += len(data); !fs.ValidPath(name) || strings.Contains(name, `\`) {
+				t.Errorf("name %q", name)
+			}
+		}
+		if total > 1<<20 || len(p.files) > 16 || !packageName.MatchString(p.Name) {
+			t.Errorf("%d bytes in %d files, name %q", total, len(p.files), p.Name)
+		}
+	})
+}
+
+func TestParseManifest(t *testing.T) {
+	with := func(old, new string) string { return strings.Replace(plainManifest, old, new, 1) }
+	pad := func(n int) string {
+		return strings.TrimSuffix(plainManifest, "}") + strings.Repeat(" ", n-len(plainManifest)) + "}"
+	}
+	tests := []struct{ name, text, want string }{
+		{"plain", plainManifest, ""},
+		{"at the limit", pad(maxManifest), ""},
+		{"over the limit", pad(maxManifest + 1), "the limit is 65536"},
+		{"no JSON", "{", "manifest.json"},
+		{"a list", "[]", "no object"},
+		{"unknown key", with(`"name"`, `"run":"x","name"`), "run"},
+		{"key twice", with(`"name"`, `"name":"a","name"`), "manifest.json"},
+		{"no name", with(`"upper"`, `""`), "name"},
+		{"capital", with("upper", "Upper"), "lower-case"},
+		{"slash", with("upper", "a/b"), "lower-case"},
+		{"64", with("upper", strings.Repeat("a", 64)), ""},
+		{"65", with("upper", strings.Repeat("a", 65)), "1 to 64"},
+		{"version", with("1.0.0", "one"), "version"},
+		{"version with a tail", with("1.0.0", "1.0.0-rc.1+x"), ""},
+		{"no description", with("makes text large", ""), "description"},
+		{"description at the limit", with("makes text large", strings.Repeat("a", 1024)), ""},
+		{"description over it", with("makes text large", strings.Repeat("a", 1025)), "description"},
+		{"turned text", with("makes text large", "a\u202eb"), "control characters"},
+		{"argStyle", with(`"cli"`, `"shell"`), "argStyle"},
+		{"fileAccess", with(`"readwrite"`, `"all"`), "fileAccess"},
+		{"timeout", with(`"argStyle"`, `"timeout":600000,"argStyle"`), ""},
+		{"timeout over", with(`"argStyle"`, `"timeout":600001,"argStyle"`), "timeout"},
+		{"timeout below", with(`"argStyle"`, `"timeout":-1,"argStyle"`), "timeout"},
+		{"memory", with(`"argStyle"`, `"memoryLimit":4294901760,"argStyle"`), ""},
+		{"memory over", with(`"argStyle"`, `"memoryLimit":4294901761,"argStyle"`), "memoryLimit"},
+		{"bad schema", with(`"name"`, `"parameters":{"type":"nonsense"},"name"`), "parameters"},
+		{"license", with(`"name"`, `"license":"MIT","name"`), ""},
+		{"both spellings", with(`"name"`, `"license":"MIT","licence":"MIT","name"`), "the same"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			m, err := ParseManifest([]byte(tt.text))
+			if tt.want == "" && (err != nil || m.Name == "") || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestManifestArgs(t *testing.T) {
+	schema := `{"type":"object","properties":{"n":{"type":"integer"},"file":{"type":"string"},"v":{"type":"boolean"},"args":{"type":"array"},"stdin":{"type":"string"},"list":{"type":"array"}},"required":["file"],"additionalProperties":false}`
+	tests := []struct {
+		style, params string
+		want          []string
+		stdin, err    string
+	}{
+		{"cli", `{"file":"a b","n":3,"v":true,"args":["-x","y"],"stdin":"in"}`, []string{"--file=a b", "--n=3", "--v", "-x", "y"}, "in", ""},
+		{"cli", `{"file":"f","v":false,"list":["1",2]}`, []string{"--file=f", "--list=1", "--list=2"}, "", ""},
+		{"positional", `{"n":3,"file":"f","args":["x"]}`, []string{"f", "x", "3"}, "", ""},
+		{"json", `{"file":"f","stdin":"in"}`, []string{`{"file":"f"}`}, "in", ""},
+		{"cli", `{}`, nil, "", "file"},
+		{"cli", `{"file":"f","z":1}`, nil, "", "z"},
+		{"cli", `{"file":1}`, nil, "", "file"},
+		{"cli", `{"file":"a\u0000b"}`, nil, "", "NUL"},
+		{"cli", `[]`, nil, "", "object"},
+	}
+	for _, tt := range tests {
+		m := &Manifest{Name: "t", Parameters: schema, Execution: Execution{ArgStyle: ArgStyle(tt.style)}}
+		params, err := protocol.ParseJSON(tt.params, protocol.JSONLimits{})
+		must(t, err)
+		args, stdin, err := m.Args(params)
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%s %s: %v, want %q", tt.style, tt.params, err, tt.err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(args, tt.want) || stdin != tt.stdin {
+			t.Errorf("%s %s: %q %q %v", tt.style, tt.params, args, stdin, err)
+		}
+	}
+}
+
+func TestPackages(t *testing.T) {
+	ctx := context.Background()
+	stores := map[string]func() PackageStore{
+		"memory": MemoryStore,
+		"folder": func() PackageStore { return FolderStore(newMemFS(), "apps/tools") },
+		"top":    func() PackageStore { return FolderStore(newMemFS(), ".") },
+	}
+	one, other := makeZIP(t, decent()...), makeZIP(t, decent(entry{name: "x"})...)
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			s := store()
+			p := NewPackages(s, PackagesOptions{Reserved: []string{"cat"}, Max: 2})
+			if list, err := p.List(ctx); err != nil || len(list) != 0 {
+				t.Fatal(list, err)
+			}
+			if _, err := p.Get(ctx, "upper"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("get: %v", err)
+			}
+			pkg, err := p.Install(ctx, one, "")
+			if err != nil || pkg.Granted.Files != FilesNone || pkg.Granted.Decision != PackageAsk {
+				t.Fatal(pkg, err)
+			}
+			if _, err := p.Install(ctx, one, strings.Repeat("0", 64)); !errors.Is(err, protocol.ErrSecurityViolation) {
+				t.Errorf("a wrong hash: %v", err)
+			}
+			if _, err := p.Install(ctx, one, strings.ToUpper(pkg.SHA256)); err != nil {
+				t.Error(err)
+			}
+			// A grant is kept, goes with the ZIP, and is never more than the manifest wants.
+			if _, err := p.Grant(ctx, "upper", PackageGrant{Files: FilesRead, Decision: PackageAlways}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Grant(ctx, "upper", PackageGrant{Files: "all"}); !errors.Is(err, protocol.ErrInvalidParams) {
+				t.Errorf("a grant of no kind: %v", err)
+			}
+			if pkg, err = NewPackages(s, PackagesOptions{}).Get(ctx, "upper"); err != nil || pkg.Granted.Files != FilesRead || pkg.Granted.Decision != PackageAlways {
+				t.Errorf("%v %v", pkg, err)
+			}
+			if pkg, err = p.Install(ctx, one, ""); err != nil || pkg.Granted.Files != FilesRead {
+				t.Errorf("the same again: %v %v", pkg, err)
+			}
+			if pkg, err = p.Install(ctx, other, ""); err != nil || pkg.Granted.Files != FilesNone || pkg.Granted.Decision != PackageAsk {
+				t.Errorf("another under the name: %v %v", pkg, err)
+			}
+			// Not more than may be installed.
+			two := strings.Replace(plainManifest, "upper", "two", 1)
+			if _, err := p.Install(ctx, makeZIP(t, entry{name: "manifest.json", data: two}, entry{name: "tool.wasm", data: string(least)}), ""); err != nil {
+				t.Error(err)
+			}
+			three := strings.Replace(plainManifest, "upper", "three", 1)
+			if _, err := p.Install(ctx, makeZIP(t, entry{name: "manifest.json", data: three}, entry{name: "tool.wasm", data: string(least)}), ""); !errors.Is(err, protocol.ErrResourceLimit) {
+				t.Errorf("a third: %v", err)
+			}
+			// What was changed in the store is not given out; the others are.
+			data, err := s.Load(ctx, "upper")
+			must(t, err)
+			data[len(data)-30] ^= 1
+			must(t, s.Save(ctx, "upper", data))
+			list, err := p.List(ctx)
+			if len(list) != 1 || list[0].Name != "two" || !errors.Is(err, ErrDamaged) {
+				t.Errorf("%v %v", list, err)
+			}
+			must(t, p.Remove(ctx, "upper"))
+			if err := p.Remove(ctx, "upper"); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("removed twice: %v", err)
+			}
+			if err := p.Remove(ctx, "../x"); err == nil {
+				t.Error("removed what is no name")
+			}
+		})
+	}
+}
+
+// A package can't take a built-in tool's name: not when it is installed, and not when a later
+// version of the app brings a tool of that name.
+func TestPackageCantShadow(t *testing.T) {
+	ctx := context.Background()
+	store := MemoryStore()
+	zip := makeZIP(t, decent()...)
+	if _, err := NewPackages(store, PackagesOptions{Reserved: []string{"cat", "UPPER"}}).Install(ctx, zip, ""); !errors.Is(err, ErrReserved) {
+		t.Errorf("installed: %v", err)
+	}
+	if _, err := NewPackages(store, PackagesOptions{}).Install(ctx, zip, ""); err != nil {
+		t.Fatal(err)
+	}
+	later := NewPackages(store, PackagesOptions{Reserved: []string{"upper"}})
+	if _, err := later.Get(ctx, "upper"); !errors.Is(err, ErrReserved) {
+		t.Errorf("got: %v", err)
+	}
+	if list, err := later.List(ctx); len(list) != 0 || !errors.Is(err, ErrReserved) {
+		t.Errorf("listed: %v %v", list, err)
+	}
+	if err := later.Remove(ctx, "upper"); err != nil {
+		t.Errorf("can't be removed: %v", err)
+	}
+	// A file in the store under another's name is not that tool.
+	data, err := func() ([]byte, error) {
+		s := MemoryStore()
+		p := NewPackages(s, PackagesOptions{})
+		if _, err := p.Install(ctx, zip, ""); err != nil {
+			return nil, err
+		}
+		return s.Load(ctx, "upper")
+	}()
+	must(t, err)
+	must(t, store.Save(ctx, "cat", data))
+	if _, err := NewPackages(store, PackagesOptions{}).Get(ctx, "cat"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("under another name: %v", err)
+	}
+}
+
+// What is granted decides what is mounted, whatever the manifest wants.
+func TestPackageMount(t *testing.T) {
+	folder := newMemFS()
+	must(t, folder.WriteFile("a", []byte("secret"), 0o644))
+	mount := func(a FileAccess) fs.FS {
+		pkg := &Package{Granted: PackageGrant{Files: a}}
+		pkg.Execution.FileAccess = FilesReadWrite
+		return pkg.mount(folder)
+	}
+	if mount("") != nil || mount(FilesNone) != nil || (&Package{Granted: PackageGrant{Files: FilesRead}}).mount(nil) != nil {
+		t.Error("something is mounted")
+	}
+	r := mount(FilesRead)
+	if data, err := fs.ReadFile(r, "a"); err != nil || string(data) != "secret" {
+		t.Error(err)
+	}
+	if _, ok := r.(WriteFS); ok {
+		t.Error("what may be read may be written")
+	}
+	w := mount(FilesWrite).(WriteFS)
+	if entries, err := fs.ReadDir(w, "."); err != nil || len(entries) != 0 {
+		t.Errorf("shows %v %v", entries, err)
+	}
+	if _, err := fs.ReadFile(w, "a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reads: %v", err)
+	}
+	if err := w.WriteFile("a", []byte("x"), 0o644); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("writes over: %v", err)
+	}
+	for _, err := range []error{w.Remove("a"), w.Rename("a", "b")} {
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("changes what is there: %v", err)
+		}
+	}
+	must(t, w.Mkdir("d", 0o755))
+	must(t, w.Mkdir("d", 0o755))
+	must(t, w.WriteFile("d/new", []byte("x"), 0o644))
+	if data, err := fs.ReadFile(folder, "d/new"); err != nil || string(data) != "x" {
+		t.Error(err)
+	}
+	if mount(FilesReadWrite) != fs.FS(folder) {
+		t.Error("not the folder itself")
+	}
+}
+
+func TestPackageCommandRefuses(t *testing.T) {
+	pkg := &Package{Manifest: Manifest{Name: "t", Parameters: `{"type":"object"}`, Execution: Execution{ArgStyle: ArgsCLI, Timeout: time.Second}}}
+	if _, err := pkg.Command(t.Context(), &Pool{opts: Options{Trusted: true}}, nil, nil, nil); !errors.Is(err, protocol.ErrCapabilityDenied) {
+		t.Errorf("in a trusted pool: %v", err)
+	}
+	pkg.Granted.Decision = PackageNever
+	if _, err := pkg.Command(t.Context(), &Pool{}, nil, nil, nil); !errors.Is(err, protocol.ErrCapabilityDenied) {
+		t.Errorf("switched off: %v", err)
+	}
+	pkg.Granted.Decision = PackageAsk
+	cmd, err := pkg.Command(t.Context(), &Pool{}, nil, map[string]any{"stdin": "x", "a": "b"}, newMemFS())
+	if err != nil || cmd.FS != nil || cmd.Limits.Time != time.Second || !slices.Equal(cmd.Args, []string{"t", "--a=b"}) || cmd.Stdin == nil {
+		t.Errorf("%+v %v", cmd, err)
+	}
+}
