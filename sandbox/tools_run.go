@@ -173,20 +173,21 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"exit_code": float64(exit), "output": text(out.Bytes()), "stderr": text(errs.Bytes())}, nil
+	return map[string]any{"exit_code": float64(exit), "output": text(out.buf.Bytes()), "stderr": text(errs.buf.Bytes())}, nil
 }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// capped keeps the first bytes that are written to it and drops the rest.
+// capped keeps the first bytes that are written to it and drops the rest. The buffer is
+// not embedded: its other methods would pass the limit by.
 type capped struct {
-	bytes.Buffer
+	buf  bytes.Buffer
 	most int
 }
 
 func (w *capped) Write(p []byte) (int, error) {
-	if room := w.most - w.Len(); room > 0 {
-		w.Buffer.Write(p[:min(len(p), room)])
+	if room := w.most - w.buf.Len(); room > 0 {
+		w.buf.Write(p[:min(len(p), room)])
 	}
 	return len(p), nil
 }

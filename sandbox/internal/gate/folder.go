@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -355,12 +356,29 @@ func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsa
 			return nil, err
 		}
 	}
+	for _, path := range append([]string{"."}, writes...) {
+		if err := passable(&pol, path); err != nil {
+			return nil, err
+		}
+	}
 	for _, path := range writes {
 		if err := add(&pol.AllowWrite, write(protocol.OpWrite, path)); err != nil {
 			return nil, err
 		}
 	}
 	return fsaccess.WithContext(ctx, fsaccess.Guard(f.fs, pol)), nil
+}
+
+// passable shows a folder without what is in it, so that a program finds the way to
+// what it may write: something below it may be read, which has a name that nobody uses.
+func passable(pol *protocol.FSPolicy, dir string) error {
+	n := read("." + rand.Text())
+	if dir != "." {
+		n.Subject = dir + "/" + n.Subject
+	}
+	pat, err := protocol.ParsePattern(literal(n))
+	pol.AllowRead = append(pol.AllowRead, pat)
+	return err
 }
 
 // Append adds to a file, making it if need be. Nothing of what is there is told.

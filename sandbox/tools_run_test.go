@@ -1,0 +1,127 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// scripted runs a function in place of a program.
+type scripted func(ctx context.Context, c sandbox.Command) (int, error)
+
+func (scripted) Commands() []string { return []string{"prog"} }
+
+func (s scripted) RunCommand(ctx context.Context, c sandbox.Command) (int, error) { return s(ctx, c) }
+
+func runs(t *testing.T, s scripted) *house {
+	t.Helper()
+	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog", "nope"]}, "filesystem": {"denyRead": ["private"], "allowWrite": ["out"]},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "fs.write", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`)
+	return build(t, p, nil, map[string]string{"a/in.txt": "in", "b.txt": "b", "private": "secret", "out/old.txt": "old"}, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), sandbox.ToolRun(s))
+	})
+}
+
+// What a program sees and changes is what its call says, each way it could try.
+func TestToolRunFiles(t *testing.T) {
+	for _, c := range []struct {
+		read, write []any
+		see         string // all that a walk finds
+		open        string // of all files, those that open
+		make        string // of all places, those that take a file
+	}{
+		{nil, nil, ". ", "", ""},
+		{[]any{"a"}, nil, ". a a/in.txt ", "a/in.txt ", ""},
+		{[]any{"."}, nil, ". a a/in.txt b.txt out out/old.txt ", "a/in.txt b.txt out/old.txt ", ""},
+		{nil, []any{"out"}, ". out ", "", "out/new "},
+		{[]any{"b.txt"}, []any{"out/new"}, ". b.txt out ", "b.txt ", "out/new "},
+		{[]any{"out"}, []any{"out/old.txt"}, ". out out/old.txt ", "out/old.txt ", ""},
+	} {
+		var see, open, made string
+		h := runs(t, func(_ context.Context, cmd sandbox.Command) (int, error) {
+			err := fs.WalkDir(cmd.FS, ".", func(name string, _ fs.DirEntry, err error) error {
+				see += name + " "
+				return err
+			})
+			for _, name := range []string{"a/in.txt", "b.txt", "private", "out/old.txt", "../x", "/b.txt"} {
+				if _, err := fs.ReadFile(cmd.FS, name); err == nil {
+					open += name + " "
+				}
+			}
+			for _, name := range []string{"new", "a/new", "out/new", "../new", "private/new"} {
+				if err := cmd.FS.WriteFile(name, nil, 0o644); err == nil {
+					made += name + " "
+				}
+			}
+			return 0, err
+		})
+		a := args{"command": "prog"}
+		if c.read != nil {
+			a["read"] = c.read
+		}
+		if c.write != nil {
+			a["write"] = c.write
+		}
+		h.ok(t, "tool_run", a)
+		if see != c.see || open != c.open || made != c.make {
+			t.Errorf("read %v, write %v:\nsees %s, want %s\nopens %s, want %s\nmakes %s, want %s", c.read, c.write, see, c.see, open, c.open, made, c.make)
+		}
+	}
+}
+
+// A program that keeps its folder has nothing of it when the call has ended.
+func TestToolRunFilesEndWithTheCall(t *testing.T) {
+	var kept sandbox.Command
+	h := runs(t, func(_ context.Context, c sandbox.Command) (int, error) { kept = c; return 0, nil })
+	h.ok(t, "tool_run", args{"command": "prog", "read": []any{"b.txt"}, "write": []any{"out"}})
+	if _, err := fs.ReadFile(kept.FS, "b.txt"); err == nil {
+		t.Error("reads after the end")
+	}
+	if err := kept.FS.WriteFile("out/late", nil, 0o644); err == nil {
+		t.Error("writes after the end")
+	}
+}
+
+func TestToolRunAnswers(t *testing.T) {
+	h := runs(t, func(_ context.Context, c sandbox.Command) (int, error) {
+		in, err := io.ReadAll(c.Stdin)
+		fmt.Fprintf(c.Stdout, "%s %q %s", c.Name, c.Args, in)
+		fmt.Fprint(c.Stderr, "\xff!")
+		return 3, err
+	})
+	m := h.ok(t, "tool_run", args{"command": "prog", "args": []any{"x", "y z"}, "stdin": "hi"})
+	if m["exit_code"] != 3.0 || m["output"] != `prog ["x" "y z"] hi` || m["stderr"] != "\uFFFD!" {
+		t.Errorf("%v", m)
+	}
+	h.fails(t, "tool_run", args{"command": "nope"}, protocol.ReasonNotFound)
+	broken := errors.New("broken")
+	h = runs(t, func(context.Context, sandbox.Command) (int, error) { return 0, broken })
+	h.fails(t, "tool_run", args{"command": "prog"}, protocol.ErrExecution)
+}
+
+// Standard error is kept up to 1 MiB; a program that writes more goes on.
+func TestToolRunKeepsTheBeginning(t *testing.T) {
+	const most = 1 << 20
+	for _, n := range []int{most - 1, most, most + 1} {
+		h := runs(t, func(_ context.Context, c sandbox.Command) (int, error) {
+			for _, part := range []string{strings.Repeat("x", n-1), "y"} {
+				if k, err := io.WriteString(c.Stderr, part); k != len(part) || err != nil {
+					return 1, err
+				}
+			}
+			return 0, nil
+		})
+		m := h.ok(t, "tool_run", args{"command": "prog"})
+		text, _ := m["stderr"].(string)
+		if len(text) != min(n, most) || strings.HasSuffix(text, "y") != (n <= most) || m["exit_code"] != 0.0 {
+			t.Errorf("%d written: %d kept, %v", n, len(text), m["exit_code"])
+		}
+	}
+}
