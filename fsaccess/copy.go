@@ -51,7 +51,13 @@ func copyFile(ctx context.Context, src core, from string, dst core, to string, p
 
 // pump is io.Copy that hears the context between chunks.
 func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int)) (n int64, err error) {
-	buf := make([]byte, chunk)
+	size := int64(chunk)
+	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
+		if fi, err := f.Stat(); err == nil { // most files are small; one more byte finds the end
+			size = min(size, max(512, fi.Size()+1))
+		}
+	}
+	buf := make([]byte, size)
 	for {
 		if err := context.Cause(ctx); err != nil {
 			return n, err

@@ -3,6 +3,7 @@ package fsaccess
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -11,7 +12,11 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-func TestMain(m *testing.M) { jsxtest.Main(m) }
+func TestMain(m *testing.M) {
+	// A page's wasm memory ends at 4 GB and never shrinks; files of 200 MB come by here.
+	debug.SetMemoryLimit(1 << 30)
+	jsxtest.Main(m)
+}
 
 var opfsCount atomic.Int64
 

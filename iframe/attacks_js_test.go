@@ -91,7 +91,7 @@ func newBattle(t *testing.T, opts EnclaveOptions, sink string) *battle {
 		return "probe", nil
 	}
 	opts.Tools = toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
-	opts.Limits = protocol.Limits{Time: 1500 * time.Millisecond}
+	opts.Limits = protocol.Limits{Time: 4 * time.Second} // 0.3 s of work on a busy machine
 	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
 	return b
 }
