@@ -32,6 +32,7 @@ examples: $(BIN)/wasm_exec ## build the examples into build/examples
 	@for d in examples/*/; do n=$$(basename $$d); if [ -f $$d/main.go ]; then $(BIN)/wasm_exec build ./$$d -o build/examples/$$n; fi; done
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/examples/plain
 	cp examples/plain/web/* build/examples/plain/
+	@for n in files tool; do if [ -d build/tools -a -d build/examples/$$n ]; then mkdir -p build/examples/$$n/tools && cp -r build/tools/. build/examples/$$n/tools/; fi; done
 
 .PHONY: test
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium

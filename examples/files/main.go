@@ -53,6 +53,7 @@ type app struct {
 	tree *tree
 
 	box     *sandbox.Box
+	runner  sandbox.CommandRunner // nil: there are no tools here
 	session *sandbox.Session
 	view    *iframe.Document
 	talk    talk
@@ -69,6 +70,9 @@ func run(ctx context.Context) error {
 		return err
 	}
 	element("policy").Set("textContent", policy.Format(a.policy))
+	if a.runner, err = a.tools(); err != nil {
+		return err
+	}
 	a.tree = newTree(a)
 	tabs()
 	a.shield()
@@ -186,7 +190,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.work, a.name = fsaccess.NewJournal(work, store), name
 	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: sessions,
-		Tools: append(sandbox.Standard(), sandbox.CodeRun(a), shell.Bash(shell.Options{})), OnTrace: func(protocol.TraceEvent) {},
+		Tools: append(sandbox.Standard(), sandbox.CodeRun(a), sandbox.ToolRun(a.runner), shell.Bash(shell.Options{Runner: a.runner})),
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
 	ctx := testContext(t)
 	p, err := b.Page(ctx, site+"files/")
 	must(t, err)
-	must(t, p.WaitFor(ctx, `!document.getElementById("send").disabled`))
+	must(t, p.WaitFor(ctx, `!document.getElementById("tour").disabled`))
 	return p
 }
 
@@ -166,7 +166,7 @@ func TestFilesReload(t *testing.T) {
 	say(t, p, `delete trip/packing.txt`)
 	asked(t, p)
 	must(t, p.Reload(ctx))
-	must(t, p.WaitFor(ctx, `!document.getElementById("send").disabled`))
+	must(t, p.WaitFor(ctx, `!document.getElementById("tour").disabled`))
 	if eval[bool](t, p, `!document.getElementById("welcome").hidden`) {
 		t.Error("the conversation is gone")
 	}
