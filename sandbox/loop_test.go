@@ -300,15 +300,6 @@ func TestSubagentsEndAtTheirDepth(t *testing.T) {
 	}
 }
 
-func stores(t *testing.T) map[string]func() sandbox.Store {
-	mem := sandbox.NewMemoryStore()
-	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	return map[string]func() sandbox.Store{
-		"memory": func() sandbox.Store { return mem },
-		"folder": func() sandbox.Store { return sandbox.NewFolderStore(folder) }, // a new program each time
-	}
-}
-
 func TestSessionsAreThereAgain(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -376,6 +367,7 @@ func TestOrphanedCallsAreRepaired(t *testing.T) {
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
 	s, err := h.OpenSession(ctx, rec.ID)
 	must(t, err)
+	defer s.Close()
 	m := &sandboxtest.Model{}
 	_, err = h.talk(t, s, m, "go on")
 	must(t, err)
