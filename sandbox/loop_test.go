@@ -164,10 +164,12 @@ func TestRejectedAndDeniedDiffer(t *testing.T) {
 }
 
 func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
-	started := make(chan struct{})
+	started, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
 		close(started)
-		select {} // which honours nothing
+		<-over // which honours nothing
+		return nil, nil
 	}}
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
 	s := h.session(t)
