@@ -153,8 +153,13 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	if got := strings.Join(s.log[:3], "|"); got != "initialize  |notifications/initialized s-1 2025-06-18|tools/list s-1 2025-06-18" {
 		t.Error(got)
 	}
+	// A rule that names the tool does.
+	both := net + `, {"permission": "mcp:far:echo", "action": "allow"}`
+	if res := box(t, c, both, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Type != protocol.ResultOutput || calls() != 2 {
+		t.Errorf("allowed by name: %+v, %d calls", res, calls())
+	}
 	// What the schema doesn't take is not sent.
-	if res := box(t, c, "", yes).Call(ctx, "far_echo", args{"text": 1.0}); res.Code != protocol.ErrInvalidParams || calls() != 1 {
+	if res := box(t, c, "", yes).Call(ctx, "far_echo", args{"text": 1.0}); res.Code != protocol.ErrInvalidParams || calls() != 2 {
 		t.Errorf("%+v", res)
 	}
 	must(t, c.Close(ctx))
