@@ -164,10 +164,12 @@ func TestRejectedAndDeniedDiffer(t *testing.T) {
 }
 
 func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
-	started := make(chan struct{})
+	started, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
 		close(started)
-		select {} // which honours nothing
+		<-over // which honours nothing
+		return nil, nil
 	}}
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
 	s := h.session(t)
@@ -300,15 +302,6 @@ func TestSubagentsEndAtTheirDepth(t *testing.T) {
 	}
 }
 
-func stores(t *testing.T) map[string]func() sandbox.Store {
-	mem := sandbox.NewMemoryStore()
-	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	return map[string]func() sandbox.Store{
-		"memory": func() sandbox.Store { return mem },
-		"folder": func() sandbox.Store { return sandbox.NewFolderStore(folder) }, // a new program each time
-	}
-}
-
 func TestSessionsAreThereAgain(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -376,6 +369,7 @@ func TestOrphanedCallsAreRepaired(t *testing.T) {
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
 	s, err := h.OpenSession(ctx, rec.ID)
 	must(t, err)
+	defer s.Close()
 	m := &sandboxtest.Model{}
 	_, err = h.talk(t, s, m, "go on")
 	must(t, err)

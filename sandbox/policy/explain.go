@@ -54,7 +54,7 @@ func (n Need) String() string {
 // Call is what [Explain] is asked about.
 type Call struct {
 	Tool      string // the tool's id, or "mcp:server:tool"
-	Untrusted bool   // such as an MCP server's: asked about even where it needs nothing
+	Untrusted bool   // such as an MCP server's: asked about unless a rule names it, even where it needs nothing
 	Needs     []Need
 }
 
@@ -207,7 +207,15 @@ func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decisi
 	if n.Destroys && d.Action == protocol.ActionAllow && !Narrow(d.Rule, call.Tool) {
 		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}
 	}
+	if call.Untrusted && d.Action == protocol.ActionAllow && !names(d.Rule, call.Tool) {
+		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "the tool is not trusted, and only a rule that names it or its server speaks for it"}
+	}
 	return d
+}
+
+// names reports whether a rule is about the tool, or about its server's.
+func names(r *protocol.Rule, tool string) bool {
+	return r != nil && (r.Permission == tool || strings.HasPrefix(r.Permission, "mcp:"))
 }
 
 // Narrow reports whether a rule is about this one tool and less than the whole

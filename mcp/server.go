@@ -1,0 +1,114 @@
+// Package mcp serves the tools of a [sandbox.Box] as a server of the Model Context
+// Protocol, by the official Go SDK. It is a module of its own: the SDK brings net/http and
+// some 2.4 MB, which an app that only calls servers doesn't need (see
+// sandbox/mcpclient).
+//
+//	server, err := mcp.NewServer(box, mcp.Options{Tools: []string{"read", "grep"}})
+//	err = server.Run(ctx, &sdk.StdioTransport{})
+//
+// Every call goes through the box: schema, policy, watchdog, the person's consent, trace.
+// Who connects is as little trusted as a model. Nothing is served that was not named.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Options shape a server.
+type Options struct {
+	// Tools are the ids of those that are served. None is an error.
+	Tools []string
+	// Session is whose grants, refusals and versions of files count; the box's own if nil.
+	Session *sandbox.Session
+	// Name and Version are what the server calls itself; "bailey" and "1" if empty.
+	Name, Version string
+	// Instructions are handed to those who connect.
+	Instructions string
+	// SDK are the SDK's own options.
+	SDK *sdk.ServerOptions
+}
+
+// NewServer makes a server of some of the box's tools. It has to be connected to a
+// transport of the SDK's: standard input, streamable HTTP, one in memory.
+func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
+	if len(o.Tools) == 0 {
+		return nil, errors.New("mcp: Options.Tools is empty: name the tools to serve")
+	}
+	if o.Name == "" {
+		o.Name = "bailey"
+	}
+	if o.Version == "" {
+		o.Version = "1"
+	}
+	so := sdk.ServerOptions{}
+	if o.SDK != nil {
+		so = *o.SDK
+	}
+	so.Instructions = o.Instructions
+	server := sdk.NewServer(&sdk.Implementation{Name: o.Name, Version: o.Version}, &so)
+	for _, id := range o.Tools {
+		t, err := box.Toolset().Lookup(id)
+		if err != nil {
+			return nil, fmt.Errorf("mcp: %w", err)
+		}
+		if t.Untrusted {
+			return nil, fmt.Errorf("mcp: %s is another server's tool; connect to that server itself", id)
+		}
+		schema := json.RawMessage(t.Parameters)
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object"}`)
+		}
+		server.AddTool(&sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}, handler(box, o.Session, id))
+	}
+	return server, nil
+}
+
+func handler(box *sandbox.Box, s *sandbox.Session, id string) sdk.ToolHandler {
+	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		args, err := arguments(req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		if s != nil {
+			ctx = s.Context(ctx)
+		}
+		res := box.Call(ctx, id, args)
+		if err := sandbox.ErrorOf(res); err != nil {
+			return failed(err), nil
+		}
+		text, err := protocol.EncodeJSON(res.Data, protocol.JSONLimits{})
+		if err != nil {
+			return failed(err), nil
+		}
+		out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+		if m, ok := res.Data.(map[string]any); ok {
+			out.StructuredContent = m
+		}
+		return out, nil
+	}
+}
+
+// arguments reads them as strictly as those of a model: no key twice, none that reaches
+// a prototype.
+func arguments(raw json.RawMessage) (any, error) {
+	if len(raw) == 0 || strings.TrimSpace(string(raw)) == "null" {
+		return map[string]any{}, nil
+	}
+	return protocol.ParseJSON(string(raw), protocol.JSONLimits{})
+}
+
+// failed tells the other side what a model would be told.
+func failed(err error) *sdk.CallToolResult {
+	p := protocol.Public(err)
+	text := fmt.Sprintf("error %s: %s", string(p.Code), p.Message)
+	return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+}

@@ -1,0 +1,13 @@
+//go:build !js
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+func openIndexed(context.Context, string) (textFiles, error) {
+	return nil, fmt.Errorf("sandbox: IndexedDB needs a browser: %w", errors.ErrUnsupported)
+}

@@ -1,0 +1,278 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// segmented is a store whose sessions are a record and texts of 200 messages each, one
+// record a line, of which a change rewrites one.
+type segmented struct {
+	files textFiles
+
+	mu    sync.Mutex
+	cache map[string]*kept
+	segs  map[string]map[string]int // message id → segment, by session
+	held  map[string]bool
+}
+
+func newSegmented(f textFiles) segmented {
+	return segmented{files: f, cache: map[string]*kept{}, segs: map[string]map[string]int{}, held: map[string]bool{}}
+}
+
+// textFiles is where the texts are. What is not there is [fs.ErrNotExist].
+type textFiles interface {
+	list(ctx context.Context) (ids []string, err error)
+	session(ctx context.Context, id string) ([]byte, error)
+	segments(ctx context.Context, id string) ([][]byte, error)
+	write(ctx context.Context, id string, session []byte, segments map[int][]byte) error
+	remove(ctx context.Context, id string) error
+}
+
+const segmentSize = 200
+
+// line is a record in a file of messages.
+type line struct {
+	Message *protocol.MessageRecord `json:"m,omitempty"`
+	Part    *protocol.PartRecord    `json:"p,omitempty"`
+}
+
+// Sessions is part of [Store]. A session that can't be read is left out.
+func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
+	list, err := s.files.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []protocol.SessionRecord
+	for _, id := range list {
+		if rec, err := s.Session(ctx, id); err == nil {
+			out = append(out, rec)
+		}
+	}
+	sortSessions(out)
+	return out, nil
+}
+
+func validStored(id string) bool { return fs.ValidPath(id) && id != "." && !strings.Contains(id, "/") }
+
+// Session is part of [Store].
+func (s *segmented) Session(ctx context.Context, id string) (rec protocol.SessionRecord, err error) {
+	if !validStored(id) {
+		return rec, noSession(id)
+	}
+	data, err := s.files.session(ctx, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return rec, noSession(id)
+	}
+	if err != nil {
+		return rec, err
+	}
+	if err := json.Unmarshal(data, &rec); err != nil {
+		return rec, protocol.Errorf(protocol.ErrSession, "session", id, "the record is damaged: %v", err)
+	}
+	if err := rec.Validate(); err != nil {
+		return rec, err
+	}
+	if rec.ID != id {
+		return rec, protocol.Errorf(protocol.ErrSession, "session", id, "the record is another session's")
+	}
+	return rec, nil
+}
+
+// Messages is part of [Store].
+func (s *segmented) Messages(ctx context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
+	if _, err := s.Session(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, err := s.load(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slices.Clone(k.messages), slices.Clone(k.parts), nil
+}
+
+// load reads a session's messages once; mu is held.
+func (s *segmented) load(ctx context.Context, id string) (*kept, error) {
+	if k, ok := s.cache[id]; ok && s.held[id] {
+		return k, nil // nobody else changes it
+	}
+	files, err := s.files.segments(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	decoded := decodeAll(files)
+	k, segs := &kept{}, map[string]int{}
+	messages, parts := 0, 0
+	for n, d := range decoded {
+		if d.err != nil {
+			return nil, protocol.Errorf(protocol.ErrSession, "session", id, "the messages from number %d on are damaged: %v", n*segmentSize, d.err)
+		}
+		messages, parts = messages+len(d.messages), parts+len(d.parts)
+	}
+	k.grow(messages, parts)
+	for n, d := range decoded {
+		for i := range d.messages {
+			segs[d.messages[i].ID] = n
+		}
+		k.put(d.messages, d.parts)
+	}
+	s.cache[id], s.segs[id] = k, segs
+	return k, nil
+}
+
+// segment is what one file holds.
+type segment struct {
+	messages []protocol.MessageRecord
+	parts    []protocol.PartRecord
+	err      error
+}
+
+// decodeAll decodes the files, on as many processors as there are: it is what opening a
+// long session takes.
+func decodeAll(files [][]byte) []segment {
+	out := make([]segment, len(files))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(files), runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				out[i].decode(files[i])
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+func (d *segment) decode(data []byte) {
+	d.messages = make([]protocol.MessageRecord, 0, segmentSize)
+	d.parts = make([]protocol.PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
+	for text := range bytes.Lines(data) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			d.err = err
+			return
+		}
+		switch {
+		case l.Message != nil:
+			d.messages = append(d.messages, *l.Message)
+		case l.Part != nil:
+			d.parts = append(d.parts, *l.Part)
+		}
+	}
+}
+
+// Put is part of [Store].
+func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
+	if err := rec.Validate(); err != nil {
+		return err
+	}
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, err := s.load(ctx, rec.ID)
+	if err != nil {
+		return err
+	}
+	k.put(messages, parts)
+	changed, err := k.encode(s.segs[rec.ID], messages, parts)
+	if err == nil {
+		err = s.files.write(ctx, rec.ID, data, changed)
+	}
+	if err != nil {
+		delete(s.cache, rec.ID) // what is stored counts
+	}
+	return err
+}
+
+// encode gives the segments that hold some records, as text.
+func (k *kept) encode(segs map[string]int, messages []protocol.MessageRecord, parts []protocol.PartRecord) (map[int][]byte, error) {
+	out := map[int][]byte{}
+	for _, m := range messages {
+		n, known := segs[m.ID]
+		if !known {
+			n = len(segs) / segmentSize
+			segs[m.ID] = n
+		}
+		out[n] = nil
+	}
+	for _, p := range parts {
+		out[segs[p.MessageID]] = nil
+	}
+	for n := range out {
+		text, err := k.encodeOne(segs, n)
+		if err != nil {
+			return nil, err
+		}
+		out[n] = text
+	}
+	return out, nil
+}
+
+func (k *kept) encodeOne(segs map[string]int, n int) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	first := min(n*segmentSize, len(k.messages))
+	for i := range k.messages[first:min(first+segmentSize, len(k.messages))] {
+		if err := enc.Encode(line{Message: &k.messages[first+i]}); err != nil {
+			return nil, err
+		}
+	}
+	for i := range k.parts {
+		if segs[k.parts[i].MessageID] != n {
+			continue
+		}
+		if err := enc.Encode(line{Part: &k.parts[i]}); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Delete is part of [Store].
+func (s *segmented) Delete(ctx context.Context, id string) error {
+	if !validStored(id) {
+		return noSession(id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.cache, id)
+	delete(s.segs, id)
+	return s.files.remove(ctx, id)
+}
+
+// Lock is part of [Store]. Between tabs of one origin the browser's locks hold a
+// session; between programs over one folder nothing does.
+func (s *segmented) Lock(ctx context.Context, id string) (func(), error) {
+	s.mu.Lock()
+	free, err := hold(s.held, &s.mu, id)
+	if err == nil {
+		delete(s.cache, id) // another tab may have written since
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockAcross(ctx, "bailey-session-"+id)
+	if err != nil {
+		free()
+		return nil, err
+	}
+	return sync.OnceFunc(func() { unlock(); free() }), nil
+}

@@ -1,0 +1,187 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// stores opens each kind of store, the same one each time as a new program would.
+func stores(t testing.TB) map[string]func() sandbox.Store {
+	mem := sandbox.NewMemoryStore()
+	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	out := map[string]func() sandbox.Store{
+		"memory": func() sandbox.Store { return mem },
+		"folder": func() sandbox.Store { return sandbox.NewFolderStore(folder) },
+	}
+	name := fmt.Sprint("test-", t.Name(), time.Now().UnixNano())
+	if _, err := sandbox.NewIndexedStore(t.Context(), name); !errors.Is(err, errors.ErrUnsupported) {
+		out["IndexedDB"] = func() sandbox.Store {
+			s, err := sandbox.NewIndexedStore(context.Background(), name)
+			must(t, err)
+			return s
+		}
+	}
+	return out
+}
+
+var storedAt = time.Unix(1000, 0).UTC()
+
+func storedSession(id string, at time.Time) protocol.SessionRecord {
+	return protocol.SessionRecord{ID: id, Agent: "main", CreatedAt: storedAt, UpdatedAt: at}
+}
+
+func storedMessage(session string, n int) (protocol.MessageRecord, protocol.PartRecord) {
+	m := protocol.MessageRecord{ID: fmt.Sprint("m", n), SessionID: session, Role: protocol.RoleUser, CreatedAt: storedAt, UpdatedAt: storedAt}
+	p := protocol.PartRecord{ID: fmt.Sprint("p", n), MessageID: m.ID, SessionID: session, Type: "text", Data: args{"text": fmt.Sprint("text ", n, " <é\u2028>")}, CreatedAt: storedAt, UpdatedAt: storedAt}
+	return m, p
+}
+
+// What every store does.
+func TestStores(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Run("nothing", func(t *testing.T) { storeOfNothing(t, open()) })
+			t.Run("records", func(t *testing.T) { storeRecords(t, open) })
+			t.Run("replace", func(t *testing.T) { storeReplaces(t, open) })
+			t.Run("locks", func(t *testing.T) { storeLocks(t, open) })
+			t.Run("whole", func(t *testing.T) { storeWhole(t, open) })
+		})
+	}
+}
+
+func storeOfNothing(t *testing.T, s sandbox.Store) {
+	ctx := context.Background()
+	if list, err := s.Sessions(ctx); err != nil || len(list) != 0 {
+		t.Errorf("%v %v", list, err)
+	}
+	for _, id := range []string{"none", "../x", ".", "a/b", ""} {
+		if _, err := s.Session(ctx, id); !errors.Is(err, fs.ErrNotExist) || !errors.Is(err, protocol.ErrSession) {
+			t.Errorf("%q: %v", id, err)
+		}
+		if _, _, err := s.Messages(ctx, id); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+	if err := s.Delete(ctx, "none"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The numbers are those around a segment of 200.
+func storeRecords(t *testing.T, open func() sandbox.Store) {
+	ctx := context.Background()
+	for i, n := range []int{0, 1, 199, 200, 201, 401} {
+		rec := storedSession(fmt.Sprint("ses-", n), storedAt.Add(time.Duration(i)*time.Second))
+		rec.Metadata = args{"title": "a name"}
+		must(t, open().Put(ctx, rec, nil, nil))
+		for at := 0; at < n; at += 100 { // a part at a time, each from a new program
+			var ms []protocol.MessageRecord
+			var ps []protocol.PartRecord
+			for k := at; k < min(n, at+100); k++ {
+				m, p := storedMessage(rec.ID, k)
+				ms, ps = append(ms, m), append(ps, p)
+			}
+			must(t, open().Put(ctx, rec, ms, ps))
+		}
+		got, err := open().Session(ctx, rec.ID)
+		if err != nil || got.Metadata["title"] != "a name" || !got.UpdatedAt.Equal(rec.UpdatedAt) {
+			t.Errorf("%+v %v", got, err)
+		}
+		ms, ps, err := open().Messages(ctx, rec.ID)
+		must(t, err)
+		if len(ms) != n || len(ps) != n {
+			t.Fatalf("%d: %d messages and %d parts", n, len(ms), len(ps))
+		}
+		for k := range ms {
+			m, p := storedMessage(rec.ID, k)
+			if ms[k].ID != m.ID || ps[k].ID != p.ID || fmt.Sprint(ps[k].Data) != fmt.Sprint(p.Data) {
+				t.Fatalf("%d: at %d %+v %+v", n, k, ms[k], ps[k])
+			}
+		}
+	}
+	list, err := open().Sessions(ctx)
+	if err != nil || len(list) != 6 || list[0].ID != "ses-401" || list[5].ID != "ses-0" {
+		t.Errorf("%v %v", list, err)
+	}
+	must(t, open().Delete(ctx, "ses-401"))
+	if _, _, err := open().Messages(ctx, "ses-401"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deleted: %v", err)
+	}
+	if ms, _, err := open().Messages(ctx, "ses-201"); err != nil || len(ms) != 201 {
+		t.Errorf("another one: %d %v", len(ms), err)
+	}
+	must(t, open().Put(ctx, storedSession("ses-401", storedAt), nil, nil))
+	if ms, _, err := open().Messages(ctx, "ses-401"); err != nil || len(ms) != 0 {
+		t.Errorf("made again: %d %v", len(ms), err)
+	}
+}
+
+func storeReplaces(t *testing.T, open func() sandbox.Store) {
+	ctx := context.Background()
+	rec := storedSession("ses-r", storedAt)
+	for n := range 3 {
+		m, p := storedMessage(rec.ID, n)
+		must(t, open().Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+	}
+	m, p := storedMessage(rec.ID, 1)
+	m.Metadata.HiddenAt, p.Data, rec.InputTokens = storedAt, args{"text": "anew"}, 7
+	must(t, open().Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+	ms, ps, err := open().Messages(ctx, rec.ID)
+	if err != nil || len(ms) != 3 || len(ps) != 3 || ms[1].Metadata.HiddenAt.IsZero() || fmt.Sprint(ps[1].Data) != "map[text:anew]" || ms[2].ID != "m2" {
+		t.Errorf("%v %v %v", ms, ps, err)
+	}
+	if got, err := open().Session(ctx, rec.ID); err != nil || got.InputTokens != 7 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func storeLocks(t *testing.T, open func() sandbox.Store) {
+	ctx := context.Background()
+	s := open()
+	unlock, err := s.Lock(ctx, "ses-l")
+	must(t, err)
+	if _, err := s.Lock(ctx, "ses-l"); !errors.Is(err, protocol.ErrSession) {
+		t.Errorf("held twice: %v", err)
+	}
+	other, err := s.Lock(ctx, "ses-other")
+	must(t, err)
+	other()
+	unlock()
+	unlock() // twice is fine
+	again, err := s.Lock(ctx, "ses-l")
+	must(t, err)
+	again()
+}
+
+// A Put that fails changes nothing, also of what the store remembers.
+func storeWhole(t *testing.T, open func() sandbox.Store) {
+	ctx := context.Background()
+	s := open()
+	rec := storedSession("ses-w", storedAt)
+	unlock, err := s.Lock(ctx, rec.ID)
+	must(t, err)
+	defer unlock()
+	m, p := storedMessage(rec.ID, 0)
+	must(t, s.Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+	bad, badPart := storedMessage(rec.ID, 1)
+	badPart.Data = func() {} // no JSON
+	if _, ok := s.(*sandbox.MemoryStore); ok {
+		return // it takes any value
+	}
+	if err := s.Put(ctx, rec, []protocol.MessageRecord{bad}, []protocol.PartRecord{badPart}); err == nil {
+		t.Error("taken")
+	}
+	for _, s := range []sandbox.Store{s, open()} {
+		if ms, ps, err := s.Messages(ctx, rec.ID); err != nil || len(ms) != 1 || len(ps) != 1 {
+			t.Errorf("%d messages, %d parts, %v", len(ms), len(ps), err)
+		}
+	}
+}
