@@ -137,19 +137,20 @@ const baileyRun = (/** @type {any} */ scope) => {
     /** @type {WebAssembly.Memory | undefined} */
     let memory;
     const now = () => (wasi ? wasi.now() : Date.now());
-    /** Numbers thrown are errnos; what waits is called again. @type {(fn: (...a: any[]) => any) => (...a: any[]) => any} */
+    /** Numbers thrown are errnos; what waits is called again. Nine arguments are the most
+     * that preview1 has, and cost less than a list. @type {(fn: (...a: any[]) => any) => (...a: any[]) => any} */
     const guard = (fn) => {
       /** @type {(...a: any[]) => any} */
-      const call = (...a) => {
+      const call = (a, b, c, d, e, f, g, h, i) => {
         try {
-          const r = fn(...a);
+          const r = fn(a, b, c, d, e, f, g, h, i);
           return r instanceof Promise ? r.then(() => 0, failed) : 0;
-        } catch (e) {
-          if (e instanceof BaileyWait) {
+        } catch (err) {
+          if (err instanceof BaileyWait) {
             if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: files have to be mounted as a snapshot');
-            return e.start().then(() => call(...a), failed);
+            return err.start().then(() => call(a, b, c, d, e, f, g, h, i), failed);
           }
-          return failed(e);
+          return failed(err);
         }
       };
       return call;
@@ -158,7 +159,9 @@ const baileyRun = (/** @type {any} */ scope) => {
       if (typeof e === 'number') return e;
       throw e;
     };
-    const WAITS = /^(fd_(read|write|pread|pwrite|readdir|allocate|filestat_set_size)|poll_oneoff|path_)/;
+    // What may have to wait: output for room, input if it isn't all there, files if they are
+    // lazy. Every call of a function that may suspend costs, whether it does or not.
+    const WAITS = /^(fd_write|poll_oneoff)/, LAZY = /^(fd_(read|pread|pwrite|readdir|allocate|filestat_set_size)|path_)/;
     /** @type {any} */
     const imports = Object.create(null);
     const finish = async (/** @type {number} */ code) => {
@@ -188,10 +191,11 @@ const baileyRun = (/** @type {any} */ scope) => {
       tree = baileyTree(start.tree, limits, ask, now);
       wasi = baileyWasi(config, host, tree, suspends);
       Object.assign(wasi.functions, baileyWasiFiles(wasi));
-      const preview1 = Object.create(null);
+      const preview1 = Object.create(null), lazy = tree.mounts.some((/** @type {any} */ m) => m.lazy);
       for (const [name, fn] of Object.entries(wasi.functions)) {
         const call = guard(fn);
-        preview1[name] = suspends && WAITS.test(name) ? new WA.Suspending(call) : call;
+        const waits = WAITS.test(name) || (lazy && LAZY.test(name)) || (!config.wholeInput && name === 'fd_read');
+        preview1[name] = suspends && waits ? new WA.Suspending(call) : call;
       }
       for (const { module, name, kind } of WebAssembly.Module.imports(start.module)) {
         imports[module] ??= Object.create(null);

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -132,6 +133,9 @@ func (u *Unpacker) Close() error {
 
 // A Packer writes a packed question. The zero value is empty.
 type Packer struct{ b []byte }
+
+// Grow makes room for n more bytes.
+func (p *Packer) Grow(n int) { p.b = slices.Grow(p.b, n) }
 
 // U8 appends one byte.
 func (p *Packer) U8(v uint8) { p.b = append(p.b, v) }
