@@ -167,14 +167,14 @@ type entry struct {
 func packEntries(p *jsx.Packer, list []entry) {
 	names, bytes := 0, 0
 	for _, e := range list {
-		names += len(path.Base(e.path)) + 1
+		names += len(e.path) - strings.LastIndexByte(e.path, '/')
 		bytes += len(e.data)
 	}
 	p.Grow(8 + names + 21*len(list) + bytes)
 	p.U32(uint32(len(list)))
 	p.U32(uint32(names))
 	for _, e := range list {
-		p.Append([]byte(path.Base(e.path)))
+		p.Text(e.path[strings.LastIndexByte(e.path, '/')+1:])
 		p.U8(0)
 	}
 	for _, e := range list {

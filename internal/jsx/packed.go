@@ -160,6 +160,9 @@ func (p *Packer) String(v string) {
 	p.b = append(p.b, v...)
 }
 
+// Text appends a string without its length.
+func (p *Packer) Text(v string) { p.b = append(p.b, v...) }
+
 // Append appends what another Packer wrote.
 func (p *Packer) Append(packed []byte) { p.b = append(p.b, packed...) }
 

@@ -2,6 +2,7 @@
 // this page can reach to the one provider that was chosen. Only a reload widens it.
 (() => {
   'use strict';
+  /** @type {{theme?: string, origin?: string}} */
   let kept = {};
   try {
     kept = JSON.parse(localStorage.getItem('bailey-files') ?? '{}');
