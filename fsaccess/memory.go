@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -69,7 +70,12 @@ func (m *memory) key(base string) string {
 // find walks to a node. Called with mu held.
 func (m *memory) find(name string) (*memNode, error) {
 	n := m.root
-	for part := range parts(name) {
+	if name == "." {
+		return n, nil
+	}
+	for more := true; more; {
+		var part string
+		part, name, more = strings.Cut(name, "/")
 		if n.kids == nil {
 			return nil, errNotDir
 		}

@@ -51,7 +51,8 @@ type mount struct {
 	fsys     fs.FS
 	readOnly bool
 	lazy     bool
-	base     map[string]baseEntry // what the program was shown
+	copied   []entry // a snapshot
+	base     map[string]baseEntry
 }
 
 // baseEntry is a file or folder as the program was shown it.
@@ -61,6 +62,15 @@ type baseEntry struct {
 	known bool   // data is it
 	size  int64
 	mtime time.Time
+}
+
+// shown is what the program was shown, by name.
+func (m *mount) shown() map[string]baseEntry {
+	for _, e := range m.copied {
+		m.base[e.path] = e.baseEntry
+	}
+	m.copied = nil
+	return m.base
 }
 
 // files are the mounts of a run.
@@ -106,8 +116,8 @@ func (f *files) pack(ctx context.Context, mode FileMode, canWait bool) ([]byte, 
 	var p jsx.Packer
 	p.U32(uint32(len(f.mounts)))
 	for _, m := range f.mounts {
-		var rows jsx.Packer
-		n, err := 0, error(nil)
+		var list []entry
+		var err error
 		switch {
 		case mode == LazyFiles && !canWait:
 			return nil, fmt.Errorf("worker: Cmd.Files: this browser has no JavaScript Promise Integration, so files can't be lazy: %w", errors.ErrUnsupported)
@@ -115,11 +125,11 @@ func (f *files) pack(ctx context.Context, mode FileMode, canWait bool) ([]byte, 
 			m.lazy = true
 		case mode == AutoFiles && canWait:
 			small := f.limits.narrow(Limits{Entries: autoEntries, Snapshot: autoBytes})
-			if n, err = f.snapshot(ctx, m, &rows, small); errors.Is(err, errTooMany) {
+			if list, err = f.snapshot(ctx, m, small); errors.Is(err, errTooMany) {
 				m.lazy, err = true, nil
 			}
 		default:
-			n, err = f.snapshot(ctx, m, &rows, f.limits)
+			list, err = f.snapshot(ctx, m, f.limits)
 		}
 		if err != nil {
 			if errors.Is(err, errTooMany) {
@@ -134,61 +144,123 @@ func (f *files) pack(ctx context.Context, mode FileMode, canWait bool) ([]byte, 
 		}
 		if m.lazy {
 			flags |= 2
-			clear(m.base)
 		}
 		p.String(m.guest)
 		p.U8(flags)
 		if !m.lazy {
-			p.U32(uint32(n))
-			p.Append(rows.Packed())
+			m.copied = list
+			packEntries(&p, list)
 		}
 	}
 	return p.Packed(), nil
 }
 
-// snapshot packs a whole tree, folders before what is in them.
-func (f *files) snapshot(ctx context.Context, m *mount, rows *jsx.Packer, l Limits) (n int, err error) {
-	bytes := int64(0)
-	err = fs.WalkDir(m.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+// entry is a row of a listing.
+type entry struct {
+	path   string
+	parent int // which row has its folder, from 1; 0 is the folder that is listed
+	baseEntry
+}
+
+// packEntries writes a listing: how many, all names in one string, a row for each, and
+// the bytes of the files that are known. One string is read in one go.
+func packEntries(p *jsx.Packer, list []entry) {
+	names, bytes := 0, 0
+	for _, e := range list {
+		names += len(e.path) - strings.LastIndexByte(e.path, '/')
+		bytes += len(e.data)
+	}
+	p.Grow(8 + names + 21*len(list) + bytes)
+	p.U32(uint32(len(list)))
+	p.U32(uint32(names))
+	for _, e := range list {
+		p.Text(e.path[strings.LastIndexByte(e.path, '/')+1:])
+		p.U8(0)
+	}
+	for _, e := range list {
+		kind := uint8(0)
+		if e.dir {
+			kind = 1
+		}
+		p.U32(uint32(e.parent))
+		p.U8(kind)
+		p.F64(float64(e.mtime.UnixMicro()) / 1000)
+		p.F64(float64(e.size))
+	}
+	for _, e := range list {
+		p.Append(e.data)
+	}
+}
+
+// snapshot reads a whole tree, folders before what is in them.
+func (f *files) snapshot(ctx context.Context, m *mount, l Limits) (list []entry, err error) {
+	all := int64(0)
+	var walk func(dir string, row int) error
+	walk = func(dir string, row int) error {
+		entries, err := fs.ReadDir(m.fsys, dir)
 		if err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
+		if len(entries) <= l.Entries {
+			list = slices.Grow(list, len(entries))
 		}
-		if name == "." {
-			return nil
-		}
-		info, ok := entryInfo(m.fsys, name, d)
-		if !ok {
-			return nil // a link that leads nowhere, or what is no file
-		}
-		if n++; f.count+n > l.Entries {
-			return errTooMany
-		}
-		var data []byte
-		if !info.IsDir() {
-			if bytes += info.Size(); f.bytes+bytes > l.Snapshot {
-				return errTooMany
-			}
-			if data, err = fs.ReadFile(m.fsys, name); err != nil {
+		for _, d := range entries {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if bytes += int64(len(data)) - info.Size(); f.bytes+bytes > l.Snapshot {
+			e, ok := newEntry(m.fsys, dir, d)
+			if !ok {
+				continue
+			}
+			if f.count+len(list) >= l.Entries {
 				return errTooMany
 			}
-		}
-		m.entry(rows, name, name, info, data, true)
-		if !info.IsDir() {
-			rows.Bytes(data)
+			e.parent = row
+			if e.dir {
+				list = append(list, e)
+				if err := walk(e.path, len(list)); err != nil {
+					return err
+				}
+				continue
+			}
+			if f.bytes+all+e.size > l.Snapshot {
+				return errTooMany
+			}
+			if e.data, err = fs.ReadFile(m.fsys, e.path); err != nil {
+				return err
+			}
+			e.size, e.known = int64(len(e.data)), true
+			if all += e.size; f.bytes+all > l.Snapshot {
+				return errTooMany
+			}
+			list = append(list, e)
 		}
 		return nil
-	})
-	if err == nil {
-		f.bytes += bytes
-		f.count += n
 	}
-	return n, err
+	if err := walk(".", 0); err != nil {
+		return nil, err
+	}
+	f.bytes += all
+	f.count += len(list)
+	return list, nil
+}
+
+// newEntry is what a program is shown of d. A link that leads nowhere, what is no file, and
+// a name that no program can say are not.
+func newEntry(fsys fs.FS, dir string, d fs.DirEntry) (e entry, ok bool) {
+	e.path = d.Name()
+	if dir != "." {
+		e.path = dir + "/" + e.path
+	}
+	info, ok := entryInfo(fsys, e.path, d)
+	if !ok || strings.IndexByte(e.path, 0) >= 0 {
+		return e, false
+	}
+	e.dir, e.mtime = info.IsDir(), info.ModTime()
+	if e.size = info.Size(); e.dir {
+		e.size = 0
+	}
+	return e, true
 }
 
 // entryInfo is what is behind a directory entry: of a link to a file, the file.
@@ -201,50 +273,30 @@ func entryInfo(fsys fs.FS, name string, d fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
 
-// entry packs what a program is shown, under a name that is relative to the folder that is
-// listed, and remembers it.
-func (m *mount) entry(rows *jsx.Packer, shown, name string, info fs.FileInfo, data []byte, known bool) {
-	kind := uint8(0)
-	if info.IsDir() {
-		kind = 1
-	}
-	rows.String(shown)
-	rows.U8(kind)
-	rows.F64(float64(info.ModTime().UnixMicro()) / 1000)
-	size := info.Size()
-	if known {
-		size = int64(len(data))
-	}
-	rows.F64(float64(size))
-	m.base[name] = baseEntry{dir: info.IsDir(), data: data, known: known && !info.IsDir(), size: size, mtime: info.ModTime()}
-}
-
 // list answers a program that opens a folder of a lazy mount.
 func (f *files) list(m *mount, dir string) ([]byte, error) {
-	name := dir
-	if name == "" {
-		name = "."
+	if dir == "" {
+		dir = "."
 	}
-	entries, err := fs.ReadDir(m.fsys, name)
+	entries, err := fs.ReadDir(m.fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	var p, rows jsx.Packer
-	n := 0
+	var list []entry
 	for _, d := range entries {
-		info, ok := entryInfo(m.fsys, path.Join(name, d.Name()), d)
+		e, ok := newEntry(m.fsys, dir, d)
 		if !ok {
 			continue
 		}
-		if n++; f.count+n > mostLimits.Entries {
+		if f.count+len(list) >= mostLimits.Entries {
 			return nil, errTooMany
 		}
-		full := path.Join(dir, d.Name())
-		m.entry(&rows, d.Name(), full, info, nil, false)
+		list = append(list, e)
+		m.base[e.path] = e.baseEntry
 	}
-	f.count += n
-	p.U32(uint32(n))
-	p.Append(rows.Packed())
+	f.count += len(list)
+	var p jsx.Packer
+	packEntries(&p, list)
 	return p.Packed(), nil
 }
 

@@ -28,9 +28,10 @@ type Module struct {
 
 // variant is a module with its maxima lowered to some limits.
 type variant struct {
-	id   int
-	caps wasmbin.Caps
-	impl variantImpl
+	id     int
+	module *Module
+	caps   wasmbin.Caps
+	impl   variantImpl
 }
 
 // Compile checks a module, lowers the maximum of its memory and tables to the pool's
@@ -97,7 +98,7 @@ func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "%w", err)
 	}
-	v := &variant{caps: c}
+	v := &variant{module: m, caps: c}
 	if err := v.impl.set(m.pool, v, wasm); err != nil {
 		return nil, err
 	}

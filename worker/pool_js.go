@@ -28,7 +28,8 @@ type poolImpl struct {
 // variantImpl is what is posted to brokers: a module compiled here for those of the page,
 // bytes for those in frames, into which no module can cross.
 type variantImpl struct {
-	code jsx.Value
+	code  jsx.Value
+	ahead map[string]any // how an instance may be made before a command asks for it
 }
 
 func (im *poolImpl) start(ctx context.Context, p *Pool) error {
@@ -79,6 +80,7 @@ func (im *poolImpl) close() error { return im.Close() }
 
 func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
 	of.id = int(p.impl.modules.Add(1))
+	v.ahead = of.ahead()
 	if p.impl.tick {
 		m, err := wasmbin.Parse(wasm)
 		if err == nil {
@@ -91,6 +93,34 @@ func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
 	code, err := jsx.FromBytes(wasm)
 	v.code = code
 	return err
+}
+
+// aheadPages is the most memory of an instance that is made before it is asked for: 32 MiB.
+const aheadPages = 512
+
+// ahead is how an instance of a WASI command is made, if that runs nothing of it and holds
+// little; else nil.
+func (v *variant) ahead() map[string]any {
+	m := v.module.m
+	if m.Start || !v.module.wasi {
+		return nil
+	}
+	for _, i := range m.Imports {
+		if i.Kind == wasmbin.Func && i.Module != wasmbin.WASI {
+			return nil
+		}
+	}
+	set := map[string]any{"mode": ""}
+	for _, memory := range m.Memories {
+		if memory.Min > aheadPages {
+			return nil
+		}
+	}
+	if memory, _ := m.Imported(v.caps); memory != nil && memory.Min > aheadPages {
+		return nil
+	}
+	v.given(v.module, set)
+	return set
 }
 
 func (v *variantImpl) release(p *Pool, of *variant) {
@@ -166,7 +196,11 @@ func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 	}
 	if !known[v.id] {
 		known[v.id] = true
-		_ = s.Data.Post(map[string]any{"op": "module", "id": v.id, "code": v.impl.code})
+		m := map[string]any{"op": "module", "id": v.id, "code": v.impl.code}
+		if v.impl.ahead != nil {
+			m["ahead"] = v.impl.ahead
+		}
+		_ = s.Data.Post(m)
 	}
 }
 

@@ -1,11 +1,13 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
@@ -34,6 +36,7 @@ type job struct {
 	stdin  []byte
 	whole  bool // stdin is all there is
 	config string
+	how    string          // mode
 	ctx    context.Context // ends with the run
 	cancel context.CancelFunc
 	out    *jsx.Queue[output]
@@ -220,8 +223,10 @@ func (j *job) encode() (string, error) {
 	if c.Dir != "" {
 		env = append(env, "PWD="+c.Dir)
 	}
+	j.how = j.mode()
 	m := map[string]any{
 		"args": c.Args, "env": env, "resolution": int64(j.im.pool.opts.ClockResolution), "wholeInput": j.whole,
+		"mode":   j.how,
 		"limits": map[string]any{"files": l.Files, "read": l.Read, "write": l.Write, "output": l.Output, "credit": credit},
 	}
 	if !c.Now.IsZero() {
@@ -240,15 +245,51 @@ func (j *job) encode() (string, error) {
 		}
 		m["hostFuncs"] = funcs
 	}
-	memory, table := c.module.m.Imported(j.v.caps)
-	if memory != nil {
-		m["memory"] = map[string]any{"initial": memory.Min, "maximum": memory.Max}
-	}
-	if table != nil {
-		m["table"] = map[string]any{"element": "anyfunc", "initial": table.Min, "maximum": table.Max}
-	}
+	j.v.given(c.module, m)
 	b, err := json.Marshal(m)
 	return string(b), err
+}
+
+// given adds what a module imports besides functions.
+func (v *variant) given(m *Module, to map[string]any) {
+	memory, table := m.m.Imported(v.caps)
+	if memory != nil {
+		to["memory"] = map[string]any{"initial": memory.Min, "maximum": memory.Max}
+	}
+	if table != nil {
+		to["table"] = map[string]any{"element": "anyfunc", "initial": table.Min, "maximum": table.Max}
+	}
+}
+
+// mode says what the program may have to wait for: s for anything, l for files, i for
+// input. One that waits for nothing runs faster. Output has to wait for room only if it does
+// not end in memory anyway.
+func (j *job) mode() string {
+	mode := ""
+	if j.stats.Lazy {
+		mode += "l"
+	}
+	if !j.whole {
+		mode += "i"
+	}
+	for _, i := range j.c.module.m.Imports {
+		if i.Module != wasmbin.WASI && i.Kind == wasmbin.Func || i.Name == "poll_oneoff" {
+			mode += "f"
+			break
+		}
+	}
+	if mode != "" || !inMemory(j.c.Stdout) || !inMemory(j.c.Stderr) {
+		mode += "s"
+	}
+	return mode
+}
+
+func inMemory(w io.Writer) bool {
+	switch w.(type) {
+	case nil, *bytes.Buffer, *strings.Builder, *prefix:
+		return true
+	}
+	return false
 }
 
 // Begin starts the job of s on its broker.
@@ -285,7 +326,7 @@ func (j *job) dequeue() {
 
 func (j *job) post(s *frame.Slot) error {
 	l := j.limits
-	start := map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "config": j.config, "limits": map[string]any{
+	start := map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
 		"time": l.Time.Milliseconds(), "output": float64(l.Output), "message": float64(l.Snapshot + l.Write + 1<<20), "asks": maxAsks,
 	}}
 	var transfer []jsx.Value

@@ -93,7 +93,7 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 
 // same reports whether what c replaces is still what the program was shown.
 func (c change) same() (bool, error) {
-	base, was := c.m.base[c.name]
+	base, was := c.m.shown()[c.name]
 	switch c.kind {
 	case frame.WasmMakeDir:
 		// Somebody else may have made the same folder. What stood there as a file

@@ -41,31 +41,37 @@ const baileyWasi = (config, host, tree, suspends) => {
   let bytes = BAILEY_EMPTY, view = new DataView(bytes.buffer);
   /** After memory.grow the old views are empty. */
   const look = () => {
-    if (bytes.buffer !== memory.buffer) {
+    if (!bytes.length) {
       bytes = new Uint8Array(memory.buffer);
       view = new DataView(memory.buffer);
     }
     return view;
   };
-  /** Bytes of the program's memory; all of them are there or it is EFAULT. @param {number} at @param {number} n */
-  const range = (at, n) => {
+  /** Where in the program's memory; all n bytes are there or it is EFAULT. @param {number} at @param {number} n */
+  const inside = (at, n) => {
     look();
     at >>>= 0;
-    n >>>= 0;
-    return at + n <= bytes.length ? bytes.subarray(at, at + n) : fail(E.FAULT);
+    return at + (n >>> 0) <= bytes.length ? at : fail(E.FAULT);
   };
+  /** Bytes of the program's memory. @param {number} at @param {number} n */
+  const range = (at, n) => ((at = inside(at, n)), bytes.subarray(at, at + (n >>> 0)));
   const put = {
     /** @type {(at: number, v: number) => void} */
-    u32: (at, v) => (range(at, 4), view.setUint32(at >>> 0, v, true)),
+    u32: (at, v) => ((at = inside(at, 4)), view.setUint32(at, v, true)),
     /** @type {(at: number, v: number | bigint) => void} */
-    u64: (at, v) => (range(at, 8), view.setBigUint64(at >>> 0, BigInt.asUintN(64, BigInt(v)), true)),
+    u64: (at, v) => ((at = inside(at, 8)), view.setBigUint64(at, BigInt.asUintN(64, BigInt(v)), true)),
+  };
+  /** Where a list of iovecs is, whose buffers are all there. @param {number} at @param {number} n */
+  const spans = (at, n) => {
+    if (n >>> 0 > 1024) fail(E.INVAL);
+    at = inside(at, n * 8);
+    for (let i = 0, p = at; i < n; i++, p += 8) inside(view.getUint32(p, true), view.getUint32(p + 4, true));
+    return at;
   };
   /** The buffers of a list of iovecs. @param {number} at @param {number} n */
   const vectors = (at, n) => {
-    if (n >>> 0 > 1024) fail(E.INVAL);
-    range(at, n * 8);
     const list = [];
-    for (let i = 0, p = at >>> 0; i < n; i++, p += 8) list.push(range(view.getUint32(p, true), view.getUint32(p + 4, true)));
+    for (let i = 0, p = spans(at, n); i < n; i++, p += 8) list.push(range(view.getUint32(p, true), view.getUint32(p + 4, true)));
     return list;
   };
 
@@ -99,7 +105,9 @@ const baileyWasi = (config, host, tree, suspends) => {
   const since = () => (fake ? (faked += step) : ((BigInt(Math.round((performance.now() - began) * 1e6)) + (step > 1000000000n ? step : 1000000000n)) / step) * step);
   /** Nanoseconds since 1970. */
   const real = () => (fake ? BigInt(config.time) + since() : (BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e3)) * 1000n / step) * step);
-  const now = () => Number(real() / 1000n) / 1000;
+  const plain = fake || step % 1000n || config.resolution > 1e12 ? 0 : config.resolution / 1000;
+  /** Milliseconds since 1970; without a bigint where the step is in microseconds. */
+  const now = () => (plain ? (Math.floor(Math.round((performance.timeOrigin + performance.now()) * 1e3) / plain) * plain) / 1e3 : Number(real() / 1000n) / 1000);
   /** @param {number} id */
   const clock = (id) => (id === 0 ? real() : id >= 1 && id <= 3 ? since() : fail(E.INVAL));
 
@@ -279,5 +287,5 @@ const baileyWasi = (config, host, tree, suspends) => {
     sock_send: (n) => (fd(n), fail(E.NOTSOCK)),
     sock_shutdown: (n) => (fd(n), fail(E.NOTSOCK)),
   };
-  return { E, fail, range, put, vectors, view: look, fds, fd, open, stats, limits, functions, readStream, writeStream, now, real, tree, host, setMemory: (/** @type {WebAssembly.Memory} */ m) => void (memory = m) };
+  return { E, fail, inside, spans, range, put, vectors, view: look, bytes: () => (look(), bytes), fds, fd, open, stats, limits, functions, readStream, writeStream, now, real, tree, host, setMemory: (/** @type {WebAssembly.Memory} */ m) => void (memory = m) };
 };

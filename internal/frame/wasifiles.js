@@ -5,7 +5,7 @@
 /** @param {ReturnType<typeof baileyWasi>} w */
 const baileyWasiFiles = (w) => {
   'use strict';
-  const { E, fail, range, put, vectors, view, fds, fd, open, stats, limits, tree } = w;
+  const { E, fail, inside, spans, range, put, vectors, view, fds, fd, open, stats, limits, tree } = w;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }), text = new TextEncoder();
   // The bits of rights are numbers here: there are thirty of them.
   const R = { datasync: 1, read: 2, seek: 4, setflags: 8, sync: 16, tell: 32, write: 64, advise: 128, allocate: 256, mkdir: 512, create: 1024, linkFrom: 2048, linkTo: 4096,
@@ -29,8 +29,8 @@ const baileyWasiFiles = (w) => {
     if (f.kind !== 'file') fail(right & (R.seek | R.tell) || f.kind === 'in' || right & R.read ? E.SPIPE : E.INVAL);
     return fd(n, right);
   };
-  /** @param {any} node */
-  const writable = (node) => (node.mount.readOnly ? fail(E.ROFS) : node);
+  /** Has to be asked before a change. @param {any} node */
+  const writable = (node) => (node.mount.readOnly ? fail(E.ROFS) : (tree.touch(node.mount), node));
   /** @param {number} n */
   const countRead = (n) => {
     if ((stats.read += n) > limits.read) throw new BaileyStop('RESOURCE_LIMIT', 'more than ' + limits.read + ' bytes read from files');
@@ -43,11 +43,22 @@ const baileyWasiFiles = (w) => {
   };
   /** @param {number} at @param {number} n */
   const path = (at, n) => {
-    const b = range(at, n);
-    if (b.length > 4096) fail(E.NAMETOOLONG);
-    if (b.includes(0)) fail(E.INVAL);
+    const from = inside(at, n), b = w.bytes();
+    if ((n >>>= 0) > 4096) fail(E.NAMETOOLONG);
+    let short = '';
+    if (n <= 48) {
+      for (let i = from; i < from + n; i++) {
+        const c = b[i];
+        if (!c) fail(E.INVAL);
+        if (c > 127) break;
+        short += String.fromCharCode(c);
+      }
+      if (short.length === n) return short;
+    }
+    const all = b.subarray(from, from + n);
+    if (all.includes(0)) fail(E.INVAL);
     try {
-      return utf8.decode(b);
+      return utf8.decode(all);
     } catch {
       return fail(E.ILSEQ);
     }
@@ -57,24 +68,27 @@ const baileyWasiFiles = (w) => {
   const find = (root, p) => {
     if (!p) fail(E.NOENT);
     if (p[0] === '/') fail(E.PERM);
-    const parts = p.split('/').filter((s) => s && s !== '.'), slash = p.endsWith('/') || /(^|\/)\.\.?$/.test(p);
-    /** @type {{dir: any, name: string}[]} */
-    const trail = [];
+    const up = [], names = [], last = p.charCodeAt(p.length - 1), slash = last === 47 || (last === 46 && /(^|\/)\.\.?$/.test(p));
     let node = root;
-    for (const [i, part] of parts.entries()) {
+    for (let from = 0, end = 0; from < p.length; from = end + 1) {
+      end = p.indexOf('/', from);
+      if (end < 0) end = p.length;
+      const part = p.slice(from, end);
+      if (!part || part === '.') continue;
       if (!node) fail(E.NOENT);
       if (!node.dir) fail(E.NOTDIR);
       if (part === '..') {
-        node = (trail.pop() ?? fail(E.PERM)).dir;
+        node = up.pop() ?? fail(E.PERM);
+        names.pop();
         continue;
       }
       if (part.length > 85 && text.encode(part).length > 255) fail(E.NAMETOOLONG);
-      trail.push({ dir: node, name: part });
+      up.push(node);
+      names.push(part);
       node = tree.kids(node).get(part);
-      if (!node && i < parts.length - 1 && parts.slice(i + 1).some((s) => s !== '.')) fail(E.NOENT);
     }
     if (node && slash && !node.dir) fail(E.NOTDIR);
-    return { node, slash, up: trail.map((t) => t.dir), ...(trail.at(-1) ?? { dir: undefined, name: '' }) };
+    return { node, slash, up, dir: up[up.length - 1], name: names[names.length - 1] ?? '' };
   };
   /** @param {any} dir @param {string} name @param {any} node */
   const attach = (dir, name, node) => {
@@ -121,16 +135,18 @@ const baileyWasiFiles = (w) => {
     countWritten(Math.max(0, size - f.node.size));
     tree.resize(f.node, size);
   };
-  /** @param {any} f @param {Uint8Array[]} list @param {number} at */
-  const readAt = (f, list, at) => {
-    const data = tree.content(f.node).subarray(0, f.node.size);
+  /** @param {any} f @param {number} iovs @param {number} count @param {number} at */
+  const readAt = (f, iovs, count, at) => {
+    const p = spans(iovs, count), v = view(), b = w.bytes(), { node } = f, data = tree.content(node), { size } = node;
     let got = 0;
-    for (const b of list) {
-      const part = data.subarray(at + got, at + got + b.length);
-      b.set(part);
-      got += part.length;
+    for (let i = p; i < p + count * 8 && at < size; i += 8) {
+      const to = v.getUint32(i, true), n = Math.min(v.getUint32(i + 4, true), size - at);
+      if (n <= 16) for (let k = 0; k < n; k++) b[to + k] = data[at + k];
+      else b.set(at || n < data.length ? data.subarray(at, at + n) : data, to);
+      got += n;
+      at += n;
     }
-    f.node.atime = w.now();
+    node.atime = w.now();
     return countRead(got);
   };
   /** @param {any} f @param {Uint8Array[]} list @param {number} at */
@@ -155,7 +171,7 @@ const baileyWasiFiles = (w) => {
   /** @param {number} n @param {number} follow @param {number} at @param {number} len @param {number} oflags @param {bigint} rights @param {bigint} inherit @param {number} flags @param {number} out */
   const pathOpen = (n, follow, at, len, oflags, rights, inherit, flags, out) => {
     const d = dirFd(n, R.open), p = path(at, len), CREATE = 1, DIRECTORY = 2, EXCL = 4, TRUNC = 8;
-    range(out, 4);
+    inside(out, 4);
     if (oflags > 15 || flags > 31) fail(E.INVAL);
     const want = Number(rights & 0x3fffffffn), hand = Number(inherit & 0x3fffffffn) & (FILE | DIR);
     const spare = want & (FILE | DIR) & ~d.inherit;
@@ -190,7 +206,7 @@ const baileyWasiFiles = (w) => {
   /** @param {number} n @param {number} buf @param {number} len @param {bigint} cookie @param {number} used */
   const readdir = (n, buf, len, cookie, used) => {
     const f = dirFd(n, R.readdir), room = range(buf, len);
-    range(used, 4);
+    inside(used, 4);
     if (cookie === 0n || !f.rows) {
       f.rows = [['.', f.node], ['..', f.node], ...tree.kids(f.node)];
       f.node.atime = w.now();
@@ -293,26 +309,26 @@ const baileyWasiFiles = (w) => {
     },
     fd_pread: (n, iovs, count, off, out) => {
       const f = fileFd(n, R.read | R.seek);
-      range(out, 4);
-      put.u32(out, readAt(f, vectors(iovs, count), offset(off)));
+      inside(out, 4);
+      put.u32(out, readAt(f, iovs, count, offset(off)));
     },
     fd_pwrite: (n, iovs, count, off, out) => {
       const f = fileFd(n, R.write | R.seek);
-      range(out, 4);
+      inside(out, 4);
       put.u32(out, writeAt(f, vectors(iovs, count), f.flags & 1 ? f.node.size : offset(off)));
     },
     fd_read: (n, iovs, count, out) => {
       const f = fd(n, R.read);
-      range(out, 4);
+      inside(out, 4);
       if (f.kind === 'dir') fail(E.ISDIR);
       if (f.kind === 'in') return put.u32(out, w.readStream(f, iovs, count));
-      const got = readAt(f, vectors(iovs, count), f.at);
+      const got = readAt(f, iovs, count, f.at);
       f.at += got;
       put.u32(out, got);
     },
     fd_write: (n, iovs, count, out) => {
       const f = fd(n, R.write);
-      range(out, 4);
+      inside(out, 4);
       if (f.kind === 'out') return put.u32(out, w.writeStream(f, iovs, count));
       const list = vectors(iovs, count);
       if (f.flags & 1) f.at = f.node.size;
@@ -322,7 +338,7 @@ const baileyWasiFiles = (w) => {
     },
     fd_prestat_get: (n, out) => {
       const p = fd(n).preopen ?? fail(E.BADF);
-      range(out, 8);
+      inside(out, 8);
       put.u32(out, 0);
       put.u32(out + 4, text.encode(p).length);
     },
@@ -343,7 +359,7 @@ const baileyWasiFiles = (w) => {
       if (whence > 2) fail(E.INVAL);
       const at = BigInt([0, f.at, f.node.size][whence]) + off;
       if (at < 0n || at > 1n << 52n) fail(E.INVAL);
-      range(out, 8);
+      inside(out, 8);
       f.at = Number(at);
       put.u64(out, at);
     },

@@ -10,10 +10,12 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   let runtime;
   /** @type {(url: string) => any} */
   let trust = (url) => url;
-  /** Compiled, or being compiled. @type {Map<number, Promise<WebAssembly.Module>>} */
+  /** Compiled, or being compiled; ahead is how an instance may be made before it is asked
+   * for, if it may. @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any}>} */
   const modules = new Map();
   /** @type {any} */
   let spare;
+  let last = 0;
   const spawn = () => {
     const url = URL.createObjectURL(runtime), worker = /** @type {any} */ (new Worker(trust(url)));
     worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
@@ -28,6 +30,12 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   const stock = () => {
     if (spare?.broken) spare = spare.done();
     spare ??= spawn();
+    // Most commands are followed by the same one.
+    const module = modules.get(last), id = last, worker = spare;
+    if (module?.ahead && !worker.ahead) {
+      worker.ahead = id;
+      module.compiled.then((m) => worker === spare && worker.postMessage({ id, module: m, ahead: module.ahead }), () => {});
+    }
   };
 
   /** @param {MessagePort} port @param {any} start */
@@ -106,12 +114,14 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
         stock();
       }
     };
-    const compiled = modules.get(start.module);
-    if (!compiled) stop('SANDBOX_ERROR', 'the module is not here');
+    const known = modules.get(start.module);
+    if (!known) stop('SANDBOX_ERROR', 'the module is not here');
     else
-      compiled.then(
+      known.compiled.then(
         (module) => {
           if (over) return;
+          last = start.module;
+          if (known.ahead) known.ahead = { ...known.ahead, mode: start.mode };
           stock();
           worker = spare;
           spare = undefined;
@@ -121,7 +131,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           tell(1, []);
           deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + 'ms was reached');
           const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
-          worker.postMessage({ module, config, tree, stdin }, list);
+          worker.postMessage({ id: last, module, config, tree, stdin }, list);
         },
         (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
       );
@@ -132,10 +142,11 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
-    /** @param {{id: number, code: any}} m */
-    const learn = ({ id, code }) => {
+    /** @param {{id: number, code: any, ahead?: any}} m */
+    const learn = ({ id, code, ahead }) => {
       const module = code instanceof WebAssembly.Module ? Promise.resolve(code) : WebAssembly.compile(code);
-      modules.set(id, module);
+      modules.set(id, { compiled: module, ahead });
+      last = id;
       const told = (/** @type {string} */ why) => {
         const p = new Packer();
         p.u8(9);
@@ -143,7 +154,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
         p.string(why);
         port.postMessage(p.packed());
       };
-      module.then(() => told(''), (e) => told(String(e.message).slice(0, 1000)));
+      module.then(() => (told(''), stock()), (e) => told(String(e.message).slice(0, 1000)));
     };
     port.onmessage = (e) => {
       const m = e.data;

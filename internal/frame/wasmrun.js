@@ -19,8 +19,63 @@ const baileyRun = (/** @type {any} */ scope) => {
     return p;
   };
 
+  /** Numbers thrown are errnos; what waits is called again. Nine arguments are the most
+   * that preview1 has, and cost less than a list.
+   * @param {{fn: (...a: any[]) => any}} cell what is called @param {boolean} suspends */
+  const guard = (cell, suspends) => {
+    /** @type {(...a: any[]) => any} */
+    const call = (a, b, c, d, e, f, g, h, i) => {
+      try {
+        const r = cell.fn(a, b, c, d, e, f, g, h, i);
+        return r instanceof Promise ? r.then(() => 0, failed) : 0;
+      } catch (err) {
+        if (err instanceof BaileyWait) {
+          if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: files have to be mounted as a snapshot');
+          return err.start().then(() => call(a, b, c, d, e, f, g, h, i), failed);
+        }
+        return failed(err);
+      }
+    };
+    return call;
+  };
+  const failed = (/** @type {unknown} */ e) => {
+    if (typeof e === 'number') return e;
+    throw e;
+  };
+  // What may have to wait: output for room, input if it isn't all there, files if they are
+  // lazy. Every call of a function that may suspend costs, whether it does or not.
+  const WAITS = /^(fd_write|poll_oneoff)/, LAZY = /^(fd_(read|pread|pwrite|readdir|allocate|filestat_set_size)|path_)/;
+  /** Makes an instance. What its WASI functions do is put into their cells later.
+   * @param {WebAssembly.Module} module
+   * @param {{mode: string, memory?: any, table?: any, hostFuncs?: string[]}} set mode: s it may wait, l for files, i for input
+   * @param {(module: string, name: string) => any} [foreign] */
+  const link = (module, set, foreign) => {
+    const { mode } = set, suspends = hasJSPI && mode.includes('s'), lazy = mode.includes('l');
+    /** @type {Map<string, {fn: any}>} */
+    const cells = new Map();
+    /** @type {WebAssembly.Memory | undefined} */
+    let memory;
+    /** @type {any} */
+    const imports = Object.create(null);
+    for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
+      const of = (imports[from] ??= Object.create(null));
+      if (from === 'wasi_snapshot_preview1' && kind === 'function') {
+        const cell = cells.get(name) ?? { fn: undefined };
+        cells.set(name, cell);
+        const call = guard(cell, suspends), waits = WAITS.test(name) || (lazy && LAZY.test(name)) || (mode.includes('i') && name === 'fd_read');
+        of[name] = suspends && waits ? new WA.Suspending(call) : call;
+      } else if (kind === 'function' && set.hostFuncs?.includes(from + '\0' + name)) of[name] = foreign?.(from, name);
+      else if (kind === 'memory') memory = of[name] = new Memory(set.memory);
+      else if (kind === 'table') of[name] = new Table(set.table);
+    }
+    return { mode, suspends, cells, memory, instance: WebAssembly.instantiate(module, imports) };
+  };
+  /** What was made before the start, of a module that nothing of has run.
+   * @type {{id: number, made: ReturnType<typeof link>} | undefined} */
+  let ahead;
+
   const run = async (/** @type {any} */ start) => {
-    const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.suspend !== false;
+    const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.mode.includes('s');
     let written = 0, pieces = 0, window = 0, credit = limits.credit;
     /** @type {{fd: number, bytes: Uint8Array, n: number} | undefined} */
     let held;
@@ -137,30 +192,6 @@ const baileyRun = (/** @type {any} */ scope) => {
     /** @type {WebAssembly.Memory | undefined} */
     let memory;
     const now = () => (wasi ? wasi.now() : Date.now());
-    /** Numbers thrown are errnos; what waits is called again. @type {(fn: (...a: any[]) => any) => (...a: any[]) => any} */
-    const guard = (fn) => {
-      /** @type {(...a: any[]) => any} */
-      const call = (...a) => {
-        try {
-          const r = fn(...a);
-          return r instanceof Promise ? r.then(() => 0, failed) : 0;
-        } catch (e) {
-          if (e instanceof BaileyWait) {
-            if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: files have to be mounted as a snapshot');
-            return e.start().then(() => call(...a), failed);
-          }
-          return failed(e);
-        }
-      };
-      return call;
-    };
-    const failed = (/** @type {unknown} */ e) => {
-      if (typeof e === 'number') return e;
-      throw e;
-    };
-    const WAITS = /^(fd_(read|write|pread|pwrite|readdir|allocate|filestat_set_size)|poll_oneoff|path_)/;
-    /** @type {any} */
-    const imports = Object.create(null);
     const finish = async (/** @type {number} */ code) => {
       flush();
       const p = pack(4);
@@ -188,19 +219,6 @@ const baileyRun = (/** @type {any} */ scope) => {
       tree = baileyTree(start.tree, limits, ask, now);
       wasi = baileyWasi(config, host, tree, suspends);
       Object.assign(wasi.functions, baileyWasiFiles(wasi));
-      const preview1 = Object.create(null);
-      for (const [name, fn] of Object.entries(wasi.functions)) {
-        const call = guard(fn);
-        preview1[name] = suspends && WAITS.test(name) ? new WA.Suspending(call) : call;
-      }
-      for (const { module, name, kind } of WebAssembly.Module.imports(start.module)) {
-        imports[module] ??= Object.create(null);
-        if (module === 'wasi_snapshot_preview1' && kind === 'function') {
-          if (preview1[name]) imports[module][name] = preview1[name];
-        } else if (kind === 'function' && config.hostFuncs?.includes(module + '\0' + name)) imports[module][name] = foreign(module, name);
-        else if (kind === 'memory') memory = imports[module][name] = new Memory(config.memory);
-        else if (kind === 'table') imports[module][name] = new Table(config.table);
-      }
       /** A function of the host's: numbers there, numbers back. @type {(module: string, name: string) => any} */
       function foreign(module, name) {
         if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: a module cannot call functions of the host');
@@ -210,7 +228,10 @@ const baileyRun = (/** @type {any} */ scope) => {
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
       }
-      const instance = await WebAssembly.instantiate(/** @type {WebAssembly.Module} */ (start.module), imports), ex = /** @type {any} */ (instance.exports);
+      const made = ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module, config, foreign);
+      for (const [name, cell] of made.cells) cell.fn = wasi.functions[name];
+      memory = made.memory;
+      const { exports: ex } = /** @type {any} */ (await made.instance);
       for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
       if (ex.memory instanceof Memory) memory = ex.memory;
       wasi.setMemory(memory ?? new Memory({ initial: 0, maximum: 0 }));
@@ -245,6 +266,15 @@ const baileyRun = (/** @type {any} */ scope) => {
     }
   };
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    if (e.data.ahead) {
+      const { id, module } = e.data, made = link(module, e.data.ahead);
+      made.instance.catch(() => {}); // told when it is to run
+      ahead = { id, made };
+      // Engines compile a function when it is first called: now, and not when it is waited for.
+      const limits = { files: 9 }, tree = baileyTree(undefined, /** @type {any} */ (limits), async () => BAILEY_EMPTY, () => 0);
+      baileyWasiFiles(baileyWasi({ limits, args: [], env: [], resolution: 1 }, {}, tree, false));
+      return;
+    }
     scope.onmessage = null;
     run(e.data).catch((err) => {
       const p = pack(5);

@@ -39,9 +39,10 @@ class BaileyWait {
   }
 }
 
-/** @typedef {{ino: number, dir: boolean, kids?: Map<string, BaileyNode>, data?: Uint8Array, size: number, mtime: number, atime: number,
+/** A file of a snapshot has its bytes from at on; at is -1 elsewhere.
+ * @typedef {{ino: number, dir: boolean, kids?: Map<string, BaileyNode>, data?: Uint8Array, at: number, size: number, mtime: number, atime: number,
  *   ctime: number, links: number, mount: BaileyMount, from?: string, dirty: boolean, wait?: Promise<unknown>}} BaileyNode */
-/** @typedef {{index: number, guest: string, readOnly: boolean, lazy: boolean, root: BaileyNode, was: Map<string, BaileyNode>}} BaileyMount */
+/** @typedef {{index: number, guest: string, readOnly: boolean, lazy: boolean, touched: boolean, root: BaileyNode, was: Map<string, BaileyNode>}} BaileyMount */
 
 const BAILEY_EMPTY = new Uint8Array(0);
 
@@ -54,33 +55,40 @@ const baileyTree = (packed, limits, ask, now) => {
   let inodes = 0;
   /** @type {(dir: boolean, mount: BaileyMount, mtime: number, from?: string) => BaileyNode} */
   const make = (dir, mount, mtime, from) => ({
-    ino: ++inodes, dir, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false,
+    ino: ++inodes, dir, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, at: -1, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false, wait: undefined,
   });
-  /** Adds what the host lists below a folder. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
+  /** Adds what the host lists below a folder: all names, a row for each, and, of a
+   * snapshot, the bytes of all files. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
   const list = (u, dir, base) => {
-    const mount = dir.mount;
-    let parent = dir, prefix = '';
-    for (let n = u.u32(); n > 0; n--) {
-      const path = u.string(), kind = u.u8(), mtime = u.f64(), size = u.f64(), cut = path.lastIndexOf('/');
-      if (prefix !== path.slice(0, cut + 1)) {
-        prefix = path.slice(0, cut + 1);
-        parent = dir;
-        for (const name of prefix.split('/')) if (name) parent = /** @type {BaileyNode} */ (parent.kids?.get(name));
+    const { mount } = dir, { lazy } = mount, n = u.u32(), names = u.string().split('\0'), { view } = u, rows = [dir];
+    let at = u.at + n * 21;
+    for (let i = 0, row = u.at; i < n; i++, row += 21) {
+      const isDir = view.getUint8(row + 4) === 1, name = names[i];
+      const node = make(isDir, mount, view.getFloat64(row + 5, true));
+      rows.push(node);
+      if (lazy) {
+        node.kids = node.data = undefined;
+        node.from = base + name;
+        mount.was.set(node.from, node);
       }
-      const node = make(kind === 1, mount, mtime, base + path);
-      node.size = node.dir ? 0 : size;
-      if (mount.lazy) node.kids = node.data = undefined;
-      else if (!node.dir) node.data = u.raw();
-      mount.was.set(base + path, node);
-      /** @type {Map<string, BaileyNode>} */ (parent.kids).set(path.slice(cut + 1), node);
+      if (!isDir) {
+        node.size = view.getFloat64(row + 13, true);
+        if (!lazy) {
+          node.data = undefined;
+          node.at = at;
+          at += node.size;
+        }
+      }
+      /** @type {Map<string, BaileyNode>} */ (rows[view.getUint32(row, true)].kids).set(name, node);
     }
+    u.at = at;
   };
   /** @type {BaileyMount[]} */
   const mounts = [];
   const u = new BaileyUnpacker(packed ?? new Uint8Array(4));
   for (let n = u.u32(), i = 0; i < n; i++) {
     const guest = u.string(), flags = u.u8();
-    const mount = /** @type {BaileyMount} */ ({ index: i, guest, readOnly: !!(flags & 1), lazy: !!(flags & 2), was: new Map() });
+    const mount = /** @type {BaileyMount} */ ({ index: i, guest, readOnly: !!(flags & 1), lazy: !!(flags & 2), touched: false, was: new Map() });
     mount.root = make(true, mount, now(), '');
     mounts.push(mount);
     if (mount.lazy) mount.root.kids = undefined;
@@ -108,7 +116,7 @@ const baileyTree = (packed, limits, ask, now) => {
     throw errno;
   };
   /** The bytes of a file. @param {BaileyNode} f */
-  const content = (f) => f.data ?? need(f);
+  const content = (f) => f.data ?? (f.at < 0 ? need(f) : (f.data = u.bytes.subarray(f.at, f.at + f.size)));
   /** Gives a file room for size bytes, and a buffer of its own. @param {BaileyNode} f @param {number} size */
   const reserve = (f, size) => {
     const old = content(f);
@@ -132,6 +140,13 @@ const baileyTree = (packed, limits, ask, now) => {
       if (node.dir) walk(node, prefix + name + '/', visit);
     }
   };
+  /** Has to be called before anything in a mount is changed: keeps what was there.
+   * @param {BaileyMount} mount */
+  const touch = (mount) => {
+    if (mount.touched) return;
+    mount.touched = true;
+    if (!mount.lazy) walk(mount.root, '', (path, node) => mount.was.set((node.from = path), node));
+  };
   /** @param {string} path */
   const ancestors = function* (path) {
     for (let i = path.indexOf('/'); i > 0; i = path.indexOf('/', i + 1)) yield path.slice(0, i);
@@ -144,7 +159,7 @@ const baileyTree = (packed, limits, ask, now) => {
     /** @type {((p: any) => void)[]} */
     const rows = [];
     for (const m of mounts) {
-      if (m.readOnly) continue;
+      if (!m.touched) continue;
       /** @type {Map<string, BaileyNode>} */
       const is = new Map();
       walk(m.root, '', (path, node) => is.set(path, node));
@@ -163,13 +178,13 @@ const baileyTree = (packed, limits, ask, now) => {
           row(5, from, (p) => p.string(path));
           continue;
         }
-        if (!node.data) await load(node);
-        row(4, path, (p) => p.raw(/** @type {Uint8Array} */ (node.data).subarray(0, node.size)));
+        if (!node.data && node.at < 0) await load(node);
+        row(4, path, (p) => p.raw(content(node).subarray(0, node.size)));
       }
       for (const [path, node] of gone) if (left.has(path)) row(node.dir ? 2 : 1, path);
     }
     out.u32(rows.length);
     for (const r of rows) r(out);
   };
-  return { mounts, make, kids, content, reserve, resize, changes };
+  return { mounts, make, kids, content, touch, reserve, resize, changes };
 };

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -133,6 +134,9 @@ func (u *Unpacker) Close() error {
 // A Packer writes a packed question. The zero value is empty.
 type Packer struct{ b []byte }
 
+// Grow makes room for n more bytes.
+func (p *Packer) Grow(n int) { p.b = slices.Grow(p.b, n) }
+
 // U8 appends one byte.
 func (p *Packer) U8(v uint8) { p.b = append(p.b, v) }
 
@@ -155,6 +159,9 @@ func (p *Packer) String(v string) {
 	p.U32(uint32(len(v)))
 	p.b = append(p.b, v...)
 }
+
+// Text appends a string without its length.
+func (p *Packer) Text(v string) { p.b = append(p.b, v...) }
 
 // Append appends what another Packer wrote.
 func (p *Packer) Append(packed []byte) { p.b = append(p.b, packed...) }
