@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"syscall/js"
@@ -91,6 +92,9 @@ func (a *app) allowance(pkg *worker.Package, want worker.FileAccess) js.Value {
 			err = a.showPackages()
 		}
 		say(errText(err))
+		if err == nil {
+			status(fmt.Sprintf("%s may do with files: %s", pkg.Name, string(cmp.Or(grant.Files, worker.FilesNone))))
+		}
 	})
 	return label
 }

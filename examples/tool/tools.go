@@ -50,7 +50,9 @@ func fetchCatalogue(ctx context.Context) (*catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file struct{ Binaries []wireBinary }
+	var file struct {
+		Binaries []wireBinary `json:"binaries"`
+	}
 	if err := protocol.Unmarshal(tree, &file); err != nil {
 		return nil, err
 	}

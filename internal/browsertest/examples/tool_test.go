@@ -209,8 +209,7 @@ func TestToolFilesAndPackages(t *testing.T) {
 		t.Error("a tool that was granted nothing made a file")
 	}
 	must(t, p.Click(ctx, "#allow-mydb"))
-	must(t, p.WaitFor(ctx, `document.querySelector("#allow-mydb")?.checked`))
-	must(t, p.WaitFor(ctx, `!document.getElementById("ready").disabled`))
+	says(t, p, "#status", "mydb may do with files: readwrite")
 	if out, problem := pipe(t, p, line); out != "5\n" || problem != "" {
 		t.Errorf("%q %q", out, problem)
 	}
