@@ -28,11 +28,11 @@ run: examples ## build the examples and serve them on loopback (PORT=8080)
 	$(BIN)/wasm_exec serve -addr 127.0.0.1:$(PORT) build/examples
 
 .PHONY: examples
-examples: $(BIN)/wasm_exec ## build the examples into build/examples
+examples: $(BIN)/wasm_exec wasitools ## build the examples into build/examples
 	@for d in examples/*/; do n=$$(basename $$d); if [ -f $$d/main.go ]; then $(BIN)/wasm_exec build ./$$d -o build/examples/$$n; fi; done
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/examples/plain
 	cp examples/plain/web/* build/examples/plain/
-	@for n in files tool; do if [ -d build/tools -a -d build/examples/$$n ]; then mkdir -p build/examples/$$n/tools && cp -r build/tools/. build/examples/$$n/tools/; fi; done
+	@for n in files tool; do mkdir -p build/examples/$$n/tools && cp build/tools/* build/examples/$$n/tools/; done
 
 .PHONY: test
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium

@@ -49,6 +49,9 @@ func run(m *testing.M) (int, error) {
 		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "folder"), "./examples/folder"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "tool"), "./examples/tool"},
+		{"go", "-C", "worker/tools", "run", "./build"},
+		{"cp", "-r", "build/tools", filepath.Join(built, "tool", "tools")},
 		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
 		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
 	} {

@@ -109,6 +109,9 @@ func describe(name, file string) (binary, error) {
 	if err := w.Close(); err != nil {
 		return binary{}, err
 	}
+	if err := os.WriteFile(file+".br", small.Bytes(), 0o644); err != nil {
+		return binary{}, err
+	}
 	sum := sha256.Sum256(data)
 	b := binary{Name: name, File: filepath.Base(file), Size: len(data), Brotli: small.Len(), SHA256: hex.EncodeToString(sum[:])}
 	for _, c := range catalog.Binaries()[name] {

@@ -2,6 +2,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -65,7 +66,7 @@ func borrowed(make func() core.Command) func(*tool.Env) error {
 func pwd(e *tool.Env) error {
 	dir, err := os.Getwd()
 	if err == nil {
-		fmt.Fprintln(e.Stdout, dir)
+		fmt.Fprintln(e.Stdout, cmp.Or(dir, "/")) // "" where nothing is mounted
 	}
 	return err
 }

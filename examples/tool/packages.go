@@ -1,0 +1,107 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/worker"
+)
+
+// openPackages opens the store of the tools that the person installed: in the origin's private
+// file system, or in memory where there is none. The built-in names are taken.
+func (a *app) openPackages() error {
+	store := worker.MemoryStore()
+	folder, err := fsaccess.OPFS(a.ctx, "tools")
+	if err == nil {
+		store = worker.FolderStore(folder, ".")
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	a.packages = worker.NewPackages(store, worker.PackagesOptions{Reserved: a.tools.names()})
+	return a.showPackages()
+}
+
+// install reads the ZIP that was chosen. Nothing is granted by that.
+func (a *app) install() error {
+	for _, f := range chosen("zip") {
+		data, err := content(a.ctx, f)
+		if err != nil {
+			return err
+		}
+		pkg, err := a.packages.Install(a.ctx, data, "")
+		if err != nil {
+			return err
+		}
+		status(fmt.Sprintf("Installed %s %s. It may touch no file until you allow it.", pkg.Name, pkg.Version))
+	}
+	return a.showPackages()
+}
+
+// showPackages lists what is installed, with what each wants and what it may.
+func (a *app) showPackages() error {
+	list, err := a.packages.List(a.ctx)
+	box := element("packages")
+	box.Call("replaceChildren")
+	for name, e := range a.tools.tools {
+		if e.pkg != nil {
+			delete(a.tools.tools, name)
+		}
+	}
+	for _, pkg := range list {
+		a.tools.tools[pkg.Name] = &entry{Manifest: &pkg.Manifest, pkg: pkg}
+		row := create("li", "")
+		title := create("div", "")
+		title.Call("append", create("b", pkg.Name), create("span", " "+pkg.Version+" by "+orNobody(pkg.Author)))
+		row.Call("append", title, create("small", pkg.Description), create("small", "SHA-256 "+pkg.SHA256[:16]+"…"))
+		if want := pkg.Execution.FileAccess; want != worker.FilesNone {
+			row.Call("append", a.allowance(pkg, want))
+		}
+		button(row, "Remove", "quiet", func() {
+			err := a.packages.Remove(a.ctx, pkg.Name)
+			if err == nil {
+				err = a.showPackages()
+			}
+			say(errText(err))
+		}).Call("setAttribute", "aria-label", "Remove "+pkg.Name)
+		box.Call("append", row)
+	}
+	a.showTools()
+	return err
+}
+
+// allowance is the switch by which the person grants a package what it wants.
+func (a *app) allowance(pkg *worker.Package, want worker.FileAccess) js.Value {
+	label, check := create("label", ""), create("input", "")
+	check.Set("type", "checkbox")
+	check.Set("id", "allow-"+pkg.Name)
+	check.Set("checked", pkg.Granted.Files == want)
+	text := map[worker.FileAccess]string{worker.FilesRead: "may read these files", worker.FilesWrite: "may add files", worker.FilesReadWrite: "may read and change these files"}[want]
+	label.Call("append", check, create("span", text))
+	on(check, "change", func() {
+		grant := worker.PackageGrant{Decision: pkg.Granted.Decision}
+		if check.Get("checked").Bool() {
+			grant.Files = want
+		}
+		_, err := a.packages.Grant(a.ctx, pkg.Name, grant)
+		if err == nil {
+			err = a.showPackages()
+		}
+		say(errText(err))
+		if err == nil {
+			status(fmt.Sprintf("%s may do with files: %s", pkg.Name, string(cmp.Or(grant.Files, worker.FilesNone))))
+		}
+	})
+	return label
+}
+
+func orNobody(author string) string {
+	if author == "" {
+		return "nobody named"
+	}
+	return author
+}
