@@ -20,12 +20,12 @@ var least = []byte("\x00asm\x01\x00\x00\x00")
 
 const plainManifest = `{"name":"upper","version":"1.0.0","description":"makes text large","execution":{"argStyle":"cli","fileAccess":"readwrite"}}`
 
-type entry struct {
+type zipEntry struct {
 	name, data string
 	set        func(h *zip.FileHeader)
 }
 
-func makeZIP(t testing.TB, entries ...entry) []byte {
+func makeZIP(t testing.TB, entries ...zipEntry) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	zw := zip.NewWriter(&b)
@@ -43,15 +43,15 @@ func makeZIP(t testing.TB, entries ...entry) []byte {
 	return b.Bytes()
 }
 
-func decent(more ...entry) []entry {
-	return append([]entry{{name: "manifest.json", data: plainManifest}, {name: "tool.wasm", data: string(least)}}, more...)
+func decent(more ...zipEntry) []zipEntry {
+	return append([]zipEntry{{name: "manifest.json", data: plainManifest}, {name: "tool.wasm", data: string(least)}}, more...)
 }
 
 func TestReadPackage(t *testing.T) {
 	mode := func(m fs.FileMode) func(*zip.FileHeader) { return func(h *zip.FileHeader) { h.SetMode(m) } }
-	many := func(n int) (list []entry) {
+	many := func(n int) (list []zipEntry) {
 		for i := range n {
-			list = append(list, entry{name: "f" + string(rune('a'+i/26)) + string(rune('a'+i%26))})
+			list = append(list, zipEntry{name: "f" + string(rune('a'+i/26)) + string(rune('a'+i%26))})
 		}
 		return list
 	}
@@ -62,31 +62,31 @@ func TestReadPackage(t *testing.T) {
 		want   string // in the error
 		code   protocol.Code
 	}{
-		{name: "decent", zip: makeZIP(t, decent(entry{name: "docs/"}, entry{name: "docs/a.md", data: "x"}, entry{name: "LICENSE", data: "MIT"})...)},
+		{name: "decent", zip: makeZIP(t, decent(zipEntry{name: "docs/"}, zipEntry{name: "docs/a.md", data: "x"}, zipEntry{name: "LICENSE", data: "MIT"})...)},
 		{name: "no ZIP", zip: []byte("hello"), want: "no ZIP archive"},
 		{name: "empty", zip: nil, want: "no ZIP archive"},
-		{name: "no manifest", zip: makeZIP(t, entry{name: "tool.wasm", data: string(least)}), want: "manifest.json: it is missing"},
-		{name: "no module", zip: makeZIP(t, entry{name: "manifest.json", data: plainManifest}), want: "tool.wasm: it is missing"},
-		{name: "in a folder", zip: makeZIP(t, entry{name: "a/manifest.json", data: plainManifest}, entry{name: "a/tool.wasm", data: string(least)}), want: "at the top of the ZIP"},
-		{name: "no wasm", zip: makeZIP(t, entry{name: "manifest.json", data: plainManifest}, entry{name: "tool.wasm", data: "MZ"}), want: "no WebAssembly module"},
-		{name: "up", zip: makeZIP(t, decent(entry{name: "../evil", data: "x"})...), want: "leads out"},
-		{name: "up inside", zip: makeZIP(t, decent(entry{name: "a/../../evil"})...), want: "leads out"},
-		{name: "absolute", zip: makeZIP(t, decent(entry{name: "/etc/passwd"})...), want: "leads out"},
-		{name: "backslash", zip: makeZIP(t, decent(entry{name: `..\evil`})...), want: "leads out"},
-		{name: "drive", zip: makeZIP(t, decent(entry{name: "C:evil"})...), want: "leads out"},
-		{name: "empty part", zip: makeZIP(t, decent(entry{name: "a//b"})...), want: "leads out"},
-		{name: "dot", zip: makeZIP(t, decent(entry{name: "./a"})...), want: "leads out"},
-		{name: "NUL", zip: makeZIP(t, decent(entry{name: "a\x00b"})...), want: "leads out"},
-		{name: "control", zip: makeZIP(t, decent(entry{name: "a\nb"})...), want: "control characters"},
-		{name: "not UTF-8", zip: makeZIP(t, decent(entry{name: "a\xff", set: func(h *zip.FileHeader) { h.NonUTF8 = true }})...), want: "leads out"},
-		{name: "name of 255", zip: makeZIP(t, decent(entry{name: strings.Repeat("a", 255)})...)},
-		{name: "name of 256", zip: makeZIP(t, decent(entry{name: strings.Repeat("a", 256)})...), want: "256 bytes; the limit is 255"},
-		{name: "twice", zip: makeZIP(t, decent(entry{name: "tool.wasm", data: string(least)})...), want: "there twice"},
-		{name: "case", zip: makeZIP(t, decent(entry{name: "Tool.wasm"})...), want: "by case only"},
-		{name: "case of a folder", zip: makeZIP(t, decent(entry{name: "A", data: "x"}, entry{name: "a/b"})...), want: "by case only"},
-		{name: "file and folder", zip: makeZIP(t, decent(entry{name: "a/b"}, entry{name: "a", data: "x"})...), want: "a file and a folder"},
-		{name: "link", zip: makeZIP(t, decent(entry{name: "l", data: "/etc/passwd", set: mode(fs.ModeSymlink | 0o777)})...), want: "it is a link"},
-		{name: "device", zip: makeZIP(t, decent(entry{name: "d", set: mode(fs.ModeDevice)})...), want: "neither a file nor a folder"},
+		{name: "no manifest", zip: makeZIP(t, zipEntry{name: "tool.wasm", data: string(least)}), want: "manifest.json: it is missing"},
+		{name: "no module", zip: makeZIP(t, zipEntry{name: "manifest.json", data: plainManifest}), want: "tool.wasm: it is missing"},
+		{name: "in a folder", zip: makeZIP(t, zipEntry{name: "a/manifest.json", data: plainManifest}, zipEntry{name: "a/tool.wasm", data: string(least)}), want: "at the top of the ZIP"},
+		{name: "no wasm", zip: makeZIP(t, zipEntry{name: "manifest.json", data: plainManifest}, zipEntry{name: "tool.wasm", data: "MZ"}), want: "no WebAssembly module"},
+		{name: "up", zip: makeZIP(t, decent(zipEntry{name: "../evil", data: "x"})...), want: "leads out"},
+		{name: "up inside", zip: makeZIP(t, decent(zipEntry{name: "a/../../evil"})...), want: "leads out"},
+		{name: "absolute", zip: makeZIP(t, decent(zipEntry{name: "/etc/passwd"})...), want: "leads out"},
+		{name: "backslash", zip: makeZIP(t, decent(zipEntry{name: `..\evil`})...), want: "leads out"},
+		{name: "drive", zip: makeZIP(t, decent(zipEntry{name: "C:evil"})...), want: "leads out"},
+		{name: "empty part", zip: makeZIP(t, decent(zipEntry{name: "a//b"})...), want: "leads out"},
+		{name: "dot", zip: makeZIP(t, decent(zipEntry{name: "./a"})...), want: "leads out"},
+		{name: "NUL", zip: makeZIP(t, decent(zipEntry{name: "a\x00b"})...), want: "leads out"},
+		{name: "control", zip: makeZIP(t, decent(zipEntry{name: "a\nb"})...), want: "control characters"},
+		{name: "not UTF-8", zip: makeZIP(t, decent(zipEntry{name: "a\xff", set: func(h *zip.FileHeader) { h.NonUTF8 = true }})...), want: "leads out"},
+		{name: "name of 255", zip: makeZIP(t, decent(zipEntry{name: strings.Repeat("a", 255)})...)},
+		{name: "name of 256", zip: makeZIP(t, decent(zipEntry{name: strings.Repeat("a", 256)})...), want: "256 bytes; the limit is 255"},
+		{name: "twice", zip: makeZIP(t, decent(zipEntry{name: "tool.wasm", data: string(least)})...), want: "there twice"},
+		{name: "case", zip: makeZIP(t, decent(zipEntry{name: "Tool.wasm"})...), want: "by case only"},
+		{name: "case of a folder", zip: makeZIP(t, decent(zipEntry{name: "A", data: "x"}, zipEntry{name: "a/b"})...), want: "by case only"},
+		{name: "file and folder", zip: makeZIP(t, decent(zipEntry{name: "a/b"}, zipEntry{name: "a", data: "x"})...), want: "a file and a folder"},
+		{name: "link", zip: makeZIP(t, decent(zipEntry{name: "l", data: "/etc/passwd", set: mode(fs.ModeSymlink | 0o777)})...), want: "it is a link"},
+		{name: "device", zip: makeZIP(t, decent(zipEntry{name: "d", set: mode(fs.ModeDevice)})...), want: "neither a file nor a folder"},
 		{name: "encrypted", zip: flag(makeZIP(t, decent()...), 1), want: "encrypted"},
 		{name: "comment", zip: commented(t), want: "something behind it"},
 		{name: "behind", zip: append(makeZIP(t, decent()...), 'x'), want: "something behind it"},
@@ -98,13 +98,13 @@ func TestReadPackage(t *testing.T) {
 		{name: "fewer than it says", zip: count(makeZIP(t, decent()...), 9), want: "says it has 9"},
 		{name: "ZIP at the limit", zip: makeZIP(t, decent()...), limits: PackageLimits{ZIP: int64(len(makeZIP(t, decent()...)))}},
 		{name: "ZIP over the limit", zip: makeZIP(t, decent()...), limits: PackageLimits{ZIP: int64(len(makeZIP(t, decent()...))) - 1}, want: "the limit is", code: protocol.ErrResourceLimit},
-		{name: "total at the limit", zip: makeZIP(t, decent(entry{name: "z", data: strings.Repeat("z", 1000)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}},
-		{name: "total over the limit", zip: makeZIP(t, decent(entry{name: "z", data: strings.Repeat("z", 1001)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}, want: "unpacked", code: protocol.ErrResourceLimit},
-		{name: "bomb", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), want: "times larger than packed", code: protocol.ErrResourceLimit},
-		{name: "bomb under a ratio of its own", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), limits: PackageLimits{Ratio: 2000}},
-		{name: "small and repeating", zip: makeZIP(t, decent(entry{name: "b", data: strings.Repeat("\x00", 1<<20)})...)},
-		{name: "more than it says", zip: size(makeZIP(t, decent(entry{name: "b", data: strings.Repeat("a", 5000)})...), 10), want: "damaged"},
-		{name: "less than it says", zip: size(makeZIP(t, decent(entry{name: "b", data: "aaaa"})...), 9000), want: "damaged"},
+		{name: "total at the limit", zip: makeZIP(t, decent(zipEntry{name: "z", data: strings.Repeat("z", 1000)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}},
+		{name: "total over the limit", zip: makeZIP(t, decent(zipEntry{name: "z", data: strings.Repeat("z", 1001)})...), limits: PackageLimits{Total: int64(len(plainManifest) + len(least) + 1000)}, want: "unpacked", code: protocol.ErrResourceLimit},
+		{name: "bomb", zip: makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), want: "times larger than packed", code: protocol.ErrResourceLimit},
+		{name: "bomb under a ratio of its own", zip: makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("\x00", 8<<20)})...), limits: PackageLimits{Ratio: 2000}},
+		{name: "small and repeating", zip: makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("\x00", 1<<20)})...)},
+		{name: "more than it says", zip: size(makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("a", 5000)})...), 10), want: "damaged"},
+		{name: "less than it says", zip: size(makeZIP(t, decent(zipEntry{name: "b", data: "aaaa"})...), 9000), want: "damaged"},
 		{name: "wrong sum", zip: sum(makeZIP(t, decent()...)), want: "damaged"},
 		{name: "method", zip: method(makeZIP(t, decent()...), 12), want: "compression method 12"},
 	}
@@ -128,7 +128,7 @@ func TestReadPackage(t *testing.T) {
 	}
 }
 
-// last is where the directory's last entry begins.
+// last is where the directory's last zipEntry begins.
 func last(z []byte) int { return bytes.LastIndex(z, []byte("PK\x01\x02")) }
 
 func flag(z []byte, bit uint16) []byte {
@@ -277,7 +277,7 @@ func TestPackages(t *testing.T) {
 		"folder": func() PackageStore { return FolderStore(newMemFS(), "apps/tools") },
 		"top":    func() PackageStore { return FolderStore(newMemFS(), ".") },
 	}
-	one, other := makeZIP(t, decent()...), makeZIP(t, decent(entry{name: "x"})...)
+	one, other := makeZIP(t, decent()...), makeZIP(t, decent(zipEntry{name: "x"})...)
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			s := store()
@@ -316,11 +316,11 @@ func TestPackages(t *testing.T) {
 			}
 			// Not more than may be installed.
 			two := strings.Replace(plainManifest, "upper", "two", 1)
-			if _, err := p.Install(ctx, makeZIP(t, entry{name: "manifest.json", data: two}, entry{name: "tool.wasm", data: string(least)}), ""); err != nil {
+			if _, err := p.Install(ctx, makeZIP(t, zipEntry{name: "manifest.json", data: two}, zipEntry{name: "tool.wasm", data: string(least)}), ""); err != nil {
 				t.Error(err)
 			}
 			three := strings.Replace(plainManifest, "upper", "three", 1)
-			if _, err := p.Install(ctx, makeZIP(t, entry{name: "manifest.json", data: three}, entry{name: "tool.wasm", data: string(least)}), ""); !errors.Is(err, protocol.ErrResourceLimit) {
+			if _, err := p.Install(ctx, makeZIP(t, zipEntry{name: "manifest.json", data: three}, zipEntry{name: "tool.wasm", data: string(least)}), ""); !errors.Is(err, protocol.ErrResourceLimit) {
 				t.Errorf("a third: %v", err)
 			}
 			// What was changed in the store is not given out; the others are.
