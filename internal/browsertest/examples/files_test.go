@@ -121,7 +121,7 @@ func TestFilesTour(t *testing.T) {
 		must(t, p.WaitFor(ctx, `!document.getElementById("ask").hidden || !document.getElementById("tour").disabled`))
 	}
 	got := cardsOf(t, p)
-	for _, want := range []string{"done glob **", "done grep TODO", "done code_run const rows", "failed code_run const secret", "done write notes/plan.md", "done undo"} {
+	for _, want := range []string{"done glob **", "done bash awk -F,", "done grep TODO", "done code_run const rows", "failed code_run const secret", "done write notes/plan.md", "done undo"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

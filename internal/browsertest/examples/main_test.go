@@ -52,6 +52,7 @@ func run(m *testing.M) (int, error) {
 		{command, "build", "-fast", "-o", filepath.Join(built, "tool"), "./examples/tool"},
 		{"go", "-C", "worker/tools", "run", "./build"},
 		{"cp", "-r", "build/tools", filepath.Join(built, "tool", "tools")},
+		{"sh", "-c", `cp build/tools/* "$0"`, filepath.Join(built, "files", "tools")},
 		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
 		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
 	} {
