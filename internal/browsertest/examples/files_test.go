@@ -21,8 +21,13 @@ func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
 func say(t *testing.T, p *e2e.Page, text string) {
 	t.Helper()
 	ctx := testContext(t)
-	must(t, p.Click(ctx, "#text"))
-	must(t, p.Type(ctx, "#text", text))
+	for range 5 { // what is above the field may still grow, and the click miss it
+		must(t, p.Type(ctx, "#text", text))
+		if eval[string](t, p, `document.getElementById("text").value`) == text {
+			break
+		}
+		must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => { document.getElementById("text").value = ""; done(true); }, 300))`))
+	}
 	must(t, p.Press(ctx, "Enter"))
 }
 
