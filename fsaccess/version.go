@@ -129,6 +129,12 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 	return v, err
 }
 
+// UpdateFile is [Update] as a method, for those who know a folder by its methods only.
+func (f *Folder) UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error {
+	_, err := Update(f.ctx, f, name, perm, edit)
+	return err
+}
+
 // Wrap makes a folder of somebody else's FS, so that all who use the result
 // share its locks. [FS] values of this package are bound as they are.
 func Wrap(fsys FS) *Folder { return &Folder{view: viewOf(fsys)} }

@@ -122,9 +122,16 @@ func (e *ExitError) Unwrap() []error {
 }
 
 // A ConflictError says that files which a program changed were changed by somebody else
-// meanwhile. None of the program's changes was made then.
-type ConflictError struct{ Paths []string }
+// meanwhile. None of the program's changes was made then, unless it happened while they
+// were: Stats.Changes says how many were made, and Paths is the first that was not.
+type ConflictError struct {
+	Paths []string
+	made  int
+}
 
 func (e *ConflictError) Error() string {
+	if e.made > 0 {
+		return fmt.Sprintf("worker: changed by somebody else during the run, so it was not written back, after %d changes that were: %s", e.made, strings.Join(e.Paths, ", "))
+	}
 	return "worker: changed by somebody else during the run, so nothing was written back: " + strings.Join(e.Paths, ", ")
 }

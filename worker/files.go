@@ -25,6 +25,17 @@ type WriteFS interface {
 	Rename(oldname, newname string) error
 }
 
+// UpdateFS is a [WriteFS] that looks at a file and writes it with nobody in between, as
+// every folder of fsaccess does. What a program wrote is then compared and swapped file by
+// file; elsewhere somebody may slip in between the comparison and the write. Removing and
+// renaming have no such method: they are compared just before.
+type UpdateFS interface {
+	WriteFS
+	// UpdateFile replaces the content of a file, which is nil if it is not there, by
+	// what edit makes of it. If edit fails nothing is written and the error is edit's.
+	UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error
+}
+
 // FileMode is how a program gets its files.
 type FileMode uint8
 

@@ -77,13 +77,20 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 		}
 	}
 	if conflicts != nil {
-		return 0, &ConflictError{conflicts}
+		return 0, &ConflictError{Paths: conflicts}
 	}
 	for _, c := range list {
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
-		if err := c.do(c.m.fsys.(WriteFS)); err != nil {
+		if same, err := c.still(); err == nil && !same {
+			return n, &ConflictError{Paths: []string{c.name}, made: n}
+		} else if err != nil {
+			return n, fmt.Errorf("worker: write back %s: %w", c.name, err)
+		}
+		if err := c.do(c.m.fsys.(WriteFS)); errors.Is(err, errSlipped) {
+			return n, &ConflictError{Paths: []string{c.name}, made: n}
+		} else if err != nil {
 			return n, fmt.Errorf("worker: write back: %w", err)
 		}
 		n++
@@ -145,5 +152,32 @@ func (c change) do(fsys WriteFS) error {
 	case frame.WasmRename:
 		return fsys.Rename(c.name, c.to)
 	}
+	if u, ok := fsys.(UpdateFS); ok {
+		return u.UpdateFile(c.name, 0o666, c.swap)
+	}
 	return fsys.WriteFile(c.name, c.data, 0o666)
+}
+
+var errSlipped = errors.New("changed by somebody else")
+
+// swap is c's content, if old is what the program was shown.
+func (c change) swap(old []byte) ([]byte, error) {
+	base, was := c.m.shown()[c.name]
+	switch {
+	case !was || base.dir:
+		if old != nil {
+			return nil, errSlipped
+		}
+	case old == nil && base.size > 0, int64(len(old)) != base.size, base.known && !bytes.Equal(old, base.data):
+		return nil, errSlipped
+	}
+	return c.data, nil
+}
+
+// still compares once more, right before a removal or a renaming.
+func (c change) still() (bool, error) {
+	if c.kind != frame.WasmRemove && c.kind != frame.WasmRename {
+		return true, nil
+	}
+	return c.same()
 }

@@ -1,0 +1,98 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// plain hides all but the methods of a WriteFS.
+type plain struct{ WriteFS }
+
+// slipping lets somebody in before a file is written, once.
+type slipping struct {
+	UpdateFS
+	in func()
+}
+
+func (s *slipping) slip() {
+	if in := s.in; in != nil {
+		s.in = nil
+		in()
+	}
+}
+
+func (s *slipping) UpdateFile(name string, perm fs.FileMode, edit func([]byte) ([]byte, error)) error {
+	s.slip()
+	return s.UpdateFS.UpdateFile(name, perm, edit)
+}
+
+func (s *slipping) WriteFile(name string, data []byte, perm fs.FileMode) error {
+	s.slip()
+	return s.UpdateFS.WriteFile(name, data, perm)
+}
+
+// Somebody writes between the comparison of all files and the writing of the first. Where
+// the file system can swap, it is noticed; the same writer is overwritten where it can't.
+func TestWriteBackSwaps(t *testing.T) {
+	write := []row{{frame.WasmWrite, 0, "a", "changed"}, {frame.WasmWrite, 0, "b", "changed"}, {frame.WasmWrite, 0, "made", "new"}}
+	for _, tt := range []struct {
+		what string
+		slip func(WriteFS) error
+		list []row
+		n    int
+		path string
+		want string
+	}{
+		{"nobody", func(WriteFS) error { return nil }, write, 3, "", "a=changed b=changed made=new"},
+		{"the first", func(d WriteFS) error { return d.WriteFile("a", []byte("OLD"), 0o644) }, write, 0, "a", "a=OLD b=old"},
+		{"another length", func(d WriteFS) error { return d.WriteFile("a", nil, 0o644) }, write, 0, "a", "a= b=old"},
+		{"the second", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, write, 1, "b", "a=changed b=OLD"},
+		{"removed", func(d WriteFS) error { return d.Remove("b") }, write, 1, "b", "a=changed"},
+		{"a new name", func(d WriteFS) error { return d.WriteFile("made", []byte("theirs"), 0o644) }, write, 2, "made", "a=changed b=changed made=theirs"},
+		{"to be removed", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRemove, 0, "b", ""}}, 1, "b", "a=changed b=OLD"},
+		{"to be moved", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRename, 0, "b", "c"}}, 1, "b", "a=changed b=OLD"},
+		{"a target", func(d WriteFS) error { return d.WriteFile("c", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRename, 0, "b", "c"}}, 1, "b", "a=changed b=old c=OLD"},
+	} {
+		dir := newMemFS()
+		for _, name := range []string{"a", "b"} {
+			must(t, dir.WriteFile(name, []byte("old"), 0o644))
+		}
+		n, err := writeBack(shown(t, &slipping{dir, func() { must(t, tt.slip(dir)) }}), packRows(tt.list...))
+		var conflict *ConflictError
+		if got := tree(t, dir); n != tt.n || got != tt.want || errors.As(err, &conflict) != (tt.path != "") {
+			t.Errorf("%s: %d, %v: %s, want %s", tt.what, n, err, got, tt.want)
+		} else if tt.path != "" && (len(conflict.Paths) != 1 || conflict.Paths[0] != tt.path) {
+			t.Errorf("%s: %v", tt.what, err)
+		}
+	}
+	dir := newMemFS()
+	must(t, dir.WriteFile("a", []byte("old"), 0o644))
+	must(t, dir.WriteFile("b", []byte("old"), 0o644))
+	n, err := writeBack(shown(t, plain{&slipping{dir, func() { must(t, dir.WriteFile("a", []byte("OLD"), 0o644)) }}}), packRows(write...))
+	if got := tree(t, dir); n != 3 || err != nil || got != "a=changed b=changed made=new" {
+		t.Errorf("without the swap the attack should succeed: %d, %v: %s", n, err, got)
+	}
+}
+
+// A file that a lazy mount listed and nobody read is compared by its length when it is swapped.
+func TestWriteBackSwapsUnread(t *testing.T) {
+	dir := newMemFS()
+	must(t, dir.WriteFile("a", []byte("old"), 0o644))
+	f, err := newFiles(&slipping{dir, func() { must(t, dir.WriteFile("a", []byte("longer"), 0o644)) }}, nil, defaultLimits)
+	must(t, err)
+	_, err = f.pack(context.Background(), LazyFiles, true)
+	must(t, err)
+	_, err = f.list(f.mounts[0], "")
+	must(t, err)
+	list, err := f.changes(jsx.Unpack(packRows(row{frame.WasmWrite, 0, "a", "changed"})))
+	must(t, err)
+	var conflict *ConflictError
+	if _, err := f.apply(context.Background(), list); !errors.As(err, &conflict) || tree(t, dir) != "a=longer" {
+		t.Errorf("%v: %s", err, tree(t, dir))
+	}
+}
