@@ -10,8 +10,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// plain hides all but the methods of a WriteFS.
-type plain struct{ WriteFS }
+// bareFS hides all but the methods of a WriteFS.
+type bareFS struct{ WriteFS }
 
 // slipping lets somebody in before a file is written, once.
 type slipping struct {
@@ -73,7 +73,7 @@ func TestWriteBackSwaps(t *testing.T) {
 	dir := newMemFS()
 	must(t, dir.WriteFile("a", []byte("old"), 0o644))
 	must(t, dir.WriteFile("b", []byte("old"), 0o644))
-	n, err := writeBack(shown(t, plain{&slipping{dir, func() { must(t, dir.WriteFile("a", []byte("OLD"), 0o644)) }}}), packRows(write...))
+	n, err := writeBack(shown(t, bareFS{&slipping{dir, func() { must(t, dir.WriteFile("a", []byte("OLD"), 0o644)) }}}), packRows(write...))
 	if got := tree(t, dir); n != 3 || err != nil || got != "a=changed b=changed made=new" {
 		t.Errorf("without the swap the attack should succeed: %d, %v: %s", n, err, got)
 	}
