@@ -48,8 +48,8 @@ const baileyRun = (/** @type {any} */ scope) => {
   /** Makes an instance. What its WASI functions do is put into their cells later.
    * @param {WebAssembly.Module} module
    * @param {{mode: string, memory?: any, table?: any, hostFuncs?: string[]}} set mode: s it may wait, l for files, i for input
-   * @param {(module: string, name: string) => any} [foreign] */
-  const link = (module, set, foreign) => {
+   * @param {(module: string, name: string) => any} [foreign] @param {any} [functions] WASI's, if the program starts now */
+  const link = (module, set, foreign, functions) => {
     const { mode } = set, suspends = hasJSPI && mode.includes('s'), lazy = mode.includes('l');
     /** @type {Map<string, {fn: any}>} */
     const cells = new Map();
@@ -60,7 +60,7 @@ const baileyRun = (/** @type {any} */ scope) => {
     for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
       const of = (imports[from] ??= Object.create(null));
       if (from === 'wasi_snapshot_preview1' && kind === 'function') {
-        const cell = cells.get(name) ?? { fn: undefined };
+        const cell = cells.get(name) ?? { fn: functions?.[name] };
         cells.set(name, cell);
         const call = guard(cell, suspends), waits = WAITS.test(name) || (lazy && LAZY.test(name)) || (mode.includes('i') && name === 'fd_read');
         of[name] = suspends && waits ? new WA.Suspending(call) : call;
@@ -228,7 +228,7 @@ const baileyRun = (/** @type {any} */ scope) => {
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
       }
-      const made = ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module, config, foreign);
+      const made = ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module, config, foreign, wasi.functions);
       for (const [name, cell] of made.cells) cell.fn = wasi.functions[name];
       memory = made.memory;
       const { exports: ex } = /** @type {any} */ (await made.instance);
