@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -158,7 +159,12 @@ func TestKill(t *testing.T) {
 		start := time.Now()
 		out, err := p.Command(testContext(t), m, "probe", "spin").Output()
 		took := time.Since(start)
-		if !errors.Is(err, protocol.ErrTimeout) || !errors.Is(err, os.ErrDeadlineExceeded) && string(out) != "before\n" {
+		// Known: WebKit may stand still for a second or two while it ends a busy worker,
+		// which is the next command's time, too.
+		still := testpage.Engine() == "webkit"
+		if still && len(out) == 0 {
+			t.Logf("WebKit stood still: %v", err)
+		} else if !errors.Is(err, protocol.ErrTimeout) || !errors.Is(err, os.ErrDeadlineExceeded) && string(out) != "before\n" {
 			t.Errorf("%v %q", err, out)
 		}
 		t.Logf("answered after %v", took)
@@ -169,10 +175,20 @@ func TestKill(t *testing.T) {
 		if err := cmd.Wait(); !errors.Is(err, protocol.ErrAborted) || cmd.ProcessState.ExitCode() != -1 {
 			t.Errorf("%v", err)
 		}
-		if out, err := p.Command(testContext(t), m, "probe", "cat").Output(); err != nil {
+		kills := 2
+		out, err = p.Command(testContext(t), m, "probe", "cat").Output()
+		for range 3 {
+			if !still || !errors.Is(err, protocol.ErrTimeout) {
+				break
+			}
+			t.Logf("WebKit stood still: %v", err)
+			kills++
+			out, err = p.Command(testContext(t), m, "probe", "cat").Output()
+		}
+		if err != nil {
 			t.Errorf("after it: %q %v", out, err)
 		}
-		if st := p.Stats(); st.Kills != 2 || st.Lost != 0 {
+		if st := p.Stats(); st.Kills != kills || st.Lost != 0 {
 			t.Errorf("%+v", st)
 		}
 	})
