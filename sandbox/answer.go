@@ -80,6 +80,9 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			return "", context.Cause(ctx)
 		case x, ok := <-events:
 			switch {
+			case ctx.Err() != nil: // both were ready: a stop goes before what was said
+				a.closeOpen()
+				return "", context.Cause(ctx)
 			case !ok:
 				a.closeOpen()
 				return "", &ModelError{Message: "the answer was cut off", Retry: true}

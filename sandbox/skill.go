@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -22,8 +23,12 @@ type Skill struct {
 	Source  string // where it is from, for the person
 }
 
+// maxSkill is how long the text of a folder's skill may be, in bytes.
+const maxSkill = 64 << 10
+
 // FolderSkills reads the skills that a folder brings along, the files dir/*/SKILL.md,
-// untrusted. A file of more than 64 KiB, and what is no UTF-8 text, is passed over.
+// untrusted. A file of more than 64 KiB, what is no UTF-8 text, and a folder whose name
+// can't be a tool's is passed over.
 // The description is the line "description:" of a leading block between lines of ---.
 func FolderSkills(ctx context.Context, fsys fsaccess.FS, dir string) ([]Skill, error) {
 	var out []Skill
@@ -31,16 +36,16 @@ func FolderSkills(ctx context.Context, fsys fsaccess.FS, dir string) ([]Skill, e
 		if err != nil {
 			return out, err
 		}
-		if e.Dir || e.Name() != "SKILL.md" || e.Size > 64<<10 {
+		if e.Dir || e.Name() != "SKILL.md" || e.Size > maxSkill {
 			continue
 		}
 		data, err := fsaccess.WithContext(ctx, fsys).ReadFile(e.Path)
 		if err != nil {
 			return out, err
 		}
-		text := strings.ToValidUTF8(string(data), "\uFFFD")
-		name := path.Base(path.Dir(e.Path))
-		if protocol.ValidToolName(name) != nil {
+		text, folder := string(data), path.Dir(e.Path)
+		name := path.Base(folder)
+		if len(data) > maxSkill || !utf8.ValidString(text) || path.Dir(folder) != path.Clean(dir) || protocol.ValidToolName(name) != nil {
 			continue
 		}
 		out = append(out, Skill{Name: name, Description: frontMatter(text, "description"), Content: text, Source: e.Path})

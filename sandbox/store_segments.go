@@ -160,18 +160,39 @@ func (d *segment) decode(data []byte) {
 	d.messages = make([]protocol.MessageRecord, 0, segmentSize)
 	d.parts = make([]protocol.PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
 	for text := range bytes.Lines(data) {
-		var l line
-		if err := json.Unmarshal(text, &l); err != nil {
-			d.err = err
+		if d.err = d.line(bytes.TrimSpace(text)); d.err != nil {
 			return
 		}
-		switch {
-		case l.Message != nil:
-			d.messages = append(d.messages, *l.Message)
-		case l.Part != nil:
-			d.parts = append(d.parts, *l.Part)
-		}
 	}
+}
+
+// line decodes one record, as it is written into its place, or else as any JSON is.
+func (d *segment) line(text []byte) error {
+	if inner, ok := record(text, `{"m":`); ok {
+		d.messages = append(d.messages, protocol.MessageRecord{})
+		return json.Unmarshal(inner, &d.messages[len(d.messages)-1])
+	}
+	if inner, ok := record(text, `{"p":`); ok {
+		d.parts = append(d.parts, protocol.PartRecord{})
+		return json.Unmarshal(inner, &d.parts[len(d.parts)-1])
+	}
+	var l line
+	err := json.Unmarshal(text, &l)
+	switch {
+	case l.Message != nil:
+		d.messages = append(d.messages, *l.Message)
+	case l.Part != nil:
+		d.parts = append(d.parts, *l.Part)
+	}
+	return err
+}
+
+func record(text []byte, head string) ([]byte, bool) {
+	inner, ok := bytes.CutPrefix(text, []byte(head))
+	if !ok {
+		return nil, false
+	}
+	return bytes.CutSuffix(inner, []byte{'}'})
 }
 
 // Put is part of [Store].

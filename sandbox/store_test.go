@@ -185,3 +185,26 @@ func storeWhole(t *testing.T, open func() sandbox.Store) {
 		}
 	}
 }
+
+// A file that somebody else wrote is read as any JSON is, and what is damaged is an error.
+func TestFolderStoreReadsOthersFiles(t *testing.T) {
+	ctx := context.Background()
+	m, p := `{"id":"m1","session_id":"ses-o","role":"user","created_at":"1970-01-01T00:16:40Z","updated_at":"1970-01-01T00:16:40Z"}`,
+		`{"id":"p1","message_id":"m1","session_id":"ses-o","index":0,"type":"text","created_at":"1970-01-01T00:16:40Z","updated_at":"1970-01-01T00:16:40Z"}`
+	for text, good := range map[string]bool{
+		`{"m":` + m + "}\n" + `{"p":` + p + "}\n":           true,
+		` { "m" : ` + m + " }\r\n" + `{"p" :` + p + "}":     true,
+		`{"m":` + m + "}\n" + `{"p":` + p[:len(p)-1] + "\n": false,
+		`{"m":` + m + "}}\n":                                false,
+		`{"m":` + m + "\n":                                  false,
+		"nonsense\n":                                        false,
+	} {
+		mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+		must(t, sandbox.NewFolderStore(mem).Put(ctx, storedSession("ses-o", storedAt), nil, nil))
+		must(t, mem.WriteFile("ses-o/000000.jsonl", []byte(text), 0o600))
+		ms, ps, err := sandbox.NewFolderStore(mem).Messages(ctx, "ses-o")
+		if good && (err != nil || len(ms) != 1 || len(ps) != 1 || ms[0].ID != "m1") || !good && !errors.Is(err, protocol.ErrSession) {
+			t.Errorf("%s: %v %v %v", text, ms, ps, err)
+		}
+	}
+}

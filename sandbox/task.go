@@ -13,7 +13,7 @@ type Agent struct {
 	Description string
 	Prompt      string           // its system prompt
 	Tools       []string         // which tools it has; nil is those of whoever starts it
-	Grants      []protocol.Grant // narrow what it may do; nil is what whoever starts it may
+	Grants      []protocol.Grant // narrow what it may do, those without a scope to wherever its starter may; nil is all of that
 	Model       Model            // nil is that of whoever starts it
 	Steps       int              // 25
 }
@@ -68,7 +68,9 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	}
 	m, _ := c.Args.(map[string]any)
 	if background, _ := m["background"].(bool); background {
-		go c.box.inBackground(context.WithoutCancel(ctx), s, model, agent)
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+		c.box.track(s.ID(), cancel) // before anyone knows of it
+		go c.box.inBackground(ctx, cancel, s, model, agent)
 		return map[string]any{"session_id": s.ID()}, nil
 	}
 	c.clock.pause() // it has limits of its own
@@ -101,7 +103,7 @@ func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 	}
 	s.scope.agent, s.scope.prompt, s.scope.only = agent.Name, agent.Prompt, c.scope.only
 	if agent.Grants != nil {
-		narrow, err := protocol.NewAuthority(agent.Grants...)
+		narrow, err := protocol.Need(agent.Grants...)
 		if err != nil {
 			s.Close()
 			return nil, err
@@ -145,10 +147,8 @@ func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agen
 }
 
 // inBackground runs a subagent until it ends, or [Box.Stop] does it.
-func (b *Box) inBackground(ctx context.Context, s *Session, model Model, agent *Agent) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, s *Session, model Model, agent *Agent) {
 	defer cancel(context.Canceled)
-	b.track(s.ID(), cancel)
 	defer b.untrack(s.ID())
 	_, _ = b.runAgent(ctx, s, model, agent) // what became of it is in its session
 }

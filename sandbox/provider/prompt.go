@@ -1,0 +1,248 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// PromptOptions shape the browser's own model. The zero value is English, and what is
+// not on this machine is not downloaded.
+type PromptOptions struct {
+	// Languages are those of the conversation, as BCP 47 tags; default "en".
+	Languages []string
+	// Download lets the browser fetch its model, some gigabytes, if it has none yet. That
+	// needs a click shortly before.
+	Download bool
+	// Progress is called with the part of the download that is done, 0 to 1.
+	Progress func(done float64)
+}
+
+// States of the browser's model, in the words of the Prompt API. PromptMissing is ours:
+// the browser has no Prompt API.
+const (
+	PromptAvailable    = "available"
+	PromptDownloadable = "downloadable"
+	PromptDownloading  = "downloading"
+	PromptUnavailable  = "unavailable"
+	PromptMissing      = "missing"
+)
+
+// PromptAPI is the model that the browser itself has on this machine, by its Prompt API
+// (LanguageModel): Chrome and Edge on a desktop have one. Elsewhere, and where it is not
+// downloaded, an answer is a [sandbox.ModelError] that says which; ask [PromptState]
+// first. Nothing that is said leaves the machine.
+//
+// It is small. It gets tools as a description, and answers under a schema with a text
+// and at most one call, so that a text streams only where there are no tools.
+func PromptAPI(o PromptOptions) sandbox.Model {
+	if len(o.Languages) == 0 {
+		o.Languages = []string{"en"}
+	}
+	return &promptModel{o}
+}
+
+// PromptState is what state the browser's model is in for these options.
+func PromptState(ctx context.Context, o PromptOptions) (string, error) {
+	return promptState(ctx, PromptAPI(o).(*promptModel).o)
+}
+
+type promptModel struct{ o PromptOptions }
+
+func (m *promptModel) Name() string { return "browser/prompt-api" }
+func (m *promptModel) Local() bool  { return true }
+
+// turn is a message as the Prompt API has it.
+type turn struct{ Role, Content string }
+
+// promptRequest is one request: the conversation so far, what is asked, and the schema of
+// the answer, if it has one.
+type promptRequest struct {
+	before []turn
+	ask    string
+	schema any
+}
+
+// promptUsage is how full the model's window is, in its tokens; 0 if it doesn't say.
+type promptUsage struct{ before, after int64 }
+
+func (m *promptModel) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		s := &sink{yield: yield}
+		s.end(m.answer(ctx, r, s))
+	}
+}
+
+func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sink) error {
+	state, err := promptState(ctx, m.o)
+	if err != nil {
+		return err
+	}
+	if err := m.usable(state); err != nil {
+		return err
+	}
+	n := newNames(r)
+	req := newPromptRequest(r, n)
+	var whole strings.Builder
+	usage, err := promptStream(ctx, m.o, req, func(text string) error {
+		if whole.WriteString(text); whole.Len() > maxPrompt {
+			return &sandbox.ModelError{Message: "the browser's model does not come to an end"}
+		}
+		if req.schema != nil {
+			return nil
+		}
+		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: text})
+	})
+	if err != nil {
+		return err
+	}
+	reason := sandbox.FinishStop
+	if req.schema != nil {
+		if reason, err = structured(whole.String(), len(r.Messages), n, s); err != nil {
+			return err
+		}
+	}
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: sandbox.Usage{Input: usage.before, Output: max(0, usage.after-usage.before)}}); err != nil {
+		return err
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+}
+
+// maxPrompt is how long an answer may be, in bytes: a small model may repeat itself for ever.
+const maxPrompt = 1 << 20
+
+// usable says in words why a state is not good enough.
+func (m *promptModel) usable(state string) error {
+	why := ""
+	switch {
+	case state == PromptAvailable || m.o.Download && (state == PromptDownloadable || state == PromptDownloading):
+		return nil
+	case state == PromptMissing:
+		why = "this browser has no model of its own (no LanguageModel); use Chrome or Edge on a desktop, or another provider"
+	case state == PromptUnavailable:
+		why = "the browser's own model does not work on this device or in this language; use another provider"
+	case state == PromptDownloadable || state == PromptDownloading:
+		why = "the browser's own model is not downloaded yet; set PromptOptions.Download and ask from a click"
+	default:
+		why = "the browser's own model is in the unknown state " + strconv.Quote(state)
+	}
+	return &sandbox.ModelError{Message: why}
+}
+
+func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
+	req := promptRequest{}
+	system := r.System
+	if len(r.Tools) > 0 {
+		var enum []any
+		var b strings.Builder
+		for _, t := range r.Tools {
+			enum = append(enum, n.wire(t.Name))
+			b.WriteString("\n- " + n.wire(t.Name) + ": " + t.Description + " Arguments: " + string(t.Parameters))
+		}
+		system = strings.TrimSpace(system + "\n\nAnswer with JSON: text is what you say to the person. To use a tool, set tool to its name and args to its arguments; you get its result next. Otherwise leave tool out. The tools are:" + b.String())
+		req.schema = map[string]any{"type": "object", "required": []any{"text"}, "additionalProperties": false, "properties": map[string]any{
+			"text": map[string]any{"type": "string"}, "tool": map[string]any{"type": "string", "enum": enum}, "args": map[string]any{"type": "object"}}}
+	}
+	if system != "" {
+		req.before = append(req.before, turn{"system", system})
+	}
+	for _, msg := range r.Messages {
+		if t, ok := promptTurn(msg, n, req.schema != nil); ok {
+			req.before = append(req.before, t)
+		}
+	}
+	if last := len(req.before) - 1; last >= 0 && req.before[last].Role == "user" {
+		req.ask = req.before[last].Content
+		req.before = req.before[:last]
+	} else {
+		req.ask = "Go on."
+	}
+	return req
+}
+
+// promptTurn writes a message as the model would have: its own calls as its JSON.
+func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
+	role := "user"
+	if msg.Role == protocol.RoleAssistant {
+		role = "assistant"
+	}
+	var said, lines []string
+	for _, p := range msg.Parts {
+		switch p.Type {
+		case sandbox.PartText:
+			said = append(said, p.Text)
+		case sandbox.PartCall:
+			text, _ := json.Marshal(map[string]any{"text": strings.Join(said, "\n"), "tool": n.wire(p.Tool), "args": orEmpty(p.Args)})
+			lines, said = append(lines, string(text)), nil
+		case sandbox.PartResult:
+			what := "Result of "
+			if p.Failed {
+				what = "Error of "
+			}
+			said = append(said, what+n.wire(p.Tool)+":\n"+p.Text)
+		}
+	}
+	if len(said) > 0 {
+		text := strings.Join(said, "\n")
+		if role == "assistant" && asJSON {
+			data, _ := json.Marshal(map[string]any{"text": text})
+			text = string(data)
+		}
+		lines = append(lines, text)
+	}
+	return turn{role, strings.Join(lines, "\n")}, len(lines) > 0
+}
+
+// structured reads an answer under the schema.
+func structured(text string, before int, n names, s *sink) (reason string, err error) {
+	var a struct {
+		Text string          `json:"text"`
+		Tool string          `json:"tool"`
+		Args json.RawMessage `json:"args"`
+	}
+	if err := json.Unmarshal([]byte(text), &a); err != nil {
+		return "", &sandbox.ModelError{Message: "the browser's model did not answer in the form it was asked for", Retry: true}
+	}
+	if a.Text != "" {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: a.Text}); err != nil {
+			return "", err
+		}
+	}
+	if a.Tool == "" {
+		return sandbox.FinishStop, nil
+	}
+	id := "b" + strconv.Itoa(before)
+	err = s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: n.back(a.Tool)})
+	if err == nil {
+		err = s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: id, Tool: n.back(a.Tool), Args: orEmpty(a.Args)})
+	}
+	return sandbox.FinishCalls, err
+}
+
+// promptFailed makes an error of what the browser threw, by its name.
+func promptFailed(ctx context.Context, name string, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var me *sandbox.ModelError
+	if errors.As(err, &me) || errors.Is(err, errStop) {
+		return err
+	}
+	switch name {
+	case "QuotaExceededError":
+		return &sandbox.ModelError{Message: "the conversation is longer than the browser's model can hold; begin a new one, or set RunOptions.Context to less"}
+	case "NotAllowedError":
+		return &sandbox.ModelError{Message: "the browser does not let this page use its model now: a download needs a click, and a frame the permission language-model"}
+	case "NotSupportedError":
+		return &sandbox.ModelError{Message: "the browser's model can't do that, such as this language"}
+	case "NotReadableError":
+		return &sandbox.ModelError{Message: "the browser held back what its model said"}
+	}
+	return &sandbox.ModelError{Message: "the browser's model failed: " + name, Retry: true}
+}

@@ -1,0 +1,130 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// promptCore are the options that availability and create have in common: they have to
+// be the same for the one to speak for the other.
+func promptCore(o PromptOptions) map[string]any {
+	var tags []any
+	for _, l := range o.Languages {
+		tags = append(tags, l)
+	}
+	text := []any{map[string]any{"type": "text", "languages": tags}}
+	return map[string]any{"expectedInputs": text, "expectedOutputs": text}
+}
+
+func promptState(ctx context.Context, o PromptOptions) (string, error) {
+	if !jsx.Supported("LanguageModel.availability") || !jsx.Supported("LanguageModel.create") {
+		return PromptMissing, nil
+	}
+	class, err := jsx.Get(jsx.Global(), "LanguageModel")
+	if err != nil {
+		return "", err
+	}
+	v, err := jsx.CallAwait(ctx, class, "availability", promptCore(o))
+	if err != nil {
+		return "", thrown(ctx, err)
+	}
+	return jsx.String(v, 64)
+}
+
+func thrown(ctx context.Context, err error) error {
+	name := "no reason"
+	if e := jsx.AsError(err); e != nil {
+		if je, ok := e.(*jsx.Error); ok && je.Name != "" {
+			name = je.Name
+		}
+	}
+	return promptFailed(ctx, name, err)
+}
+
+func promptStream(ctx context.Context, o PromptOptions, r promptRequest, chunk func(string) error) (u promptUsage, err error) {
+	signal, stop := jsx.Signal(ctx)
+	defer stop()
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	defer s.Close()
+	session, err := promptSession(ctx, s, o, r, signal)
+	if err != nil {
+		return u, thrown(ctx, err)
+	}
+	defer jsx.Call(session, "destroy")
+	u.before = window(session)
+	options := map[string]any{"signal": signal}
+	if r.schema != nil {
+		options["responseConstraint"] = r.schema
+	}
+	stream, err := jsx.Call(session, "promptStreaming", r.ask, options)
+	if err != nil {
+		return u, thrown(ctx, err)
+	}
+	reader, err := jsx.Call(stream, "getReader")
+	if err != nil {
+		return u, err
+	}
+	for {
+		piece, err := jsx.CallAwait(ctx, reader, "read")
+		if err != nil {
+			return u, thrown(ctx, err)
+		}
+		if done, err := jsx.GetBool(piece, "done"); err != nil || done {
+			u.after = window(session)
+			return u, err
+		}
+		text, err := jsx.GetString(piece, "value", maxPrompt)
+		if err == nil {
+			err = chunk(text)
+		}
+		if err != nil {
+			_, _ = jsx.Call(reader, "releaseLock")
+			return u, err
+		}
+	}
+}
+
+func promptSession(ctx context.Context, s *jsx.Scope, o PromptOptions, r promptRequest, signal jsx.Value) (jsx.Value, error) {
+	class, err := jsx.Get(jsx.Global(), "LanguageModel")
+	if err != nil {
+		return class, err
+	}
+	create := promptCore(o)
+	create["signal"] = signal
+	if len(r.before) > 0 {
+		var turns []any
+		for _, t := range r.before {
+			turns = append(turns, map[string]any{"role": t.Role, "content": t.Content})
+		}
+		create["initialPrompts"] = turns
+	}
+	if o.Progress != nil {
+		monitor, _, err := s.Function(func(args []jsx.Value) any {
+			if len(args) > 0 {
+				_, _ = s.Listen(args[0], "downloadprogress", func(e jsx.Value) {
+					if done, err := jsx.GetFinite(e, "loaded"); err == nil {
+						o.Progress(done)
+					}
+				})
+			}
+			return nil
+		})
+		if err != nil {
+			return class, err
+		}
+		create["monitor"] = monitor
+	}
+	return jsx.CallAwait(ctx, class, "create", create)
+}
+
+// window is how many tokens a session holds: contextUsage, or inputUsage of browsers
+// before that name.
+func window(session jsx.Value) int64 {
+	for _, name := range []string{"contextUsage", "inputUsage"} {
+		if n, err := jsx.GetFinite(session, name); err == nil {
+			return int64(n)
+		}
+	}
+	return 0
+}

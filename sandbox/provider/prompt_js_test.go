@@ -1,0 +1,204 @@
+package provider_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/provider"
+)
+
+func TestMain(m *testing.M) { jsxtest.Main(m) }
+
+// fakeModel has the shape of LanguageModel in the Prompt API's interface definition: it
+// checks what it is given as the browser would, and answers with what told says.
+const fakeModel = `
+const told = {state: "available", pieces: [], fail: "", hang: false, log: [], live: 0};
+const core = (o) => {
+	for (const k of ["expectedInputs", "expectedOutputs"])
+		for (const x of o[k]) if (x.type !== "text" || !Array.isArray(x.languages)) throw new TypeError(k);
+	return JSON.stringify([...o.expectedInputs, ...o.expectedOutputs].map((x) => [x.type, x.languages]));
+};
+class LanguageModel extends EventTarget {
+	static #key = {};
+	#usage = 7; #gone = false;
+	constructor(key) { super(); if (key !== LanguageModel.#key) throw new TypeError("Illegal constructor"); }
+	static async availability(o = {}) { told.asked = core(o); return told.state; }
+	static async create(o = {}) {
+		if (core(o) !== told.asked) throw new TypeError("other options than availability was asked for");
+		o.signal?.throwIfAborted();
+		if (told.fail === "create") throw new DOMException("no", "NotAllowedError");
+		for (const [i, p] of (o.initialPrompts ?? []).entries()) {
+			if (typeof p.content !== "string" || !["system", "user", "assistant"].includes(p.role)) throw new TypeError("prompt");
+			if (p.role === "system" && i > 0) throw new TypeError("system comes first");
+		}
+		if (o.monitor) {
+			const m = new EventTarget(); o.monitor(m);
+			for (const loaded of [0, 0.5, 1]) m.dispatchEvent(new ProgressEvent("downloadprogress", {loaded, total: 1}));
+		}
+		told.log.push(JSON.stringify(o.initialPrompts ?? [])); told.live++;
+		return new LanguageModel(LanguageModel.#key);
+	}
+	get contextUsage() { return this.#usage; }
+	get contextWindow() { return 9216; }
+	promptStreaming(input, o = {}) {
+		if (this.#gone) throw new DOMException("destroyed", "InvalidStateError");
+		told.log.push(JSON.stringify([input, o.responseConstraint ?? null]));
+		const pieces = [...told.pieces];
+		return new ReadableStream({pull: (c) => {
+			if (told.hang) return new Promise((_, no) => o.signal.addEventListener("abort", () => no(o.signal.reason)));
+			if (told.fail === "stream") return c.error(new DOMException("full", "QuotaExceededError"));
+			if (!pieces.length) { this.#usage += 5; return c.close(); }
+			c.enqueue(pieces.shift());
+		}});
+	}
+	destroy() { if (!this.#gone) told.live--; this.#gone = true; }
+}
+return {LanguageModel, told};`
+
+// fake puts the fake in the place of the browser's, if it has any.
+func fake(t *testing.T) (told jsx.Value) {
+	t.Helper()
+	maker, err := jsx.NewGlobal("Function", fakeModel)
+	must(t, err)
+	made, err := jsx.Invoke(maker)
+	must(t, err)
+	class, err := jsx.Get(made, "LanguageModel")
+	must(t, err)
+	told, err = jsx.Get(made, "told")
+	must(t, err)
+	place(t, class)
+	return told
+}
+
+func place(t *testing.T, class any) {
+	t.Helper()
+	object, err := jsx.Get(jsx.Global(), "Object")
+	must(t, err)
+	_, err = jsx.Call(object, "defineProperty", jsx.Global(), "LanguageModel", map[string]any{"value": class, "configurable": true, "writable": true})
+	must(t, err)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func set(t *testing.T, told jsx.Value, name string, v any) {
+	t.Helper()
+	must(t, jsx.Set(told, name, v))
+}
+
+// play is all that a model says, as a line.
+func play(ctx context.Context, o provider.PromptOptions, r sandbox.ModelRequest) (string, error) {
+	var out []string
+	for e, err := range provider.PromptAPI(o).Stream(ctx, r) {
+		if err != nil {
+			return strings.Join(out, "|"), err
+		}
+		out = append(out, fmt.Sprintf("%s %s%s%s %d %d", e.Type, e.Tool, e.Text, e.Args, e.Usage.Input, e.Usage.Output))
+	}
+	return strings.Join(out, "|"), nil
+}
+
+func hello() sandbox.ModelRequest {
+	return sandbox.ModelRequest{System: "be brief", Messages: []sandbox.ModelMessage{{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hello"}}}}}
+}
+
+func live(t *testing.T, told jsx.Value) {
+	t.Helper()
+	if n, err := jsx.GetInt(told, "live"); err != nil || n != 0 {
+		t.Errorf("%d sessions are left, %v", n, err)
+	}
+}
+
+func TestPromptAPI(t *testing.T) {
+	told := fake(t)
+	set(t, told, "pieces", []any{"Hello ", "you"})
+	got, err := play(t.Context(), provider.PromptOptions{Languages: []string{"en", "de"}}, hello())
+	if err != nil || got != "text Hello  0 0|text you 0 0|usage  7 5|finish stop 0 0" {
+		t.Errorf("%s %v", got, err)
+	}
+	log, err := jsx.Get(told, "log")
+	must(t, err)
+	joined, err := jsx.Call(log, "join", " ")
+	must(t, err)
+	if text, _ := jsx.String(joined, 1<<20); text != `[{"content":"be brief","role":"system"}] ["hello",null]` && text != `[{"role":"system","content":"be brief"}] ["hello",null]` {
+		t.Errorf("it was asked %s", text)
+	}
+	live(t, told)
+	r := hello()
+	r.Tools = []sandbox.ModelTool{{Name: "read", Description: "Reads.", Parameters: json.RawMessage(`{"type":"object"}`)}}
+	set(t, told, "pieces", []any{`{"text":"I look","to`, `ol":"read","args":{"path":"x"}}`})
+	got, err = play(t.Context(), provider.PromptOptions{}, r)
+	if err != nil || got != `text I look 0 0|call-start read 0 0|call read{"path":"x"} 0 0|usage  7 5|finish tool-calls 0 0` {
+		t.Errorf("%s %v", got, err)
+	}
+	live(t, told)
+}
+
+func TestPromptAPIDownloads(t *testing.T) {
+	told := fake(t)
+	set(t, told, "state", "downloadable")
+	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != provider.PromptDownloadable || err != nil {
+		t.Errorf("%s %v", state, err)
+	}
+	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "PromptOptions.Download") {
+		t.Errorf("%v", err)
+	}
+	var seen []float64
+	set(t, told, "pieces", []any{"ok"})
+	if got, err := play(t.Context(), provider.PromptOptions{Download: true, Progress: func(d float64) { seen = append(seen, d) }}, hello()); err != nil || !strings.HasPrefix(got, "text ok") {
+		t.Errorf("%s %v", got, err)
+	}
+	if fmt.Sprint(seen) != "[0 0.5 1]" {
+		t.Errorf("told of %v", seen)
+	}
+	live(t, told)
+}
+
+func TestPromptAPIFails(t *testing.T) {
+	told := fake(t)
+	for fail, want := range map[string]string{"create": "a click", "stream": "longer than"} {
+		set(t, told, "fail", fail)
+		if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", fail, err)
+		}
+		live(t, told)
+	}
+	set(t, told, "fail", "")
+	set(t, told, "hang", true)
+	ctx, stop := context.WithCancelCause(t.Context())
+	why := errors.New("stopped")
+	go stop(why)
+	if _, err := play(ctx, provider.PromptOptions{}, hello()); !errors.Is(err, why) {
+		t.Errorf("stopped: %v", err)
+	}
+	live(t, told)
+	// Who stops listening is not told more, and leaves nothing.
+	set(t, told, "hang", false)
+	set(t, told, "pieces", []any{"a", "b", "c"})
+	for range provider.PromptAPI(provider.PromptOptions{}).Stream(t.Context(), hello()) {
+		break
+	}
+	live(t, told)
+}
+
+func TestPromptAPIMissing(t *testing.T) {
+	place(t, nil)
+	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != provider.PromptMissing || err != nil {
+		t.Errorf("%s %v", state, err)
+	}
+	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "LanguageModel") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,91 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+func said(role protocol.Role, parts ...sandbox.ModelPart) sandbox.ModelMessage {
+	return sandbox.ModelMessage{Role: role, Parts: parts}
+}
+
+var withTools = sandbox.ModelRequest{System: "be brief", Tools: []sandbox.ModelTool{{Name: "a.read", Description: "Reads.", Parameters: json.RawMessage(`{"type":"object"}`)}},
+	Messages: []sandbox.ModelMessage{
+		said(protocol.RoleUser, sandbox.ModelPart{Type: sandbox.PartText, Text: "what is in x?"}),
+		said(protocol.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "let me look"}, sandbox.ModelPart{Type: sandbox.PartReasoning, Text: "hm"}, sandbox.ModelPart{Type: sandbox.PartCall, Tool: "a.read", Args: json.RawMessage(`{"path":"x"}`)}),
+		said(protocol.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "a.read", Text: "gone", Failed: true}),
+	}}
+
+func TestPromptRequest(t *testing.T) {
+	req := newPromptRequest(withTools, newNames(withTools))
+	if len(req.before) != 3 || req.ask != "Error of a_read:\ngone" {
+		t.Fatalf("%+v", req)
+	}
+	if s := req.before[0]; s.Role != "system" || !strings.HasPrefix(s.Content, "be brief\n\n") || !strings.HasSuffix(s.Content, "\n- a_read: Reads. Arguments: {\"type\":\"object\"}") {
+		t.Errorf("%+v", s)
+	}
+	if a := req.before[2]; a.Role != "assistant" || a.Content != `{"args":{"path":"x"},"text":"let me look","tool":"a_read"}` {
+		t.Errorf("%+v", a)
+	}
+	schema, _ := json.Marshal(req.schema)
+	if !strings.Contains(string(schema), `"enum":["a_read"]`) {
+		t.Errorf("%s", schema)
+	}
+	plain := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{said(protocol.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "hi"})}}, names{})
+	if plain.schema != nil || plain.ask != "Go on." || fmt.Sprint(plain.before) != "[{assistant hi}]" {
+		t.Errorf("%+v", plain)
+	}
+}
+
+func TestPromptAnswersUnderTheSchema(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"text":"hi"}`: "text hi finish stop",
+		`{"text":"","tool":"a_read","args":{"path":"x"}}`: `call-start a.read call a.read {"path":"x"} finish tool-calls`,
+		`{"text":"one","tool":"a_read"}`:                  "text one call-start a.read call a.read {} finish tool-calls",
+		`{"text":"x","tool":"other"}`:                     "text x call-start other call other {} finish tool-calls", // the box says that there is none
+		`not JSON`:                                        "error",
+	} {
+		var got []string
+		s := &sink{yield: func(e sandbox.ModelEvent, _ error) bool {
+			got = append(got, strings.TrimSpace(string(e.Type)+" "+e.Tool+e.Text+" "+string(e.Args)))
+			return true
+		}}
+		reason, err := structured(text, 3, newNames(withTools), s)
+		got = append(got, "finish "+reason)
+		if err != nil {
+			got = []string{"error"}
+		}
+		if all := strings.Join(got, " "); all != want {
+			t.Errorf("%s: %s, want %s", text, all, want)
+		}
+	}
+}
+
+// Each state that is not good enough is told of by its name.
+func TestPromptStates(t *testing.T) {
+	for state, want := range map[string]string{PromptMissing: "LanguageModel", PromptUnavailable: "device", PromptDownloadable: "Download", PromptDownloading: "Download", "odd": `"odd"`, PromptAvailable: ""} {
+		err := (&promptModel{}).usable(state)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+	if err := (&promptModel{PromptOptions{Download: true}}).usable(PromptDownloadable); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{"QuotaExceededError", "NotAllowedError", "NotSupportedError", "NotReadableError", "OtherError"} {
+		var me *sandbox.ModelError
+		if err := promptFailed(context.Background(), name, errors.New("x")); !errors.As(err, &me) || me.Retry != (name == "OtherError") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if !PromptAPI(PromptOptions{}).Local() {
+		t.Error("it is on this machine")
+	}
+}
