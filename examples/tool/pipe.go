@@ -29,6 +29,7 @@ type stage struct {
 	in, out  atomic.Int64
 	err      error
 	done     atomic.Bool
+	began    time.Time
 	row      js.Value
 	upstream *io.PipeReader
 }
@@ -206,6 +207,7 @@ func (a *app) pipe(ctx context.Context, stages []*stage, to string) error {
 			w, closer = counter{pw, &stages[i+1].in}, pw
 		}
 		s.cmd.Stdout = counter{w, &s.out}
+		s.began = time.Now()
 		wait.Go(func() {
 			s.err = s.cmd.Run()
 			s.done.Store(true)
@@ -341,6 +343,7 @@ func (s *stage) update() {
 	s.cell(1, state)
 	s.cell(2, size(s.in.Load()))
 	s.cell(3, size(s.out.Load()))
+	s.cell(4, fmt.Sprintf("%.1f s", time.Since(s.began).Seconds()))
 }
 
 func (s *stage) figures() {
@@ -348,6 +351,7 @@ func (s *stage) figures() {
 		return
 	}
 	st := s.cmd.ProcessState.Stats()
+	s.cell(2, size(max(s.in.Load(), st.Input)+st.Read))
 	s.cell(4, fmt.Sprintf("%d ms", st.Duration.Milliseconds()))
 	memory := "not told"
 	if st.Memory > 0 {
