@@ -144,9 +144,15 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	return a.use(f, name)
 }
 
-// useSample copies the sample into the origin's private file system, once.
+// useSample copies the sample into the origin's private file system, once. A
+// browser without one has it in memory, and is told so.
 func (a *app) useSample() error {
+	name := "Sample folder"
 	f, err := fsaccess.OPFS(a.ctx, "files-sample")
+	if errors.Is(err, errors.ErrUnsupported) {
+		name += " (in memory: gone with this page)"
+		f, err = fsaccess.NewMemory(fsaccess.MemoryOptions{}), nil
+	}
 	if err != nil {
 		return err
 	}
@@ -159,7 +165,7 @@ func (a *app) useSample() error {
 			return err
 		}
 	}
-	return a.use(f, "Sample folder")
+	return a.use(f, name)
 }
 
 // use puts the journal over a folder and a box over that. What can't be written is
@@ -175,18 +181,19 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	var work fsaccess.FS = f
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	var sessions sandbox.Store = sandbox.NewMemoryStore()
-	if f.Features().ReadOnly {
+	switch kind := f.Features(); {
+	case kind.ReadOnly:
 		work = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
-	} else {
+	case kind.Source != "memory":
 		undo, err := fsaccess.OPFS(a.ctx, fmt.Sprintf("files-undo/%x", name))
 		if err != nil {
 			return err
 		}
-		talks, err := fsaccess.OPFS(a.ctx, fmt.Sprintf("files-talks/%x", name))
+		talks, err := sandbox.NewIndexedStore(a.ctx, fmt.Sprintf("files-%x", name))
 		if err != nil {
 			return err
 		}
-		store, sessions = undo, sandbox.NewFolderStore(talks)
+		store, sessions = undo, talks
 	}
 	a.work, a.name = fsaccess.NewJournal(work, store), name
 	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: sessions,
