@@ -287,7 +287,11 @@ func (s *sedRun) simple(c *sedCmd) error {
 	case 'p':
 		s.put(s.space)
 	case 'P':
-		first, _, _ := bytes.Cut(s.space, []byte("\n"))
+		first, _, more := bytes.Cut(s.space, []byte("\n"))
+		if !more {
+			s.put(first)
+			break
+		}
 		s.out.Write(first)
 		s.out.WriteByte(s.delim)
 	case 'g':

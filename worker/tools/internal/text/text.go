@@ -139,11 +139,11 @@ func nl(e *tool.Env) error {
 	return e.Each(o.Args, func(_ string, r io.Reader) error {
 		return lines(r, func(line []byte) error {
 			if len(bare(line)) == 0 && o.Value('b') != "a" {
-				_, err := fmt.Fprintf(e.Stdout, "       %s", line)
+				_, err := fmt.Fprintf(e.Stdout, "       %s\n", bare(line))
 				return err
 			}
 			n++
-			_, err := fmt.Fprintf(e.Stdout, "%6d\t%s", n, line)
+			_, err := fmt.Fprintf(e.Stdout, "%6d\t%s\n", n, bare(line))
 			return err
 		})
 	})
