@@ -174,7 +174,7 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 			return err
 		}
 		// Every name on the way counts: a file a and a folder A/ are one on some systems.
-		for part := name; part != "."; part = path.Dir(part) {
+		for part := name; part != "." && part != "/"; part = path.Dir(part) {
 			folded := strings.ToLower(part)
 			other, ok := seen[folded]
 			if ok && (other != part || part == name) {
@@ -211,7 +211,7 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 	}
 	// A file where another's name needs a folder.
 	for name := range p.files {
-		for part := path.Dir(name); part != "."; part = path.Dir(part) {
+		for part := path.Dir(name); part != "." && part != "/"; part = path.Dir(part) {
 			if _, ok := p.files[part]; ok {
 				return badPackage(name, "%q is a file and a folder", part)
 			}
