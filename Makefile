@@ -46,17 +46,19 @@ test-native: ## the tests that need no browser
 	$(GO) test ./...
 
 .PHONY: test-chromium
-test-chromium: $(RUNNER) testwasm ## the same packages and those that need a browser, in Chromium
+test-chromium: $(RUNNER) testwasm wasitools ## the same packages and those that need a browser, in Chromium
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -timeout 20m -exec $(RUNNER) $(PAGE)
+	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) .
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -count=1 ./...) || exit 1; fi; done
 
 .PHONY: browsers
-browsers: $(RUNNER) testwasm ## the browser tests in Firefox ESR and WebKitGTK
+browsers: $(RUNNER) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
 	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
 	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
+	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -short -exec $(RUNNER) .) || exit 1; done
 	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
 
 .PHONY: lint
