@@ -153,7 +153,12 @@ func (c change) do(fsys WriteFS) error {
 		return fsys.Rename(c.name, c.to)
 	}
 	if u, ok := fsys.(UpdateFS); ok {
-		return u.UpdateFile(c.name, 0o666, c.swap)
+		err := u.UpdateFile(c.name, 0o666, c.swap)
+		// A new file where nothing may be read can't be compared; that it isn't there
+		// was seen before.
+		if _, was := c.m.shown()[c.name]; was || !errors.Is(err, fs.ErrPermission) {
+			return err
+		}
 	}
 	return fsys.WriteFile(c.name, c.data, 0o666)
 }
