@@ -197,7 +197,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.work, a.name = fsaccess.NewJournal(work, store), name
 	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: sessions,
-		Tools: append(sandbox.Standard(), sandbox.CodeRun(a), sandbox.ToolRun(a.runner), shell.Bash(shell.Options{Runner: a.runner})),
+		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a), sandbox.ToolRun(a.runner), shell.Bash(shell.Options{Runner: a.runner})),
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err
