@@ -14,7 +14,7 @@ import (
 const amalgamation = "github.com/mattn/go-sqlite3"
 
 // debian are the packages of the C compiler for WASI.
-var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-14-dev-wasm32"}
+var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32"}
 
 // buildSQLite compiles SQLite and its command with clang and wasi-libc.
 func buildSQLite(file string, n *notices) error {
@@ -85,6 +85,7 @@ func compiler() error {
 		return nil
 	}
 	if _, err := exec.LookPath("apt-get"); err == nil && os.Getuid() == 0 {
+		_ = command("apt-get", "update", "-qq").Run() // lists that are there may do
 		if err := command("apt-get", append([]string{"install", "-y", "-qq", "--no-install-recommends"}, debian...)...).Run(); err != nil {
 			return fmt.Errorf("apt-get: %w", err)
 		}
