@@ -108,21 +108,21 @@ func TestFolderUndo(t *testing.T) {
 	says(t, p, "#history", "Wrote hours.csv")
 
 	// Undo, redo, and both again after a reload.
-	must(t, p.Click(ctx, "#undo"))
+	press(t, p, "#undo")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value === `+js(before)))
-	must(t, p.Click(ctx, "#redo"))
+	press(t, p, "#redo")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value.includes("Sunday")`))
 	must(t, p.Reload(ctx))
 	must(t, p.WaitFor(ctx, `document.querySelector("#tree [data-path='README.md'][aria-current]")`))
 	pressTree(t, p, "hours.csv")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value.includes("Sunday")`))
-	must(t, p.Click(ctx, "#undo"))
+	press(t, p, "#undo")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value === `+js(before)))
 
 	// A deleted file comes back.
 	must(t, p.Click(ctx, "#remove"))
 	must(t, p.WaitFor(ctx, `!document.querySelector("#tree [data-path='hours.csv']")`))
-	must(t, p.Click(ctx, "#undo"))
+	press(t, p, "#undo")
 	must(t, p.Wait(ctx, "#tree [data-path='hours.csv']"))
 
 	// Renaming, by keyboard.
@@ -200,7 +200,7 @@ func TestFolderOnDisk(t *testing.T) {
 	must(t, p.Click(ctx, "#save"))
 	says(t, p, "#history", "Wrote dear.txt")
 	disk("Dear friends\n")
-	must(t, p.Click(ctx, "#undo"))
+	press(t, p, "#undo")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value === "Dear all\n"`))
 	disk("Dear all\n")
 

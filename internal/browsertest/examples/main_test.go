@@ -106,6 +106,14 @@ func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	return b
 }
 
+// press clicks a button when it can be pressed.
+func press(t *testing.T, p *e2e.Page, selector string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	must(t, p.Click(ctx, selector))
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
