@@ -148,11 +148,18 @@ func TestMarkdownCopiesCode(t *testing.T) {
 	must(t, p.Eval(ctx, `document.getElementById("paste").value = "~~~go\nfunc f() bool { return 1 < 2 && true }\n~~~\n"; document.getElementById("speed").value = "0"`, nil))
 	must(t, p.Click(ctx, "#own button"))
 	must(t, p.WaitFor(ctx, `/bytes in/.test(document.getElementById("status").textContent)`))
+	for range 100 { // the block is there with a later frame
+		must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => done(true), 50))`))
+		if inFrame(t, p, `document.querySelectorAll("button[data-ui=copy]").length`) == "1" {
+			break
+		}
+	}
+	must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => done(true), 200))`)) // and the height with it
 	var at [2]float64
 	must(t, p.Eval(ctx, `(() => { const r = document.querySelector("#conversation iframe").getBoundingClientRect(); return [r.right - 30, r.top + 18]; })()`, &at))
 	must(t, p.ClickAt(ctx, at[0], at[1]))
-	must(t, p.WaitFor(ctx, `true`))
 	for range 100 {
+		must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => done(true), 50))`))
 		if s := inFrame(t, p, `document.querySelector("button[data-ui=copy]").textContent`); s != "Copy" {
 			if s != "Copied" {
 				t.Errorf("the button says %q", s)
