@@ -19,6 +19,7 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
@@ -53,6 +54,7 @@ type app struct {
 	tree *tree
 
 	box     *sandbox.Box
+	code    *enclave.Runner
 	runner  sandbox.CommandRunner // nil: there are no tools here
 	session *sandbox.Session
 	view    *iframe.Document
@@ -73,6 +75,7 @@ func run(ctx context.Context) error {
 	if a.runner, err = a.tools(); err != nil {
 		return err
 	}
+	a.code = enclave.New(a.policy)
 	a.tree = newTree(a)
 	tabs()
 	a.shield()
@@ -197,7 +200,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.work, a.name = fsaccess.NewJournal(work, store), name
 	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: sessions,
-		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a), sandbox.ToolRun(a.runner), shell.Bash(shell.Options{Runner: a.runner})),
+		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.runner), shell.Bash(shell.Options{Runner: a.runner})),
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err
@@ -265,19 +268,4 @@ func (a *app) drops() {
 		failed(a.chosen(d.Folder, d.Name, err))
 		a.mu.Unlock()
 	}
-}
-
-// RunCode runs the model's JavaScript in an enclave whose tools are the box's own.
-func (a *app) RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error) {
-	level, limits, _ := policy.Enclave(a.policy)
-	pool, err := iframe.NewEnclavePool(ctx, iframe.PoolOptions{Max: 1, EnclaveOptions: iframe.EnclaveOptions{Level: level, Limits: limits, Tools: tools}})
-	if err != nil {
-		return nil, err
-	}
-	defer pool.Close()
-	res, err := pool.Run(ctx, code, iframe.RunOptions{Args: args})
-	if res != nil {
-		return res, nil // what went wrong is in it
-	}
-	return nil, err
 }

@@ -9,6 +9,7 @@ package enclave
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe"
@@ -22,8 +23,8 @@ import (
 type Runner struct {
 	opts iframe.EnclaveOptions
 
-	mu  sync.Mutex
-	enc *iframe.Enclave
+	mu   sync.Mutex
+	encs map[string]*iframe.Enclave // by the ids of their tools
 }
 
 var _ sandbox.CodeRunner = (*Runner)(nil)
@@ -45,7 +46,7 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 	if err != nil {
 		return nil, err
 	}
-	res, err := enc.Run(ctx, code, iframe.RunOptions{Args: args})
+	res, err := enc.Run(context.WithValue(ctx, runTools{}, tools), code, iframe.RunOptions{Args: args})
 	if res != nil && ctx.Err() == nil {
 		return res, nil // what went wrong in the code is in the result
 	}
@@ -55,26 +56,64 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 // enclave makes the enclave once. The box's tools are the same for every run; which
 // session a call belongs to is in the context.
 func (r *Runner) enclave(ctx context.Context, tools *protocol.Toolset) (*iframe.Enclave, error) {
+	ids, set, err := forwarding(tools)
+	if err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.enc != nil {
-		return r.enc, nil
+	if enc := r.encs[ids]; enc != nil {
+		return enc, nil
 	}
 	o := r.opts
-	o.Tools = tools
+	o.Tools = set
 	enc, err := iframe.NewEnclave(ctx, o)
-	r.enc = enc
-	return enc, err
+	if err != nil {
+		return nil, err
+	}
+	if r.encs == nil {
+		r.encs = map[string]*iframe.Enclave{}
+	}
+	r.encs[ids] = enc
+	return enc, nil
+}
+
+// runTools is the context's key of the tools of a run.
+type runTools struct{}
+
+// forwarding are tools that do what the run's own do: an enclave outlives a run, and the
+// next may be another box's, such as a plan's over a copy of the folder.
+func forwarding(tools *protocol.Toolset) (ids string, set *protocol.Toolset, err error) {
+	set = &protocol.Toolset{}
+	for t := range tools.All() {
+		own := *t
+		own.Execute = func(ctx context.Context, args any) (any, error) {
+			current, _ := ctx.Value(runTools{}).(*protocol.Toolset)
+			if current == nil {
+				return nil, protocol.Errorf(protocol.ErrSession, "call", own.ID, "the run has no tools")
+			}
+			t, err := current.Lookup(own.ID)
+			if err != nil {
+				return nil, err
+			}
+			return t.Execute(ctx, args)
+		}
+		if err := set.Add(own); err != nil {
+			return "", nil, err
+		}
+		ids += own.ID + "\n"
+	}
+	return ids, set, nil
 }
 
 // Close ends what runs and removes the enclave. A later run makes another.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.enc == nil {
-		return nil
+	var errs []error
+	for _, enc := range r.encs {
+		errs = append(errs, enc.Close())
 	}
-	enc := r.enc
-	r.enc = nil
-	return enc.Close()
+	r.encs = nil
+	return errors.Join(errs...)
 }

@@ -60,3 +60,44 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 		t.Errorf("%d prompts", n)
 	}
 }
+
+// Code of a dry run works on the copy, though the box's own code ran in the same runner
+// before.
+func TestCodeOfAPlanStaysInTheCopy(t *testing.T) {
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true}, "filesystem": {"allowWrite": ["."]},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "fs.write", "action": "allow"}, {"permission": "code.run", "action": "allow"}], "enclave": {"level": "SECURE"}}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	r := enclave.New(p)
+	defer r.Close()
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(b *sandbox.Box, name string) {
+		t.Helper()
+		res := b.Call(ctx, "code_run", map[string]any{"code": `await callTool("write", {path: args, content: "x"}); return 1`, "args": name})
+		m, _ := res.Data.(map[string]any)
+		if err := sandbox.ErrorOf(res); err != nil || m["error"] != nil {
+			t.Fatal(err, m)
+		}
+	}
+	write(box, "real.txt")
+	plan, err := box.Plan(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(plan.Box, "planned.txt")
+	if _, err := mem.Stat("real.txt"); err != nil {
+		t.Error(err)
+	}
+	if _, err := mem.Stat("planned.txt"); err == nil {
+		t.Error("a dry run wrote to the real folder")
+	}
+	if list, err := plan.Changes(ctx); err != nil || len(list) != 1 || list[0].Path != "planned.txt" {
+		t.Errorf("%v %v", list, err)
+	}
+}
