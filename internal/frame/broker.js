@@ -253,8 +253,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
     };
   };
 
-  /** @param {MessagePort} port @param {number} gen */
-  const attach = (port, gen) => {
+  /** @param {MessagePort} port */
+  const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
     port.onmessage = (e) => {
@@ -268,7 +268,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
         run = begin(port, b.gen, program, taken, m.limits, b.texts[0]);
       } else if (run?.gen === b.gen) run.take(b.msgs, b.texts);
     };
-    port.postMessage(encodeBatch(gen, [{ type: 'ready' }], 'BrokerToHost', WIDE));
+    port.postMessage('ready');
     stock();
   };
 
@@ -278,8 +278,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');
-      return;
     }
-    attach(e.ports[0], e.data.gen);
+    if (e.ports[0]) attach(e.ports[0]);
   };
 };
