@@ -126,16 +126,17 @@ func (p DomainPage) runtimeProgram() string {
 	return runtimeProgram()
 }
 
-// brokerProgram and runtimeProgram are the texts of the two workers: the twins of
-// package protocol and our own behind them, inside one function. The runtime's is
-// the middle of an expression that the broker begins and closes.
+// brokerProgram and runtimeProgram are the texts of the two workers: twins of package
+// protocol and our own behind them, inside one function. The runtime's is the middle of an
+// expression that the broker begins and closes; it has no reader, for it hears only what
+// the broker has read, and each run's start would compile it again.
 var brokerProgram = sync.OnceValue(func() string {
-	return "(()=>{'use strict';" + protocol.ScriptText() + brokerText + "baileyBroker(self)})()"
+	return "(()=>{'use strict';" + protocol.ScriptText(protocol.Scripts()) + brokerText + "baileyBroker(self)})()"
 })
 
 var runtimeProgram = sync.OnceValue(func() string {
 	// In brackets it is compiled at once, and not looked over first: 0.7 ms of a start.
-	return "(function(user,config){'use strict';" + protocol.ScriptText() + hardenText + runtimeText + "baileyRuntime(user,config)})"
+	return "(function(user,config){'use strict';" + protocol.ScriptText(protocol.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})"
 })
 
 // Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
