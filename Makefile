@@ -9,7 +9,7 @@ WASM    := GOOS=js GOARCH=wasm
 BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp
+NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
