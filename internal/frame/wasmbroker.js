@@ -46,6 +46,8 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     let worker, timer = 0;
     /** @type {Uint8Array[]} */
     let pieces = [];
+    /** The head of the last of them, whose bytes go on while the descriptor is the same. @type {DataView | undefined} */
+    let piece;
     /** A message to the host: what it is, whose, what. @param {number} op @param {Uint8Array[]} parts */
     const tell = (op, parts) => {
       const n = parts.reduce((n, b) => n + b.length, 5), m = new Uint8Array(n);
@@ -63,6 +65,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       timer = 0;
       if (pieces.length) tell(2, pieces);
       pieces = [];
+      piece = undefined;
       gathered = 0;
     };
     const drop = () => {
@@ -85,11 +88,15 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     };
     /** @type {any} */
     let deadline = 0;
-    const head = (/** @type {number} */ fd, /** @type {number} */ n) => {
-      const h = new Uint8Array(5);
-      h[0] = fd;
-      new DataView(h.buffer).setUint32(1, n, true);
-      return h;
+    const gather = (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
+      if (piece?.getUint8(0) !== fd) {
+        const head = new Uint8Array(5);
+        piece = new DataView(head.buffer);
+        piece.setUint8(0, fd);
+        pieces.push(head);
+      }
+      piece.setUint32(1, piece.getUint32(1, true) + b.length, true);
+      pieces.push(b);
     };
     const heard = (/** @type {MessageEvent} */ e) => {
       if (over) return;
@@ -99,8 +106,8 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       if (op === 2) {
         if ((m[1] !== 1 && m[1] !== 2) || m.length < 3) return stop('SECURITY_VIOLATION', 'output that is none');
         if ((output += m.length - 2) > limits.output) return stop('OUTPUT_TOO_LARGE', 'more than ' + limits.output + ' bytes of output');
-        pieces.push(head(m[1], m.length - 2), m.subarray(2));
-        if ((gathered += m.length + 3) >= FULL) flush();
+        gather(m[1], m.subarray(2));
+        if ((gathered += m.length - 2) >= FULL) flush();
         else timer ||= setTimeout(flush, GATHER);
         return;
       }

@@ -8,7 +8,9 @@ const baileyRun = (/** @type {any} */ scope) => {
   const WA = /** @type {any} */ (WebAssembly), hasJSPI = typeof WA.Suspending === 'function' && typeof WA.promising === 'function';
   // Small pieces go out as they come, so that they are there if the program is killed;
   // a flood of them is gathered, and its last CHUNK may then be missing.
-  const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 256, WINDOW = 16;
+  const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 64, WINDOW = 16;
+  // Input is asked for when less than this is left, so that it comes while the program works.
+  const AHEAD = 128 << 10;
   const send = (/** @type {any} */ packer) => {
     const b = packer.packed();
     post(b, [b.buffer]);
@@ -95,7 +97,14 @@ const baileyRun = (/** @type {any} */ scope) => {
     // --- what the program's streams are ---------------------------------------------
     /** @type {Uint8Array | undefined} */
     let input = start.stdin;
-    let ended = !!config.wholeInput, fed = 0;
+    /** What came while some of it was left. @type {Uint8Array | undefined} */
+    let next;
+    let ended = !!config.wholeInput, fed = 0, wanted = false;
+    const want = () => {
+      if (wanted || ended) return;
+      wanted = true;
+      send(pack(3));
+    };
     /** @type {Map<number, (data: any) => void>} */
     const answers = new Map();
     let asked = 0;
@@ -146,16 +155,18 @@ const baileyRun = (/** @type {any} */ scope) => {
         const part = (input ?? BAILEY_EMPTY).subarray(0, n);
         input = input?.subarray(part.length);
         fed += part.length;
+        if (!input?.length && next) {
+          input = next;
+          next = undefined;
+        }
+        if (fed && !next && (input?.length ?? 0) < AHEAD) want();
         return part;
       },
       more: () => {
         flush();
         if (input?.length || ended) return Promise.resolve();
-        if (!arrival) {
-          arrival = later();
-          send(pack(3));
-        }
-        return /** @type {any} */ (arrival).promise;
+        want();
+        return (arrival ??= later()).promise;
       },
     };
     scope.onmessage = (/** @type {MessageEvent} */ e) => {
@@ -164,8 +175,10 @@ const baileyRun = (/** @type {any} */ scope) => {
         credit += m.n;
         if (credit > 0) room?.ok(), (room = undefined);
       } else if (m.op === 'in') {
-        if (m.data.length) input = m.data;
-        else ended = true;
+        wanted = false;
+        if (!m.data.length) ended = true;
+        else if (input?.length) next = m.data;
+        else input = m.data;
         arrival?.ok();
         arrival = undefined;
       } else if (m.op === 'answer') {

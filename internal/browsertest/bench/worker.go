@@ -43,6 +43,10 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	one := func(id, theirs, peer string, goal float64) func(samples) []Row {
 		return func(s samples) []Row { return []Row{newRow(id, s.median("ours"), s.median(theirs), peer, "ms", goal)} }
 	}
+	size := 50 << 20 // of text through the pipeline
+	if e.Quick {
+		size = 5 << 20
+	}
 	var rows []Row
 	for _, b := range []bench{
 		{"worker.start.fresh.trusted", "fresh", true, 80, nil, one("worker.start.fresh.trusted", "floor", bare, 1.2)},
@@ -67,7 +71,7 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 			r.HigherIsBetter = true
 			return []Row{r}
 		}},
-		{"pool.pipeline.50m", "pipe", true, 4, []any{50 << 20}, one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)},
+		{"pool.pipeline.50m", "pipe", true, 4, []any{size}, one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)},
 	} {
 		if !strings.HasPrefix(b.id, prefix) || !e.Wants(b.id) {
 			continue
