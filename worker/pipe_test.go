@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 )
 
@@ -61,6 +62,7 @@ func TestPipeIsBounded(t *testing.T) {
 			continue
 		}
 		for held := 0; held < pipeSize; {
+			runtime.Gosched()
 			p.mu.Lock()
 			held = p.n
 			p.mu.Unlock()

@@ -71,7 +71,10 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 			r.HigherIsBetter = true
 			return []Row{r}
 		}},
-		{"pool.pipeline.50m", "pipe", true, 4, []any{size}, one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)},
+		{"pool.pipeline.50m", "pipe", true, 4, []any{size}, func(s samples) []Row {
+			return append(one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)(s),
+				newRow("pool.pipeline.50m.memory", s.median("memory"), 16, "budget: 16 MB more of the page's memory than after 1 MB through the same pipe", "MB", 1))
+		}},
 	} {
 		if !strings.HasPrefix(b.id, prefix) || !e.Wants(b.id) {
 			continue

@@ -113,8 +113,13 @@ const files = async (/** @type {number} */ rounds) => {
 };
 const work = (/** @type {number} */ rounds) => turns({ ours: () => go_.work(8, 8), one: () => go_.work(8, 1) }, rounds, 1);
 const pipe = async (/** @type {number} */ rounds, /** @type {number} */ size) => {
+  await go_.text(1 << 20);
+  await go_.pipe();
+  const before = await go_.memory();
   await go_.text(size);
-  return turns({ ours: () => go_.pipe(), parts: () => go_.parts() }, rounds, 1);
+  await go_.pipe();
+  const memory = (await go_.memory()) - before;
+  return { ...(await turns({ ours: () => go_.pipe(), parts: () => go_.parts() }, rounds, 1)), memory: [memory] };
 };
 
 Object.assign(globalThis, { load, fresh, untrusted, warm, sha256, files, work, pipe });
