@@ -326,9 +326,13 @@ func (j *job) dequeue() {
 
 func (j *job) post(s *frame.Slot) error {
 	l := j.limits
-	start := map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
+	// One crossing, for it holds nothing but text and numbers; then one for each buffer.
+	start, err := jsx.ToJS(map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
 		"time": l.Time.Milliseconds(), "output": float64(l.Output), "message": float64(l.Snapshot + l.Write + 1<<20), "asks": maxAsks,
-	}}
+	}})
+	if err != nil {
+		return err
+	}
 	var transfer []jsx.Value
 	for name, b := range map[string][]byte{"tree": j.tree, "stdin": j.stdin} {
 		if b == nil {
@@ -342,7 +346,9 @@ func (j *job) post(s *frame.Slot) error {
 		if err != nil {
 			return err
 		}
-		start[name] = v
+		if err := jsx.Set(start, name, v); err != nil {
+			return err
+		}
 		transfer = append(transfer, buffer)
 	}
 	j.im.teach(s, j.v)

@@ -34,7 +34,11 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     const module = modules.get(last), id = last, worker = spare;
     if (module?.ahead && !worker.ahead) {
       worker.ahead = id;
-      module.compiled.then((m) => worker === spare && worker.postMessage({ id, module: m, ahead: module.ahead }), () => {});
+      module.compiled.then((m) => {
+        if (worker !== spare) return;
+        worker.knows = id;
+        worker.postMessage({ id, module: m, ahead: module.ahead });
+      }, () => {});
     }
   };
 
@@ -68,10 +72,13 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       piece = undefined;
       gathered = 0;
     };
-    const drop = () => {
+    const end = () => {
       over = true;
       clearTimeout(deadline);
       clearTimeout(timer);
+    };
+    const drop = () => {
+      end();
       worker?.done();
     };
     const stop = (/** @type {string} */ code, /** @type {string} */ message) => {
@@ -116,9 +123,13 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       flush();
       tell(op, [m.subarray(1)]);
       if (op === 4 || op === 5) {
-        drop();
-        port.postMessage('idle');
-        stock();
+        end();
+        // To end a worker, and to make one, takes the page's time: its answer comes first.
+        setTimeout(() => {
+          worker.done();
+          port.postMessage('idle');
+          stock();
+        });
       }
     };
     const known = modules.get(start.module);
@@ -138,7 +149,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           tell(1, []);
           deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + 'ms was reached');
           const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
-          worker.postMessage({ id: last, module, config, tree, stdin }, list);
+          worker.postMessage({ id: last, module: worker.knows === last ? undefined : module, config, tree, stdin }, list);
         },
         (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
       );

@@ -4,17 +4,13 @@
 // Nothing of it is used again.
 const baileyRun = (/** @type {any} */ scope) => {
   'use strict';
-  const post = scope.postMessage.bind(scope), { Memory, Table, Global } = WebAssembly;
+  const { Memory, Table, Global } = WebAssembly;
   const WA = /** @type {any} */ (WebAssembly), hasJSPI = typeof WA.Suspending === 'function' && typeof WA.promising === 'function';
   // Small pieces go out as they come, so that they are there if the program is killed;
   // a flood of them is gathered, and its last CHUNK may then be missing.
   const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 64, WINDOW = 16;
   // Input is asked for when less than this is left, so that it comes while the program works.
   const AHEAD = 128 << 10;
-  const send = (/** @type {any} */ packer) => {
-    const b = packer.packed();
-    post(b, [b.buffer]);
-  };
   const pack = (/** @type {number} */ op) => {
     const p = new Packer();
     p.u8(op);
@@ -72,12 +68,19 @@ const baileyRun = (/** @type {any} */ scope) => {
     }
     return { mode, suspends, cells, memory, instance: WebAssembly.instantiate(module, imports) };
   };
+  /** (module (func (export "_start"))) */
+  const NOTHING = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 10, 1, 6, 95, 115, 116, 97, 114, 116, 0, 0, 10, 4, 1, 2, 0, 11]);
   /** What was made before the start, of a module that nothing of has run.
-   * @type {{id: number, made: ReturnType<typeof link>} | undefined} */
+   * @type {{id: number, module: WebAssembly.Module, made: ReturnType<typeof link>} | undefined} */
   let ahead;
 
   const run = async (/** @type {any} */ start) => {
+    const post = start.dry ? () => {} : scope.postMessage.bind(scope);
     const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.mode.includes('s');
+    const send = (/** @type {any} */ packer) => {
+      const b = packer.packed();
+      post(b, [b.buffer]);
+    };
     let written = 0, pieces = 0, window = 0, credit = limits.credit;
     /** @type {{fd: number, bytes: Uint8Array, n: number} | undefined} */
     let held;
@@ -169,7 +172,7 @@ const baileyRun = (/** @type {any} */ scope) => {
         return (arrival ??= later()).promise;
       },
     };
-    scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    const heard = (/** @type {MessageEvent} */ e) => {
       const m = e.data;
       if (m.op === 'ack') {
         credit += m.n;
@@ -186,6 +189,7 @@ const baileyRun = (/** @type {any} */ scope) => {
         answers.delete(m.id);
       }
     };
+    if (!start.dry) scope.onmessage = heard;
     /** Asks the host. @type {(kind: number, mount: number, path: string) => Promise<any>} */
     const ask = (kind, mount, path) => {
       flush();
@@ -241,7 +245,7 @@ const baileyRun = (/** @type {any} */ scope) => {
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
       }
-      const made = ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module, config, foreign, wasi.functions);
+      const made = !start.dry && ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module ?? ahead?.module, config, foreign, wasi.functions);
       for (const [name, cell] of made.cells) cell.fn = wasi.functions[name];
       memory = made.memory;
       const { exports: ex } = /** @type {any} */ (await made.instance);
@@ -282,10 +286,11 @@ const baileyRun = (/** @type {any} */ scope) => {
     if (e.data.ahead) {
       const { id, module } = e.data, made = link(module, e.data.ahead);
       made.instance.catch(() => {}); // told when it is to run
-      ahead = { id, made };
+      ahead = { id, module, made };
       // Engines compile a function when it is first called: now, and not when it is waited for.
-      const limits = { files: 9 }, tree = baileyTree(undefined, /** @type {any} */ (limits), async () => BAILEY_EMPTY, () => 0);
-      baileyWasiFiles(baileyWasi({ limits, args: [], env: [], resolution: 1 }, {}, tree, false));
+      // So a program that does nothing is run, and nobody is told.
+      const config = JSON.stringify({ args: [], env: [], resolution: 1, mode: '', limits: {}, wholeInput: true });
+      run({ dry: true, config, module: new WebAssembly.Module(NOTHING) });
       return;
     }
     scope.onmessage = null;
@@ -296,7 +301,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       for (let i = 0; i < 3; i++) p.f64(0);
       p.u32(0);
       p.f64(0);
-      send(p);
+      scope.postMessage(p.packed());
     });
   };
 };

@@ -52,7 +52,8 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 		{"worker.start.fresh.trusted", "fresh", true, 80, nil, one("worker.start.fresh.trusted", "floor", bare, 1.2)},
 		{"worker.start.fresh.untrusted", "untrusted", false, 60, nil, one("worker.start.fresh.untrusted", "floor", "floor: a bare worker in a bare frame that compiles the bytes", 1.3)},
 		{"worker.start.warm", "warm", true, 60, nil, func(s samples) []Row {
-			return []Row{newRow("worker.start.warm", s.median("ours"), 2, budget, "ms", 1), newRow("worker.start.warm", s.median("ours"), s.median("floor"), bare, "ms", 0)}
+			return []Row{newRow("worker.start.warm", s.median("ours"), 2, budget, "ms", 1), newRow("worker.start.warm", s.median("ours"), s.median("floor"), bare, "ms", 0),
+				newRow("worker.start.warm", s.median("ours"), s.median("hops"), "four bare messages: to a waiting worker, to the one below it, and back", "ms", 0)}
 		}},
 		{"worker.start.warm.untrusted", "warm", false, 60, nil, one("worker.start.warm.untrusted", "floor", bare, 0)},
 		{"wasi.sha256.64m", "sha256", true, 8, nil, func(s samples) []Row {
