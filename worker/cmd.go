@@ -86,6 +86,9 @@ func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...
 	switch {
 	case module == nil || module.pool != p:
 		c.err = errors.New("worker: Command: the module was not compiled by this pool")
+	case module.glue != "":
+	case module.goJS():
+		c.err = errors.New("worker: Command: the module is a program of GOOS=js; compile it by CompileGo, or build it with GOOS=wasip1")
 	case !module.wasi:
 		c.err = errors.New("worker: Command: the module is no WASI command; use Call for its functions")
 	default:

@@ -11,13 +11,14 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
   /** Compiled, or being compiled; ahead is how an instance may be made before it is asked
-   * for, if it may. @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any}>} */
+   * for, if it may; glue is a script that the module's worker begins with.
+   * @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any, glue?: string}>} */
   const modules = new Map();
   /** @type {any} */
   let spare;
   let last = 0;
-  const spawn = () => {
-    const url = URL.createObjectURL(runtime), worker = /** @type {any} */ (new Worker(trust(url)));
+  const spawn = (/** @type {string} */ glue = '') => {
+    const url = URL.createObjectURL(glue ? new Blob([glue, runtime], { type: 'text/javascript' }) : runtime), worker = /** @type {any} */ (new Worker(trust(url)));
     worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
     // Until it runs something, only its own script can fail there.
     worker.onerror = (/** @type {ErrorEvent} */ e) => {
@@ -140,9 +141,12 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           if (over) return;
           last = start.module;
           if (known.ahead) known.ahead = { ...known.ahead, mode: start.mode };
-          stock();
-          worker = spare;
-          spare = undefined;
+          if (known.glue) worker = spawn(known.glue);
+          else {
+            stock();
+            worker = spare;
+            spare = undefined;
+          }
           worker.onmessage = heard;
           worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
           worker.failed = (/** @type {string} */ why) => stop('SANDBOX_ERROR', why);
@@ -160,10 +164,10 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
-    /** @param {{id: number, code: any, ahead?: any}} m */
-    const learn = ({ id, code, ahead }) => {
+    /** @param {{id: number, code: any, ahead?: any, glue?: string}} m */
+    const learn = ({ id, code, ahead, glue }) => {
       const module = code instanceof WebAssembly.Module ? Promise.resolve(code) : WebAssembly.compile(code);
-      modules.set(id, { compiled: module, ahead });
+      modules.set(id, { compiled: module, ahead, glue });
       last = id;
       const told = (/** @type {string} */ why) => {
         const p = new Packer();

@@ -76,7 +76,7 @@ const baileyRun = (/** @type {any} */ scope) => {
 
   const run = async (/** @type {any} */ start) => {
     const post = start.dry ? () => {} : scope.postMessage.bind(scope);
-    const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.mode.includes('s');
+    const config = JSON.parse(start.config), { limits } = config, suspends = config.go || (hasJSPI && config.mode.includes('s'));
     const send = (/** @type {any} */ packer) => {
       const b = packer.packed();
       post(b, [b.buffer]);
@@ -245,6 +245,20 @@ const baileyRun = (/** @type {any} */ scope) => {
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
       }
+      const ticks = async (/** @type {any} */ ex) => {
+        for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
+        if (!(ex['bailey:tick'] instanceof Table)) return;
+        // An engine that stops no loop in WebAssembly stops in here. A table takes functions
+        // of modules only: this one exports what it imports.
+        const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
+        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => {} } }).exports)['']);
+        if (ex['bailey:start']) await call(ex['bailey:start']);
+      };
+      const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends && !config.go ? WA.promising(fn)(...a) : fn(...a));
+      if (config.go) {
+        const code = await scope.baileyGo({ config, wasi, host, module: start.module, ready: (/** @type {any} */ i) => ticks(i.exports) });
+        return await finish(code >>> 0);
+      }
       const made = !start.dry && ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module ?? ahead?.module, config, foreign, wasi.functions);
       for (const [name, cell] of made.cells) cell.fn = wasi.functions[name];
       memory = made.memory;
@@ -252,14 +266,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
       if (ex.memory instanceof Memory) memory = ex.memory;
       wasi.setMemory(memory ?? new Memory({ initial: 0, maximum: 0 }));
-      const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends ? WA.promising(fn)(...a) : fn(...a));
-      if (ex['bailey:tick'] instanceof Table) {
-        // An engine that stops no loop in WebAssembly stops in here. A table takes functions
-        // of modules only: this one exports what it imports.
-        const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
-        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => {} } }).exports)['']);
-        if (ex['bailey:start']) await call(ex['bailey:start']);
-      }
+      await ticks(ex);
       if (config.call === undefined) {
         await call(ex._start);
       } else {
