@@ -29,6 +29,7 @@ type scope struct {
 	tools   map[string]bool // found by tool_search
 	skills  map[string]bool // accepted, by content
 	counts  map[string]int
+	stops   map[string]context.CancelCauseFunc // of calls under way, by the model's ids
 }
 
 type scopeKey struct{}
