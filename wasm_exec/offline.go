@@ -25,8 +25,9 @@ const (
 
 // offlineUse is an offline.json. The empty object stores what the build consists of.
 type offlineUse struct {
-	// Keep lists what is stored once it was used: files, or folders with a slash behind,
-	// below the page.
+	// Keep lists what else is stored, whatever it holds: files below the page, which are
+	// stored with it, and folders with a slash behind, whose files are stored once they
+	// were used. What stands there may change without a build.
 	Keep []string `json:"keep,omitempty"`
 	// Remove writes a service worker that takes the place of an earlier build's, deletes
 	// what that stored, and ends. Leave it so for as long as old visitors may come back.
@@ -112,6 +113,7 @@ func (b *builder) offline(dir string, old *manifest) {
 	if data, err := os.ReadFile(filepath.Join(b.dir, "index.html")); err == nil {
 		o.Files["index.html"] = integrity(data)
 	}
+	maps.DeleteFunc(o.Files, func(name, _ string) bool { return keeps(o.Keep, name) })
 	h := sha256.New()
 	fmt.Fprintln(h, mustRead(workerName), o.Keep)
 	for _, name := range slices.Sorted(maps.Keys(o.Files)) {

@@ -44,6 +44,12 @@ func told(t *testing.T, dir string) (b struct {
 // nothing that no browser may get.
 func TestOfflineListsThePage(t *testing.T) {
 	src, dir := offlinePage(t, `{"keep": ["data/"]}`), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(src, "web/data"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(src, "web/data/later.txt"), []byte("may change"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	m := mustBuild(t, src, dir, "main")
 	b := told(t, dir)
 	for name, hash := range b.Files {
@@ -56,7 +62,7 @@ func TestOfflineListsThePage(t *testing.T) {
 			t.Errorf("%s is not among %v", want, slices.Sorted(maps.Keys(b.Files)))
 		}
 	}
-	for _, never := range []string{headersName, offlineName, workerName} {
+	for _, never := range []string{headersName, offlineName, workerName, "data/later.txt"} {
 		if b.Files[never] != "" {
 			t.Errorf("%s is listed", never)
 		}

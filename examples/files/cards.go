@@ -40,7 +40,13 @@ func (t *talk) card(id, name string) *card {
 	c.live.Set("tabIndex", 0)
 	c.live.Call("setAttribute", "aria-label", "What it says so far")
 	c.kill = button(bar, "End this", "stop small", func() { t.session.StopCall(id, "the person ended this call") })
+	c.kill.Set("hidden", true)
 	bar.Call("append", c.live)
+	time.AfterFunc(700*time.Millisecond, func() { // most calls are over before one could want to end them
+		if c.note.Get("textContent").String() == "" {
+			c.kill.Set("hidden", false)
+		}
+	})
 	c.item.Call("append", fold, bar)
 	c.item.Set("className", "running")
 	t.cards[id] = c
@@ -62,6 +68,7 @@ func (c *card) progress(text string) {
 		c.live.Get("firstChild").Call("remove")
 	}
 	c.live.Set("hidden", false)
+	c.kill.Set("hidden", false)
 	c.live.Call("append", cut(text, 300)+"\n")
 	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
 	c.state(time.Since(c.began).Round(100 * time.Millisecond).String())

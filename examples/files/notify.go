@@ -136,5 +136,11 @@ func (a *app) offline() {
 	on(js.Global(), "online", func(js.Value) { state() })
 	on(js.Global(), "offline", func(js.Value) { state() })
 	state()
-	on(js.Global(), "bailey-offline", func(js.Value) { hide("stored", false) })
+	if workers := js.Global().Get("navigator").Get("serviceWorker"); workers.Truthy() {
+		go func() {
+			if _, err := await(a.ctx, workers.Get("ready")); err == nil {
+				hide("stored", false)
+			}
+		}()
+	}
 }

@@ -34,7 +34,6 @@ async function watch() {
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && check());
   setInterval(check, 3_600_000);
   (await registry.ready).active?.postMessage({ type: "bailey-version" });
-  dispatchEvent(new CustomEvent("bailey-offline", { detail: { version: build.version } }));
 }
 
 // Without a secure context, or where the person keeps no site data, the page works with a network only.

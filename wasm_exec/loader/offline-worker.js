@@ -26,7 +26,7 @@ const listed = new Map(Object.entries(build.files).map(([path, hash]) => [new UR
 const lasting = (address) => /\.[0-9a-f]{16}\.(wasm|js)$/.test(address);
 
 /** @param {string} address */
-const keeps = (address) => build.keep.some((path) => address.startsWith(new URL(path, base).href));
+const keeps = (address) => build.keep.some((path) => (path.endsWith("/") ? address.startsWith(new URL(path, base).href) : address === new URL(path, base).href));
 
 /** The address that a request's copy has. @param {Request} request */
 function addressOf(request) {
@@ -46,6 +46,12 @@ async function install() {
     if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
     await cache.put(address, answer);
   }));
+  // What is kept besides has no hash that is known; where it is missing, it is missing online too.
+  const more = await caches.open(kept);
+  for (const path of build.keep.filter((k) => !k.endsWith("/"))) {
+    const answer = await fetch(new URL(path, base), { cache: "no-store", redirect: "error" });
+    if (answer.ok) await more.put(new URL(path, base).href, answer);
+  }
   await worker.skipWaiting();
 }
 
