@@ -29,6 +29,7 @@ type scope struct {
 	tools    map[string]bool // found by tool_search
 	accepted map[string]bool // what the person said yes to for the session, by content
 	counts   map[string]int
+	stops    map[string]context.CancelCauseFunc // of calls under way, by the model's ids
 }
 
 type scopeKey struct{}

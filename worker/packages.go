@@ -256,19 +256,42 @@ func (pkg *Package) Command(ctx context.Context, pool *Pool, module *Module, par
 	if err != nil {
 		return nil, err
 	}
-	cmd := pool.Command(ctx, module, pkg.Name, args...)
-	cmd.Owner = "package:" + pkg.Name
-	cmd.FS = pkg.mount(folder)
-	cmd.Limits = Limits{Time: pkg.Execution.Timeout, Memory: pkg.Execution.MemoryLimit}
+	cmd := pkg.command(ctx, pool, module, args, folder)
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader(stdin)
 	}
 	return cmd, nil
 }
 
+// ShellCommand is [Package.Command] for arguments that a person or a shell wrote: they are
+// handed on as they are, whatever the manifest's parameters. Standard input is the caller's
+// to set.
+func (pkg *Package) ShellCommand(ctx context.Context, pool *Pool, module *Module, args []string, folder fs.FS) (*Cmd, error) {
+	if pool.opts.Trusted {
+		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "run", pkg.Name, "a package runs in an untrusted pool only")
+	}
+	if pkg.Granted.Decision == PackageNever {
+		return nil, switchedOff(pkg.Name)
+	}
+	return pkg.command(ctx, pool, module, args, folder), nil
+}
+
+func switchedOff(name string) error {
+	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the person has switched the tool off")
+}
+
+// command has what is granted, and the manifest's limits.
+func (pkg *Package) command(ctx context.Context, pool *Pool, module *Module, args []string, folder fs.FS) *Cmd {
+	cmd := pool.Command(ctx, module, pkg.Name, args...)
+	cmd.Owner = "package:" + pkg.Name
+	cmd.FS = pkg.mount(folder)
+	cmd.Limits = Limits{Time: pkg.Execution.Timeout, Memory: pkg.Execution.MemoryLimit}
+	return cmd
+}
+
 func (pkg *Package) prepare(params any) ([]string, string, error) {
 	if pkg.Granted.Decision == PackageNever {
-		return nil, "", protocol.Errorf(protocol.ErrCapabilityDenied, "run", pkg.Name, "the person has switched the tool off")
+		return nil, "", switchedOff(pkg.Name)
 	}
 	return pkg.Args(params)
 }

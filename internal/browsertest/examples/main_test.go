@@ -21,6 +21,9 @@ const root = "../../.."
 var (
 	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
 	site  string // the address of the served examples, ending in a slash
+
+	command string // wasm_exec
+	built   string // the folder of the built examples
 )
 
 func TestMain(m *testing.M) {
@@ -40,8 +43,8 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	command := filepath.Join(dir, "wasm_exec")
-	built := filepath.Join(dir, "examples")
+	command = filepath.Join(dir, "wasm_exec")
+	built = filepath.Join(dir, "examples")
 	plain := filepath.Join(built, "plain")
 	for _, args := range [][]string{
 		{"go", "build", "-o", command, "./wasm_exec"},
