@@ -65,7 +65,11 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
-	made, c.asking = c, tc.asking
+	made, c.asking, c.model = c, tc.asking, tc.ID
+	if parent, ok := ctx.Value(callKey{}).(*Call); ok && tc.ID == "" {
+		c.model = parent.model
+		Tell(ctx, "→ "+tc.Tool+" "+subject(c.Args))
+	}
 	defer c.tellParent(ctx)
 	t := &tracer{box: b, call: c, began: began}
 	c.trace = t
@@ -77,6 +81,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	defer cancel(context.Canceled)
 	b.track(c.ID, cancel)
 	defer b.untrack(c.ID)
+	defer c.scope.stoppable(tc.ID, cancel)()
 
 	if err := c.findNeeds(ctx); err != nil {
 		return t.end(nil, err)
@@ -105,6 +110,17 @@ func (b *Box) track(id string, cancel context.CancelCauseFunc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running[id] = cancel
+}
+
+// subject is what arguments are about, for a line of progress.
+func subject(args any) string {
+	m, _ := args.(map[string]any)
+	for _, key := range []string{"path", "from", "pattern", "command", "url", "name"} {
+		if s, ok := m[key].(string); ok {
+			return s
+		}
+	}
+	return ""
 }
 
 func (b *Box) untrack(id string) {
