@@ -156,7 +156,7 @@ func TestStopReachesTheServer(t *testing.T) {
 func TestBoxToBox(t *testing.T) {
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.WriteFile("a.txt", []byte("content"), 0o644))
-	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	p, err := policy.Parse(`{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p})
 	must(t, err)

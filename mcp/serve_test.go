@@ -31,7 +31,7 @@ func house(t *testing.T, o mcp.Options, asker sandbox.Asker) (*sdk.ClientSession
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.WriteFile("a.txt", []byte("content"), 0o644))
 	must(t, mem.WriteFile("private", []byte("secret"), 0o644))
-	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	p, err := policy.Parse(`{"capabilities": {"stream.send": true, "fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker})
 	must(t, err)
@@ -120,7 +120,7 @@ func TestServesWhatMayBeSent(t *testing.T) {
 	must(t, mem.WriteFile("hidden.txt", []byte("unseen"), 0o644))
 	must(t, mem.WriteFile("key.txt", []byte("a "+key+" b"), 0o644))
 	must(t, mem.WriteFile("long.txt", []byte(strings.Repeat("a line of text\n", 20_000)), 0o644))
-	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}], "send": {"nothing": ["hidden.txt"]}}`, policy.Options{})
+	p, err := policy.Parse(`{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}], "send": {"nothing": ["hidden.txt"]}}`, policy.Options{})
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p})
 	must(t, err)
@@ -145,6 +145,24 @@ func TestServesWhatMayBeSent(t *testing.T) {
 	}
 }
 
+// A policy that sends nothing to models sends nothing to who connects.
+func TestServesNothingUnlessItMayBeSent(t *testing.T) {
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	must(t, mem.WriteFile("a.txt", []byte("content"), 0o644))
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	must(t, err)
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p})
+	must(t, err)
+	for _, local := range []bool{false, true} {
+		s := connected(t, box, mcp.Options{Tools: []string{"read"}, Local: local})
+		res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "read", Arguments: args{"path": "a.txt"}})
+		must(t, err)
+		if text, _ := res.Content[0].(*sdk.TextContent); res.IsError == local || strings.Contains(text.Text, "stream.send") == local {
+			t.Errorf("local %t: %s", local, text.Text)
+		}
+	}
+}
+
 // A client that stops waiting stops the call, and the next one works.
 func TestServedCallsAreStopped(t *testing.T) {
 	began, stopped := make(chan struct{}), make(chan struct{})
@@ -158,7 +176,7 @@ func TestServedCallsAreStopped(t *testing.T) {
 			close(stopped)
 			return nil, ctx.Err()
 		}}
-	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	p, err := policy.Parse(`{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{FS: fsaccess.NewMemory(fsaccess.MemoryOptions{}), Policy: p, Tools: append(sandbox.Standard(), stuck)})
 	must(t, err)

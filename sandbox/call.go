@@ -43,7 +43,15 @@ type Told struct {
 // CallFor is Call on behalf of a model that is not the session's, such as that of who has
 // connected to package mcp: it is told what the policy's "send" allows, without the
 // credentials in it. What is on this machine (local) is told all.
+// Where stream.send is not granted, the tool does not even run.
 func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t Told) {
+	if !local {
+		if err := b.scopeOf(ctx).gate.Authority.Check(protocol.Stream, ""); err != nil {
+			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy lets nothing be sent to a model elsewhere; grant stream.send"}
+			t.Text = "error " + string(t.Result.Code) + ": " + t.Result.ErrorText
+			return t
+		}
+	}
 	b.gate.Expect(1)
 	b.call(ctx, ToolCall{Tool: id, Args: args, done: func(res protocol.ToolResult, c *Call) {
 		t.Result = res
