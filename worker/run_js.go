@@ -196,12 +196,34 @@ func (j *job) input() (err error) {
 	}
 	if r, ok := in.(interface{ Len() int }); ok && r.Len() <= wholeSize || !j.live {
 		j.whole = true
-		j.stdin, err = io.ReadAll(io.LimitReader(ctxReader{j.ctx, in}, j.limits.Input+1))
+		// Where a program can't wait for input, waiting for all of it is the run's time too.
+		j.stdin, err = j.within(func() ([]byte, error) { return io.ReadAll(io.LimitReader(ctxReader{j.ctx, in}, j.limits.Input+1)) })
 		if err == nil && int64(len(j.stdin)) > j.limits.Input {
 			err = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "standard input has more than %d bytes, and this browser needs all of it before the start", j.limits.Input)
 		}
 	}
 	return err
+}
+
+// within gives up on what takes longer than the run may. A Read that hangs is left behind.
+func (j *job) within(fn func() ([]byte, error)) (b []byte, err error) {
+	done := make(chan struct{})
+	var read []byte
+	var failed error
+	go func() {
+		defer close(done)
+		read, failed = fn()
+	}()
+	timer := time.NewTimer(j.limits.Time)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return read, failed
+	case <-timer.C:
+		return nil, protocol.Errorf(protocol.ErrTimeout, "start", "", timeWords+" before standard input had come to its end, all of which this browser needs before the start", j.limits.Time)
+	case <-j.ctx.Done():
+		return nil, context.Cause(j.ctx)
+	}
 }
 
 // ctxReader ends with its context, between reads.
