@@ -228,6 +228,43 @@ func TestFairness(t *testing.T) {
 	})
 }
 
+// Eight that work at once, on however few cores, all get on: no one has less than a quarter of
+// what another has.
+func TestEightAtOnce(t *testing.T) {
+	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: 3 * time.Second}}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		for p.Stats().Ready < 8 { // or those that are made first have the cores to themselves
+			time.Sleep(20 * time.Millisecond)
+		}
+		var cmds []*Cmd
+		var outs [8]bytes.Buffer
+		for i := range outs {
+			cmd := p.Command(testContext(t), m, "probe", "count")
+			cmd.Stdout = &outs[i]
+			must(t, cmd.Start())
+			cmds = append(cmds, cmd)
+		}
+		least, most := 1<<30, 0
+		for i, c := range cmds {
+			if err := c.Wait(); !errors.Is(err, protocol.ErrTimeout) {
+				t.Error(err)
+			}
+			least, most = min(least, outs[i].Len()), max(most, outs[i].Len())
+		}
+		t.Logf("%d to %d pieces of work", least, most)
+		if !live() && !p.opts.Trusted {
+			// Known: of WebKit's brokers in frames, each of which compiles the module for
+			// itself, some get their worker only when others have ended.
+			t.Logf("not fair in WebKit behind frames")
+		} else if least == 0 || most > 4*least {
+			t.Errorf("%d to %d pieces of work", least, most)
+		}
+		if err := p.Command(testContext(t), m, "probe", "hello").Run(); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	each(t, Options{Max: 1, Queue: 2}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
