@@ -143,6 +143,16 @@ func (p *Packages) List(ctx context.Context) (list []*Package, err error) {
 	return list, errors.Join(bad...)
 }
 
+// Names are those of what is installed, sorted, without a look at whether it can be used.
+func (p *Packages) Names(ctx context.Context) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys, err := p.store.Keys(ctx)
+	keys = slices.DeleteFunc(keys, func(k string) bool { return !packageName.MatchString(k) || p.reserved(k) })
+	slices.Sort(keys)
+	return keys, err
+}
+
 // Remove forgets a package.
 func (p *Packages) Remove(ctx context.Context, name string) error {
 	p.mu.Lock()

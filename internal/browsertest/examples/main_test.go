@@ -20,6 +20,7 @@ const root = "../../.."
 
 var (
 	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
+	ready = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
 	site  string // the address of the served examples, ending in a slash
 
 	command string // wasm_exec
@@ -46,7 +47,7 @@ func run(m *testing.M) (int, error) {
 	command = filepath.Join(dir, "wasm_exec")
 	built = filepath.Join(dir, "examples")
 	plain := filepath.Join(built, "plain")
-	for _, args := range [][]string{
+	steps := [][]string{
 		{"go", "build", "-o", command, "./wasm_exec"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
@@ -58,12 +59,28 @@ func run(m *testing.M) (int, error) {
 		{"sh", "-c", `cp build/tools/* "$0"`, filepath.Join(built, "files", "tools")},
 		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
 		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
-	} {
+	}
+	if *ready != "" {
+		from, err := filepath.Abs(*ready)
+		if err != nil {
+			return 0, err
+		}
+		steps = append(steps[:1], []string{"cp", "-r", from, built})
+	}
+	for _, args := range steps {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 		}
+	}
+	stop, err := models.start()
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	if err := withModels(built); err != nil {
+		return 0, err
 	}
 	serve := exec.Command(command, "serve", "-addr", "127.0.0.1:0", built)
 	serve.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
