@@ -196,7 +196,7 @@ func TestFilesToolsOnDemand(t *testing.T) {
 	must(t, p.Press(ctx, "Escape"))
 	say(t, p, `run "awk 'END {print NR}' hours.csv"`)
 	rested(t, p)
-	if got := fetched(); len(got) != 1 || !strings.Contains(got[0], "core.wasm") {
+	if got := fetched(); len(got) != 1 || !strings.Contains(got[0], "data.wasm") {
 		t.Errorf("for one tool it fetches %v", got)
 	}
 }
@@ -233,20 +233,35 @@ func TestFilesPackages(t *testing.T) {
 	must(t, p.Press(ctx, "Escape"))
 	must(t, p.Reload(ctx))
 	filesReady(t, p)
-	say(t, p, `run "quiet"`)
-	if got := asked(t, p); !strings.Contains(got, "quiet") {
-		t.Error(got)
+	last := func(class string) string {
+		t.Helper()
+		rested(t, p)
+		got := eval[string](t, p, `document.querySelector("#cards li:last-child").className + " " + document.querySelector("#cards li:last-child").textContent`)
+		if !strings.HasPrefix(got, class) {
+			t.Errorf("not %s: %s", class, got)
+		}
+		return got
 	}
-	must(t, p.Press(ctx, "1"))
-	rested(t, p)
-	if got := eval[string](t, p, `document.querySelector("#cards li:last-child").className + document.querySelector("#cards li:last-child").textContent`); !strings.HasPrefix(got, "done") {
-		t.Error(got)
+	when := func(decision string) {
+		t.Helper()
+		must(t, p.Eval(ctx, `(() => { const e = document.getElementById("when-quiet"); e.value = `+js(decision)+`; e.dispatchEvent(new Event("change")); })()`, nil))
+		saysStatus(t, p, "quiet: kept.")
 	}
 	must(t, p.Click(ctx, "#tab-tools"))
-	must(t, p.Eval(ctx, `(() => { const e = document.getElementById("when-quiet"); e.value = "never"; e.dispatchEvent(new Event("change")); })()`, nil))
-	saysStatus(t, p, "quiet: kept.")
-	say(t, p, `run "quiet"`)
-	must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden && /failed|denied/.test(document.querySelector("#cards li:last-child").className)`))
+	say(t, p, `run "quiet; echo $?"`) // a script asks nobody
+	if got := last("done"); !strings.Contains(got, "has to be asked about this package") {
+		t.Error(got)
+	}
+	when("always")
+	say(t, p, `run "quiet && echo it ran"`)
+	if got := last("done"); !strings.Contains(got, "output: it ran") {
+		t.Error(got)
+	}
+	when("never")
+	say(t, p, `run "quiet && echo it ran"`)
+	if got := last("done"); !strings.Contains(got, "switched the tool off") {
+		t.Error(got)
+	}
 	must(t, p.Click(ctx, `#packages button[aria-label="Remove quiet"]`))
 	must(t, p.WaitFor(ctx, `document.getElementById("packages").childElementCount === 0`))
 }
