@@ -165,7 +165,7 @@ func (a *app) tour() {
 	enable("tour", false)
 	defer enable("tour", true)
 	counts := `how many lines has hours.csv`
-	if a.runner != nil { // a WebAssembly program, behind two frames of its own
+	if len(a.tools.names) > 0 { // a WebAssembly program, behind two frames of its own
 		counts = `run "awk -F, '{s += $3} END {print s}' hours.csv"`
 	}
 	for _, text := range []string{
