@@ -222,7 +222,11 @@ func (a *app) link(ctx context.Context, l iframe.Link) {
 // send says what was written and has the model answer.
 func (a *app) send(text string) {
 	text = strings.TrimSpace(text)
-	if text == "" || a.session == nil {
+	if text == "" {
+		return
+	}
+	if a.session == nil {
+		status("A folder is being opened: send it again when it is.")
 		return
 	}
 	if a.talk.cancel != nil { // at work: it hears of it before its next step

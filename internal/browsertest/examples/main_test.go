@@ -19,9 +19,10 @@ import (
 const root = "../../.."
 
 var (
-	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
-	ready = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
-	site  string // the address of the served examples, ending in a slash
+	shots  = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
+	ready  = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
+	served string // the folder of the served examples
+	site   string // the address of the served examples, ending in a slash
 )
 
 func TestMain(m *testing.M) {
@@ -43,6 +44,7 @@ func run(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	command := filepath.Join(dir, "wasm_exec")
 	built := filepath.Join(dir, "examples")
+	served = built
 	plain := filepath.Join(built, "plain")
 	steps := [][]string{
 		{"go", "build", "-o", command, "./wasm_exec"},
