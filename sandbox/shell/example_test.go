@@ -12,26 +12,33 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// A script over the folder. Under the careful policy the person is asked for each script,
-// and says yes to the first and no to the second.
+// Scripts may run and read as they like. Whatever one of them would change, the person is
+// asked first; here the answer is no.
 func ExampleBash() {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = dir.WriteFile("hours.csv", []byte("mon,8\ntue,6\nmon,2\n"), 0o644)
+	pol, err := policy.Parse(`{
+		"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]
+	}`, policy.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	box, err := sandbox.New(sandbox.Options{
-		FS: dir, Policy: policy.Careful(),
-		Ask:   sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}, sandbox.Reply{Answer: protocol.AnswerReject}),
+		FS: dir, Policy: pol, Ask: sandboxtest.Always(protocol.AnswerReject),
 		Tools: append(sandbox.Standard(), shell.Bash(shell.Options{})),
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	ctx := context.Background()
-	res := box.Call(ctx, "bash", map[string]any{"command": "cut -d, -f1 hours.csv | sort | uniq -c | sort -rn | head -1"})
-	fmt.Print(res.Data.(map[string]any)["output"])
-	res = box.Call(ctx, "bash", map[string]any{"command": "rm hours.csv"})
-	fmt.Println(res.Code)
+	for _, script := range []string{"cut -d, -f1 hours.csv | sort | uniq -c | sort -rn | head -1", "rm hours.csv; ls"} {
+		res := box.Call(context.Background(), "bash", map[string]any{"command": script})
+		fmt.Print(res.Data.(map[string]any)["output"])
+	}
 	// Output:
 	// 2 mon
-	// CAPABILITY_DENIED
+	// rm: hours.csv: Permission denied (call bash: the person said no)
+	// hours.csv
 }
