@@ -126,11 +126,14 @@ func (s *site) control(t *testing.T) http.HandlerFunc {
 			s.fresh()
 			s.listen(t)
 		case "stopped":
+			stopped := s.stopped
+			s.mu.Unlock() // what is waited for comes by a request
 			select {
-			case <-s.stopped:
+			case <-stopped:
 				_, _ = io.WriteString(w, "yes")
 			case <-time.After(20 * time.Second):
 			}
+			s.mu.Lock()
 		case "log":
 			_, _ = io.WriteString(w, strings.Join(s.log, "\n"))
 			s.log = nil

@@ -7,7 +7,9 @@
 //	err = server.Run(ctx, &sdk.StdioTransport{})
 //
 // Every call goes through the box: schema, policy, watchdog, the person's consent, trace.
-// Who connects is as little trusted as a model. Nothing is served that was not named.
+// Who connects is as little trusted as a model, and is told what a model elsewhere is told.
+// In a page, [Port] serves frames, workers and scripts. Nothing is served that was not
+// named.
 package mcp
 
 import (
