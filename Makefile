@@ -60,6 +60,7 @@ browsers: $(RUNNER) testwasm wasitools ## the browser tests in Firefox ESR and W
 	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
 	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -short -exec $(RUNNER) .) || exit 1; done
 	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
+	cd mcp && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 15m -run '^TestInBrowsers$$' .
 
 .PHONY: lint
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
@@ -71,6 +72,9 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
+	@# A box without shell, providers and MCP.
+	$(BIN)/wasm_exec build ./sandbox/testdata/size -o build/sizes/box
+	$(BIN)/wasm_exec size -max 1900KB build/sizes/box
 	@echo "govulncheck:"; out=$$($(GO) tool -modfile=internal/tools/go.mod govulncheck ./... 2>&1) && echo "$$out" | tail -3 || \
 	  { if grep -qiE 'dial|lookup|proxy|fetch|refused|forbidden|status' <<<"$$out"; then \
 	      echo "  NOT CHECKED: the vulnerability data can't be had here: $$(tail -1 <<<"$$out" | cut -c1-120)"; \

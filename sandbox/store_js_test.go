@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -38,4 +39,64 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	}
 	unlock()
 	must(t, a.Delete(ctx, rec.ID))
+}
+
+// Two tabs that are tabs: this page, and the one that testpage.Run opens beside it, in
+// which everything above Run is done once more, while this one waits. A session is one
+// tab's at a time, and what one wrote the other reads.
+func TestTwoTabs(t *testing.T) {
+	if !testpage.Available() {
+		t.Skip("two tabs need browsertest")
+	}
+	ctx := context.Background()
+	store, err := sandbox.NewIndexedStore(ctx, "test-two-tabs")
+	must(t, err)
+	b, err := sandbox.New(sandbox.Options{Policy: parse(t, "{}"), Sessions: store})
+	must(t, err)
+	sessions, err := b.Sessions(ctx)
+	must(t, err)
+	if len(sessions) == 0 { // the first of the two
+		s, err := b.NewSession(ctx, sandbox.SessionOptions{})
+		must(t, err)
+		defer func() { must(t, store.Delete(ctx, s.ID())) }()
+		_, err = s.Say(ctx, "said in the first tab")
+		must(t, err)
+		defer func() {
+			s.Close()
+			all, err := b.Sessions(ctx)
+			must(t, err)
+			if len(all) != 2 {
+				t.Fatalf("%d sessions after the second tab", len(all))
+			}
+			for _, r := range all {
+				if r.ID == s.ID() {
+					continue
+				}
+				other, err := b.OpenSession(ctx, r.ID)
+				must(t, err)
+				if n := len(other.Messages()); n != 1 {
+					t.Errorf("%d messages of the second tab", n)
+				}
+				other.Close()
+				must(t, store.Delete(ctx, r.ID))
+			}
+		}()
+	}
+	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
+		if len(sessions) != 1 {
+			t.Fatalf("%d sessions of the first tab are seen", len(sessions))
+		}
+		id := sessions[0].ID
+		if _, err := b.OpenSession(ctx, id); !errors.Is(err, protocol.ErrSession) {
+			t.Errorf("open in both: %v", err)
+		}
+		if ms, _, err := store.Messages(ctx, id); err != nil || len(ms) != 1 {
+			t.Errorf("%d messages, %v", len(ms), err)
+		}
+		s, err := b.NewSession(ctx, sandbox.SessionOptions{})
+		must(t, err)
+		defer s.Close()
+		_, err = s.Say(ctx, "said in the second tab")
+		must(t, err)
+	})
 }

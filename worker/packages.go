@@ -263,19 +263,6 @@ func (pkg *Package) Command(ctx context.Context, pool *Pool, module *Module, par
 	return cmd, nil
 }
 
-// ShellCommand is [Package.Command] for arguments that a person or a shell wrote: they are
-// handed on as they are, whatever the manifest's parameters. Standard input is the caller's
-// to set.
-func (pkg *Package) ShellCommand(ctx context.Context, pool *Pool, module *Module, args []string, folder fs.FS) (*Cmd, error) {
-	if pool.opts.Trusted {
-		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "run", pkg.Name, "a package runs in an untrusted pool only")
-	}
-	if pkg.Granted.Decision == PackageNever {
-		return nil, switchedOff(pkg.Name)
-	}
-	return pkg.command(ctx, pool, module, args, folder), nil
-}
-
 func switchedOff(name string) error {
 	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the person has switched the tool off")
 }

@@ -151,8 +151,9 @@ func plain(v any, indent string) string {
 	case nil:
 		return "nothing"
 	case string:
+		v = strings.TrimRight(v, "\n")
 		if strings.Contains(v, "\n") && indent != "" {
-			return "\n" + indent + strings.ReplaceAll(strings.TrimRight(v, "\n"), "\n", "\n"+indent)
+			return "\n" + indent + strings.ReplaceAll(v, "\n", "\n"+indent)
 		}
 		return v
 	case bool:

@@ -33,11 +33,11 @@ func (a *app) changes() {
 	})
 }
 
-// do carries out a change of the person's.
-func (a *app) do(said string, change func() error) {
+// do carries out a change of the person's, and reports whether it was made.
+func (a *app) do(said string, change func() error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	failed(a.took(said, change()))
+	return !failed(a.took(said, change()))
 }
 
 // make makes an empty file or a folder, beside or in what is selected.
@@ -57,7 +57,7 @@ func (a *app) make(folder bool) {
 	if name = strings.TrimSuffix(strings.TrimSpace(name), "/"); answer != "Make" || name == "" {
 		return
 	}
-	a.do("Made "+name+".", func() error {
+	made := a.do("Made "+name+".", func() error {
 		if _, err := a.work.Stat(name); err == nil {
 			return fmt.Errorf("%s is there already: nothing was changed", name)
 		}
@@ -69,7 +69,9 @@ func (a *app) make(folder bool) {
 		}
 		return a.work.WriteFile(name, nil, 0o644)
 	})
-	a.tree.reveal(name)
+	if made {
+		a.tree.reveal(name)
+	}
 }
 
 // move gives what is selected another name or place.
@@ -82,7 +84,7 @@ func (a *app) move() {
 	if name = strings.TrimSuffix(strings.TrimSpace(name), "/"); answer != "Rename" || name == "" || name == n.Path {
 		return
 	}
-	a.do("Renamed to "+name+".", func() error {
+	moved := a.do("Renamed to "+name+".", func() error {
 		if !fs.ValidPath(name) {
 			return fmt.Errorf("%q is no name inside this folder: parts are parted by /, without a leading slash or ..", name)
 		}
@@ -94,7 +96,9 @@ func (a *app) move() {
 		}
 		return fsaccess.Move(a.ctx, a.work, name, a.work, n.Path, fsaccess.CopyOptions{})
 	})
-	a.tree.reveal(name)
+	if moved {
+		a.tree.reveal(name)
+	}
 }
 
 func (a *app) remove() {

@@ -169,13 +169,8 @@ func (a *app) rebox() error {
 		return err
 	}
 	a.showSkills()
-	var runner sandbox.CommandRunner
-	if len(a.tools.Commands()) > 0 {
-		runner = a.tools
-	}
-	a.runner = runner
-	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.tools.rules(*a.policy), Ask: a, Question: a.question, Sessions: a.sessions, Skills: a.skills, OnProgress: a.progress,
-		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(runner), shell.Bash(shell.Options{Runner: runner})),
+	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: a.sessions, Skills: a.skills, OnProgress: a.progress,
+		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err

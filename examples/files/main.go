@@ -54,7 +54,6 @@ type app struct {
 
 	tools    *toolbox
 	code     *enclave.Runner
-	runner   sandbox.CommandRunner // nil: there are no tools here
 	box      *sandbox.Box
 	sessions sandbox.Store
 	records  []protocol.SessionRecord // of the tabs
@@ -75,9 +74,6 @@ func run(ctx context.Context) error {
 	element("policy").Set("textContent", policy.Format(a.policy))
 	if a.tools, err = newToolbox(ctx); err != nil {
 		return err
-	}
-	if len(a.tools.names) > 0 {
-		a.runner = a.tools
 	}
 	if err := a.showPackages(); err != nil {
 		failed(err) // one that is damaged is no reason not to start

@@ -27,7 +27,7 @@ func (a *app) toolsPanel() {
 				return
 			}
 			pkg, err := a.tools.packages.Install(a.ctx, data, "")
-			if failed(err) || failed(a.repack()) {
+			if failed(err) || failed(a.showPackages()) {
 				return
 			}
 			toast(fmt.Sprintf("Installed %s %s. It may touch no file, and you are asked before it runs.", pkg.Name, pkg.Version))
@@ -61,17 +61,6 @@ func (a *app) toolsPanel() {
 	hide("notices", len(a.tools.bundles) == 0)
 }
 
-// repack reads which packages there are, and gives them to a new box.
-func (a *app) repack() error {
-	if err := a.showPackages(); err != nil {
-		return err
-	}
-	if a.box == nil {
-		return nil
-	}
-	return a.rebox()
-}
-
 // busy is an error while a conversation is at work.
 func (a *app) busy() error {
 	for _, t := range a.talks {
@@ -85,28 +74,21 @@ func (a *app) busy() error {
 // showPackages lists what is installed, with what each wants and what it may.
 func (a *app) showPackages() error {
 	list, err := a.tools.packages.List(a.ctx)
-	clear(a.tools.own)
 	box := element("packages")
 	box.Call("replaceChildren")
 	for _, pkg := range list {
-		a.tools.own[pkg.Name] = pkg
 		row := create("li", "")
 		row.Call("append", create("b", pkg.Name), create("small", fmt.Sprintf(" %s by %s · %s", pkg.Version, cmp.Or(pkg.Author, "nobody named"), cmp.Or(pkg.Licence, "no licence named"))),
 			create("p", cmp.Or(pkg.Description, "It says nothing about itself.")), create("small", "SHA-256 "+pkg.SHA256[:16]+"…"))
 		grant := func(g worker.PackageGrant) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if failed(a.busy()) {
-				failed(a.showPackages())
-				failed(a.busy())
-				return
-			}
-			if _, err := a.tools.packages.Grant(a.ctx, pkg.Name, g); !failed(err) && !failed(a.repack()) {
+			if _, err := a.tools.packages.Grant(a.ctx, pkg.Name, g); !failed(err) && !failed(a.showPackages()) {
 				status(pkg.Name + ": kept.")
 			}
 		}
 		row.Call("append", selection("when-"+pkg.Name, pkg.Name+" runs", string(cmp.Or(pkg.Granted.Decision, worker.PackageAsk)),
-			[][2]string{{"ask", "after a question"}, {"always", "without a question"}, {"never", "never"}},
+			[][2]string{{"ask", "after a question each conversation"}, {"always", "without a question, in scripts too"}, {"never", "never"}},
 			func(v string) {
 				grant(worker.PackageGrant{Files: pkg.Granted.Files, Decision: worker.PackageDecision(v)})
 			}))
@@ -134,7 +116,7 @@ func (a *app) showPackages() error {
 		button(bar, "Remove", "stop small", func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			if failed(a.busy()) || failed(a.tools.packages.Remove(a.ctx, pkg.Name)) || failed(a.repack()) {
+			if failed(a.tools.packages.Remove(a.ctx, pkg.Name)) || failed(a.showPackages()) {
 				return
 			}
 			toast("Removed " + pkg.Name + ".")

@@ -42,7 +42,11 @@ func (a *app) composer() {
 func (a *app) send(text string) {
 	text = strings.TrimSpace(text)
 	t := a.cur
-	if text == "" || t == nil {
+	if text == "" {
+		return
+	}
+	if t == nil {
+		status("A folder is being opened: send it again when it is.")
 		return
 	}
 	element("text").Set("value", "")
@@ -165,7 +169,7 @@ func (a *app) tour() {
 	enable("tour", false)
 	defer enable("tour", true)
 	counts := `how many lines has hours.csv`
-	if a.runner != nil { // a WebAssembly program, behind two frames of its own
+	if len(a.tools.names) > 0 { // a WebAssembly program, behind two frames of its own
 		counts = `run "awk -F, '{s += $3} END {print s}' hours.csv"`
 	}
 	for _, text := range []string{

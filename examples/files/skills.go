@@ -57,7 +57,7 @@ func (a *app) showSkills() {
 				a.trust(func() { a.kept.Skills = slices.DeleteFunc(a.kept.Skills, func(k string) bool { return k == sum(s) }) })
 			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
 		} else {
-			button(bar, "Read it", "small", func() {
+			button(bar, "Read", "small", func() {
 				pre := create("pre", s.Content)
 				pre.Set("tabIndex", 0)
 				pre.Set("className", "notices")

@@ -90,8 +90,8 @@ func New(pool *worker.Pool, o Options) (*Runner, error) {
 }
 
 func newRunner(e engine, o Options) (*Runner, error) {
-	if len(o.Commands) == 0 || o.Fetch == nil {
-		return nil, errors.New("command: Options: Commands and Fetch are needed")
+	if len(o.Commands) == 0 && o.Packages == nil || len(o.Commands) > 0 && o.Fetch == nil {
+		return nil, errors.New("command: Options: Commands and Fetch are needed, or Packages")
 	}
 	for name, mod := range o.Commands {
 		if name == "" || mod == "" {

@@ -3,6 +3,7 @@ package mcpclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -171,13 +172,24 @@ var errGone = errors.New("the server has forgotten the session")
 // forgot it did not do.
 func (c *Client) call(ctx context.Context, t fetch.Transport, method string, params, into any) error {
 	if _, err := c.ask(ctx, t, method, params, into); !errors.Is(err, errGone) {
-		return err
+		return c.unseen(err)
 	}
 	if err := c.initialize(ctx, t); err != nil {
 		return err
 	}
 	_, err := c.ask(ctx, t, method, params, into)
 	return err
+}
+
+// unseen adds to an error what it may come from where the server gave no session: that a
+// page could not read its id.
+func (c *Client) unseen(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session != "" || !errors.Is(err, protocol.ErrExecution) {
+		return err
+	}
+	return fmt.Errorf("%w; if the server keeps sessions, it must expose Mcp-Session-Id to pages of other origins (Access-Control-Expose-Headers)", err)
 }
 
 // Close ends the session at the server, as far as it lets one. It is idempotent.

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
@@ -111,7 +110,7 @@ func TestFilesOffline(t *testing.T) {
 	s := newOwnServer(t)
 	p := s.open(b)
 	stored(t, p)
-	say(t, p, `run "sha256 README.md"`)
+	say(t, p, `run "awk 'END {print NR}' README.md"`)
 	rested(t, p)
 	s.stop()
 	must(t, p.Reload(ctx))
@@ -120,7 +119,7 @@ func TestFilesOffline(t *testing.T) {
 		t.Error("the conversation is gone")
 	}
 	before := eval[int](t, p, `document.getElementById("cards").children.length`)
-	for i, text := range []string{`search for TODO in notes`, `javascript: return 6 * 7`, `run "sha256 hours.csv"`} {
+	for i, text := range []string{`search for TODO in notes`, `javascript: return 6 * 7`, `run "awk 'END {print NR}' hours.csv"`} {
 		say(t, p, text)
 		must(t, p.WaitFor(ctx, fmt.Sprintf(`document.getElementById("stop").hidden && document.querySelectorAll("#cards li.done").length >= %d`, before+i+1)))
 	}
@@ -208,18 +207,19 @@ func TestFilesInstallable(t *testing.T) {
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFiles(t, b)
+	stored(t, p)
 	var manifest struct {
-		Errors []struct{ Message string }
-		Data   string
+		Errors []struct{ Message string } `json:"errors"`
+		Data   string                     `json:"data"`
 	}
-	for limit := time.Now().Add(time.Minute); manifest.Data == "" && time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		must(t, p.CDP(ctx, "Page.getAppManifest", map[string]any{}, &manifest))
-	}
+	must(t, p.CDP(ctx, "Page.getAppManifest", map[string]any{}, &manifest))
 	if len(manifest.Errors) > 0 || !strings.Contains(manifest.Data, `"start_url"`) {
 		t.Errorf("the manifest: %+v", manifest)
 	}
 	var no struct {
-		InstallabilityErrors []struct{ ErrorID string }
+		InstallabilityErrors []struct {
+			ErrorID string `json:"errorId"`
+		} `json:"installabilityErrors"`
 	}
 	must(t, p.CDP(ctx, "Page.getInstallabilityErrors", map[string]any{}, &no))
 	for _, e := range no.InstallabilityErrors {

@@ -1,0 +1,69 @@
+package mcpclient_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+func TestNamesAndSchemas(t *testing.T) {
+	s := &server{}
+	s.do = func(method string, msg args) (r fetch.Response, b string) {
+		if method != "tools/list" {
+			return r, b
+		}
+		var tools []any
+		for _, n := range []string{"a.b", "a/b", "a_b", strings.Repeat("n", 256), strings.Repeat("n", 257), ""} {
+			tools = append(tools, args{"name": n, "inputSchema": args{"type": "object"}, "description": strings.Repeat("d", 20<<10)})
+		}
+		return r, result(msg, args{"tools": append(tools, args{"name": "schema", "inputSchema": args{"type": "nonsense"}})})
+	}
+	c, err := connect(t, s)
+	must(t, err)
+	tools, err := c.Tools(context.Background())
+	must(t, err)
+	var got []string
+	for _, tool := range tools {
+		if tool.Missing == "" {
+			got = append(got, tool.ID[:min(len(tool.ID), 12)])
+		}
+		if !tool.Untrusted || tool.Server != "far" || len(tool.Description) > 5<<10 {
+			t.Errorf("%+v", tool.Tool)
+		}
+	}
+	if fmt.Sprint(got) != "[far_a_b far_a_b_2 far_a_b_3 far_nnnnnnnn]" {
+		t.Error(got)
+	}
+	box(t, c, "", nil) // takes them all
+}
+
+func TestResults(t *testing.T) {
+	var res args
+	s := &server{}
+	s.do = func(method string, msg args) (r fetch.Response, b string) {
+		if method == "tools/call" {
+			b = result(msg, res)
+		}
+		return r, b
+	}
+	c, err := connect(t, s)
+	must(t, err)
+	b := box(t, c, "", sandboxtest.Always(protocol.AnswerOnce))
+	res = args{"structuredContent": args{"n": 1}, "content": []any{args{"type": "text", "text": "one"}, args{"type": "image", "mimeType": "image/png", "data": "AAAA"},
+		args{"type": "resource", "resource": args{"uri": "x:1", "text": "inside"}}, args{"type": "resource", "resource": args{"uri": "x:2", "blob": "AAAA"}}, args{"type": "resource_link", "name": "n", "uri": "x:3"}, args{"type": "new"}}}
+	got := b.Call(context.Background(), "far_echo", args{})
+	m, _ := got.Data.(args)
+	want := "one\n(image: image/png, about 3 bytes, which are not shown)\ninside\n(x:2: , about 3 bytes, which are not shown)\n(a link to n: x:3)\n(new: , about 0 bytes, which are not shown)"
+	if m["content"] != want || fmt.Sprint(m["structured"]) != "map[n:1]" {
+		t.Errorf("%+v", got)
+	}
+	res = args{"isError": true, "content": []any{args{"type": "text", "text": "it broke"}}}
+	if got := b.Call(context.Background(), "far_echo", args{}); got.Code != protocol.ErrExecution || !strings.Contains(got.ErrorText, "it broke") {
+		t.Errorf("%+v", got)
+	}
+}
