@@ -32,6 +32,34 @@ func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult
 	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
 }
 
+// Told is the result of a call as a model sees it.
+type Told struct {
+	Text string // JSON, or the error in words
+	// Kept says what was kept back: by what the policy sends, or as a credential.
+	Kept   []string
+	Result protocol.ToolResult // whole; it is for this machine
+}
+
+// CallFor is Call on behalf of a model that is not the session's, such as that of who has
+// connected to package mcp: it is told what the policy's "send" allows, without the
+// credentials in it. What is on this machine (local) is told all.
+// Where stream.send is not granted, the tool does not even run.
+func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t Told) {
+	if !local {
+		if err := b.scopeOf(ctx).gate.Authority.Check(protocol.Stream, ""); err != nil {
+			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy lets nothing be sent to a model elsewhere; grant stream.send"}
+			t.Text = "error " + string(t.Result.Code) + ": " + t.Result.ErrorText
+			return t
+		}
+	}
+	b.gate.Expect(1)
+	b.call(ctx, ToolCall{Tool: id, Args: args, done: func(res protocol.ToolResult, c *Call) {
+		t.Result = res
+		t.Text, t.Kept = c.forModel(res, local)
+	}}, make(chan struct{}, 1))
+	return t
+}
+
 // maxAtOnce is how many calls run side by side.
 const maxAtOnce = 10
 

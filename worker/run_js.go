@@ -187,36 +187,6 @@ func (j *job) prepare() (err error) {
 	return err
 }
 
-// input decides how much of the input goes along with the start.
-func (j *job) input() (err error) {
-	in := j.c.Stdin
-	if in == nil {
-		j.whole = true
-		return nil
-	}
-	if r, ok := in.(interface{ Len() int }); ok && r.Len() <= wholeSize || !j.live {
-		j.whole = true
-		j.stdin, err = io.ReadAll(io.LimitReader(ctxReader{j.ctx, in}, j.limits.Input+1))
-		if err == nil && int64(len(j.stdin)) > j.limits.Input {
-			err = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "standard input has more than %d bytes, and this browser needs all of it before the start", j.limits.Input)
-		}
-	}
-	return err
-}
-
-// ctxReader ends with its context, between reads.
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r ctxReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
-}
-
 // encode writes what the worker has to know.
 func (j *job) encode() (string, error) {
 	c, l := j.c, j.limits

@@ -42,7 +42,11 @@ func (a *app) composer() {
 func (a *app) send(text string) {
 	text = strings.TrimSpace(text)
 	t := a.cur
-	if text == "" || t == nil {
+	if text == "" {
+		return
+	}
+	if t == nil {
+		status("A folder is being opened: send it again when it is.")
 		return
 	}
 	element("text").Set("value", "")

@@ -21,6 +21,8 @@ type tree struct {
 	below  map[string][]fsaccess.Entry // of folders that are unfolded
 	open   map[string]bool
 	fresh  map[string]bool // changed just now
+	sizes  map[string]int64
+	asking bool // sizes are being asked for
 	rows   []node
 	at     int // the selected row
 	picked string
@@ -32,7 +34,7 @@ type node struct {
 }
 
 func newTree(a *app) *tree {
-	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}}
+	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}, sizes: map[string]int64{}}
 	box := element("tree")
 	box.Call("addEventListener", "scroll", js.FuncOf(func(js.Value, []js.Value) any { t.draw(); return nil }))
 	on(js.Global(), "resize", func(js.Value) { t.draw() })
@@ -45,17 +47,22 @@ func newTree(a *app) *tree {
 	return t
 }
 
-// load reads the folders that are unfolded, and shows them.
+// load reads the folders that are unfolded, and shows them. It reads names alone: a
+// browser opens each file to tell its size, which takes half a minute for 50,000.
 func (t *tree) load() error {
-	t.below = map[string][]fsaccess.Entry{}
+	t.below, t.sizes = map[string][]fsaccess.Entry{}, map[string]int64{}
 	for _, dir := range append([]string{"."}, t.unfolded()...) {
-		list, err := fsaccess.List(t.app.ctx, t.app.work, dir)
+		names, err := t.app.work.ReadDir(dir)
 		if err != nil {
 			delete(t.open, dir)
 			if dir == "." {
 				return err
 			}
 			continue
+		}
+		list := make([]fsaccess.Entry, len(names))
+		for i, n := range names {
+			list[i] = fsaccess.Entry{Path: path.Join(dir, n.Name()), Dir: n.IsDir()}
 		}
 		slices.SortStableFunc(list, func(x, y fsaccess.Entry) int {
 			if x.Dir != y.Dir {
@@ -111,6 +118,36 @@ func (t *tree) draw() {
 		box.Call("setAttribute", "aria-activedescendant", fmt.Sprintf("row-%d", t.at))
 	}
 	clear(t.fresh)
+	if !t.asking {
+		t.asking = true
+		go t.measure()
+	}
+}
+
+// measure asks for the sizes of the files that are in view.
+func (t *tree) measure() {
+	defer func() { t.asking = false }()
+	for {
+		rows := document().Call("querySelectorAll", "#tree small:empty")
+		asked := false
+		for _, el := range each(rows) {
+			name := el.Get("parentNode").Get("dataset").Get("path").String()
+			if bytes, known := t.sizes[name]; known {
+				if bytes >= 0 { // drawn anew meanwhile
+					el.Set("textContent", size(bytes))
+				}
+				continue
+			}
+			t.sizes[name], asked = -1, true
+			if fi, err := t.app.work.Stat(name); err == nil {
+				t.sizes[name] = fi.Size()
+				el.Set("textContent", size(fi.Size()))
+			}
+		}
+		if !asked {
+			return
+		}
+	}
 }
 
 const (
@@ -141,7 +178,11 @@ func (t *tree) row(i int) js.Value {
 	label.Set("className", "label")
 	el.Call("append", draw(icon), label)
 	if !n.Dir {
-		el.Call("append", create("small", size(n.Size)))
+		small := create("small", "")
+		if bytes, known := t.sizes[n.Path]; known && bytes >= 0 {
+			small.Set("textContent", size(bytes))
+		}
+		el.Call("append", small)
 	}
 	return el
 }

@@ -17,6 +17,9 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   /** @type {any} */
   let spare;
   let last = 0;
+  /** What is done in a turn of its own. @type {(() => void)[]} */
+  const soon = [], turn = new MessageChannel();
+  turn.port1.onmessage = () => soon.shift()?.();
   const spawn = (/** @type {string} */ glue = '') => {
     const url = URL.createObjectURL(glue ? new Blob([glue, runtime], { type: 'text/javascript' }) : runtime), worker = /** @type {any} */ (new Worker(trust(url)));
     worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
@@ -126,11 +129,12 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       if (op === 4 || op === 5) {
         end();
         // To end a worker, and to make one, takes the page's time: its answer comes first.
-        setTimeout(() => {
+        soon.push(() => {
           worker.done();
           port.postMessage('idle');
           stock();
         });
+        turn.port2.postMessage(0);
       }
     };
     const known = modules.get(start.module);

@@ -248,10 +248,11 @@ const baileyRun = (/** @type {any} */ scope) => {
       const ticks = async (/** @type {any} */ ex) => {
         for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
         if (!(ex['bailey:tick'] instanceof Table)) return;
-        // An engine that stops no loop in WebAssembly stops in here. A table takes functions
-        // of modules only: this one exports what it imports.
+        // An engine that stops no loop in WebAssembly stops in here: not on entering a function,
+        // but where a built-in one looks for exceptions. A table takes functions of modules only:
+        // this one exports what it imports.
         const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
-        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => {} } }).exports)['']);
+        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => JSON.parse('1') } }).exports)['']);
         if (ex['bailey:start']) await call(ex['bailey:start']);
       };
       const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends && !config.go ? WA.promising(fn)(...a) : fn(...a));

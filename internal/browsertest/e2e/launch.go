@@ -21,7 +21,7 @@ type Options struct {
 	// NetLog records the browser's network log; see Browser.NetLog.
 	NetLog bool
 	// WriteGrants are origins, such as "http://127.0.0.1:8080", whose pages may
-	// write into dropped folders without a question.
+	// write into dropped folders, and open those of earlier visits, without a question.
 	WriteGrants []string
 	// Preferences are further settings of the profile.
 	Preferences map[string]any
@@ -57,9 +57,11 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 		for _, origin := range o.WriteGrants {
 			guard[origin+",*"] = map[string]any{"setting": 1}
 		}
-		if err := put(prefs, guard, "profile", "content_settings", "exceptions", "file_system_write_guard"); err != nil {
-			dir.Close()
-			return nil, err
+		for _, kind := range []string{"file_system_read_guard", "file_system_write_guard"} {
+			if err := put(prefs, guard, "profile", "content_settings", "exceptions", kind); err != nil {
+				dir.Close()
+				return nil, err
+			}
 		}
 	}
 	args := append([]string{}, o.Args...)

@@ -51,7 +51,7 @@ func (p anyPage) check(expression string) string {
 
 func (p anyPage) wait(what, expression string) {
 	p.t.Helper()
-	limit := time.Now().Add(time.Minute)
+	limit := time.Now().Add(waits)
 	for last := ""; ; time.Sleep(50 * time.Millisecond) {
 		if last = p.check(expression); last == "true" {
 			return
@@ -175,3 +175,6 @@ func uploadAndDiscard(p anyPage) {
 	p.text("Dear all\n")
 	p.wait("nothing is pending", `document.getElementById("pending").childElementCount === 0`)
 }
+
+// waits is how long a page may take for one thing; only a failing test waits so long.
+const waits = 15 * time.Second

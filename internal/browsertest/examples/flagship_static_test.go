@@ -1,0 +1,87 @@
+package examples
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/wasm_exec/headers"
+)
+
+// download copies the built page as a static host would get it.
+func download(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(built, "files"))))
+	must(t, os.Remove(filepath.Join(dir, "headers.json")))
+	return dir
+}
+
+// A host that sends no headers at all, and one whose page has its policy in a meta
+// element: the guided task works, and nothing of ours breaks the policy.
+func TestFlagshipStaticHost(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		meta bool
+	}{{"no headers", false}, {"meta policy alone", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := download(t)
+			if c.meta {
+				h, err := headers.For(headers.Use{ScriptHashes: iframe.ScriptHashes()})
+				must(t, err)
+				var policy []string
+				for _, d := range h.CSP {
+					if d.Name != "frame-ancestors" { // which a meta element can't have
+						policy = append(policy, strings.Join(append([]string{d.Name}, d.Values...), " "))
+					}
+				}
+				file := filepath.Join(dir, "index.html")
+				text, err := os.ReadFile(file)
+				must(t, err)
+				page := strings.Replace(string(text), `<meta charset="utf-8">`, `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="`+strings.Join(policy, "; ")+`">`, 1)
+				must(t, os.WriteFile(file, []byte(page), 0o644))
+				for _, packed := range []string{".br", ".gz"} {
+					_ = os.Remove(file + packed)
+				}
+			}
+			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+			defer server.Close()
+			res, err := http.Get(server.URL + "/")
+			must(t, err)
+			_, err = io.Copy(io.Discard, res.Body)
+			must(t, err)
+			res.Body.Close()
+			if v := res.Header.Get("Content-Security-Policy"); v != "" {
+				t.Fatalf("the host sends a policy: %s", v)
+			}
+			p, err := launch(t, e2e.Options{}).Blank(testContext(t))
+			must(t, err)
+			must(t, p.CDP(testContext(t), "Page.addScriptToEvaluateOnNewDocument", map[string]any{
+				"source": `globalThis.broken = []; document.addEventListener("securitypolicyviolation", (e) => broken.push(e.effectiveDirective + " " + e.blockedURI + " " + e.sourceFile))`}, nil))
+			must(t, p.Goto(testContext(t), server.URL+"/"))
+			f := &flagship{anyPage: anyPage{p.Chrome(), t}}
+			f.ready()
+			f.click("#tour")
+			for range 2 {
+				f.asks()
+				f.answer(once)
+			}
+			f.ready()
+			f.rested()
+			holds(t, "the cards", f.cards(), "done bash awk", "done code_run const rows", "failed code_run const secret", "done undo")
+			if got := f.check(`JSON.stringify(broken)`); got != "[]" {
+				t.Errorf("violations: %s", got)
+			}
+			if got := f.check(`document.getElementById("stopped").innerText`); got != "" {
+				t.Errorf("the shield says %q", got)
+			}
+			noErrors(t, p)
+		})
+	}
+}
