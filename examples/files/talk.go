@@ -237,7 +237,9 @@ func (a *app) send(text string) {
 	}
 	element("text").Set("value", "")
 	a.answer(text)
-	element("text").Call("focus")
+	if at := document().Get("activeElement"); at.IsNull() || at.Equal(document().Get("body")) { // what had the focus is gone
+		element("text").Call("focus")
+	}
 }
 
 // answer runs the loop until the model is done.
