@@ -128,11 +128,12 @@ func transferred(dir string) (float64, error) {
 	return float64(sum), err
 }
 
-// paintedAt is when the shell was painted; the program must not have begun by then.
+// paintedAt is when the shell was painted, which must be before the program was loaded.
 const paintedAt = `new Promise((done, fail) => {
 	new PerformanceObserver((list) => {
 		for (const e of list.getEntriesByName("first-contentful-paint")) {
-			performance.getEntriesByName("main").some((m) => m.startTime < e.startTime) ? fail(new Error("the program ran first")) : done(e.startTime);
+			const wasm = performance.getEntriesByType("resource").find((r) => r.name.endsWith(".wasm"));
+			wasm && wasm.responseEnd < e.startTime ? fail(new Error("the program was loaded first")) : done(e.startTime);
 		}
 	}).observe({ type: "paint", buffered: true });
 })`
