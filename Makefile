@@ -9,7 +9,7 @@ WASM    := GOOS=js GOARCH=wasm
 BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp
+NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
@@ -112,7 +112,7 @@ wasitools: ## build the starter tools, their catalogue and their notices into bu
 	@cd worker/tools && $(GO) run ./build
 
 # C programs for the tests and benches of package worker, and one of Go's.
-TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/gowasi.wasm
+TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js
 
 .PHONY: testwasm
 testwasm: $(TESTWASM) ## build the WASI programs that the tests run
@@ -120,6 +120,14 @@ testwasm: $(TESTWASM) ## build the WASI programs that the tests run
 build/testwasm/gowasi.wasm: worker/testdata/gowasi/main.go
 	@mkdir -p $(@D)
 	GOOS=wasip1 GOARCH=wasm $(GO) build -trimpath -o $@ ./worker/testdata/gowasi
+
+build/testwasm/gojs.wasm: worker/testdata/gowasi/main.go
+	@mkdir -p $(@D)
+	$(WASM) $(GO) build -trimpath -o $@ ./worker/testdata/gowasi
+
+build/testwasm/wasm_exec.js: $(shell $(GO) env GOROOT)/lib/wasm/wasm_exec.js
+	@mkdir -p $(@D)
+	cp $< $@
 
 build/testwasm/%.wasm: worker/testdata/%.c
 	@mkdir -p $(@D)

@@ -57,7 +57,7 @@ type DOMEnclaveOptions struct {
 //     and the limit comes too late. Use it for code of tools, rather than for a model's.
 //   - WebKitGTK 2.50 doesn't start it: the error is [errors.ErrUnsupported].
 //   - A page with a Content-Security-Policy needs, beside [ScriptHashes] and worker-src
-//     blob:, also blob: in script-src.
+//     blob:, also blob: in script-src (blobScripts in wasm_exec's headers.json).
 //
 // It never shares an outer frame with any other enclave. Each run has a new document,
 // which is gone when the run ends: what is to be seen or clicked waits with an await.

@@ -33,6 +33,9 @@ type Options struct {
 	Name, Version string
 	// Instructions are handed to those who connect.
 	Instructions string
+	// Local says that who connects, and the model behind it, is on this machine: it sees
+	// results whole. Otherwise it sees what the policy's "send" allows, and no credentials.
+	Local bool
 	// SDK are the SDK's own options.
 	SDK *sdk.ServerOptions
 }
@@ -67,31 +70,27 @@ func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
 		}
-		server.AddTool(&sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}, handler(box, o.Session, id))
+		server.AddTool(&sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}, handler(box, o, id))
 	}
 	return server, nil
 }
 
-func handler(box *sandbox.Box, s *sandbox.Session, id string) sdk.ToolHandler {
+func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		args, err := arguments(req.Params.Arguments)
 		if err != nil {
 			return failed(err), nil
 		}
-		if s != nil {
-			ctx = s.Context(ctx)
+		if o.Session != nil {
+			ctx = o.Session.Context(ctx)
 		}
-		res := box.Call(ctx, id, args)
-		if err := sandbox.ErrorOf(res); err != nil {
-			return failed(err), nil
+		told := box.CallFor(ctx, id, args, o.Local)
+		out := &sdk.CallToolResult{IsError: told.Result.Type == protocol.ResultError, Content: []sdk.Content{&sdk.TextContent{Text: told.Text}}}
+		if !out.IsError && strings.HasPrefix(told.Text, "{") {
+			out.StructuredContent = json.RawMessage(told.Text)
 		}
-		text, err := protocol.EncodeJSON(res.Data, protocol.JSONLimits{})
-		if err != nil {
-			return failed(err), nil
-		}
-		out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}
-		if m, ok := res.Data.(map[string]any); ok {
-			out.StructuredContent = m
+		if len(told.Kept) > 0 {
+			out.Content = append(out.Content, &sdk.TextContent{Text: "kept back: " + strings.Join(told.Kept, "; ")})
 		}
 		return out, nil
 	}

@@ -32,6 +32,34 @@ func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult
 	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
 }
 
+// Told is the result of a call as a model sees it.
+type Told struct {
+	Text string // JSON, or the error in words
+	// Kept says what was kept back: by what the policy sends, or as a credential.
+	Kept   []string
+	Result protocol.ToolResult // whole; it is for this machine
+}
+
+// CallFor is Call on behalf of a model that is not the session's, such as that of who has
+// connected to package mcp: it is told what the policy's "send" allows, without the
+// credentials in it. What is on this machine (local) is told all.
+// Where stream.send is not granted, the tool does not even run.
+func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t Told) {
+	if !local {
+		if err := b.scopeOf(ctx).gate.Authority.Check(protocol.Stream, ""); err != nil {
+			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy lets nothing be sent to a model elsewhere; grant stream.send"}
+			t.Text = "error " + string(t.Result.Code) + ": " + t.Result.ErrorText
+			return t
+		}
+	}
+	b.gate.Expect(1)
+	b.call(ctx, ToolCall{Tool: id, Args: args, done: func(res protocol.ToolResult, c *Call) {
+		t.Result = res
+		t.Text, t.Kept = c.forModel(res, local)
+	}}, make(chan struct{}, 1))
+	return t
+}
+
 // maxAtOnce is how many calls run side by side.
 const maxAtOnce = 10
 
@@ -65,7 +93,11 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
-	made, c.asking = c, tc.asking
+	made, c.asking, c.model = c, tc.asking, tc.ID
+	if parent, ok := ctx.Value(callKey{}).(*Call); ok && tc.ID == "" {
+		c.model = parent.model
+		Tell(ctx, "→ "+tc.Tool+" "+subject(c.Args))
+	}
 	defer c.tellParent(ctx)
 	t := &tracer{box: b, call: c, began: began}
 	c.trace = t
@@ -77,6 +109,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	defer cancel(context.Canceled)
 	b.track(c.ID, cancel)
 	defer b.untrack(c.ID)
+	defer c.scope.stoppable(tc.ID, cancel)()
 
 	if err := c.findNeeds(ctx); err != nil {
 		return t.end(nil, err)
@@ -105,6 +138,17 @@ func (b *Box) track(id string, cancel context.CancelCauseFunc) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running[id] = cancel
+}
+
+// subject is what arguments are about, for a line of progress.
+func subject(args any) string {
+	m, _ := args.(map[string]any)
+	for _, key := range []string{"path", "from", "pattern", "command", "url", "name"} {
+		if s, ok := m[key].(string); ok {
+			return s
+		}
+	}
+	return ""
 }
 
 func (b *Box) untrack(id string) {

@@ -43,6 +43,9 @@ type Options struct {
 	// OnTrace hears each step of each call, in the order of that call, on its
 	// goroutine. Inputs and outputs are in it.
 	OnTrace func(protocol.TraceEvent)
+	// OnProgress hears what calls say while they are under way, see [Tell]. It must not
+	// wait: the call does.
+	OnProgress func(Progress)
 	// Log gets traces at debug level and violations as warnings, without inputs and
 	// outputs.
 	Log *slog.Logger

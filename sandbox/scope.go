@@ -20,15 +20,16 @@ type scope struct {
 	store  Store
 	model  Model // that runs the session now, for its subagents
 
-	mu      sync.Mutex
-	read    map[string]fsaccess.Version // what the model last saw of each file
-	outputs map[string]string           // whole outputs that were cut
-	kept    int                         // bytes of them
-	ends    map[string][]func()         // what ends with a call
-	todos   []Todo
-	tools   map[string]bool // found by tool_search
-	skills  map[string]bool // accepted, by content
-	counts  map[string]int
+	mu       sync.Mutex
+	read     map[string]fsaccess.Version // what the model last saw of each file
+	outputs  map[string]string           // whole outputs that were cut
+	kept     int                         // bytes of them
+	ends     map[string][]func()         // what ends with a call
+	todos    []Todo
+	tools    map[string]bool // found by tool_search
+	accepted map[string]bool // what the person said yes to for the session, by content
+	counts   map[string]int
+	stops    map[string]context.CancelCauseFunc // of calls under way, by the model's ids
 }
 
 type scopeKey struct{}

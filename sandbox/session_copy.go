@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,6 +49,19 @@ func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []
 		}
 	}
 	return ms, ps
+}
+
+// Rename gives the session a name for people, metadata's "title".
+func (s *Session) Rename(ctx context.Context, title string) error {
+	s.mu.Lock()
+	data := maps.Clone(s.rec.Metadata)
+	if data == nil {
+		data = map[string]any{}
+	}
+	data["title"] = title
+	s.rec.Metadata = data
+	s.mu.Unlock()
+	return s.put(ctx, nil, nil)
 }
 
 // Archive marks the session as done with, or no longer so.

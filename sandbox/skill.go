@@ -98,8 +98,15 @@ func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 	}
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
 	key := hex.EncodeToString(sum[:])
+	return c.acceptOnce(ctx, key, Request{Call: c.ID, Tool: "skill", Title: "let the model follow " + s.Source + " (" + key[:12] + ")", Args: c.Args, Risk: protocol.RiskHigh,
+		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
+}
+
+// acceptOnce asks whatever the rules say, unless the person has said yes to the very same in
+// this session.
+func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
 	c.scope.mu.Lock()
-	known := c.scope.skills[key]
+	known := c.scope.accepted[key]
 	c.scope.mu.Unlock()
 	if known {
 		return nil
@@ -108,16 +115,14 @@ func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 	defer c.clock.resume()
 	p := c.passage(nil)
 	p.Step = c.trace.step
-	err := c.box.gate.Confirm(ctx, p, Request{Call: c.ID, Tool: "skill", Title: "let the model follow " + s.Source + " (" + key[:12] + ")", Args: c.Args, Risk: protocol.RiskHigh,
-		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
-	if err != nil {
+	if err := c.box.gate.Confirm(ctx, p, r); err != nil || p.Defer != nil { // a dry run asks later
 		return err
 	}
 	c.scope.mu.Lock()
 	defer c.scope.mu.Unlock()
-	if c.scope.skills == nil {
-		c.scope.skills = map[string]bool{}
+	if c.scope.accepted == nil {
+		c.scope.accepted = map[string]bool{}
 	}
-	c.scope.skills[key] = true
+	c.scope.accepted[key] = true
 	return nil
 }

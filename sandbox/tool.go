@@ -73,6 +73,7 @@ type Call struct {
 	needs  []Need
 	trace  *tracer
 	asking func(Request)
+	model  string // the id that the model gave it, or the call that made it
 
 	mu      sync.Mutex
 	touched []string // paths whose content the result may tell of

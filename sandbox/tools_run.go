@@ -93,6 +93,8 @@ type Command struct {
 	Stderr io.Writer
 	// FS holds just what the call may read and write.
 	FS fsaccess.FS
+	// Asked says that the person was asked what [CommandAsker] wants asked.
+	Asked bool
 }
 
 // CommandRunner runs commands, such as WASI modules in a pool of workers. It returns
@@ -100,6 +102,29 @@ type Command struct {
 type CommandRunner interface {
 	Commands() []string
 	RunCommand(ctx context.Context, c Command) (exit int, err error)
+}
+
+// A CommandAsker is a [CommandRunner] that has commands of others, about which the person is
+// asked whatever the rules say: once a session for each key, by tool_run alone. It must refuse
+// to run them if nobody was asked.
+type CommandAsker interface {
+	// AskCommand says why the person is to be asked, and the key of what exactly; "" is
+	// no reason.
+	AskCommand(ctx context.Context, name string) (reason, key string, err error)
+}
+
+// askCommand asks about a command of others.
+func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) error {
+	asker, ok := r.(CommandAsker)
+	if !ok {
+		return nil
+	}
+	reason, key, err := asker.AskCommand(ctx, name)
+	if err != nil || reason == "" {
+		return err
+	}
+	return c.acceptOnce(ctx, "command\x00"+name+"\x00"+key, Request{Call: c.ID, Tool: "tool_run", Title: "run " + name + ", which was installed (" + key[:min(12, len(key))] + ")",
+		Args: c.Args, Risk: protocol.RiskHigh, Untrusted: true, Reason: reason, Session: c.Session(), Agent: c.scope.agent})
 }
 
 // ToolRun is the tool tool_run over a runner; nil makes a tool that is missing.
@@ -164,12 +189,15 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if !slices.Contains(r.Commands(), a.Command) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "tool_run", a.Command, "there is no such command; there are %s", strings.Join(r.Commands(), ", ")).WithReason(protocol.ReasonNotFound)
 	}
+	if err := c.askCommand(ctx, r, a.Command); err != nil {
+		return nil, err
+	}
 	view, err := c.FS.View(ctx, c.Permit, a.Read, a.Write)
 	if err != nil {
 		return nil, err
 	}
 	out, errs := &capped{most: 16 << 20}, &capped{most: 1 << 20}
-	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view})
+	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Asked: true})
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,8 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{ctx: ctx, dir: o.out, comp: compressor{o.cache, bestBrotli}, next: &manifest{Version: 1, Go: p.goversion, Files: map[string]file{}}}
+	b := &builder{ctx: ctx, dir: o.out, comp: compressor{o.cache, bestBrotli}, wrote: map[string]string{},
+		next: &manifest{Version: 1, Go: p.goversion, Files: map[string]file{}}}
 	if o.fast {
 		b.comp.quality = fastBrotli
 	}
@@ -111,6 +112,7 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	b.plain("bailey.js", loaderJS())
 	b.plain("bailey.mjs", loaderModule())
 	b.static(p.dir, o.name)
+	b.offline(p.dir, old)
 	b.finish(old)
 	return b.next, b.err
 }
@@ -121,7 +123,9 @@ type builder struct {
 	dir  string
 	comp compressor
 	next *manifest
-	err  error
+	// wrote holds the hashes of what this build wrote, compressed forms aside.
+	wrote map[string]string
+	err   error
 }
 
 // hashed writes data under a name that its content gives, and lists it.
@@ -150,6 +154,7 @@ func (b *builder) plain(name string, data []byte) (br, gz int64) {
 	if b.err = writeFile(dst, data); b.err != nil {
 		return 0, 0
 	}
+	b.wrote[name] = integrity(data)
 	if !compressible(name) {
 		return 0, 0
 	}
@@ -194,6 +199,7 @@ func (b *builder) finish(old *manifest) {
 	if b.err = writeFile(filepath.Join(b.dir, manifestName), data); b.err != nil {
 		return
 	}
+	b.worker(data)
 	kept := map[string]bool{}
 	for _, p := range b.next.Previous {
 		kept[p] = true

@@ -13,6 +13,22 @@
 // the headers of package
 // [github.com/bailey-go/bailey/wasm_exec/headers].
 //
+// A package with an offline.json beside its headers.json becomes a page that works without a
+// network: build writes offline-worker.js, a service worker with the list of the build's files
+// and their hashes, and the loader registers it.
+//
+//	{"keep": ["words.json", "data/"]}
+//
+// {} stores what the build consists of. keep adds what may change without a build: a file is
+// stored with the page, the files of a folder (with a slash behind) once they were used.
+// {"remove": true} writes a worker that deletes the copies of earlier builds and goes.
+//
+// All but the files that are named by their content are asked for over the network first, and
+// documents past the browser's own cache: while there is a server, its headers hold, and a copy
+// has the headers that came last. When another build is stored, the page's window gets the event
+// "bailey-update"; what to do then is the page's own matter, such as to offer a reload. The worker
+// looks for one at each load, each hour, when the page is shown again and when the network is back.
+//
 // The loader, bailey.js, is one small script without dependencies:
 //
 //	<script src="bailey.js" data-wasm="main.wasm"></script>

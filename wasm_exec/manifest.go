@@ -21,6 +21,8 @@ type manifest struct {
 	// Previous lists the files of the build before, kept for pages that were
 	// starting when this one was deployed.
 	Previous []string `json:"previous,omitempty"`
+	// Offline is there where an offline.json asks for it.
+	Offline *offline `json:"offline,omitempty"`
 }
 
 // file is one named file of a build.

@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"html"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -140,12 +143,21 @@ func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 			break
 		}
 	}
-	h.Set("Etag", `"`+tag+`"`)
+	// Browsers keep old policies when a 304 brings new ones, so that headers are part of the tag.
+	h.Set("Etag", `"`+tag+"-"+headerSum(h)+`"`)
 	if h.Get("Content-Encoding") != "" {
 		r = r.Clone(r.Context())
 		r.Header.Del("Range") // a range of the packed form helps nobody
 	}
 	http.ServeContent(w, r, path.Base(name), st.ModTime(), f)
+}
+
+func headerSum(h http.Header) string {
+	sum := fnv.New64a()
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		fmt.Fprintln(sum, name, h[name])
+	}
+	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
 // list names the pages in the folders below.

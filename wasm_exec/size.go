@@ -62,7 +62,8 @@ func sizeCommand(_ context.Context, args []string, stdout, stderr io.Writer) err
 }
 
 // weigh adds up what a browser loads of a built page, in brotli: the binaries,
-// their wasm_exec.js, the loader once, and the page's own files.
+// their wasm_exec.js, the loader once, and the page's own files. What an
+// offline.json keeps once it was used isn't loaded at the start, and not counted.
 func weigh(dir string, stdout io.Writer) (int64, error) {
 	m, err := readManifest(dir)
 	if err != nil {
@@ -76,6 +77,7 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 		n    int64
 	}
 	var rows []row
+	var later int64 // what is loaded when it is used
 	for name, f := range m.Files {
 		n := f.Brotli
 		if n == 0 || n > f.Size {
@@ -108,6 +110,10 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 			n = min(n, packed.Size())
 		}
 		rel, err := filepath.Rel(dir, p)
+		if m.Offline != nil && keeps(m.Offline.Keep, filepath.ToSlash(rel)) {
+			later += n
+			return err
+		}
 		rows = append(rows, row{rel, n})
 		return err
 	})
@@ -120,8 +126,16 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 		fmt.Fprintf(stdout, "%10d  %s\n", r.n, filepath.ToSlash(filepath.Join(dir, r.name)))
 		total += r.n
 	}
+	if later > 0 {
+		fmt.Fprintf(stdout, "%10d  more in what is kept once it was used, not counted\n", later)
+	}
 	fmt.Fprintf(stdout, "%10d  %s\n", total, filepath.ToSlash(dir))
 	return total, nil
+}
+
+// keeps reports whether a path is one of an offline.json's keep.
+func keeps(keep []string, name string) bool {
+	return slices.ContainsFunc(keep, func(k string) bool { return name == k || strings.HasSuffix(k, "/") && strings.HasPrefix(name, k) })
 }
 
 func parseSize(s string) (int64, error) {

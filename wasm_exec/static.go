@@ -46,7 +46,7 @@ func (b *builder) static(dir, name string) {
 			return err
 		}
 		rel = filepath.ToSlash(rel)
-		if slices.Contains([]string{manifestName, "bailey.js", "bailey.mjs"}, rel) || hashedName.MatchString(rel) {
+		if slices.Contains([]string{manifestName, "bailey.js", "bailey.mjs", workerName}, rel) || hashedName.MatchString(rel) {
 			return fmt.Errorf("%s has a name that build writes itself: rename it", p)
 		}
 		data, err := os.ReadFile(p)

@@ -29,8 +29,8 @@ type Cmd struct {
 	// wasi-libc begin at /, wherever that is. "" is "/".
 	Dir string
 
-	// Stdin is read as the program asks for it. nil is empty. Wait does not wait for a
-	// Read that is under way when the program ends.
+	// Stdin is read as the program asks for it, and then up to 384 KiB ahead. nil is
+	// empty. Wait does not wait for a Read that is under way when the program ends.
 	Stdin io.Reader
 
 	// Stdout and Stderr get what the program writes, in order, from one goroutine. nil
@@ -86,6 +86,9 @@ func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...
 	switch {
 	case module == nil || module.pool != p:
 		c.err = errors.New("worker: Command: the module was not compiled by this pool")
+	case module.glue != "":
+	case module.goJS():
+		c.err = errors.New("worker: Command: the module is a program of GOOS=js; compile it by CompileGo, or build it with GOOS=wasip1")
 	case !module.wasi:
 		c.err = errors.New("worker: Command: the module is no WASI command; use Call for its functions")
 	default:
@@ -152,27 +155,31 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// StdinPipe returns a pipe to the program's standard input. Close it when there is no more.
+// StdinPipe returns a pipe to the program's standard input, which holds 256 KiB. Close it
+// when there is no more.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	if c.Stdin != nil || c.started {
 		return nil, errors.New("worker: Stdin already set, or the command has been started")
 	}
-	r, w := io.Pipe()
+	p := newPipe()
+	r := &pipeReader{p}
 	c.Stdin = r
 	c.closers = append(c.closers, r)
-	return w, nil
+	return &pipeWriter{p}, nil
 }
 
-// StdoutPipe returns a pipe from the program's standard output. It ends with the program;
-// read it to its end, or close it, for Wait returns when everything has been taken.
+// StdoutPipe returns a pipe from the program's standard output, which holds 256 KiB. It ends
+// with the program; read it to its end, or close it, for Wait returns when everything has
+// been taken.
 func (c *Cmd) StdoutPipe() (io.ReadCloser, error) {
 	if c.Stdout != nil || c.started {
 		return nil, errors.New("worker: Stdout already set, or the command has been started")
 	}
-	r, w := io.Pipe()
+	p := newPipe()
+	w := &pipeWriter{p}
 	c.Stdout = w
 	c.closers = append(c.closers, w)
-	return &pipeEnd{r}, nil
+	return &pipeEnd{&pipeReader{p}}, nil
 }
 
 // StderrPipe is StdoutPipe for standard error.
@@ -180,15 +187,16 @@ func (c *Cmd) StderrPipe() (io.ReadCloser, error) {
 	if c.Stderr != nil || c.started {
 		return nil, errors.New("worker: Stderr already set, or the command has been started")
 	}
-	r, w := io.Pipe()
+	p := newPipe()
+	w := &pipeWriter{p}
 	c.Stderr = w
 	c.closers = append(c.closers, w)
-	return &pipeEnd{r}, nil
+	return &pipeEnd{&pipeReader{p}}, nil
 }
 
 // pipeEnd is what a command may have as its Stdin: it is closed with that command, which
 // tells the one before it that nobody reads any more.
-type pipeEnd struct{ *io.PipeReader }
+type pipeEnd struct{ *pipeReader }
 
 // Start starts the command. It returns when the command is under way or waits for a
 // worker; its limits count from when it has one.

@@ -32,6 +32,8 @@
 // written back when it has ended by itself, file by file, if all of these files are still
 // what they were; a program that was killed or that crashed has changed nothing.
 //
+// Programs of GOOS=js run in trusted pools ([Pool.CompileGo]).
+//
 // Without Promise Integration standard input has to be complete before the program
 // starts, so the stages of a pipeline run one after the other; [Pool.Features] says so.
 package worker

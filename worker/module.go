@@ -19,6 +19,7 @@ type Module struct {
 	pool *Pool
 	m    *wasmbin.Module
 	wasi bool
+	glue string // of a program of GOOS=js; see CompileGo
 	size int
 
 	mu       sync.Mutex
@@ -50,6 +51,10 @@ func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.compile(ctx, m)
+}
+
+func (p *Pool) compile(ctx context.Context, m *Module) (*Module, error) {
 	m.pool = p
 	v, err := m.variant(p.opts.Limits.caps())
 	if err != nil {

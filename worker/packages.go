@@ -143,6 +143,16 @@ func (p *Packages) List(ctx context.Context) (list []*Package, err error) {
 	return list, errors.Join(bad...)
 }
 
+// Names are those of what is installed, sorted, without a look at whether it can be used.
+func (p *Packages) Names(ctx context.Context) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	keys, err := p.store.Keys(ctx)
+	keys = slices.DeleteFunc(keys, func(k string) bool { return !packageName.MatchString(k) || p.reserved(k) })
+	slices.Sort(keys)
+	return keys, err
+}
+
 // Remove forgets a package.
 func (p *Packages) Remove(ctx context.Context, name string) error {
 	p.mu.Lock()
@@ -246,19 +256,29 @@ func (pkg *Package) Command(ctx context.Context, pool *Pool, module *Module, par
 	if err != nil {
 		return nil, err
 	}
-	cmd := pool.Command(ctx, module, pkg.Name, args...)
-	cmd.Owner = "package:" + pkg.Name
-	cmd.FS = pkg.mount(folder)
-	cmd.Limits = Limits{Time: pkg.Execution.Timeout, Memory: pkg.Execution.MemoryLimit}
+	cmd := pkg.command(ctx, pool, module, args, folder)
 	if stdin != "" {
 		cmd.Stdin = strings.NewReader(stdin)
 	}
 	return cmd, nil
 }
 
+func switchedOff(name string) error {
+	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the person has switched the tool off")
+}
+
+// command has what is granted, and the manifest's limits.
+func (pkg *Package) command(ctx context.Context, pool *Pool, module *Module, args []string, folder fs.FS) *Cmd {
+	cmd := pool.Command(ctx, module, pkg.Name, args...)
+	cmd.Owner = "package:" + pkg.Name
+	cmd.FS = pkg.mount(folder)
+	cmd.Limits = Limits{Time: pkg.Execution.Timeout, Memory: pkg.Execution.MemoryLimit}
+	return cmd
+}
+
 func (pkg *Package) prepare(params any) ([]string, string, error) {
 	if pkg.Granted.Decision == PackageNever {
-		return nil, "", protocol.Errorf(protocol.ErrCapabilityDenied, "run", pkg.Name, "the person has switched the tool off")
+		return nil, "", switchedOff(pkg.Name)
 	}
 	return pkg.Args(params)
 }

@@ -36,9 +36,9 @@ func TestPipeline(t *testing.T) {
 		first := p.Command(testContext(t), m, "probe", "cat")
 		first.Stdin = strings.NewReader(text)
 		second := p.Command(testContext(t), m, "probe", "upper")
-		second.Stdin = pipe(t, first)
+		second.Stdin = piped(t, first)
 		third := p.Command(testContext(t), m, "probe", "cat")
-		third.Stdin = pipe(t, second)
+		third.Stdin = piped(t, second)
 		var out bytes.Buffer
 		third.Stdout = &out
 		for _, c := range []*Cmd{first, second, third} {
@@ -55,7 +55,7 @@ func TestPipeline(t *testing.T) {
 	})
 }
 
-func pipe(t testing.TB, c *Cmd) io.Reader {
+func piped(t testing.TB, c *Cmd) io.Reader {
 	t.Helper()
 	r, err := c.StdoutPipe()
 	must(t, err)
@@ -73,7 +73,7 @@ func TestPipelineEndsEarly(t *testing.T) {
 		first := p.Command(testContext(t), m, "probe", "cat")
 		first.Stdin = endless
 		second := p.Command(testContext(t), m, "probe", "head", "3")
-		second.Stdin = pipe(t, first)
+		second.Stdin = piped(t, first)
 		must(t, first.Start())
 		out, err := second.Output()
 		if err != nil || string(out) != "endless\nendless\nendless\n" {
@@ -95,7 +95,7 @@ func TestBackPressure(t *testing.T) {
 	}
 	each(t, Options{Limits: Limits{Time: time.Second}}, func(t *testing.T, p *Pool) {
 		cmd := p.Command(testContext(t), probe(t, p), "probe", "flood")
-		r := pipe(t, cmd)
+		r := piped(t, cmd)
 		must(t, cmd.Start())
 		if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
 			t.Error(err)
@@ -105,6 +105,37 @@ func TestBackPressure(t *testing.T) {
 		}
 		if n := cmd.ProcessState.Stats().Output; n < 1<<20 || n > 3<<20 {
 			t.Errorf("%d bytes came, of which a thousand were read; the window is %d", n, credit)
+		}
+	})
+}
+
+// Three in a row of which nobody reads the last: what is on its way is bounded, by stage.
+func TestPipelineIsBounded(t *testing.T) {
+	if !live() {
+		t.Skip("this engine can't hold a program: Limits.Input and Limits.Output bound what it takes and gives")
+	}
+	each(t, Options{Limits: Limits{Time: 2 * time.Second}}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		endless := &counting{}
+		var in io.Reader = endless
+		var cmds []*Cmd
+		for range 3 {
+			c := p.Command(testContext(t), m, "probe", "cat")
+			c.Stdin = in
+			in = piped(t, c)
+			cmds = append(cmds, c)
+		}
+		for _, c := range cmds {
+			must(t, c.Start())
+		}
+		for _, c := range cmds {
+			_ = c.Wait()
+		}
+		// A stage holds its input, its output's window, and the pipe behind it; each may be
+		// passed by a piece.
+		const stage = feedSize + feedSize/2 + credit + pipeSize + 4*feedSize
+		if endless.n > 3*stage || endless.n < 2*credit {
+			t.Errorf("%d bytes were read, want %d to %d", endless.n, 2*credit, 3*stage)
 		}
 	})
 }

@@ -197,6 +197,9 @@ func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 	if !known[v.id] {
 		known[v.id] = true
 		m := map[string]any{"op": "module", "id": v.id, "code": v.impl.code}
+		if v.module.glue != "" {
+			m["glue"] = frame.GoGlue(v.module.glue)
+		}
 		if v.impl.ahead != nil {
 			m["ahead"] = v.impl.ahead
 		}

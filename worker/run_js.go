@@ -37,6 +37,7 @@ type job struct {
 	whole  bool // stdin is all there is
 	config string
 	how    string          // mode
+	live   bool            // the program can wait: for input, for room, for files
 	ctx    context.Context // ends with the run
 	cancel context.CancelFunc
 	out    *jsx.Queue[output]
@@ -87,6 +88,7 @@ func (im *poolImpl) begin(c *Cmd) error {
 	}
 	j := &job{im: im, c: c, v: v, limits: l, files: f, out: jsx.Unbounded[output](), want: make(chan struct{}, 1), ended: make(chan struct{}),
 		scope: jsx.NewScope(jsx.ScopeOptions{}), queued: time.Now(), counted: true}
+	j.live = im.live || c.module.glue != "" // what Go calls is told later, in every engine
 	j.ctx, j.cancel = context.WithCancel(c.ctx)
 	c.proc = &process{done: make(chan struct{})}
 	c.Process = &Process{Pid: int(im.pids.Add(1)), kill: func() { im.Do(func() { j.abort(errors.New("killed")) }) }}
@@ -97,7 +99,7 @@ func (im *poolImpl) begin(c *Cmd) error {
 // linked reports whether somebody provides all that the module imports.
 func (c *Cmd) linked() error {
 	for _, i := range c.module.m.Imports {
-		if i.Module == wasmbin.WASI || i.Kind != wasmbin.Func {
+		if i.Module == wasmbin.WASI || c.module.glue != "" || i.Kind != wasmbin.Func {
 			continue
 		}
 		if c.call == nil || c.call.funcs[i.Module+"."+i.Name] == nil {
@@ -172,8 +174,7 @@ func (j *job) result(state *ProcessState, writing error) error {
 
 // prepare reads the files and, where it has to be, the input.
 func (j *job) prepare() (err error) {
-	im := j.im
-	if j.tree, err = j.files.pack(j.ctx, j.c.Files, im.live); err != nil {
+	if j.tree, err = j.files.pack(j.ctx, j.c.Files, j.live); err != nil {
 		return err
 	}
 	for _, m := range j.files.mounts {
@@ -184,36 +185,6 @@ func (j *job) prepare() (err error) {
 	}
 	j.config, err = j.encode()
 	return err
-}
-
-// input decides how much of the input goes along with the start.
-func (j *job) input() (err error) {
-	in := j.c.Stdin
-	if in == nil {
-		j.whole = true
-		return nil
-	}
-	if r, ok := in.(interface{ Len() int }); ok && r.Len() <= wholeSize || !j.im.live {
-		j.whole = true
-		j.stdin, err = io.ReadAll(io.LimitReader(ctxReader{j.ctx, in}, j.limits.Input+1))
-		if err == nil && int64(len(j.stdin)) > j.limits.Input {
-			err = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "standard input has more than %d bytes, and this browser needs all of it before the start", j.limits.Input)
-		}
-	}
-	return err
-}
-
-// ctxReader ends with its context, between reads.
-type ctxReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (r ctxReader) Read(b []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.r.Read(b)
 }
 
 // encode writes what the worker has to know.
@@ -228,6 +199,9 @@ func (j *job) encode() (string, error) {
 		"args": c.Args, "env": env, "resolution": int64(j.im.pool.opts.ClockResolution), "wholeInput": j.whole,
 		"mode":   j.how,
 		"limits": map[string]any{"files": l.Files, "read": l.Read, "write": l.Write, "output": l.Output, "credit": credit},
+	}
+	if c.module.glue != "" {
+		m["go"], m["dir"] = true, c.Dir
 	}
 	if !c.Now.IsZero() {
 		m["time"] = fmt.Sprint(c.Now.UnixNano())
@@ -265,6 +239,9 @@ func (v *variant) given(m *Module, to map[string]any) {
 // input. One that waits for nothing runs faster. Output has to wait for room only if it does
 // not end in memory anyway.
 func (j *job) mode() string {
+	if j.c.module.glue != "" {
+		return ""
+	}
 	mode := ""
 	if j.stats.Lazy {
 		mode += "l"
@@ -326,9 +303,13 @@ func (j *job) dequeue() {
 
 func (j *job) post(s *frame.Slot) error {
 	l := j.limits
-	start := map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
+	// One crossing, for it holds nothing but text and numbers; then one for each buffer.
+	start, err := jsx.ToJS(map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
 		"time": l.Time.Milliseconds(), "output": float64(l.Output), "message": float64(l.Snapshot + l.Write + 1<<20), "asks": maxAsks,
-	}}
+	}})
+	if err != nil {
+		return err
+	}
 	var transfer []jsx.Value
 	for name, b := range map[string][]byte{"tree": j.tree, "stdin": j.stdin} {
 		if b == nil {
@@ -342,7 +323,9 @@ func (j *job) post(s *frame.Slot) error {
 		if err != nil {
 			return err
 		}
-		start[name] = v
+		if err := jsx.Set(start, name, v); err != nil {
+			return err
+		}
 		transfer = append(transfer, buffer)
 	}
 	j.im.teach(s, j.v)

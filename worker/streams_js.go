@@ -105,7 +105,7 @@ func (j *job) drain() (failed error) {
 				j.im.Do(func() { j.abort(failed) })
 			}
 		}
-		if j.im.live {
+		if j.live {
 			n := len(o.b)
 			j.im.Do(func() { j.tell(map[string]any{"op": "ack", "n": n}) })
 		}

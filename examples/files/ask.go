@@ -17,6 +17,7 @@ import (
 type prompts struct {
 	mu     sync.Mutex // held while one is shown
 	answer chan protocol.Answer
+	of     string // the session that asks
 }
 
 // listen makes the answers work, by mouse and by key.
@@ -52,7 +53,12 @@ func (p *prompts) give(a protocol.Answer) {
 	}
 }
 
-func (p *prompts) dismiss() { p.give(protocol.AnswerReject) }
+// dismiss answers what a session asks.
+func (p *prompts) dismiss(session string) {
+	if p.of == session {
+		p.give(protocol.AnswerReject)
+	}
+}
 
 // Ask shows what calls would do, and waits for the person.
 func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
@@ -60,11 +66,15 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fill(q)
+	p.of = q.Requests[0].Session
+	a.whose(p.of)
 	hide("ask", false)
 	before := document().Get("activeElement")
 	element("ask").Call("focus")
 	status("The assistant asks: " + element("ask-title").Get("textContent").String())
+	a.notify("The assistant asks", element("ask-title").Get("textContent").String())
 	defer func() {
+		p.of = ""
 		hide("ask", true)
 		if !before.IsNull() {
 			before.Call("focus")
@@ -130,19 +140,37 @@ func fill(q sandbox.Prompt) {
 	element("why").Set("value", "")
 }
 
+// whose says which conversation asks, if it is not the one in view.
+func (a *app) whose(session string) {
+	text := ""
+	if a.cur == nil || a.cur.session.ID() != session {
+		for _, r := range a.records {
+			if r.ID == session {
+				text = "In the conversation “" + titleOf(r) + "”"
+			}
+		}
+	}
+	element("ask-whose").Set("textContent", text)
+	hide("ask-whose", text == "")
+}
+
 // question puts the model's own questions to the person.
 func (a *app) question(ctx context.Context, list []sandbox.Question) ([][]string, error) {
 	var out [][]string
 	for _, q := range list {
-		text := q.Question
+		options := create("div", "")
+		options.Set("className", "options")
 		for _, o := range q.Options {
-			text += "\n- " + o.Label
+			option(options, "answer", o.Label, o.Label, "")
 		}
-		answer := js.Global().Call("prompt", text)
-		if answer.IsNull() {
+		answer, text := ask(asking{title: "The assistant asks", text: q.Question, label: "Your answer", body: []js.Value{options}, answers: []string{"No answer", "Answer"}})
+		if text == "" {
+			text = chosenOf(options)
+		}
+		if answer != "Answer" || text == "" {
 			return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "question", "", "the person did not answer")
 		}
-		out = append(out, []string{answer.String()})
+		out = append(out, []string{text})
 	}
 	return out, nil
 }

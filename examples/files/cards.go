@@ -4,6 +4,8 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"syscall/js"
 	"time"
@@ -17,26 +19,59 @@ type card struct {
 	head  js.Value
 	note  js.Value
 	body  js.Value
+	kill  js.Value
+	live  js.Value // what it says while it runs
+	lines int
 	model string
 	began time.Time
 }
 
 // card is the card of a call, made when it is first heard of.
-func (a *app) card(id, name string) *card {
-	if c := a.talk.cards[id]; c != nil {
+func (t *talk) card(id, name string) *card {
+	if c := t.cards[id]; c != nil {
 		return c
 	}
-	c := &card{name: name, item: create("li", ""), head: create("b", name), note: create("span", ""), body: create("div", ""), began: time.Now()}
-	fold, summary := create("details", ""), create("summary", "")
+	c := &card{name: name, item: create("li", ""), head: create("b", name), note: create("span", ""), body: create("div", ""), live: create("pre", ""), began: time.Now()}
+	fold, summary, bar := create("details", ""), create("summary", ""), create("div", "")
 	summary.Call("append", c.head, " ", c.note)
 	fold.Call("append", summary, c.body)
-	c.item.Call("append", fold)
+	bar.Set("className", "live")
+	c.live.Set("hidden", true)
+	c.live.Set("tabIndex", 0)
+	c.live.Call("setAttribute", "aria-label", "What it says so far")
+	c.kill = button(bar, "End this", "stop small", func() { t.session.StopCall(id, "the person ended this call") })
+	c.kill.Set("hidden", true)
+	bar.Call("append", c.live)
+	time.AfterFunc(700*time.Millisecond, func() { // most calls are over before one could want to end them
+		if c.note.Get("textContent").String() == "" {
+			c.kill.Set("hidden", false)
+		}
+	})
+	c.item.Call("append", fold, bar)
 	c.item.Set("className", "running")
-	a.talk.cards[id] = c
-	hide("quiet", true)
-	element("cards").Call("append", c.item)
-	c.item.Call("scrollIntoView", map[string]any{"block": "nearest"})
+	t.cards[id] = c
+	t.items = append(t.items, c.item)
+	if t.app.cur == t {
+		hide("quiet", true)
+		element("cards").Call("append", c.item)
+		c.item.Call("scrollIntoView", map[string]any{"block": "nearest"})
+	}
 	return c
+}
+
+// progress shows a line that the call says while it runs, and how long it has.
+func (c *card) progress(text string) {
+	if c.item.Get("className").String() != "running" {
+		return
+	}
+	if c.lines++; c.lines > 100 { // of a flood the last lines are enough
+		c.live.Get("firstChild").Call("remove")
+	}
+	c.live.Set("hidden", false)
+	c.kill.Set("hidden", false)
+	c.live.Call("append", cut(text, 300)+"\n")
+	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
+	c.state(time.Since(c.began).Round(100 * time.Millisecond).String())
 }
 
 func (c *card) state(text string) { c.note.Set("textContent", text) }
@@ -73,6 +108,7 @@ func (c *card) end(bad, denied bool, why string, output any) {
 		class, note = "failed", "the code failed"
 	}
 	c.item.Set("className", class)
+	c.kill.Get("parentNode").Call("remove")
 	c.state(note)
 	if why != "" {
 		c.part("Why", why)
@@ -98,8 +134,7 @@ func (c *card) part(title string, v any) {
 		}
 	}
 	if !ok {
-		b, _ := json.MarshalIndent(v, "", "  ")
-		text = string(b)
+		text = plain(v, "")
 	}
 	if len(text) > 20_000 {
 		text = strings.ToValidUTF8(text[:20_000], "") + "\n… cut here"
@@ -108,4 +143,41 @@ func (c *card) part(title string, v any) {
 	box.Set("tabIndex", 0)
 	box.Call("setAttribute", "aria-label", title)
 	c.body.Call("append", create("h3", title), box)
+}
+
+// plain writes a value for a person: names and what they are, a line each.
+func plain(v any, indent string) string {
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		v = strings.TrimRight(v, "\n")
+		if strings.Contains(v, "\n") && indent != "" {
+			return "\n" + indent + strings.ReplaceAll(v, "\n", "\n"+indent)
+		}
+		return v
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		var b strings.Builder
+		for _, e := range v {
+			b.WriteString("\n" + indent + "• " + strings.TrimLeft(plain(e, indent+"  "), "\n "))
+		}
+		if len(v) == 0 {
+			return "none"
+		}
+		return strings.TrimPrefix(b.String(), "\n")
+	case map[string]any:
+		var b strings.Builder
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			text := plain(v[key], indent+"  ")
+			if list, ok := v[key].([]any); ok && len(list) > 0 {
+				text = "\n" + text
+			}
+			b.WriteString("\n" + indent + strings.ReplaceAll(key, "_", " ") + ": " + text)
+		}
+		return strings.TrimPrefix(b.String(), "\n")
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"syscall/js"
@@ -87,9 +88,9 @@ func showDiff(box js.Value, diff string) {
 	box.Set("hidden", diff == "")
 }
 
-// tabs makes the tab list work by mouse and keyboard.
-func tabs() {
-	list := each(document().Call("querySelectorAll", "[role=tab]"))
+// tabs makes a tab list work by mouse and keyboard.
+func tabs(selector string) {
+	list := each(document().Call("querySelectorAll", selector))
 	choose := func(i int, focus bool) {
 		for k, tab := range list {
 			tab.Call("setAttribute", "aria-selected", fmt.Sprint(k == i))
@@ -113,6 +114,13 @@ func tabs() {
 	}
 }
 
+// away is text for those who listen.
+func away(text string) js.Value {
+	el := create("span", text)
+	el.Set("className", "away")
+	return el
+}
+
 func size(n int64) string {
 	switch {
 	case n < 1000:
@@ -123,4 +131,31 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// await waits for a promise.
+func await(ctx context.Context, promise js.Value) (js.Value, error) {
+	type settled struct {
+		v   js.Value
+		err error
+	}
+	done := make(chan settled, 1)
+	var well, badly js.Func
+	settle := func(s settled) {
+		well.Release()
+		badly.Release()
+		done <- s
+	}
+	well = js.FuncOf(func(_ js.Value, args []js.Value) any { settle(settled{v: args[0]}); return nil })
+	badly = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		settle(settled{err: js.Error{Value: args[0]}})
+		return nil
+	})
+	promise.Call("then", well, badly)
+	select {
+	case s := <-done:
+		return s.v, s.err
+	case <-ctx.Done():
+		return js.Value{}, context.Cause(ctx)
+	}
 }

@@ -5,11 +5,16 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
+	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // kept is what the browser keeps of the settings. boot.js reads theme and origin.
@@ -20,6 +25,11 @@ type kept struct {
 	URL      string `json:"url,omitempty"`
 	Key      string `json:"key,omitempty"`
 	Origin   string `json:"origin,omitempty"` // where the provider is
+
+	Notify bool            `json:"notify,omitempty"`
+	Voice  bool            `json:"voice,omitempty"`  // the person was told where the sound goes
+	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy
+	Skills []string        `json:"skills,omitempty"` // that were accepted, by content
 }
 
 const storage = "bailey-files"
@@ -64,6 +74,7 @@ func (a *app) settings() {
 	fill := func() {
 		p := providers[value("provider")]
 		hide("remote", p.make == nil)
+		hide("needs", true)
 		k := a.kept
 		if k.Provider != value("provider") {
 			k.Model, k.URL, k.Key = p.model, p.url, ""
@@ -88,7 +99,8 @@ func (a *app) settings() {
 	on(element("settings-form"), "submit", func(js.Value) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		k := kept{Theme: a.kept.Theme}
+		k := a.kept
+		k.Provider, k.Model, k.URL, k.Key, k.Origin = "", "", "", "", ""
 		if id := value("provider"); providers[id].make != nil {
 			u, err := url.Parse(value("url"))
 			if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
@@ -97,13 +109,21 @@ func (a *app) settings() {
 			}
 			k.Provider, k.Model, k.URL, k.Key, k.Origin = id, value("model"), value("url"), value("key"), u.Scheme+"://"+u.Host
 		}
+		if k.Provider == "local" {
+			if host, err := url.Parse(k.URL); err == nil && !a.reaches(host) {
+				return // which said so
+			}
+		}
 		reload := k.Origin != a.kept.Origin
 		a.kept = k
 		k.save()
 		name()
 		if reload { // a page's policy can be narrowed, not widened
-			status("Loading the page again, for its policy must name the provider. The conversation is kept.")
-			js.Global().Get("location").Call("reload")
+			if answer, _ := ask(asking{title: "Load the page again?", text: "Its policy must name the provider, and a page's policy can be narrowed, not widened. The conversations are kept; what is at work is stopped.", answers: []string{"Later", "Load again"}}); answer == "Load again" {
+				js.Global().Get("location").Call("reload")
+			} else {
+				status("Kept. Load the page again before the next message.")
+			}
 			return
 		}
 		status("Kept")
@@ -126,4 +146,41 @@ func (a *app) settings() {
 		a.kept.save()
 		return nil
 	})
+}
+
+// reaches reports whether the headers that this page came with name a server; if not it says
+// which line they need.
+func (a *app) reaches(u *url.URL) bool {
+	response, err := await(a.ctx, js.Global().Call("fetch", js.Global().Get("location").Get("pathname"), map[string]any{"cache": "no-store"}))
+	if err != nil {
+		return true // the request itself will tell
+	}
+	text := response.Get("headers").Call("get", "content-security-policy")
+	if text.IsNull() {
+		return true
+	}
+	list, limited := []string{}, false
+	if csp, err := headers.ParseCSP(text.String()); err == nil {
+		list, limited = csp.Effective("connect-src")
+	}
+	if !limited || slices.Contains(list, u.Scheme+"://"+u.Host) || u.Host == js.Global().Get("location").Get("host").String() {
+		return true
+	}
+	hosts := []string{}
+	for _, s := range list {
+		if host, ok := strings.CutPrefix(s, "https://"); ok {
+			hosts = append(hosts, strconv.Quote(host))
+		}
+	}
+	line := fmt.Sprintf(`{"connect": [%s]}`, strings.Join(append(hosts, strconv.Quote(u.Host)), ", "))
+	element("needs-line").Set("textContent", line)
+	element("needs-text").Set("textContent", "This page's server does not let it reach "+u.Host+". Its headers.json needs this line; serve the page again then, and press Use it once more.")
+	if headers.CheckHost(u.Host) != nil {
+		element("needs-text").Set("textContent", "A page's policy can't name "+u.Host+": use localhost or 127.0.0.1 and a port.")
+		element("needs-line").Set("textContent", "")
+	}
+	hide("needs", false)
+	element("needs").Call("focus")
+	failed(errors.New("nothing was changed: the page's headers do not name " + u.Host))
+	return false
 }

@@ -7,67 +7,127 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/command"
 	"github.com/bailey-go/bailey/worker"
 )
 
-// tools gives the commands of tools/tools.json, which make wasitools builds: each program
-// is fetched when one of its commands is first run. nil: there are none.
-func (a *app) tools() (sandbox.CommandRunner, error) {
-	text, err := fetch(a.ctx, "tools/tools.json")
-	if err != nil {
-		return nil, err
+// toolbox is the commands that there are: those of tools/tools.json, which make wasitools
+// builds, each fetched when it is first run, and those that the person installed.
+type toolbox struct {
+	packages *worker.Packages
+	run      *command.Runner
+	bundles  []bundle
+	names    []string // of the built ones
+}
+
+// bundle is a program of several tools, as tools.json has it.
+type bundle struct {
+	Name, File, SHA256 string
+	Size               int64
+	Tools              []struct{ Name, Description, Licence, Version string }
+}
+
+var _ sandbox.CommandAsker = (*toolbox)(nil)
+
+func newToolbox(ctx context.Context) (*toolbox, error) {
+	text, err := fetch(ctx, "tools/tools.json")
+	if err != nil { // the page works without them too
+		failed(err)
+		text = []byte("{}")
 	}
-	var file struct {
-		Binaries []struct {
-			File, SHA256 string
-			Tools        []struct{ Name string }
-		}
-	}
+	var file struct{ Binaries []bundle }
 	if err := json.Unmarshal(text, &file); err != nil {
 		return nil, fmt.Errorf("tools.json: %w", err)
 	}
+	b := &toolbox{bundles: file.Binaries}
 	commands, sums := map[string]string{}, map[string]string{}
-	for _, b := range file.Binaries {
-		sums[b.File] = b.SHA256
-		for _, t := range b.Tools {
-			commands[t.Name] = b.File
+	for _, x := range file.Binaries {
+		sums[x.File] = x.SHA256
+		for _, t := range x.Tools {
+			commands[t.Name] = x.File
+			b.names = append(b.names, t.Name)
 		}
 	}
-	if len(commands) == 0 {
-		return nil, nil
-	}
-	pool, err := worker.NewPool(a.ctx, worker.Options{})
+	pool, err := worker.NewPool(ctx, worker.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return command.New(pool, command.Options{Commands: commands, Fetch: func(ctx context.Context, file string) ([]byte, error) {
-		status("Fetching " + file)
+	store := worker.MemoryStore()
+	folder, err := fsaccess.OPFS(ctx, "tool-packages")
+	if err == nil {
+		store = worker.FolderStore(folder, ".")
+	} else if !errors.Is(err, errors.ErrUnsupported) {
+		return nil, err
+	}
+	b.packages = worker.NewPackages(store, worker.PackagesOptions{Reserved: b.names})
+	b.run, err = command.New(pool, command.Options{Commands: commands, Packages: b.packages, Fetch: func(ctx context.Context, file string) ([]byte, error) {
+		sandbox.Tell(ctx, "fetching "+file)
 		wasm, err := fetch(ctx, "tools/"+file)
 		if err != nil {
 			return nil, err
 		}
 		if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != sums[file] {
-			return nil, fmt.Errorf("%s is not what tools.json says", file)
+			return nil, fmt.Errorf("%s is not what tools.json says; load the page again", file)
 		}
 		return wasm, nil
 	}})
+	return b, err
+}
+
+// Commands is part of [sandbox.CommandRunner].
+func (b *toolbox) Commands() []string { return b.run.Commands() }
+
+// RunCommand runs a tool, and tells what it says as it says it.
+func (b *toolbox) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
+	sandbox.Tell(ctx, "runs "+c.Name)
+	c.Stdout, c.Stderr = told{ctx, c.Stdout}, told{ctx, c.Stderr}
+	return b.run.RunCommand(ctx, c)
+}
+
+// AskCommand is part of [sandbox.CommandAsker]: about packages the person is asked.
+func (b *toolbox) AskCommand(ctx context.Context, name string) (reason, key string, err error) {
+	return b.run.AskCommand(ctx, name)
+}
+
+// told is a stream whose lines are told too.
+type told struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (t told) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p[:min(len(p), 2000)])) {
+		sandbox.Tell(t.ctx, strings.TrimRight(line, "\n"))
+	}
+	if t.w == nil {
+		return len(p), nil
+	}
+	return t.w.Write(p)
 }
 
 // fetch gets a file of this page's own.
 func fetch(ctx context.Context, path string) ([]byte, error) {
 	response, err := await(ctx, js.Global().Call("fetch", path))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s can't be fetched: there is no network, and no copy of it here", path)
 	}
 	if !response.Get("ok").Bool() {
-		return nil, fmt.Errorf("%s: %d", path, response.Get("status").Int())
+		return nil, fmt.Errorf("%s: the server answered %d", path, response.Get("status").Int())
 	}
-	buffer, err := await(ctx, response.Call("arrayBuffer"))
+	return bytesOf(ctx, response)
+}
+
+// bytesOf reads a response or a file.
+func bytesOf(ctx context.Context, from js.Value) ([]byte, error) {
+	buffer, err := await(ctx, from.Call("arrayBuffer"))
 	if err != nil {
 		return nil, err
 	}
@@ -75,30 +135,4 @@ func fetch(ctx context.Context, path string) ([]byte, error) {
 	out := make([]byte, bytes.Length())
 	js.CopyBytesToGo(out, bytes)
 	return out, nil
-}
-
-func await(ctx context.Context, promise js.Value) (js.Value, error) {
-	type settled struct {
-		v   js.Value
-		err error
-	}
-	done := make(chan settled, 1)
-	var well, badly js.Func
-	settle := func(s settled) {
-		well.Release()
-		badly.Release()
-		done <- s
-	}
-	well = js.FuncOf(func(_ js.Value, args []js.Value) any { settle(settled{v: args[0]}); return nil })
-	badly = js.FuncOf(func(_ js.Value, args []js.Value) any {
-		settle(settled{err: js.Error{Value: args[0]}})
-		return nil
-	})
-	promise.Call("then", well, badly)
-	select {
-	case s := <-done:
-		return s.v, s.err
-	case <-ctx.Done():
-		return js.Value{}, context.Cause(ctx)
-	}
 }

@@ -234,6 +234,27 @@ func (t *tree) key(e js.Value) bool {
 	return true
 }
 
+// selected is the row that is selected, if there is one.
+func (t *tree) selected() (node, bool) {
+	if t.at >= len(t.rows) {
+		return node{}, false
+	}
+	return t.rows[t.at], true
+}
+
+// reveal unfolds what a path is in, and selects it.
+func (t *tree) reveal(name string) {
+	t.app.mu.Lock()
+	defer t.app.mu.Unlock()
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		t.open[dir] = true
+	}
+	t.picked = name
+	if !failed(t.load()) && len(t.rows) > 0 {
+		t.move(t.at)
+	}
+}
+
 func (t *tree) move(to int) {
 	t.at = min(max(0, to), len(t.rows)-1)
 	t.picked = t.rows[t.at].Path

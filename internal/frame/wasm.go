@@ -23,6 +23,8 @@ var (
 	wasiFilesText string
 	//go:embed wasmrun.js
 	wasmRunText string
+	//go:embed wasmgo.js
+	wasmGoText string
 )
 
 // What the broker of a WebAssembly program says: a string, or bytes that begin with one of
@@ -58,6 +60,10 @@ const (
 	WasmWrite  // bytes
 	WasmRename // string: the new path
 )
+
+// GoGlue is what the worker of a program of GOOS=js begins with: the wasm_exec.js of its Go,
+// and behind it what that looks for in Node.js.
+func GoGlue(wasmExec string) string { return wasmExec + "\n;" + wasmGoText + "\n;" }
 
 var wasmBrokerProgram = sync.OnceValue(func() string {
 	return "(()=>{'use strict';" + jsx.PackedJS + wasmBrokerText + "baileyWasmBroker(self)})()"

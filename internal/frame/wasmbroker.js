@@ -11,13 +11,17 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
   /** Compiled, or being compiled; ahead is how an instance may be made before it is asked
-   * for, if it may. @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any}>} */
+   * for, if it may; glue is a script that the module's worker begins with.
+   * @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any, glue?: string}>} */
   const modules = new Map();
   /** @type {any} */
   let spare;
   let last = 0;
-  const spawn = () => {
-    const url = URL.createObjectURL(runtime), worker = /** @type {any} */ (new Worker(trust(url)));
+  /** What is done in a turn of its own. @type {(() => void)[]} */
+  const soon = [], turn = new MessageChannel();
+  turn.port1.onmessage = () => soon.shift()?.();
+  const spawn = (/** @type {string} */ glue = '') => {
+    const url = URL.createObjectURL(glue ? new Blob([glue, runtime], { type: 'text/javascript' }) : runtime), worker = /** @type {any} */ (new Worker(trust(url)));
     worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
     // Until it runs something, only its own script can fail there.
     worker.onerror = (/** @type {ErrorEvent} */ e) => {
@@ -34,7 +38,11 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     const module = modules.get(last), id = last, worker = spare;
     if (module?.ahead && !worker.ahead) {
       worker.ahead = id;
-      module.compiled.then((m) => worker === spare && worker.postMessage({ id, module: m, ahead: module.ahead }), () => {});
+      module.compiled.then((m) => {
+        if (worker !== spare) return;
+        worker.knows = id;
+        worker.postMessage({ id, module: m, ahead: module.ahead });
+      }, () => {});
     }
   };
 
@@ -46,6 +54,8 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     let worker, timer = 0;
     /** @type {Uint8Array[]} */
     let pieces = [];
+    /** The head of the last of them, whose bytes go on while the descriptor is the same. @type {DataView | undefined} */
+    let piece;
     /** A message to the host: what it is, whose, what. @param {number} op @param {Uint8Array[]} parts */
     const tell = (op, parts) => {
       const n = parts.reduce((n, b) => n + b.length, 5), m = new Uint8Array(n);
@@ -63,12 +73,16 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       timer = 0;
       if (pieces.length) tell(2, pieces);
       pieces = [];
+      piece = undefined;
       gathered = 0;
     };
-    const drop = () => {
+    const end = () => {
       over = true;
       clearTimeout(deadline);
       clearTimeout(timer);
+    };
+    const drop = () => {
+      end();
       worker?.done();
     };
     const stop = (/** @type {string} */ code, /** @type {string} */ message) => {
@@ -85,11 +99,15 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     };
     /** @type {any} */
     let deadline = 0;
-    const head = (/** @type {number} */ fd, /** @type {number} */ n) => {
-      const h = new Uint8Array(5);
-      h[0] = fd;
-      new DataView(h.buffer).setUint32(1, n, true);
-      return h;
+    const gather = (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
+      if (piece?.getUint8(0) !== fd) {
+        const head = new Uint8Array(5);
+        piece = new DataView(head.buffer);
+        piece.setUint8(0, fd);
+        pieces.push(head);
+      }
+      piece.setUint32(1, piece.getUint32(1, true) + b.length, true);
+      pieces.push(b);
     };
     const heard = (/** @type {MessageEvent} */ e) => {
       if (over) return;
@@ -99,8 +117,8 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       if (op === 2) {
         if ((m[1] !== 1 && m[1] !== 2) || m.length < 3) return stop('SECURITY_VIOLATION', 'output that is none');
         if ((output += m.length - 2) > limits.output) return stop('OUTPUT_TOO_LARGE', 'more than ' + limits.output + ' bytes of output');
-        pieces.push(head(m[1], m.length - 2), m.subarray(2));
-        if ((gathered += m.length + 3) >= FULL) flush();
+        gather(m[1], m.subarray(2));
+        if ((gathered += m.length - 2) >= FULL) flush();
         else timer ||= setTimeout(flush, GATHER);
         return;
       }
@@ -109,9 +127,14 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       flush();
       tell(op, [m.subarray(1)]);
       if (op === 4 || op === 5) {
-        drop();
-        port.postMessage('idle');
-        stock();
+        end();
+        // To end a worker, and to make one, takes the page's time: its answer comes first.
+        soon.push(() => {
+          worker.done();
+          port.postMessage('idle');
+          stock();
+        });
+        turn.port2.postMessage(0);
       }
     };
     const known = modules.get(start.module);
@@ -122,16 +145,19 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           if (over) return;
           last = start.module;
           if (known.ahead) known.ahead = { ...known.ahead, mode: start.mode };
-          stock();
-          worker = spare;
-          spare = undefined;
+          if (known.glue) worker = spawn(known.glue);
+          else {
+            stock();
+            worker = spare;
+            spare = undefined;
+          }
           worker.onmessage = heard;
           worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
           worker.failed = (/** @type {string} */ why) => stop('SANDBOX_ERROR', why);
           tell(1, []);
           deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + 'ms was reached');
           const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
-          worker.postMessage({ id: last, module, config, tree, stdin }, list);
+          worker.postMessage({ id: last, module: worker.knows === last ? undefined : module, config, tree, stdin }, list);
         },
         (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
       );
@@ -142,10 +168,10 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
-    /** @param {{id: number, code: any, ahead?: any}} m */
-    const learn = ({ id, code, ahead }) => {
+    /** @param {{id: number, code: any, ahead?: any, glue?: string}} m */
+    const learn = ({ id, code, ahead, glue }) => {
       const module = code instanceof WebAssembly.Module ? Promise.resolve(code) : WebAssembly.compile(code);
-      modules.set(id, { compiled: module, ahead });
+      modules.set(id, { compiled: module, ahead, glue });
       last = id;
       const told = (/** @type {string} */ why) => {
         const p = new Packer();

@@ -4,15 +4,13 @@
 // Nothing of it is used again.
 const baileyRun = (/** @type {any} */ scope) => {
   'use strict';
-  const post = scope.postMessage.bind(scope), { Memory, Table, Global } = WebAssembly;
+  const { Memory, Table, Global } = WebAssembly;
   const WA = /** @type {any} */ (WebAssembly), hasJSPI = typeof WA.Suspending === 'function' && typeof WA.promising === 'function';
   // Small pieces go out as they come, so that they are there if the program is killed;
   // a flood of them is gathered, and its last CHUNK may then be missing.
-  const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 256, WINDOW = 16;
-  const send = (/** @type {any} */ packer) => {
-    const b = packer.packed();
-    post(b, [b.buffer]);
-  };
+  const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 64, WINDOW = 16;
+  // Input is asked for when less than this is left, so that it comes while the program works.
+  const AHEAD = 128 << 10;
   const pack = (/** @type {number} */ op) => {
     const p = new Packer();
     p.u8(op);
@@ -70,12 +68,19 @@ const baileyRun = (/** @type {any} */ scope) => {
     }
     return { mode, suspends, cells, memory, instance: WebAssembly.instantiate(module, imports) };
   };
+  /** (module (func (export "_start"))) */
+  const NOTHING = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 10, 1, 6, 95, 115, 116, 97, 114, 116, 0, 0, 10, 4, 1, 2, 0, 11]);
   /** What was made before the start, of a module that nothing of has run.
-   * @type {{id: number, made: ReturnType<typeof link>} | undefined} */
+   * @type {{id: number, module: WebAssembly.Module, made: ReturnType<typeof link>} | undefined} */
   let ahead;
 
   const run = async (/** @type {any} */ start) => {
-    const config = JSON.parse(start.config), { limits } = config, suspends = hasJSPI && config.mode.includes('s');
+    const post = start.dry ? () => {} : scope.postMessage.bind(scope);
+    const config = JSON.parse(start.config), { limits } = config, suspends = config.go || (hasJSPI && config.mode.includes('s'));
+    const send = (/** @type {any} */ packer) => {
+      const b = packer.packed();
+      post(b, [b.buffer]);
+    };
     let written = 0, pieces = 0, window = 0, credit = limits.credit;
     /** @type {{fd: number, bytes: Uint8Array, n: number} | undefined} */
     let held;
@@ -95,7 +100,14 @@ const baileyRun = (/** @type {any} */ scope) => {
     // --- what the program's streams are ---------------------------------------------
     /** @type {Uint8Array | undefined} */
     let input = start.stdin;
-    let ended = !!config.wholeInput, fed = 0;
+    /** What came while some of it was left. @type {Uint8Array | undefined} */
+    let next;
+    let ended = !!config.wholeInput, fed = 0, wanted = false;
+    const want = () => {
+      if (wanted || ended) return;
+      wanted = true;
+      send(pack(3));
+    };
     /** @type {Map<number, (data: any) => void>} */
     const answers = new Map();
     let asked = 0;
@@ -146,26 +158,30 @@ const baileyRun = (/** @type {any} */ scope) => {
         const part = (input ?? BAILEY_EMPTY).subarray(0, n);
         input = input?.subarray(part.length);
         fed += part.length;
+        if (!input?.length && next) {
+          input = next;
+          next = undefined;
+        }
+        if (fed && !next && (input?.length ?? 0) < AHEAD) want();
         return part;
       },
       more: () => {
         flush();
         if (input?.length || ended) return Promise.resolve();
-        if (!arrival) {
-          arrival = later();
-          send(pack(3));
-        }
-        return /** @type {any} */ (arrival).promise;
+        want();
+        return (arrival ??= later()).promise;
       },
     };
-    scope.onmessage = (/** @type {MessageEvent} */ e) => {
+    const heard = (/** @type {MessageEvent} */ e) => {
       const m = e.data;
       if (m.op === 'ack') {
         credit += m.n;
         if (credit > 0) room?.ok(), (room = undefined);
       } else if (m.op === 'in') {
-        if (m.data.length) input = m.data;
-        else ended = true;
+        wanted = false;
+        if (!m.data.length) ended = true;
+        else if (input?.length) next = m.data;
+        else input = m.data;
         arrival?.ok();
         arrival = undefined;
       } else if (m.op === 'answer') {
@@ -173,6 +189,7 @@ const baileyRun = (/** @type {any} */ scope) => {
         answers.delete(m.id);
       }
     };
+    if (!start.dry) scope.onmessage = heard;
     /** Asks the host. @type {(kind: number, mount: number, path: string) => Promise<any>} */
     const ask = (kind, mount, path) => {
       flush();
@@ -228,21 +245,29 @@ const baileyRun = (/** @type {any} */ scope) => {
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
       }
-      const made = ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module, config, foreign, wasi.functions);
+      const ticks = async (/** @type {any} */ ex) => {
+        for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
+        if (!(ex['bailey:tick'] instanceof Table)) return;
+        // An engine that stops no loop in WebAssembly stops in here: not on entering a function,
+        // but where a built-in one looks for exceptions. A table takes functions of modules only:
+        // this one exports what it imports.
+        const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
+        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => JSON.parse('1') } }).exports)['']);
+        if (ex['bailey:start']) await call(ex['bailey:start']);
+      };
+      const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends && !config.go ? WA.promising(fn)(...a) : fn(...a));
+      if (config.go) {
+        const code = await scope.baileyGo({ config, wasi, host, module: start.module, ready: (/** @type {any} */ i) => ticks(i.exports) });
+        return await finish(code >>> 0);
+      }
+      const made = !start.dry && ahead?.id === start.id && ahead?.made.mode === config.mode ? /** @type {any} */ (ahead).made : link(start.module ?? ahead?.module, config, foreign, wasi.functions);
       for (const [name, cell] of made.cells) cell.fn = wasi.functions[name];
       memory = made.memory;
       const { exports: ex } = /** @type {any} */ (await made.instance);
       for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
       if (ex.memory instanceof Memory) memory = ex.memory;
       wasi.setMemory(memory ?? new Memory({ initial: 0, maximum: 0 }));
-      const call = (/** @type {any} */ fn, /** @type {any[]} */ ...a) => (suspends ? WA.promising(fn)(...a) : fn(...a));
-      if (ex['bailey:tick'] instanceof Table) {
-        // An engine that stops no loop in WebAssembly stops in here. A table takes functions
-        // of modules only: this one exports what it imports.
-        const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
-        ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => {} } }).exports)['']);
-        if (ex['bailey:start']) await call(ex['bailey:start']);
-      }
+      await ticks(ex);
       if (config.call === undefined) {
         await call(ex._start);
       } else {
@@ -269,10 +294,11 @@ const baileyRun = (/** @type {any} */ scope) => {
     if (e.data.ahead) {
       const { id, module } = e.data, made = link(module, e.data.ahead);
       made.instance.catch(() => {}); // told when it is to run
-      ahead = { id, made };
+      ahead = { id, module, made };
       // Engines compile a function when it is first called: now, and not when it is waited for.
-      const limits = { files: 9 }, tree = baileyTree(undefined, /** @type {any} */ (limits), async () => BAILEY_EMPTY, () => 0);
-      baileyWasiFiles(baileyWasi({ limits, args: [], env: [], resolution: 1 }, {}, tree, false));
+      // So a program that does nothing is run, and nobody is told.
+      const config = JSON.stringify({ args: [], env: [], resolution: 1, mode: '', limits: {}, wholeInput: true });
+      run({ dry: true, config, module: new WebAssembly.Module(NOTHING) });
       return;
     }
     scope.onmessage = null;
@@ -283,7 +309,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       for (let i = 0; i < 3; i++) p.f64(0);
       p.u32(0);
       p.f64(0);
-      send(p);
+      scope.postMessage(p.packed());
     });
   };
 };

@@ -9,7 +9,8 @@
 //	tools := append(sandbox.Standard(), sandbox.ToolRun(runner))
 //
 // A program sees the files of its call and nothing else; what it changed is written back
-// when it has ended by itself. It trusts Fetch to bring the right bytes: check them against
+// when it has ended by itself. Tools that the person has installed can be commands too
+// ([Options].Packages), below the names that are built in. It trusts Fetch to bring the right bytes: check them against
 // a digest there, if they come from elsewhere.
 package command
 
@@ -40,8 +41,11 @@ type Options struct {
 	Limits worker.Limits
 	// Files says how programs get their files.
 	Files worker.FileMode
-	// Env is the environment of each, as "key=value".
+	// Env is the environment of each, as "key=value". Packages get none.
 	Env []string
+	// Packages are tools that the person has installed, as commands too: only in an
+	// untrusted pool, and never in the place of a name in Commands.
+	Packages *worker.Packages
 }
 
 // Runner is a [sandbox.CommandRunner] over a pool. It is safe for several goroutines.
@@ -65,6 +69,7 @@ type engine interface {
 // program is a compiled module. close lets go of it; runs under way go on.
 type program interface {
 	run(ctx context.Context, c sandbox.Command) (int, error)
+	runPackage(ctx context.Context, pkg *worker.Package, params map[string]any, c sandbox.Command) (int, error)
 	close()
 }
 
@@ -85,8 +90,8 @@ func New(pool *worker.Pool, o Options) (*Runner, error) {
 }
 
 func newRunner(e engine, o Options) (*Runner, error) {
-	if len(o.Commands) == 0 || o.Fetch == nil {
-		return nil, errors.New("command: Options: Commands and Fetch are needed")
+	if len(o.Commands) == 0 && o.Packages == nil || len(o.Commands) > 0 && o.Fetch == nil {
+		return nil, errors.New("command: Options: Commands and Fetch are needed, or Packages")
 	}
 	for name, mod := range o.Commands {
 		if name == "" || mod == "" {
@@ -103,19 +108,39 @@ func newRunner(e engine, o Options) (*Runner, error) {
 	return &Runner{engine: e, o: o, names: slices.Sorted(maps.Keys(o.Commands)), modules: map[string]*module{}}, nil
 }
 
-// Commands are the names, sorted.
-func (r *Runner) Commands() []string { return slices.Clone(r.names) }
+// Commands are the names, sorted: those that are built in, then those that are installed.
+func (r *Runner) Commands() []string {
+	names := slices.Clone(r.names)
+	if r.o.Packages == nil {
+		return names
+	}
+	more, _ := r.o.Packages.Names(context.Background()) // a store that fails has none
+	return append(names, slices.DeleteFunc(more, r.builtIn)...)
+}
 
 // RunCommand runs a command to its end. The error is a [protocol.Error] if the program was
 // killed, broke or could not be started; an exit code that is not 0 is no error.
 func (r *Runner) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
 	name, ok := r.o.Commands[c.Name]
 	if !ok {
+		pkg, err := r.installed(ctx, c.Name)
+		if err != nil {
+			return 0, failure(ctx, c.Name, err)
+		}
+		if pkg != nil {
+			return r.runPackage(ctx, pkg, c)
+		}
 		return 0, protocol.Errorf(protocol.ErrExecution, "run", c.Name, "there is no such command").WithReason(protocol.ReasonNotFound)
 	}
 	m := r.hold(name)
 	defer r.release(m)
-	prog, err := r.program(ctx, m, name)
+	prog, err := r.program(ctx, m, func(ctx context.Context) ([]byte, error) {
+		wasm, err := r.o.Fetch(ctx, name)
+		if err != nil {
+			err = fmt.Errorf("the module %s could not be fetched: %w", name, err)
+		}
+		return wasm, err
+	})
 	if err != nil {
 		return 0, failure(ctx, c.Name, err)
 	}
@@ -186,7 +211,7 @@ func (r *Runner) drop(name string) {
 
 // program fetches and compiles a module once. Whoever comes meanwhile waits, and tries by
 // itself if that failed: the other's context may have ended.
-func (r *Runner) program(ctx context.Context, m *module, name string) (program, error) {
+func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Context) ([]byte, error)) (program, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -196,9 +221,9 @@ func (r *Runner) program(ctx context.Context, m *module, name string) (program, 
 	if m.prog != nil {
 		return m.prog, nil
 	}
-	wasm, err := r.o.Fetch(ctx, name)
+	wasm, err := fetch(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("the module %s could not be fetched: %w", name, err)
+		return nil, err
 	}
 	m.prog, err = r.engine.compile(ctx, wasm)
 	return m.prog, err
@@ -244,9 +269,5 @@ func (p *poolProgram) run(ctx context.Context, c sandbox.Command) (int, error) {
 	if c.FS != nil {
 		cmd.FS = c.FS
 	}
-	err := cmd.Run()
-	if e := (*worker.ExitError)(nil); errors.As(err, &e) && e.Exited() && e.Code == protocol.ErrExecution {
-		return e.ExitCode(), nil
-	}
-	return 0, err
+	return exitOf(cmd.Run())
 }

@@ -46,6 +46,11 @@ func (p *fakeProgram) run(ctx context.Context, c sandbox.Command) (int, error) {
 	return p.f.run(ctx, c)
 }
 
+func (p *fakeProgram) runPackage(ctx context.Context, pkg *worker.Package, params map[string]any, c sandbox.Command) (int, error) {
+	c.Name = "package " + pkg.Name
+	return p.run(ctx, c)
+}
+
 func (p *fakeProgram) close() {
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()

@@ -9,7 +9,9 @@ package enclave
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe"
@@ -46,11 +48,26 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 	if err != nil {
 		return nil, err
 	}
-	res, err := enc.Run(context.WithValue(ctx, runTools{}, tools), code, iframe.RunOptions{Args: args})
+	res, err := enc.Run(context.WithValue(ctx, runTools{}, tools), code, iframe.RunOptions{Args: args, OnConsole: func(row protocol.ConsoleRow) {
+		sandbox.Tell(ctx, said(row))
+	}})
 	if res != nil && ctx.Err() == nil {
 		return res, nil // what went wrong in the code is in the result
 	}
 	return res, err
+}
+
+// said is a call of console as a line.
+func said(row protocol.ConsoleRow) string {
+	words := []string{}
+	for _, a := range row.Args {
+		if s, ok := a.(string); ok {
+			words = append(words, s)
+		} else if b, err := json.Marshal(a); err == nil {
+			words = append(words, string(b))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // enclave makes the enclave once. The box's tools are the same for every run; which

@@ -20,6 +20,7 @@ func Anthropic(o Options) sandbox.Model {
 
 func (m *anthropic) Name() string { return "anthropic/" + m.o.Model }
 func (m *anthropic) Local() bool  { return m.o.local() }
+func (m *anthropic) host() string { return m.o.Host() }
 
 func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {

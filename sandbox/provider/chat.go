@@ -22,6 +22,7 @@ func OpenAIChat(o Options) sandbox.Model {
 
 func (m *chat) Name() string { return "chat/" + m.o.Model }
 func (m *chat) Local() bool  { return m.o.local() }
+func (m *chat) host() string { return m.o.Host() }
 
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {

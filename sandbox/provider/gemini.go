@@ -21,6 +21,7 @@ func Gemini(o Options) sandbox.Model {
 
 func (m *gemini) Name() string { return "gemini/" + m.o.Model }
 func (m *gemini) Local() bool  { return m.o.local() }
+func (m *gemini) host() string { return m.o.Host() }
 
 func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {

@@ -29,11 +29,22 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Host is "host:port" that the options need, for the policy and for the page's headers.
+// Host is "host:port" that URL names; see the function Host for a provider's own address.
 func (o Options) Host() string {
 	_, rest, _ := strings.Cut(o.URL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return host
+}
+
+// Host is "host:port", or "host", of the server that one of this package's models asks,
+// for the policy and for the page's headers: where policy.Covered says that the page's
+// don't reach it, the page has to be loaded again before the model can be used. It is
+// empty for a model that asks none.
+func Host(m sandbox.Model) string {
+	if h, ok := m.(interface{ host() string }); ok {
+		return h.host()
+	}
+	return ""
 }
 
 func (o Options) withDefaults(url string) Options {

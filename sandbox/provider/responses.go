@@ -20,6 +20,7 @@ func OpenAI(o Options) sandbox.Model {
 
 func (m *responses) Name() string { return "openai/" + m.o.Model }
 func (m *responses) Local() bool  { return m.o.local() }
+func (m *responses) host() string { return m.o.Host() }
 
 func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {

@@ -54,6 +54,58 @@ func TestOrdinaryTextsAreLeft(t *testing.T) {
 	}
 }
 
+// At most one line in a hundred of ordinary text may be taken for one with a secret.
+func TestBenignLines(t *testing.T) {
+	data, err := os.ReadFile("testdata/benign.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, bad := 0, 0
+	for line := range strings.Lines(string(data)) {
+		lines++
+		if out, kinds := secrets.Redact(line); len(kinds) > 0 {
+			bad++
+			t.Logf("%v: %s", kinds, out)
+		}
+	}
+	if lines < 100 || bad*100 > lines {
+		t.Errorf("%d of %d lines", bad, lines)
+	}
+}
+
+// What takes several lines, and what stands beside the secret and stays.
+func TestSurroundingsDecide(t *testing.T) {
+	value := mixed[:24]
+	manifest := "kind: Secret\nmetadata:\n  name: a-name\ndata:\n  ca: " + value + "\n  more: |\n    " + value + "\nrest: untouched1234\n"
+	for name, c := range map[string]struct {
+		text string
+		n    int
+	}{
+		"manifest":              {manifest, 2},
+		"manifest of another":   {strings.Replace(manifest, "Secret", "ConfigMap", 1), 0},
+		"second manifest":       {"kind: ConfigMap\ndata:\n  a: b123456789\n---\n" + manifest, 2},
+		"element":               {"<apiToken>\n   " + value + "\n</apiToken>", 1},
+		"two lines":             {"- name: API_TOKEN\n  value: " + value, 1},
+		"escaped line":          {`{"env": "API_TOKEN=` + value + `\nX=1"}`, 1},
+		"arguments":             {`set("API_TOKEN", "` + value + `")`, 1},
+		"makefile":              {`API_TOKEN ::= "` + value + `"`, 1},
+		"query":                 {"https://example.org/?access_token=" + value + "&x=1", 1},
+		"its id":                {`API_TOKEN_ID = "` + value + `"`, 0},
+		"public":                {`publicToken = "` + value + `"`, 0},
+		"curl":                  {"curl -k \\\n -X POST \\\n -u me:" + value + " https://example.org", 1},
+		"curl with a variable":  {"curl -u me:$PW https://example.org", 0},
+		"another program's -u":  {"chown -u me:" + value, 0},
+		"header":                {`-H "X-Api-Key: ` + value + `"`, 1},
+		"setting":               {`<add key="Password" value="plainwords" />`, 1},
+		"setting of a variable": {`<add key="Password" value="%PASSWORD%" />`, 0},
+	} {
+		out, _ := secrets.Redact(c.text)
+		if n := len(secrets.Find(c.text)); n != c.n || c.n > 0 && strings.Contains(out, value) || strings.Contains(c.text, "untouched") && !strings.Contains(out, "untouched") {
+			t.Errorf("%s: %d in %q", name, n, out)
+		}
+	}
+}
+
 // Our own sources hold no secrets: at most one file in a hundred may be taken for one
 // that does. Not in a page, which has no sources.
 func TestFalseFindingsInOurSources(t *testing.T) {

@@ -46,6 +46,10 @@ type Use struct {
 	// ("sha256-…", "sha384-…", "sha512-…"), such as those of the trusted frames.
 	ScriptHashes []string `json:"scriptHashes,omitempty"`
 	StyleHashes  []string `json:"styleHashes,omitempty"`
+	// BlobScripts lets scripts of the page and of its srcdoc frames come from blob: URLs,
+	// which only a script of the same origin can make. An enclave with a document and
+	// one that is kept warm need it, unless they have a page of their own.
+	BlobScripts bool `json:"blobScripts,omitempty"`
 	// Features lists browser features of Permissions-Policy that the page itself
 	// may use, such as "clipboard-write". No frame of another origin gets them.
 	Features []string `json:"features,omitempty"`
@@ -114,13 +118,17 @@ func For(u Use) (Headers, error) {
 			add(errors.New("trustedTypes: " + strconv.Quote(t) + " is not a policy name (letters, digits and -#=_/@.%)"))
 		}
 	}
+	scripts := append([]string{"'self'", "'wasm-unsafe-eval'"}, hashes(u.ScriptHashes, "scriptHashes", add)...)
+	if u.BlobScripts {
+		scripts = append(scripts, "blob:")
+	}
 	if u.HSTS < 0 {
 		add(errors.New("hsts: seconds cannot be negative"))
 	}
 
 	csp := CSP{
 		{"default-src", none(nil)},
-		{"script-src", append([]string{"'self'", "'wasm-unsafe-eval'"}, hashes(u.ScriptHashes, "scriptHashes", add)...)},
+		{"script-src", scripts},
 		{"style-src", append([]string{"'self'"}, hashes(u.StyleHashes, "styleHashes", add)...)},
 		{"img-src", unique(images)},
 		{"font-src", []string{"'self'"}},

@@ -80,6 +80,7 @@ func TestEachUseOpensOnlyItsOwn(t *testing.T) {
 		{Use{Ancestors: []string{"host.example.com"}}, map[string]string{"frame-ancestors": "https://host.example.com"}, `(response-origin)`},
 		{Use{ScriptHashes: []string{hash("A")}},
 			map[string]string{"script-src": "'self' 'wasm-unsafe-eval' '" + hash("A") + "'"}, `(response-origin)`},
+		{Use{BlobScripts: true}, map[string]string{"script-src": "'self' 'wasm-unsafe-eval' blob:"}, `(response-origin)`},
 		{Use{TrustedTypes: []string{"app"}}, map[string]string{"trusted-types": "bailey app 'allow-duplicates'"}, `(response-origin)`},
 		{Use{Redirects: true}, nil, `(response-origin);redirects=allow`},
 	} {

@@ -172,6 +172,8 @@ async function load(options, address, name, watch, panel) {
     panel?.progress(loaded, total);
     options.onProgress?.(loaded, total);
   };
+  /** @type {string | undefined} */
+  let page;
   for (let again = false; ; again = true) {
     /** @type {ManifestFile | undefined} */
     let entry;
@@ -179,7 +181,9 @@ async function load(options, address, name, watch, panel) {
     if (options.manifest !== false) {
       const answer = await request(list.href, { ...init, cache: "no-cache" }, watch);
       // A page may well have no manifest; then the name is taken as it stands.
-      if (answer.ok) entry = (await answer.json().catch(() => undefined))?.files?.[name];
+      const said = answer.ok && (await answer.json().catch(() => undefined));
+      entry = said?.files?.[name];
+      if (said?.offline) page = new URL(said.offline.page, list).href;
     }
     const url = entry ? new URL(entry.path, list).href : address.href;
     const exec = options.exec ? new URL(options.exec, document.baseURI) : entry?.exec ? new URL(entry.exec, list) : undefined;
@@ -191,6 +195,7 @@ async function load(options, address, name, watch, panel) {
     if (response.status === 404 && entry && !again) continue;
     if (!response.ok) throw refused(url, response.status);
     const module = await compile(response, url, entry?.size || 0, onProgress, watch);
+    if (page) import(page).catch(() => undefined); // a page without it works with a network
     const run = new Program(name, await Go, module, options,
       (error) => panel?.fail(error, "Restart", () => void run.restart().catch((e) => console.error(e))));
     return run;

@@ -43,12 +43,17 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	one := func(id, theirs, peer string, goal float64) func(samples) []Row {
 		return func(s samples) []Row { return []Row{newRow(id, s.median("ours"), s.median(theirs), peer, "ms", goal)} }
 	}
+	size := 50 << 20 // of text through the pipeline
+	if e.Quick {
+		size = 5 << 20
+	}
 	var rows []Row
 	for _, b := range []bench{
 		{"worker.start.fresh.trusted", "fresh", true, 80, nil, one("worker.start.fresh.trusted", "floor", bare, 1.2)},
 		{"worker.start.fresh.untrusted", "untrusted", false, 60, nil, one("worker.start.fresh.untrusted", "floor", "floor: a bare worker in a bare frame that compiles the bytes", 1.3)},
 		{"worker.start.warm", "warm", true, 60, nil, func(s samples) []Row {
-			return []Row{newRow("worker.start.warm", s.median("ours"), 2, budget, "ms", 1), newRow("worker.start.warm", s.median("ours"), s.median("floor"), bare, "ms", 0)}
+			return []Row{newRow("worker.start.warm", s.median("ours"), 2, budget, "ms", 1), newRow("worker.start.warm", s.median("ours"), s.median("floor"), bare, "ms", 0),
+				newRow("worker.start.warm", s.median("ours"), s.median("hops"), "four bare messages: to a waiting worker, to the one below it, and back", "ms", 0)}
 		}},
 		{"worker.start.warm.untrusted", "warm", false, 60, nil, one("worker.start.warm.untrusted", "floor", bare, 0)},
 		{"wasi.sha256.64m", "sha256", true, 8, nil, func(s samples) []Row {
@@ -67,7 +72,10 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 			r.HigherIsBetter = true
 			return []Row{r}
 		}},
-		{"pool.pipeline.50m", "pipe", true, 4, []any{50 << 20}, one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)},
+		{"pool.pipeline.50m", "pipe", true, 4, []any{size}, func(s samples) []Row {
+			return append(one("pool.pipeline.50m", "parts", "the sum of its parts: cat, grep, sort, uniq -c, one after the other", 1.3)(s),
+				newRow("pool.pipeline.50m.memory", s.median("memory"), 16, "budget: 16 MB more of the page's memory than after 1 MB through the same pipe", "MB", 1))
+		}},
 	} {
 		if !strings.HasPrefix(b.id, prefix) || !e.Wants(b.id) {
 			continue

@@ -18,7 +18,7 @@ import (
 func download(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(served, "files"))))
+	must(t, os.CopyFS(dir, os.DirFS(filepath.Join(built, "files"))))
 	must(t, os.Remove(filepath.Join(dir, "headers.json")))
 	return dir
 }

@@ -19,10 +19,12 @@ import (
 const root = "../../.."
 
 var (
-	shots  = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
-	ready  = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
-	served string // the folder of the served examples
-	site   string // the address of the served examples, ending in a slash
+	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
+	ready = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
+	site  string // the address of the served examples, ending in a slash
+
+	command string // wasm_exec
+	built   string // the folder of the built examples
 )
 
 func TestMain(m *testing.M) {
@@ -42,9 +44,8 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	command := filepath.Join(dir, "wasm_exec")
-	built := filepath.Join(dir, "examples")
-	served = built
+	command = filepath.Join(dir, "wasm_exec")
+	built = filepath.Join(dir, "examples")
 	plain := filepath.Join(built, "plain")
 	steps := [][]string{
 		{"go", "build", "-o", command, "./wasm_exec"},

@@ -1,4 +1,4 @@
-// Command gowasi tries what a program of Go's (GOOS=wasip1) expects of WASI: "ok NAME" or
+// Command gowasi tries what a program of Go's, for wasip1 or js, expects of its host: "ok NAME" or
 // "FAIL NAME: why" a line, as conform.c.
 package main
 
@@ -168,6 +168,10 @@ var tests = []struct {
 }
 
 func main() {
+	if fn := ways[os.Args[1]]; fn != nil {
+		fn()
+		return
+	}
 	for _, t := range tests {
 		if err := t.fn(); err != nil {
 			fmt.Printf("FAIL %s: %v\n", t.name, err)
@@ -177,6 +181,31 @@ func main() {
 	}
 	os.Exit(7)
 }
+
+// ways are those of not ending well, and one of copying.
+var ways = map[string]func(){
+	"spin": func() {
+		fmt.Println("before")
+		for {
+		}
+	},
+	"sleep": func() { time.Sleep(time.Hour) },
+	"flood": func() {
+		for {
+			fmt.Println(strings.Repeat("x", 1000))
+		}
+	},
+	"panic": func() { panic("it is broken") },
+	"grow": func() {
+		for b := [][]byte{}; ; {
+			b = append(b, make([]byte, 1<<20))
+		}
+	},
+	"recurse": func() { recurse(1) },
+	"cat":     func() { _, _ = io.Copy(os.Stdout, os.Stdin) },
+}
+
+func recurse(n int) int { return n + recurse(n+1) + 1 }
 
 func want(got, want string) error {
 	if got != want {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall/js"
@@ -133,34 +134,43 @@ var stages = [][]string{{"cat"}, {"grep", "e"}, {"sort"}, {"uniq"}}
 // pipelines adds cat | grep | sort | uniq -c, whole and by its parts.
 func pipelines(api js.Value, at func() (*worker.Pool, *worker.Module)) {
 	ctx := context.Background()
-	var text []byte
+	// The text is a megabyte over and over, so that it takes none of the memory that is told.
+	var block []byte
+	var times int
+	text := func() io.Reader {
+		list := make([]io.Reader, times)
+		for i := range list {
+			list[i] = bytes.NewReader(block)
+		}
+		return io.MultiReader(list...)
+	}
 	api.Set("text", promise(func(args []js.Value) (any, error) {
-		text = text[:0]
+		times, block = args[0].Int()>>20, nil
 		words := []string{"the", "keep", "wall", "gate", "court", "ditch", "stone", "bailey"}
-		for i := 0; len(text) < args[0].Int(); i++ {
-			text = fmt.Appendf(text, "%s %s %d\n", words[i%8], words[i/8*7%8], i*i%1000)
+		for i := 0; len(block) < 1<<20; i++ {
+			block = fmt.Appendf(block, "%s %s %d\n", words[i%8], words[i/8*7%8], i*i%1000)
 		}
 		return nil, nil
 	}))
 	api.Set("parts", promise(func([]js.Value) (any, error) {
 		pool, module := at()
-		in := text
+		in := text()
 		start := time.Now()
 		for _, arg := range stages {
 			var out bytes.Buffer
 			cmd := pool.Command(ctx, module, "bench", arg...)
-			cmd.Stdin, cmd.Stdout = bytes.NewReader(in), &out
+			cmd.Stdin, cmd.Stdout = in, &out
 			if err := cmd.Run(); err != nil {
 				return nil, err
 			}
-			in = out.Bytes()
+			in = &out
 		}
 		return ms(start), nil
 	}))
 	api.Set("pipe", promise(func([]js.Value) (any, error) {
 		pool, module := at()
 		var out bytes.Buffer
-		var in io.Reader = bytes.NewReader(text)
+		in := text()
 		var cmds []*worker.Cmd
 		start := time.Now()
 		for i, arg := range stages {
@@ -192,5 +202,11 @@ func pipelines(api js.Value, at func() (*worker.Pool, *worker.Module)) {
 			return nil, errors.New("no output")
 		}
 		return took, nil
+	}))
+	// memory(): the most that Go has of the page's memory, in MB. It never gives any back.
+	api.Set("memory", promise(func([]js.Value) (any, error) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return float64(m.Sys) / (1 << 20), nil
 	}))
 }

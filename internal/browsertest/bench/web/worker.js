@@ -71,7 +71,18 @@ const untrusted = async (/** @type {number} */ rounds) => {
   await bareFrame();
   return turns({ ours: () => go_.anew(), floor: inFrame }, rounds, 3);
 };
-const warm = (/** @type {number} */ rounds) => turns({ ours: async () => (await pause(80), go_.noop()), floor: async () => (await pause(80), bare(module_)) }, rounds, 3);
+const warm = (/** @type {number} */ rounds) => {
+  // The way there and back alone: through a worker that waits to one that waits below it.
+  const below = `onmessage = () => postMessage(1)`;
+  const between = `const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(below)}]))); w.onmessage = () => postMessage(1); onmessage = () => w.postMessage(1)`;
+  const way = new Worker(URL.createObjectURL(new Blob([between])));
+  const hops = () => timed(() => {
+    const done = answer(way);
+    way.postMessage(1);
+    return done;
+  });
+  return turns({ ours: async () => (await pause(80), go_.noop()), floor: async () => (await pause(80), bare(module_)), hops: async () => (await pause(80), hops()) }, rounds, 3);
+};
 
 // --- browser_wasi_shim, in a worker of its own for each run ------------------------
 const shimText = `import { WASI, File, OpenFile, PreopenDirectory, Directory, ConsoleStdout } from '${location.origin}/npm/@bjorn3/browser_wasi_shim/dist/index.js';
@@ -113,8 +124,13 @@ const files = async (/** @type {number} */ rounds) => {
 };
 const work = (/** @type {number} */ rounds) => turns({ ours: () => go_.work(8, 8), one: () => go_.work(8, 1) }, rounds, 1);
 const pipe = async (/** @type {number} */ rounds, /** @type {number} */ size) => {
+  await go_.text(1 << 20);
+  await go_.pipe();
+  const before = await go_.memory();
   await go_.text(size);
-  return turns({ ours: () => go_.pipe(), parts: () => go_.parts() }, rounds, 1);
+  await go_.pipe();
+  const memory = (await go_.memory()) - before;
+  return { ...(await turns({ ours: () => go_.pipe(), parts: () => go_.parts() }, rounds, 1)), memory: [memory] };
 };
 
 Object.assign(globalThis, { load, fresh, untrusted, warm, sha256, files, work, pipe });

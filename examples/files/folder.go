@@ -1,0 +1,230 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/shell"
+)
+
+// folders makes the buttons that open a folder work.
+func (a *app) folders() {
+	a.on("pick", func() error {
+		f, err := fsaccess.Pick(a.ctx, fsaccess.ReadWrite, fsaccess.PickOptions{ID: "bailey-files"})
+		return a.chosen(f, "", err)
+	})
+	a.on("upload", func() error {
+		f, err := fsaccess.Upload(a.ctx)
+		return a.chosen(f, "", err)
+	})
+	a.on("sample", a.useSample)
+	a.on("undo", func() error { return a.took("Took back the last change.", a.work.Undo(a.ctx)) })
+	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(a.ctx)) })
+	for _, s := range fsaccess.Supported() {
+		if s.Name == "pick" || s.Name == "upload" {
+			enable(s.Name, s.OK)
+			element(s.Name).Set("title", s.Reason)
+		}
+	}
+	enable("sample", true)
+	go a.drops()
+}
+
+// chosen opens what a dialogue or a drop gave. Closing the dialogue is no failure.
+func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
+	if errors.Is(err, fsaccess.ErrCancelled) {
+		status("No folder was opened. Browsers refuse some themselves, without telling: the home folder, Downloads and system folders. Open a folder in them instead, or upload it.")
+		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("the browser does not let this page into the folder: press the button again and allow it, or upload the folder: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		name = "your folder"
+		if fi, err := f.Stat("."); err == nil && fi.Name() != "." {
+			name = fi.Name()
+		}
+	}
+	if s := f.Features().Source; s == "picked" || s == "drop" {
+		switch err := fsaccess.RequestWrite(a.ctx, f); {
+		case err == nil:
+			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
+				return err
+			}
+			a.remembered()
+		case !errors.Is(err, fs.ErrPermission):
+			return err
+		}
+	}
+	return a.use(f, name)
+}
+
+// useSample copies the sample into the origin's private file system, once. A
+// browser without one has it in memory, and is told so.
+func (a *app) useSample() error {
+	name := "Sample folder"
+	f, err := fsaccess.OPFS(a.ctx, "files-sample")
+	if errors.Is(err, errors.ErrUnsupported) {
+		name += " (in memory: gone with this page)"
+		f, err = fsaccess.NewMemory(fsaccess.MemoryOptions{}), nil
+	}
+	if err != nil {
+		return err
+	}
+	if list, err := f.ReadDir("."); err == nil && len(list) == 0 {
+		from, err := fs.Sub(sample, "sample")
+		if err != nil {
+			return err
+		}
+		if err := fsaccess.Copy(a.ctx, f, ".", fsaccess.FromFS(from), ".", fsaccess.CopyOptions{}); err != nil {
+			return err
+		}
+	}
+	return a.use(f, name)
+}
+
+// use puts the journal over a folder and a box over that. What can't be written, and what the
+// person wants to leave as it is, is worked on in a copy.
+func (a *app) use(f *fsaccess.Folder, name string) error {
+	if a.stop != nil {
+		a.stop()
+	}
+	a.closeTalks()
+	a.over = nil
+	var work fsaccess.FS = f
+	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	a.sessions = sandbox.NewMemoryStore()
+	kind, key := f.Features(), fmt.Sprintf("%x", name)
+	lasts := kind.Source != "memory" && !kind.ReadOnly
+	if lasts {
+		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
+		if err != nil {
+			return err
+		}
+		a.sessions = talks
+	}
+	var err error
+	switch {
+	case kind.ReadOnly:
+		a.over = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	case a.kept.Copies[name]:
+		var upper fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
+		if lasts {
+			if upper, err = fsaccess.OPFS(a.ctx, "files-copy/"+key); err != nil {
+				return err
+			}
+		}
+		a.over = fsaccess.NewOverlay(f, upper)
+	case lasts:
+		if store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key); err != nil {
+			return err
+		}
+	}
+	if a.over != nil {
+		work = a.over
+	}
+	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
+	a.tree.open, a.tree.picked = map[string]bool{}, ""
+	element("name").Set("textContent", name)
+	var ctx context.Context
+	ctx, a.stop = context.WithCancel(a.ctx)
+	if !kind.ReadOnly {
+		go a.tree.watch(ctx, f)
+	}
+	for _, id := range []string{"newfile", "newfolder", "move", "remove", "copy", "zip"} {
+		enable(id, true)
+	}
+	if err := a.rebox(); err != nil {
+		return err
+	}
+	if err := a.refresh(); err != nil {
+		return err
+	}
+	status("Open: " + name)
+	if kind.ReadOnly {
+		status("Open: " + name + ". It can be read, not written: changes are kept beside it.")
+	}
+	return nil
+}
+
+// rebox makes the box anew, with the skills and tools there are now, and opens the
+// conversation in it that was in view.
+func (a *app) rebox() error {
+	at := ""
+	if a.cur != nil {
+		at = a.cur.session.ID()
+	}
+	a.closeTalks()
+	if err := a.readSkills(); err != nil {
+		return err
+	}
+	a.showSkills()
+	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: a.sessions, Skills: a.skills, OnProgress: a.progress,
+		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
+		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
+	if err != nil {
+		return err
+	}
+	a.box = box
+	if at != "" {
+		return a.open(at)
+	}
+	return a.resume()
+}
+
+// refresh shows the tree, the history and the room anew.
+func (a *app) refresh() error {
+	if err := a.tree.load(); err != nil {
+		return err
+	}
+	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
+		element("room").Set("textContent", fmt.Sprintf("This site uses about %s of %s, as the browser rounds it.", size(s.Usage), size(s.Quota)))
+	}
+	if err := a.pending(); err != nil {
+		return err
+	}
+	return a.history()
+}
+
+// remembered offers folders of earlier visits: one click brings them back.
+func (a *app) remembered() {
+	list, err := fsaccess.Remembered(a.ctx)
+	if err != nil {
+		return // this browser keeps no handles
+	}
+	element("kept").Call("replaceChildren")
+	for _, r := range list {
+		again := create("button", "Open "+r.Name+" again")
+		again.Set("type", "button")
+		element("kept").Call("append", again)
+		on(again, "click", func(js.Value) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			f, err := fsaccess.Restore(a.ctx, r.Name)
+			failed(a.chosen(f, r.Name, err))
+		})
+	}
+}
+
+func (a *app) drops() {
+	zone, err := fsaccess.NewDropZone("body")
+	if failed(err) {
+		return
+	}
+	for a.ctx.Err() == nil {
+		d, err := zone.Next(a.ctx)
+		a.mu.Lock()
+		failed(a.chosen(d.Folder, d.Name, err))
+		a.mu.Unlock()
+	}
+}

@@ -1,0 +1,146 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"syscall/js"
+)
+
+// notices makes the buttons for notifications and voice work. Neither does anything before
+// it was pressed.
+func (a *app) notices() {
+	kind := js.Global().Get("Notification")
+	if kind.IsUndefined() {
+		hide("notify", true)
+	}
+	shown := func() {
+		on := a.kept.Notify && kind.Get("permission").String() == "granted"
+		element("notify").Call("setAttribute", "aria-pressed", map[bool]string{true: "true", false: "false"}[on])
+	}
+	if !kind.IsUndefined() {
+		shown()
+	}
+	a.on("notify", func() error {
+		if a.kept.Notify && kind.Get("permission").String() == "granted" {
+			a.kept.Notify = false
+			toast("No more notifications.")
+		} else {
+			answer, err := await(a.ctx, kind.Call("requestPermission"))
+			if err != nil {
+				return err
+			}
+			a.kept.Notify = answer.String() == "granted"
+			if a.kept.Notify {
+				toast("When this tab is hidden, a notification says that an answer is there or that you are asked.")
+			} else {
+				toast("The browser does not allow notifications for this site. Its settings for the site can.")
+			}
+		}
+		a.kept.save()
+		shown()
+		return nil
+	})
+	a.voice()
+}
+
+// notify tells what is due, if the person wanted that and looks elsewhere.
+func (a *app) notify(title, text string) {
+	kind := js.Global().Get("Notification")
+	if !a.kept.Notify || kind.IsUndefined() || !document().Get("hidden").Bool() {
+		return
+	}
+	defer func() { _ = recover() }() // where only a service worker may, there is none
+	n := kind.New(title, map[string]any{"body": text, "tag": "bailey-files", "icon": "icons/icon-192.png"})
+	n.Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any {
+		js.Global().Call("focus")
+		n.Call("close")
+		return nil
+	}), map[string]any{"once": true})
+}
+
+// voice writes what is said into the field, where the browser can. It may send the sound to
+// its maker, so that it is told once and is off until it was pressed.
+func (a *app) voice() {
+	make := js.Global().Get("SpeechRecognition")
+	if make.IsUndefined() {
+		make = js.Global().Get("webkitSpeechRecognition")
+	}
+	hide("voice", make.IsUndefined())
+	if make.IsUndefined() {
+		return
+	}
+	var live js.Value
+	pressed := func(on bool) {
+		element("voice").Call("setAttribute", "aria-pressed", map[bool]string{true: "true", false: "false"}[on])
+	}
+	on(element("voice"), "click", func(js.Value) {
+		if live.Truthy() {
+			live.Call("stop")
+			return
+		}
+		if !a.kept.Voice {
+			answer, _ := ask(asking{title: "Speak instead of typing?", text: "The browser turns speech into text. Most browsers send the sound to their maker for that (Chrome to Google, Safari to Apple), whatever this page's policy is. " +
+				"The microphone is on from your press until the next, or until you are silent.", answers: []string{"No", "Speak"}})
+			if answer != "Speak" {
+				return
+			}
+			a.kept.Voice = true
+			a.kept.save()
+		}
+		live = make.New()
+		live.Set("interimResults", true)
+		live.Set("lang", js.Global().Get("navigator").Get("language"))
+		before := value("text")
+		if before != "" {
+			before += " "
+		}
+		on(live, "result", func(e js.Value) {
+			text := before
+			for _, r := range each(js.Global().Get("Array").Call("from", e.Get("results"))) {
+				text += r.Index(0).Get("transcript").String()
+			}
+			element("text").Set("value", text)
+		})
+		on(live, "error", func(e js.Value) {
+			if why := e.Get("error").String(); why == "not-allowed" {
+				toast("The browser or this page's headers do not let the microphone be used.")
+			} else if why != "aborted" && why != "no-speech" {
+				toast("Speech is not understood now: " + why)
+			}
+		})
+		on(live, "end", func(js.Value) {
+			live = js.Undefined()
+			pressed(false)
+			element("text").Call("focus")
+		})
+		pressed(true)
+		live.Call("start")
+	})
+}
+
+// offline tells when another build is there, and whether the page works without a network.
+func (a *app) offline() {
+	on(js.Global(), "bailey-update", func(js.Value) {
+		hide("update", false)
+		status("A new version is there.")
+	})
+	on(element("update-now"), "click", func(js.Value) { js.Global().Get("location").Call("reload") })
+	state := func() {
+		text := ""
+		if !js.Global().Get("navigator").Get("onLine").Bool() {
+			text = "Without a network"
+		}
+		element("network").Set("textContent", text)
+		hide("network", text == "")
+	}
+	on(js.Global(), "online", func(js.Value) { state() })
+	on(js.Global(), "offline", func(js.Value) { state() })
+	state()
+	if workers := js.Global().Get("navigator").Get("serviceWorker"); workers.Truthy() {
+		go func() {
+			if _, err := await(a.ctx, workers.Get("ready")); err == nil {
+				hide("stored", false)
+			}
+		}()
+	}
+}

@@ -1,0 +1,348 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// conversations makes the buttons above the conversations work.
+func (a *app) conversations() {
+	a.on("new", func() error { return a.open("") })
+	a.on("fork", func() error {
+		s, err := a.cur.session.Fork(a.ctx, "")
+		if err != nil {
+			return err
+		}
+		return a.adopt(s)
+	})
+	a.on("save", func() error {
+		var b strings.Builder
+		if err := a.cur.session.Export(&b); err != nil {
+			return err
+		}
+		return a.download("conversation.json", b.String())
+	})
+	a.on("archive", func() error {
+		id := a.cur.session.ID()
+		if err := a.cur.session.Archive(a.ctx, true); err != nil {
+			return err
+		}
+		toast("Put away. All conversations brings it back.")
+		a.drop(id)
+		return a.resume()
+	})
+	on(element("rename"), "click", func(js.Value) { a.rename() })
+	on(element("rewind"), "click", func(js.Value) { a.rewind() })
+	on(element("all"), "click", func(js.Value) { a.all() })
+	on(element("load"), "click", func(js.Value) { element("load-file").Call("click") })
+	on(element("load-file"), "change", func(js.Value) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		for _, f := range files("load-file") {
+			text, err := await(a.ctx, f.Call("text"))
+			if failed(err) {
+				return
+			}
+			s, err := a.box.ImportSession(a.ctx, strings.NewReader(text.String()))
+			if failed(err) || failed(a.adopt(s)) {
+				return
+			}
+			toast("Read in. Its files did not come with it, and nothing is granted in it.")
+		}
+	})
+	onKey(element("sessions"), func(e js.Value) bool {
+		step := map[string]int{"ArrowRight": 1, "ArrowLeft": -1}[e.Get("key").String()]
+		tabs := each(element("sessions").Get("children"))
+		at := slices.IndexFunc(tabs, func(b js.Value) bool { return b.Equal(document().Get("activeElement")) })
+		if step == 0 || at < 0 {
+			return false
+		}
+		next := tabs[(at+step+len(tabs))%len(tabs)]
+		next.Call("focus")
+		next.Call("click")
+		return true
+	})
+}
+
+// resume opens the folder's last conversation, or a first one.
+func (a *app) resume() error {
+	list, err := a.box.Sessions(a.ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if mine(s) {
+			if err := a.open(s.ID); !errors.Is(err, protocol.ErrSession) { // another tab holds it
+				return err
+			}
+		}
+	}
+	return a.open("")
+}
+
+// mine reports whether a session is one to show: not put away, and not a subagent's.
+func mine(s protocol.SessionRecord) bool {
+	return s.ArchivedAt.IsZero() && (s.ParentID == "" || s.ParentMessageID != "")
+}
+
+// open shows a conversation, or begins one.
+func (a *app) open(id string) error {
+	if t := a.talks[id]; t != nil {
+		return a.show(t)
+	}
+	var s *sandbox.Session
+	var err error
+	if id == "" {
+		s, err = a.box.NewSession(a.ctx, sandbox.SessionOptions{Workspace: a.name})
+	} else {
+		s, err = a.box.OpenSession(a.ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	return a.adopt(s)
+}
+
+func (a *app) adopt(s *sandbox.Session) error {
+	t, err := a.newTalk(s)
+	if err != nil {
+		s.Close()
+		return err
+	}
+	a.talks[s.ID()] = t
+	return a.show(t)
+}
+
+// drop lets go of a conversation that is open.
+func (a *app) drop(id string) {
+	if t := a.talks[id]; t != nil {
+		delete(a.talks, id)
+		t.close()
+		if a.cur == t {
+			a.cur = nil
+		}
+	}
+}
+
+// show puts a conversation in view. Others go on working.
+func (a *app) show(t *talk) error {
+	for _, o := range a.talks {
+		o.box.Get("classList").Call("toggle", "behind", o != t)
+	}
+	a.cur, t.news = t, false
+	cards := element("cards")
+	cards.Call("replaceChildren")
+	for _, item := range t.items {
+		cards.Call("append", item)
+	}
+	hide("quiet", len(t.items) > 0)
+	hide("trouble", true)
+	hide("welcome", len(t.session.Messages()) > 0)
+	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "all", "send"} {
+		enable(id, true)
+	}
+	a.shown(t)
+	return a.list()
+}
+
+// shown brings the buttons to what a conversation does now.
+func (a *app) shown(t *talk) {
+	if a.cur == t {
+		hide("stop", t.cancel == nil)
+		if t.cancel != nil {
+			hide("welcome", true)
+		}
+	}
+	a.strip()
+}
+
+// list reads which conversations there are.
+func (a *app) list() error {
+	all, err := a.box.Sessions(a.ctx)
+	if err != nil {
+		return err
+	}
+	a.records = slices.DeleteFunc(all, func(s protocol.SessionRecord) bool { return !mine(s) })
+	slices.SortFunc(a.records, func(x, y protocol.SessionRecord) int { return x.CreatedAt.Compare(y.CreatedAt) })
+	a.strip()
+	return nil
+}
+
+// strip shows the conversations as tabs.
+func (a *app) strip() {
+	box := element("sessions")
+	had := document().Get("activeElement").Call("closest", "#sessions")
+	box.Call("replaceChildren")
+	for _, s := range a.records {
+		tab := create("button", titleOf(s))
+		here := a.cur != nil && a.cur.session.ID() == s.ID
+		for k, v := range map[string]string{"type": "button", "role": "tab", "aria-controls": "talk", "aria-selected": fmt.Sprint(here)} {
+			tab.Call("setAttribute", k, v)
+		}
+		tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[here])
+		if t := a.talks[s.ID]; t != nil && (t.cancel != nil || t.news) {
+			tab.Set("className", map[bool]string{true: "works", false: "news"}[t.cancel != nil])
+			tab.Call("append", away(map[bool]string{true: ", at work", false: ", something new"}[t.cancel != nil]))
+		}
+		tab.Get("dataset").Set("id", s.ID)
+		on(tab, "click", func(js.Value) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			failed(a.open(s.ID))
+		})
+		box.Call("append", tab)
+		if here {
+			tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
+			if !had.IsNull() {
+				tab.Call("focus")
+			}
+		}
+	}
+}
+
+func titleOf(s protocol.SessionRecord) string {
+	title, _ := s.Metadata["title"].(string)
+	if title == "" {
+		title = "New conversation"
+	}
+	if s.ParentMessageID != "" && !strings.HasSuffix(title, "(fork)") {
+		title += " (fork)"
+	}
+	return cut(title, 28)
+}
+
+// title names a conversation by what was said in it first.
+func (a *app) title(s *sandbox.Session, text string) {
+	if s.Record().Metadata["title"] == nil {
+		failed(s.Rename(a.ctx, cut(strings.Join(strings.Fields(text), " "), 40)))
+		failed(a.list())
+	}
+}
+
+func (a *app) rename() {
+	s := a.cur.session
+	title, _ := s.Record().Metadata["title"].(string)
+	answer, text := ask(asking{title: "Name of this conversation", label: "Name", value: title, answers: []string{"Cancel", "Rename"}})
+	if text = strings.TrimSpace(text); answer != "Rename" || text == "" {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !failed(s.Rename(a.ctx, text)) {
+		failed(a.list())
+	}
+}
+
+// rewind takes back a message of the person's and all behind it, with what was changed since.
+func (a *app) rewind() {
+	t := a.cur
+	list, said := create("div", ""), map[string]string{}
+	list.Set("className", "options")
+	messages := t.session.Messages()
+	for i := len(messages) - 1; i >= 0; i-- {
+		if m := messages[i]; m.Role == protocol.RoleUser && len(m.Parts) > 0 {
+			d, _ := m.Parts[0].Data.(map[string]any)
+			said[m.ID], _ = d["text"].(string)
+			option(list, "message", m.ID, cut(said[m.ID], 90), m.CreatedAt.Local().Format("Jan 2, 15:04"))
+		}
+	}
+	if len(said) == 0 {
+		toast("There is nothing to take back.")
+		return
+	}
+	files, label := create("input", ""), create("label", "")
+	files.Set("type", "checkbox")
+	files.Set("id", "rewind-files")
+	files.Set("checked", true)
+	label.Set("className", "option")
+	label.Call("append", files, create("span", "Bring the files back to how they were then"))
+	answer, _ := ask(asking{title: "Back to before which message?", text: "It and all behind it are taken back. What you wrote is put into the field again.", body: []js.Value{list, label}, answers: []string{"Cancel", "Take back"}})
+	id := chosenOf(list)
+	if answer != "Take back" || id == "" {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if failed(t.session.Rewind(a.ctx, id, files.Get("checked").Bool())) {
+		return
+	}
+	if value("text") == "" {
+		element("text").Set("value", said[id])
+	}
+	t.messages()
+	if !failed(a.show(t)) && !failed(a.refresh()) {
+		toast("Took back what was said, and what was changed since.")
+	}
+}
+
+// all lists every conversation of this folder, those that were put away too.
+func (a *app) all() {
+	records, err := a.box.Sessions(a.ctx)
+	if failed(err) {
+		return
+	}
+	list := create("ul", "")
+	list.Set("className", "rows")
+	for _, s := range records {
+		if s.ParentID != "" && s.ParentMessageID == "" {
+			continue
+		}
+		row, name := create("li", ""), create("span", titleOf(s))
+		state := s.UpdatedAt.Local().Format("Jan 2, 15:04")
+		if !s.ArchivedAt.IsZero() {
+			state += " · put away"
+		}
+		name.Call("append", create("small", " "+state))
+		row.Call("append", name)
+		button(row, "Open", "", func() { element("dialog").Call("close", "open "+s.ID) }).Call("setAttribute", "aria-label", "Open "+titleOf(s))
+		button(row, "Delete", "stop", func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.drop(s.ID)
+			if !failed(a.sessions.Delete(a.ctx, s.ID)) {
+				row.Call("remove")
+			}
+		}).Call("setAttribute", "aria-label", "Delete "+titleOf(s))
+		list.Call("append", row)
+	}
+	answer, _ := ask(asking{title: "All conversations of this folder", body: []js.Value{list}, answers: []string{"Close"}})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id, found := strings.CutPrefix(answer, "open ")
+	if found {
+		if failed(a.open(id)) || failed(a.cur.session.Archive(a.ctx, false)) {
+			return
+		}
+	} else if a.cur == nil {
+		failed(a.resume())
+		return
+	}
+	failed(a.list())
+}
+
+// download hands a text to the browser's downloads.
+func (a *app) download(name, text string) error {
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	if err := dir.WriteFile(name, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return fsaccess.SaveAs(a.ctx, dir, name, name)
+}
+
+// closeTalks lets go of all that is open, for another folder.
+func (a *app) closeTalks() {
+	for _, id := range slices.Collect(maps.Keys(a.talks)) {
+		a.drop(id)
+	}
+	a.records = nil
+}

@@ -1,0 +1,90 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// skillsFolder is where a folder brings instructions along, as NAME/SKILL.md.
+const skillsFolder = ".skills"
+
+// sum names a skill by its content: another text is another skill.
+func sum(s sandbox.Skill) string {
+	h := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
+	return hex.EncodeToString(h[:])
+}
+
+// readSkills finds the skills of the folder. Those whose very text the person accepted are
+// trusted; the model doesn't hear of the others.
+func (a *app) readSkills() error {
+	a.skills = nil
+	list, err := sandbox.FolderSkills(a.ctx, a.work, skillsFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, s := range list {
+		s.Trusted = slices.Contains(a.kept.Skills, sum(s))
+		a.skills = append(a.skills, s)
+	}
+	return nil
+}
+
+// showSkills lists them. Nothing of a skill is followed before its text was shown.
+func (a *app) showSkills() {
+	box := element("skills")
+	box.Call("replaceChildren")
+	for _, s := range a.skills {
+		row, bar := create("li", ""), create("div", "")
+		state := " · not accepted: the assistant does not know of it"
+		if s.Trusted {
+			state = " · accepted"
+		}
+		row.Call("append", create("b", s.Name), create("small", state))
+		if s.Description != "" {
+			row.Call("append", create("p", cut(s.Description, 200)))
+		}
+		bar.Set("className", "bar")
+		if s.Trusted {
+			button(bar, "Take back", "stop small", func() {
+				a.trust(func() { a.kept.Skills = slices.DeleteFunc(a.kept.Skills, func(k string) bool { return k == sum(s) }) })
+			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
+		} else {
+			button(bar, "Read", "small", func() {
+				pre := create("pre", s.Content)
+				pre.Set("tabIndex", 0)
+				pre.Set("className", "notices")
+				pre.Call("setAttribute", "aria-label", "Text of "+s.Name)
+				answer, _ := ask(asking{title: "Instructions from " + s.Source, text: "They came with the folder, and not from you. If you accept them, the assistant may follow them in every conversation of yours, as long as this very text stays.",
+					body: []js.Value{pre}, answers: []string{"Leave", "Accept"}})
+				if answer == "Accept" {
+					a.trust(func() { a.kept.Skills = append(a.kept.Skills, sum(s)) })
+				}
+			}).Call("setAttribute", "aria-label", "Read "+s.Name)
+		}
+		row.Call("append", bar)
+		box.Call("append", row)
+	}
+	hide("no-skills", len(a.skills) > 0)
+}
+
+// trust changes which skills are trusted, for a new box.
+func (a *app) trust(change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if failed(a.busy()) {
+		return
+	}
+	change()
+	a.kept.save()
+	if !failed(a.rebox()) {
+		status("Kept.")
+	}
+}

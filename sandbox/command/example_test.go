@@ -1,0 +1,26 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/command"
+	"github.com/bailey-go/bailey/sandbox/shell"
+	"github.com/bailey-go/bailey/worker"
+)
+
+// Modules as commands, of the tool tool_run and of the shell alike.
+func ExampleNew() {
+	tools := func(pool *worker.Pool, fetch func(context.Context, string) ([]byte, error)) ([]sandbox.Tool, error) {
+		runner, err := command.New(pool, command.Options{
+			Commands: map[string]string{"jq": "data.wasm", "sqlite3": "sqlite3.wasm"},
+			Fetch:    fetch, // called when a command is first used
+		})
+		if err != nil {
+			return nil, fmt.Errorf("commands: %w", err)
+		}
+		return append(sandbox.Standard(), sandbox.ToolRun(runner), shell.Bash(shell.Options{Runner: runner})), nil
+	}
+	_ = tools
+}

@@ -1,0 +1,128 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/worker"
+)
+
+// The tools that a person has installed are commands below the names that are built in. What
+// one may do is the least of four: what its manifest wants, what the person granted it, what
+// the box's policy allows, and what the call asked for. Its only argument is its parameters
+// as a JSON object, which its manifest's schema checks.
+
+var _ sandbox.CommandAsker = (*Runner)(nil)
+
+// builtIn reports whether a name is taken by a built-in command, whatever its case.
+func (r *Runner) builtIn(name string) bool {
+	return slices.ContainsFunc(r.names, func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// installed finds a package; nil if there is none, or a built-in command has its name.
+func (r *Runner) installed(ctx context.Context, name string) (*worker.Package, error) {
+	if r.o.Packages == nil || r.builtIn(name) {
+		return nil, nil
+	}
+	pkg, err := r.o.Packages.Get(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, worker.ErrReserved) {
+		return nil, nil
+	}
+	return pkg, err
+}
+
+// AskCommand says whether the person is asked about a command: it is for a package, unless
+// they said always.
+func (r *Runner) AskCommand(ctx context.Context, name string) (reason, key string, err error) {
+	pkg, err := r.installed(ctx, name)
+	if pkg == nil || err != nil {
+		return "", "", err
+	}
+	if pkg.Granted.Decision != worker.PackageAsk {
+		return "", "", nil
+	}
+	author := pkg.Author
+	if author == "" {
+		author = "nobody named"
+	}
+	return fmt.Sprintf("the tool %s %s by %s is a package that was installed, and it is to be asked about", pkg.Name, pkg.Version, author), pkg.SHA256, nil
+}
+
+func (r *Runner) runPackage(ctx context.Context, pkg *worker.Package, c sandbox.Command) (int, error) {
+	if pkg.Granted.Decision == worker.PackageAsk && !c.Asked {
+		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the person has to be asked about this package, and only tool_run asks")
+	}
+	params, err := parameters(pkg, c.Args)
+	if err != nil {
+		return 0, err
+	}
+	m := r.hold("package:" + pkg.SHA256)
+	defer r.release(m)
+	prog, err := r.program(ctx, m, func(context.Context) ([]byte, error) { return pkg.Wasm(), nil })
+	if err != nil {
+		return 0, failure(ctx, c.Name, err)
+	}
+	exit, err := prog.runPackage(ctx, pkg, params, c)
+	if err != nil {
+		return 0, failure(ctx, c.Name, err)
+	}
+	return exit, nil
+}
+
+// parameters are the one argument of a package's tool.
+func parameters(pkg *worker.Package, args []string) (map[string]any, error) {
+	if len(args) == 0 {
+		return map[string]any{}, nil
+	}
+	if len(args) == 1 {
+		if tree, err := protocol.ParseJSON(args[0], protocol.JSONLimits{}); err == nil {
+			if object, ok := tree.(map[string]any); ok {
+				return object, nil
+			}
+		}
+	}
+	return nil, protocol.Errorf(protocol.ErrInvalidParams, "run", pkg.Name, "an installed tool takes one argument, its parameters as a JSON object; the schema is %s", pkg.Parameters)
+}
+
+func (p *poolProgram) runPackage(ctx context.Context, pkg *worker.Package, params map[string]any, c sandbox.Command) (int, error) {
+	var folder fs.FS
+	if c.FS != nil {
+		folder = c.FS
+	}
+	cmd, err := pkg.Command(ctx, p.e.pool, p.m, params, folder)
+	if err != nil {
+		return 0, err
+	}
+	cmd.Stdout, cmd.Stderr, cmd.Files = c.Stdout, c.Stderr, p.e.o.Files
+	if cmd.Stdin == nil && pkg.Pipeable {
+		cmd.Stdin = c.Stdin
+	} else if cmd.Stdin != nil && c.Stdin != nil {
+		if n, _ := io.ReadFull(c.Stdin, make([]byte, 1)); n > 0 {
+			return 0, protocol.Errorf(protocol.ErrInvalidParams, "run", c.Name, "there is input, and the parameter stdin too; give one")
+		}
+	}
+	l := p.e.o.Limits
+	if t := cmd.Limits.Time; t > 0 && (l.Time == 0 || t < l.Time) {
+		l.Time = t
+	}
+	if n := cmd.Limits.Memory; n > 0 && (l.Memory == 0 || n < l.Memory) {
+		l.Memory = n
+	}
+	cmd.Limits = l
+	return exitOf(cmd.Run())
+}
+
+// exitOf parts a program's own exit code from what ended it.
+func exitOf(err error) (int, error) {
+	if e := (*worker.ExitError)(nil); errors.As(err, &e) && e.Exited() && e.Code == protocol.ErrExecution {
+		return e.ExitCode(), nil
+	}
+	return 0, err
+}

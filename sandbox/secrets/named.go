@@ -1,0 +1,177 @@
+package secrets
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	// called is what a secret is called; isWord is all of the name that says so.
+	called   = `(?:secret|token|passw(?:or)?d|pwd|api[_.\-]?key|access[_\-]?key|client[_\-]?key|private[_\-]?key|credentials?|creds|[_\-.]auth)`
+	nameIs   = `([\w.\-]{0,40}` + called + `[\w.\-]{0,20})`
+	keywords = "secret token passwd password pwd api_key api.key apikey api-key access_key access-key accesskey client_key client-key clientkey private_key private-key privatekey credential creds _auth -auth .auth"
+	is       = `(?:=>|[:?|+.]{0,3}=|:)` // of configuration, programs and makefiles
+	quote    = "[\"'`]"
+	quoted   = quote + "([^\\s\"'`]{8,})" + quote
+)
+
+// vendors are whose keys have no form but come beside their names.
+const vendors = "airtable algolia artifactory atlassian bitbucket circleci cloudflare confluence contentful datadog dropbox fastly heroku hubspot intercom jfrog jira mailgun netlify okta pagerduty sentry snyk sonar sourcegraph travis zendesk"
+
+// named are the values that are called a secret and look like one.
+func named() []rule {
+	n := func(re string) rule {
+		r := form("named secret", keywords, re, 2, 3)
+		r.name, r.ok = 1, random
+		return r
+	}
+	vendor := n(`(?i)((?:` + strings.ReplaceAll(vendors, " ", "|") + `)[\w.\-]{0,20})["'\x60]{0,2}\s{0,5}(?:` + is + `|,)\s{0,5}["'\x60]?([\w.\-+/=]{20,})(?:["'\x60\s;,]|$)`)
+	vendor.words = strings.Fields(vendors)
+	setting := form("password setting", "password passwd pwd secret", `(?i)\b(?:key|name)\s?=\s?["'][^"'\n]{0,60}(?:passw(?:or)?d|pwd|secret)["']\s{1,20}value\s?=\s?["']([^"'\s]{8,})["']`, 1, 2.5)
+	setting.ok = func(s string) bool { return !strings.HasPrefix(s, "%") && !strings.HasPrefix(s, "$") }
+	basic := form("password of a request", "curl", `(?i)\bcurl\b[\s\S]*?\s(?:-u|--user)[\s=]{1,3}((?:"[^"\n]*"|'[^'\n]*'|[^\s"'])+)`, 1, 0).over(8)
+	basic.ok = userAndPassword
+	header := n(`(?i)(authorization)["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token|apikey|api-?token|key)\s+)?([\w\-.~+/=@]{10,})`)
+	header.words, header.kind, header.bits, header.ok = []string{"authorization"}, "authorization header", 2.5, func(s string) bool {
+		return random(s) || strings.HasSuffix(s, "=")
+	}
+	kubernetes := rule{kind: "kubernetes secret", words: []string{"kind:"}, re: kubernetesSecret, lines: -1}
+	return []rule{
+		header, basic, setting, vendor, kubernetes,
+		form("authorization header", "authorization", `(?i)authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+([\w\-.~+/=]{16,1000})`, 1, 2.5),
+		n(`(?i)` + nameIs + `["'\x60\]]{0,2}(?:\s{1,3}string)?\s{0,5}` + is + `\s{0,5}` + quoted),
+		n(`(?i)` + quote + nameIs + quote + `\s{0,3},\s{0,3}` + quoted),
+		n(`(?i)` + quote + nameIs + `:\s{0,3}([^\s"'\x60]{8,})` + quote),
+		n(`(?im)(?:^|[\s"'\x60;&?,]|\\n)` + nameIs + `=([^\s"'\x60;&,\\()\[\]{}<>$]{10,})(?:[\s"'\x60;&,]|\\[nr]|$)`),
+		n(`(?im)^\s{0,20}(?:export\s+|-\s+)?` + nameIs + `\s{0,3}` + is + `\s{0,3}([^\s"'\x60#;,(){}\[\]<>$]{10,})\s*$`),
+		n(`(?i)<` + nameIs + `>\s{0,100}([^\s<>"']{8,})\s{0,100}</`).over(2),
+		n(`(?i)name:\s{0,5}["']?` + nameIs + `["']?\s{0,5}\n\s{0,40}value:\s{0,5}["']?([^\s"']{8,})`).over(1),
+	}
+}
+
+// harmless are ends of names that call something beside the secret.
+var harmless = []string{"id", "ids", "name", "names", "length", "size", "count", "url", "uri", "file", "path", "dir", "endpoint", "type", "version", "alias", "algorithm", "expiry", "expires", "ttl", "field", "label", "regex", "pattern", "prefix", "suffix", "format"}
+
+// harmlessName reports whether a name ends in such a word, or says that it's public.
+func harmlessName(name string) bool {
+	words := strings.FieldsFunc(spaced(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return false
+	}
+	return slices.Contains(harmless, words[len(words)-1]) || slices.Contains(words, "public") || slices.Contains(words, "csrf")
+}
+
+// spaced parts the words of a name such as apiKeyId, in lower case.
+func spaced(name string) string {
+	var b strings.Builder
+	low := false
+	for _, c := range name {
+		if unicode.IsUpper(c) && low {
+			b.WriteByte(' ')
+		}
+		low = unicode.IsLower(c) || unicode.IsDigit(c)
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// userAndPassword reports whether a word of a shell is user:password, written out.
+func userAndPassword(s string) bool {
+	user, password, ok := strings.Cut(strings.NewReplacer(`"`, "", "'", "").Replace(s), ":")
+	if password == "" {
+		password = user
+	}
+	return ok && len(password) > 4 && !strings.HasPrefix(password, "$") && !placeholder(password) && strings.Trim(password[1:], "abcdefghijklmnopqrstuvwxyz_-") != ""
+}
+
+// kubernetesSecret finds manifests of the kind Secret; secretValues the values in one.
+var kubernetesSecret = regexp.MustCompile(`(?im)^\s*kind:\s*["']?secret["']?\s*$`)
+
+var (
+	manifestEnd = regexp.MustCompile(`(?m)^---\s*$`)
+	dataBegins  = regexp.MustCompile(`(?i)^([ \t]*)(?:string)?data:\s*$`)
+	dataValue   = regexp.MustCompile(`^[ \t]+(?:[\w.\-]+:\s*)?["']?([A-Za-z0-9+/=]{8,})["']?\s*$`)
+)
+
+// secretValues are the values under data in manifests of the kind Secret.
+func secretValues(text string) (out []window) {
+	at := 0
+	for _, cut := range append(manifestEnd.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		if manifest := text[at:cut[0]]; kubernetesSecret.MatchString(manifest) {
+			indent := -1
+			for line := range strings.Lines(manifest) {
+				deep := len(line) - len(strings.TrimLeft(line, " \t"))
+				switch m := dataBegins.FindStringSubmatch(line); {
+				case m != nil:
+					indent = deep
+				case strings.TrimSpace(line) != "" && deep <= indent:
+					indent = -1
+				case indent >= 0:
+					if m := dataValue.FindStringSubmatchIndex(line); m != nil {
+						out = append(out, window{at + m[2], at + m[3]})
+					}
+				}
+				at += len(line)
+			}
+		}
+		at = cut[1]
+	}
+	return out
+}
+
+// random reports whether a value looks made by a machine: digits and letters mixed, or
+// long with both cases, or many digits, and no words parted by signs.
+func random(s string) bool {
+	if strings.ContainsAny(s, "()[]{}<>") || strings.HasPrefix(s, "$") || strings.Contains(s, "${") || strings.Contains(s, "::") || strings.Contains(s, "://") {
+		return false
+	}
+	var digit, lower, upper, sign, runs int
+	last := 0
+	for _, c := range s {
+		kind := 0
+		switch {
+		case c >= '0' && c <= '9':
+			digit++
+			kind = 1
+		case c >= 'a' && c <= 'z':
+			lower++
+			kind = 2
+		case c >= 'A' && c <= 'Z':
+			upper++
+			kind = 3
+		default:
+			sign++
+			kind = 4
+		}
+		if kind != last {
+			runs++
+		}
+		last = kind
+	}
+	switch {
+	case words(s):
+		return false
+	case digit == 0:
+		return lower > 0 && upper > 2 && runs > 8 && sign < 3
+	case lower+upper == 0:
+		return digit >= 16
+	}
+	return runs >= 4 || len(s) >= 16 && sign == 0
+}
+
+var word = regexp.MustCompile(`^(?:[A-Za-z]{0,24}\d{0,4}|[vxX]?\d{1,5}|[A-Za-z0-9]{1,3}|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d{0,4}|[A-Z]\d{5})$`)
+
+// words reports whether a value is words and small numbers, parted by signs.
+func words(s string) bool {
+	if len(s) > 60 {
+		return false
+	}
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("_-./:,\\", r) }) {
+		if !word.MatchString(w) {
+			return false
+		}
+	}
+	return true
+}
