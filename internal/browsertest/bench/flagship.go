@@ -74,7 +74,7 @@ func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
 	for _, m := range []struct {
 		id  string
 		run func(context.Context, *Env, string) (Row, error)
-	}{{"flagship.tree.50k.first_paint", treePaint}, {"flagship.stream.frames", streamFrames}} {
+	}{{"flagship.stream.frames", streamFrames}, {"flagship.tree.50k.first_paint", treePaint}} {
 		if !e.Wants(m.id) {
 			continue
 		}

@@ -90,7 +90,13 @@ func TestKeyboardFiles(t *testing.T) {
 	p.keys("Enter")
 	p.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
 	p.tabTo("#tab-undo")
-	p.keys("ArrowRight", "ArrowRight")
+	for range 12 {
+		if p.check(`document.getElementById("settings").hidden`) == "false" {
+			break
+		}
+		p.keys("ArrowRight")
+		p.wait("the next tab", `document.activeElement.getAttribute("role") === "tab" && document.activeElement.getAttribute("aria-selected") === "true"`)
+	}
 	p.wait("settings", `!document.getElementById("settings").hidden`)
 	p.tabTo("#provider")
 	p.tabTo("#use")
