@@ -30,7 +30,15 @@ func (a *app) history() error {
 	if err != nil {
 		return err
 	}
+	key := ""
+	for _, c := range list {
+		key += fmt.Sprintln(c.ID, c.Op, c.Undone)
+	}
 	box := element("history")
+	if a.listed == a.name+"\n"+key && box.Get("childElementCount").Int() == len(list) {
+		return nil // a difference that somebody reads stays
+	}
+	a.listed = a.name + "\n" + key
 	box.Call("replaceChildren")
 	undo, redo := false, false
 	for _, c := range list {

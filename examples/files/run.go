@@ -56,7 +56,8 @@ func (a *app) send(text string) {
 		return
 	}
 	a.run(t, text)
-	if a.cur == t {
+	at := document().Get("activeElement")
+	if a.cur == t && (at.IsNull() || at.Equal(document().Get("body"))) { // what had the focus is gone
 		element("text").Call("focus")
 	}
 }

@@ -96,8 +96,14 @@ func (f *flagship) obey(key string) {
 	f.t.Helper()
 	f.click("#new")
 	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
+	f.settle("what is in my mail?", key)
+}
+
+// settle says something, and answers all that is asked by one key until it is done.
+func (f *flagship) settle(text, key string) {
+	f.t.Helper()
 	before := len(f.requests())
-	f.say("what is in my mail?")
+	f.say(text)
 	for limit := time.Now().Add(2 * waits); ; time.Sleep(10 * time.Millisecond) {
 		state := f.check(`!document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
 		if state == "ask" {
@@ -202,7 +208,8 @@ func TestFlagshipLeaks(t *testing.T) {
 		for _, v := range part {
 			calls = append(calls, tc("code_run", "code", v.JS+"\n;await new Promise((done) => setTimeout(done, 50))"))
 		}
-		f.do("", calls...)
+		f.then(turn{calls: calls})
+		f.settle("run it", once) // code that looks bad is asked about: here the enclave is to hold
 	}
 	for part := range slices.Chunk(html, 20) {
 		var text strings.Builder
@@ -210,10 +217,16 @@ func TestFlagshipLeaks(t *testing.T) {
 			text.WriteString(v.HTML + "\n\n")
 		}
 		f.then(turn{text: text.String()})
-		f.say("show me")
-		f.rested()
+		f.settle("show me", reject)
 	}
 	time.Sleep(2 * time.Second) // what is late
+	var ran int
+	for _, r := range f.requests() {
+		ran += len(r.results())
+	}
+	if ran != len(js) {
+		t.Errorf("%d of %d scripts were run", ran, len(js))
+	}
 	if heard := sink.take(); len(heard) > 0 {
 		t.Errorf("the sinks heard %v", heard)
 	}

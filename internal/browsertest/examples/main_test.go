@@ -65,7 +65,7 @@ func run(m *testing.M) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		steps = append(steps[:1], []string{"cp", "-r", from, built})
+		steps = append(steps[:1], []string{"cp", "-a", from, built})
 	}
 	for _, args := range steps {
 		cmd := exec.Command(args[0], args[1:]...)
