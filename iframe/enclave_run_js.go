@@ -281,6 +281,7 @@ func (im *poolImpl) message(s *frame.Slot, m protocol.Message, size int) {
 		}
 		return
 	case *protocol.MsgPong:
+		im.Up(s)
 		return
 	}
 	if r == nil { // of a run that has ended

@@ -231,7 +231,7 @@ func (im *poolImpl) Heard(s *frame.Slot, m any) {
 	switch m := m.(type) {
 	case string:
 		switch m {
-		case frame.Ready:
+		case frame.Ready, frame.WasmPong:
 			im.Up(s)
 		case frame.Idle:
 			im.Idle(s)

@@ -336,8 +336,10 @@ func (p *Pool) hear(s *Slot, data *jsx.Port) error {
 	if err != nil {
 		return err
 	}
-	// A slot is ready when its broker was heard, and gets another port if it isn't: what
-	// is posted while a port is handed on is not sure to arrive.
+	// What is posted while the other end is handed on is not sure to arrive, in Firefox.
+	// Whichever end comes second speaks when both are there: the broker says that it
+	// listens, and the host asks. A slot whose broker isn't heard gets another port.
+	p.keeper.Ping(s)
 	_, err = s.scope.AfterFunc(portGrace, func() {
 		p.Do(func() {
 			if p.Live(s) && s.Data == data && s.state < SlotReady {

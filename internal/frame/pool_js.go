@@ -18,7 +18,7 @@ type Keeper interface {
 	// Heard takes what was read.
 	Heard(*Slot, any)
 	// Ping asks a broker for a sign of life, counted by Slot.NextPing; the answer is
-	// to call Slot.Pong.
+	// to call Slot.Pong and Pool.Up.
 	Ping(*Slot)
 	// Begin gives a job to a slot's broker.
 	Begin(*Slot)
@@ -285,8 +285,7 @@ func (p *Pool) Idle(s *Slot) {
 	p.Assign()
 }
 
-// Up says that a broker listens. What it said came over the port, so both ends have
-// arrived.
+// Up says that a broker listens: it was heard over the port, so both ends have arrived.
 func (p *Pool) Up(s *Slot) {
 	if s.state != SlotStarting {
 		return
