@@ -26,6 +26,7 @@ func (a *app) folders() {
 	})
 	a.on("sample", a.useSample)
 	a.on("undo", func() error { return a.took("Took back the last change.", a.work.Undo(a.ctx)) })
+	on(element("history"), "click", a.step)
 	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(a.ctx)) })
 	for _, s := range fsaccess.Supported() {
 		if s.Name == "pick" || s.Name == "upload" {

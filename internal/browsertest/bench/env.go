@@ -106,11 +106,7 @@ func (e *Env) start(ctx context.Context) error {
 	if err := os.Mkdir(profile, 0o700); err != nil {
 		return err
 	}
-	// Pages of loopback may write into folders that are dropped on them, unasked.
-	allowed := map[string]any{"http://127.0.0.1,*": map[string]any{"setting": 1}}
-	e.browser, err = browser.Start(ctx, browser.Options{Engine: browser.Chromium, Dir: profile, Args: []string{"--js-flags=--expose-gc"}, Preferences: map[string]any{
-		"profile": map[string]any{"content_settings": map[string]any{"exceptions": map[string]any{"file_system_read_guard": allowed, "file_system_write_guard": allowed}}},
-	}})
+	e.browser, err = browser.Start(ctx, browser.Options{Engine: browser.Chromium, Dir: profile, Args: []string{"--js-flags=--expose-gc"}})
 	return err
 }
 
