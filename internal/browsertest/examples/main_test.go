@@ -116,7 +116,7 @@ func testContext(t *testing.T) context.Context {
 
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // its life
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
 	t.Cleanup(cancel)
 	b, err := e2e.Launch(ctx, o)
 	if err != nil {
