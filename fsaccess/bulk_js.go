@@ -92,7 +92,7 @@ func (h *handles) sizeBatch(ctx context.Context, batch jsx.Value, entries []Entr
 		return err
 	}
 	if k, ok := ctx.Value(keeperKey{}).(*keeper); ok {
-		if err := k.keep(files, entries, idx); err != nil {
+		if err := k.keep(h, files, entries, idx); err != nil {
 			return err
 		}
 	}
@@ -248,14 +248,20 @@ func (h *handles) walkPages(ctx context.Context, root string, page int, yield fu
 // that is going to read them.
 type keeper struct {
 	mu    sync.Mutex
-	files map[string]jsx.Value
+	files map[keptFile]jsx.Value
+}
+
+// keptFile names a File: two folders of an overlay have the same names.
+type keptFile struct {
+	h    *handles
+	path string
 }
 
 type keeperKey struct{}
 
 const maxKept = 16384
 
-func (k *keeper) keep(files jsx.Value, entries []Entry, idx []int) error {
+func (k *keeper) keep(h *handles, files jsx.Value, entries []Entry, idx []int) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.files) > maxKept {
@@ -266,20 +272,20 @@ func (k *keeper) keep(files jsx.Value, entries []Entry, idx []int) error {
 		if err != nil {
 			return err
 		}
-		k.files[entries[i].Path] = f
+		k.files[keptFile{h, entries[i].Path}] = f
 	}
 	return nil
 }
 
 // take gives the Files of some entries, if all are there.
-func (k *keeper) take(entries []Entry) []any {
+func (k *keeper) take(h *handles, entries []Entry) []any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	out := make([]any, 0, len(entries))
 	for _, e := range entries {
-		if f, ok := k.files[e.Path]; ok {
+		if f, ok := k.files[keptFile{h, e.Path}]; ok {
 			out = append(out, f)
-			delete(k.files, e.Path)
+			delete(k.files, keptFile{h, e.Path})
 		}
 	}
 	if len(out) != len(entries) {
@@ -289,5 +295,8 @@ func (k *keeper) take(entries []Entry) []any {
 }
 
 func (h *handles) keeping(ctx context.Context) context.Context {
-	return context.WithValue(ctx, keeperKey{}, &keeper{files: make(map[string]jsx.Value)})
+	if _, ok := ctx.Value(keeperKey{}).(*keeper); ok {
+		return ctx // of the other folder of an overlay
+	}
+	return context.WithValue(ctx, keeperKey{}, &keeper{files: make(map[keptFile]jsx.Value)})
 }

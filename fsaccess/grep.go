@@ -45,9 +45,7 @@ const (
 func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
-		if m, ok := f.c.(manyReader); ok {
-			ctx = m.keeping(ctx)
-		}
+		ctx = keeping(ctx, f.c)
 		s := &search{f: f, re: re, o: o, yield: yield, whole: wholeFile(re)}
 		var batch []Entry
 		var size int64
@@ -104,25 +102,21 @@ type search struct {
 	found int
 }
 
-// manyReader is a core that can read many small files in one go. A nil content
-// means that this file is to be read by itself.
-type manyReader interface {
-	readMany(ctx context.Context, files []Entry) ([][]byte, error)
-	// keeping gives a context in which a walk keeps what readMany will need.
-	keeping(ctx context.Context) context.Context
-}
-
 func (s *search) batch(ctx context.Context, files []Entry) bool {
 	var contents [][]byte
-	if m, ok := s.f.c.(manyReader); ok && len(files) > 1 {
+	if len(files) > 1 {
 		full := make([]Entry, len(files))
 		for i, e := range files {
 			e.Path = join(s.f.dir, e.Path)
 			full[i] = e
 		}
-		contents, _ = m.readMany(ctx, full) // what is missing is read below
+		contents, _ = readMany(ctx, s.f.c, full) // what is missing is read below
 	}
 	for i, e := range files {
+		if err := context.Cause(ctx); err != nil {
+			s.yield(Match{Path: e.Path}, err)
+			return false
+		}
 		var err error
 		if i < len(contents) && contents[i] != nil {
 			err = s.content(e.Path, contents[i])

@@ -139,7 +139,7 @@ func (h *handles) copyBlob(ctx context.Context, src core, from, to string) (n in
 func (h *handles) readMany(ctx context.Context, entries []Entry) ([][]byte, error) {
 	var list []any
 	if k, ok := ctx.Value(keeperKey{}).(*keeper); ok {
-		list = k.take(entries)
+		list = k.take(h, entries)
 	}
 	var files jsx.Value
 	var err error
