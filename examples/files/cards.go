@@ -39,9 +39,12 @@ func (t *talk) card(id, name string) *card {
 	c.live.Set("hidden", true)
 	c.live.Set("tabIndex", 0)
 	c.live.Call("setAttribute", "aria-label", "What it says so far")
-	c.kill = button(bar, "End this", "stop small", func() { t.session.StopCall(id, "the person ended this call") })
+	c.kill = create("button", "End this")
+	c.kill.Set("type", "button")
+	c.kill.Set("className", "stop small")
 	c.kill.Set("hidden", true)
-	bar.Call("append", c.live)
+	c.kill.Get("dataset").Set("call", id)
+	bar.Call("append", c.kill, c.live)
 	time.AfterFunc(700*time.Millisecond, func() { // most calls are over before one could want to end them
 		if c.note.Get("textContent").String() == "" {
 			c.kill.Set("hidden", false)
@@ -57,6 +60,16 @@ func (t *talk) card(id, name string) *card {
 		c.item.Call("scrollIntoView", map[string]any{"block": "nearest"})
 	}
 	return c
+}
+
+// endCalls makes the cards' buttons work: those in view are of the conversation in view.
+func (a *app) endCalls() {
+	on(element("cards"), "click", func(e js.Value) {
+		b := e.Get("target").Call("closest", "button[data-call]")
+		if t := a.cur; t != nil && !b.IsNull() {
+			t.session.StopCall(b.Get("dataset").Get("call").String(), "the person ended this call")
+		}
+	})
 }
 
 // progress shows a line that the call says while it runs, and how long it has.

@@ -2,7 +2,10 @@
 
 package main
 
-import "syscall/js"
+import (
+	"syscall/js"
+	"time"
+)
 
 // asking is what a dialogue shows. What closes it otherwise, such as Escape, is no answer.
 type asking struct {
@@ -93,11 +96,11 @@ func chosenOf(list js.Value) string {
 }
 
 // button adds a button to a row.
-func button(row js.Value, text, class string, do func()) js.Value {
+func (l *listeners) button(row js.Value, text, class string, do func()) js.Value {
 	b := create("button", text)
 	b.Set("type", "button")
 	b.Set("className", class)
-	on(b, "click", func(js.Value) { do() })
+	l.on(b, "click", func(js.Value) { do() })
 	row.Call("append", b)
 	return b
 }
@@ -114,5 +117,5 @@ func toast(text string) {
 	status(text)
 	t := create("p", text)
 	element("toasts").Call("append", t)
-	js.Global().Call("setTimeout", js.FuncOf(func(js.Value, []js.Value) any { t.Call("remove"); return nil }), 6000)
+	time.AfterFunc(6*time.Second, func() { t.Call("remove") })
 }

@@ -21,15 +21,33 @@ func create(tag, text string) js.Value {
 	return el
 }
 
-// on calls fn for each event, on a goroutine of its own: a callback must not wait.
-func on(target js.Value, event string, fn func(event js.Value)) {
-	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
+// on calls fn for each event, on a goroutine of its own: a callback must not wait. An
+// element that stays needs no more; of one that goes away the listener is released.
+func on(target js.Value, event string, fn func(event js.Value)) js.Func {
+	listener := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if event == "submit" {
 			args[0].Call("preventDefault")
 		}
 		go fn(args[0])
 		return nil
-	}))
+	})
+	target.Call("addEventListener", event, listener)
+	return listener
+}
+
+// listeners are those of elements that go away together: until they are released, the
+// program keeps them, and with them the elements.
+type listeners []js.Func
+
+func (l *listeners) on(target js.Value, event string, fn func(event js.Value)) {
+	*l = append(*l, on(target, event, fn))
+}
+
+func (l *listeners) release() {
+	for _, fn := range *l {
+		fn.Release()
+	}
+	*l = nil
 }
 
 // onKey calls fn for each key that is pressed; if it reports true, the key was its own.

@@ -134,6 +134,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	if a.over != nil {
 		work = a.over
 	}
+	a.older = 0
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
 	a.tree.open, a.tree.picked = map[string]bool{}, ""
 	element("name").Set("textContent", name)
@@ -204,11 +205,12 @@ func (a *app) remembered() {
 		return // this browser keeps no handles
 	}
 	element("kept").Call("replaceChildren")
+	a.ofKept.release()
 	for _, r := range list {
 		again := create("button", "Open "+r.Name+" again")
 		again.Set("type", "button")
 		element("kept").Call("append", again)
-		on(again, "click", func(js.Value) {
+		a.ofKept.on(again, "click", func(js.Value) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			f, err := fsaccess.Restore(a.ctx, r.Name)

@@ -23,27 +23,35 @@ func (a *app) took(said string, err error) error {
 	return errors.Join(err, a.refresh())
 }
 
-// history shows every change, newest first, each with its difference and a way back to
+// historyRows is how many changes are shown, and how many more each time older ones are
+// asked for: a journal keeps 1,000.
+const historyRows = 50
+
+// history shows the changes, newest first, each with its difference and a way back to
 // before it.
 func (a *app) history() error {
 	list, err := a.work.History(a.ctx)
 	if err != nil {
 		return err
 	}
-	key := ""
-	for _, c := range list {
-		key += fmt.Sprintln(c.ID, c.Op, c.Undone)
+	shown := list[:min(len(list), historyRows*(1+a.older))]
+	var key strings.Builder
+	fmt.Fprintln(&key, a.name, len(shown) < len(list))
+	for _, c := range shown {
+		fmt.Fprintln(&key, c.ID, c.Op, c.Undone)
 	}
 	box := element("history")
-	if a.listed == a.name+"\n"+key && box.Get("childElementCount").Int() == len(list) {
+	if a.listed == key.String() && box.Get("childElementCount").Int() >= len(shown) {
 		return nil // a difference that somebody reads stays
 	}
-	a.listed = a.name + "\n" + key
+	a.listed = key.String()
 	box.Call("replaceChildren")
 	undo, redo := false, false
 	for _, c := range list {
 		undo = undo || !c.Undone && !strings.HasPrefix(c.Op, "undo")
 		redo = redo || strings.HasPrefix(c.Op, "undo") && !c.Undone
+	}
+	for _, c := range shown {
 		row, bar := create("li", ""), create("div", "")
 		bar.Set("className", "bar")
 		row.Call("append", create("b", c.Op+" "+strings.Join(c.Paths, ", ")), create("small", c.Time.Local().Format("15:04:05")), bar)
@@ -59,6 +67,13 @@ func (a *app) history() error {
 		what.Set("name", "difference")
 		box.Call("append", row)
 	}
+	if len(shown) < len(list) {
+		row, more := create("li", ""), create("button", "Older changes")
+		more.Set("type", "button")
+		more.Set("name", "older")
+		row.Call("append", more)
+		box.Call("append", row)
+	}
 	hide("unchanged", len(list) > 0)
 	enable("undo", undo)
 	enable("redo", redo)
@@ -70,6 +85,13 @@ func (a *app) history() error {
 func (a *app) step(e js.Value) {
 	button := e.Get("target").Call("closest", "button")
 	if button.IsNull() {
+		return
+	}
+	if button.Get("name").String() == "older" {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.older++
+		failed(a.history())
 		return
 	}
 	row := button.Call("closest", "li")

@@ -44,14 +44,18 @@ type app struct {
 	kept   kept
 	policy *protocol.Policy
 
-	name   string
-	source *fsaccess.Folder  // what was opened
-	over   *fsaccess.Overlay // over it, when a copy is worked on
-	work   *fsaccess.Journal
-	listed string             // the changes that are shown
-	stop   context.CancelFunc // of the watch
-	tree   *tree
-	skills []sandbox.Skill
+	name    string
+	source  *fsaccess.Folder  // what was opened
+	over    *fsaccess.Overlay // over it, when a copy is worked on
+	work    *fsaccess.Journal
+	listed  string             // the changes that are shown
+	older   int                // how often older ones were asked for
+	pressed js.Func            // of notices
+	stop    context.CancelFunc // of the watch
+	tree    *tree
+	skills  []sandbox.Skill
+
+	ofSkills, ofPackages, ofKept listeners // of lists that are made anew
 
 	tools    *toolbox
 	code     *enclave.Runner
@@ -59,6 +63,7 @@ type app struct {
 	sessions sandbox.Store
 	records  []protocol.SessionRecord // of the tabs
 	talks    map[string]*talk         // that are open, by session
+	looks    int                      // how often one was put in view
 	cur      *talk                    // in view
 	prompts  prompts
 }

@@ -9,6 +9,7 @@ import (
 // notices makes the buttons for notifications and voice work. Neither does anything before
 // it was pressed.
 func (a *app) notices() {
+	a.pressed = js.FuncOf(pressed)
 	kind := js.Global().Get("Notification")
 	if kind.IsUndefined() {
 		hide("notify", true)
@@ -43,6 +44,13 @@ func (a *app) notices() {
 	a.voice()
 }
 
+// pressed is what a notice does when it is pressed: one listener serves all of them.
+func pressed(n js.Value, _ []js.Value) any {
+	js.Global().Call("focus")
+	n.Call("close")
+	return nil
+}
+
 // notify tells what is due, if the person wanted that and looks elsewhere.
 func (a *app) notify(title, text string) {
 	kind := js.Global().Get("Notification")
@@ -51,11 +59,7 @@ func (a *app) notify(title, text string) {
 	}
 	defer func() { _ = recover() }() // where only a service worker may, there is none
 	n := kind.New(title, map[string]any{"body": text, "tag": "bailey-files", "icon": "icons/icon-192.png"})
-	n.Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any {
-		js.Global().Call("focus")
-		n.Call("close")
-		return nil
-	}), map[string]any{"once": true})
+	n.Call("addEventListener", "click", a.pressed)
 }
 
 // voice writes what is said into the field, where the browser can. It may send the sound to
@@ -94,21 +98,23 @@ func (a *app) voice() {
 		if before != "" {
 			before += " "
 		}
-		on(live, "result", func(e js.Value) {
+		var of listeners
+		of.on(live, "result", func(e js.Value) {
 			text := before
 			for _, r := range each(js.Global().Get("Array").Call("from", e.Get("results"))) {
 				text += r.Index(0).Get("transcript").String()
 			}
 			element("text").Set("value", text)
 		})
-		on(live, "error", func(e js.Value) {
+		of.on(live, "error", func(e js.Value) {
 			if why := e.Get("error").String(); why == "not-allowed" {
 				toast("The browser or this page's headers do not let the microphone be used.")
 			} else if why != "aborted" && why != "no-speech" {
 				toast("Speech is not understood now: " + why)
 			}
 		})
-		on(live, "end", func(js.Value) {
+		of.on(live, "end", func(js.Value) {
+			of.release()
 			live = js.Undefined()
 			pressed(false)
 			element("text").Call("focus")

@@ -76,6 +76,7 @@ func (a *app) showPackages() error {
 	list, err := a.tools.packages.List(a.ctx)
 	box := element("packages")
 	box.Call("replaceChildren")
+	a.ofPackages.release()
 	for _, pkg := range list {
 		row := create("li", "")
 		row.Call("append", create("b", pkg.Name), create("small", fmt.Sprintf(" %s by %s · %s", pkg.Version, cmp.Or(pkg.Author, "nobody named"), cmp.Or(pkg.Licence, "no licence named"))),
@@ -87,13 +88,13 @@ func (a *app) showPackages() error {
 				status(pkg.Name + ": kept.")
 			}
 		}
-		row.Call("append", selection("when-"+pkg.Name, pkg.Name+" runs", string(cmp.Or(pkg.Granted.Decision, worker.PackageAsk)),
+		row.Call("append", a.ofPackages.selection("when-"+pkg.Name, pkg.Name+" runs", string(cmp.Or(pkg.Granted.Decision, worker.PackageAsk)),
 			[][2]string{{"ask", "after a question each conversation"}, {"always", "without a question, in scripts too"}, {"never", "never"}},
 			func(v string) {
 				grant(worker.PackageGrant{Files: pkg.Granted.Files, Decision: worker.PackageDecision(v)})
 			}))
 		if want := pkg.Execution.FileAccess; want != worker.FilesNone && want != "" {
-			row.Call("append", selection("files-"+pkg.Name, "and may", string(cmp.Or(pkg.Granted.Files, worker.FilesNone)),
+			row.Call("append", a.ofPackages.selection("files-"+pkg.Name, "and may", string(cmp.Or(pkg.Granted.Files, worker.FilesNone)),
 				[][2]string{{string(worker.FilesNone), "touch " + wants[worker.FilesNone]}, {string(want), wants[want]}},
 				func(v string) {
 					grant(worker.PackageGrant{Files: worker.FileAccess(v), Decision: pkg.Granted.Decision})
@@ -101,7 +102,7 @@ func (a *app) showPackages() error {
 		}
 		bar := create("div", "")
 		bar.Set("className", "bar")
-		button(bar, "Licence", "small", func() {
+		a.ofPackages.button(bar, "Licence", "small", func() {
 			text := "The package brings no text of a licence."
 			for _, name := range []string{"LICENSE", "LICENCE", "LICENSE.txt", "LICENCE.txt", "COPYING"} {
 				if data, err := pkg.File(name); err == nil {
@@ -113,7 +114,7 @@ func (a *app) showPackages() error {
 			pre.Set("className", "notices")
 			ask(asking{title: "Licence of " + pkg.Name, body: []js.Value{pre}, answers: []string{"Close"}})
 		})
-		button(bar, "Remove", "stop small", func() {
+		a.ofPackages.button(bar, "Remove", "stop small", func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			if failed(a.tools.packages.Remove(a.ctx, pkg.Name)) || failed(a.showPackages()) {
@@ -129,7 +130,7 @@ func (a *app) showPackages() error {
 }
 
 // selection is a labelled choice.
-func selection(id, text, now string, options [][2]string, chosen func(string)) js.Value {
+func (l *listeners) selection(id, text, now string, options [][2]string, chosen func(string)) js.Value {
 	row, label, menu := create("div", ""), create("label", text), create("select", "")
 	row.Set("className", "bar")
 	menu.Set("id", id)
@@ -141,7 +142,7 @@ func selection(id, text, now string, options [][2]string, chosen func(string)) j
 		el.Set("selected", o[0] == now)
 		menu.Call("append", el)
 	}
-	on(menu, "change", func(js.Value) { chosen(menu.Get("value").String()) })
+	l.on(menu, "change", func(js.Value) { chosen(menu.Get("value").String()) })
 	row.Call("append", label, menu)
 	return row
 }

@@ -60,6 +60,16 @@ func (a *app) conversations() {
 			toast("Read in. Its files did not come with it, and nothing is granted in it.")
 		}
 	})
+	on(element("sessions"), "click", func(e js.Value) {
+		tab := e.Get("target").Call("closest", "[role=tab]")
+		if tab.IsNull() {
+			return
+		}
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		failed(a.open(tab.Get("dataset").Get("id").String()))
+	})
+	a.endCalls()
 	onKey(element("sessions"), func(e js.Value) bool {
 		step := map[string]int{"ArrowRight": 1, "ArrowLeft": -1}[e.Get("key").String()]
 		tabs := each(element("sessions").Get("children"))
@@ -134,12 +144,32 @@ func (a *app) drop(id string) {
 	}
 }
 
+// An open conversation has two frames, some megabytes in all.
+const (
+	openTalks = 4  // conversations that stay open while nothing happens in them
+	tabsShown = 20 // conversations that have a tab: those that changed last
+)
+
+// rest lets go of the conversations that were looked at longest ago: they are stored, and
+// opened again when they are wanted. Those at work, and those with news, stay.
+func (a *app) rest() {
+	idle := slices.DeleteFunc(slices.Collect(maps.Values(a.talks)), func(t *talk) bool { return t == a.cur || t.cancel != nil || t.news })
+	slices.SortFunc(idle, func(x, y *talk) int { return y.look - x.look })
+	for i, t := range idle {
+		if i >= openTalks-1 {
+			a.drop(t.session.ID())
+		}
+	}
+}
+
 // show puts a conversation in view. Others go on working.
 func (a *app) show(t *talk) error {
 	for _, o := range a.talks {
 		o.box.Get("classList").Call("toggle", "behind", o != t)
 	}
-	a.cur, t.news = t, false
+	a.looks++
+	a.cur, t.news, t.look = t, false, a.looks
+	a.rest()
 	cards := element("cards")
 	cards.Call("replaceChildren")
 	for _, item := range t.items {
@@ -166,13 +196,21 @@ func (a *app) shown(t *talk) {
 	a.strip()
 }
 
-// list reads which conversations there are.
+// list reads which conversations there are, the last changed first. All of them are under
+// All conversations.
 func (a *app) list() error {
 	all, err := a.box.Sessions(a.ctx)
 	if err != nil {
 		return err
 	}
-	a.records = slices.DeleteFunc(all, func(s protocol.SessionRecord) bool { return !mine(s) })
+	tabs := 0
+	a.records = slices.DeleteFunc(all, func(s protocol.SessionRecord) bool {
+		if !mine(s) {
+			return true
+		}
+		tabs++
+		return tabs > tabsShown && a.talks[s.ID] == nil
+	})
 	slices.SortFunc(a.records, func(x, y protocol.SessionRecord) int { return x.CreatedAt.Compare(y.CreatedAt) })
 	a.strip()
 	return nil
@@ -195,11 +233,6 @@ func (a *app) strip() {
 			tab.Call("append", away(map[bool]string{true: ", at work", false: ", something new"}[t.cancel != nil]))
 		}
 		tab.Get("dataset").Set("id", s.ID)
-		on(tab, "click", func(js.Value) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			failed(a.open(s.ID))
-		})
 		box.Call("append", tab)
 		if here {
 			tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
@@ -291,6 +324,8 @@ func (a *app) all() {
 	if failed(err) {
 		return
 	}
+	var of listeners
+	defer of.release()
 	list := create("ul", "")
 	list.Set("className", "rows")
 	for _, s := range records {
@@ -304,8 +339,8 @@ func (a *app) all() {
 		}
 		name.Call("append", create("small", " "+state))
 		row.Call("append", name)
-		button(row, "Open", "", func() { element("dialog").Call("close", "open "+s.ID) }).Call("setAttribute", "aria-label", "Open "+titleOf(s))
-		button(row, "Delete", "stop", func() {
+		of.button(row, "Open", "", func() { element("dialog").Call("close", "open "+s.ID) }).Call("setAttribute", "aria-label", "Open "+titleOf(s))
+		of.button(row, "Delete", "stop", func() {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			a.drop(s.ID)

@@ -41,6 +41,7 @@ func (a *app) readSkills() error {
 func (a *app) showSkills() {
 	box := element("skills")
 	box.Call("replaceChildren")
+	a.ofSkills.release()
 	for _, s := range a.skills {
 		row, bar := create("li", ""), create("div", "")
 		state := " · not accepted: the assistant does not know of it"
@@ -53,11 +54,11 @@ func (a *app) showSkills() {
 		}
 		bar.Set("className", "bar")
 		if s.Trusted {
-			button(bar, "Take back", "stop small", func() {
+			a.ofSkills.button(bar, "Take back", "stop small", func() {
 				a.trust(func() { a.kept.Skills = slices.DeleteFunc(a.kept.Skills, func(k string) bool { return k == sum(s) }) })
 			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
 		} else {
-			button(bar, "Read", "small", func() {
+			a.ofSkills.button(bar, "Read", "small", func() {
 				pre := create("pre", s.Content)
 				pre.Set("tabIndex", 0)
 				pre.Set("className", "notices")

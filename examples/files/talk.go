@@ -27,6 +27,7 @@ type talk struct {
 	items   []js.Value              // the cards, in order
 	cancel  context.CancelCauseFunc // of the run
 	news    bool                    // something came while another was shown
+	look    int                     // which look of the person's it was in view for last
 }
 
 // newTalk shows what a session holds. It is not yet in view.
