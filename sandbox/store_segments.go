@@ -96,11 +96,21 @@ func (s *segmented) Messages(ctx context.Context, id string) ([]protocol.Message
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.forget(id)
 	k, err := s.load(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	return slices.Clone(k.messages), slices.Clone(k.parts), nil
+}
+
+// forget lets go of what was read of a session, unless it is held: only then it can't
+// change meanwhile. mu is held.
+func (s *segmented) forget(id string) {
+	if !s.held[id] {
+		delete(s.cache, id)
+		delete(s.segs, id)
+	}
 }
 
 // load reads a session's messages once; mu is held.
@@ -206,6 +216,7 @@ func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, message
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.forget(rec.ID)
 	k, err := s.load(ctx, rec.ID)
 	if err != nil {
 		return err
@@ -295,5 +306,11 @@ func (s *segmented) Lock(ctx context.Context, id string) (func(), error) {
 		free()
 		return nil, err
 	}
-	return sync.OnceFunc(func() { unlock(); free() }), nil
+	return sync.OnceFunc(func() {
+		unlock()
+		free()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.forget(id)
+	}), nil
 }
