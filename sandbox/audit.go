@@ -26,6 +26,7 @@ type Audit struct {
 	seq   int64
 	last  string
 	lines [][]byte
+	size  int   // bytes of them
 	drop  int64 // lines that are no longer in memory
 }
 
@@ -44,7 +45,8 @@ type AuditEntry struct {
 }
 
 const (
-	auditLines = 20_000 // kept in memory; a writer gets all
+	auditLines = 20_000   // kept in memory; a writer gets all
+	auditBytes = 16 << 20 // and bytes of them
 	auditValue = 2 << 10
 )
 
@@ -97,14 +99,30 @@ func (a *Audit) add(e AuditEntry) {
 	}
 	a.last = e.Hash
 	a.lines = append(a.lines, line)
-	if len(a.lines) >= 2*auditLines { // now and then, for it moves all that stay
-		n := len(a.lines) - auditLines
+	a.size += len(line)
+	if len(a.lines) >= 2*auditLines || a.size >= 2*auditBytes { // now and then, for it moves all that stay
+		n := a.first()
+		for _, old := range a.lines[:n] {
+			a.size -= len(old)
+		}
 		a.drop += int64(n)
 		a.lines = append(a.lines[:0:0], a.lines[n:]...)
 	}
 	if a.w != nil && a.werr == nil {
 		_, a.werr = a.w.Write(append(line, '\n'))
 	}
+}
+
+// first is the place of the first line that stays; mu is held. The last one always does.
+func (a *Audit) first() int {
+	size, n := 0, len(a.lines)
+	for n > max(0, len(a.lines)-auditLines) {
+		if size += len(a.lines[n-1]); size > auditBytes && n < len(a.lines) {
+			break
+		}
+		n--
+	}
+	return n
 }
 
 // sealed writes an entry with its hash.
@@ -134,10 +152,10 @@ func (a *Audit) Err() error {
 	return a.werr
 }
 
-// Export writes the last 20,000 lines as JSON lines.
+// Export writes the last 20,000 lines, or the last 16 MiB of them, as JSON lines.
 func (a *Audit) Export(w io.Writer) error {
 	a.mu.Lock()
-	lines := a.lines[max(0, len(a.lines)-auditLines):len(a.lines):len(a.lines)]
+	lines := a.lines[a.first():len(a.lines):len(a.lines)]
 	a.mu.Unlock()
 	for _, line := range lines {
 		if _, err := w.Write(append(line[:len(line):len(line)], '\n')); err != nil {
