@@ -24,8 +24,29 @@ func soakTime(t *testing.T) (d time.Duration, long bool) {
 	return d, d >= 3*time.Minute
 }
 
-// Use by script: read, write, code, a program and undo, in a new conversation each time.
-// What the page's processes hold doesn't grow by more than a tenth from the second
+// another begins a conversation, and waits until it is in view.
+func (f *flagship) another() {
+	f.t.Helper()
+	const inView = `document.querySelector("#sessions [aria-selected=true]")?.dataset.id`
+	was := f.check(inView)
+	f.click("#new")
+	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0 && `+inView+` && `+inView+` !== `+js(was))
+}
+
+// round is use by script: read, write, code, a program and undo, in a new conversation.
+func (f *flagship) round(i int) {
+	f.t.Helper()
+	f.another()
+	f.one("", "read", "path", "hours.csv")
+	f.one(once, "write", "path", "soak.txt", "content", fmt.Sprint(i))
+	f.one("", "code_run", "code", "return new Array(1e5).fill(0).length")
+	f.one("", "bash", "command", "sort hours.csv | wc -l")
+	f.click("#tab-undo")
+	f.click("#undo")
+	f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && !document.querySelector("#tree [data-path='soak.txt']")`)
+}
+
+// Use by script, round by round. What the page's processes hold doesn't grow by more than a tenth from the second
 // quarter of the time to the last.
 func TestFlagshipSoak(t *testing.T) {
 	d, long := soakTime(t)
@@ -38,15 +59,7 @@ func TestFlagshipSoak(t *testing.T) {
 	var held []float64
 	start := time.Now()
 	for i := 0; time.Since(start) < d; i++ {
-		f.click("#new")
-		f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
-		f.one("", "read", "path", "hours.csv")
-		f.one(once, "write", "path", "soak.txt", "content", fmt.Sprint(i))
-		f.one("", "code_run", "code", "return new Array(1e5).fill(0).length")
-		f.one("", "bash", "command", "sort hours.csv | wc -l")
-		f.click("#tab-undo")
-		f.click("#undo")
-		f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && !document.querySelector("#tree [data-path='soak.txt']")`)
+		f.round(i)
 		f.check(`gc()`)
 		list, err := b.Processes()
 		must(t, err)
