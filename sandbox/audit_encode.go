@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
-
 )
 
 // encodeEntry writes an entry just as json.Marshal does. The steps of a call, of which
@@ -101,4 +100,3 @@ func (w *entryWriter) text(s string) {
 	}
 	w.b = append(append(w.b, s[from:]...), '"')
 }
-
