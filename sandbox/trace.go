@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
 // tracer writes down the steps of one call.
@@ -31,9 +32,16 @@ func (t *tracer) emit(e protocol.TraceEvent) {
 		t.box.o.OnTrace(e)
 	}
 	if l := t.box.o.Log; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
-		l.Debug("trace", "type", string(e.Type), "call", e.ExecID, "tool", e.Tool, "capability", string(e.Capability),
-			"decision", string(e.Decision), "rule", e.Rule, "status", e.Status, "ms", e.DurationMS)
+		l.Debug("trace", "type", string(e.Type), "call", e.ExecID, "tool", logged(e.Tool), "capability", string(e.Capability),
+			"decision", string(e.Decision), "rule", logged(e.Rule), "status", e.Status, "ms", e.DurationMS)
 	}
+}
+
+// logged is a text without the credentials in it: names of tools, paths and hosts are
+// what a model chose.
+func logged(text string) string {
+	text, _ = secrets.Redact(text)
+	return text
 }
 
 func (t *tracer) start(tc ToolCall) {
