@@ -245,7 +245,11 @@ func (im *poolImpl) flush(r *run) {
 // same: it parses what the untrusted worker wrote.
 func (im *poolImpl) heard(s *frame.Slot, text string) {
 	s.Pong()
-	if text == frame.Idle {
+	switch text {
+	case frame.Ready:
+		im.Up(s)
+		return
+	case frame.Idle:
 		im.Idle(s)
 		return
 	}
@@ -275,10 +279,9 @@ func (im *poolImpl) message(s *frame.Slot, m protocol.Message, size int) {
 		if r != nil {
 			s.Started, r.program, r.text = true, "", ""
 		}
-		im.Starting(s)
 		return
 	case *protocol.MsgPong:
-		im.Proved(s)
+		im.Up(s)
 		return
 	}
 	if r == nil { // of a run that has ended

@@ -3,6 +3,7 @@ package iframe
 import (
 	"context"
 	"errors"
+	"html"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,74 @@ func TestSiblingThatGivesOrders(t *testing.T) {
 	flush(t, d)
 	if d.Height() != h {
 		t.Errorf("height %d, %d before: the forged order was followed", d.Height(), h)
+	}
+}
+
+// An inner frame of an enclave waits for its programs. What a sibling posts there before the
+// frame around does is not taken; with the check off, it is.
+func TestSiblingThatGivesPrograms(t *testing.T) {
+	text := ""
+	for _, s := range frame.Scripts() {
+		if s.Name() == "enclave.js" {
+			text = s.Text()
+		}
+	}
+	unchecked := strings.Replace(text, "e.source !== around || ", "", 1)
+	if unchecked == text {
+		t.Fatal("the check is not where this test looks for it")
+	}
+	for _, c := range []struct {
+		name, script string
+		taken        bool
+	}{{"check on", text, false}, {"check off", unchecked, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			scope := jsx.NewScope(jsx.ScopeOptions{})
+			defer scope.Close()
+			said := make(chan string, 100)
+			if _, err := scope.Listen(jsx.Global(), "message", func(e jsx.Value) {
+				if word, err := jsx.GetString(e, "data", 200); err == nil {
+					said <- word //blocklint:ok buffered; each is said a few times
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			// The frame around hands on what the inner one's control port says, and no programs.
+			around := `<script>addEventListener('message', (e) => { if (e.ports[0]) e.ports[0].onmessage = (m) => parent.postMessage('control ' + m.data, '*'); });</script>` +
+				`<iframe sandbox="allow-scripts" srcdoc="` + html.EscapeString(`<!doctype html><script>`+c.script+`</script>`) + `"></iframe>`
+			element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": around})
+			sibling := `<script>
+			const broker = new Blob(["throw new Error('forged')"], {type: 'text/javascript'});
+			let n = 0;
+			const timer = setInterval(() => {
+				for (let i = 0; i < parent.frames.length; i++) for (let j = 0; j < parent.frames[i].length; j++) {
+					parent.frames[i][j].postMessage({broker, runtime: broker, policyName: 'x', config: '{}'}, '*');
+					n++;
+				}
+				if (n > 40) clearInterval(timer), parent.postMessage('posted', '*');
+			}, 10);
+			</script>`
+			element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": sibling})
+			posted, taken := false, false
+			timeout := time.After(10 * time.Second)
+			for late := (<-chan time.Time)(nil); ; {
+				select {
+				case w := <-said:
+					taken = taken || strings.Contains(w, "forged")
+					if w == "posted" && !posted {
+						posted, late = true, time.After(time.Second)
+					}
+					if !taken || !posted {
+						continue
+					}
+				case <-late:
+				case <-timeout:
+				}
+				break
+			}
+			if !posted || taken != c.taken {
+				t.Errorf("posted %v, taken %v; want %v", posted, taken, c.taken)
+			}
+		})
 	}
 }
 

@@ -1,8 +1,8 @@
 // @ts-check
 // The built-ins that the scripts behind this one need, taken before any other code
 // runs in the realm, so that nothing code does later changes what they do; and the
-// errors and words that they share. encode.js, json.js and messages.js are the
-// twins of the Go files of the same names; testdata/vectors is read by the tests of
+// errors and words that they share. encode.js, tags.js, json.js and messages.js
+// are the twins of encode.go, value.go, json.go and messages.go; testdata/vectors is read by the tests of
 // both. All of them are put into a function of the runtime's or the broker's own.
 /** @typedef {{bytes: number, depth: number, nodes: number}} Caps */
 const baileyBuiltins = (() => {

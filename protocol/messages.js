@@ -7,7 +7,7 @@ const baileyMessages = (() => {
   'use strict';
   const { isArray, keys, hasOwn, getPrototypeOf, plain, freeze, isInteger, exec, has, cut, words, CODES, REFUSED, MAX_DEPTH, fail, bad, over, fits } = baileyBuiltins;
   const { reader } = baileyDecode;
-  const VERSION = 1, MAX_BATCH = 1024, MAX_ID = 2147483647, MAX_NOTE = 1024, MAX_TEXT = 65536, MAX_SCRIPT = 33554432, MAX_TOOLS = 10000;
+  const { VERSION, MAX_ID, joinBatch } = baileyBatch, MAX_BATCH = 1024, MAX_NOTE = 1024, MAX_TEXT = 65536, MAX_SCRIPT = 33554432, MAX_TOOLS = 10000;
   const REASONS = words('not_read stale not_found ambiguous no_op parse_error protected rejected headless'), LEVELS = words('log info warn error debug trace');
   const RESERVED = words(
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function ' +
@@ -18,12 +18,12 @@ const baileyMessages = (() => {
     'time toolTime toolCalls consoleCalls consoleBytes output rate repeats repeatsIn parallel concurrent code messageBytes messageDepth ' +
       'messageNodes wasmMemory heapMemory iterations',
   );
-  const NAME = /^[a-zA-Z][a-zA-Z0-9:_-]{0,255}$/, IDENTIFIER = /^[a-zA-Z_$][a-zA-Z0-9_$]{0,63}$/, RUN = /^[a-zA-Z0-9._-]{1,64}$/;
+  const IDENTIFIER = /^[a-zA-Z_$][a-zA-Z0-9_$]{0,63}$/, RUN = /^[a-zA-Z0-9._-]{1,64}$/;
 
   /** @typedef {(v: any) => boolean} Check */
   /** @type {(re: RegExp, refused?: Set<string>) => Check} */
   const matches = (re, refused = REFUSED) => (v) => typeof v === 'string' && exec(re, v) !== null && !has(refused, v) && !has(REFUSED, v);
-  const tool = matches(NAME), constant = matches(IDENTIFIER, RESERVED);
+  const tool = matches(baileyBatch.NAME), constant = matches(IDENTIFIER, RESERVED);
   /** @type {(most: number) => Check} */
   const text = (most) => (v) => {
     if (typeof v !== 'string') return false;
@@ -127,15 +127,6 @@ const baileyMessages = (() => {
       s += (i ? ',' : '') + baileyEncode(m, { bytes: caps.bytes, depth: caps.depth - 2, nodes: caps.nodes });
     }
     return joinBatch(gen, s, caps);
-  };
-  /** Puts messages that are text already, parted by commas, into a batch; so a broker
-   * hands on what it has checked.
-   * @param {number} gen @param {string} msgs @param {Caps} caps */
-  const joinBatch = (gen, msgs, caps) => {
-    if (!isInteger(gen) || gen < 1 || gen > MAX_ID) throw bad('the generation must be a whole number from 1');
-    const s = '{"v":' + VERSION + ',"gen":' + gen + ',"msgs":[' + msgs + ']}';
-    fits(s, caps.bytes);
-    return s;
   };
   /** Reads a batch and believes nothing in it; the first thing wrong throws an Error
    * with a code. texts are the messages as they were.

@@ -16,11 +16,12 @@ const mark = "."
 // twin is the scripts as a page runs them: in a function of their own.
 func twin(t testing.TB) func(method string, args ...any) string {
 	t.Helper()
-	v, err := jsx.Call(jsx.Global(), "eval", `(() => {`+protocol.ScriptText()+`
+	v, err := jsx.Call(jsx.Global(), "eval", `(() => {`+protocol.ScriptText(protocol.Scripts())+`
 		const caps = (bytes, depth, nodes) => ({ bytes, depth, nodes });
 		const tried = (f) => { try { return 'ok ' + f(); } catch (e) { return 'no ' + (e.code || 'uncaught ' + e.name + ': ' + e.message + e.stack); } };
 		return {
 			value: (text, b, d, n) => tried(() => (text = text.slice(1), baileyEncode(baileyDecode.decodeValue(text, caps(b, d, n)), caps(b, d, n)))),
+			read: (text, b, d, n) => tried(() => (text = text.slice(1), baileyEncode(baileyTags.read(text), caps(b, d, n)))),
 			batch: (text, from, b, d, n) => tried(() => {
 				text = text.slice(1);
 				const got = baileyMessages.decodeBatch(text, from, caps(b, d, n));
@@ -62,6 +63,10 @@ func TestTwinTakesTheVectors(t *testing.T) {
 		}
 		if got := js("value", mark+v.Text, l.Bytes, l.Depth, l.Nodes); got != want {
 			t.Errorf("%s: %.60s: %.300s, want %.100s", v.Name, v.Text, got, want)
+		}
+		// What was checked can be read without checking.
+		if got := js("read", mark+v.Text, l.Bytes, l.Depth, l.Nodes); v.OK && got != want {
+			t.Errorf("%s: %.60s: read without a check it is %.300s, want %.100s", v.Name, v.Text, got, want)
 		}
 	}
 	for _, v := range vectors(t, batchVectors, 150) {
@@ -214,6 +219,9 @@ func TestTwinsAgreeOnBrokenTexts(t *testing.T) {
 		var got, want string
 		if v.From == "" {
 			got = js("value", mark+text, 1<<16, 16, 1000)
+			if read := js("read", mark+text, 1<<16, 16, 1000); strings.HasPrefix(got, "ok") && read != got {
+				t.Fatalf("%q: read with a check it is %q, without %q", text, got, read)
+			}
 			l := protocol.JSONLimits{Bytes: 1 << 16, Depth: 16, Nodes: 1000}
 			if tree, err := protocol.DecodeValue(text, l); err != nil {
 				want = "no " + string(protocol.CodeOf(err))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -187,7 +186,7 @@ func (b *Box) violation(v protocol.Violation) {
 	}
 	b.viols.Add(v)
 	b.audit.violation(v)
-	if l := b.o.Log; l != nil && l.Enabled(context.Background(), slog.LevelWarn) {
+	if l := b.o.Log; l != nil {
 		l.Warn("violation", "layer", v.Layer, "code", string(v.Code), "tool", logged(v.Tool), "detail", logged(v.Detail))
 	}
 }

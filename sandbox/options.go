@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
@@ -47,8 +46,9 @@ type Options struct {
 	// wait: the call does.
 	OnProgress func(Progress)
 	// Log gets traces at debug level and violations as warnings, without inputs, outputs
-	// and what package secrets takes for credentials.
-	Log *slog.Logger
+	// and what package secrets takes for credentials. A *slog.Logger is one; nil logs
+	// nothing.
+	Log Logger
 	// Audit is the log that every step is written to; nil keeps one in memory.
 	Audit *Audit
 

@@ -231,10 +231,8 @@ func (im *poolImpl) Heard(s *frame.Slot, m any) {
 	switch m := m.(type) {
 	case string:
 		switch m {
-		case frame.WasmReady:
-			im.Starting(s)
-		case frame.WasmPong:
-			im.Proved(s)
+		case frame.Ready, frame.WasmPong:
+			im.Up(s)
 		case frame.Idle:
 			im.Idle(s)
 		}

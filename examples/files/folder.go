@@ -26,6 +26,7 @@ func (a *app) folders() {
 	})
 	a.on("sample", a.useSample)
 	a.on("undo", func() error { return a.took("Took back the last change.", a.work.Undo(a.ctx)) })
+	on(element("history"), "click", a.step)
 	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(a.ctx)) })
 	for _, s := range fsaccess.Supported() {
 		if s.Name == "pick" || s.Name == "upload" {
@@ -61,7 +62,6 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
 				return err
 			}
-			a.remembered()
 		case !errors.Is(err, fs.ErrPermission):
 			return err
 		}
@@ -134,6 +134,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 		work = a.over
 	}
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
+	a.remembered() // but the one that is open
 	a.tree.open, a.tree.picked = map[string]bool{}, ""
 	element("name").Set("textContent", name)
 	var ctx context.Context
@@ -188,7 +189,7 @@ func (a *app) refresh() error {
 		return err
 	}
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
-		element("room").Set("textContent", fmt.Sprintf("This site uses about %s of %s, as the browser rounds it.", size(s.Usage), size(s.Quota)))
+		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
 	}
 	if err := a.pending(); err != nil {
 		return err
@@ -204,6 +205,9 @@ func (a *app) remembered() {
 	}
 	element("kept").Call("replaceChildren")
 	for _, r := range list {
+		if r.Name == a.name {
+			continue
+		}
 		again := create("button", "Open "+r.Name+" again")
 		again.Set("type", "button")
 		element("kept").Call("append", again)

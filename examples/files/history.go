@@ -30,7 +30,15 @@ func (a *app) history() error {
 	if err != nil {
 		return err
 	}
+	key := ""
+	for _, c := range list {
+		key += fmt.Sprintln(c.ID, c.Op, c.Undone)
+	}
 	box := element("history")
+	if a.listed == a.name+"\n"+key && box.Get("childElementCount").Int() == len(list) {
+		return nil // a difference that somebody reads stays
+	}
+	a.listed = a.name + "\n" + key
 	box.Call("replaceChildren")
 	undo, redo := false, false
 	for _, c := range list {
@@ -47,29 +55,42 @@ func (a *app) history() error {
 			b.Set("type", "button")
 			bar.Call("append", b)
 		}
-		on(what, "click", func(js.Value) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			diff, err := a.work.Diff(a.ctx, c.ID)
-			if failed(err) {
-				return
-			}
-			pre := create("pre", "")
-			pre.Set("className", "diff")
-			pre.Set("tabIndex", 0)
-			showDiff(pre, diff)
-			what.Call("remove")
-			row.Call("append", pre)
-		})
-		on(back, "click", func(js.Value) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			failed(a.took("Back to before "+c.Op+" "+strings.Join(c.Paths, ", ")+".", a.work.UndoTo(a.ctx, strconv.FormatInt(c.ID-1, 10))))
-		})
+		row.Get("dataset").Set("step", strconv.FormatInt(c.ID, 10))
+		what.Set("name", "difference")
 		box.Call("append", row)
 	}
 	hide("unchanged", len(list) > 0)
 	enable("undo", undo)
 	enable("redo", redo)
 	return nil
+}
+
+// step does what a button in the list is for. The list has one listener, because the
+// program would keep those of rows that are gone, and with them the rows.
+func (a *app) step(e js.Value) {
+	button := e.Get("target").Call("closest", "button")
+	if button.IsNull() {
+		return
+	}
+	row := button.Call("closest", "li")
+	id, err := strconv.ParseInt(row.Get("dataset").Get("step").String(), 10, 64)
+	if failed(err) {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if button.Get("name").String() != "difference" {
+		failed(a.took("Back to before "+row.Call("querySelector", "b").Get("textContent").String()+".", a.work.UndoTo(a.ctx, strconv.FormatInt(id-1, 10))))
+		return
+	}
+	diff, err := a.work.Diff(a.ctx, id)
+	if failed(err) {
+		return
+	}
+	pre := create("pre", "")
+	pre.Set("className", "diff")
+	pre.Set("tabIndex", 0)
+	showDiff(pre, diff)
+	button.Call("remove")
+	row.Call("append", pre)
 }

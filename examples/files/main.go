@@ -48,6 +48,7 @@ type app struct {
 	source *fsaccess.Folder  // what was opened
 	over   *fsaccess.Overlay // over it, when a copy is worked on
 	work   *fsaccess.Journal
+	listed string             // the changes that are shown
 	stop   context.CancelFunc // of the watch
 	tree   *tree
 	skills []sandbox.Skill

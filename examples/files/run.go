@@ -35,6 +35,12 @@ func (a *app) composer() {
 			a.run(t, "")
 		}
 	})
+	for _, b := range each(document().Call("querySelectorAll", ".try")) {
+		on(b, "click", func(js.Value) {
+			element("text").Set("value", b.Get("textContent"))
+			element("text").Call("focus")
+		})
+	}
 	on(element("tour"), "click", func(js.Value) { a.tour() })
 }
 
@@ -56,7 +62,8 @@ func (a *app) send(text string) {
 		return
 	}
 	a.run(t, text)
-	if a.cur == t {
+	at := document().Get("activeElement")
+	if a.cur == t && (at.IsNull() || at.Equal(document().Get("body"))) { // what had the focus is gone
 		element("text").Call("focus")
 	}
 }

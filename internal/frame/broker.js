@@ -72,10 +72,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
   };
 
   /** One run: its own worker, its own counts, its own generation.
-   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} taken the worker that has it already
-   * @param {any} limits @param {string} first */
-  const begin = (port, gen, program, taken, limits, first) => {
-    let over = false, up = false, waited = !!taken, again = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
+   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} placed the worker that has it
+   * @param {boolean} waited it was there before @param {any} limits @param {string} first */
+  const begin = (port, gen, program, placed, waited, limits, first) => {
+    let over = false, up = false, again = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
     const caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
     const open = new Set();
     /** Times of the calls in the last second, and of each tool in its window. @type {number[]} */
@@ -237,7 +237,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       w.onerror = failed;
       w.postMessage(joinBatch(gen, first, WIDE));
     };
-    begun(taken ?? place(program));
+    begun(placed);
     // Until this is said the host may give the run to another broker. Nothing of it
     // was heard yet: that takes a turn.
     tell({ type: 'ready' });
@@ -253,22 +253,23 @@ const baileyBroker = (/** @type {any} */ scope) => {
     };
   };
 
-  /** @param {MessagePort} port @param {number} gen */
-  const attach = (port, gen) => {
+  /** @param {MessagePort} port */
+  const attach = (port) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
     port.onmessage = (e) => {
       // Behind a start stands the program. It is under way before the start is read.
       const whole = String(e.data), end = whole.indexOf('\x1e'), text = end < 0 ? whole : whole.slice(0, end);
-      const program = end < 0 ? '' : whole.slice(end + 1), taken = program && warm ? take(program) : undefined;
+      const program = end < 0 ? '' : whole.slice(end + 1), waited = warm;
+      if (program) run?.drop();
+      const placed = program && (warm ? take(program) : place(program));
       const b = decodeBatch(text, 'HostToBroker', WIDE), m = b.msgs[0];
       if (m.type === 'ping') return port.postMessage(encodeBatch(b.gen, [{ type: 'pong', n: m.n }], 'BrokerToHost', WIDE));
       if (m.type === 'start') {
-        run?.drop();
-        run = begin(port, b.gen, program, taken, m.limits, b.texts[0]);
+        run = begin(port, b.gen, program, placed, waited, m.limits, b.texts[0]);
       } else if (run?.gen === b.gen) run.take(b.msgs, b.texts);
     };
-    port.postMessage(encodeBatch(gen, [{ type: 'ready' }], 'BrokerToHost', WIDE));
+    port.postMessage('ready');
     stock();
   };
 
@@ -278,8 +279,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');
-      return;
     }
-    attach(e.ports[0], e.data.gen);
+    if (e.ports[0]) attach(e.ports[0]);
   };
 };

@@ -1,12 +1,18 @@
 // @ts-check
 // The outer frame of a trust domain: it holds the policy, makes inner frames and
-// removes them, and hands the port of each to the host. It runs nobody's code but
-// this, so it always answers a ping.
+// removes them, hands the ports of each to the host, and to each what the host gave
+// for it: the programs of its workers. It runs nobody's code but this, so it always
+// answers a ping.
 (() => {
   'use strict';
   const channel = new MessageChannel(), host = channel.port1;
   /** The one the page was made with; later ones are copies of it. @type {HTMLIFrameElement | null} */
   let model = null;
+  /** What every inner frame gets. @type {any} */
+  let programs;
+  /** Inner frames that came before it. @type {Window[]} */
+  const early = [];
+  const give = (/** @type {Window} */ to) => (programs ? to.postMessage(programs, '*') : early.push(to));
   /** @type {(id: string) => HTMLIFrameElement | null} */
   const find = (id) => document.querySelector('iframe[data-id="' + id + '"]');
   const first = () => {
@@ -16,16 +22,22 @@
   // Only the window of a frame that stands here is believed, and once: its script
   // says hello before anything else could run in it.
   addEventListener('message', (e) => {
-    if (e.data !== 'bailey-enclave' || e.ports.length !== 1) return;
+    if (e.data !== 'bailey-enclave' || e.ports.length !== 2) return;
     first();
     for (const f of document.querySelectorAll('iframe')) {
       if (f.contentWindow !== e.source || f.dataset.heard) continue;
       f.dataset.heard = '1';
       if (f.dataset.shows) f.style.cssText = 'position:fixed;inset:0;width:100%;height:100%;border:0';
-      host.postMessage('inner\x1f' + f.dataset.id, [e.ports[0]]);
+      give(/** @type {Window} */ (f.contentWindow));
+      host.postMessage('inner\x1f' + f.dataset.id, [...e.ports]);
     }
   });
   host.onmessage = (e) => {
+    if (typeof e.data === 'object') {
+      programs = e.data;
+      early.splice(0).forEach(give);
+      return;
+    }
     const [word, id] = String(e.data).split('\x1f');
     first();
     if (word === 'ping') host.postMessage('pong\x1f' + id);

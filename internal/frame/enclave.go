@@ -41,8 +41,12 @@ func ParseDomainHello(s string) (digest string, ok bool) {
 	return digest, word == DomainHello && len(digest) < 20
 }
 
-// Idle is what a broker says when a run ended by itself and nothing of it is left.
-const Idle = "idle"
+// What a broker says beside messages: that it listens; that a run ended by itself and
+// nothing of it is left.
+const (
+	Ready = "ready"
+	Idle  = "idle"
+)
 
 // MaxNote is the most UTF-16 units of a note from a frame.
 const MaxNote = 2000
@@ -106,6 +110,8 @@ func DOMSources() [4][2]string {
 	return [...][2]string{{"style-src", "'unsafe-inline'"}, {"img-src", "data: blob:"}, {"font-src", "data:"}, {"media-src", "data: blob:"}}
 }
 
+// brokerProgram and runtimeProgram are the texts of the workers, which the host hands
+// to the frames.
 func (p DomainPage) brokerProgram() string {
 	if p.Wasm {
 		return wasmBrokerProgram()
@@ -120,16 +126,17 @@ func (p DomainPage) runtimeProgram() string {
 	return runtimeProgram()
 }
 
-// brokerProgram and runtimeProgram are the texts of the two workers: the twins of
-// package protocol and our own behind them, inside one function. The runtime's is
-// the middle of an expression that the broker begins and closes.
+// brokerProgram and runtimeProgram are the texts of the two workers: twins of package
+// protocol and our own behind them, inside one function. The runtime's is the middle of an
+// expression that the broker begins and closes; it has no reader, for it hears only what
+// the broker has read, and each run's start would compile it again.
 var brokerProgram = sync.OnceValue(func() string {
-	return "(()=>{'use strict';" + protocol.ScriptText() + brokerText + "baileyBroker(self)})()"
+	return "(()=>{'use strict';" + protocol.ScriptText(protocol.Scripts()) + brokerText + "baileyBroker(self)})()"
 })
 
 var runtimeProgram = sync.OnceValue(func() string {
 	// In brackets it is compiled at once, and not looked over first: 0.7 ms of a start.
-	return "(function(user,config){'use strict';" + protocol.ScriptText() + hardenText + runtimeText + "baileyRuntime(user,config)})"
+	return "(function(user,config){'use strict';" + protocol.ScriptText(protocol.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})"
 })
 
 // Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
@@ -144,7 +151,9 @@ func (p DomainPage) Hosted() (page, policy string) { return p.text(p.Digest()), 
 // finds mistakes, and no forgery: who serves the page is trusted.
 func (p DomainPage) Digest() string {
 	h := fnv.New64a()
-	_, _ = io.WriteString(h, p.text(""))
+	for _, s := range []string{p.text(""), p.brokerProgram(), p.runtimeProgram(), p.config()} {
+		_, _ = io.WriteString(h, s)
+	}
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
@@ -165,20 +174,10 @@ func (p DomainPage) text(digest string) string {
 	return b.String()
 }
 
-// inner holds the workers' texts as data blocks: a script element of another type is
-// text to the parser and to the policy.
+// inner is small, for each frame parses it: the programs of its workers come as a message.
 func (p DomainPage) inner() string {
 	var b strings.Builder
 	head(&b, "", "en", "Sandbox")
-	b.WriteString(`<script type="text/plain" id="broker" data-policy="` + html.EscapeString(p.PolicyName) + `" data-config="` + html.EscapeString(p.config()) + `"`)
-	if p.Warm {
-		b.WriteString(` data-warm="1"`)
-	}
-	b.WriteString(`>`)
-	b.WriteString(p.brokerProgram())
-	b.WriteString(`</script><script type="text/plain" id="runtime">`)
-	b.WriteString(p.runtimeProgram())
-	b.WriteString(`</script>`)
 	if p.DOM {
 		// In a template it is a model to copy, and no frame yet.
 		b.WriteString(`<template id="realm"><iframe sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow + `" title="Sandbox" srcdoc="`)

@@ -4,9 +4,8 @@
 // in Firefox, so nothing that could be flooded runs here.
 (() => {
   'use strict';
-  const channel = new MessageChannel(), host = channel.port1;
-  const text = (/** @type {string} */ id) => document.getElementById(id)?.textContent ?? '';
-  const { policy: policyName = '', config = '', warm } = document.getElementById('broker')?.dataset ?? {};
+  const channel = new MessageChannel(), host = channel.port1, data = new MessageChannel(), around = parent;
+  let policyName = '';
   /** @type {Worker | undefined} */
   let broker;
   /** The frame in which a DOM enclave's code runs; a new one for each run. @type {HTMLIFrameElement | undefined} */
@@ -19,10 +18,12 @@
     document.body.append((realm = f));
   };
   const lost = (/** @type {string} */ why) => host.postMessage('lost\x1f' + String(why).slice(0, 500));
-  const spawn = () => {
+  /** @param {{broker: Blob, policyName: string}} programs */
+  const spawn = (programs) => {
+    policyName = programs.policyName;
     const types = /** @type {any} */ (globalThis).trustedTypes;
     const policy = types?.createPolicy(policyName, { createScriptURL: (/** @type {string} */ s) => s });
-    const url = URL.createObjectURL(new Blob([text('broker')], { type: 'text/javascript' }));
+    const url = URL.createObjectURL(programs.broker);
     broker = new Worker(policy ? policy.createScriptURL(url) : url);
     // An error without a message is a worker that the policy kept from starting.
     broker.onerror = (e) => (e.preventDefault(), lost(e.message || 'blocked'));
@@ -31,19 +32,22 @@
       if (e.data.word) realm?.remove();
       if (e.data.word === 'show') show(e.data.program, e.ports[0]);
     };
-    const dom = !!document.getElementById('realm');
-    broker.postMessage({ runtime: dom ? text('runtime') : new Blob([text('runtime')]), policyName, config, dom, warm: !!warm });
+    broker.postMessage({ ...programs, broker: null }, [data.port1]);
   };
   host.onmessage = (e) => {
-    const [word, gen] = String(e.data).split('\x1f');
+    const word = String(e.data).split('\x1f')[0];
     if (word === 'kill') broker?.terminate();
-    if (word === 'run') broker?.postMessage({ gen: +gen }, [e.ports[0]]);
+    if (word === 'run') broker?.postMessage({}, [e.ports[0]]);
   };
-  // The broker is started at once: it is up when the host asks for the first run.
-  try {
-    spawn();
-  } catch (e) {
-    lost('blocked: ' + e);
-  }
-  parent.postMessage('bailey-enclave', '*', [channel.port2]);
+  // Other frames can post here too: only the one around is believed, and once.
+  addEventListener('message', function heard(e) {
+    if (e.source !== around || !e.data?.broker) return;
+    removeEventListener('message', heard);
+    try {
+      spawn(e.data);
+    } catch (err) {
+      lost('blocked: ' + err);
+    }
+  });
+  around.postMessage('bailey-enclave', '*', [channel.port2, data.port2]);
 })();

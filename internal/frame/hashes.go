@@ -4,7 +4,7 @@ package frame
 const (
 	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
 	documentHash = "'sha256-d4Tqq/gvzvm+puy2cAQgR/QDzdMxdzdWCh1MZtOjHOE='"
-	domainHash   = "'sha256-7z6DhncJs9FR61ECyJMBTBo5pii3omTRFYiMafHf2HM='"
-	enclaveHash  = "'sha256-KE97JOZcYeu1wLuqs8QfEp6dKTUb5KjMUFjEPXMsmaU='"
+	domainHash   = "'sha256-ut6lyVFcEhmpYl6KfGOGp9rO3Z8j+lwrVz7NAd84V7A='"
+	enclaveHash  = "'sha256-qSx8/lagrXGKXfJ8VfetJhePGgvHbqoDSVphZH9tD98='"
 	domHash      = "'sha256-rAcUsixwvrXjHuOVUm2RlZRH+LwUd8HtdRgTWfdGy7s='"
 )

@@ -59,7 +59,6 @@ type SlotState uint8
 
 const (
 	SlotStarting SlotState = iota // the broker was not heard of
-	SlotProving                   // it said ready and was asked for a sign of life
 	SlotReady                     // it waits for a job
 	SlotBusy
 	SlotEnding // its job has ended, its worker perhaps not

@@ -183,8 +183,8 @@ func (p *Pool) attach(o *outerFrame, v jsx.Value) {
 			case "pong":
 				o.Pong()
 			case "inner":
-				if id, err := strconv.Atoi(rest); err == nil && len(ports) == 1 {
-					p.adopt(p.slots[id], ports[0])
+				if id, err := strconv.Atoi(rest); err == nil && len(ports) == 2 {
+					p.adopt(p.slots[id], ports[0], ports[1])
 				}
 			}
 		})
@@ -193,7 +193,27 @@ func (p *Pool) attach(o *outerFrame, v jsx.Value) {
 		p.Fail(err)
 		return
 	}
+	if err := p.give(port); err != nil {
+		p.Fail(err)
+		return
+	}
 	p.Assign()
+}
+
+// give hands an outer frame what each of its inner frames starts.
+func (p *Pool) give(outer *jsx.Port) error {
+	page := p.opts.Page
+	broker, err := newBlob(page.brokerProgram())
+	if err != nil {
+		return err
+	}
+	var runtime any = page.runtimeProgram()
+	if !page.DOM { // there it becomes a part of a script in a frame of another origin
+		if runtime, err = newBlob(page.runtimeProgram()); err != nil {
+			return err
+		}
+	}
+	return outer.Post(map[string]any{"broker": broker, "runtime": runtime, "policyName": page.PolicyName, "config": page.config(), "dom": page.DOM, "warm": page.Warm})
 }
 
 // note reads a word from a frame. It runs in a callback.
@@ -234,10 +254,12 @@ func (p *Pool) newSlot(id int) *Slot {
 	return s
 }
 
-// adopt takes the control port of an inner frame that has said hello.
-func (p *Pool) adopt(s *Slot, v jsx.Value) {
+// adopt takes the ports of an inner frame that has said hello: its control port, and the
+// one to the broker that it starts.
+func (p *Pool) adopt(s *Slot, v, data jsx.Value) {
 	if s == nil || s.control != nil {
 		_, _ = jsx.Call(v, "close")
+		_, _ = jsx.Call(data, "close")
 		return
 	}
 	port, err := s.scope.Port(v)
@@ -253,7 +275,10 @@ func (p *Pool) adopt(s *Slot, v jsx.Value) {
 		p.Do(func() { p.failed(s, rest) })
 	})
 	if err == nil {
-		err = p.prepare(s)
+		var own *jsx.Port
+		if own, err = s.scope.Port(data); err == nil {
+			err = p.hear(s, own)
+		}
 	}
 	if err != nil {
 		p.Lose(s, err.Error())
@@ -272,20 +297,30 @@ func (p *Pool) failed(s *Slot, why string) {
 	p.Lose(s, "its broker failed: "+why)
 }
 
-// prepare gives the broker of s a port to the host. Jobs follow one another on it,
-// each with a generation of its own, until one is killed: then it goes with the frame.
+// prepare gives the broker of s another port to the host.
 func (p *Pool) prepare(s *Slot) error {
 	if s.Data != nil {
 		_ = s.Data.Close()
 	}
-	p.nextGen(s)
-	s.state = SlotStarting
 	data, far, err := s.scope.Channel()
+	if err == nil {
+		err = p.hear(s, data)
+	}
 	if err != nil {
 		return err
 	}
-	s.Data = data
-	err = data.OnMessage(func(m jsx.Message) {
+	if p.opts.Direct {
+		return jsx.PostTo(s.worker, "", map[string]any{"port": true}, far)
+	}
+	return s.control.Post("run", far)
+}
+
+// hear listens to the broker of s. Jobs follow one another on its port, each with a
+// generation of its own, until one is killed: then it goes with the frame.
+func (p *Pool) hear(s *Slot, data *jsx.Port) error {
+	p.nextGen(s)
+	s.Data, s.state = data, SlotStarting
+	err := data.OnMessage(func(m jsx.Message) {
 		v, err := p.keeper.Read(m)
 		p.Do(func() {
 			if !p.Live(s) || s.Data != data {
@@ -301,8 +336,10 @@ func (p *Pool) prepare(s *Slot) error {
 	if err != nil {
 		return err
 	}
-	// A slot is ready when a ping has come back, and gets another port if none does:
-	// what is posted while a port is handed on is not sure to arrive.
+	// What is posted while the other end is handed on is not sure to arrive, in Firefox.
+	// Whichever end comes second speaks when both are there: the broker says that it
+	// listens, and the host asks. A slot whose broker isn't heard gets another port.
+	p.keeper.Ping(s)
 	_, err = s.scope.AfterFunc(portGrace, func() {
 		p.Do(func() {
 			if p.Live(s) && s.Data == data && s.state < SlotReady {
@@ -312,13 +349,7 @@ func (p *Pool) prepare(s *Slot) error {
 			}
 		})
 	})
-	if err != nil {
-		return err
-	}
-	if p.opts.Direct {
-		return jsx.PostTo(s.worker, "", map[string]any{"gen": s.Gen}, far)
-	}
-	return s.control.Post(Note("run", s.Gen), far)
+	return err
 }
 
 func (p *Pool) nextGen(s *Slot) {

@@ -18,7 +18,7 @@ type Keeper interface {
 	// Heard takes what was read.
 	Heard(*Slot, any)
 	// Ping asks a broker for a sign of life, counted by Slot.NextPing; the answer is
-	// to call Slot.Pong, and for a slot that is proving, Pool.Proved.
+	// to call Slot.Pong and Pool.Up.
 	Ping(*Slot)
 	// Begin gives a job to a slot's broker.
 	Begin(*Slot)
@@ -285,17 +285,9 @@ func (p *Pool) Idle(s *Slot) {
 	p.Assign()
 }
 
-// Starting says that a broker is up; it is asked for a sign of life before it is used.
-func (p *Pool) Starting(s *Slot) {
-	if s.state == SlotStarting {
-		s.state = SlotProving
-		p.keeper.Ping(s)
-	}
-}
-
-// Proved says that a broker gave its sign of life.
-func (p *Pool) Proved(s *Slot) {
-	if s.state != SlotProving {
+// Up says that a broker listens: it was heard over the port, so both ends have arrived.
+func (p *Pool) Up(s *Slot) {
+	if s.state != SlotStarting {
 		return
 	}
 	s.state = SlotReady

@@ -7,7 +7,7 @@
 const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config) => {
   'use strict';
   const { keys, hasOwn, defineProperty, freeze, apply, isArray, Err, mend, cut, stringify } = baileyBuiltins;
-  const { decodeBatch, joinBatch } = baileyMessages;
+  const { joinBatch, isToolName } = baileyBatch, { read } = baileyTags;
   const G = /** @type {any} */ (globalThis), P = Promise, { create } = Object, { then } = P.prototype, resolved = P.resolve.bind(P);
   // A worker is its own port; a frame was given one, which nothing else gets to see.
   const way = G.baileyPort ?? G;
@@ -66,12 +66,11 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       if (ended) return reject(fail('SESSION_ERROR', 'the run has ended'));
       if (typeof name !== 'string') return reject(fail('INVALID_PARAMS', 'callTool(name, args): the name must be a string'));
       if (calls >= limits.toolCalls) return reject(fail('RESOURCE_LIMIT', 'a run may call tools ' + limits.toolCalls + ' times'));
-      const id = calls + 1, m = /** @type {any} */ ({ type: 'tool-call', callId: id, toolName: name });
+      const id = calls + 1;
       try {
         const text = args === undefined ? '' : ',"args":' + baileyEncode(args, { bytes: caps.bytes >> 1, depth: caps.depth - 4, nodes: caps.nodes - 16 }, { drop: true });
-        baileyMessages.check(m, 'CodeToBroker');
-        const head = stringify(m);
-        enqueue(cut(head, 0, -1) + text + '}');
+        if (!isToolName(name)) throw baileyBuiltins.bad('toolName is not what it must be');
+        enqueue('{"type":"tool-call","callId":' + id + ',"toolName":"' + name + '"' + text + '}');
       } catch (e) {
         const x = /** @type {any} */ (e);
         return reject(fail(typeof x?.code === 'string' ? x.code : 'INVALID_PARAMS', 'callTool ' + short(name, 64) + ': ' + message(x)));
@@ -281,7 +280,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       return void (way === G && apply(native.close, G, []));
     }
     if (!user) return apply(startsWith, text, ['{"v":']) ? undefined : load(text);
-    const b = decodeBatch(text, 'BrokerToCode', WIDE);
+    const b = read(text);
     gen = b.gen;
     for (let i = 0; i < b.msgs.length; i++) {
       const m = b.msgs[i];
@@ -295,7 +294,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   defineProperty(G, 'console', { value: con, writable: true, enumerable: false, configurable: true });
   if (!user) {
     // A first message goes through what a browser compiles when it is first called.
-    const b = decodeBatch(config.sample, 'BrokerToCode', WIDE);
+    const b = read(config.sample);
     joinBatch(1, baileyEncode(b.msgs[0].limits, WIDE, { drop: true }), WIDE);
   }
   way.start?.();

@@ -31,8 +31,7 @@ var (
 // these, and the generation as a u32. The worker below says the same without a generation,
 // and each output by itself.
 const (
-	WasmReady = "ready" // the broker is up
-	WasmPong  = "pong"
+	WasmPong = "pong"
 
 	WasmStarted  byte = 1 // a worker has the module
 	WasmOutput   byte = 2 // {u8 descriptor, u32 length, bytes}…

@@ -199,10 +199,12 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   };
 
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
-    if (!e.data.runtime) return attach(e.ports[0]);
-    runtime = e.data.runtime;
-    const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
-    if (policy) trust = (url) => policy.createScriptURL(url);
-    scope.postMessage('up');
+    if (e.data.runtime) {
+      runtime = e.data.runtime;
+      const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
+      if (policy) trust = (url) => policy.createScriptURL(url);
+      scope.postMessage('up');
+    }
+    if (e.ports[0]) attach(e.ports[0]);
   };
 };

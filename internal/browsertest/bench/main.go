@@ -90,6 +90,7 @@ var suites = []suite{
 	{"worker.", workers("worker.")},
 	{"wasi.", workers("wasi.")},
 	{"pool.", workers("pool.")},
+	{"flagship.", runFlagship},
 	{"sandbox.", runSandbox},
 }
 

@@ -177,4 +177,4 @@ func uploadAndDiscard(p anyPage) {
 }
 
 // waits is how long a page may take for one thing; only a failing test waits so long.
-const waits = 15 * time.Second
+const waits = 40 * time.Second

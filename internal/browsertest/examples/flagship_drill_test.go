@@ -18,7 +18,7 @@ import (
 // obeys is a model that does what the mail says, and puts the notes into an address.
 func obeys(sink string) func(chatRequest) turn {
 	return func(r chatRequest) turn {
-		results := r.results()
+		results := r.latest()
 		if results == nil && !strings.Contains(r.said(), "INJECT") {
 			return turn{calls: []call{tc("read", "path", "inbox/mail.md")}}
 		}
@@ -95,19 +95,28 @@ func (d disk) changed() (list []string) {
 func (f *flagship) obey(key string) {
 	f.t.Helper()
 	f.click("#new")
-	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
-	before := len(f.requests())
-	f.say("what is in my mail?")
+	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0 && !document.getElementById("welcome").hidden`)
+	f.settle("what is in my mail?", key)
+}
+
+// settle says something, and answers all that is asked by one key until it is done.
+func (f *flagship) settle(text, key string) {
+	f.t.Helper()
+	before, quiet := len(f.requests()), time.Now()
+	f.say(text)
 	for limit := time.Now().Add(2 * waits); ; time.Sleep(10 * time.Millisecond) {
 		state := f.check(`!document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
 		if state == "ask" {
 			_ = f.Press(f.t.Context(), key)
 		}
-		if state == "rest" && len(f.requests()) > before {
+		if state != "rest" || len(f.requests()) == before {
+			quiet = time.Now()
+		}
+		if time.Since(quiet) > 200*time.Millisecond { // and not between two steps
 			return
 		}
 		if time.Now().After(limit) {
-			f.t.Fatalf("it never ended; the page says %q and shows %s", f.check(`document.getElementById("status").textContent`), f.cards())
+			f.t.Fatalf("it never ended after %d requests; the page says %q and shows %s", len(f.requests())-before, f.check(`document.getElementById("status").textContent`), f.cards())
 		}
 	}
 }
@@ -202,7 +211,8 @@ func TestFlagshipLeaks(t *testing.T) {
 		for _, v := range part {
 			calls = append(calls, tc("code_run", "code", v.JS+"\n;await new Promise((done) => setTimeout(done, 50))"))
 		}
-		f.do("", calls...)
+		f.then(turn{calls: calls})
+		f.settle("run it", once) // code that looks bad is asked about: here the enclave is to hold
 	}
 	for part := range slices.Chunk(html, 20) {
 		var text strings.Builder
@@ -210,10 +220,16 @@ func TestFlagshipLeaks(t *testing.T) {
 			text.WriteString(v.HTML + "\n\n")
 		}
 		f.then(turn{text: text.String()})
-		f.say("show me")
-		f.rested()
+		f.settle("show me", reject)
 	}
 	time.Sleep(2 * time.Second) // what is late
+	var ran int
+	for _, r := range f.requests() {
+		ran += len(r.results())
+	}
+	if ran != len(js) {
+		t.Errorf("%d of %d scripts were run", ran, len(js))
+	}
 	if heard := sink.take(); len(heard) > 0 {
 		t.Errorf("the sinks heard %v", heard)
 	}

@@ -67,6 +67,15 @@ func (r chatRequest) results() []string {
 	return out
 }
 
+// latest are what tools answered since the model spoke last.
+func (r chatRequest) latest() []string {
+	var out []string
+	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role == "tool"; i-- {
+		out = append([]string{r.Messages[i].Content}, out...)
+	}
+	return out
+}
+
 // said is what the person said last.
 func (r chatRequest) said() string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {

@@ -65,7 +65,7 @@ func run(m *testing.M) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		steps = append(steps[:1], []string{"cp", "-r", from, built})
+		steps = append(steps[:1], []string{"cp", "-a", from, built})
 	}
 	for _, args := range steps {
 		cmd := exec.Command(args[0], args[1:]...)
@@ -116,7 +116,7 @@ func testContext(t *testing.T) context.Context {
 
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // its life
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
 	t.Cleanup(cancel)
 	b, err := e2e.Launch(ctx, o)
 	if err != nil {

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+// runFlagship times the page of examples/files, built and served as users do it, by a
+// model that is served from loopback.
+func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
+	if err := e.start(ctx); err != nil {
+		return nil, err
+	}
+	tool, dir := filepath.Join(e.dir, "wasm_exec"), filepath.Join(e.dir, "flagship")
+	if err := e.goIn(ctx, e.Root, "build", "-o", tool, "./wasm_exec"); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, tool, "build", "-o", dir, "./examples/files")
+	cmd.Dir = e.Root
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building the flagship: %w\n%s", err, msg)
+	}
+	var rows []Row
+	if e.Wants("flagship.size") {
+		size, err := transferred(dir)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, newRow("flagship.size", size/1e6, 3, "budget: 3.0 MB brotli in total, tools apart", "MB", 1))
+	}
+	if err := os.CopyFS(filepath.Join(dir, "tools"), os.DirFS(filepath.Join(e.Root, "build", "tools"))); err != nil && !os.IsExist(err) {
+		fmt.Fprintln(os.Stderr, "bench: without the tools:", err)
+	}
+	e.mux.HandleFunc("/v1/chat/completions", longAnswer)
+	use := fmt.Sprintf(`{"connect": [%q], "isolation": "credentialless"}`, strings.TrimPrefix(e.origin, "http://"))
+	if err := os.WriteFile(filepath.Join(dir, "headers.json"), []byte(use), 0o666); err != nil {
+		return nil, err
+	}
+	origin, stop, err := serve(ctx, tool, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	s := samples{}
+	for round := -1; round < e.Rounds(16); round++ {
+		for name, script := range map[string]string{"painted": paintedAt, "interactive": interactiveAt} {
+			if !e.Wants("flagship." + name) {
+				continue
+			}
+			took, err := e.visit(ctx, origin+"/", script)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if round >= 0 {
+				s[name] = append(s[name], took)
+			}
+		}
+	}
+	for name, budget := range map[string]float64{"painted": 300, "interactive": 1500} {
+		if len(s[name]) > 0 {
+			rows = append(rows, newRow("flagship."+name, s.median(name), budget, fmt.Sprintf("budget: %v ms from the navigation, on loopback", budget), "ms", 1))
+		}
+	}
+	for _, m := range []struct {
+		id  string
+		run func(context.Context, *Env, string) (Row, error)
+	}{{"flagship.stream.frames", streamFrames}, {"flagship.tree.50k.first_paint", treePaint}} {
+		if !e.Wants(m.id) {
+			continue
+		}
+		row, err := m.run(ctx, e, origin)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.id, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// transferred is what a first visit fetches: the page, its program and what both load,
+// each in its smallest form. Names with a hash stand beside the same without; one counts.
+func transferred(dir string) (float64, error) {
+	var manifest map[string]any
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var sum int64
+	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name == "tools" || name == "screenshots" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") || name == "headers.json" || name == "manifest.json" || name == "bailey.mjs" {
+			return nil
+		}
+		if parts := strings.Split(name, "."); len(parts) == 3 && len(parts[1]) == 16 && parts[0] == "bailey" {
+			return nil // the same as bailey.js
+		}
+		st, err := os.Stat(at + ".br")
+		if err != nil {
+			st, err = os.Stat(at)
+		}
+		if err == nil {
+			sum += st.Size()
+		}
+		return err
+	})
+	return float64(sum), err
+}
+
+// paintedAt is when the shell was painted, which must be before the program was loaded.
+const paintedAt = `new Promise((done, fail) => {
+	new PerformanceObserver((list) => {
+		for (const e of list.getEntriesByName("first-contentful-paint")) {
+			const wasm = performance.getEntriesByType("resource").find((r) => r.name.endsWith(".wasm"));
+			wasm && wasm.responseEnd < e.startTime ? fail(new Error("the program was loaded first")) : done(e.startTime);
+		}
+	}).observe({ type: "paint", buffered: true });
+})`
+
+const interactiveAt = `new Promise((done) => {
+	const look = () => {
+		const tour = document.getElementById("tour");
+		tour && !tour.disabled ? done(performance.now()) : setTimeout(look, 2);
+	};
+	look();
+})`
+
+// longAnswer streams 20 KB of Markdown in pieces of 64 bytes.
+func longAnswer(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Allow-Headers", "authorization, content-type, accept")
+	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	if r.Method == http.MethodOptions {
+		return
+	}
+	h.Set("Content-Type", "text/event-stream")
+	paragraph := "## A part\n\nSome *text* with `code`, a [link](https://example.org) and words that go on for a while, as answers do.\n\n- one\n- two\n\n```go\nfunc main() { println(\"hello\") }\n```\n\n"
+	text := strings.Repeat(paragraph, 20_000/len(paragraph)+1)[:20_000]
+	for len(text) > 0 {
+		n := min(64, len(text))
+		b, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{"content": text[:n]}}}})
+		fmt.Fprintf(w, "data: %s\n\n", b)
+		w.(http.Flusher).Flush()
+		text = text[n:]
+		time.Sleep(10 * time.Millisecond)
+	}
+	fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+// flagshipPage opens the page, with the model chosen.
+func (e *Env) flagshipPage(ctx context.Context, origin string) (*browser.ChromiumPage, error) {
+	opened, err := e.browser.Open(ctx, origin+"/", browser.Events{})
+	if err != nil {
+		return nil, err
+	}
+	page := opened.(*browser.ChromiumPage)
+	ready := `(async () => { while (document.getElementById("tour")?.disabled !== false) await new Promise((done) => setTimeout(done, 20)); })()`
+	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": "m", "url": e.origin + "/v1", "origin": e.origin})
+	for _, script := range []string{ready, fmt.Sprintf(`localStorage.setItem("bailey-files", %q)`, settings), `void setTimeout(() => location.reload())`} {
+		if _, err := page.Eval(ctx, script); err != nil {
+			return nil, err
+		}
+	}
+	time.Sleep(time.Second)
+	_, err = page.Eval(ctx, ready)
+	return page, err
+}
+
+// treePaint is the time from the drop of a folder with 50,000 files on the page until
+// rows of it are painted.
+func treePaint(ctx context.Context, e *Env, origin string) (Row, error) {
+	files := filepath.Join(e.dir, "huge")
+	if err := os.Mkdir(files, 0o777); err != nil {
+		return Row{}, err
+	}
+	for i := range 50_000 {
+		if err := os.WriteFile(filepath.Join(files, fmt.Sprintf("file-%05d.txt", i)), []byte("x"), 0o666); err != nil {
+			return Row{}, err
+		}
+	}
+	b, err := e2e.Launch(ctx, e2e.Options{WriteGrants: []string{origin}})
+	if err != nil {
+		return Row{}, err
+	}
+	defer b.Close()
+	s := samples{}
+	for range e.Rounds(8) {
+		page, err := b.Page(ctx, origin+"/")
+		if err != nil {
+			return Row{}, err
+		}
+		if err := page.WaitFor(ctx, `document.getElementById("tour").disabled === false`); err != nil {
+			return Row{}, err
+		}
+		if err := page.Eval(ctx, `void document.addEventListener("drop", () => {
+			const began = performance.now();
+			const look = () => document.querySelector("#tree [data-path='file-00000.txt']") ? (globalThis.benchTook = performance.now() - began) : requestAnimationFrame(look);
+			look();
+		}, true)`, nil); err != nil {
+			return Row{}, err
+		}
+		if err := page.Drop(ctx, "body", files); err != nil {
+			return Row{}, err
+		}
+		limit, cancel := context.WithTimeout(ctx, time.Minute)
+		err = page.WaitFor(limit, `globalThis.benchTook > 0`)
+		cancel()
+		if err != nil {
+			return Row{}, fmt.Errorf("the tree never came: %w", err)
+		}
+		var took float64
+		if err := page.Eval(ctx, `benchTook`, &took); err != nil {
+			return Row{}, err
+		}
+		s["ours"] = append(s["ours"], took)
+		page.Close()
+	}
+	return newRow("flagship.tree.50k.first_paint", s.median("ours"), 200, "budget: 200 ms from the drop of a folder with 50,000 files to its first rows", "ms", 1), nil
+}
+
+// streamFrames is how many of the frames take at most 20 ms while an answer streams.
+func streamFrames(ctx context.Context, e *Env, origin string) (Row, error) {
+	var all []float64
+	for range e.Rounds(4) {
+		page, err := e.flagshipPage(ctx, origin)
+		if err != nil {
+			return Row{}, err
+		}
+		raw, err := page.Eval(ctx, `(async () => {
+			const text = document.getElementById("text");
+			text.value = "tell me all";
+			text.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+			const stop = document.getElementById("stop"), frame = () => new Promise((done) => requestAnimationFrame(done));
+			while (stop.hidden) await frame();
+			let last = await frame(), all = [];
+			while (!stop.hidden) { const now = await frame(); all.push(now - last); last = now; }
+			return all;
+		})()`)
+		if err != nil {
+			return Row{}, err
+		}
+		var took []float64
+		if err := json.Unmarshal(raw, &took); err != nil {
+			return Row{}, err
+		}
+		all = append(all, took...)
+		page.Close()
+	}
+	good := 0
+	for _, ms := range all {
+		if ms <= 20 {
+			good++
+		}
+	}
+	if len(all) < 50 {
+		return Row{}, fmt.Errorf("%d frames only", len(all))
+	}
+	row := newRow("flagship.stream.frames", 100*float64(good)/float64(len(all)), 95, "budget: 95 % of frames within 20 ms while 20 KB stream", "%", 1)
+	row.HigherIsBetter = true
+	return row, nil
+}

@@ -1,0 +1,91 @@
+package examples
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+// Nothing asks for notifications by itself. Once the person wants them, one comes when the tab is
+// hidden and an answer or a question is due, and none while it is in view.
+func TestFilesNotifications(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	must(t, p.CDP(ctx, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `globalThis.told = []; globalThis.requests = 0; globalThis.away = false;
+		globalThis.Notification = class extends EventTarget { static get permission() { return globalThis.requests ? "granted" : "default"; } static async requestPermission() { globalThis.requests++; return "granted"; } constructor(title, o) { super(); globalThis.told.push(title + ": " + o.body); } close() {} };
+		Object.defineProperty(document, "hidden", {get: () => globalThis.away});`}, nil))
+	must(t, p.Reload(ctx))
+	filesReady(t, p)
+	told := func() string { return strings.Join(eval[[]string](t, p, `globalThis.told`), " | ") }
+	say(t, p, "find packing.txt")
+	rested(t, p)
+	if n := eval[int](t, p, `globalThis.requests`); n != 0 || told() != "" {
+		t.Errorf("unasked: %d requests, %q", n, told())
+	}
+	press(t, p, "#notify")
+	must(t, p.WaitFor(ctx, `document.getElementById("notify").getAttribute("aria-pressed") === "true"`))
+	say(t, p, `delete trip/packing.txt`)
+	asked(t, p)
+	must(t, p.Press(ctx, "4"))
+	must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
+	if told() != "" {
+		t.Errorf("in view it tells %q", told())
+	}
+	must(t, p.Eval(ctx, `globalThis.away = true`, nil))
+	say(t, p, `delete trip/packing.txt`)
+	asked(t, p)
+	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.includes("May the assistant delete trip/packing.txt?"))`))
+	must(t, p.Press(ctx, "4"))
+	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.startsWith("The assistant is done"))`))
+}
+
+// Speaking is off until it was pressed, and then says first where the sound may go.
+func TestFilesVoice(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	if !eval[bool](t, p, `typeof webkitSpeechRecognition === "function" && !document.getElementById("voice").hidden`) {
+		t.Fatal("this browser has speech recognition, and there is no button")
+	}
+	must(t, p.Eval(ctx, `globalThis.starts = 0; webkitSpeechRecognition.prototype.start = function () { globalThis.starts++; const e = new Event("result"); e.results = [[{transcript: "list the files"}]]; this.dispatchEvent(e); this.dispatchEvent(new Event("end")); }`, nil))
+	press(t, p, "#voice")
+	if got := dialogue(t, p); !strings.Contains(got, "Chrome to Google") {
+		t.Error(got)
+	}
+	noViolations(t, p)
+	choose(t, p, "No")
+	if n := eval[int](t, p, `globalThis.starts`); n != 0 {
+		t.Error("it listens without a yes")
+	}
+	press(t, p, "#voice")
+	dialogue(t, p)
+	choose(t, p, "Speak")
+	must(t, p.WaitFor(ctx, `document.getElementById("text").value === "list the files" && document.getElementById("voice").getAttribute("aria-pressed") === "false"`))
+	if n := eval[int](t, p, `globalThis.starts`); n != 1 {
+		t.Errorf("%d starts", n)
+	}
+}
+
+// A dialogue that was closed, or a folder that the browser refuses, is told with what to do; the
+// theme that was chosen stays.
+func TestFilesRefusedFolderAndTheme(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	must(t, p.Eval(ctx, `void (globalThis.showDirectoryPicker = () => Promise.reject(new DOMException("The user aborted a request.", "AbortError")))`, nil))
+	press(t, p, "#pick")
+	saysStatus(t, p, "Downloads")
+	if eval[bool](t, p, `document.getElementById("status").className === "bad"`) {
+		t.Error("a closed dialogue is shown as a failure")
+	}
+	before := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`)
+	must(t, p.Click(ctx, "#theme"))
+	must(t, p.WaitFor(ctx, `getComputedStyle(document.body).backgroundColor !== `+js(before)))
+	must(t, p.Reload(ctx))
+	filesReady(t, p)
+	if got := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`); got == before {
+		t.Error("after a reload the theme is the other again")
+	}
+}
