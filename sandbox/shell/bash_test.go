@@ -155,3 +155,16 @@ func TestOtherSystemsNameForBash(t *testing.T) {
 		t.Errorf("%q %v", data, err)
 	}
 }
+
+// grep's and sed's expressions have a size, once they are written out.
+func TestExpressionsOfBashAreBounded(t *testing.T) {
+	b, _ := build(t, open, nil)
+	for pattern, want := range map[string]bool{"b{999}b{990}": true, "b{999}b{999}b{9}": false, "(b{100}){9}": true} {
+		for _, script := range []string{"grep -cE '" + pattern + "' a.txt", "sed -nE '/" + pattern + "/p' a.txt"} {
+			out, code, err := run(t, b, script)
+			if refused := strings.Contains(out, "too large") && code != 0; err != nil || refused == want {
+				t.Errorf("%s: %q %d %v", script, out, code, err)
+			}
+		}
+	}
+}
