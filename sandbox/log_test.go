@@ -13,7 +13,7 @@ import (
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."]}}`), nil, map[string]string{"a.txt": "a secret"}, func(o *sandbox.Options) { o.Log = log })
+	h := build(t, parse(t, open), nil, map[string]string{"a.txt": "a secret"}, func(o *sandbox.Options) { o.Log = log })
 	h.ok(t, "read", args{"path": "a.txt"})
 	got := out.String()
 	for _, want := range []string{"msg=trace", "tool=read", "capability=fs.read", "decision=allow", "status=ok"} {
