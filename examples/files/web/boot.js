@@ -24,6 +24,8 @@
     clearTimeout(over);
     over = setTimeout(leave, 600); // it comes every 350 ms at least
   }, true);
+  // What was below a frame takes over from it.
+  addEventListener('dragenter', (e) => { if (e.dataTransfer?.types.includes('Files')) e.preventDefault(); }, true);
   addEventListener('drop', leave, true);
 
   // The conversation stays at its end while it grows, unless somebody scrolled up to read.
