@@ -9,7 +9,9 @@ import (
 	"iter"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -30,6 +32,10 @@ type GrepOptions struct {
 	MaxPerFile int
 	// Binary searches files with NUL bytes too.
 	Binary bool
+	// MaxLine is the most bytes that the expression is run over at a stretch: a longer
+	// line is searched in pieces. 0 is 1 MiB, which is the most. Between stretches the
+	// search gives way to the page and heeds its context.
+	MaxLine int
 }
 
 const (
@@ -46,7 +52,10 @@ func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOp
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
 		ctx = keeping(ctx, f.c)
-		s := &search{f: f, re: re, o: o, yield: yield, whole: wholeFile(re)}
+		s := &search{ctx: ctx, f: f, re: re, o: o, yield: yield, whole: wholeFile(re), piece: maxLine, rested: time.Now()}
+		if o.MaxLine > 0 {
+			s.piece = min(o.MaxLine, maxLine)
+		}
 		var batch []Entry
 		var size int64
 		flush := func() bool {
@@ -94,12 +103,37 @@ func wholeFile(re *regexp.Regexp) *regexp.Regexp {
 }
 
 type search struct {
-	f     *Folder
-	re    *regexp.Regexp
-	whole *regexp.Regexp
-	o     GrepOptions
-	yield func(Match, error) bool
-	found int
+	ctx    context.Context
+	f      *Folder
+	re     *regexp.Regexp
+	whole  *regexp.Regexp
+	o      GrepOptions
+	yield  func(Match, error) bool
+	found  int
+	piece  int       // bytes at a stretch
+	since  int       // bytes searched since the last look at the clock
+	rested time.Time // when the page last had its turn
+}
+
+// maxStretch is how long a search keeps a page's only thread.
+const maxStretch = 50 * time.Millisecond
+
+// rest is called after n bytes were searched: it ends a search whose context is done,
+// and lets a page that has waited for long have its turn.
+func (s *search) rest(n int) error {
+	if s.since += n; s.since < 64<<10 && s.since < s.piece {
+		return nil
+	}
+	s.since = 0
+	if runtime.GOOS == "js" && time.Since(s.rested) > maxStretch {
+		time.Sleep(time.Millisecond)
+		s.rested = time.Now()
+	}
+	if err := s.ctx.Err(); err != nil {
+		s.yield(Match{}, err)
+		return errStop
+	}
+	return nil
 }
 
 func (s *search) batch(ctx context.Context, files []Entry) bool {
@@ -141,16 +175,23 @@ func (s *search) batch(ctx context.Context, files []Entry) bool {
 func isBinary(head []byte) bool { return bytes.IndexByte(head[:min(len(head), 8000)], 0) >= 0 }
 
 func (s *search) content(name string, data []byte) error {
-	if !s.o.Binary && isBinary(data) || s.whole != nil && !s.whole.Match(data) {
+	if !s.o.Binary && isBinary(data) {
 		return nil
+	}
+	if s.whole != nil && (s.o.MaxLine == 0 || len(data) <= s.piece) && !s.whole.Match(data) {
+		return s.rest(len(data))
 	}
 	n := 0
 	for line := 1; len(data) > 0; line++ {
 		text, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
-		more, err := s.line(name, line, text, &n)
-		if err != nil || !more {
-			return err
+		for first := true; first || len(text) > 0; first = false {
+			piece := text[:min(len(text), s.piece)]
+			text = text[len(piece):]
+			more, err := s.line(name, line, piece, &n)
+			if err != nil || !more {
+				return err
+			}
 		}
 	}
 	return nil
@@ -160,6 +201,9 @@ func (s *search) content(name string, data []byte) error {
 func (s *search) line(name string, line int, text []byte, n *int) (more bool, err error) {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	at := s.re.FindIndex(text)
+	if err := s.rest(len(text) + 1); err != nil {
+		return false, err
+	}
 	if at == nil {
 		return true, nil
 	}
@@ -192,7 +236,7 @@ func (s *search) stream(name string) error {
 		return err
 	}
 	defer file.Close()
-	r := bufio.NewReaderSize(file, maxLine)
+	r := bufio.NewReaderSize(file, s.piece)
 	if head, _ := r.Peek(8000); !s.o.Binary && isBinary(head) {
 		return nil
 	}

@@ -92,7 +92,9 @@ func ExampleNewEnclave() {
 // A pool serves many codes of one trust domain; each has a worker of its own.
 func ExampleNewEnclavePool() {
 	ctx := context.Background()
-	pool, err := iframe.NewEnclavePool(ctx, iframe.PoolOptions{Max: 4, Spare: 2})
+	pool, err := iframe.NewEnclavePool(ctx, iframe.PoolOptions{
+		EnclaveOptions: iframe.EnclaveOptions{Level: protocol.Standard}, Max: 4, Spare: 2,
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

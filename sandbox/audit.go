@@ -128,13 +128,13 @@ func (a *Audit) first() int {
 // sealed writes an entry with its hash.
 func sealed(e *AuditEntry) ([]byte, error) {
 	e.Hash = ""
-	body, err := encodeEntry(e)
+	body, err := json.Marshal(e)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(body)
 	e.Hash = hex.EncodeToString(sum[:])
-	return append(append(append(body[:len(body)-1], `,"hash":"`...), e.Hash...), `"}`...), nil
+	return append(body[:len(body)-1], `,"hash":"`+e.Hash+`"}`...), nil
 }
 
 // Head is the number and the hash of the last line: keep it elsewhere to prove later

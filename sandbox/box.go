@@ -17,19 +17,20 @@ import (
 // Box is a folder, a policy and tools, and the one way to call them. It is safe for
 // several goroutines.
 type Box struct {
-	o       Options
-	policy  *policy.Compiled
-	gate    *gate.Gate
-	fs      Folder
-	raw     fsaccess.FS
-	tools   *protocol.Toolset
-	byID    map[string]*Tool
-	missing []Availability
-	ids     *protocol.IDs
-	audit   *Audit
-	viols   *protocol.Ring[protocol.Violation]
-	root    *scope
-	defers  func(Request) bool // of a dry run
+	o           Options
+	policy      *policy.Compiled
+	gate        *gate.Gate
+	fs          Folder
+	raw         fsaccess.FS
+	tools       *protocol.Toolset
+	byID        map[string]*Tool
+	missing     []Availability
+	environment Environment
+	ids         *protocol.IDs
+	audit       *Audit
+	viols       *protocol.Ring[protocol.Violation]
+	root        *scope
+	defers      func(Request) bool // of a dry run
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc
@@ -58,7 +59,11 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{o: o, policy: compiled, audit: o.Audit, raw: o.FS, running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
+	here, err := environment(o.Environment)
+	if err != nil {
+		return nil, err
+	}
+	b := &Box{o: o, environment: here, policy: compiled, audit: o.Audit, raw: o.FS, running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
 	if b.audit == nil {
 		b.audit = NewAudit(nil)
 	}
@@ -160,34 +165,6 @@ func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanat
 	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
 }
 
-// Availability says whether a tool is there.
-type Availability struct {
-	Tool   string
-	Here   bool
-	Reason string // why it is not, or what it lacks
-}
-
-// Available lists every tool the box knows of, and why those that are missing are.
-func (b *Box) Available() []Availability {
-	out := slices.Clone(b.missing)
-	for t := range b.tools.All() {
-		a := Availability{Tool: t.ID, Here: true}
-		for _, g := range t.Requires {
-			if !b.policy.Authority().Has(g.Capability) {
-				a.Here, a.Reason = false, "the policy does not grant "+string(g.Capability)
-			}
-		}
-		out = append(out, a)
-	}
-	slices.SortFunc(out, func(x, y Availability) int {
-		if x.Tool < y.Tool {
-			return -1
-		}
-		return 1
-	})
-	return out
-}
-
 // Stop ends every call that runs, and says which those were. It does not wait for
 // them; their permits are void at once.
 func (b *Box) Stop(why string) []string {
@@ -209,7 +186,7 @@ func (b *Box) violation(v protocol.Violation) {
 	}
 	b.viols.Add(v)
 	b.audit.violation(v)
-	if b.o.Log != nil {
-		b.o.Log.Warn("violation", "layer", v.Layer, "code", string(v.Code), "tool", v.Tool, "detail", v.Detail)
+	if l := b.o.Log; l != nil {
+		l.Warn("violation", "layer", v.Layer, "code", string(v.Code), "tool", logged(v.Tool), "detail", logged(v.Detail))
 	}
 }

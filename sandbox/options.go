@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
@@ -46,9 +45,10 @@ type Options struct {
 	// OnProgress hears what calls say while they are under way, see [Tell]. It must not
 	// wait: the call does.
 	OnProgress func(Progress)
-	// Log gets traces at debug level and violations as warnings, without inputs and
-	// outputs.
-	Log *slog.Logger
+	// Log gets traces at debug level and violations as warnings, without inputs, outputs
+	// and what package secrets takes for credentials. A *slog.Logger is one; nil logs
+	// nothing.
+	Log Logger
 	// Audit is the log that every step is written to; nil keeps one in memory.
 	Audit *Audit
 
@@ -61,6 +61,10 @@ type Options struct {
 	// Agents are the kinds of subagents that the tool task starts; nil is one kind,
 	// "general", with all the tools.
 	Agents []Agent
+
+	// Environment is where the box is, for [Box.Available]; empty is [Web] in a browser
+	// and [Computer] elsewhere. It allows and forbids nothing.
+	Environment Environment
 
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -109,6 +110,32 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 	})
+}
+
+// How long a stop takes is told, and held to nothing here: the row sandbox.stop of the
+// benches is what holds it to 100 ms.
+func TestStopOfAStuckTool(t *testing.T) {
+	inside, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
+		close(inside)
+		<-end // whatever its context says
+		return nil, nil
+	}}
+	h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	s := h.session(t)
+	var began time.Time
+	go func() {
+		<-inside
+		began = time.Now()
+		s.Interrupt("enough")
+	}()
+	lines, err := h.talk(t, s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("stuck", args{})}}, "go")
+	must(t, err)
+	t.Logf("the run ended %v after the stop", time.Since(began))
+	if !strings.HasSuffix(types(lines), "data-stopped abort") {
+		t.Errorf("%s", types(lines))
+	}
 }
 
 func TestSteerOutsideARunIsSaid(t *testing.T) {

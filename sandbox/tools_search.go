@@ -94,11 +94,15 @@ func grepTool() Tool {
 	}
 }
 
-// grepSteps bounds an expression's work: its size times the bytes it is run over.
-// Small expressions cost about a step a byte and are bounded by the tool's time.
+// An expression's work is its size times the bytes it is run over, at about 0.1 µs a
+// step in a browser. It can't be stopped within a stretch, which is therefore short;
+// between stretches the page has its turn, and stop and the tool's time are heeded.
+// Large expressions are bounded in all, too.
 const (
-	grepSmall = 60
-	grepSteps = 2 << 30
+	grepSmall   = 60
+	grepSteps   = 2 << 30
+	grepStretch = 4 << 20 // steps, so about half a second
+	grepLargest = 2_000   // instructions
 )
 
 func runGrep(ctx context.Context, c *Call) (any, error) {
@@ -117,7 +121,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 		}
 	}
 	budget, skipped := int64(grepSteps), 0
-	o := fsaccess.GrepOptions{Max: maxFound}
+	o := fsaccess.GrepOptions{Max: maxFound, MaxLine: max(2<<10, grepStretch/size)}
 	o.Skip = func(e fsaccess.Entry) bool {
 		if e.Dir {
 			return false
@@ -136,7 +140,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 	matches := []any{}
 	for m, err := range c.FS.Grep(ctx, c.Permit, c.root(), re, o) {
 		if err != nil {
-			if m.Path == c.root() {
+			if m.Path == c.root() || ctx.Err() != nil {
 				return nil, err
 			}
 			continue
@@ -164,7 +168,7 @@ func expression(text string) (*regexp.Regexp, int, error) {
 	if err != nil {
 		return bad("this is not a regular expression in RE2's syntax")
 	}
-	if len(prog.Inst) > 10_000 {
+	if len(prog.Inst) > grepLargest {
 		return bad("the expression is too large once its repetitions are written out")
 	}
 	re, err := regexp.Compile(text)

@@ -3,11 +3,18 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 )
+
+// Logger is what Options.Log takes: what *slog.Logger has of it. A page that logs
+// nothing doesn't carry log/slog.
+type Logger interface {
+	Debug(msg string, args ...any)
+	Warn(msg string, args ...any)
+}
 
 // tracer writes down the steps of one call.
 type tracer struct {
@@ -30,10 +37,17 @@ func (t *tracer) emit(e protocol.TraceEvent) {
 	if t.box.o.OnTrace != nil {
 		t.box.o.OnTrace(e)
 	}
-	if l := t.box.o.Log; l != nil && l.Enabled(context.Background(), slog.LevelDebug) {
-		l.Debug("trace", "type", string(e.Type), "call", e.ExecID, "tool", e.Tool, "capability", string(e.Capability),
-			"decision", string(e.Decision), "rule", e.Rule, "status", e.Status, "ms", e.DurationMS)
+	if l := t.box.o.Log; l != nil {
+		l.Debug("trace", "type", string(e.Type), "call", e.ExecID, "tool", logged(e.Tool), "capability", string(e.Capability),
+			"decision", string(e.Decision), "rule", logged(e.Rule), "status", e.Status, "ms", e.DurationMS)
 	}
+}
+
+// logged is a text without the credentials in it: names of tools, paths and hosts are
+// what a model chose.
+func logged(text string) string {
+	text, _ = secrets.Redact(text)
+	return text
 }
 
 func (t *tracer) start(tc ToolCall) {

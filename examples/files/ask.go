@@ -97,7 +97,13 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 
 // fill shows a prompt.
 func fill(q sandbox.Prompt) {
-	title := "May the assistant " + q.Requests[0].Title + "?"
+	what := func(r sandbox.Request) string {
+		if r.Tool == "plan" { // whose number says nothing to a person
+			return "carry out the plan"
+		}
+		return r.Title
+	}
+	title := "May the assistant " + what(q.Requests[0]) + "?"
 	if n := len(q.Requests); n > 1 {
 		title = fmt.Sprintf("May the assistant do these %d things?", n)
 	}
@@ -109,7 +115,7 @@ func fill(q sandbox.Prompt) {
 	for _, r := range q.Requests {
 		item, risk := create("li", ""), create("span", string(r.Risk)+" risk")
 		risk.Set("className", "risk "+string(r.Risk))
-		item.Call("append", risk, " · "+r.Title)
+		item.Call("append", risk, " · "+what(r))
 		if r.Destroys {
 			item.Call("append", " · something is lost, and can be brought back by undo")
 		}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -84,7 +85,7 @@ func (c *card) progress(text string) {
 	c.kill.Set("hidden", false)
 	c.live.Call("append", cut(text, 300)+"\n")
 	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
-	c.state(time.Since(c.began).Round(100 * time.Millisecond).String())
+	c.state(lasted(c.began))
 }
 
 func (c *card) state(text string) { c.note.Set("textContent", text) }
@@ -93,21 +94,34 @@ func (c *card) state(text string) { c.note.Set("textContent", text) }
 func (c *card) input(v any) {
 	c.part("What was asked for", v)
 	m, _ := v.(map[string]any)
+	if s := about(m); s != "" {
+		c.head.Call("replaceChildren", c.name+" ", create("code", s))
+	}
+}
+
+// about is the one argument that says most of what a call is about, as a line.
+func about(args map[string]any) string {
 	for _, key := range []string{"pattern", "path", "from", "command", "code", "url"} {
-		if s, ok := m[key].(string); ok && s != "" {
+		if s, ok := args[key].(string); ok && s != "" {
 			s, _, _ = strings.Cut(s, "\n")
-			if len(s) > 60 {
-				s = s[:57] + "…"
-			}
-			c.head.Set("textContent", c.name+" "+s)
-			return
+			return cut(s, 60)
 		}
 	}
+	return ""
+}
+
+// lasted is how long a call took, for a person.
+func lasted(began time.Time) string {
+	d := time.Since(began)
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
 // end shows what came of it.
 func (c *card) end(bad, denied bool, why string, output any) {
-	class, note := "done", time.Since(c.began).Round(time.Millisecond).String()
+	class, note := "done", lasted(c.began)
 	switch {
 	case denied:
 		class, note = "denied", "not allowed"

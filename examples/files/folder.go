@@ -62,7 +62,6 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
 				return err
 			}
-			a.remembered()
 		case !errors.Is(err, fs.ErrPermission):
 			return err
 		}
@@ -136,6 +135,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.older = 0
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
+	a.remembered() // but the one that is open
 	a.tree.open, a.tree.picked = map[string]bool{}, ""
 	element("name").Set("textContent", name)
 	var ctx context.Context
@@ -190,7 +190,7 @@ func (a *app) refresh() error {
 		return err
 	}
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
-		element("room").Set("textContent", fmt.Sprintf("This site uses about %s of %s, as the browser rounds it.", size(s.Usage), size(s.Quota)))
+		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
 	}
 	if err := a.pending(); err != nil {
 		return err
@@ -207,6 +207,9 @@ func (a *app) remembered() {
 	element("kept").Call("replaceChildren")
 	a.ofKept.release()
 	for _, r := range list {
+		if r.Name == a.name {
+			continue
+		}
 		again := create("button", "Open "+r.Name+" again")
 		again.Set("type", "button")
 		element("kept").Call("append", again)

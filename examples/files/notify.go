@@ -128,7 +128,7 @@ func (a *app) voice() {
 func (a *app) offline() {
 	on(js.Global(), "bailey-update", func(js.Value) {
 		hide("update", false)
-		status("A new version is there.")
+		status("A new version is ready.")
 	})
 	on(element("update-now"), "click", func(js.Value) { js.Global().Get("location").Call("reload") })
 	state := func() {

@@ -35,6 +35,12 @@ func (a *app) composer() {
 			a.run(t, "")
 		}
 	})
+	for _, b := range each(document().Call("querySelectorAll", ".try")) {
+		on(b, "click", func(js.Value) {
+			element("text").Set("value", b.Get("textContent"))
+			element("text").Call("focus")
+		})
+	}
 	on(element("tour"), "click", func(js.Value) { a.tour() })
 }
 

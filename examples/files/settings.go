@@ -89,6 +89,7 @@ func (a *app) settings() {
 			text = "Read by " + a.kept.Model + " at " + a.kept.Origin
 		}
 		element("model-name").Set("textContent", text)
+		element("model-name").Set("title", text)
 	}
 	if a.kept.Provider != "" {
 		element("provider").Set("value", a.kept.Provider)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"syscall/js"
@@ -42,6 +43,7 @@ func (a *app) newTalk(s *sandbox.Session) (*talk, error) {
 	}
 	t.view, err = iframe.NewDocument(a.ctx, parent, iframe.DocumentOptions{
 		Label: "Conversation", MaxHeight: 200_000, OnLink: a.link,
+		CSS:   `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
 		Theme: iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 	})
 	if err != nil {
@@ -98,6 +100,10 @@ func (t *talk) message(m sandbox.Message) {
 func (t *talk) said(text string) {
 	s := t.section("You")
 	defer s.Close()
+	if t.app.cur == t { // who speaks wants to see the answer
+		scroll := element("talk")
+		scroll.Set("scrollTop", scroll.Get("scrollHeight"))
+	}
 	for line := range strings.Lines(text) {
 		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
 	}
@@ -178,10 +184,6 @@ func (t *talk) chunk(c sandbox.Chunk) {
 	case "data-stopped":
 		t.halted(c.Data)
 	}
-	if t.app.cur == t {
-		scroll := element("talk")
-		scroll.Set("scrollTop", scroll.Get("scrollHeight"))
-	}
 }
 
 // heard puts what was said into the page's live region: that of a frame is not read out
@@ -212,6 +214,11 @@ func (t *talk) halted(data any) {
 		s.write("Done until then:\n\n")
 	}
 	for _, text := range list {
+		name, input, _ := strings.Cut(text, " ")
+		var args map[string]any
+		if json.Unmarshal([]byte(input), &args) == nil {
+			text = name + " " + about(args)
+		}
 		s.write("- " + escape(cut(strings.Join(strings.Fields(text), " "), 160)) + "\n")
 	}
 	_ = s.Close()

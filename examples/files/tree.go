@@ -100,6 +100,7 @@ func (t *tree) flatten() {
 	}
 	add(".", 0)
 	t.at = max(0, slices.IndexFunc(t.rows, func(n node) bool { return n.Path == t.picked }))
+	hide("nothing", len(t.rows) > 0)
 	element("rows").Get("style").Set("height", fmt.Sprintf("%dpx", len(t.rows)*rowHeight))
 	t.draw()
 }

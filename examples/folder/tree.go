@@ -28,7 +28,7 @@ func (a *app) refresh() error {
 		return err
 	}
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
-		element("room").Set("textContent", fmt.Sprintf("This site uses about %s of %s that the browser speaks of; it rounds both.", size(s.Usage), size(s.Quota)))
+		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
 	}
 	return nil
 }

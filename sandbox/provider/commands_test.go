@@ -40,7 +40,7 @@ func first(t *testing.T, text string) (call, said string) {
 }
 
 func TestCommandsPhrasings(t *testing.T) {
-	for text, want := range map[string]string{
+	phrasings := map[string]string{
 		"list the files":                        `glob {"pattern":"**"}`,
 		"ls":                                    `glob {"pattern":"**"}`,
 		"Please show me the files.":             `glob {"pattern":"**"}`,
@@ -118,7 +118,11 @@ func TestCommandsPhrasings(t *testing.T) {
 		"fetch https://example.com/a":           `web_fetch {"url":"https://example.com/a"}`,
 		"search the web for Go iterators":       `web_search {"query":"Go iterators"}`,
 		"remember to buy milk":                  `todo {"todos":[{"content":"buy milk","status":"pending"}]}`,
-	} {
+	}
+	if len(phrasings) < 60 {
+		t.Errorf("%d phrasings are tried; there must be 60", len(phrasings))
+	}
+	for text, want := range phrasings {
 		if got, said := first(t, text); got != want {
 			t.Errorf("%q: %s %s; want %s", text, got, said, want)
 		}

@@ -139,3 +139,32 @@ func TestShellEndsInTime(t *testing.T) {
 		}
 	}
 }
+
+// Seed 003's name for a shell is this one, with its policy.
+func TestOtherSystemsNameForBash(t *testing.T) {
+	b, _ := build(t, open, nil)
+	res := b.Call(context.Background(), "mcp.shell.run_command", map[string]any{"command": "head -n 1 a.txt"})
+	if m, _ := res.Data.(map[string]any); m["output"] != "one\n" {
+		t.Errorf("%+v", res)
+	}
+	denied, mem := build(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "*", "action": "allow"}, {"permission": "bash", "action": "deny"}]}`, nil)
+	if res := denied.Call(context.Background(), "mcp.shell.run_command", map[string]any{"command": "echo x > a.txt"}); res.Code != protocol.ErrCapabilityDenied {
+		t.Errorf("%+v", res)
+	}
+	if data, err := mem.ReadFile("a.txt"); err != nil || string(data) != files["a.txt"] {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
+// grep's and sed's expressions have a size, once they are written out.
+func TestExpressionsOfBashAreBounded(t *testing.T) {
+	b, _ := build(t, open, nil)
+	for pattern, want := range map[string]bool{"b{999}b{990}": true, "b{999}b{999}b{9}": false, "(b{100}){9}": true} {
+		for _, script := range []string{"grep -cE '" + pattern + "' a.txt", "sed -nE '/" + pattern + "/p' a.txt"} {
+			out, code, err := run(t, b, script)
+			if refused := strings.Contains(out, "too large") && code != 0; err != nil || refused == want {
+				t.Errorf("%s: %q %d %v", script, out, code, err)
+			}
+		}
+	}
+}

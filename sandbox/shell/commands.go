@@ -6,19 +6,12 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"mvdan.cc/sh/v3/interp"
 )
 
 type command func(t *task) int
@@ -274,137 +267,4 @@ func dirname(t *task) int {
 		out = append(out, path.Dir(strings.TrimRight(a, "/")))
 	}
 	return t.print(out)
-}
-
-func sleep(t *task) int {
-	if len(t.args) != 1 {
-		return 2
-	}
-	n, err := strconv.ParseFloat(strings.TrimSuffix(t.args[0], "s"), 64)
-	if err != nil || !(n >= 0 && n < 1000) {
-		return t.fail("%q is not a time", t.args[0])
-	}
-	timer := time.NewTimer(time.Duration(n * float64(time.Second)))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return 0
-	case <-t.ctx.Done():
-		return 130
-	}
-}
-
-func base64Cmd(t *task) int {
-	o, files, ok := t.options("d", "w")
-	if !ok {
-		return 2
-	}
-	d, code := t.all(files)
-	if has(o, 'd') {
-		out, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(d)), ""))
-		if err != nil {
-			return t.fail("invalid input")
-		}
-		_, _ = t.out.Write(out)
-		return code
-	}
-	width, ok := t.number(o, 'w', 76)
-	if !ok {
-		return 2
-	}
-	text := base64.StdEncoding.EncodeToString(d)
-	for width > 0 && len(text) > width {
-		fmt.Fprintln(t.out, text[:width])
-		text = text[width:]
-	}
-	if text != "" {
-		fmt.Fprint(t.out, text)
-		if width > 0 {
-			fmt.Fprintln(t.out)
-		}
-	}
-	return code
-}
-
-func sum(make func() hash.Hash) command {
-	return func(t *task) int {
-		return t.each(t.args, func(name string, d []byte) int {
-			h := make()
-			h.Write(d)
-			fmt.Fprintf(t.out, "%s  %s\n", hex.EncodeToString(h.Sum(nil)), name)
-			return 0
-		})
-	}
-}
-
-func xxd(t *task) int {
-	o, files, ok := t.options("p", "")
-	if !ok {
-		return 2
-	}
-	d, code := t.all(files)
-	if has(o, 'p') {
-		for ; len(d) > 0; d = d[min(len(d), 30):] {
-			fmt.Fprintln(t.out, hex.EncodeToString(d[:min(len(d), 30)]))
-		}
-		return code
-	}
-	for i := 0; i < len(d); i += 16 {
-		row := d[i:min(i+16, len(d))]
-		var hexs, text strings.Builder
-		for j, c := range row {
-			fmt.Fprintf(&hexs, "%02x", c)
-			if j%2 == 1 {
-				hexs.WriteByte(' ')
-			}
-			if c < 32 || c > 126 {
-				c = '.'
-			}
-			text.WriteByte(c)
-		}
-		fmt.Fprintf(t.out, "%08x: %-40s %s\n", i, strings.TrimRight(hexs.String(), " "), text.String())
-	}
-	return code
-}
-
-func env(t *task) int {
-	if len(t.args) > 0 {
-		return t.fail("only the script's own variables are there; set them in the script")
-	}
-	for name, v := range interp.HandlerCtx(t.ctx).Env.Each {
-		if v.Exported {
-			fmt.Fprintf(t.out, "%s=%s\n", name, v.Str)
-		}
-	}
-	return 0
-}
-
-func date(t *task) int {
-	o, rest, ok := t.options("u", "d")
-	if !ok || has(o, 'd') {
-		return t.fail("only +FORMAT and -u are known")
-	}
-	now := time.Now().UTC()
-	if len(rest) == 0 {
-		return t.print([]string{now.Format("Mon Jan _2 15:04:05 MST 2006")})
-	}
-	r := strings.NewReplacer("%Y", now.Format("2006"), "%m", now.Format("01"), "%d", now.Format("02"), "%H", now.Format("15"), "%M", now.Format("04"),
-		"%S", now.Format("05"), "%F", now.Format("2006-01-02"), "%T", now.Format("15:04:05"), "%s", strconv.FormatInt(now.Unix(), 10), "%%", "%")
-	return t.print([]string{r.Replace(strings.TrimPrefix(rest[0], "+"))})
-}
-
-func yes(t *task) int {
-	word := "y"
-	if len(t.args) > 0 {
-		word = strings.Join(t.args, " ")
-	}
-	for range 100_000 { // who reads a little of it closes the pipe
-		if t.ctx.Err() != nil {
-			return 130
-		}
-		if _, err := io.WriteString(t.out, word+"\n"); err != nil {
-			return 1
-		}
-	}
-	return 0
 }

@@ -252,21 +252,6 @@ func tr(t *task) int {
 	return failed(err)
 }
 
-// expression compiles a pattern of grep's or sed's; fixed is a plain text. An
-// expression that is very large once written out is refused.
-func expression(text string, fixed, fold bool) (*regexp.Regexp, error) {
-	if fixed {
-		text = regexp.QuoteMeta(text)
-	}
-	if fold {
-		text = "(?i)" + text
-	}
-	if len(text) > 1024 {
-		return nil, fmt.Errorf("the expression is longer than 1,024 bytes")
-	}
-	return regexp.Compile(text)
-}
-
 func grep(t *task) int {
 	o, rest, ok := t.options("invclrREFohqHswx", "emABC")
 	if !ok {

@@ -86,7 +86,13 @@ func (b *Broker) search(ctx context.Context, c *sandbox.Call, e Engine) (any, er
 	if err != nil {
 		return nil, b.failed(err)
 	}
-	if res.Status != 200 {
+	switch res.Status {
+	case 200:
+	case 401, 403:
+		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine does not accept the key (%d); the person has to give it another, so go on without a search", res.Status)
+	case 429:
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "web_search", "", "the search engine takes no more requests for now (429); go on without a search, or try later")
+	default:
 		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine answered %d", res.Status)
 	}
 	hits, err := e.Results(body)

@@ -172,3 +172,16 @@ func TestTavilySpeaksItsWire(t *testing.T) {
 		t.Errorf("%v %v", hits, err)
 	}
 }
+
+// Seed 003's name for a fetch is this one, with its policy.
+func TestOtherSystemsNameForFetch(t *testing.T) {
+	n := &net{texts: map[string]string{"https://example.com/a": "words"}}
+	b := build(t, n, some, web.BrokerOptions{})
+	res := b.Call(context.Background(), "mcp.fetch.fetch", map[string]any{"url": "https://example.com/a"})
+	if m, _ := res.Data.(map[string]any); m["content"] != "words" || len(n.sent) != 1 {
+		t.Errorf("%+v, sent %v", res, n.sent)
+	}
+	if res := b.Call(context.Background(), "mcp.fetch.fetch", map[string]any{"url": "https://evil.org/"}); res.Code != protocol.ErrCapabilityDenied || len(n.sent) != 1 {
+		t.Errorf("%+v, sent %v", res, n.sent)
+	}
+}

@@ -13,4 +13,36 @@
   meta.httpEquiv = 'Content-Security-Policy';
   meta.content = "connect-src 'self'" + origin;
   document.head.append(meta);
+
+  // While something is dragged over the page it says what a drop does.
+  const page = document.documentElement;
+  let over = 0;
+  const leave = () => page.removeAttribute('data-drop');
+  addEventListener('dragover', (e) => {
+    if (!e.dataTransfer?.types.includes('Files')) return;
+    page.dataset.drop = '';
+    clearTimeout(over);
+    over = setTimeout(leave, 600); // it comes every 350 ms at least
+  }, true);
+  // What was below a frame takes over from it.
+  addEventListener('dragenter', (e) => { if (e.dataTransfer?.types.includes('Files')) e.preventDefault(); }, true);
+  addEventListener('drop', leave, true);
+
+  // The conversation stays at its end while it grows, unless somebody scrolled up to read.
+  addEventListener('DOMContentLoaded', () => {
+    const talk = document.getElementById('talk');
+    if (!talk) return;
+    let end = true;
+    let was = '';
+    const size = () => talk.scrollHeight + '/' + talk.clientHeight;
+    talk.addEventListener('scroll', () => {
+      if (size() === was) end = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 48; // else it was no person
+    }, {passive: true});
+    const sizes = new ResizeObserver(() => {
+      was = size();
+      if (end) talk.scrollTop = talk.scrollHeight;
+    });
+    sizes.observe(talk);
+    new MutationObserver(() => { for (const box of talk.children) sizes.observe(box); }).observe(talk, {childList: true});
+  });
 })();

@@ -91,6 +91,7 @@ var suites = []suite{
 	{"wasi.", workers("wasi.")},
 	{"pool.", workers("pool.")},
 	{"flagship.", runFlagship},
+	{"sandbox.", runSandbox},
 }
 
 func suiteNames() []string {

@@ -182,7 +182,7 @@ func TestFilesNewVersion(t *testing.T) {
 		t.Error("a new version is told of where there is none")
 	}
 	s.build("web/index.html", "<h2>What this is</h2>", "<h2>What this is now</h2>")
-	ctx = testContext(t) // the build took its time
+	ctx = testContext(t)                                            // the build took its time
 	must(t, p.Eval(ctx, `dispatchEvent(new Event("online"))`, nil)) // as each hour, and when the tab is shown again
 	must(t, p.WaitFor(ctx, `!document.getElementById("update").hidden`))
 	noViolations(t, p)

@@ -122,8 +122,8 @@ func TestFilesProviders(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m.be(c.mood)
 			say(t, p, "hello")
-			if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden`); err != nil {
-				t.Fatalf("%v; the page says %q", err, eval[string](t, p, `document.getElementById("status").textContent`))
+			if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden && document.getElementById("trouble-text").textContent.includes(`+js(c.want[0])+`)`); err != nil {
+				t.Fatalf("%v; the page says %q and %q", err, eval[string](t, p, `document.getElementById("trouble-text").textContent`), eval[string](t, p, `document.getElementById("status").textContent`))
 			}
 			got := eval[string](t, p, `document.getElementById("trouble-text").textContent`)
 			for _, w := range c.want {

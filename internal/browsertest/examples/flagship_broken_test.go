@@ -211,6 +211,8 @@ func TestFlagshipOffline(t *testing.T) {
 	f.check(`document.getElementById("tab-settings").click()`)
 	f.check(`(globalThis.stale = true, 0)`)
 	f.click("#use")
+	f.wait("it asks to load the page again", `document.getElementById("dialog").open`)
+	f.check(`[...document.querySelectorAll("#dialog button")].find((b) => b.textContent === "Load again").click()`)
 	f.wait("a new document", `!globalThis.stale && document.readyState === "complete"`)
 	f.ready()
 	must(t, p.Offline(ctx, true))

@@ -116,7 +116,8 @@ func (f *flagship) settle(text, key string) {
 			return
 		}
 		if time.Now().After(limit) {
-			f.t.Fatalf("it never ended after %d requests; the page says %q and shows %s", len(f.requests())-before, f.check(`document.getElementById("status").textContent`), f.cards())
+			f.t.Fatalf("it never ended: %s after %d requests; the page says %q, %q and shows %s", state, len(f.requests())-before, f.check(`document.getElementById("status").textContent`),
+				f.check(`document.getElementById("trouble").innerText + " | " + document.getElementById("tabs").innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())
 		}
 	}
 }

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -57,20 +56,6 @@ func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, e
 		return nil, rerr
 	}
 	return fsaccess.WithContext(ctx, f.fs).Stat(name)
-}
-
-// CheckAny is Check for any one of several needs.
-func (p Permit) CheckAny(needs ...policy.Need) error {
-	if p.t != nil && !p.t.over.Load() {
-		for _, n := range needs {
-			for _, have := range p.t.needs {
-				if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
-					return nil
-				}
-			}
-		}
-	}
-	return p.Check(needs[0])
 }
 
 // Write writes a file if it still has the wanted version; see [fsaccess.WriteVersion].
@@ -206,19 +191,6 @@ func (f Folder) hiding(p Permit, root string, o fsaccess.WalkOptions) fsaccess.W
 	return o
 }
 
-// quiet is Check where no is no violation: a walk leaves out what it may not see.
-func (p Permit) quiet(n policy.Need) error {
-	if p.t == nil || p.t.over.Load() {
-		return p.Check(n)
-	}
-	for _, have := range p.t.needs {
-		if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
-			return nil
-		}
-	}
-	return protocol.ErrCapabilityDenied
-}
-
 // Grep searches what may be read below root.
 func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
 	n := read(root)
@@ -242,63 +214,6 @@ func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entr
 	return out, nil
 }
 
-// Journal reports whether changes can be undone here.
-func (f Folder) Journal() bool { return f.journal != nil }
-
-// History lists the steps that can be undone, newest first, to whom may read.
-func (f Folder) History(ctx context.Context) ([]fsaccess.Change, error) {
-	if f.journal == nil {
-		return nil, errNoJournal
-	}
-	return f.journal.History(ctx)
-}
-
-var errNoJournal = protocol.Errorf(protocol.ErrExecution, "undo", "", "this folder keeps no journal, so nothing can be undone; open it through fsaccess.NewJournal")
-
-// Diff shows what a step of the history changed. The permit must cover reading each
-// of its paths.
-func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (string, error) {
-	if f.journal == nil {
-		return "", errNoJournal
-	}
-	for _, path := range step.Paths {
-		if err := p.Check(read(path)); err != nil {
-			return "", err
-		}
-	}
-	return f.journal.Diff(ctx, step.ID)
-}
-
-// Undo takes back one step. The permit must cover writing each of its paths.
-func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error {
-	if f.journal == nil {
-		return errNoJournal
-	}
-	for _, path := range step.Paths {
-		if err := p.Check(write(protocol.OpWrite, path)); err != nil {
-			return err
-		}
-	}
-	return f.journal.Revert(ctx, step.ID)
-}
-
-// Snapshot names the state of the files, to come back to; "" without a journal.
-func (f Folder) Snapshot() (string, error) {
-	if f.journal == nil {
-		return "", nil
-	}
-	return f.journal.Snapshot()
-}
-
-// Rewind brings back a snapshot. It is the person's doing, not a tool's, and so takes
-// no permit: the sandbox calls it for a rewound session only.
-func (f Folder) Rewind(ctx context.Context, snapshot string) error {
-	if f.journal == nil {
-		return errNoJournal
-	}
-	return f.journal.UndoTo(ctx, snapshot)
-}
-
 // Resolve adds the needs that follow from what is there: to remove what is replaced.
 // What is there is told to nobody but the person.
 func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need {
@@ -314,71 +229,6 @@ func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need 
 		}
 	}
 	return out
-}
-
-// Held is something that acts outside of the folder, such as an enclave or a way to
-// the network: only a permit gives it out.
-type Held[T any] struct{ v T }
-
-// Hold keeps v behind permits.
-func Hold[T any](v T) Held[T] { return Held[T]{v} }
-
-// Use gives out what is held to who may use it for n.
-func (h Held[T]) Use(p Permit, n policy.Need) (T, error) {
-	if err := p.Check(n); err != nil {
-		var zero T
-		return zero, err
-	}
-	return h.v, nil
-}
-
-// View is a folder of its own that holds just what may be read and written: for
-// programs that open files by themselves. It ends with ctx. The permit must cover each
-// path with all below it.
-func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
-	pol := protocol.FSPolicy{}
-	all, err := protocol.ParsePattern(".")
-	if err != nil {
-		return nil, err
-	}
-	pol.DenyRead = []protocol.Pattern{all}
-	add := func(list *[]protocol.Pattern, n policy.Need) error {
-		n.Tree = true
-		if err := p.Check(n); err != nil {
-			return err
-		}
-		pat, err := protocol.ParsePattern(literal(n))
-		*list = append(*list, pat)
-		return err
-	}
-	for _, path := range reads {
-		if err := add(&pol.AllowRead, read(path)); err != nil {
-			return nil, err
-		}
-	}
-	for _, path := range append([]string{"."}, writes...) {
-		if err := passable(&pol, path); err != nil {
-			return nil, err
-		}
-	}
-	for _, path := range writes {
-		if err := add(&pol.AllowWrite, write(protocol.OpWrite, path)); err != nil {
-			return nil, err
-		}
-	}
-	return fsaccess.WithContext(ctx, fsaccess.Guard(f.fs, pol)), nil
-}
-
-// passable shows a folder without what is in it, so that a program finds the way to
-// what it may write: something below it may be read, which has a name that nobody uses.
-func passable(pol *protocol.FSPolicy, dir string) error {
-	n := read("." + rand.Text())
-	if dir != "." {
-		n.Subject = dir + "/" + n.Subject
-	}
-	pat, err := protocol.ParsePattern(literal(n))
-	pol.AllowRead = append(pol.AllowRead, pat)
-	return err
 }
 
 // Append adds to a file, making it if need be. Nothing of what is there is told.
@@ -400,13 +250,4 @@ func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) 
 		return err
 	}
 	return file.Close()
-}
-
-// Covers is Check that takes no note: whether the permit is for n, or another is to be
-// asked for.
-func (p Permit) Covers(n policy.Need) bool {
-	if p.t == nil || p.t.over.Load() {
-		return false
-	}
-	return p.quiet(n) == nil
 }

@@ -52,3 +52,55 @@ func (t *ticket) refuse(n policy.Need, why string) error {
 func Below(dir, path string) bool {
 	return dir == "." || path == dir || strings.HasPrefix(path, dir+"/")
 }
+
+// CheckAny is Check for any one of several needs.
+func (p Permit) CheckAny(needs ...policy.Need) error {
+	if p.t != nil && !p.t.over.Load() {
+		for _, n := range needs {
+			for _, have := range p.t.needs {
+				if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
+					return nil
+				}
+			}
+		}
+	}
+	return p.Check(needs[0])
+}
+
+// quiet is Check where no is no violation: a walk leaves out what it may not see.
+func (p Permit) quiet(n policy.Need) error {
+	if p.t == nil || p.t.over.Load() {
+		return p.Check(n)
+	}
+	for _, have := range p.t.needs {
+		if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
+			return nil
+		}
+	}
+	return protocol.ErrCapabilityDenied
+}
+
+// Covers is Check that takes no note: whether the permit is for n, or another is to be
+// asked for.
+func (p Permit) Covers(n policy.Need) bool {
+	if p.t == nil || p.t.over.Load() {
+		return false
+	}
+	return p.quiet(n) == nil
+}
+
+// Held is something that acts outside of the folder, such as an enclave or a way to
+// the network: only a permit gives it out.
+type Held[T any] struct{ v T }
+
+// Hold keeps v behind permits.
+func Hold[T any](v T) Held[T] { return Held[T]{v} }
+
+// Use gives out what is held to who may use it for n.
+func (h Held[T]) Use(p Permit, n policy.Need) (T, error) {
+	if err := p.Check(n); err != nil {
+		var zero T
+		return zero, err
+	}
+	return h.v, nil
+}

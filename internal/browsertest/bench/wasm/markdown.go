@@ -65,6 +65,7 @@ func main() {
 	enclaves(api)
 	folders(api)
 	workers(api)
+	boxes(api)
 	js.Global().Call("baileyReady", api)
 	select {}
 }

@@ -1,0 +1,66 @@
+package examples
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+// Stop behind finished steps lists them in words, for the person and the model.
+func TestFilesStopLists(t *testing.T) {
+	f, p := flagshipIn(t, launch(t, e2e.Options{}))
+	f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
+		turn{calls: []call{tc("code_run", "code", "for (;;);")}})
+	f.say("begin")
+	f.asks()
+	f.answer(once)
+	f.wait("it runs", `document.querySelectorAll("#cards li.done").length === 2 && !!document.querySelector("#cards li:last-child.running")`)
+	must(t, f.Click(t.Context(), "#stop"))
+	f.rested()
+	saysStatus(t, p, "Stopped. Calls done until then: 2")
+	shows(t, p, "write made.txt")
+	text := conversation(t, p)
+	holds(t, "the conversation", text, "Stopped.", "Done until then:", "read hours.csv")
+	if strings.Contains(text, "{") {
+		t.Errorf("it shows JSON: %q", text)
+	}
+	noViolations(t, p)
+}
+
+// A provider that isn't there: after the last try a sentence says who did not answer and why
+// that may be, and offers another try.
+func TestFilesUnreachable(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	addr := l.Addr().String()
+	must(t, l.Close())
+	s := newOwnServer(t)
+	file := filepath.Join(s.dir, "files", "headers.json")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	var use map[string]any
+	must(t, json.Unmarshal(text, &use))
+	use["connect"] = []string{addr}
+	text, err = json.Marshal(use)
+	must(t, err)
+	must(t, os.WriteFile(file, text, 0o644))
+	p := s.open(launch(t, e2e.Options{}))
+	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": "nobody", "url": "http://" + addr + "/v1", "origin": "http://" + addr})
+	must(t, p.Eval(testContext(t), `localStorage.setItem("bailey-files", `+js(string(settings))+`)`, nil))
+	must(t, p.Reload(testContext(t)))
+	filesReady(t, p)
+	say(t, p, "hello?")
+	if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden`); err != nil {
+		t.Fatalf("%v; the page says %q", err, eval[string](t, p, `document.getElementById("status").textContent`))
+	}
+	holds(t, "the sentence", eval[string](t, p, `document.getElementById("trouble-text").textContent`), "No answer came from http://"+addr, "it is not there, has no network, or does not let this page ask (CORS)")
+	if !eval[bool](t, p, `document.getElementById("again").checkVisibility()`) {
+		t.Error("no other try is offered")
+	}
+	noViolations(t, p)
+}

@@ -1,0 +1,88 @@
+package examples
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+)
+
+// drag is one step of a drag from outside the browser, at the middle of an element.
+func drag(t *testing.T, p *e2e.Page, kind, selector, file string) {
+	t.Helper()
+	at := eval[[]float64](t, p, `(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+	must(t, p.CDP(testContext(t), "Input.dispatchDragEvent", map[string]any{"type": kind, "x": at[0], "y": at[1],
+		"data": map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}}, nil))
+}
+
+// A folder of this machine is dropped over the conversation, whose frame would swallow it; the
+// page says so while it hangs above. After a reload one click opens it again, and the ZIP
+// has the bytes of the disk.
+func TestFilesDropAgainZip(t *testing.T) {
+	b := withDisk(t)
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	say(t, p, "list the files") // so that there is a frame to drop on
+	rested(t, p)
+	must(t, p.WaitFor(ctx, `document.querySelector("#talk iframe").getBoundingClientRect().height > 100`))
+	d := newDisk(t, "winter", map[string]string{"hours.csv": winter, "deep/er/ünï.txt": "gr\xfc\xdfe\r\n", "bytes.bin": "\x00\x01\x80\xff\xfe\x00"})
+	drag(t, p, "dragEnter", "h1", d.dir)
+	drag(t, p, "dragOver", "h1", d.dir)
+	must(t, p.WaitFor(ctx, `"drop" in document.documentElement.dataset && getComputedStyle(document.body, "::after").content.includes("Drop the folder")`))
+	must(t, p.WaitFor(ctx, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)) // frames are hit as painted
+	drag(t, p, "dragOver", "h1", d.dir)
+	drag(t, p, "dragOver", "#talk iframe", d.dir) // as often as a browser does
+	drag(t, p, "dragOver", "#talk iframe", d.dir)
+	drag(t, p, "drop", "#talk iframe", d.dir)
+	saysStatus(t, p, "Open: winter")
+	must(t, p.WaitFor(ctx, `!("drop" in document.documentElement.dataset)`))
+	there := func() {
+		t.Helper()
+		must(t, p.WaitFor(ctx, `document.getElementById("name").textContent === "winter" && [...document.querySelectorAll("#tree [data-path]")].map((r) => r.dataset.path).join() === "deep,bytes.bin,hours.csv"`))
+	}
+	there()
+	if eval[bool](t, p, `document.getElementById("kept").childElementCount > 0`) {
+		t.Error("the folder that is open is offered to be opened again")
+	}
+
+	must(t, p.Reload(ctx))
+	filesReady(t, p)
+	must(t, p.WaitFor(ctx, `document.querySelector("#kept button")?.textContent === "Open winter again"`))
+	noViolations(t, p)
+	must(t, p.Click(ctx, "#kept button"))
+	saysStatus(t, p, "Open: winter")
+	there()
+
+	must(t, p.Eval(ctx, `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {
+		const r = new FileReader(); r.onload = () => done(r.result.split(",")[1]); r.readAsDataURL(blob); return make.call(URL, blob); }; }))`, nil))
+	press(t, p, "#zip")
+	data, err := base64.StdEncoding.DecodeString(eval[string](t, p, `globalThis.saved`))
+	must(t, err)
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	must(t, err)
+	got := map[string]string{}
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		r, err := f.Open()
+		must(t, err)
+		text, err := io.ReadAll(r)
+		must(t, err)
+		got[filepath.ToSlash(f.Name)] = string(text)
+	}
+	want := d.files()
+	for name, text := range want {
+		if got[name] != text {
+			t.Errorf("%s in the ZIP is %q, on the disk %q", name, got[name], text)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("the ZIP has %d files, the disk %d", len(got), len(want))
+	}
+	noErrors(t, p)
+}

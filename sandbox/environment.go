@@ -1,0 +1,160 @@
+package sandbox
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// Environment is where an agent's tools run: the three that seed 002 tells apart.
+type Environment string
+
+const (
+	// Web is a page of a browser.
+	Web Environment = "web"
+	// Cloud is a container or a small machine that is made for a job and goes with it.
+	Cloud Environment = "cloud"
+	// Computer is a person's own machine, outside of a browser.
+	Computer Environment = "computer"
+)
+
+// Environments are all there are, in order.
+func Environments() []Environment { return []Environment{Web, Cloud, Computer} }
+
+// environment is the one that o names, or the one this program was built for. A program
+// can't tell a container from a computer.
+func environment(o Environment) (Environment, error) {
+	switch {
+	case o == "" && runtime.GOOS == "js":
+		return Web, nil
+	case o == "":
+		return Computer, nil
+	case !slices.Contains(Environments(), o):
+		return "", protocol.Errorf(protocol.ErrInvalidParams, "environment", string(o), "it must be web, cloud or computer")
+	}
+	return o, nil
+}
+
+// Availability says whether a tool is there in an environment.
+type Availability struct {
+	Tool        string
+	Environment Environment
+	Here        bool
+	Reason      string // why it is not, or what it lacks; empty is nothing
+}
+
+// Degrades is a table of tools, environments and reasons.
+type Degrades []Availability
+
+// String is the table in aligned columns, with a heading.
+func (d Degrades) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	w.Write([]byte("tool\tenvironment\there\treason\n"))
+	for _, a := range d {
+		here := "no"
+		if a.Here {
+			here = "yes"
+		}
+		// A server names its tools, and may put into a reason what it likes.
+		w.Write([]byte(oneLine(a.Tool) + "\t" + string(a.Environment) + "\t" + here + "\t" + oneLine(a.Reason) + "\n"))
+	}
+	w.Flush()
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// oneLine keeps a cell in its place.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// Available lists every tool the box knows of as it is where the box is, the standard
+// ones that it was not given too.
+func (b *Box) Available() Degrades { return b.degrades(b.environment) }
+
+// Degrades is the table of every tool in every environment under this box's policy and
+// with what this box was given: what is so here, and what would be so elsewhere.
+func (b *Box) Degrades() Degrades {
+	var out Degrades
+	for _, e := range Environments() {
+		out = append(out, b.degrades(e)...)
+	}
+	slices.SortStableFunc(out, func(x, y Availability) int { return cmp.Compare(x.Tool, y.Tool) })
+	return out
+}
+
+func (b *Box) degrades(e Environment) Degrades {
+	var out Degrades
+	known := map[string]bool{}
+	add := func(id string, here bool, reason string) {
+		known[id] = true
+		out = append(out, Availability{Tool: id, Environment: e, Here: here, Reason: reason})
+	}
+	for _, m := range b.missing {
+		add(m.Tool, false, m.Reason)
+	}
+	for t := range b.tools.All() {
+		switch reason := b.lacks(t); {
+		case reason != "":
+			add(t.ID, false, reason)
+		case t.ID == "code_run" && e != Web:
+			add(t.ID, false, "an enclave is made of a browser's frames and workers, and there is no browser")
+		default:
+			add(t.ID, true, limits(t, e))
+		}
+	}
+	for _, id := range append(protocol.LockedTools(), "code_run", "tool_run") {
+		if !known[id] {
+			add(id, false, "the box was not given this tool")
+		}
+	}
+	slices.SortFunc(out, func(x, y Availability) int { return cmp.Compare(x.Tool, y.Tool) })
+	return out
+}
+
+// lacks is why a tool does nothing in any environment.
+func (b *Box) lacks(t *protocol.Tool) string {
+	for _, g := range t.Requires {
+		if !b.policy.Authority().Has(g.Capability) {
+			return "the policy does not grant " + string(g.Capability)
+		}
+	}
+	switch {
+	case t.ID == "undo" && !b.fs.Journal(), t.ID == "diff" && !b.fs.Journal() && b.o.FS == nil:
+		return "the folder keeps no journal"
+	case t.ID == "question" && b.o.Question == nil:
+		return "nobody is there to answer"
+	}
+	return ""
+}
+
+// limits is what a tool that is there does less of than its name says.
+func limits(t *protocol.Tool, e Environment) string {
+	folder := needsFolder(Tool{Tool: *t})
+	switch {
+	case t.ID == "bash":
+		return "a shell of its own over the folder, without the machine's programs"
+	case t.ID == "tool_run":
+		return "WebAssembly programs that the app brings, without the machine's own"
+	case (t.ID == "web_fetch" || t.ID == "web_search") && e == Web:
+		return "only what servers let a page of another origin read (CORS), and no redirects; a relay goes further"
+	case folder && e == Web:
+		return "only in the folder the page has: one that the person picked, the origin-private one, or memory"
+	case folder && e == Cloud:
+		return "only in the container's folder, which goes with it"
+	}
+	return ""
+}

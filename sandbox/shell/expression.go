@@ -1,0 +1,29 @@
+package shell
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+)
+
+// expression compiles a pattern of grep's or sed's; fixed is a plain text. An
+// expression that is very large once written out is refused.
+func expression(text string, fixed, fold bool) (*regexp.Regexp, error) {
+	if fixed {
+		text = regexp.QuoteMeta(text)
+	}
+	if fold {
+		text = "(?i)" + text
+	}
+	if len(text) > 1024 {
+		return nil, fmt.Errorf("the expression is longer than 1,024 bytes")
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	if p, err := syntax.Compile(parsed.Simplify()); err != nil || len(p.Inst) > 2_000 {
+		return nil, fmt.Errorf("the expression is too large once its repetitions are written out")
+	}
+	return regexp.Compile(text)
+}
