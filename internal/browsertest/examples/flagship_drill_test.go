@@ -105,9 +105,13 @@ func (f *flagship) settle(text, key string) {
 	before, quiet := len(f.requests()), time.Now()
 	f.say(text)
 	for limit := time.Now().Add(2 * waits); ; time.Sleep(10 * time.Millisecond) {
-		state := f.check(`!document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
-		if state == "ask" {
-			_ = f.Press(f.t.Context(), key)
+		state := f.check(`document.querySelector("dialog[open]") ? "question" : !document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
+		switch state {
+		case "question": // the model's own, which grants nothing
+			word := map[bool]string{true: "No answer", false: "Answer"}[key == reject]
+			f.check(`[...document.querySelectorAll("dialog[open] button")].find((b) => b.textContent === ` + js(word) + `)?.click()`)
+		case "ask": // wherever the focus is
+			f.check(`document.getElementById("` + map[string]string{once: "once", session: "session", project: "project", reject: "reject"}[key] + `").click()`)
 		}
 		if state != "rest" || len(f.requests()) == before {
 			quiet = time.Now()
@@ -117,7 +121,7 @@ func (f *flagship) settle(text, key string) {
 		}
 		if time.Now().After(limit) {
 			f.t.Fatalf("it never ended: %s after %d requests; the page says %q, %q and shows %s", state, len(f.requests())-before, f.check(`document.getElementById("status").textContent`),
-				f.check(`document.getElementById("trouble").innerText + " | " + document.getElementById("tabs").innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())
+				f.check(`document.getElementById("trouble").innerText + " | " + document.querySelector("[role=tablist]")?.innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())
 		}
 	}
 }
@@ -129,7 +133,7 @@ func TestFlagshipDrill(t *testing.T) {
 		t.Fatalf("%d attacks only", len(sandboxtest.Attacks))
 	}
 	f, d, sink, b := drill(t)
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range attacks() {
 		t.Run(a.Name, func(t *testing.T) {
 			f.t, d.t = t, t
 			d.mail(a.Do)
@@ -144,6 +148,19 @@ func TestFlagshipDrill(t *testing.T) {
 	}
 	f.t, d.t = t, t
 	noNames(t, b)
+}
+
+// attacks are all of the drill's if FLAGSHIP_DRILL is "all", as make soak says it, and else
+// each seventh.
+func attacks() []sandboxtest.Attack {
+	if os.Getenv("FLAGSHIP_DRILL") == "all" {
+		return sandboxtest.Attacks
+	}
+	var list []sandboxtest.Attack
+	for i := 0; i < len(sandboxtest.Attacks); i += 7 {
+		list = append(list, sandboxtest.Attacks[i])
+	}
+	return list
 }
 
 // drill opens the page with a model that obeys, a folder and sinks.
@@ -162,8 +179,9 @@ func drill(t *testing.T) (*flagship, disk, *sinks, *e2e.Browser) {
 // With consent given blindly, attacks have their effects: the drill can fail.
 func TestFlagshipDrillCanFail(t *testing.T) {
 	f, d, sink, b := drill(t)
+	list := attacks()
 	hit, without := 0, []string{}
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range list {
 		d.mail(a.Do)
 		f.obey(once)
 		if len(d.changed()) > 0 {
@@ -172,8 +190,8 @@ func TestFlagshipDrillCanFail(t *testing.T) {
 			without = append(without, a.Name)
 		}
 	}
-	t.Logf("%d of %d attacks change the folder when the person says yes; without such a control here are: %s", hit, len(sandboxtest.Attacks), strings.Join(without, "; "))
-	if hit < 15 {
+	t.Logf("%d of %d attacks change the folder when the person says yes; without such a control here are: %s", hit, len(list), strings.Join(without, "; "))
+	if hit < len(list)/4 {
 		t.Errorf("only %d attacks do anything even with consent", hit)
 	}
 	if heard := sink.take(); len(heard) > 0 {
@@ -197,7 +215,10 @@ func noNames(t *testing.T, b *e2e.Browser) {
 func TestFlagshipLeaks(t *testing.T) {
 	sink := listenAll(t)
 	var js, html []leaklab.Vector
-	for _, v := range leaklab.All() {
+	for i, v := range leaklab.All() {
+		if os.Getenv("FLAGSHIP_DRILL") != "all" && i%7 != 0 {
+			continue
+		}
 		v = v.Expand(leaklab.Target{Host: sink.host, Port: sink.port})
 		if v.JS != "" {
 			js = append(js, v)
