@@ -51,15 +51,19 @@ test-chromium: $(RUNNER) testwasm wasitools ## the same packages and those that 
 	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) .
 
 .PHONY: test-e2e
-test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && { $(GO) test -count=1 ./... || { echo "once more, for what a busy machine was too slow for:"; $(GO) test -count=1 ./...; }; }) || exit 1; fi; done
+test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end (nine long tests are make e2e's)
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && { $(GO) test -short -timeout 20m -count=1 ./... || { echo "once more, for what a busy machine was too slow for:"; $(GO) test -short -timeout 20m -count=1 ./...; }; }) || exit 1; fi; done
+
+.PHONY: e2e
+e2e: $(RUNNER) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
+	cd internal/browsertest && $(GO) test -count=1 -timeout 60m ./examples
 
 .PHONY: browsers
 browsers: $(RUNNER) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
 	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
 	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
 	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -short -exec $(RUNNER) .) || exit 1; done
-	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 ./...
+	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 60m ./...
 	cd mcp && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 15m -run '^TestInBrowsers$$' .
 
 .PHONY: lint

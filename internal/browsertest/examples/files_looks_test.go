@@ -11,6 +11,7 @@ import (
 // Every screen and dialogue, light and dark, wide and narrow: nothing that axe-core finds, and
 // nothing wider than the window.
 func TestFilesScreens(t *testing.T) {
+	long(t)
 	b := launch(t, e2e.Options{})
 	p := openFiles(t, b)
 	must(t, p.ReducedMotion(testContext(t), true)) // colours are looked at when they have come

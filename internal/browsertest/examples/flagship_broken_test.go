@@ -110,6 +110,7 @@ func TestFlagshipStop(t *testing.T) {
 // The tab's renderer is killed in the middle of a run: with a new one the conversation
 // and the folder are as they were, and whole.
 func TestFlagshipCrash(t *testing.T) {
+	long(t)
 	b := launch(t, e2e.Options{})
 	f, p := flagshipIn(t, b)
 	f.one(once, "write", "path", "before.txt", "content", "whole\n")

@@ -136,6 +136,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 
 // The guided task works on a folder of the person's as well: it has the same files.
 func TestFlagshipTourOnDisk(t *testing.T) {
+	long(t)
 	b := withDisk(t)
 	p, err := b.Page(testContext(t), site+"files/")
 	must(t, err)

@@ -57,6 +57,7 @@ func (f *flagship) scrolled(n int, last string) {
 // A folder of 5,000 real files: shown in few rows, searched by tools, changed and undone,
 // and a change from outside is seen.
 func TestFlagshipManyFiles(t *testing.T) {
+	long(t)
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
 	d := manyFiles(t, "many", 5000, false)
@@ -78,6 +79,7 @@ func TestFlagshipManyFiles(t *testing.T) {
 
 // A tree of 50,000 files, all folders unfolded.
 func TestFlagshipHugeTree(t *testing.T) {
+	long(t)
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
 	d := manyFiles(t, "huge", 50_000, false)
@@ -91,6 +93,7 @@ func TestFlagshipHugeTree(t *testing.T) {
 // A conversation of 500 messages: answered, shown again after a reload, scrolled and gone
 // on with.
 func TestFlagshipLongConversation(t *testing.T) {
+	long(t)
 	f, p := flagshipIn(t, launch(t, e2e.Options{}))
 	f.next = func(r chatRequest) turn { return turn{text: "Answer to **" + r.said() + "**."} }
 	const n = 250

@@ -107,6 +107,14 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
+// long leaves a test that takes long to make e2e.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes long: make e2e runs it")
+	}
+}
+
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
