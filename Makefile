@@ -21,7 +21,7 @@ PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint)$$')
 
 .PHONY: help
 help: ## print this
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: examples ## build the examples and serve them on loopback (PORT=8080)
