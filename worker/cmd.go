@@ -76,7 +76,6 @@ type Cmd struct {
 	call    *call
 	proc    *process
 	closers []io.Closer // ends of pipes that close with the process
-	parents []io.Closer // ends that Wait closes
 }
 
 // Command returns a command that runs module with the arguments, name being the first of

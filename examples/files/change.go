@@ -86,7 +86,7 @@ func (a *app) move() {
 	}
 	moved := a.do("Renamed to "+name+".", func() error {
 		if !fs.ValidPath(name) {
-			return fmt.Errorf("%q is no name inside this folder: parts are parted by /, without a leading slash or ..", name)
+			return fmt.Errorf("%q is no name inside this folder: parts are parted by /, without .. or a leading slash", name)
 		}
 		if _, err := a.work.Stat(name); err == nil {
 			return fmt.Errorf("%s is there already: nothing was changed", name)

@@ -118,13 +118,10 @@ func arbitrary(r *rand.Rand) *policy.Policy {
 
 func calls() (out []policy.Call) {
 	for _, path := range []string{".", "a", "b", "a/b", "a/c.txt", "x.txt", "d/b", "a/b/c"} {
-		for _, c := range []policy.Call{
-			{Tool: "read", Needs: []policy.Need{{Capability: protocol.FSRead, Subject: path}}},
-			{Tool: "write", Needs: []policy.Need{{Capability: protocol.FSWrite, Subject: path}}},
-			{Tool: "delete", Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}}},
-		} {
-			out = append(out, c)
-		}
+		out = append(out,
+			policy.Call{Tool: "read", Needs: []policy.Need{{Capability: protocol.FSRead, Subject: path}}},
+			policy.Call{Tool: "write", Needs: []policy.Need{{Capability: protocol.FSWrite, Subject: path}}},
+			policy.Call{Tool: "delete", Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}}})
 	}
 	return out
 }

@@ -75,7 +75,7 @@ func rm(t *task) int {
 		case errors.Is(err, fs.ErrNotExist) && has(o, 'f'):
 			return nil
 		case err == nil && fi.IsDir() && !all:
-			return errors.New("Is a directory")
+			return errIsDirectory
 		}
 		err = t.s.removal(t, p, all)
 		if has(o, 'f') && errors.Is(err, fs.ErrNotExist) {

@@ -16,6 +16,11 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
+// errIsDirectory is in bash's own words, which begin so.
+//
+//lint:ignore ST1005 the shell's users know it by these words
+var errIsDirectory = errors.New("Is a directory")
+
 // maxVars is how many bytes all variables of a script may have together.
 const maxVars = 1 << 20
 
@@ -71,7 +76,7 @@ func (s *shell) exec(ctx context.Context, args []string) error {
 	if !ours {
 		return s.external(ctx, t)
 	}
-	if in, ok := t.in.(io.Reader); !ok || in == nil {
+	if t.in == nil {
 		t.in = strings.NewReader("")
 	}
 	return status(f(t))
@@ -213,7 +218,7 @@ func (s *shell) create(ctx context.Context, p string, add bool) (*writer, error)
 	case err != nil:
 		return fail(err)
 	case fi.IsDir():
-		return fail(errors.New("Is a directory"))
+		return fail(errIsDirectory)
 	}
 	return w, nil
 }
