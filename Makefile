@@ -8,6 +8,7 @@ GO      ?= go
 WASM    := GOOS=js GOARCH=wasm
 BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
+SUM     := $(BIN)/testsum
 NODEBIN := $(CURDIR)/node_modules/.bin
 NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
 PORT    ?= 8080
@@ -38,32 +39,32 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples into build/examples
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
 
 .PHONY: test-native
-test-native: ## the tests that need no browser
+test-native: $(SUM) ## the tests that need no browser
 	$(GO) vet ./...
 	$(WASM) $(GO) vet ./...
 	@# Go's cache doesn't see which files "go list" read.
 	$(GO) test -count=1 .
-	$(GO) test ./...
+	$(GO) test -json ./... | $(SUM)
 
 .PHONY: test-chromium
-test-chromium: $(RUNNER) testwasm wasitools ## the same packages and those that need a browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -timeout 20m -exec $(RUNNER) $(PAGE)
-	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -short -exec $(RUNNER) .
+test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the same packages and those that need a browser, in Chromium
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -exec $(RUNNER) $(PAGE) | $(SUM)
+	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
-test-e2e: $(RUNNER) node_modules ## the nested modules: the runner itself, the examples end to end (nine long tests are make e2e's)
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && { $(GO) test -short -timeout 20m -count=1 ./... || { echo "once more, for what a busy machine was too slow for:"; $(GO) test -short -timeout 20m -count=1 ./...; }; }) || exit 1; fi; done
+test-e2e: $(RUNNER) $(SUM) node_modules ## the nested modules: the runner itself, the examples end to end (nine long tests are make e2e's)
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && { $(GO) test -json -short -timeout 20m -count=1 ./... | $(SUM) || { echo "once more, for what a busy machine was too slow for:"; $(GO) test -json -short -timeout 20m -count=1 ./... | $(SUM); }; }) || exit 1; fi; done
 
 .PHONY: e2e
-e2e: $(RUNNER) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
-	cd internal/browsertest && $(GO) test -count=1 -timeout 60m ./examples
+e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
+	cd internal/browsertest && $(GO) test -json -count=1 -timeout 60m ./examples | $(SUM)
 
 .PHONY: browsers
-browsers: $(RUNNER) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
-	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
-	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE)
-	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -short -exec $(RUNNER) .) || exit 1; done
-	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 60m ./...
+browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
+	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
+	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
+	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)) || exit 1; done
+	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
 	cd mcp && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 15m -run '^TestInBrowsers$$' .
 
 .PHONY: lint
@@ -96,7 +97,6 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 .PHONY: soak
 soak: $(RUNNER) testwasm ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
-	cd internal/browsertest && FLAGSHIP_DRILL=all $(GO) test -count=1 -v -timeout 90m -run 'TestFlagshipDrill|TestFlagshipLeaks' ./examples
 	cd internal/browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
@@ -149,6 +149,11 @@ build/testwasm/%.wasm: worker/testdata/%.c
 $(RUNNER):
 	@mkdir -p $(BIN)
 	cd internal/browsertest && $(GO) build -o $@ ./cmd/browsertest
+
+.PHONY: $(SUM)
+$(SUM):
+	@mkdir -p $(BIN)
+	cd internal/browsertest && $(GO) build -o $@ ./cmd/testsum
 
 .PHONY: $(BIN)/wasm_exec
 $(BIN)/wasm_exec:

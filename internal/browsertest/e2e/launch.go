@@ -23,7 +23,8 @@ type Options struct {
 	// WriteGrants are origins, such as "http://127.0.0.1:8080", whose pages may
 	// write into dropped folders, and open those of earlier visits, without a question.
 	WriteGrants []string
-	// Preferences are further settings of the profile.
+	// Preferences are further settings of the profile. Safe Browsing is off unless they
+	// say otherwise: it asks its maker about dangerous files that a page writes.
 	Preferences map[string]any
 	// Args are further command-line arguments.
 	Args []string
@@ -48,7 +49,7 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 		return nil, err
 	}
 	b := &Browser{dir: dir.Path, temp: dir}
-	prefs := map[string]any{}
+	prefs := map[string]any{"safebrowsing": map[string]any{"enabled": false}}
 	for k, v := range o.Preferences {
 		prefs[k] = v
 	}

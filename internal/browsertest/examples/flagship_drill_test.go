@@ -133,7 +133,7 @@ func TestFlagshipDrill(t *testing.T) {
 		t.Fatalf("%d attacks only", len(sandboxtest.Attacks))
 	}
 	f, d, sink, b := drill(t)
-	for _, a := range attacks() {
+	for _, a := range sandboxtest.Attacks {
 		t.Run(a.Name, func(t *testing.T) {
 			f.t, d.t = t, t
 			d.mail(a.Do)
@@ -148,19 +148,6 @@ func TestFlagshipDrill(t *testing.T) {
 	}
 	f.t, d.t = t, t
 	noNames(t, b)
-}
-
-// attacks are all of the drill's if FLAGSHIP_DRILL is "all", as make soak says it, and else
-// each seventh.
-func attacks() []sandboxtest.Attack {
-	if os.Getenv("FLAGSHIP_DRILL") == "all" {
-		return sandboxtest.Attacks
-	}
-	var list []sandboxtest.Attack
-	for i := 0; i < len(sandboxtest.Attacks); i += 7 {
-		list = append(list, sandboxtest.Attacks[i])
-	}
-	return list
 }
 
 // drill opens the page with a model that obeys, a folder and sinks.
@@ -179,9 +166,8 @@ func drill(t *testing.T) (*flagship, disk, *sinks, *e2e.Browser) {
 // With consent given blindly, attacks have their effects: the drill can fail.
 func TestFlagshipDrillCanFail(t *testing.T) {
 	f, d, sink, b := drill(t)
-	list := attacks()
 	hit, without := 0, []string{}
-	for _, a := range list {
+	for _, a := range sandboxtest.Attacks {
 		d.mail(a.Do)
 		f.obey(once)
 		if len(d.changed()) > 0 {
@@ -190,8 +176,8 @@ func TestFlagshipDrillCanFail(t *testing.T) {
 			without = append(without, a.Name)
 		}
 	}
-	t.Logf("%d of %d attacks change the folder when the person says yes; without such a control here are: %s", hit, len(list), strings.Join(without, "; "))
-	if hit < len(list)/4 {
+	t.Logf("%d of %d attacks change the folder when the person says yes; without such a control here are: %s", hit, len(sandboxtest.Attacks), strings.Join(without, "; "))
+	if hit < len(sandboxtest.Attacks)/4 {
 		t.Errorf("only %d attacks do anything even with consent", hit)
 	}
 	if heard := sink.take(); len(heard) > 0 {
@@ -215,10 +201,7 @@ func noNames(t *testing.T, b *e2e.Browser) {
 func TestFlagshipLeaks(t *testing.T) {
 	sink := listenAll(t)
 	var js, html []leaklab.Vector
-	for i, v := range leaklab.All() {
-		if os.Getenv("FLAGSHIP_DRILL") != "all" && i%7 != 0 {
-			continue
-		}
+	for _, v := range leaklab.All() {
 		v = v.Expand(leaklab.Target{Host: sink.host, Port: sink.port})
 		if v.JS != "" {
 			js = append(js, v)
