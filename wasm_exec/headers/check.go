@@ -108,13 +108,20 @@ func protections() []protection {
 		{"Permissions-Policy", "the page, and frames it is given to, can ask for camera, microphone, location and the like",
 			named("Permissions-Policy"), sent("permissions-policy"),
 			func(p probe) (bool, bool) { return p.featureDenied("camera") }},
-		{"Cross-Origin-Opener-Policy", "the page may share a process with others, its timers are coarse, and there is no SharedArrayBuffer",
-			named("Cross-Origin-Opener-Policy"), sent("cross-origin-opener-policy"), probe.isolated},
+		{"Cross-Origin-Opener-Policy", "the page may share a process with others, and a window that opened it keeps a hand on it",
+			named("Cross-Origin-Opener-Policy"), sent("cross-origin-opener-policy"), openerCut},
 		{"Referrer-Policy", "a server that is visited from the page learns the page's address",
 			named("Referrer-Policy"), func(s map[string]string) bool { return s["referrer-policy"] == "no-referrer" }, nil},
 		{"X-Content-Type-Options", "a file of the origin can be taken for a script or a style that it is not",
 			named("X-Content-Type-Options"), func(s map[string]string) bool { return s["x-content-type-options"] == "nosniff" }, nil},
 	}
+}
+
+// openerCut is known of an isolated page. One that isn't may lack the embedder's policy
+// alone, or be in an engine that doesn't know the one it has.
+func openerCut(p probe) (holds, known bool) {
+	isolated, known := p.isolated()
+	return isolated, known && isolated
 }
 
 // judge makes the findings of what was sent (nil: not known) and what was seen.

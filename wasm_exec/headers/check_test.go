@@ -48,8 +48,13 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
-	if seen < 5 {
+	if seen < 4 {
 		t.Errorf("%d protections are observed", seen)
+	}
+	for _, f := range judge(map[string]string{}, blind{known: true, holds: true}) {
+		if f.Name == "Cross-Origin-Opener-Policy" && (!f.Holds || f.How != Observed) {
+			t.Errorf("an isolated page: %+v", f)
+		}
 	}
 	weak := map[string]string{"content-security-policy": "default-src *; script-src 'self' 'unsafe-inline'"}
 	for _, f := range judge(weak, blind{}) {

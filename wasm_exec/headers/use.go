@@ -12,13 +12,15 @@ import (
 type Isolation string
 
 const (
-	// RequireCORP is the default: Cross-Origin-Opener-Policy: same-origin and
-	// Cross-Origin-Embedder-Policy: require-corp. Gives crossOriginIsolated in
-	// every engine; cuts the link to windows of other origins.
-	RequireCORP Isolation = ""
-	// Credentialless is RequireCORP whose foreign subresources load without
-	// credentials instead of needing consent (not in WebKit).
-	Credentialless Isolation = "credentialless"
+	// Credentialless is the default: Cross-Origin-Opener-Policy: same-origin and
+	// Cross-Origin-Embedder-Policy: credentialless. What is foreign loads without
+	// credentials. Gives crossOriginIsolated in Chromium and Firefox; WebKit knows no
+	// credentialless and isolates by site alone. Cuts the link to windows of other origins.
+	Credentialless Isolation = ""
+	// RequireCORP is Credentialless with Cross-Origin-Embedder-Policy: require-corp, by
+	// which what is foreign needs its server's consent. Gives crossOriginIsolated in
+	// every engine; in WebKitGTK 2.50 no enclave starts in such a page.
+	RequireCORP Isolation = "require-corp"
 	// Document is Document-Isolation-Policy: isolate-and-require-corp, for pages
 	// that must keep their link to another origin's window, such as a sign-in
 	// pop-up. Chromium only.
@@ -168,7 +170,7 @@ func For(u Use) (Headers, error) {
 	case NoIsolation:
 	default:
 		add(errors.New("isolation: " + strconv.Quote(string(u.Isolation)) +
-			" is unknown; leave it out, or use credentialless, document, document-credentialless or none"))
+			" is unknown; leave it out, or use require-corp, document, document-credentialless or none"))
 	}
 	if len(errs) > 0 {
 		return Headers{}, errors.Join(errs...)

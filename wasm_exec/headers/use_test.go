@@ -19,7 +19,7 @@ func full() Use {
 		Frames:       []string{"self", "enclave.example.com"},
 		Ancestors:    []string{"self"},
 		TrustedTypes: []string{"my-app"},
-		Isolation:    Credentialless,
+		Isolation:    RequireCORP,
 		Redirects:    true,
 		HSTS:         31536000,
 	}
@@ -33,7 +33,7 @@ func TestDefaultIsClosed(t *testing.T) {
 			"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types bailey 'allow-duplicates'",
 		"Connection-Allowlist":         "(response-origin)",
 		"Cross-Origin-Opener-Policy":   "same-origin",
-		"Cross-Origin-Embedder-Policy": "require-corp",
+		"Cross-Origin-Embedder-Policy": "credentialless",
 		"Cross-Origin-Resource-Policy": "same-origin",
 		"Referrer-Policy":              "no-referrer",
 		"X-Content-Type-Options":       "nosniff",

@@ -44,7 +44,7 @@ func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
 		fmt.Fprintln(os.Stderr, "bench: without the tools:", err)
 	}
 	e.mux.HandleFunc("/v1/chat/completions", longAnswer)
-	use := fmt.Sprintf(`{"connect": [%q], "isolation": "credentialless"}`, strings.TrimPrefix(e.origin, "http://"))
+	use := fmt.Sprintf(`{"connect": [%q]}`, strings.TrimPrefix(e.origin, "http://"))
 	if err := os.WriteFile(filepath.Join(dir, "headers.json"), []byte(use), 0o666); err != nil {
 		return nil, err
 	}

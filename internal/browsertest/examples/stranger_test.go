@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
@@ -102,12 +103,26 @@ func TestStranger(t *testing.T) {
 	if at == "" {
 		t.Fatal("serve did not say where it serves")
 	}
-	p, err := launch(t, e2e.Options{}).Page(testContext(t), at)
-	must(t, err)
-	must(t, p.WaitFor(testContext(t), `document.querySelector("#app iframe")?.getBoundingClientRect().height > 50`))
-	shows(t, p, "from a model, whose code says 6.")
-	if got := inFrame(t, p, `document.querySelector("h1").textContent`); got != "Hello" {
-		t.Errorf("the heading is %q", got)
+	const answered = `document.querySelector("#app iframe")?.getBoundingClientRect().height > 50` // which waits for the enclave
+	for _, engine := range engines() {
+		t.Run(string(engine), func(t *testing.T) {
+			if engine == browser.Chromium {
+				p, err := launch(t, e2e.Options{}).Page(testContext(t), at)
+				must(t, err)
+				must(t, p.WaitFor(testContext(t), answered))
+				shows(t, p, "from a model, whose code says 6.")
+				if got := inFrame(t, p, `document.querySelector("h1").textContent`); got != "Hello" {
+					t.Errorf("the heading is %q", got)
+				}
+				noErrors(t, p)
+				return
+			}
+			b, err := browser.Start(t.Context(), browser.Options{Engine: engine, Dir: t.TempDir()})
+			must(t, err)
+			defer b.Close()
+			page, err := b.Open(t.Context(), at, browser.Events{Console: func(kind, text string) { t.Logf("%s: %s", kind, text) }})
+			must(t, err)
+			anyPage{page, t}.wait("the answer", answered)
+		})
 	}
-	noErrors(t, p)
 }
