@@ -137,7 +137,7 @@ func size(n int64) string {
 	case n < 1000:
 		return fmt.Sprintf("%d B", n)
 	case n < 1e6:
-		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
