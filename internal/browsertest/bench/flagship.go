@@ -251,22 +251,18 @@ func streamFrames(ctx context.Context, e *Env, origin string) ([]Row, error) {
 	})
 	all := map[string][]float64{}
 	for range e.Rounds(6) {
-		ours, err := e.flagshipPage(ctx, origin)
-		if err != nil {
-			return nil, err
-		}
-		floor, err := e.browser.Open(ctx, e.origin+"/bare", browser.Events{})
-		if err != nil {
-			return nil, err
-		}
 		for _, m := range []struct {
 			name, script string
-			page         browser.Page
-		}{{"ours", ourFrames, ours}, {"floor", bareStream, floor}} {
-			if err := m.page.(*browser.ChromiumPage).Call(ctx, "Page.bringToFront", nil, nil); err != nil {
+			open         func() (browser.Page, error)
+		}{
+			{"ours", ourFrames, func() (browser.Page, error) { return e.flagshipPage(ctx, origin) }},
+			{"floor", bareStream, func() (browser.Page, error) { return e.browser.Open(ctx, e.origin+"/bare", browser.Events{}) }},
+		} {
+			page, err := m.open()
+			if err != nil {
 				return nil, err
 			}
-			raw, err := m.page.Eval(ctx, m.script)
+			raw, err := page.Eval(ctx, m.script)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", m.name, err)
 			}
@@ -275,7 +271,7 @@ func streamFrames(ctx context.Context, e *Env, origin string) ([]Row, error) {
 				return nil, err
 			}
 			all[m.name] = append(all[m.name], took...)
-			m.page.Close()
+			page.Close()
 		}
 	}
 	within := func(name string) float64 {
@@ -312,9 +308,10 @@ const ourFrames = `(async () => {
 })()`
 
 const bareStream = `(async () => {
+	while (document.readyState !== "complete") await new Promise((done) => setTimeout(done, 5));
 	const frame = () => new Promise((done) => requestAnimationFrame(done)), decoder = new TextDecoder(), out = document.querySelector("pre");
 	const reader = (await fetch("/v1/chat/completions", { method: "POST", body: "{}" })).body.getReader();
-	let ended = false;
+	let ended = false, failed;
 	(async () => {
 		for (let rest = ""; ;) {
 			const { done, value } = await reader.read();
@@ -326,9 +323,9 @@ const bareStream = `(async () => {
 			}
 			scrollTo(0, document.body.scrollHeight);
 		}
-		ended = true;
-	})();
+	})().catch((e) => { failed = e; }).finally(() => { ended = true; });
 	let last = await frame(), all = [];
 	while (!ended) { const now = await frame(); all.push(now - last); last = now; }
+	if (failed) throw failed;
 	return all;
 })()`
