@@ -15,10 +15,15 @@ type Rule struct {
 	Permission string `json:"permission"`
 	// Pattern narrows the rule to some subjects: a path pattern, a host pattern or,
 	// for anything else, text in which "*" is anything. Empty or "*" is all.
-	Pattern string    `json:"pattern,omitempty"`
-	Action  Action    `json:"action"`
-	Source  Source    `json:"source,omitempty"`
-	AddedAt time.Time `json:"added_at,omitzero"`
+	Pattern string `json:"pattern,omitempty"`
+	Action  Action `json:"action"`
+	// Capability, if it is set, narrows the rule to one kind of effect, and then Destroys
+	// says whether it speaks for losing something too. What a person allows is so
+	// narrowed: leave to read a file is none to write or delete it.
+	Capability Capability `json:"capability,omitempty"`
+	Destroys   bool       `json:"destroys,omitempty"`
+	Source     Source     `json:"source,omitempty"`
+	AddedAt    time.Time  `json:"added_at,omitzero"`
 }
 
 // Source says who made a rule.
@@ -57,10 +62,16 @@ func (r Rule) Validate() error {
 	if !r.validPermission() {
 		return bad("the permission must be a tool's name, a capability, mcp:server:tool or *")
 	}
+	c, _ := ParseCapability(r.Permission)
+	if r.Capability != "" {
+		if k, err := ParseCapability(string(r.Capability)); err != nil || k != r.Capability {
+			return bad("unknown capability %s", quote(string(r.Capability)))
+		}
+		c = r.Capability
+	}
 	if r.Pattern == "" || r.Pattern == "*" {
 		return nil
 	}
-	c, _ := ParseCapability(r.Permission)
 	switch c.ScopeKind() {
 	case ScopePaths:
 		_, err := ParsePattern(r.Pattern)
@@ -123,6 +134,9 @@ func isCapability(s string) bool {
 }
 
 func (r Rule) matches(c Call) bool {
+	if r.Capability != "" && r.Capability != c.Capability {
+		return false
+	}
 	permission := r.Permission
 	switch {
 	case permission == "*" || permission == c.Tool:
@@ -232,6 +246,12 @@ func decided(r *Rule) Decision {
 // String is the rule in a line.
 func (r Rule) String() string {
 	s := string(r.Action) + " " + r.Permission
+	if r.Capability != "" {
+		s += " for " + string(r.Capability)
+	}
+	if r.Destroys {
+		s += ", deleting too,"
+	}
 	if r.Pattern != "" {
 		s += " on " + quote(r.Pattern)
 	}
@@ -251,13 +271,15 @@ func (c Call) String() string {
 }
 
 // Add returns rs with r in it, in place of a rule about the same from the same
-// source. A rule that is not valid is an error.
+// source; what that allowed to be lost r does too. A rule that is not valid is an error.
 func (rs Rules) Add(r Rule) (Rules, error) {
 	if err := r.Validate(); err != nil {
 		return rs, err
 	}
 	out := slices.DeleteFunc(slices.Clone(rs), func(o Rule) bool {
-		return o.Permission == r.Permission && o.Pattern == r.Pattern && o.Source == r.Source && o.Source != SourceManifest
+		same := o.Permission == r.Permission && o.Pattern == r.Pattern && o.Capability == r.Capability && o.Source == r.Source && o.Source != SourceManifest
+		r.Destroys = r.Destroys || same && o.Destroys && o.Action == r.Action
+		return same
 	})
 	return append(out, r), nil
 }

@@ -120,3 +120,34 @@ func TestDecisions(t *testing.T) {
 		}
 	}
 }
+
+func TestRuleForOneCapability(t *testing.T) {
+	read := rule("bash", "notes.md", protocol.ActionAllow, protocol.SourceSession)
+	read.Capability = protocol.FSRead
+	rs := protocol.Rules{read}
+	for c, want := range map[protocol.Capability]protocol.Action{protocol.FSRead: protocol.ActionAllow, protocol.FSWrite: protocol.ActionAsk, "": protocol.ActionAsk} {
+		if d := rs.Decide(protocol.Call{Tool: "bash", Capability: c, Subject: "notes.md"}); d.Action != want {
+			t.Errorf("%s: %v", c, d)
+		}
+	}
+	write := read
+	write.Capability, write.Destroys = protocol.FSWrite, true
+	rs, err := rs.Add(write)
+	if err != nil || len(rs) != 2 {
+		t.Fatalf("%v %v", rs, err)
+	}
+	write.Destroys = false
+	if rs, err = rs.Add(write); err != nil || len(rs) != 2 || !rs[1].Destroys {
+		t.Errorf("%v %v", rs, err)
+	}
+	for _, c := range []protocol.Capability{"fs.nothing", "FS.READ"} {
+		read.Capability = c
+		if read.Validate() == nil {
+			t.Errorf("%s is taken for a capability", c)
+		}
+	}
+	read.Capability, read.Pattern = protocol.NetFetch, "docs/**"
+	if read.Validate() == nil {
+		t.Error("a pattern of paths is taken for one of hosts")
+	}
+}

@@ -218,10 +218,14 @@ func names(r *protocol.Rule, tool string) bool {
 	return r != nil && (r.Permission == tool || strings.HasPrefix(r.Permission, "mcp:"))
 }
 
-// Narrow reports whether a rule is about this one tool and less than the whole
-// folder: only such a one lets a destructive call go on unasked.
+// Narrow reports whether a rule is about this one tool, less than the whole folder, and
+// losing something: only such a one lets a destructive call go on unasked.
 func Narrow(r *protocol.Rule, tool string) bool {
 	if r == nil || r.Permission != tool {
+		return false
+	}
+	// An answer speaks for what was asked: leave to write a file is none to lose it.
+	if (r.Capability != "" || r.Source == protocol.SourceSession) && !r.Destroys {
 		return false
 	}
 	// What begins with a wildcard covers whatever there is.

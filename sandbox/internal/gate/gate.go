@@ -233,34 +233,42 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Dec
 	return d, nil
 }
 
-// answerRules are the rules an answer makes: for this tool, on the pattern or on the
-// very subjects. Nothing that destroys is granted without a pattern of its own.
+// answerRules are the rules an answer makes: for this tool and the kinds of effect that
+// were asked about, on the pattern or on the very subjects. Nothing that destroys is
+// granted without a pattern of its own.
 func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []protocol.Rule {
-	action := protocol.ActionAllow
+	rule := protocol.Rule{Permission: p.Tool.RuleName(), Pattern: reply.Pattern, Action: protocol.ActionAllow, Source: source, AddedAt: g.o.Now()}
 	if reply.Answer == protocol.AnswerNever {
-		action = protocol.ActionDeny
+		rule.Action = protocol.ActionDeny
 	}
-	rule := func(pattern string) protocol.Rule {
-		return protocol.Rule{Permission: p.Tool.RuleName(), Pattern: pattern, Action: action, Source: source, AddedAt: g.o.Now()}
-	}
-	if reply.Pattern != "" {
-		return []protocol.Rule{rule(reply.Pattern)}
-	}
-	if len(p.Needs) == 0 {
-		return []protocol.Rule{rule("")}
+	if len(p.Needs) == 0 || rule.Action == protocol.ActionDeny && reply.Pattern != "" {
+		return []protocol.Rule{rule}
 	}
 	var out []protocol.Rule
-	for _, n := range p.Needs {
-		if n.Destroys && action == protocol.ActionAllow {
-			continue
-		}
-		r := rule(literal(n))
-		if n.Subject == "" || n.Subject == "." {
-			r.Pattern = ""
-		}
-		if !slices.ContainsFunc(out, func(o protocol.Rule) bool { return o.Pattern == r.Pattern }) {
+	add := func(r protocol.Rule) {
+		i := slices.IndexFunc(out, func(o protocol.Rule) bool { return o.Pattern == r.Pattern && o.Capability == r.Capability })
+		if i < 0 {
 			out = append(out, r)
+			return
 		}
+		out[i].Destroys = out[i].Destroys || r.Destroys
+	}
+	for _, n := range p.Needs {
+		r := rule
+		if r.Action == protocol.ActionAllow {
+			r.Capability, r.Destroys = n.Capability, n.Destroys
+		}
+		switch {
+		case reply.Pattern != "":
+			if r.Validate() != nil {
+				continue // a pattern of paths says nothing of hosts
+			}
+		case r.Action == protocol.ActionAllow && (n.Destroys || !spelled(n)):
+			continue
+		case n.Subject != "" && n.Subject != ".":
+			r.Pattern = literal(n)
+		}
+		add(r)
 	}
 	return out
 }
@@ -281,6 +289,12 @@ func literal(n policy.Need) string {
 	return b.String()
 }
 
+// spelled reports whether a pattern can be for a need's subject alone. In the patterns of
+// commands nothing stands for a star itself.
+func spelled(n policy.Need) bool {
+	return n.Capability.ScopeKind() == protocol.ScopePaths || !strings.Contains(n.Subject, "*")
+}
+
 // patterns suggests what a grant could be for, narrowest first.
 func patterns(needs []policy.Need) []string {
 	var out []string
@@ -290,7 +304,9 @@ func patterns(needs []policy.Need) []string {
 		}
 	}
 	for _, n := range needs {
-		add(literal(n))
+		if spelled(n) {
+			add(literal(n))
+		}
 	}
 	for _, n := range needs {
 		if n.Capability.ScopeKind() != protocol.ScopePaths {

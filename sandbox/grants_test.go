@@ -1,0 +1,71 @@
+package sandbox_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+	"github.com/bailey-go/bailey/sandbox/shell"
+)
+
+const asksAll = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "shell.run", "action": "allow"}]}`
+
+func withBash(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{})) }
+
+// One tool has several effects: leave for one of them on a file is no leave for another.
+func TestGrantIsForThisEffect(t *testing.T) {
+	reply := map[string]sandbox.Reply{
+		"session": {Answer: protocol.AnswerSession},
+		"project": {Answer: protocol.AnswerProject},
+		"pattern": {Answer: protocol.AnswerSession, Pattern: "notes/**"},
+	}
+	for name, r := range reply {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, parse(t, asksAll), sandboxtest.Script(r), map[string]string{"notes/a.md": "one\n"}, withBash)
+			h.ok(t, "bash", args{"command": "cat notes/a.md"})
+			h.ok(t, "bash", args{"command": "cat notes/a.md"})
+			if n := len(h.asker.Requests()); n != 1 {
+				t.Errorf("asked %d times about what was granted", n)
+			}
+			h.ok(t, "bash", args{"command": "echo two > notes/a.md; echo two >> notes/a.md; rm notes/a.md; mv notes/a.md notes/b.md; true"})
+			if got := h.file(t, "notes/a.md"); got != "one\n" {
+				t.Errorf("leave to read it changed it: %q", got)
+			}
+		})
+	}
+}
+
+// To write a new file is granted; what is in a file is not to be lost by that.
+func TestGrantToWriteIsNoneToDelete(t *testing.T) {
+	h := build(t, parse(t, asksAll), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), nil, withBash)
+	must(t, h.mem.WriteFile("a", []byte("old\n"), 0o644))
+	h.ok(t, "bash", args{"command": "echo more >> a"})
+	h.ok(t, "bash", args{"command": "echo more >> a"})
+	if n := len(h.asker.Requests()); n != 1 {
+		t.Errorf("asked %d times about what was granted", n)
+	}
+	h.ok(t, "bash", args{"command": "rm a; echo gone > a; true"})
+	if got := h.file(t, "a"); got != "old\nmore\nmore\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A command may be called what is a pattern for all.
+func TestGrantForAStarIsNone(t *testing.T) {
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}}`),
+		sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "a"}, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(_ context.Context, c sandbox.Command) (int, error) { return 0, c.FS.WriteFile("a", nil, 0o644) })))
+		})
+	h.fails(t, "tool_run", args{"command": "*"}, protocol.ReasonNotFound)
+	h.fails(t, "tool_run", args{"command": "prog", "write": []any{"a"}}, protocol.ErrCapabilityDenied)
+	if got := h.file(t, "a"); got != "a" {
+		t.Errorf("leave for a command that is not there was leave for all: %q", got)
+	}
+	for _, p := range h.asker.Requests()[0].Patterns {
+		if p == "*" {
+			t.Error("a pattern for all is suggested for one command")
+		}
+	}
+}
