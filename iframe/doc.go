@@ -31,7 +31,7 @@
 //
 // A page with a Content-Security-Policy must list [ScriptHashes] in script-src;
 // NewDocument says so when it must. An enclave can have a page of its own instead, on
-// this site or another, with headers of its own: [EnclavePage]. Outside a browser every function returns an
-// error that is [errors.ErrUnsupported], except for the static way,
-// [Srcdoc], which runs no script and works everywhere.
+// this site or another, with headers of its own: [EnclavePage]. Outside a browser documents and
+// enclaves are errors that are [errors.ErrUnsupported]; what makes text works everywhere:
+// [ScriptHashes], [EnclavePage], and [Srcdoc], the static way, which runs no script.
 package iframe

@@ -42,7 +42,7 @@ type EnclaveOptions struct {
 	Heartbeat time.Duration
 
 	// Warm keeps a worker waiting in each frame, with all but the code in it: a run then
-	// takes 5 to 6 ms in place of 15. It costs the memory of that worker, and a
+	// takes little more than half as long (7.6 ms in place of 13 in our benches). It costs the memory of that worker, and a
 	// page with a Content-Security-Policy must also list blob: in script-src (blobScripts in
 	// wasm_exec's headers.json), for that is the only way to give code to a worker that
 	// runs. NewDOMEnclave ignores it.

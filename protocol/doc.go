@@ -11,6 +11,6 @@
 // touches a path, the fetch broker asks [NetPolicy], the enclave counts by a
 // [RunState].
 //
-// Start with [ParsePolicy] for a policy somebody wrote as JSON, [Limits] and
-// [LevelFor] for what a run may use, and [Code] for what went wrong.
+// Start with [ParsePolicy] for a policy somebody wrote as JSON, [Level] and
+// [Limits] for what a run may use, and [Code] for what went wrong.
 package protocol

@@ -71,7 +71,7 @@ func levelLimits() [4]Limits {
 	}
 }
 
-// Iterations returns the loop counts that seed systems give the level, for those
+// Iterations returns the loop counts that other systems give the level, for those
 // who want to set [Limits.Iterations] to them.
 func (l Level) Iterations() int { return [4]int{1_000, 5_000, 10_000, 100_000}[l.index()] }
 

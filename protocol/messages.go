@@ -22,7 +22,7 @@ const maxID = 1<<31 - 1 // of calls and generations
 type MessageType string
 
 const (
-	TypeReady        MessageType = "ready"         // broker → host: the port is up
+	TypeReady        MessageType = "ready"         // broker → host: the run has its worker
 	TypeStart        MessageType = "start"         // host → broker → code: begin
 	TypeToolCall     MessageType = "tool-call"     // code → broker → host
 	TypeToolResponse MessageType = "tool-response" // host → broker → code
@@ -77,7 +77,8 @@ type Message interface {
 	write(m *writer, depth int) *jsonError // the members, after the type
 }
 
-// MsgReady says that the broker listens.
+// MsgReady says that a run has its worker: the first message of each run. Until it
+// comes nothing of the run was heard, so the host may give it to another broker.
 type MsgReady struct{}
 
 // MsgStart begins a run.

@@ -17,9 +17,9 @@ const (
 
 // Pattern is a path pattern with the meaning that sandbox-runtime gives it:
 //
-//   - anything but a slash           ?      one character, not a slash
-//     **/    zero or more folders           **     anything
-//     [abc]  one of these, [a-z] a range, [!abc] none of these; never a slash
+//	?      one character, not a slash     *      any number of them
+//	**/    zero or more folders           **     anything
+//	[abc]  one of these, [a-z] a range, [!abc] none of these; never a slash
 //
 // A pattern without any of these is literal and covers its subtree; a trailing
 // /** means the same as the literal. "." is the whole mount. There is no

@@ -9,8 +9,8 @@ import (
 type RunPhase uint8
 
 const (
-	RunNew     RunPhase = iota // the broker was not heard of
-	RunReady                   // the broker listens
+	RunNew     RunPhase = iota // nothing was heard of it
+	RunReady                   // it has its worker
 	RunRunning                 // the code was started
 	RunEnded                   // nothing follows
 )

@@ -21,7 +21,7 @@ type Schema struct {
 	text string
 }
 
-// SchemaLimits bounds schemas and the work of checking a value against one.
+// Limits of schemas, and of the work of checking a value against one.
 const (
 	MaxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema

@@ -39,7 +39,7 @@ type Sequence struct {
 	Steps  []Step
 }
 
-// DefaultSequences are the four that seed systems look for.
+// DefaultSequences are those that a watchdog looks for unless it is told others.
 func DefaultSequences() []Sequence {
 	return []Sequence{
 		{"exfiltration", "something was listed, and now something is to be sent", []Step{{Kind: StepList}, {Kind: StepSend}}},

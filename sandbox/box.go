@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -54,6 +55,10 @@ func New(o Options) (*Box, error) {
 	}
 	if o.Sessions == nil {
 		o.Sessions = NewMemoryStore()
+	}
+	// A nil *slog.Logger is not a nil Logger, and panics when it is called.
+	if v := reflect.ValueOf(o.Log); v.Kind() == reflect.Pointer && v.IsNil() {
+		o.Log = nil
 	}
 	compiled, err := policy.Compile(o.Policy)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Environment is where an agent's tools run: the three that seed 002 tells apart.
+// Environment is where an agent's tools run.
 type Environment string
 
 const (

@@ -96,3 +96,12 @@ func TestLogOfRefusedArguments(t *testing.T) {
 		t.Errorf("the log:\n%s", out.String())
 	}
 }
+
+// A *slog.Logger that is nil logs nothing, as a nil Log does.
+func TestNilLogger(t *testing.T) {
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["a"]}, "rules": [{"permission": "*", "action": "allow"}]}`), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) {
+		o.Log = (*slog.Logger)(nil)
+	})
+	h.ok(t, "read", args{"path": "a"})
+	h.fails(t, "read", args{"path": "b"}, protocol.ErrCapabilityDenied)
+}

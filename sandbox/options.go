@@ -46,8 +46,8 @@ type Options struct {
 	// wait: the call does.
 	OnProgress func(Progress)
 	// Log gets traces at debug level and violations as warnings, without inputs, outputs
-	// and what package secrets takes for credentials. A *slog.Logger is one; nil logs
-	// nothing.
+	// and what package secrets takes for credentials. A *slog.Logger is one; nil, and a
+	// nil *slog.Logger, logs nothing.
 	Log Logger
 	// Audit is the log that every step is written to; nil keeps one in memory.
 	Audit *Audit

@@ -64,7 +64,7 @@ type Use struct {
 	// TrustedTypes lists names of Trusted Types policies beside "bailey". Names may
 	// be taken twice, by a program that starts again in the same page.
 	TrustedTypes []string `json:"trustedTypes,omitempty"`
-	// Isolation is RequireCORP unless set.
+	// Isolation is Credentialless unless set.
 	Isolation Isolation `json:"isolation,omitempty"`
 	// Redirects lets requests follow redirects. A redirect's target is chosen by
 	// the server that answers, so Connection-Allowlist blocks all of them unless

@@ -43,7 +43,7 @@ export interface EnclaveOptions {
   max?: number;
   /** What the code reaches as callTool(name, args), by name. Default: nothing. */
   tools?: Record<string, Tool>;
-  /** A worker waits with all but the code in it: 5 to 6 ms a run in place of 15. script-src must list blob:. */
+  /** A worker waits with all but the code in it: a run takes little more than half as long. script-src must list blob:. */
   warm?: boolean;
   /** Address of a page that `wasm_exec enclave` wrote for the same level, warm and policy: the
    * enclave's own headers and, on another site, its own process. frame-src must list it. */

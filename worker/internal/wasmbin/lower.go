@@ -72,8 +72,8 @@ func (l Limits) append(b []byte) []byte {
 	return appendU32(appendU32(b, uint32(l.Min)), uint32(l.Max))
 }
 
-// Lower returns the module with the maximum of its memory and tables lowered to c, and
-// what an imported memory and table are to be made with. It calls Check.
+// Lower returns the module with the maximum of its memory and tables lowered to c. It
+// calls Check. With what an imported memory and table are to be made, Imported says.
 func (m *Module) Lower(c Caps) ([]byte, error) {
 	if err := m.Check(c); err != nil {
 		return nil, err
