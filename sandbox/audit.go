@@ -3,10 +3,12 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,9 +27,16 @@ type Audit struct {
 	werr  error
 	seq   int64
 	last  string
-	lines [][]byte
-	size  int   // bytes of them
-	drop  int64 // lines that are no longer in memory
+	lines [][]byte    // the last ones
+	size  int         // bytes of them
+	packs []auditPack // those before, the oldest first
+}
+
+// auditPack is lines that are compressed, which leaves about a seventh of them.
+type auditPack struct {
+	data  []byte // deflate, of the lines with a line feed behind each
+	lines int
+	size  int // bytes of the lines without their line feeds
 }
 
 // AuditEntry is one line.
@@ -47,6 +56,7 @@ type AuditEntry struct {
 const (
 	auditLines = 20_000   // kept in memory; a writer gets all
 	auditBytes = 16 << 20 // and bytes of them
+	auditPlain = 1 << 18  // of these bytes, how many are not compressed yet
 	auditValue = 2 << 10
 )
 
@@ -100,29 +110,44 @@ func (a *Audit) add(e AuditEntry) {
 	a.last = e.Hash
 	a.lines = append(a.lines, line)
 	a.size += len(line)
-	if len(a.lines) >= 2*auditLines || a.size >= 2*auditBytes { // now and then, for it moves all that stay
-		n := a.first()
-		for _, old := range a.lines[:n] {
-			a.size -= len(old)
-		}
-		a.drop += int64(n)
-		a.lines = append(a.lines[:0:0], a.lines[n:]...)
+	if a.size >= auditPlain {
+		a.pack()
 	}
 	if a.w != nil && a.werr == nil {
 		_, a.werr = a.w.Write(append(line, '\n'))
 	}
 }
 
-// first is the place of the first line that stays; mu is held. The last one always does.
-func (a *Audit) first() int {
-	size, n := 0, len(a.lines)
-	for n > max(0, len(a.lines)-auditLines) {
-		if size += len(a.lines[n-1]); size > auditBytes && n < len(a.lines) {
+// pack compresses the lines, and lets go of packs that nobody can ask for again; mu is held.
+func (a *Audit) pack() {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // fails for another level only, and a Buffer never
+	for _, line := range a.lines {
+		_, _ = w.Write(line)
+		_, _ = w.Write([]byte{'\n'})
+	}
+	_ = w.Close()
+	a.packs = append(a.packs, auditPack{bytes.Clone(b.Bytes()), len(a.lines), a.size})
+	a.lines, a.size = nil, 0
+	lines, size := a.kept()
+	old := 0
+	for _, p := range a.packs {
+		lines, size = lines-p.lines, size-p.size
+		if lines < auditLines && size < auditBytes {
 			break
 		}
-		n--
+		old++
 	}
-	return n
+	a.packs = slices.Delete(a.packs, 0, old)
+}
+
+// kept is how many lines are in memory, and the bytes of them; mu is held.
+func (a *Audit) kept() (lines, size int) {
+	lines, size = len(a.lines), a.size
+	for _, p := range a.packs {
+		lines, size = lines+p.lines, size+p.size
+	}
+	return lines, size
 }
 
 // sealed writes an entry with its hash.
@@ -155,10 +180,30 @@ func (a *Audit) Err() error {
 // Export writes the last 20,000 lines, or the last 16 MiB of them, as JSON lines.
 func (a *Audit) Export(w io.Writer) error {
 	a.mu.Lock()
-	lines := a.lines[a.first():len(a.lines):len(a.lines)]
+	last, packs := slices.Clone(a.lines), slices.Clone(a.packs)
+	n, size := a.kept()
 	a.mu.Unlock()
-	for _, line := range lines {
-		if _, err := w.Write(append(line[:len(line):len(line)], '\n')); err != nil {
+	write := func(line []byte) error {
+		if n > 1 && (n > auditLines || size > auditBytes) { // more than is told of
+			n, size = n-1, size-len(line)
+			return nil
+		}
+		_, err := w.Write(append(line[:len(line):len(line)], '\n'))
+		return err
+	}
+	for _, p := range packs {
+		text, err := io.ReadAll(flate.NewReader(bytes.NewReader(p.data)))
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(text) {
+			if err := write(line[:len(line)-1]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, line := range last {
+		if err := write(line); err != nil {
 			return err
 		}
 	}

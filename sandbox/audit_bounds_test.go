@@ -2,19 +2,17 @@ package sandbox
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // The log in memory is bounded by lines and by bytes, and is a whole chain at any length.
 func TestAuditBounds(t *testing.T) {
 	at := time.Unix(1000, 0)
-	width := func(a *Audit, text string) int {
-		before := a.size
-		a.Note(text, at)
-		return a.size - before
-	}
 	long := strings.Repeat("x", 1<<20)
 	for _, c := range []struct {
 		name string
@@ -35,17 +33,16 @@ func TestAuditBounds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a, each := NewAudit(nil), 0
 			for range c.n {
-				each = width(a, c.text)
-				if each < 0 { // lines were dropped
-					each = len(a.lines[len(a.lines)-1])
+				e := AuditEntry{Seq: a.seq + 1, Prev: a.last, Note: c.text, Time: at}
+				line, err := sealed(&e)
+				if err != nil {
+					t.Fatal(err)
 				}
+				each = len(line)
+				a.Note(c.text, at)
 			}
-			size := 0
-			for _, line := range a.lines {
-				size += len(line)
-			}
-			if size != a.size || len(a.lines) >= 2*auditLines || a.size >= 2*auditBytes && len(a.lines) > 1 {
-				t.Errorf("%d lines of %d bytes are in memory, counted as %d", len(a.lines), size, a.size)
+			if n, size := a.kept(); n >= 2*auditLines || size >= 2*auditBytes && n > 1 || a.size >= auditPlain+each {
+				t.Errorf("%d lines of %d bytes are in memory, %d of them plain", n, size, a.size)
 			}
 			var b bytes.Buffer
 			if err := a.Export(&b); err != nil {
@@ -62,5 +59,28 @@ func TestAuditBounds(t *testing.T) {
 				t.Errorf("%v: %d %s, and the head is %d %s", err, seq, hash, n, head)
 			}
 		})
+	}
+}
+
+// An hour of calls, as a page makes them, holds megabytes of lines in a fraction of that.
+func TestAuditCompresses(t *testing.T) {
+	a := NewAudit(nil)
+	for i := range 3 * auditLines {
+		a.trace(protocol.TraceEvent{TraceID: randomID(8), ExecID: randomID(8), Tool: "read", Input: map[string]any{"path": fmt.Sprintf("notes/%d.md", i)}, Output: strings.Repeat("some words ", i%100)})
+	}
+	held := a.size
+	for _, p := range a.packs {
+		held += cap(p.data)
+	}
+	lines, size := a.kept()
+	if held > size/4 {
+		t.Errorf("%d lines of %d bytes hold %d", lines, size, held)
+	}
+	var b bytes.Buffer
+	if err := a.Export(&b); err != nil {
+		t.Fatal(err)
+	}
+	if seq, _, err := VerifyAudit(&b); err != nil || seq != 3*auditLines {
+		t.Errorf("line %d: %v", seq, err)
 	}
 }

@@ -11,9 +11,13 @@ import (
 
 // Process is a process of a browser.
 type Process struct {
-	PID   int
-	Kind  string
+	PID  int
+	Kind string
+	// Bytes is its share of all it has in memory. The browser's files are shared with
+	// other browsers on the machine, so it grows by half when the last of them ends.
 	Bytes int64
+	// Own is Bytes without files: what the process itself made.
+	Own int64
 }
 
 // Processes lists the process pid and all its descendants.
@@ -82,9 +86,16 @@ func process(pid int) (Process, bool) {
 		return p, true
 	}
 	for line := range strings.Lines(string(data)) {
-		if v, ok := strings.CutPrefix(line, "Pss:"); ok {
-			kb, _ := strconv.ParseInt(strings.Fields(v)[0], 10, 64)
+		name, v, _ := strings.Cut(line, ":")
+		kb := int64(0)
+		if f := strings.Fields(v); len(f) > 0 {
+			kb, _ = strconv.ParseInt(f[0], 10, 64)
+		}
+		switch name {
+		case "Pss":
 			p.Bytes = kb << 10
+		case "Pss_Anon", "Pss_Shmem":
+			p.Own += kb << 10
 		}
 	}
 	return p, true
