@@ -5,6 +5,7 @@ package fsaccess
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -68,7 +69,9 @@ func (d *osDir) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		return &osFile{f}, nil
 	}
 	f.Close()
-	return &dirFile{info: dirInfo(fi, name), list: func() ([]fs.DirEntry, error) { return d.readDir(ctx, name) }}, nil
+	return &dirFile{info: dirInfo(fi, name),
+		list:  func() ([]fs.DirEntry, error) { return d.readDir(ctx, name) },
+		pages: func() (pager, error) { return d.pages(name) }}, nil
 }
 
 // dirInfo names the root ".", which the system knows by its outside name.
@@ -102,6 +105,26 @@ func (d *osDir) readDir(_ context.Context, name string) ([]fs.DirEntry, error) {
 	}
 	sortEntries(out)
 	return out, nil
+}
+
+func (d *osDir) pages(name string) (pager, error) {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return nil, osErr(err)
+	}
+	return &sieve{osPager{f}, func(e fs.DirEntry) bool { return !isSwap(e.Name()) }}, nil
+}
+
+type osPager struct{ *os.File }
+
+func (p osPager) close() error { return osErr(p.Close()) }
+
+func (p osPager) next(n int) ([]fs.DirEntry, error) {
+	list, err := p.ReadDir(n)
+	if err == io.EOF {
+		return list, err
+	}
+	return list, osErr(err)
 }
 
 func (d *osDir) readFile(_ context.Context, name string) ([]byte, error) {

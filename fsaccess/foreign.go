@@ -56,7 +56,9 @@ func (f *foreign) open(ctx context.Context, name string, flag int, perm fs.FileM
 		}
 		if fi.IsDir() {
 			file.Close()
-			return &dirFile{info: fi, list: func() ([]fs.DirEntry, error) { return f.readDir(ctx, name) }}, nil
+			return &dirFile{info: fi,
+				list:  func() ([]fs.DirEntry, error) { return f.readDir(ctx, name) },
+				pages: func() (pager, error) { return f.pages(name) }}, nil
 		}
 		return &foreignFile{File: file, f: f, name: name}, nil
 	}
@@ -87,6 +89,19 @@ func (f *foreign) readDir(_ context.Context, name string) ([]fs.DirEntry, error)
 	}
 	sortEntries(list)
 	return list, nil
+}
+
+func (f *foreign) pages(name string) (pager, error) {
+	file, err := f.r.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if d, ok := file.(fs.ReadDirFile); ok {
+		return filePager{d}, nil
+	}
+	file.Close()
+	list, err := fs.ReadDir(f.r, name) // one that lists without opening
+	return &listPager{list: list}, err
 }
 
 func (f *foreign) readFile(_ context.Context, name string) ([]byte, error) {

@@ -45,6 +45,11 @@ type FS interface {
 // File is an open file or folder. [FS.OpenFile] promises only [fs.File], as
 // the standard library does; every file of this package is a File.
 //
+// Of an open folder ReadDir(-1) gives all entries in order. ReadDir(n) gives some as soon
+// as the platform has found them, in no order: a folder of 50,000 files takes a browser
+// seconds to list, and the first names are there at once. What comes or goes meanwhile
+// may be in the listing or not. Close, or the end of the context, gives it up.
+//
 // Where [Features.Staged] holds, what is written becomes visible to others at
 // Sync or Close, all at once; until then only this handle sees it. Below a
 // [Guard] that is so for a new file itself: it is made with its content.

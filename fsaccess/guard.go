@@ -275,6 +275,15 @@ func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return !g.shows(join(name, e.Name()), e.IsDir()) }), nil
 }
 
+// pages is readDir as it is found.
+func (g *guard) pages(ctx context.Context, name string) (pager, error) {
+	p, err := pagesOf(ctx, g.core, name)
+	if err != nil {
+		return nil, err
+	}
+	return &sieve{p, func(e fs.DirEntry) bool { return g.shows(join(name, e.Name()), e.IsDir()) }}, nil
+}
+
 func (g *guard) shows(name string, dir bool) bool {
 	return g.mayRead(name) || dir && g.policy.MayTraverse(name)
 }

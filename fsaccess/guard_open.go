@@ -22,7 +22,9 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		fi, err := f.Stat()
 		if err == nil && fi.IsDir() {
 			f.Close()
-			return &dirFile{info: fi, list: func() ([]fs.DirEntry, error) { return g.readDir(ctx, name) }}, nil
+			return &dirFile{info: fi,
+				list:  func() ([]fs.DirEntry, error) { return g.readDir(ctx, name) },
+				pages: func() (pager, error) { return g.pages(ctx, name) }}, nil
 		}
 		if err == nil {
 			err = g.read(name)

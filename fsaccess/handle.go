@@ -162,55 +162,6 @@ func (h *handle) Close() error {
 // from one opened for writing.
 const errBadFD = syscall.EBADF
 
-// dirFile is an open folder: a listing taken at the first ReadDir.
-type dirFile struct {
-	info fs.FileInfo
-	list func() ([]fs.DirEntry, error)
-
-	mu      sync.Mutex
-	read    bool
-	entries []fs.DirEntry
-}
-
-func (d *dirFile) Stat() (fs.FileInfo, error)         { return d.info, nil }
-func (d *dirFile) Read([]byte) (int, error)           { return 0, errIsDir }
-func (d *dirFile) ReadAt([]byte, int64) (int, error)  { return 0, errIsDir }
-func (d *dirFile) Write([]byte) (int, error)          { return 0, errBadFD }
-func (d *dirFile) WriteAt([]byte, int64) (int, error) { return 0, errBadFD }
-func (d *dirFile) Seek(off int64, w int) (int64, error) {
-	if off != 0 || w != io.SeekStart {
-		return 0, errInvalid
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.read, d.entries = false, nil
-	return 0, nil
-}
-func (d *dirFile) Truncate(int64) error { return errInvalid }
-func (d *dirFile) Sync() error          { return nil }
-func (d *dirFile) Close() error         { return nil }
-
-func (d *dirFile) ReadDir(n int) ([]fs.DirEntry, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.read {
-		list, err := d.list()
-		if err != nil {
-			return nil, err
-		}
-		d.read, d.entries = true, list
-	}
-	if n <= 0 || n > len(d.entries) {
-		if n > 0 && len(d.entries) == 0 {
-			return nil, io.EOF
-		}
-		n = len(d.entries)
-	}
-	out := d.entries[:n:n]
-	d.entries = d.entries[n:]
-	return out, nil
-}
-
 // cursor turns positioned reads and writes into a file with an offset.
 type cursor struct {
 	mu     sync.Mutex

@@ -255,21 +255,8 @@ func (h *handles) children(ctx context.Context, name string) (list jsx.Value, na
 	if err != nil {
 		return list, nil, nil, err
 	}
-	if names, err = h.n.strings(list, h.n.handleName); err != nil {
-		return list, nil, nil, webErr(err)
-	}
-	kinds, err := h.n.strings(list, h.n.handleKind)
-	if err != nil {
-		return list, nil, nil, webErr(err)
-	}
-	if len(kinds) != len(names) {
-		return list, nil, nil, ErrBadName
-	}
-	isDir = make([]bool, len(kinds))
-	for i, k := range kinds {
-		isDir[i] = k == "directory"
-	}
-	return list, names, isDir, nil
+	names, isDir, err = h.n.described(list)
+	return list, names, isDir, err
 }
 
 // gatherSlowly is Array.fromAsync where the browser has none.
@@ -310,14 +297,18 @@ func (h *handles) readDir(ctx context.Context, name string) ([]fs.DirEntry, erro
 		if hiddenHere(n) {
 			continue
 		}
-		e := dirEntry{line: Info{name: n, mode: 0o666}, ctx: ctx, h: h, path: join(name, n)}
-		if isDir[i] {
-			e.line = dirInfoOf(n)
-		}
-		out = append(out, e)
+		out = append(out, h.lineOf(ctx, name, n, isDir[i]))
 	}
 	sortEntries(out)
 	return out, nil
+}
+
+func (h *handles) lineOf(ctx context.Context, dir, base string, isDir bool) dirEntry {
+	e := dirEntry{line: Info{name: base, mode: 0o666}, ctx: ctx, h: h, path: join(dir, base)}
+	if isDir {
+		e.line = dirInfoOf(base)
+	}
+	return e
 }
 
 func (h *handles) overlaps() bool { return true }

@@ -24,7 +24,9 @@ func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileM
 		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
 			return nil, errIsDir
 		}
-		return &dirFile{info: dirInfoOf(name), list: func() ([]fs.DirEntry, error) { return h.readDir(ctx, name) }}, nil
+		return &dirFile{info: dirInfoOf(name),
+			list:  func() ([]fs.DirEntry, error) { return h.readDir(ctx, name) },
+			pages: func() (pager, error) { return h.pages(ctx, name) }}, nil
 	case notExist(err) && flag&os.O_CREATE != 0:
 		if err := h.create(ctx, name); err != nil {
 			return nil, err

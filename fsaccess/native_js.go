@@ -17,10 +17,16 @@ import (
 type natives struct {
 	mapOver jsx.Method // Array.prototype.map
 	joinAll jsx.Method // Array.prototype.join
+	flatMap jsx.Method // Array.prototype.flatMap
+	filter  jsx.Method // Array.prototype.filter
 	all     jsx.Value  // Promise.all, bound
 	settled jsx.Value  // Promise.allSettled, bound
 	gather  jsx.Value  // Array.fromAsync, bound; undefined where it is not
 	floats  jsx.Value  // Float64Array.from, bound
+
+	arrayFrom    jsx.Value // Array.from, bound
+	objectValues jsx.Value // Object.values
+	isObject     jsx.Value // Object.isExtensible: false of what is no object
 
 	getFile                jsx.Value // uncurried, to be mapped over handles
 	createWritable         jsx.Value // uncurried, to follow a promise of a handle
@@ -80,6 +86,14 @@ func newNatives() (n *natives, err error) {
 	if n.joinAll, err = jsx.NewMethod("Array.prototype.join"); err != nil {
 		return nil, err
 	}
+	if n.flatMap, err = jsx.NewMethod("Array.prototype.flatMap"); err != nil {
+		return nil, err
+	}
+	if n.filter, err = jsx.NewMethod("Array.prototype.filter"); err != nil {
+		return nil, err
+	}
+	n.arrayFrom = bound("Array.from", "Array")
+	n.objectValues, n.isObject = look("Object.values"), look("Object.isExtensible")
 	n.all, n.settled = bound("Promise.all", "Promise"), bound("Promise.allSettled", "Promise")
 	if jsx.Supported("Array.fromAsync") {
 		n.gather = bound("Array.fromAsync", "Array")
@@ -111,6 +125,25 @@ func (n *natives) strings(list, getter jsx.Value) ([]string, error) {
 		return nil, err
 	}
 	return strings.Split(s, "/"), nil
+}
+
+// described gives the names of many handles, and which are folders.
+func (n *natives) described(list jsx.Value) (names []string, isDir []bool, err error) {
+	if names, err = n.strings(list, n.handleName); err != nil {
+		return nil, nil, webErr(err)
+	}
+	kinds, err := n.strings(list, n.handleKind)
+	if err != nil {
+		return nil, nil, webErr(err)
+	}
+	if len(kinds) != len(names) {
+		return nil, nil, ErrBadName
+	}
+	isDir = make([]bool, len(kinds))
+	for i, k := range kinds {
+		isDir[i] = k == "directory"
+	}
+	return names, isDir, nil
 }
 
 // numbers gives a numeric property of many objects.

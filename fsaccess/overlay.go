@@ -213,7 +213,9 @@ func (o *overlay) open(ctx context.Context, name string, flag int, perm fs.FileM
 		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
 			return nil, errIsDir
 		}
-		return &dirFile{info: fi, list: func() ([]fs.DirEntry, error) { return o.readDir(ctx, name) }}, nil
+		return &dirFile{info: fi,
+			list:  func() ([]fs.DirEntry, error) { return o.readDir(ctx, name) },
+			pages: func() (pager, error) { return o.pages(ctx, name) }}, nil
 	case notExist(err) && flag&os.O_CREATE != 0:
 		if err := writeWhole(ctx, o, name, nil, perm); err != nil {
 			return nil, err

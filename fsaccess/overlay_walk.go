@@ -4,8 +4,39 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 )
+
+// pages is readDir as it is found: what was changed first, which is little, then the rest.
+func (o *overlay) pages(ctx context.Context, name string) (pager, error) {
+	list, err := o.up.readDir(ctx, name)
+	if err != nil && !notExist(err) {
+		return nil, err
+	}
+	if o.hidden(name) {
+		return &listPager{list: list}, nil
+	}
+	fi, err := o.low.stat(ctx, name)
+	if notExist(err) || errors.Is(err, errNotDir) || err == nil && !fi.IsDir() {
+		return &listPager{list: list}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	low, err := pagesOf(ctx, o.low, name)
+	if err != nil {
+		return nil, err
+	}
+	above := make(map[string]bool, len(list))
+	for _, e := range list {
+		above[e.Name()] = true
+	}
+	return &listPager{list, &sieve{low, func(e fs.DirEntry) bool {
+		m := o.of(join(name, e.Name()))
+		return !above[e.Name()] && (m == nil || !m.Gone)
+	}}}, nil
+}
 
 // entries is readDir with sizes and times, in the packed listings of both folders.
 func (o *overlay) entries(ctx context.Context, dir string) ([]Entry, error) {

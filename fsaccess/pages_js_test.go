@@ -1,0 +1,97 @@
+package fsaccess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// slowly makes the folder's next listings stop behind the first n names, until they are
+// let go on, or fail.
+func slowly(t *testing.T, f *Folder, n int) (goOn func(how string)) {
+	t.Helper()
+	slow, err := jsx.Call(jsx.Global(), "eval", `((folder, n) => {
+		let settle;
+		const gate = new Promise((done, fail) => { settle = { done, fail: () => fail(new DOMException("gone", "NotFoundError")) }; });
+		folder.values = () => {
+			const all = FileSystemDirectoryHandle.prototype.values.call(folder);
+			let asked = 0;
+			return { next: () => ++asked > n ? gate.then(() => all.next()) : all.next() };
+		};
+		return settle;
+	})`)
+	must(t, err)
+	settle, err := jsx.Invoke(slow, f.c.(*handles).root, n)
+	must(t, err)
+	return func(how string) {
+		_, err := jsx.Call(settle, how)
+		must(t, err)
+	}
+}
+
+// The first names are there while the browser is still looking for the rest; a context
+// ends the wait for them, and a failure behind them is told.
+func TestReadDirPagesStream(t *testing.T) {
+	needOPFS(t)
+	f := opfs(t)
+	for i := range 2*pullAtOnce + 10 {
+		must(t, f.WriteFile(fmt.Sprintf("f%03d", i), nil, 0o644))
+	}
+
+	goOn := slowly(t, f, pullAtOnce)
+	d := openFolder(t, f, ".")
+	list, err := d.ReadDir(1000)
+	if err != nil || len(list) != pullAtOnce {
+		t.Fatalf("%d names at first, %v", len(list), err)
+	}
+	goOn("done")
+	if rest := pages(t, d, 1000); len(rest) != pullAtOnce+10 {
+		t.Errorf("%d names then", len(rest))
+	}
+
+	slowly(t, f, pullAtOnce)
+	ctx, cancel := context.WithCancel(t.Context())
+	d = openFolder(t, WithContext(ctx, f), ".")
+	if _, err := d.ReadDir(1000); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := d.ReadDir(1000); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+
+	slowly(t, f, pullAtOnce)("fail")
+	d = openFolder(t, f, ".")
+	if list, err := d.ReadDir(1000); err != nil || len(list) != pullAtOnce {
+		t.Errorf("before a failure: %d, %v", len(list), err)
+	}
+	for range 2 {
+		if list, err := d.ReadDir(1000); !notExist(err) || len(list) != 0 {
+			t.Errorf("a failure: %d, %v", len(list), err)
+		}
+	}
+}
+
+// A folder that was removed and made again since its handle was had is listed as it is now.
+func TestReadDirPagesOfAFolderMadeAnew(t *testing.T) {
+	needOPFS(t)
+	f := opfs(t)
+	must(t, f.MkdirAll("d/e", 0o755))
+	must(t, f.WriteFile("d/e/old", nil, 0o644))
+	if got := pages(t, openFolder(t, f, "d/e"), 10); len(got) != 1 {
+		t.Error(got)
+	}
+	again, err := OPFS(context.Background(), fmt.Sprintf("test-%d", opfsCount.Load()))
+	must(t, err)
+	must(t, again.RemoveAll("d"))
+	must(t, again.MkdirAll("d/e", 0o755))
+	must(t, again.WriteFile("d/e/new", nil, 0o644))
+	if got := pages(t, openFolder(t, f, "d/e"), 10); len(got) != 1 {
+		t.Error(got)
+	} else if _, ok := got["new"]; !ok {
+		t.Error(got)
+	}
+}
