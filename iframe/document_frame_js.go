@@ -1,0 +1,252 @@
+package iframe
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// liveFrame is one outer frame and what stands inside it.
+type liveFrame struct {
+	generation int
+	scope      *jsx.Scope
+	outer      jsx.Value
+	port       *jsx.Port // nil before the hello
+	portScope  *jsx.Scope
+	seq        int  // the last batch posted
+	answered   int  // the last batch answered
+	replayed   int  // sections sent since the hello; -1: all
+	shown      bool // the first batch was answered
+	again      bool // it stands for one that was lost
+	heard      time.Time
+	silent     int
+	scrolls    bool // the content is taller than MaxHeight
+}
+
+// build makes an outer frame and puts it where the last one stood.
+func (im *documentImpl) build() error {
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	outer, err := jsx.Call(page, "createElement", "iframe")
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]string{
+		{"sandbox", frame.Sandbox}, {"allow", frame.Allow}, {"referrerpolicy", "no-referrer"},
+		{"title", im.opts.Label}, {"scrolling", "no"}, {"frameborder", "0"},
+	} {
+		if _, err := jsx.Call(outer, "setAttribute", a[0], a[1]); err != nil {
+			return err
+		}
+	}
+	style, err := jsx.Get(outer, "style")
+	if err != nil {
+		return err
+	}
+	// A frame without height is out of view for some browsers, and gets no
+	// frames of animation: it starts as a line.
+	for _, p := range [][2]string{{"display", "block"}, {"width", "100%"}, {"border", "0"}, {"height", fmt.Sprint(max(1, im.currentHeight())) + "px"}} {
+		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
+			return err
+		}
+	}
+	im.frames++
+	f := &liveFrame{generation: im.frames, outer: outer, scope: jsx.NewScope(jsx.ScopeOptions{}), heard: time.Now()}
+	if _, err := f.scope.Add(jsx.Track(jsx.Frames)); err != nil {
+		return err
+	}
+	if _, err := f.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { im.hello(f, event) }); err != nil {
+		return err
+	}
+	if _, err := f.scope.Listen(outer, "load", func(jsx.Value) { im.loaded(f) }); err != nil {
+		return err
+	}
+	policy, err := jsx.Trusted(im.opts.TrustedTypesPolicy)
+	if err == nil {
+		err = policy.SetSrcdoc(outer, im.page.Srcdoc())
+	}
+	if err != nil {
+		_ = f.scope.Close()
+		return err
+	}
+	old := im.frame
+	im.frame = f
+	if old != nil {
+		defer old.close()
+		if at, err := jsx.Get(old.outer, "parentNode"); err == nil && !jsx.Nullish(at) {
+			_, err := jsx.Call(at, "replaceChild", outer, old.outer)
+			return err
+		}
+	}
+	_, err = jsx.Call(im.parent, "append", outer)
+	return err
+}
+
+// hello believes a message only if its source is the inner frame of the frame
+// just made: a sibling that speaks first is not heard. It runs in a callback.
+func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
+	data, err := jsx.Get(event, "data")
+	if err != nil {
+		return
+	}
+	text, err := jsx.String(data, frame.MaxMessage)
+	if err != nil {
+		return
+	}
+	failure, ok := frame.ParseHello(text)
+	if !ok {
+		return
+	}
+	source, err := jsx.Get(event, "source")
+	if err != nil || !im.trusts(f, source) {
+		return
+	}
+	ports, err := jsx.Get(event, "ports")
+	if err != nil {
+		return
+	}
+	if n, err := jsx.Length(ports); err != nil || n != 1 {
+		return
+	}
+	port, err := jsx.Index(ports, 0)
+	if err != nil {
+		return
+	}
+	im.do(func() {
+		if failure != "" && im.frame == f {
+			im.fail(trustedTypesError(im.opts.TrustedTypesPolicy, failure))
+			return
+		}
+		im.attach(f, port)
+	})
+}
+
+// trustAnySource is on only in the test that shows what the check is for.
+var trustAnySource bool
+
+func (im *documentImpl) trusts(f *liveFrame, source jsx.Value) bool {
+	if trustAnySource {
+		return true
+	}
+	window, err := jsx.Get(f.outer, "contentWindow")
+	if err != nil || jsx.Nullish(window) {
+		return false
+	}
+	inner, err := jsx.Index(window, 0)
+	return err == nil && !jsx.Nullish(inner) && inner.Equal(source)
+}
+
+func isString(v jsx.Value, want string) bool {
+	s, err := jsx.String(v, len(want)+1)
+	return err == nil && s == want
+}
+
+// attach takes the port of a new inner frame. The same outer frame says hello
+// again when the app moved it within the page: that loads it anew.
+func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
+	if im.frame != f {
+		return
+	}
+	im.begun.Store(true)
+	if f.portScope != nil {
+		_ = f.portScope.Close()
+	}
+	var err error
+	if f.portScope, err = f.scope.Child(); err != nil {
+		return
+	}
+	if f.port, err = f.portScope.Port(port); err != nil {
+		im.lose(f, err)
+		return
+	}
+	of := f.port
+	err = f.port.OnMessage(func(m jsx.Message) {
+		text, err := jsx.String(m.Data, frame.MaxMessage)
+		if err != nil {
+			return // not ours: the script says strings of bounded length only
+		}
+		im.do(func() {
+			if im.frame == f && f.port == of {
+				im.heard(f, text)
+			}
+		})
+	})
+	if err != nil {
+		im.lose(f, err)
+		return
+	}
+	f.seq, f.answered, f.replayed, f.shown, f.again = 0, 0, 0, false, im.first == nil
+	im.show()
+	if im.first != nil {
+		// What the app writes now goes out behind the first batch, whose answer
+		// nobody has to wait for.
+		im.first <- nil
+		im.first = nil
+		im.state(StateReady)
+	}
+}
+
+// loaded runs in a callback: the frame's parser is done, and its script with it
+// unless a policy forbade it.
+func (im *documentImpl) loaded(f *liveFrame) {
+	_, _ = f.scope.AfterFunc(helloGrace, func() {
+		im.do(func() {
+			if im.frame == f && f.port == nil {
+				im.fail(blockedError())
+			}
+		})
+	})
+}
+
+// fail ends the document with err.
+func (im *documentImpl) fail(err error) {
+	im.mu.Lock()
+	if im.err == nil {
+		im.err = err
+	}
+	im.mu.Unlock()
+	if im.first != nil {
+		im.first <- err
+		im.first = nil
+	} else {
+		im.state(StateFailed)
+	}
+	im.cancel()
+}
+
+// lose drops a frame that is gone and builds another.
+func (im *documentImpl) lose(f *liveFrame, cause error) {
+	if im.frame != f || im.ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	for len(im.losses) > 0 && now.Sub(im.losses[0]) > rebuildWindow {
+		im.losses = im.losses[1:]
+	}
+	im.losses = append(im.losses, now)
+	im.state(StateLost)
+	if len(im.losses) > maxRebuilds {
+		im.fail(fmt.Errorf("%w %d times in %v, at last: %w", ErrFrameLost, len(im.losses), rebuildWindow, cause))
+		return
+	}
+	if err := im.build(); err != nil {
+		im.fail(errors.Join(ErrFrameLost, err))
+	}
+}
+
+func (f *liveFrame) close() {
+	_ = f.scope.Close()
+	_, _ = jsx.Call(f.outer, "remove")
+}
+
+func (im *documentImpl) dropFrame() {
+	if im.frame != nil {
+		im.frame.close()
+		im.frame = nil
+	}
+}
