@@ -20,6 +20,7 @@ import (
 type Folder struct {
 	fs      fsaccess.FS
 	journal *fsaccess.Journal
+	still   *still
 }
 
 // NewFolder guards a folder. A *[fsaccess.Journal] gives undo too. A nil folder has
@@ -28,7 +29,7 @@ func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Fold
 	if fsys == nil {
 		fsys = fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 1})
 	}
-	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o)}
+	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o), still: &still{}}
 	f.journal, _ = fsys.(*fsaccess.Journal)
 	return f
 }
@@ -64,6 +65,11 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return "", err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return "", err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	var made string
 	if dir := parent(name); dir != "." {
@@ -106,6 +112,11 @@ func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
 	if err := p.Check(write(protocol.OpMkdir, name)); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return fsaccess.WithContext(ctx, f.fs).MkdirAll(name, 0o755)
 }
 
@@ -116,6 +127,11 @@ func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) err
 	if err := p.Check(n); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if !all {
 		return bound.Remove(name)
@@ -138,6 +154,11 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 			return err
 		}
 	}
+	end, err := f.still.change(from)
+	if err != nil {
+		return err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if _, err := bound.Stat(to); err == nil && from != to {
 		if err := p.Check(write(protocol.OpRemove, to)); err != nil {
@@ -236,6 +257,11 @@ func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) 
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
