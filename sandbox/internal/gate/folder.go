@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -136,7 +137,7 @@ func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) err
 	if !all {
 		return bound.Remove(name)
 	}
-	if err := f.below(ctx, p, name, protocol.OpRemove); err != nil {
+	if err := f.below(ctx, p, name, func(path string) error { return p.Check(write(protocol.OpRemove, path)) }); err != nil {
 		return err
 	}
 	return bound.RemoveAll(name)
@@ -165,7 +166,13 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 			return err
 		}
 	}
-	if err := f.below(ctx, p, from, protocol.OpRemove); err != nil {
+	if err := p.carries(from, to); err != nil {
+		return err
+	}
+	if err := f.below(ctx, p, from, func(path string) error {
+		at := to + path[len(from):]
+		return cmp.Or(p.Check(write(protocol.OpRemove, path)), p.Check(write(protocol.OpWrite, at)), p.carries(path, at))
+	}); err != nil {
 		return err
 	}
 	if dir := parent(to); dir != "." {
@@ -177,7 +184,7 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 }
 
 // below checks each path in a folder that is about to go.
-func (f Folder) below(ctx context.Context, p Permit, root string, op protocol.FSOp) error {
+func (f Folder) below(ctx context.Context, p Permit, root string, check func(path string) error) error {
 	if fi, err := fsaccess.WithContext(ctx, f.fs).Stat(root); err != nil || !fi.IsDir() {
 		return err
 	}
@@ -185,7 +192,7 @@ func (f Folder) below(ctx context.Context, p Permit, root string, op protocol.FS
 		if err != nil {
 			return err
 		}
-		if err := p.Check(write(op, e.Path)); err != nil {
+		if err := check(e.Path); err != nil {
 			return err
 		}
 	}
