@@ -69,3 +69,30 @@ func TestGrantForAStarIsNone(t *testing.T) {
 		}
 	}
 }
+
+// A rule holds for what lies below a folder that is moved, as where it was so where it goes.
+func TestMovesKeepToRules(t *testing.T) {
+	for name, c := range map[string]struct{ rule, from, to string }{
+		"into what may not be written":       {`{"permission": "fs.write", "pattern": "b/private/**", "action": "deny"}`, "a", "b"},
+		"this one file":                      {`{"permission": "fs.write", "pattern": "b/private/x", "action": "deny"}`, "a/private", "b/private"},
+		"from where it may not be read":      {`{"permission": "fs.read", "pattern": "a/private/**", "action": "deny"}`, "a", "b"},
+		"from where one is asked":            {`{"permission": "fs.read", "pattern": "a/**", "action": "ask"}`, "a/private/x", "b"},
+		"by a tool that may not":             {`{"permission": "move", "pattern": "a/private/**", "action": "deny"}`, "a", "b"},
+		"a file that may not be read itself": {`{"permission": "fs.read", "pattern": "a/private/x", "action": "deny"}`, "a/private/x", "c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "*", "action": "allow"}, `+c.rule+`]}`), nil, map[string]string{"a/private/x": "x"}, withBash)
+			if name != "by a tool that may not" {
+				h.ok(t, "bash", args{"command": "mv " + c.from + " " + c.to + "; true"})
+			}
+			if res := h.Call(t.Context(), "move", args{"from": c.from, "to": c.to}); sandbox.ErrorOf(res) == nil {
+				t.Error("moved")
+			}
+			if got := h.file(t, "a/private/x"); got != "x" {
+				t.Error(got)
+			}
+		})
+	}
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "*", "action": "allow"}, {"permission": "fs.read", "pattern": "a/**", "action": "deny"}]}`), nil, map[string]string{"a/x": "x"})
+	h.ok(t, "move", args{"from": "a/x", "to": "a/y"}) // where it may be read no more than before
+}

@@ -89,7 +89,8 @@ func (p *Plan) Diff(ctx context.Context) (string, error) {
 
 // Apply asks the person once about the whole plan, and does it for real if they agree:
 // one step for undo. If a file was changed since by somebody else, nothing is done and
-// the error is a [*fsaccess.ConflictError]. A plan is applied once.
+// the error is a [*fsaccess.ConflictError]. A plan is applied once, and from then on its
+// box changes nothing: what is done is what was shown.
 func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	p.mu.Lock()
 	if p.applied {
@@ -98,6 +99,8 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	}
 	p.applied = true
 	p.mu.Unlock()
+	p.Box.Stop("the plan is about to be carried out") // what the person is shown is what is done
+	p.Box.fs.Freeze()
 	changes, err := p.over.Diff(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
 func TestPlanNeedsOneConsent(t *testing.T) {
@@ -86,5 +88,50 @@ func TestPlanRefusedAndConflicting(t *testing.T) {
 	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "a"})))
 	if _, err := p.Apply(ctx); !errors.Is(err, protocol.ErrCapabilityDenied) || nobody.file(t, "a") != "x" {
 		t.Errorf("headless: %v", err)
+	}
+}
+
+// What the person agrees to is what they were shown, even if the model goes on meanwhile.
+func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
+	ctx := t.Context()
+	var p *sandbox.Plan
+	program, begun := make(chan *fsaccess.FS, 1), make(chan struct{})
+	more := []sandbox.ToolCall{
+		{Tool: "delete", Args: args{"path": "b"}}, {Tool: "write", Args: args{"path": "late", "content": "l"}}, {Tool: "mkdir", Args: args{"path": "dir"}},
+		{Tool: "move", Args: args{"from": "a", "to": "c"}}, {Tool: "bash", Args: args{"command": "echo x >> new"}}, {Tool: "tool_run", Args: args{"command": "prog", "write": []any{"d"}}},
+	}
+	asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
+		for _, c := range more {
+			if sandbox.ErrorOf(p.Box.Call(ctx, c.Tool, c.Args)) == nil && c.Tool != "bash" {
+				t.Errorf("%s went well", c.Tool)
+			}
+		}
+		if view := <-program; (*view).WriteFile("d", nil, 0o644) == nil {
+			t.Error("a program that was left behind goes on")
+		}
+		return sandbox.Reply{Answer: protocol.AnswerOnce}
+	}}
+	pol := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}, {"permission": "tool_run", "action": "allow"}]}`)
+	h := build(t, pol, asker, map[string]string{"a": "x", "b": "y"}, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
+			select {
+			case program <- &c.FS:
+				close(begun)
+				<-ctx.Done()
+			default: // a second one
+			}
+			return 0, nil
+		})))
+	})
+	var err error
+	p, err = h.Plan(ctx)
+	must(t, err)
+	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "new", "content": "n"})))
+	go p.Box.Call(ctx, "tool_run", args{"command": "prog", "write": []any{"d"}})
+	<-begun
+	done, err := p.Apply(ctx)
+	must(t, err)
+	if len(done) != 1 || h.file(t, "new") != "n" || h.file(t, "a") != "x" || h.file(t, "b") != "y" {
+		t.Errorf("did %v", done)
 	}
 }

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -20,6 +21,7 @@ import (
 type Folder struct {
 	fs      fsaccess.FS
 	journal *fsaccess.Journal
+	still   *still
 }
 
 // NewFolder guards a folder. A *[fsaccess.Journal] gives undo too. A nil folder has
@@ -28,7 +30,7 @@ func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Fold
 	if fsys == nil {
 		fsys = fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 1})
 	}
-	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o)}
+	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o), still: &still{}}
 	f.journal, _ = fsys.(*fsaccess.Journal)
 	return f
 }
@@ -64,6 +66,11 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return "", err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return "", err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	var made string
 	if dir := parent(name); dir != "." {
@@ -106,6 +113,11 @@ func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
 	if err := p.Check(write(protocol.OpMkdir, name)); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return fsaccess.WithContext(ctx, f.fs).MkdirAll(name, 0o755)
 }
 
@@ -116,11 +128,16 @@ func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) err
 	if err := p.Check(n); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if !all {
 		return bound.Remove(name)
 	}
-	if err := f.below(ctx, p, name, protocol.OpRemove); err != nil {
+	if err := f.below(ctx, p, name, func(path string) error { return p.Check(write(protocol.OpRemove, path)) }); err != nil {
 		return err
 	}
 	return bound.RemoveAll(name)
@@ -138,13 +155,24 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 			return err
 		}
 	}
+	end, err := f.still.change(from)
+	if err != nil {
+		return err
+	}
+	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if _, err := bound.Stat(to); err == nil && from != to {
 		if err := p.Check(write(protocol.OpRemove, to)); err != nil {
 			return err
 		}
 	}
-	if err := f.below(ctx, p, from, protocol.OpRemove); err != nil {
+	if err := p.carries(from, to); err != nil {
+		return err
+	}
+	if err := f.below(ctx, p, from, func(path string) error {
+		at := to + path[len(from):]
+		return cmp.Or(p.Check(write(protocol.OpRemove, path)), p.Check(write(protocol.OpWrite, at)), p.carries(path, at))
+	}); err != nil {
 		return err
 	}
 	if dir := parent(to); dir != "." {
@@ -156,7 +184,7 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 }
 
 // below checks each path in a folder that is about to go.
-func (f Folder) below(ctx context.Context, p Permit, root string, op protocol.FSOp) error {
+func (f Folder) below(ctx context.Context, p Permit, root string, check func(path string) error) error {
 	if fi, err := fsaccess.WithContext(ctx, f.fs).Stat(root); err != nil || !fi.IsDir() {
 		return err
 	}
@@ -164,7 +192,7 @@ func (f Folder) below(ctx context.Context, p Permit, root string, op protocol.FS
 		if err != nil {
 			return err
 		}
-		if err := p.Check(write(op, e.Path)); err != nil {
+		if err := check(e.Path); err != nil {
 			return err
 		}
 	}
@@ -236,6 +264,11 @@ func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) 
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return err
 	}
+	end, err := f.still.change(name)
+	if err != nil {
+		return err
+	}
+	defer end()
 	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return err

@@ -80,6 +80,15 @@ func (p Permit) quiet(n policy.Need) error {
 	return protocol.ErrCapabilityDenied
 }
 
+// carries checks that a move doesn't take a file from where the policy's rules keep it from
+// being read to where they don't.
+func (p Permit) carries(from, to string) error {
+	if p.t == nil || p.t.covers(read(from)) == nil || p.t.covers(read(to)) != nil {
+		return nil
+	}
+	return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
+}
+
 // Covers is Check that takes no note: whether the permit is for n, or another is to be
 // asked for.
 func (p Permit) Covers(n policy.Need) bool {

@@ -13,6 +13,11 @@ import (
 // programs that open files by themselves. It ends with ctx. The permit must cover each
 // path with all below it.
 func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+	end, err := f.still.change(".")
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	pol := protocol.FSPolicy{}
 	all, err := protocol.ParsePattern(".")
 	if err != nil {
