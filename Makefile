@@ -150,6 +150,10 @@ $(RUNNER):
 	@mkdir -p $(BIN)
 	cd internal/browsertest && $(GO) build -o $@ ./cmd/browsertest
 
+# Its name as a person types it.
+.PHONY: .bin/browsertest
+.bin/browsertest: $(RUNNER)
+
 .PHONY: $(SUM)
 $(SUM):
 	@mkdir -p $(BIN)

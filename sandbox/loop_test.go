@@ -122,9 +122,31 @@ func TestRunRetriesAndGivesUp(t *testing.T) {
 	if _, err := h.talk(t, s, m, "again"); !errors.Is(err, busy) || len(m.Requests()) != 5 {
 		t.Errorf("%v after %d", err, len(m.Requests()))
 	}
+	m = &sandboxtest.Model{Turns: []sandboxtest.Turn{{Err: busy}}}
+	if _, err := h.talk(t, s, m, "once", sandbox.RunOptions{Retries: -1}); !errors.Is(err, busy) || len(m.Requests()) != 1 {
+		t.Errorf("without another try: %v after %d", err, len(m.Requests()))
+	}
 	m = &sandboxtest.Model{Turns: []sandboxtest.Turn{{Err: &sandbox.ModelError{Status: 401, Message: "bad key"}}}}
 	if _, err := h.talk(t, s, m, "again"); !errors.Is(err, protocol.ErrCapabilityDenied) || len(m.Requests()) != 1 || s.Status() != sandbox.StatusError {
 		t.Errorf("%v after %d", err, len(m.Requests()))
+	}
+}
+
+// OnSend hears what leaves this machine, and nothing else.
+func TestOnSend(t *testing.T) {
+	for _, here := range []bool{false, true} {
+		h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+		var heard []sandbox.ModelRequest
+		m := &sandboxtest.Model{OnDevice: here, Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Say("done")}}
+		_, err := h.talk(t, h.session(t), m, "go", sandbox.RunOptions{OnSend: func(r sandbox.ModelRequest) { heard = append(heard, r) }})
+		must(t, err)
+		want := m.Requests()
+		if here {
+			want = nil
+		}
+		if fmt.Sprint(heard) != fmt.Sprint(want) {
+			t.Errorf("on this machine %v: heard %v, want %v", here, heard, want)
+		}
 	}
 }
 

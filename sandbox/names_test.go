@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// Seed 003's built-in MCP names are our tools, with our policy: a rule about one holds
+// Casys PML's built-in MCP names are our tools, with our policy: a rule about one holds
 // for a call by the other name.
 func TestOtherSystemsNames(t *testing.T) {
 	for name, want := range map[string]string{

@@ -140,7 +140,7 @@ func TestShellEndsInTime(t *testing.T) {
 	}
 }
 
-// Seed 003's name for a shell is this one, with its policy.
+// Casys PML's name for a shell is this one, with its policy.
 func TestOtherSystemsNameForBash(t *testing.T) {
 	b, _ := build(t, open, nil)
 	res := b.Call(context.Background(), "mcp.shell.run_command", map[string]any{"command": "head -n 1 a.txt"})

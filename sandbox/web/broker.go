@@ -16,7 +16,7 @@ import (
 )
 
 // Credential is a secret the model can use and never see: where it writes
-// {{secret:Name}} in a header, Value is sent, to Hosts alone.
+// {{secret:Name}} in a header, Value is sent, to Hosts alone, or to the relay for them.
 type Credential struct {
 	Name  string
 	Hosts []string // patterns, as in a policy
@@ -31,8 +31,8 @@ type BrokerOptions struct {
 	MaxTotal    int64 // of all answers; 200 MiB
 	Rate        int   // requests a minute; 60
 	// Relay is an address of the app's own that fetches what a page can't, because the
-	// server sends no CORS headers: it gets a GET with the address in the query
-	// parameter url. It sees everything that is fetched. Empty is none.
+	// server sends no CORS headers: it gets each request, with the address in the query
+	// parameter url. It sees everything that is fetched, credentials too. Empty is none.
 	Relay string
 	// Insecure allows http to hosts other than this machine.
 	Insecure bool

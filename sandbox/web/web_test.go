@@ -132,6 +132,33 @@ func TestBudgetsOfABroker(t *testing.T) {
 	}
 }
 
+// A relay gets what was decided about the real address, and nothing else goes to it.
+func TestRelay(t *testing.T) {
+	const relay = "https://app.example/relay"
+	n := &net{texts: map[string]string{relay + "?url=https%3A%2F%2Fexample.com%2Fa%3Fb%3Dc%26d": "words"}}
+	b := build(t, n, some, web.BrokerOptions{Relay: relay, Credentials: []web.Credential{{Name: "brave", Hosts: []string{"api.search.brave.com"}, Value: "KEY-12345"}}})
+	if m, err := get(b, "https://example.com/a?b=c&d"); err != nil || m["content"] != "words" || m["url"] != "https://example.com/a?b=c&d" {
+		t.Errorf("%v %v", m, err)
+	}
+	if _, err := get(b, relay+"?url=https://evil.org/"); err == nil || len(n.sent) != 1 {
+		t.Errorf("%v, sent %v", err, n.sent)
+	}
+	b.Call(context.Background(), "web_search", map[string]any{"query": "go"})
+	if len(n.sent) != 2 || !strings.HasPrefix(n.sent[1].URL, relay+"?url=https%3A%2F%2Fapi.search.brave.com%2F") || n.sent[1].Header["x-subscription-token"] != "KEY-12345" {
+		t.Errorf("sent %v", n.sent)
+	}
+}
+
+func TestInsecure(t *testing.T) {
+	n := &net{texts: map[string]string{"http://example.com/": "words"}}
+	if m, err := get(build(t, n, some, web.BrokerOptions{Insecure: true}), "http://example.com/"); err != nil || m["content"] != "words" {
+		t.Errorf("%v %v", m, err)
+	}
+	if _, err := get(build(t, n, some, web.BrokerOptions{Insecure: true}), "http://evil.org/"); err == nil || len(n.sent) != 1 {
+		t.Errorf("%v, sent %v", err, n.sent)
+	}
+}
+
 func TestCredentialsAreForTheirHosts(t *testing.T) {
 	n := &net{texts: map[string]string{"https://api.search.brave.com/res/v1/web/search?q=go&count=8": `{"web":{"results":[{"title":"Go","url":"https://go.dev","description":"your key is KEY-12345"}]}}`}}
 	b := build(t, n, some, web.BrokerOptions{Credentials: []web.Credential{{Name: "brave", Hosts: []string{"api.search.brave.com"}, Value: "KEY-12345"}}})
@@ -173,7 +200,7 @@ func TestTavilySpeaksItsWire(t *testing.T) {
 	}
 }
 
-// Seed 003's name for a fetch is this one, with its policy.
+// Casys PML's name for a fetch is this one, with its policy.
 func TestOtherSystemsNameForFetch(t *testing.T) {
 	n := &net{texts: map[string]string{"https://example.com/a": "words"}}
 	b := build(t, n, some, web.BrokerOptions{})

@@ -11,7 +11,8 @@ func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify",
 
 // Render writes h as configuration for a server, together with what it needs to
 // send a built page well: the compressed forms, WebAssembly's type, and long
-// caching for names that their content gives. A value that a server's syntax
+// caching for names that their content gives, as far as the server's configuration goes:
+// for Netlify and a Go server it is the headers. A value that a server's syntax
 // cannot carry is an error.
 func Render(h Headers, server string) (string, error) {
 	if err := h.Validate(); err != nil {
