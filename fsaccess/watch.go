@@ -21,10 +21,14 @@ type Event struct {
 // WatchOptions shapes a watch.
 type WatchOptions struct {
 	WalkOptions
-	// Interval is the time between two looks where the platform does not tell; where
-	// it does it is three times that, or twenty times what a look takes. The default
-	// is one second. A look costs a listing of the tree.
+	// Interval is the time between two looks where the platform does not tell, or ten
+	// times what a look takes; where it does it is three times that, or twenty times what
+	// a look takes. The default is one second. A look costs a listing of the tree: of
+	// 50,000 files some seconds.
 	Interval time.Duration
+	// Ready, if set, is called once, when the first look is done: what changes from then
+	// on is told.
+	Ready func()
 }
 
 // settleTime is how long to wait for more when a platform tells of a change.
@@ -59,8 +63,17 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 		}
 		tick := time.NewTicker(o.Interval)
 		defer tick.Stop()
-		var sweep time.Time // when to look at everything although the platform tells
-		rest := func(took time.Duration) { sweep = time.Now().Add(max(3*o.Interval, 20*took)) }
+		if o.Ready != nil {
+			o.Ready()
+		}
+		var poll, sweep time.Time // when to look at everything: in any case, and although the platform tells
+		rest := func(took time.Duration) {
+			now := time.Now()
+			sweep = now.Add(max(3*o.Interval, 20*took))
+			if poll = now; 10*took > o.Interval {
+				poll = now.Add(10*took - o.Interval) // and to the next tick
+			}
+		}
 		rest(time.Since(w.started))
 		for {
 			var names []string // nil: look at everything
@@ -68,7 +81,7 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if w.pushed.Load() && time.Now().Before(sweep) {
+				if now := time.Now(); now.Before(poll) || w.pushed.Load() && now.Before(sweep) {
 					continue
 				}
 			case names = <-told:

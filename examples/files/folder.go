@@ -101,60 +101,75 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	a.closeTalks()
 	a.over = nil
-	var work fsaccess.FS = f
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	a.sessions = sandbox.NewMemoryStore()
 	kind, key := f.Features(), fmt.Sprintf("%x", name)
 	lasts := kind.Source != "memory" && !kind.ReadOnly
-	if lasts {
-		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
-		if err != nil {
-			return err
-		}
-		a.sessions = talks
-	}
-	var err error
 	switch {
 	case kind.ReadOnly:
 		a.over = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
 	case a.kept.Copies[name]:
 		var upper fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 		if lasts {
+			var err error
 			if upper, err = fsaccess.OPFS(a.ctx, "files-copy/"+key); err != nil {
 				return err
 			}
 		}
 		a.over = fsaccess.NewOverlay(f, upper)
-	case lasts:
-		if store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key); err != nil {
-			return err
-		}
 	}
+	var work fsaccess.FS = f
 	if a.over != nil {
 		work = a.over
 	}
-	a.older = 0
-	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
-	a.remembered() // but the one that is open
-	a.tree.open, a.tree.picked = map[string]bool{}, ""
-	element("name").Set("textContent", name)
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(a.ctx)
-	if !kind.ReadOnly {
-		go a.tree.watch(ctx, f)
+	top := newListing(".")
+	top.begin(ctx, work) // while all else is opened
+	if lasts {
+		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
+		if err != nil {
+			return err
+		}
+		a.sessions = talks
+		if a.over == nil {
+			if store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key); err != nil {
+				return err
+			}
+		}
 	}
+	a.older = 0
+	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
+	element("name").Set("textContent", name)
+	a.tree.folder(ctx, top)
+	if !kind.ReadOnly {
+		go a.tree.watch(ctx, f, top)
+	}
+	a.remembered() // but the one that is open
 	for _, id := range []string{"newfile", "newfolder", "move", "remove", "copy", "zip"} {
 		enable(id, true)
 	}
 	if err := a.rebox(); err != nil {
 		return err
 	}
-	if err := a.refresh(); err != nil {
+	if err := errors.Join(top.wait(), a.around()); err != nil {
 		return err
 	}
-	status("Open: " + name)
+	said := "Open: " + name
 	if kind.ReadOnly {
-		status("Open: " + name + ". It can be read, not written: changes are kept beside it.")
+		said += ". It can be read, not written: changes are kept beside it."
+	}
+	select {
+	case <-top.ended:
+		status(said)
+	default:
+		still := said + " (more files are still being listed)"
+		status(still)
+		go func() {
+			if <-top.ended; ctx.Err() == nil && element("status").Get("textContent").String() == still {
+				status(said)
+			}
+		}()
 	}
 	return nil
 }
@@ -189,6 +204,11 @@ func (a *app) refresh() error {
 	if err := a.tree.load(); err != nil {
 		return err
 	}
+	return a.around()
+}
+
+// around shows what else there is to tell of the folder.
+func (a *app) around() error {
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
 		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
 	}

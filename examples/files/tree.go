@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"syscall/js"
-	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 )
@@ -18,14 +17,20 @@ const rowHeight = 28
 // tree shows as many rows as there is room for, however many files there are.
 type tree struct {
 	app    *app
-	below  map[string][]fsaccess.Entry // of folders that are unfolded
+	ctx    context.Context             // of the folder
+	below  map[string][]fsaccess.Entry // of folders that were unfolded
+	lists  map[string]*listing         // that go on
 	open   map[string]bool
 	fresh  map[string]bool // changed just now
 	sizes  map[string]int64
 	asking bool // sizes are being asked for
 	rows   []node
-	at     int // the selected row
+	drawn  map[string]*row // that are in the document
+	at     int             // the selected row
 	picked string
+
+	changed map[string][]string // by folder: to be brought up to date
+	due     bool                // soon
 }
 
 type node struct {
@@ -33,47 +38,26 @@ type node struct {
 	depth int
 }
 
+// row is a node in the document.
+type row struct {
+	el, size js.Value
+	dir      bool
+	i        int
+	at, open bool
+}
+
 func newTree(a *app) *tree {
-	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}, sizes: map[string]int64{}}
+	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}, sizes: map[string]int64{}, drawn: map[string]*row{}, changed: map[string][]string{}}
 	box := element("tree")
 	box.Call("addEventListener", "scroll", js.FuncOf(func(js.Value, []js.Value) any { t.draw(); return nil }))
 	on(js.Global(), "resize", func(js.Value) { t.draw() })
 	onKey(box, t.key)
 	on(box, "click", func(e js.Value) {
 		if row := e.Get("target").Call("closest", ".row"); !row.IsNull() {
-			t.choose(row.Get("dataset").Get("i").String(), true)
+			t.choose(row.Get("dataset").Get("path").String())
 		}
 	})
 	return t
-}
-
-// load reads the folders that are unfolded, and shows them. It reads names alone: a
-// browser opens each file to tell its size, which takes half a minute for 50,000.
-func (t *tree) load() error {
-	t.below, t.sizes = map[string][]fsaccess.Entry{}, map[string]int64{}
-	for _, dir := range append([]string{"."}, t.unfolded()...) {
-		names, err := t.app.work.ReadDir(dir)
-		if err != nil {
-			delete(t.open, dir)
-			if dir == "." {
-				return err
-			}
-			continue
-		}
-		list := make([]fsaccess.Entry, len(names))
-		for i, n := range names {
-			list[i] = fsaccess.Entry{Path: path.Join(dir, n.Name()), Dir: n.IsDir()}
-		}
-		slices.SortStableFunc(list, func(x, y fsaccess.Entry) int {
-			if x.Dir != y.Dir {
-				return map[bool]int{true: -1, false: 1}[x.Dir]
-			}
-			return 0
-		})
-		t.below[dir] = list
-	}
-	t.flatten()
-	return nil
 }
 
 func (t *tree) unfolded() []string {
@@ -87,7 +71,10 @@ func (t *tree) unfolded() []string {
 	return list
 }
 
+// flatten makes the rows. What is pointed at stays under the pointer, and what is selected
+// or scrolled to stays where it is, when rows come or go above it.
 func (t *tree) flatten() {
+	fixed, was := t.anchor()
 	t.rows = t.rows[:0]
 	var add func(dir string, depth int)
 	add = func(dir string, depth int) {
@@ -100,21 +87,73 @@ func (t *tree) flatten() {
 	}
 	add(".", 0)
 	t.at = max(0, slices.IndexFunc(t.rows, func(n node) bool { return n.Path == t.picked }))
-	hide("nothing", len(t.rows) > 0)
+	hide("nothing", len(t.rows) > 0 || t.lists["."] != nil)
 	element("rows").Get("style").Set("height", fmt.Sprintf("%dpx", len(t.rows)*rowHeight))
+	if now := t.index(fixed); now >= 0 && now != was {
+		box := element("tree")
+		box.Set("scrollTop", box.Get("scrollTop").Int()+(now-was)*rowHeight)
+	}
 	t.draw()
 }
 
-// draw makes the rows that are in view.
+// anchor is the row that is to stay where it is, if there is one.
+func (t *tree) anchor() (name string, at int) {
+	box := element("tree")
+	top := box.Get("scrollTop").Int()
+	in := func(i int) bool {
+		return i >= 0 && i < len(t.rows) && i*rowHeight >= top-rowHeight && i*rowHeight < top+box.Get("clientHeight").Int()
+	}
+	if over := box.Call("querySelector", ".row:hover"); !over.IsNull() {
+		if at = t.index(over.Get("dataset").Get("path").String()); in(at) {
+			return t.rows[at].Path, at
+		}
+	}
+	if t.picked != "" && in(t.at) && t.rows[t.at].Path == t.picked {
+		return t.picked, t.at
+	}
+	if at = (top + rowHeight - 1) / rowHeight; top > 0 && in(at) {
+		return t.rows[at].Path, at
+	}
+	return "", 0
+}
+
+func (t *tree) index(name string) int {
+	return slices.IndexFunc(t.rows, func(n node) bool { return n.Path == name })
+}
+
+// draw makes the rows that are in view. One that is in the document stays: a press and its
+// release are a click only on one element.
 func (t *tree) draw() {
 	box := element("tree")
 	first := max(0, box.Get("scrollTop").Int()/rowHeight-5)
 	last := min(len(t.rows), first+box.Get("clientHeight").Int()/rowHeight+12)
-	part := document().Call("createDocumentFragment")
-	for i := first; i < last; i++ {
-		part.Call("append", t.row(i))
+	keep := map[string]*row{}
+	for _, n := range t.rows[min(first, last):last] {
+		if r := t.drawn[n.Path]; r != nil && r.dir == n.Dir && !t.fresh[n.Path] {
+			keep[n.Path] = r
+		}
 	}
-	element("rows").Call("replaceChildren", part)
+	for name, r := range t.drawn {
+		if keep[name] == nil {
+			r.el.Call("remove")
+		}
+	}
+	t.drawn = keep
+	rows := element("rows")
+	next := rows.Get("firstElementChild")
+	for i := first; i < last; i++ {
+		r := keep[t.rows[i].Path]
+		if r == nil {
+			r = t.row(i)
+			keep[t.rows[i].Path] = r
+		}
+		t.place(r, i)
+		if r.el.Equal(next) {
+			next = next.Get("nextElementSibling")
+		} else {
+			rows.Call("insertBefore", r.el, next)
+		}
+	}
 	if len(t.rows) > 0 {
 		box.Call("setAttribute", "aria-activedescendant", fmt.Sprintf("row-%d", t.at))
 	}
@@ -125,28 +164,33 @@ func (t *tree) draw() {
 	}
 }
 
-// measure asks for the sizes of the files that are in view.
+// measure asks for the sizes of the files that are in view. While names come it waits: each
+// would take turns with them.
 func (t *tree) measure() {
 	defer func() { t.asking = false }()
 	for {
-		rows := document().Call("querySelectorAll", "#tree small:empty")
-		asked := false
-		for _, el := range each(rows) {
-			name := el.Get("parentNode").Get("dataset").Get("path").String()
-			if bytes, known := t.sizes[name]; known {
-				if bytes >= 0 { // drawn anew meanwhile
-					el.Set("textContent", size(bytes))
-				}
-				continue
-			}
-			t.sizes[name], asked = -1, true
-			if fi, err := t.app.work.Stat(name); err == nil {
-				t.sizes[name] = fi.Size()
-				el.Set("textContent", size(fi.Size()))
+		var names []string
+		for name, r := range t.drawn {
+			if _, known := t.sizes[name]; !known && !r.dir {
+				names = append(names, name)
 			}
 		}
-		if !asked {
+		if len(names) == 0 {
 			return
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			if top := t.lists["."]; top != nil && top.shows {
+				return
+			}
+			t.sizes[name] = -1
+			text := ""
+			if fi, err := t.app.work.Stat(name); err == nil {
+				t.sizes[name], text = fi.Size(), size(fi.Size())
+			}
+			if r := t.drawn[name]; r != nil {
+				r.size.Set("textContent", text)
+			}
 		}
 	}
 }
@@ -156,36 +200,52 @@ const (
 	fileIcon   = "M6 3h8l4 4v14H6z"
 )
 
-func (t *tree) row(i int) js.Value {
+func (t *tree) row(i int) *row {
 	n := t.rows[i]
 	el, label := create("div", ""), create("span", path.Base(n.Path))
-	el.Set("id", fmt.Sprintf("row-%d", i))
 	el.Set("className", "row")
 	if t.fresh[n.Path] {
 		el.Set("className", "row fresh")
 	}
-	el.Get("dataset").Set("i", fmt.Sprint(i))
 	el.Get("dataset").Set("path", n.Path)
-	el.Get("style").Set("top", fmt.Sprintf("%dpx", i*rowHeight))
 	el.Get("style").Set("paddingInlineStart", fmt.Sprintf("%dpx", 6+n.depth*14))
-	for k, v := range map[string]string{"role": "treeitem", "aria-level": fmt.Sprint(n.depth + 1), "aria-selected": fmt.Sprint(i == t.at)} {
+	for k, v := range map[string]string{"role": "treeitem", "aria-level": fmt.Sprint(n.depth + 1), "aria-selected": "false"} {
 		el.Call("setAttribute", k, v)
 	}
 	icon := fileIcon
 	if n.Dir {
 		icon = folderIcon
-		el.Call("setAttribute", "aria-expanded", fmt.Sprint(t.open[n.Path]))
+		el.Call("setAttribute", "aria-expanded", "false")
 	}
 	label.Set("className", "label")
 	el.Call("append", draw(icon), label)
+	r := &row{el: el, dir: n.Dir, i: -1}
 	if !n.Dir {
-		small := create("small", "")
+		r.size = create("small", "")
 		if bytes, known := t.sizes[n.Path]; known && bytes >= 0 {
-			small.Set("textContent", size(bytes))
+			r.size.Set("textContent", size(bytes))
 		}
-		el.Call("append", small)
+		el.Call("append", r.size)
 	}
-	return el
+	return r
+}
+
+// place brings a row to what it is now.
+func (t *tree) place(r *row, i int) {
+	if r.i != i {
+		r.i = i
+		r.el.Set("id", fmt.Sprintf("row-%d", i))
+		r.el.Get("dataset").Set("i", fmt.Sprint(i))
+		r.el.Get("style").Set("top", fmt.Sprintf("%dpx", i*rowHeight))
+	}
+	if at := i == t.at; r.at != at {
+		r.at = at
+		r.el.Call("setAttribute", "aria-selected", fmt.Sprint(at))
+	}
+	if open := t.open[t.rows[i].Path]; r.dir && r.open != open {
+		r.open = open
+		r.el.Call("setAttribute", "aria-expanded", fmt.Sprint(open))
+	}
 }
 
 // draw makes an icon.
@@ -224,11 +284,11 @@ func (t *tree) key(e js.Value) bool {
 	case "ArrowLeft":
 		if n.Dir && t.open[n.Path] {
 			go t.fold(n.Path, false)
-		} else if up := slices.IndexFunc(t.rows, func(o node) bool { return o.Path == path.Dir(n.Path) }); up >= 0 {
+		} else if up := t.index(path.Dir(n.Path)); up >= 0 {
 			t.move(up)
 		}
 	case "Enter", " ":
-		go t.choose(fmt.Sprint(t.at), true)
+		go t.choose(n.Path)
 	default:
 		return false
 	}
@@ -247,11 +307,17 @@ func (t *tree) selected() (node, bool) {
 func (t *tree) reveal(name string) {
 	t.app.mu.Lock()
 	defer t.app.mu.Unlock()
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		t.open[dir] = true
+	for i := range name {
+		if name[i] == '/' {
+			t.touch(name[:i])
+			t.open[name[:i]] = true
+			failed(t.list(name[:i]).wait())
+		}
 	}
+	t.touch(name)
 	t.picked = name
-	if !failed(t.load()) && len(t.rows) > 0 {
+	t.flatten()
+	if len(t.rows) > 0 {
 		t.move(t.at)
 	}
 }
@@ -270,21 +336,17 @@ func (t *tree) move(to int) {
 }
 
 // choose folds a folder, and puts a file's name into what is being written.
-func (t *tree) choose(index string, act bool) {
+func (t *tree) choose(name string) {
 	t.app.mu.Lock()
 	defer t.app.mu.Unlock()
-	var i int
-	if _, err := fmt.Sscan(index, &i); err != nil || i >= len(t.rows) {
+	i := t.index(name)
+	if i < 0 {
 		return
 	}
 	t.move(i)
-	n := t.rows[i]
-	switch {
-	case !act:
-	case n.Dir:
-		t.foldLocked(n.Path, !t.open[n.Path])
-	default:
-		name := n.Path
+	if t.rows[i].Dir {
+		t.foldLocked(name, !t.open[name])
+	} else {
 		if slices.ContainsFunc([]rune(name), func(r rune) bool { return r == ' ' }) {
 			name = `"` + name + `"`
 		}
@@ -305,27 +367,8 @@ func (t *tree) fold(dir string, open bool) {
 
 func (t *tree) foldLocked(dir string, open bool) {
 	t.open[dir] = open
-	failed(t.load())
-}
-
-// watch shows what changes, whoever changes it.
-func (t *tree) watch(ctx context.Context, f *fsaccess.Folder) {
-	for e, err := range fsaccess.Watch(ctx, f, ".", fsaccess.WatchOptions{Interval: time.Second}) {
-		if ctx.Err() != nil {
-			return
-		}
-		if failed(err) {
-			continue
-		}
-		t.app.mu.Lock()
-		t.fresh[e.Path] = true
-		_, shown := t.below[path.Dir(e.Path)]
-		if shown && ctx.Err() == nil {
-			failed(t.load())
-		}
-		if !e.Own {
-			status("From outside: " + e.Path + " was " + string(e.Kind))
-		}
-		t.app.mu.Unlock()
+	t.flatten()
+	if open {
+		failed(t.list(dir).wait())
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
-	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
 // runFlagship times the page of examples/files, built and served as users do it, by a
@@ -76,7 +75,7 @@ func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
 	for _, m := range []struct {
 		id  string
 		run func(context.Context, *Env, string) ([]Row, error)
-	}{{"flagship.stream.frames", streamFrames}, {"flagship.tree.50k.first_paint", treePaint}} {
+	}{{"flagship.stream.frames", streamFrames}, {"flagship.tree.50k.", treePaint}} {
 		if !e.Wants(m.id) {
 			continue
 		}
@@ -188,58 +187,6 @@ func (e *Env) flagshipPage(ctx context.Context, origin string) (*browser.Chromiu
 	time.Sleep(time.Second)
 	_, err = page.Eval(ctx, ready)
 	return page, err
-}
-
-// treePaint is the time from the drop of a folder with 50,000 files on the page until
-// rows of it are painted.
-func treePaint(ctx context.Context, e *Env, origin string) ([]Row, error) {
-	files := filepath.Join(e.dir, "huge")
-	if err := os.Mkdir(files, 0o777); err != nil {
-		return nil, err
-	}
-	for i := range 50_000 {
-		if err := os.WriteFile(filepath.Join(files, fmt.Sprintf("file-%05d.txt", i)), []byte("x"), 0o666); err != nil {
-			return nil, err
-		}
-	}
-	b, err := e2e.Launch(ctx, e2e.Options{WriteGrants: []string{origin}})
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
-	s := samples{}
-	for range e.Rounds(8) {
-		page, err := b.Page(ctx, origin+"/")
-		if err != nil {
-			return nil, err
-		}
-		if err := page.WaitFor(ctx, `document.getElementById("tour").disabled === false`); err != nil {
-			return nil, err
-		}
-		if err := page.Eval(ctx, `void document.addEventListener("drop", () => {
-			const began = performance.now();
-			const look = () => document.querySelector("#tree [data-path='file-00000.txt']") ? (globalThis.benchTook = performance.now() - began) : requestAnimationFrame(look);
-			look();
-		}, true)`, nil); err != nil {
-			return nil, err
-		}
-		if err := page.Drop(ctx, "body", files); err != nil {
-			return nil, err
-		}
-		limit, cancel := context.WithTimeout(ctx, time.Minute)
-		err = page.WaitFor(limit, `globalThis.benchTook > 0`)
-		cancel()
-		if err != nil {
-			return nil, fmt.Errorf("the tree never came: %w", err)
-		}
-		var took float64
-		if err := page.Eval(ctx, `benchTook`, &took); err != nil {
-			return nil, err
-		}
-		s["ours"] = append(s["ours"], took)
-		page.Close()
-	}
-	return []Row{newRow("flagship.tree.50k.first_paint", s.median("ours"), 200, "budget: 200 ms from the drop of a folder with 50,000 files to its first rows", "ms", 1)}, nil
 }
 
 // streamFrames is how many of the frames take at most 20 ms while an answer streams, and
