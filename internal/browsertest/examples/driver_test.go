@@ -69,11 +69,10 @@ func (w *wire) EvalFrames(ctx context.Context, expression string) ([]browser.Fra
 }
 
 func (w *wire) WaitFor(ctx context.Context, expression string) error {
-	ctx, cancel := context.WithTimeout(ctx, waits)
-	defer cancel()
 	for {
 		var ok bool
-		// What is asked between two documents may have no answer ever.
+		// What is asked between two documents may have no answer, which WebKitGTK's driver waits
+		// for half a minute.
 		try, end := context.WithTimeout(ctx, 10*time.Second)
 		last := w.Eval(try, "(async () => !!(await ("+expression+")))()", &ok)
 		end()
