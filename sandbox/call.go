@@ -116,6 +116,9 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	}
 	p := c.passage(c.needs)
 	p.Step = t.step
+	if c.tool.Foresee != nil {
+		p.Foresee = c.foresee
+	}
 	permit, end, err := b.gate.Pass(ctx, p)
 	if err != nil {
 		return t.end(nil, err)
@@ -247,6 +250,21 @@ func (c *Call) passage(needs []Need) gate.Passage {
 	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks}
 }
 
+// look is the call as a tool sees it before a person is asked.
+func (c *Call) look(preview Permit) *Call {
+	return &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope}
+}
+
+// foresee is nil if the call may go well. A tool's fault while it looks ahead is no reason not to ask.
+func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = nil
+		}
+	}()
+	return publicError(c.tool.ID, c.tool.Foresee(ctx, c.look(preview)))
+}
+
 // request is the call as a person is asked about it.
 func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	r.Title, r.Description, r.Agent = c.tool.ID, c.tool.Description, c.scope.agent
@@ -263,8 +281,10 @@ func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 			r.Diff = "(what would change can't be shown: the tool's preview failed)"
 		}
 	}()
-	look := &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope}
-	r.Title, r.Diff = c.tool.Preview(ctx, look)
+	r.Title, r.Diff = c.tool.Preview(ctx, c.look(preview))
+	if c.tool.also != nil {
+		c.tool.also(ctx, c, &r)
+	}
 	return r
 }
 

@@ -105,18 +105,31 @@ func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 // acceptOnce asks whatever the rules say, unless the person has said yes to the very same in
 // this session.
 func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
-	c.scope.mu.Lock()
-	known := c.scope.accepted[key]
-	c.scope.mu.Unlock()
-	if known {
+	if c.accepted(key) {
 		return nil
 	}
 	c.clock.pause()
 	defer c.clock.resume()
 	p := c.passage(nil)
 	p.Step = c.trace.step
-	if err := c.box.gate.Confirm(ctx, p, r); err != nil || p.Defer != nil { // a dry run asks later
+	if err := c.box.gate.Confirm(ctx, p, r); err != nil {
 		return err
+	}
+	c.accept(key)
+	return nil
+}
+
+// accepted reports whether the person has said yes in this session.
+func (c *Call) accepted(key string) bool {
+	c.scope.mu.Lock()
+	defer c.scope.mu.Unlock()
+	return c.scope.accepted[key]
+}
+
+// accept keeps a yes for the session.
+func (c *Call) accept(key string) {
+	if c.asks != nil { // a dry run asks later
+		return
 	}
 	c.scope.mu.Lock()
 	defer c.scope.mu.Unlock()
@@ -124,5 +137,4 @@ func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
 		c.scope.accepted = map[string]bool{}
 	}
 	c.scope.accepted[key] = true
-	return nil
 }

@@ -49,6 +49,10 @@ type Tool struct {
 	// Preview says in a line what the call is, and shows what it would change. It is
 	// called only if a person is asked; the call's permit is for reading then.
 	Preview func(ctx context.Context, c *Call) (title, diff string)
+	// Foresee says why a call would fail whatever the person answered: it fails so then, and
+	// nobody is asked. It is called only before a question, and only if all files that the
+	// call needs may be read unasked; the call's permit is for reading then. nil foresees nothing.
+	Foresee func(ctx context.Context, c *Call) error
 	// Run does it. What it returns must be a value that [protocol.EncodeValue] writes.
 	Run func(ctx context.Context, c *Call) (any, error)
 
@@ -57,6 +61,9 @@ type Tool struct {
 	Text, Rows string
 	// Missing says why the tool can't work here; it is then listed and not there.
 	Missing string
+
+	// also adds to a question that is asked in any case.
+	also func(ctx context.Context, c *Call, r *Request)
 }
 
 // Call is one call of a tool, as the tool sees it.
@@ -74,6 +81,7 @@ type Call struct {
 	trace  *tracer
 	asking func(Request)
 	model  string // the id that the model gave it, or the call that made it
+	asked  string // the key of what the call's own question was about too
 
 	mu      sync.Mutex
 	touched []string // paths whose content the result may tell of

@@ -172,30 +172,41 @@ func editTool() Tool {
 				return "edit " + path, ""
 			}
 			now, err := c.edited(string(old))
-			if err != nil {
+			if err != nil { // where it may not be foreseen: see Tool.Foresee
 				return "edit " + path + " (which will fail: " + protocol.Public(err).Message + ")", ""
 			}
 			return "edit " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now))
+		},
+		Foresee: func(ctx context.Context, c *Call) error {
+			_, _, _, err := c.edit(ctx)
+			return err
 		},
 		Run:  runEdit,
 		Text: "diff",
 	}
 }
 
-func runEdit(ctx context.Context, c *Call) (any, error) {
+// edit is the text before and after an edit, and the version it is of.
+func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.Version, err error) {
 	path := c.text("path")
 	want, err := c.wantedVersion(ctx, path)
 	if err != nil {
-		return nil, err
+		return nil, "", "", err
 	}
-	old, have, err := c.FS.Read(ctx, c.Permit, path)
+	old, have, err = c.FS.Read(ctx, c.Permit, path)
 	if err != nil {
-		return nil, err
+		return nil, "", "", err
 	}
 	if have != want {
-		return nil, protocol.Errorf(protocol.ErrExecution, "edit", path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
+		return nil, "", "", protocol.Errorf(protocol.ErrExecution, "edit", path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
 	}
-	now, err := c.edited(string(old))
+	now, err = c.edited(string(old))
+	return old, now, have, err
+}
+
+func runEdit(ctx context.Context, c *Call) (any, error) {
+	path := c.text("path")
+	old, now, have, err := c.edit(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -105,26 +105,52 @@ type CommandRunner interface {
 }
 
 // A CommandAsker is a [CommandRunner] that has commands of others, about which the person is
-// asked whatever the rules say: once a session for each key, by tool_run alone. It must refuse
-// to run them if nobody was asked.
+// asked whatever the rules say: once a session for each key, by tool_run alone, in the same
+// question as what the rules ask about the call. It must refuse to run them if nobody was asked.
 type CommandAsker interface {
 	// AskCommand says why the person is to be asked, and the key of what exactly; "" is
 	// no reason.
 	AskCommand(ctx context.Context, name string) (reason, key string, err error)
 }
 
-// askCommand asks about a command of others.
-func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) error {
+// otherCommand is the question about a command of others, and what a yes to it is kept
+// by; an empty key is no question.
+func otherCommand(ctx context.Context, r CommandRunner, name string) (key string, q Request, err error) {
 	asker, ok := r.(CommandAsker)
 	if !ok {
-		return nil
+		return "", q, nil
 	}
-	reason, key, err := asker.AskCommand(ctx, name)
+	reason, sum, err := asker.AskCommand(ctx, name)
 	if err != nil || reason == "" {
+		return "", q, err
+	}
+	return "command\x00" + name + "\x00" + sum, Request{Title: ", which was installed (" + sum[:min(12, len(sum))] + ")", Risk: protocol.RiskHigh, Untrusted: true, Reason: reason}, nil
+}
+
+// askCommand asks about a command of others, unless the call's own question did.
+func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) error {
+	key, q, err := otherCommand(ctx, r, name)
+	if err != nil || key == "" {
 		return err
 	}
-	return c.acceptOnce(ctx, "command\x00"+name+"\x00"+key, Request{Call: c.ID, Tool: "tool_run", Title: "run " + name + ", which was installed (" + key[:min(12, len(key))] + ")",
-		Args: c.Args, Risk: protocol.RiskHigh, Untrusted: true, Reason: reason, Session: c.Session(), Agent: c.scope.agent})
+	if c.asked == key {
+		c.accept(key)
+		return nil
+	}
+	q.Call, q.Tool, q.Title, q.Args, q.Session, q.Agent = c.ID, "tool_run", "run "+name+q.Title, c.Args, c.Session(), c.scope.agent
+	return c.acceptOnce(ctx, key, q)
+}
+
+// alsoCommand puts what a person is to know of a command of others into a question that
+// is asked about the call anyway, so that they are asked once.
+func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
+	key, q, err := otherCommand(ctx, r, c.text("command"))
+	if err != nil || key == "" || c.accepted(key) {
+		return // what is wrong is told when it is run
+	}
+	c.asked = key
+	ask.Title = "run " + c.text("command") + q.Title + strings.TrimPrefix(ask.Title, "run "+c.text("command"))
+	ask.Risk, ask.Untrusted, ask.Reason = q.Risk, q.Untrusted, q.Reason
 }
 
 // ToolRun is the tool tool_run over a runner; nil makes a tool that is missing.
@@ -147,6 +173,7 @@ func ToolRun(r CommandRunner) Tool {
 			_ = c.Bind(&a)
 			return "run " + a.Command + " " + strings.Join(a.Args, " "), ""
 		},
+		also: func(ctx context.Context, c *Call, q *Request) { alsoCommand(ctx, c, r, q) },
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			runner, err := held.Use(c.Permit, Need{Capability: protocol.ShellRun, Subject: c.text("command")})
 			if err != nil {

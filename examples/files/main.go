@@ -42,6 +42,7 @@ type app struct {
 	ctx    context.Context
 	mu     sync.Mutex
 	kept   kept
+	loaded string // the provider's origin that this page's policy names
 	policy *protocol.Policy
 
 	name    string
@@ -70,6 +71,7 @@ type app struct {
 
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx, kept: load(), talks: map[string]*talk{}}
+	a.loaded = a.kept.Origin
 	for _, id := range []string{"rows", "history", "kept", "cards", "stopped", "reach", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts"} {
 		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
 	}

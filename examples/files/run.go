@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall/js"
@@ -31,7 +32,7 @@ func (a *app) composer() {
 	})
 	on(element("again"), "click", func(js.Value) {
 		hide("trouble", true)
-		if t := a.cur; t != nil && t.cancel == nil {
+		if t := a.cur; t != nil && t.cancel == nil && !a.unreached() {
 			a.run(t, "")
 		}
 	})
@@ -42,6 +43,35 @@ func (a *app) composer() {
 		})
 	}
 	on(element("tour"), "click", func(js.Value) { a.tour() })
+	on(element("reload"), "click", func(js.Value) { a.reload() })
+	drafts := js.Global().Get("sessionStorage")
+	if text := drafts.Call("getItem", draft); text.Type() == js.TypeString {
+		element("text").Set("value", text)
+		drafts.Call("removeItem", draft)
+	}
+}
+
+// draft is where a reload keeps what was not sent.
+const draft = "bailey-files-draft"
+
+// reload loads the page again, and keeps what was written.
+func (a *app) reload() {
+	js.Global().Get("sessionStorage").Call("setItem", draft, value("text"))
+	js.Global().Get("location").Call("reload")
+}
+
+// unreached reports whether the provider is another than this page was loaded for, and
+// says so: its requests would fail, without saying why.
+func (a *app) unreached() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.kept.Provider == "" || a.kept.Origin == a.loaded {
+		return false
+	}
+	text := fmt.Sprintf("This page was loaded before you chose %s, and its policy lets it reach nothing new. Load it again: the conversations and what you wrote are kept.", a.kept.Origin)
+	showTrouble(text, true)
+	failed(errors.New(text))
+	return true
 }
 
 // send says what was written and has the model answer.
@@ -53,6 +83,9 @@ func (a *app) send(text string) {
 	}
 	if t == nil {
 		status("A folder is being opened: send it again when it is.")
+		return
+	}
+	if t.cancel == nil && a.unreached() {
 		return
 	}
 	element("text").Set("value", "")
@@ -173,6 +206,9 @@ func (a *app) progress(p sandbox.Progress) {
 
 // tour is a first minute: reading, code, a way out that is closed, a change, its undo.
 func (a *app) tour() {
+	if a.unreached() {
+		return
+	}
 	enable("tour", false)
 	defer enable("tour", true)
 	counts := `how many lines has hours.csv`

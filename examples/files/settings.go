@@ -115,7 +115,7 @@ func (a *app) settings() {
 				return // which said so
 			}
 		}
-		reload := k.Origin != a.kept.Origin
+		reload := k.Origin != a.loaded
 		a.kept = k
 		k.save()
 		name()

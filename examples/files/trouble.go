@@ -19,11 +19,18 @@ func (t *talk) trouble(k kept, err error) {
 	_ = s.Close()
 	t.text = nil
 	if t.app.cur == t {
-		element("trouble-text").Set("textContent", text)
-		hide("trouble", false)
+		showTrouble(text, false)
 	}
 	failed(errors.New(text))
 	t.app.notify("The assistant could not answer", text)
+}
+
+// showTrouble shows a sentence above the field, and offers another try or a reload.
+func showTrouble(text string, reload bool) {
+	element("trouble-text").Set("textContent", text)
+	hide("again", reload)
+	hide("reload", !reload)
+	hide("trouble", false)
 }
 
 // sentence is what went wrong with a provider, and what to do.

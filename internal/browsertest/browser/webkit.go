@@ -206,8 +206,12 @@ func (p *webkitPage) Close() error {
 }
 
 func (p *webkitPage) Eval(ctx context.Context, expression string) (json.RawMessage, error) {
+	return evalWebKit(ctx, p.call, expression)
+}
+
+func evalWebKit(ctx context.Context, call func(ctx context.Context, verb, path string, params, result any) error, expression string) (json.RawMessage, error) {
 	var r *string
-	err := p.call(ctx, http.MethodPost, "/execute/async", map[string]any{
+	err := call(ctx, http.MethodPost, "/execute/async", map[string]any{
 		"script": "const done = arguments[0]; (async () => JSON.stringify(await (" + expression + ")) ?? 'null')().then(done, (e) => done('!' + e))",
 		"args":   []any{},
 	}, &r)

@@ -8,28 +8,29 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 )
 
 // Stop behind finished steps lists them in words, for the person and the model.
 func TestFilesStopLists(t *testing.T) {
-	f, p := flagshipIn(t, launch(t, e2e.Options{}))
-	f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
-		turn{calls: []call{tc("code_run", "code", "for (;;);")}})
-	f.say("begin")
-	f.asks()
-	f.answer(once)
-	f.wait("it runs", `document.querySelectorAll("#cards li.done").length === 2 && !!document.querySelector("#cards li:last-child.running")`)
-	must(t, f.Click(t.Context(), "#stop"))
-	f.rested()
-	saysStatus(t, p, "Stopped. Calls done until then: 2")
-	shows(t, p, "write made.txt")
-	text := conversation(t, p)
-	holds(t, "the conversation", text, "Stopped.", "Done until then:", "read hours.csv")
-	if strings.Contains(text, "{") {
-		t.Errorf("it shows JSON: %q", text)
-	}
-	noViolations(t, p)
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
+			turn{calls: []call{tc("code_run", "code", "for (;;);")}})
+		f.say("begin")
+		f.asks()
+		f.answer(once)
+		f.wait("it runs", `document.querySelectorAll("#cards li.done").length === 2 && !!document.querySelector("#cards li:last-child.running")`)
+		must(t, f.Click(t.Context(), "#stop"))
+		f.rested()
+		saysStatus(t, f.in, "Stopped. Calls done until then: 2")
+		shows(t, f.in, "write made.txt")
+		text := conversation(t, f.in)
+		holds(t, "the conversation", text, "Stopped.", "Done until then:", "read hours.csv")
+		if strings.Contains(text, "{") {
+			t.Errorf("it shows JSON: %q", text)
+		}
+		noViolations(t, f.in)
+	})
 }
 
 // A provider that isn't there: after the last try a sentence says who did not answer and why
@@ -39,7 +40,12 @@ func TestFilesUnreachable(t *testing.T) {
 	must(t, err)
 	addr := l.Addr().String()
 	must(t, l.Close())
-	s := newOwnServer(t)
+	for _, engine := range engines() {
+		t.Run(string(engine), func(t *testing.T) { unreachable(t, engine, newOwnServer(t), addr) })
+	}
+}
+
+func unreachable(t *testing.T, engine browser.Engine, s *ownServer, addr string) {
 	file := filepath.Join(s.dir, "files", "headers.json")
 	text, err := os.ReadFile(file)
 	must(t, err)
@@ -49,7 +55,7 @@ func TestFilesUnreachable(t *testing.T) {
 	text, err = json.Marshal(use)
 	must(t, err)
 	must(t, os.WriteFile(file, text, 0o644))
-	p := s.open(launch(t, e2e.Options{}))
+	p := s.open(engine)
 	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": "nobody", "url": "http://" + addr + "/v1", "origin": "http://" + addr})
 	must(t, p.Eval(testContext(t), `localStorage.setItem("bailey-files", `+js(string(settings))+`)`, nil))
 	must(t, p.Reload(testContext(t)))

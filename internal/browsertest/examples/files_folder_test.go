@@ -19,6 +19,30 @@ func drag(t *testing.T, p *e2e.Page, kind, selector, file string) {
 		"data": map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}}, nil))
 }
 
+// zipped are the names and bytes of the folder, from the ZIP that the page saves.
+func zipped(t *testing.T, p driver) map[string]string {
+	t.Helper()
+	must(t, p.Eval(testContext(t), `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {
+		URL.createObjectURL = make; const r = new FileReader(); r.onload = () => done(r.result.split(",")[1]); r.readAsDataURL(blob); return make.call(URL, blob); }; }))`, nil))
+	press(t, p, "#zip")
+	data, err := base64.StdEncoding.DecodeString(eval[string](t, p, `globalThis.saved`))
+	must(t, err)
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	must(t, err)
+	got := map[string]string{}
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		r, err := f.Open()
+		must(t, err)
+		text, err := io.ReadAll(r)
+		must(t, err)
+		got[filepath.ToSlash(f.Name)] = string(text)
+	}
+	return got
+}
+
 // A folder of this machine is dropped over the conversation, whose frame would swallow it; the
 // page says so while it hangs above. After a reload one click opens it again, and the ZIP
 // has the bytes of the disk.
@@ -57,25 +81,7 @@ func TestFilesDropAgainZip(t *testing.T) {
 	saysStatus(t, p, "Open: winter")
 	there()
 
-	must(t, p.Eval(ctx, `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {
-		const r = new FileReader(); r.onload = () => done(r.result.split(",")[1]); r.readAsDataURL(blob); return make.call(URL, blob); }; }))`, nil))
-	press(t, p, "#zip")
-	data, err := base64.StdEncoding.DecodeString(eval[string](t, p, `globalThis.saved`))
-	must(t, err)
-	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	must(t, err)
-	got := map[string]string{}
-	for _, f := range z.File {
-		if f.FileInfo().IsDir() {
-			continue
-		}
-		r, err := f.Open()
-		must(t, err)
-		text, err := io.ReadAll(r)
-		must(t, err)
-		got[filepath.ToSlash(f.Name)] = string(text)
-	}
-	want := d.files()
+	got, want := zipped(t, p), d.files()
 	for name, text := range want {
 		if got[name] != text {
 			t.Errorf("%s in the ZIP is %q, on the disk %q", name, got[name], text)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
@@ -43,49 +44,59 @@ func TestFilesNotifications(t *testing.T) {
 
 // Speaking is off until it was pressed, and then says first where the sound may go.
 func TestFilesVoice(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	p := openFiles(t, b)
-	if !eval[bool](t, p, `typeof webkitSpeechRecognition === "function" && !document.getElementById("voice").hidden`) {
-		t.Fatal("this browser has speech recognition, and there is no button")
-	}
-	must(t, p.Eval(ctx, `globalThis.starts = 0; webkitSpeechRecognition.prototype.start = function () { globalThis.starts++; const e = new Event("result"); e.results = [[{transcript: "list the files"}]]; this.dispatchEvent(e); this.dispatchEvent(new Event("end")); }`, nil))
-	press(t, p, "#voice")
-	if got := dialogue(t, p); !strings.Contains(got, "Chrome to Google") {
-		t.Error(got)
-	}
-	noViolations(t, p)
-	choose(t, p, "No")
-	if n := eval[int](t, p, `globalThis.starts`); n != 0 {
-		t.Error("it listens without a yes")
-	}
-	press(t, p, "#voice")
-	dialogue(t, p)
-	choose(t, p, "Speak")
-	must(t, p.WaitFor(ctx, `document.getElementById("text").value === "list the files" && document.getElementById("voice").getAttribute("aria-pressed") === "false"`))
-	if n := eval[int](t, p, `globalThis.starts`); n != 1 {
-		t.Errorf("%d starts", n)
-	}
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		understands := eval[bool](t, p, `typeof (globalThis.SpeechRecognition ?? globalThis.webkitSpeechRecognition) === "function"`)
+		if shown := eval[bool](t, p, `!document.getElementById("voice").hidden`); shown != understands {
+			t.Fatalf("the browser has speech recognition: %v, and there is a button: %v", understands, shown)
+		}
+		if !understands {
+			return
+		}
+		must(t, p.Eval(ctx, `globalThis.starts = 0; webkitSpeechRecognition.prototype.start = function () { globalThis.starts++; const e = new Event("result"); e.results = [[{transcript: "list the files"}]]; this.dispatchEvent(e); this.dispatchEvent(new Event("end")); }`, nil))
+		press(t, p, "#voice")
+		if got := dialogue(t, p); !strings.Contains(got, "Chrome to Google") {
+			t.Error(got)
+		}
+		noViolations(t, p)
+		choose(t, p, "No")
+		if n := eval[int](t, p, `globalThis.starts`); n != 0 {
+			t.Error("it listens without a yes")
+		}
+		press(t, p, "#voice")
+		dialogue(t, p)
+		choose(t, p, "Speak")
+		must(t, p.WaitFor(ctx, `document.getElementById("text").value === "list the files" && document.getElementById("voice").getAttribute("aria-pressed") === "false"`))
+		if n := eval[int](t, p, `globalThis.starts`); n != 1 {
+			t.Errorf("%d starts", n)
+		}
+	})
 }
 
 // A dialogue that was closed, or a folder that the browser refuses, is told with what to do; the
 // theme that was chosen stays.
 func TestFilesRefusedFolderAndTheme(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	p := openFiles(t, b)
-	must(t, p.Eval(ctx, `void (globalThis.showDirectoryPicker = () => Promise.reject(new DOMException("The user aborted a request.", "AbortError")))`, nil))
-	press(t, p, "#pick")
-	saysStatus(t, p, "Downloads")
-	if eval[bool](t, p, `document.getElementById("status").className === "bad"`) {
-		t.Error("a closed dialogue is shown as a failure")
-	}
-	before := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`)
-	must(t, p.Click(ctx, "#theme"))
-	must(t, p.WaitFor(ctx, `getComputedStyle(document.body).backgroundColor !== `+js(before)))
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if got := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`); got == before {
-		t.Error("after a reload the theme is the other again")
-	}
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		if p.engine == browser.Chromium {
+			must(t, p.Eval(ctx, `void (globalThis.showDirectoryPicker = () => Promise.reject(new DOMException("The user aborted a request.", "AbortError")))`, nil))
+			press(t, p, "#pick")
+			saysStatus(t, p, "Downloads")
+			if eval[bool](t, p, `document.getElementById("status").className === "bad"`) {
+				t.Error("a closed dialogue is shown as a failure")
+			}
+		} else if !eval[bool](t, p, `document.getElementById("pick").disabled && !document.getElementById("upload").disabled`) {
+			t.Error("it offers what this browser does not have, or not what it has")
+		} else {
+			holds(t, "the reason", eval[string](t, p, `document.getElementById("pick").title`), "Chromium", "Upload")
+		}
+		before := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`)
+		must(t, p.Click(ctx, "#theme"))
+		must(t, p.WaitFor(ctx, `getComputedStyle(document.body).backgroundColor !== `+js(before)))
+		must(t, p.Reload(ctx))
+		filesReady(t, p)
+		if got := eval[string](t, p, `getComputedStyle(document.body).backgroundColor`); got == before {
+			t.Error("after a reload the theme is the other again")
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
@@ -61,12 +62,21 @@ func (s *ownServer) stop() {
 	}
 }
 
-func (s *ownServer) open(b *e2e.Browser) *e2e.Page {
+func (s *ownServer) open(engine browser.Engine) *opened {
 	s.t.Helper()
-	p, err := b.Page(testContext(s.t), "http://"+s.addr+"/files/")
-	must(s.t, err)
+	p := open(s.t, engine, "http://"+s.addr+"/files/", e2e.Options{})
 	filesReady(s.t, p)
 	return p
+}
+
+// eachServed opens the page from a server of its own in each engine that this run tests.
+func eachServed(t *testing.T, test func(t *testing.T, s *ownServer, p *opened)) {
+	for _, engine := range engines() {
+		t.Run(string(engine), func(t *testing.T) {
+			s := newOwnServer(t)
+			test(t, s, s.open(engine))
+		})
+	}
 }
 
 // build builds the page anew, with a change in its files.
@@ -89,15 +99,15 @@ func (s *ownServer) build(name, old, new string) {
 	}
 }
 
-func filesReady(t *testing.T, p *e2e.Page) {
+func filesReady(t *testing.T, p driver) {
 	t.Helper()
-	if err := p.WaitFor(testContext(t), `!document.getElementById("tour")?.disabled`); err != nil {
+	if err := p.WaitFor(testContext(t), `document.getElementById("tour")?.disabled === false`); err != nil {
 		t.Fatalf("the page is not ready: %v; it says %q", err, eval[string](t, p, `document.body?.innerText.slice(0, 500) ?? ""`))
 	}
 }
 
 // stored waits until the page has been stored.
-func stored(t *testing.T, p *e2e.Page) {
+func stored(t *testing.T, p driver) {
 	t.Helper()
 	must(t, p.WaitFor(testContext(t), `!document.getElementById("stored").hidden && !!navigator.serviceWorker.controller`))
 }
@@ -105,102 +115,101 @@ func stored(t *testing.T, p *e2e.Page) {
 // Loaded once, the page works when its server is gone: the conversation is there, commands are
 // read, code runs, and so does a tool that was used before. What was never fetched is missed by name.
 func TestFilesOffline(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	s := newOwnServer(t)
-	p := s.open(b)
-	stored(t, p)
-	say(t, p, `run "awk 'END {print NR}' README.md"`)
-	rested(t, p)
-	s.stop()
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if eval[bool](t, p, `!document.getElementById("welcome").hidden`) {
-		t.Error("the conversation is gone")
-	}
-	before := eval[int](t, p, `document.getElementById("cards").children.length`)
-	for i, text := range []string{`search for TODO in notes`, `javascript: return 6 * 7`, `run "awk 'END {print NR}' hours.csv"`} {
-		say(t, p, text)
-		must(t, p.WaitFor(ctx, fmt.Sprintf(`document.getElementById("stop").hidden && document.querySelectorAll("#cards li.done").length >= %d`, before+i+1)))
-	}
-	say(t, p, `run "sqlite3 :memory: 'select 1'"`)
-	must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden && [...document.querySelectorAll("#cards pre")].some((e) => e.textContent.includes("can't be fetched: there is no network"))`))
-	// What the copy carries is what holds: the headers, too.
-	if got := eval[string](t, p, `(async () => { try { await fetch("https://collect.example/"); return "out"; } catch { return "held"; } })()`); got != "held" {
-		t.Error("without its server the page reaches out")
-	}
-	if !eval[bool](t, p, `crossOriginIsolated`) {
-		t.Error("the copy lost the isolation")
-	}
+	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
+		ctx := testContext(t)
+		stored(t, p)
+		isolated := eval[bool](t, p, `crossOriginIsolated`)
+		if isolated != (p.engine != browser.WebKit) { // which knows no credentialless
+			t.Errorf("online it is isolated: %v", isolated)
+		}
+		say(t, p, `run "awk 'END {print NR}' README.md"`)
+		rested(t, p)
+		s.stop()
+		if reloaded(t, p) && eval[bool](t, p, `!document.getElementById("welcome").hidden`) {
+			t.Error("the conversation is gone")
+		}
+		before := eval[int](t, p, `document.getElementById("cards").children.length`)
+		for i, text := range []string{`search for TODO in notes`, `javascript: return 6 * 7`, `run "awk 'END {print NR}' hours.csv"`} {
+			say(t, p, text)
+			must(t, p.WaitFor(ctx, fmt.Sprintf(`document.getElementById("stop").hidden && document.querySelectorAll("#cards li.done").length >= %d`, before+i+1)))
+		}
+		say(t, p, `run "sqlite3 :memory: 'select 1'"`)
+		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden && [...document.querySelectorAll("#cards pre")].some((e) => e.textContent.includes("can't be fetched: there is no network"))`))
+		// What the copy carries is what holds: the headers, too.
+		if got := eval[string](t, p, `(async () => { try { await fetch("https://collect.example/"); return "out"; } catch { return "held"; } })()`); got != "held" {
+			t.Error("without its server the page reaches out")
+		}
+		if eval[bool](t, p, `crossOriginIsolated`) != isolated {
+			t.Error("the copy lost the isolation")
+		}
+	})
 }
 
 // A policy that was changed on the server holds from the next load on, and then without a
 // server too: no copy keeps an older one.
 func TestFilesPolicyStaysCurrent(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	s := newOwnServer(t)
-	p := s.open(b)
-	stored(t, p)
-	policyOf := func() string {
-		return eval[string](t, p, `new Promise((done) => { document.addEventListener("securitypolicyviolation", (e) => done(e.originalPolicy), {once: true}); const i = new Image(); i.src = "https://pictures.example/x.png"; document.body.append(i); })`)
-	}
-	if got := policyOf(); strings.Contains(got, "news.example") || !strings.Contains(got, "img-src") {
-		t.Fatal(got)
-	}
-	headers := filepath.Join(s.dir, "files", "headers.json")
-	data, err := os.ReadFile(headers)
-	must(t, err)
-	var use map[string]any
-	must(t, json.Unmarshal(data, &use))
-	use["images"] = []string{"news.example"}
-	data, err = json.Marshal(use)
-	must(t, err)
-	must(t, os.WriteFile(headers, data, 0o644))
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if got := policyOf(); !strings.Contains(got, "news.example") {
-		t.Errorf("online, the policy is still %s", got)
-	}
-	s.stop()
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if got := policyOf(); !strings.Contains(got, "news.example") {
-		t.Errorf("without the server the policy is %s", got)
-	}
+	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
+		ctx := testContext(t)
+		stored(t, p)
+		policyOf := func() string {
+			return eval[string](t, p, `new Promise((done) => { document.addEventListener("securitypolicyviolation", (e) => done(e.originalPolicy), {once: true}); const i = new Image(); i.src = "https://pictures.example/x.png"; document.body.append(i); })`)
+		}
+		if got := policyOf(); strings.Contains(got, "news.example") || !strings.Contains(got, "img-src") {
+			t.Fatal(got)
+		}
+		headers := filepath.Join(s.dir, "files", "headers.json")
+		data, err := os.ReadFile(headers)
+		must(t, err)
+		var use map[string]any
+		must(t, json.Unmarshal(data, &use))
+		use["images"] = []string{"news.example"}
+		data, err = json.Marshal(use)
+		must(t, err)
+		must(t, os.WriteFile(headers, data, 0o644))
+		must(t, p.Reload(ctx))
+		filesReady(t, p)
+		if got := policyOf(); !strings.Contains(got, "news.example") {
+			t.Errorf("online, the policy is still %s", got)
+		}
+		s.stop()
+		must(t, p.Reload(ctx))
+		filesReady(t, p)
+		if got := policyOf(); !strings.Contains(got, "news.example") {
+			t.Errorf("without the server the policy is %s", got)
+		}
+	})
 }
 
 // A new build is noticed by a page that stays open, and loads whole; without a network the
 // newer one is what is there.
 func TestFilesNewVersion(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	s := newOwnServer(t)
-	p := s.open(b)
-	stored(t, p)
-	if eval[bool](t, p, `!document.getElementById("update").hidden`) {
-		t.Error("a new version is told of where there is none")
-	}
-	s.build("web/index.html", "<h2>What this is</h2>", "<h2>What this is now</h2>")
-	ctx = testContext(t)                                            // the build took its time
-	must(t, p.Eval(ctx, `dispatchEvent(new Event("online"))`, nil)) // as each hour, and when the tab is shown again
-	must(t, p.WaitFor(ctx, `!document.getElementById("update").hidden`))
-	noViolations(t, p)
-	must(t, p.Click(ctx, "#update-now"))
-	must(t, p.WaitFor(ctx, `document.querySelector("#welcome h2")?.textContent === "What this is now"`))
-	filesReady(t, p)
-	if eval[bool](t, p, `!document.getElementById("update").hidden`) {
-		t.Error("the new page takes itself for an old one")
-	}
-	s.stop()
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if got := eval[string](t, p, `document.querySelector("#welcome h2").textContent`); got != "What this is now" {
-		t.Errorf("without the server it is %q", got)
-	}
-	if n := eval[int](t, p, `caches.keys().then((list) => list.filter((n) => !n.endsWith(" kept")).length)`); n != 1 {
-		t.Errorf("%d builds are stored", n)
-	}
+	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
+		ctx := testContext(t)
+		stored(t, p)
+		if eval[bool](t, p, `!document.getElementById("update").hidden`) {
+			t.Error("a new version is told of where there is none")
+		}
+		s.build("web/index.html", "<h2>What this is</h2>", "<h2>What this is now</h2>")
+		ctx = testContext(t)                                            // the build took its time
+		must(t, p.Eval(ctx, `dispatchEvent(new Event("online"))`, nil)) // as each hour, and when the tab is shown again
+		must(t, p.WaitFor(ctx, `!document.getElementById("update").hidden`))
+		noViolations(t, p)
+		must(t, p.Click(ctx, "#update-now"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#welcome h2")?.textContent === "What this is now"`))
+		filesReady(t, p)
+		if eval[bool](t, p, `!document.getElementById("update").hidden`) {
+			t.Error("the new page takes itself for an old one")
+		}
+		s.stop()
+		must(t, p.Reload(ctx))
+		filesReady(t, p)
+		if got := eval[string](t, p, `document.querySelector("#welcome h2").textContent`); got != "What this is now" {
+			t.Errorf("without the server it is %q", got)
+		}
+		if n := eval[int](t, p, `caches.keys().then((list) => list.filter((n) => !n.endsWith(" kept")).length)`); n != 1 {
+			t.Errorf("%d builds are stored", n)
+		}
+	})
 }
 
 // The browser offers to install the page.

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
 // moody is a provider of Chat Completions that answers as it is told.
@@ -77,93 +75,151 @@ func refuse(status int, after, text string) func(http.ResponseWriter, int) {
 // one that they name is used after a reload, which keeps the conversation; what a provider does wrong is
 // said in a sentence, with another try; the key is sent to it alone, and wiped.
 func TestFilesProviders(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	m := newMoody(t)
-	s := newOwnServer(t)
-	p := s.open(b)
-	say(t, p, "find packing.txt")
-	rested(t, p)
-	must(t, p.Click(ctx, "#tab-settings"))
-	must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = "local"; e.dispatchEvent(new Event("change")); })()`, nil))
-	must(t, p.WaitFor(ctx, `!document.getElementById("remote").hidden`))
-	must(t, p.Eval(ctx, `document.getElementById("url").value = `+js(m.URL+"/v1")+`; document.getElementById("model").value = "moody"; document.getElementById("key").value = "sk-secret"`, nil))
-	press(t, p, "#use")
-	must(t, p.WaitFor(ctx, `!document.getElementById("needs").hidden`))
-	noViolations(t, p)
-	line := eval[string](t, p, `document.getElementById("needs-line").textContent`)
-	if !strings.Contains(line, strings.TrimPrefix(m.URL, "http://")) || !json.Valid([]byte(line)) {
-		t.Fatalf("it says %q", line)
-	}
-	must(t, os.WriteFile(filepath.Join(s.dir, "files", "headers.json"), []byte(line), 0o644)) // to the letter
-	press(t, p, "#use")
-	if got := dialogue(t, p); !strings.Contains(got, "conversations are kept") {
-		t.Error(got)
-	}
-	must(t, p.Eval(ctx, `globalThis.stale = true; [...document.querySelectorAll("#dialog button")].find((b) => b.textContent === "Load again").click()`, nil))
-	must(t, p.WaitFor(ctx, `!globalThis.stale && document.getElementById("tour") && !document.getElementById("tour").disabled`))
-	if got := cardsOf(t, p); !strings.Contains(got, "packing.txt") {
-		t.Errorf("the conversation is gone: %q", got)
-	}
-	if got := eval[string](t, p, `document.getElementById("model-name").textContent`); got != "Read by moody at "+m.URL {
-		t.Error(got)
-	}
-	for _, c := range []struct {
-		name string
-		mood func(http.ResponseWriter, int)
-		want []string
-	}{
-		{"401", refuse(401, "", "bad key"), []string{"does not accept the key", "Settings", "bad key"}},
-		{"404", refuse(404, "", "no such model"), []string{"knows no model", "moody"}},
-		{"500 for good", refuse(500, "0.01", "oops"), []string{"a fault of its own (500)", "oops"}},
-		{"429 for good", refuse(429, "0.01", "slow down"), []string{"too many requests", "slow down"}},
-		{"cut off for good", func(w http.ResponseWriter, n int) { w.Header().Set("Retry-After", "0"); speak(w, "half", false) }, []string{"broke off"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m.be(c.mood)
-			say(t, p, "hello")
-			if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden && document.getElementById("trouble-text").textContent.includes(`+js(c.want[0])+`)`); err != nil {
-				t.Fatalf("%v; the page says %q and %q", err, eval[string](t, p, `document.getElementById("trouble-text").textContent`), eval[string](t, p, `document.getElementById("status").textContent`))
-			}
-			got := eval[string](t, p, `document.getElementById("trouble-text").textContent`)
-			for _, w := range c.want {
-				if !strings.Contains(got, w) {
-					t.Errorf("no %q in %q", w, got)
+	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
+		ctx := testContext(t)
+		m := newMoody(t)
+		say(t, p, "find packing.txt")
+		rested(t, p)
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = "local"; e.dispatchEvent(new Event("change")); })()`, nil))
+		must(t, p.WaitFor(ctx, `!document.getElementById("remote").hidden`))
+		must(t, p.Eval(ctx, `void (() => { document.getElementById("url").value = `+js(m.URL+"/v1")+`; document.getElementById("model").value = "moody"; document.getElementById("key").value = "sk-secret"; })()`, nil))
+		press(t, p, "#use")
+		must(t, p.WaitFor(ctx, `!document.getElementById("needs").hidden`))
+		noViolations(t, p)
+		line := eval[string](t, p, `document.getElementById("needs-line").textContent`)
+		if !strings.Contains(line, strings.TrimPrefix(m.URL, "http://")) || !json.Valid([]byte(line)) {
+			t.Fatalf("it says %q", line)
+		}
+		must(t, os.WriteFile(filepath.Join(s.dir, "files", "headers.json"), []byte(line), 0o644)) // to the letter
+		press(t, p, "#use")
+		if got := dialogue(t, p); !strings.Contains(got, "conversations are kept") {
+			t.Error(got)
+		}
+		must(t, p.Eval(ctx, `void (globalThis.stale = true, [...document.querySelectorAll("#dialog button")].find((b) => b.textContent === "Load again").click())`, nil))
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.getElementById("tour") && !document.getElementById("tour").disabled`))
+		if got := cardsOf(t, p); p.lasts() && !strings.Contains(got, "packing.txt") {
+			t.Errorf("the conversation is gone: %q", got)
+		}
+		if got := eval[string](t, p, `document.getElementById("model-name").textContent`); got != "Read by moody at "+m.URL {
+			t.Error(got)
+		}
+		for _, c := range []struct {
+			name string
+			mood func(http.ResponseWriter, int)
+			want []string
+		}{
+			{"401", refuse(401, "", "bad key"), []string{"does not accept the key", "Settings", "bad key"}},
+			{"404", refuse(404, "", "no such model"), []string{"knows no model", "moody"}},
+			{"500 for good", refuse(500, "0.01", "oops"), []string{"a fault of its own (500)", "oops"}},
+			{"429 for good", refuse(429, "0.01", "slow down"), []string{"too many requests", "slow down"}},
+			{"cut off for good", func(w http.ResponseWriter, n int) { w.Header().Set("Retry-After", "0"); speak(w, "half", false) }, []string{"broke off"}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				m.be(c.mood)
+				say(t, p, "hello")
+				if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden && document.getElementById("trouble-text").textContent.includes(`+js(c.want[0])+`)`); err != nil {
+					t.Fatalf("%v; the page says %q and %q", err, eval[string](t, p, `document.getElementById("trouble-text").textContent`), eval[string](t, p, `document.getElementById("status").textContent`))
 				}
+				got := eval[string](t, p, `document.getElementById("trouble-text").textContent`)
+				for _, w := range c.want {
+					if !strings.Contains(got, w) {
+						t.Errorf("no %q in %q", w, got)
+					}
+				}
+				if strings.Contains(got, "sk-secret") || strings.Contains(got, "{") {
+					t.Errorf("it says %q", got)
+				}
+			})
+		}
+		noViolations(t, p)
+		// Another try answers what was asked; of a try that failed nothing is left.
+		m.be(func(w http.ResponseWriter, n int) {
+			if n == 1 {
+				speak(w, "half of ", false)
 			}
-			if strings.Contains(got, "sk-secret") || strings.Contains(got, "{") {
-				t.Errorf("it says %q", got)
-			}
+			speak(w, "whole again", true)
 		})
-	}
-	noViolations(t, p)
-	// Another try answers what was asked; of a try that failed nothing is left.
-	m.be(func(w http.ResponseWriter, n int) {
-		if n == 1 {
-			speak(w, "half of ", false)
+		press(t, p, "#again")
+		must(t, p.WaitFor(testContext(t), `document.getElementById("status").textContent === "Done" && document.getElementById("trouble").hidden`))
+		must(t, p.WaitFor(testContext(t), `document.getElementById("heard").textContent.includes("whole again")`))
+		if got := inFrame(t, p, `document.body.innerText`); !strings.Contains(got, "whole again") || strings.Contains(got, "half of") {
+			t.Errorf("it shows %q", got)
 		}
-		speak(w, "whole again", true)
+		m.Close()
+		say(t, p, "hello?")
+		must(t, p.WaitFor(testContext(t), `/attempt|Try 1/.test(document.getElementById("status").textContent)`))
+		press(t, p, "#stop")
+		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("status").textContent.startsWith("Stopped")`))
+		for _, k := range m.keys {
+			if k != "Bearer sk-secret" {
+				t.Errorf("the key was %q", k)
+			}
+		}
+		must(t, p.Click(ctx, "#tab-settings"))
+		press(t, p, "#wipe")
+		saysStatus(t, p, "key is gone")
+		if got := eval[string](t, p, `JSON.stringify(localStorage) + document.getElementById("key").value`); strings.Contains(got, "sk-secret") {
+			t.Error("the key is still in the browser")
+		}
 	})
-	press(t, p, "#again")
-	must(t, p.WaitFor(testContext(t), `document.getElementById("status").textContent === "Done" && document.getElementById("trouble").hidden`))
-	must(t, p.WaitFor(testContext(t), `document.getElementById("heard").textContent.includes("whole again")`))
-	if got := inFrame(t, p, `document.body.innerText`); !strings.Contains(got, "whole again") || strings.Contains(got, "half of") {
-		t.Errorf("it shows %q", got)
-	}
-	m.Close()
-	say(t, p, "hello?")
-	must(t, p.WaitFor(testContext(t), `/attempt|Try 1/.test(document.getElementById("status").textContent)`))
-	press(t, p, "#stop")
-	must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("status").textContent.startsWith("Stopped")`))
-	for _, k := range m.keys {
-		if k != "Bearer sk-secret" {
-			t.Errorf("the key was %q", k)
+}
+
+// A provider that was chosen, with the reload put off: the page says why the next message can't
+// be sent and what to do, keeps the words, and offers the reload; no request is made before.
+func TestFilesProviderLater(t *testing.T) {
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		p, ctx := f.in, testContext(t)
+		use := func(answer string) {
+			t.Helper()
+			must(t, p.Eval(ctx, `document.getElementById("tab-settings").click()`, nil))
+			press(t, p, "#use")
+			dialogue(t, p)
+			must(t, p.Eval(ctx, `[...document.querySelectorAll("#dialog button")].find((b) => b.textContent === `+js(answer)+`).click()`, nil))
 		}
-	}
-	must(t, p.Click(ctx, "#tab-settings"))
-	press(t, p, "#wipe")
-	saysStatus(t, p, "key is gone")
-	if got := eval[string](t, p, `JSON.stringify(localStorage) + document.getElementById("key").value`); strings.Contains(got, "sk-secret") {
-		t.Error("the key is still in the browser")
-	}
+		choice := func(id string) {
+			t.Helper()
+			must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = `+js(id)+`; e.dispatchEvent(new Event("change")); })()`, nil))
+		}
+		local := eval[string](t, p, `localStorage.getItem("bailey-files")`)
+		choice("commands")
+		must(t, p.Eval(ctx, `void (globalThis.stale = true)`, nil))
+		use("Load again")
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.readyState === "complete"`))
+		filesReady(t, p)
+		var k map[string]string
+		must(t, json.Unmarshal([]byte(local), &k))
+		choosing := func() {
+			t.Helper()
+			choice("local")
+			must(t, p.WaitFor(ctx, `!document.getElementById("remote").hidden`))
+			must(t, p.Eval(ctx, `void (() => { document.getElementById("url").value = `+js(k["url"])+`; document.getElementById("model").value = `+js(k["model"])+`; })()`, nil))
+			use("Later")
+		}
+		choosing()
+		saysStatus(t, p, "Load the page again")
+		f.then(turn{text: "here I am"})
+		must(t, p.Type(ctx, "#text", "are you there?"))
+		must(t, p.Press(ctx, "Enter"))
+		must(t, p.WaitFor(ctx, `!document.getElementById("trouble").hidden`))
+		holds(t, "the sentence", eval[string](t, p, `document.getElementById("trouble-text").textContent`), "Load it again", k["origin"], "what you wrote are kept")
+		if !eval[bool](t, p, `document.getElementById("reload").checkVisibility() && !document.getElementById("again").checkVisibility() && document.getElementById("stop").hidden`) {
+			t.Error("it does not offer the reload alone")
+		}
+		noViolations(t, p)
+		if n := len(f.requests()); n != 0 {
+			t.Errorf("%d requests came", n)
+		}
+		must(t, p.Eval(ctx, `globalThis.stale = true`, nil))
+		press(t, p, "#reload")
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.readyState === "complete"`))
+		filesReady(t, p)
+		if got := eval[string](t, p, `document.getElementById("text").value`); got != "are you there?" {
+			t.Errorf("the field has %q", got)
+		}
+		must(t, p.Eval(ctx, `document.getElementById("text").focus()`, nil))
+		must(t, p.Press(ctx, "Enter"))
+		shows(t, p, "here I am")
+		f.rested()
+	})
 }

@@ -6,18 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
 // tabTitles are the names of the conversations' tabs; the one in view has a star.
-func tabTitles(t *testing.T, p *e2e.Page) string {
+func tabTitles(t *testing.T, p driver) string {
 	t.Helper()
 	return strings.Join(eval[[]string](t, p, `[...document.querySelectorAll("#sessions [role=tab]")].map((b) => b.firstChild.textContent + (b.getAttribute("aria-selected") === "true" ? "*" : ""))`), " | ")
 }
 
 // dialogue waits for a dialogue, and gives its words.
-func dialogue(t *testing.T, p *e2e.Page) string {
+func dialogue(t *testing.T, p driver) string {
 	t.Helper()
 	if err := p.WaitFor(testContext(t), `document.getElementById("dialog").open`); err != nil {
 		t.Fatalf("no dialogue: %v; the page says %q", err, eval[string](t, p, `document.getElementById("status").textContent`))
@@ -26,13 +24,13 @@ func dialogue(t *testing.T, p *e2e.Page) string {
 }
 
 // choose presses a button of the dialogue, by its text.
-func choose(t *testing.T, p *e2e.Page, text string) {
+func choose(t *testing.T, p driver, text string) {
 	t.Helper()
 	must(t, p.Eval(testContext(t), `[...document.querySelectorAll("#dialog button")].find((b) => b.textContent === `+js(text)+`).click()`, nil))
 	must(t, p.WaitFor(testContext(t), `!document.getElementById("dialog").open`))
 }
 
-func saysStatus(t *testing.T, p *e2e.Page, words string) {
+func saysStatus(t *testing.T, p driver, words string) {
 	t.Helper()
 	if err := p.WaitFor(testContext(t), `document.getElementById("status").textContent.includes(`+js(words)+`)`); err != nil {
 		t.Fatalf("it does not say %q but %q", words, eval[string](t, p, `document.getElementById("status").textContent`))
@@ -42,150 +40,150 @@ func saysStatus(t *testing.T, p *e2e.Page, words string) {
 // Conversations are tabs: named by what was said first, renamed, forked, put away and brought
 // back; one goes on working while another is in view, and a reload brings all of them.
 func TestFilesTabs(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	p := openFiles(t, b)
-	say(t, p, "find packing.txt")
-	rested(t, p)
-	must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]").textContent.startsWith("find packing.txt")`))
-	press(t, p, "#fork")
-	must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
-	if got := tabTitles(t, p); got != "find packing.txt | find packing.txt (fork)*" {
-		t.Error(got)
-	}
-	if got := cardsOf(t, p); !strings.Contains(got, "packing.txt") {
-		t.Errorf("the fork shows %q", got)
-	}
-	press(t, p, "#rename")
-	dialogue(t, p)
-	must(t, p.Eval(ctx, `document.getElementById("dialog-field").value = "Other <b>"`, nil))
-	must(t, p.Press(ctx, "Enter"))
-	must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#sessions [role=tab]")].some((b) => b.textContent === "Other <b> (fork)")`))
-	if got := eval[string](t, p, `document.activeElement.id`); got != "rename" {
-		t.Errorf("after the dialogue the focus is on %q", got)
-	}
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		say(t, p, "find packing.txt")
+		rested(t, p)
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]").textContent.startsWith("find packing.txt")`))
+		press(t, p, "#fork")
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		if got := tabTitles(t, p); got != "find packing.txt | find packing.txt (fork)*" {
+			t.Error(got)
+		}
+		if got := cardsOf(t, p); !strings.Contains(got, "packing.txt") {
+			t.Errorf("the fork shows %q", got)
+		}
+		press(t, p, "#rename")
+		dialogue(t, p)
+		must(t, p.Eval(ctx, `document.getElementById("dialog-field").value = "Other <b>"`, nil))
+		must(t, p.Press(ctx, "Enter"))
+		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#sessions [role=tab]")].some((b) => b.textContent === "Other <b> (fork)")`))
+		if got := eval[string](t, p, `document.activeElement.id`); got != "rename" {
+			t.Errorf("after the dialogue the focus is on %q", got)
+		}
 
-	// One waits for consent behind another that answers.
-	say(t, p, `delete trip/packing.txt`)
-	asked(t, p)
-	must(t, p.Click(ctx, "#sessions [role=tab]:first-child"))
-	must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.getElementById("stop").hidden`))
-	if got := tabTitles(t, p); got != "find packing.txt* | Other <b> (fork)" {
-		t.Error(got)
-	}
-	if !eval[bool](t, p, `document.querySelector("#sessions [role=tab]:last-child").className === "works"`) {
-		t.Error("the tab behind does not show that it is at work")
-	}
-	must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
-	must(t, p.Press(ctx, "4"))
-	must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions [role=tab]:last-child").className !== "works"`))
-	say(t, p, "list the files")
-	rested(t, p)
-	if got := cardsOf(t, p); strings.Contains(got, "delete") {
-		t.Errorf("the first shows the other's calls: %q", got)
-	}
-	must(t, p.Click(ctx, "#sessions [role=tab]:last-child"))
-	must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#cards li")].some((li) => li.className === "denied")`))
+		// One waits for consent behind another that answers.
+		say(t, p, `delete trip/packing.txt`)
+		asked(t, p)
+		must(t, p.Click(ctx, "#sessions [role=tab]:first-child"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.getElementById("stop").hidden`))
+		if got := tabTitles(t, p); got != "find packing.txt* | Other <b> (fork)" {
+			t.Error(got)
+		}
+		if !eval[bool](t, p, `document.querySelector("#sessions [role=tab]:last-child").className === "works"`) {
+			t.Error("the tab behind does not show that it is at work")
+		}
+		must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
+		must(t, p.Press(ctx, "4"))
+		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions [role=tab]:last-child").className !== "works"`))
+		say(t, p, "list the files")
+		rested(t, p)
+		if got := cardsOf(t, p); strings.Contains(got, "delete") {
+			t.Errorf("the first shows the other's calls: %q", got)
+		}
+		must(t, p.Click(ctx, "#sessions [role=tab]:last-child"))
+		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#cards li")].some((li) => li.className === "denied")`))
 
-	press(t, p, "#archive")
-	must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 1`))
-	must(t, p.Reload(ctx))
-	filesReady(t, p)
-	if got := tabTitles(t, p); got != "find packing.txt*" {
-		t.Errorf("after a reload: %q", got)
-	}
-	press(t, p, "#all")
-	if got := dialogue(t, p); !strings.Contains(got, "Other <b> (fork)") || !strings.Contains(got, "put away") {
-		t.Error(got)
-	}
-	noViolations(t, p)
-	must(t, p.Click(ctx, `#dialog button[aria-label="Open Other <b> (fork)"]`))
-	must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
-	if got := tabTitles(t, p); got != "find packing.txt | Other <b> (fork)*" {
-		t.Error(got)
-	}
-	// By keyboard.
-	must(t, p.Eval(ctx, `document.querySelector("#sessions [role=tab]:last-child").focus()`, nil))
-	must(t, p.Press(ctx, "ArrowLeft"))
-	must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.activeElement === document.querySelector("#sessions [role=tab]:first-child")`))
-	noErrors(t, p)
+		press(t, p, "#archive")
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 1`))
+		if p.lasts() {
+			must(t, p.Reload(ctx))
+			filesReady(t, p)
+			if got := tabTitles(t, p); got != "find packing.txt*" {
+				t.Errorf("after a reload: %q", got)
+			}
+		}
+		press(t, p, "#all")
+		if got := dialogue(t, p); !strings.Contains(got, "Other <b> (fork)") || !strings.Contains(got, "put away") {
+			t.Error(got)
+		}
+		noViolations(t, p)
+		must(t, p.Click(ctx, `#dialog button[aria-label="Open Other <b> (fork)"]`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		if got := tabTitles(t, p); got != "find packing.txt | Other <b> (fork)*" {
+			t.Error(got)
+		}
+		// By keyboard.
+		must(t, p.Eval(ctx, `document.querySelector("#sessions [role=tab]:last-child").focus()`, nil))
+		must(t, p.Press(ctx, "ArrowLeft"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.activeElement === document.querySelector("#sessions [role=tab]:first-child")`))
+		noErrors(t, p)
+	})
 }
 
 // Back to before a message, with the files as they were then; without them they stay.
 func TestFilesRewind(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	p := openFiles(t, b)
-	for _, text := range []string{`add "one" to notes/plan.md`, `add "two" to notes/plan.md`, `add "three" to notes/plan.md`} {
-		say(t, p, text)
-		asked(t, p)
-		must(t, p.Press(ctx, "1"))
-		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.getElementById("stop").hidden`))
-	}
-	content := func() string {
-		return eval[string](t, p, `(async () => { let d = await (await (await navigator.storage.getDirectory()).getDirectoryHandle("files-sample")).getDirectoryHandle("notes"); return await (await (await d.getFileHandle("plan.md")).getFile()).text(); })()`)
-	}
-	if got := content(); !strings.Contains(got, "one") || !strings.Contains(got, "three") {
-		t.Fatal(got)
-	}
-	press(t, p, "#rewind")
-	if got := dialogue(t, p); strings.Count(got, "add ") != 3 {
-		t.Errorf("it offers %q", got)
-	}
-	noViolations(t, p)
-	must(t, p.Eval(ctx, `[...document.querySelectorAll("#dialog .options label")].find((l) => l.textContent.includes("two")).click()`, nil))
-	choose(t, p, "Take back")
-	saysStatus(t, p, "Took back")
-	if got := content(); !strings.Contains(got, "one") || strings.Contains(got, "two") || strings.Contains(got, "three") {
-		t.Errorf("the file is %q", got)
-	}
-	if got := eval[string](t, p, `document.getElementById("text").value`); got != `add "two" to notes/plan.md` {
-		t.Errorf("the field has %q", got)
-	}
-	if n := strings.Count(cardsOf(t, p), "write"); n != 1 {
-		t.Errorf("%d writes are shown", n)
-	}
-	press(t, p, "#rewind")
-	dialogue(t, p)
-	must(t, p.Click(ctx, "#rewind-files"))
-	choose(t, p, "Take back")
-	must(t, p.WaitFor(ctx, `document.getElementById("cards").children.length === 0`))
-	if got := content(); !strings.Contains(got, "one") {
-		t.Errorf("without the files: the file is %q", got)
-	}
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		for _, text := range []string{`add "one" to notes/plan.md`, `add "two" to notes/plan.md`, `add "three" to notes/plan.md`} {
+			say(t, p, text)
+			asked(t, p)
+			must(t, p.Press(ctx, "1"))
+			must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.getElementById("stop").hidden`))
+		}
+		content := func() string { return zipped(t, p)["notes/plan.md"] }
+		if got := content(); !strings.Contains(got, "one") || !strings.Contains(got, "three") {
+			t.Fatal(got)
+		}
+		press(t, p, "#rewind")
+		if got := dialogue(t, p); strings.Count(got, "add ") != 3 {
+			t.Errorf("it offers %q", got)
+		}
+		noViolations(t, p)
+		must(t, p.Eval(ctx, `[...document.querySelectorAll("#dialog .options label")].find((l) => l.textContent.includes("two")).click()`, nil))
+		choose(t, p, "Take back")
+		saysStatus(t, p, "Took back")
+		if got := content(); !strings.Contains(got, "one") || strings.Contains(got, "two") || strings.Contains(got, "three") {
+			t.Errorf("the file is %q", got)
+		}
+		if got := eval[string](t, p, `document.getElementById("text").value`); got != `add "two" to notes/plan.md` {
+			t.Errorf("the field has %q", got)
+		}
+		if n := strings.Count(cardsOf(t, p), "write"); n != 1 {
+			t.Errorf("%d writes are shown", n)
+		}
+		press(t, p, "#rewind")
+		dialogue(t, p)
+		must(t, p.Click(ctx, "#rewind-files"))
+		choose(t, p, "Take back")
+		must(t, p.WaitFor(ctx, `document.getElementById("cards").children.length === 0`))
+		if got := content(); !strings.Contains(got, "one") {
+			t.Errorf("without the files: the file is %q", got)
+		}
+	})
 }
 
 // A conversation goes into a file and comes back from it, elsewhere, without its grants; a
 // file that is none is refused by name.
 func TestFilesExportImport(t *testing.T) {
-	b := launch(t, e2e.Options{})
-	ctx := testContext(t)
-	p := openFiles(t, b)
-	say(t, p, `add "first" to notes/plan.md`)
-	asked(t, p)
-	must(t, p.Press(ctx, "2")) // for the conversation
-	rested(t, p)
-	must(t, p.Eval(ctx, `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { blob.text().then(done); return make.call(URL, blob); }; }))`, nil))
-	press(t, p, "#save")
-	text := eval[string](t, p, `globalThis.saved`)
-	var form struct {
-		Format   string
-		Messages []any
-	}
-	must(t, json.Unmarshal([]byte(text), &form))
-	if form.Format != "bailey-session-1" || len(form.Messages) < 2 {
-		t.Errorf("%+v", form)
-	}
-	file := filepath.Join(t.TempDir(), "c.json")
-	must(t, os.WriteFile(file, []byte(text), 0o644))
-	must(t, p.SetFiles(ctx, "#load-file", file))
-	must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
-	must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li").length >= 2`))
-	say(t, p, `add "second" to notes/plan.md`)
-	asked(t, p) // what was granted in the other is not granted here
-	must(t, p.Press(ctx, "4"))
-	must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
-	must(t, os.WriteFile(file, []byte(`{"format": "other"}`), 0o644))
-	must(t, p.SetFiles(ctx, "#load-file", file))
-	saysStatus(t, p, "not an exported session")
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		say(t, p, `add "first" to notes/plan.md`)
+		asked(t, p)
+		must(t, p.Press(ctx, "2")) // for the conversation
+		rested(t, p)
+		must(t, p.Eval(ctx, `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { blob.text().then(done); return make.call(URL, blob); }; }))`, nil))
+		press(t, p, "#save")
+		text := eval[string](t, p, `globalThis.saved`)
+		var form struct {
+			Format   string
+			Messages []any
+		}
+		must(t, json.Unmarshal([]byte(text), &form))
+		if form.Format != "bailey-session-1" || len(form.Messages) < 2 {
+			t.Errorf("%+v", form)
+		}
+		file := filepath.Join(t.TempDir(), "c.json")
+		must(t, os.WriteFile(file, []byte(text), 0o644))
+		must(t, p.SetFiles(ctx, "#load-file", file))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li").length >= 2`))
+		say(t, p, `add "second" to notes/plan.md`)
+		asked(t, p) // what was granted in the other is not granted here
+		must(t, p.Press(ctx, "4"))
+		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
+		must(t, os.WriteFile(file, []byte(`{"format": "other"}`), 0o644))
+		must(t, p.SetFiles(ctx, "#load-file", file))
+		saysStatus(t, p, "not an exported session")
+	})
 }

@@ -100,7 +100,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 	// What another program does is seen, and not written over.
 	must(t, os.WriteFile(filepath.Join(d.dir, "hours.csv"), []byte("theirs\n"), 0o644))
 	f.wait("the page says so", `document.getElementById("status").textContent.includes("hours.csv")`)
-	holds(t, "a stale edit", f.one(once, "edit", "path", "hours.csv", "old_string", "Anna", "new_string", "Eve"), "stale")
+	holds(t, "a stale edit", f.one("", "edit", "path", "hours.csv", "old_string", "Anna", "new_string", "Eve"), "stale")
 	d.holds("hours.csv", "theirs\n")
 	must(t, os.WriteFile(filepath.Join(d.dir, "hours.csv"), []byte(strings.Replace(winter, "Ben,2,4", "Ben,2,5", 1)), 0o644))
 

@@ -42,8 +42,10 @@ func keyboard(t *testing.T, path string) anyPage {
 
 // The main actions of each example without a mouse.
 func TestKeyboardFiles(t *testing.T) {
-	p := keyboard(t, "files/")
-	p.wait("ready", `!document.getElementById("tour").disabled`)
+	eachFiles(t, func(t *testing.T, o *opened) { keyboardFiles(t, anyPage{o.page, t}) })
+}
+
+func keyboardFiles(t *testing.T, p anyPage) {
 	p.tabTo("#theme")
 	p.keys("Enter")
 	p.wait("the theme", `document.documentElement.style.colorScheme !== ""`)
@@ -84,6 +86,9 @@ func TestKeyboardFiles(t *testing.T) {
 	p.keys("Escape")
 	p.wait("it was stopped", `document.getElementById("stop").hidden && !document.querySelector("#cards li.running")`)
 	for _, id := range []string{"#new", "#fork", "#rewind", "#save", "#sample", "#pick", "#upload"} {
+		if id == "#pick" && p.check(`document.getElementById("pick").disabled`) == "true" {
+			continue // only Chromium shows folders to pages
+		}
 		p.tabTo(id)
 	}
 	p.tabTo("#new")

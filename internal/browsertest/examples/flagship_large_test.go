@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+	"time"
 
-	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/browser"
 )
 
 // manyFiles makes a folder of n files, in folders of 100 where they are nested.
@@ -77,6 +78,49 @@ func TestFlagshipManyFiles(t *testing.T) {
 	d.holds("file-99999.txt", "-")
 }
 
+// The same where a folder of this machine can't be dropped: in the private file system, or
+// uploaded into memory, of which the page says that it is a copy.
+func TestFlagshipManyFilesElsewhere(t *testing.T) {
+	long(t)
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		const n = 5000
+		switch f.in.engine {
+		case browser.Chromium:
+			t.Skip("TestFlagshipManyFiles does it on a disk")
+		case browser.Firefox:
+			inSample(t, f.in, `for await (const name of root.keys()) await root.removeEntry(name, {recursive: true});`)
+			for at := 0; at < n; at += 500 {
+				inSample(t, f.in, fmt.Sprintf(`await Promise.all(Array.from({length: 500}, (_, k) => put("file-" + String(k + %[1]d).padStart(5, "0") + ".txt", "file " + (k + %[1]d) + "\n")));`, at))
+			}
+			f.reload()
+		default:
+			d, list := manyFiles(t, "many", n, false), []string{}
+			for name := range d.files() {
+				list = append(list, filepath.Join(d.dir, name))
+			}
+			f.check(`HTMLInputElement.prototype.click = function () { this.webkitdirectory = false; this.id = "chooser"; document.body.append(this); }`)
+			f.click("#upload")
+			f.wait("the input", `!!document.getElementById("chooser")`)
+			must(t, f.in.SetFiles(testContext(t), "#chooser", list...))
+			f.says("#status", "It can be read, not written: changes are kept beside it.")
+			f.says("#pending-text", "This folder can be read only: you work on a copy.")
+		}
+		f.wait("all are there", `Math.round(document.getElementById("rows").getBoundingClientRect().height / 28) === 5000`)
+		f.scrolled(n, "file-04999.txt")
+		holds(t, "glob", f.one("", "glob", "pattern", "file-0499*.txt"), "file-04990.txt", "file-04999.txt")
+		begun := time.Now()
+		found := f.one("", "grep", "pattern", "^file 4321$")
+		t.Logf("grep over %d files: %v", n, time.Since(begun).Round(time.Millisecond))
+		holds(t, "grep", found, "file-04321.txt")
+		holds(t, "bash", f.one("", "bash", "command", "ls | wc -l"), "5000")
+		f.one(once, "write", "path", "file-99999.txt", "content", "new\n")
+		f.wait("room for one more", `Math.round(document.getElementById("rows").getBoundingClientRect().height / 28) === 5001`)
+		f.click("#tab-undo")
+		f.click("#undo")
+		f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && Math.round(document.getElementById("rows").getBoundingClientRect().height / 28) === 5000`)
+	})
+}
+
 // A tree of 50,000 files, all folders unfolded.
 func TestFlagshipHugeTree(t *testing.T) {
 	long(t)
@@ -94,25 +138,28 @@ func TestFlagshipHugeTree(t *testing.T) {
 // on with.
 func TestFlagshipLongConversation(t *testing.T) {
 	long(t)
-	f, p := flagshipIn(t, launch(t, e2e.Options{}))
-	f.next = func(r chatRequest) turn { return turn{text: "Answer to **" + r.said() + "**."} }
-	const n = 250
-	for i := range n {
-		f.say(fmt.Sprintf("message %d", i))
-		f.wait("answered", fmt.Sprintf(`document.getElementById("stop").hidden && document.getElementById("status").textContent === "Done" || %d < 0`, i))
-		f.check(`document.getElementById("status").textContent = ""`)
-	}
-	f.reload()
-	shows(t, p, "Answer to message 249.")
-	shows(t, p, "message 0")
-	if sections := inFrame(t, p, `document.querySelectorAll("section, [role=article], article").length`); sections == "" {
-		t.Error("no sections")
-	}
-	f.say("message 250")
-	shows(t, p, "Answer to message 250.")
-	f.rested()
-	all := f.requests()
-	if got := len(all[len(all)-1].Messages); got < 3 {
-		t.Errorf("the last request has %d messages", got)
-	}
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		f.next = func(r chatRequest) turn { return turn{text: "Answer to **" + r.said() + "**."} }
+		const n = 250
+		for i := range n {
+			f.say(fmt.Sprintf("message %d", i))
+			f.wait("answered", fmt.Sprintf(`document.getElementById("stop").hidden && document.getElementById("status").textContent === "Done" || %d < 0`, i))
+			f.check(`document.getElementById("status").textContent = ""`)
+		}
+		if f.in.lasts() {
+			f.reload()
+		}
+		shows(t, f.in, "Answer to message 249.")
+		shows(t, f.in, "message 0")
+		if sections := inFrame(t, f.in, `document.querySelectorAll("section, [role=article], article").length`); sections == "" {
+			t.Error("no sections")
+		}
+		f.say("message 250")
+		shows(t, f.in, "Answer to message 250.")
+		f.rested()
+		all := f.requests()
+		if got := len(all[len(all)-1].Messages); got < 3 {
+			t.Errorf("the last request has %d messages", got)
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package examples
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -17,19 +16,14 @@ type flagship struct {
 	anyPage
 	model string
 	*script
+	in *opened
 }
 
 // startFlagship opens it in a new browser, read by a model with a script of its own.
 func startFlagship(t *testing.T, engine browser.Engine) *flagship {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // its life
-	t.Cleanup(cancel)
-	b, err := browser.Start(ctx, browser.Options{Engine: engine, Dir: t.TempDir()})
-	must(t, err)
-	t.Cleanup(func() { b.Close() })
-	page, err := b.Open(ctx, site+"flagship/", browser.Events{})
-	must(t, err)
-	f := &flagship{anyPage: anyPage{page, t}}
+	o := open(t, engine, site+"flagship/", e2e.Options{})
+	f := &flagship{anyPage: anyPage{o.page, t}, in: o}
 	f.begin()
 	return f
 }
@@ -39,7 +33,7 @@ func flagshipIn(t *testing.T, b *e2e.Browser) (*flagship, *e2e.Page) {
 	t.Helper()
 	p, err := b.Page(testContext(t), site+"flagship/")
 	must(t, err)
-	f := &flagship{anyPage: anyPage{p.Chrome(), t}}
+	f := &flagship{anyPage: anyPage{p.Chrome(), t}, in: &opened{driver: p, engine: browser.Chromium, page: p.Chrome()}}
 	f.begin()
 	return f, p
 }

@@ -135,7 +135,7 @@ func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 }
 
 // press clicks a button when it can be pressed.
-func press(t *testing.T, p *e2e.Page, selector string) {
+func press(t *testing.T, p driver, selector string) {
 	t.Helper()
 	ctx := testContext(t)
 	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
@@ -149,14 +149,14 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func eval[T any](t *testing.T, p *e2e.Page, expression string) (v T) {
+func eval[T any](t *testing.T, p driver, expression string) (v T) {
 	t.Helper()
 	must(t, p.Eval(testContext(t), expression, &v))
 	return v
 }
 
 // inFrame evaluates an expression in the inner frame of the page's document.
-func inFrame(t *testing.T, p *e2e.Page, expression string) string {
+func inFrame(t *testing.T, p driver, expression string) string {
 	t.Helper()
 	values, err := p.EvalFrames(testContext(t), `document.getElementById("root")?.dataset.policy ? String(`+expression+`) : null`)
 	must(t, err)
@@ -172,14 +172,14 @@ func inFrame(t *testing.T, p *e2e.Page, expression string) string {
 	return ""
 }
 
-func noErrors(t *testing.T, p *e2e.Page) {
+func noErrors(t *testing.T, p driver) {
 	t.Helper()
 	for _, m := range p.Errors() {
 		t.Errorf("the page's console says: %+v", m)
 	}
 }
 
-func noViolations(t *testing.T, p *e2e.Page) {
+func noViolations(t *testing.T, p driver) {
 	t.Helper()
 	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), "")
 	must(t, err)

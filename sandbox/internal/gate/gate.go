@@ -73,6 +73,9 @@ type Passage struct {
 	Needs []policy.Need
 	// Request is filled in for a person; it is called only if one is asked.
 	Request func(ctx context.Context, preview Permit) Request
+	// Foresee, if set, says why the call would fail whatever the person says. It is called
+	// only about files that may be read unasked, as its error tells what is in them.
+	Foresee func(ctx context.Context, preview Permit) error
 	// Step hears each decision.
 	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
 	// Unwatched calls were watched already: what a call asks for on its way.
@@ -87,9 +90,14 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	if p.Step == nil {
 		p.Step = func(protocol.TraceType, policy.Need, protocol.Decision) {}
 	}
-	d := g.decide(p)
+	d, watched := g.decide(p)
 	if d.Action == protocol.ActionAsk {
 		var err error
+		if p.Foresee != nil && !watched && g.open(p) { // nobody is asked about what is going to fail
+			if err = g.foresee(ctx, p); err != nil {
+				return Permit{}, nil, err
+			}
+		}
 		if d, err = g.consent(ctx, p, d); err != nil {
 			return Permit{}, nil, err
 		}
@@ -106,14 +114,15 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	return Permit{t}, func() { t.over.Store(true) }, nil
 }
 
-// decide runs the capability step and the watchdog step.
-func (g *Gate) decide(p Passage) protocol.Decision {
+// decide runs the capability step and the watchdog step; watched says that the latter
+// narrowed the decision.
+func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Needs: p.Needs}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
 		if len(p.Needs) > 0 { // a need that was not declared is none
-			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without having said that it requires it")
+			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without having said that it requires it"), false
 		}
 	}
 	e := g.o.Policy.Explain(call, authority, append(g.Kept(), p.Scope.Grants()...))
@@ -124,23 +133,35 @@ func (g *Gate) decide(p Passage) protocol.Decision {
 		}
 		p.Step(kind, s.Need, s.Decision)
 	}
-	d := e.Decision
-	if d.Action == protocol.ActionDeny {
-		return d
+	if d = e.Decision; d.Action == protocol.ActionDeny {
+		return d, false
 	}
 	if why, ok := p.Scope.refused(p.Needs, p.key()); ok {
-		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the person has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}
+		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the person has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}, false
 	}
 	if p.Scope.Watch != nil && !p.Unwatched {
 		w := p.Scope.Watch.Check(protocol.WatchedCall{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
-		if w.Action != protocol.ActionAllow {
+		if watched = w.Action != protocol.ActionAllow; watched {
 			p.Step(protocol.TracePermission, policy.Need{}, w)
 		}
 		if w.Action != protocol.ActionAsk || !granted(d) {
 			d = d.Narrow(w)
 		}
 	}
-	return d
+	return d, watched
+}
+
+// open reports whether the files that a call is about may be read unasked.
+func (g *Gate) open(p Passage) bool {
+	call := policy.Call{Tool: "read", Needs: reading(p.Needs)}
+	e := g.o.Policy.Explain(call, p.Scope.Authority, append(g.Kept(), p.Scope.Grants()...))
+	return e.Decision.Action == protocol.ActionAllow
+}
+
+func (g *Gate) foresee(ctx context.Context, p Passage) error {
+	preview := g.mint(p, reading(p.Needs))
+	defer preview.over.Store(true)
+	return p.Foresee(ctx, Permit{preview})
 }
 
 // granted reports whether a person's own answer in this session allowed the call.
@@ -172,17 +193,19 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	preview := g.mint(p, reading(p.Needs))
 	r := p.Request(ctx, Permit{preview})
 	preview.over.Store(true)
-	r.Call, r.Tool, r.Args, r.Needs, r.Untrusted = p.Call, p.Tool.ID, p.Args, p.Needs, p.Tool.Untrusted
-	r.Reason, r.Session = d.Reason, p.Scope.ID
-	r.Risk = protocol.RiskLow
-	if c := p.capability(); c != "" {
+	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
+	r.Reason = strings.TrimPrefix(strings.TrimSuffix(r.Reason+"; "+d.Reason, "; "), "; ")
+	if r.Risk == "" {
+		r.Risk = protocol.RiskLow
+	}
+	if c := p.capability(); c != "" && riskier(c.Risk(), r.Risk) {
 		r.Risk = c.Risk()
 	}
 	for _, n := range p.Needs {
 		r.Destroys = r.Destroys || n.Destroys
 	}
 	if p.Tool.Untrusted {
-		r.Risk = protocol.RiskCritical
+		r.Untrusted, r.Risk = true, protocol.RiskCritical
 	}
 	r.Patterns = patterns(p.Needs)
 	if p.Defer != nil {
