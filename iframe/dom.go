@@ -144,8 +144,8 @@ func checkConnect(origin string) error {
 	host, ok := strings.CutPrefix(origin, "https://")
 	if !ok {
 		if host, ok = strings.CutPrefix(origin, "http://"); ok {
-			name, _, _ := strings.Cut(host, ":")
-			ok = name == "localhost" || strings.HasSuffix(name, ".localhost") || strings.HasPrefix(name, "127.")
+			name, _, err := protocol.SplitHost(host)
+			ok = err == nil && protocol.Loopback(name)
 		}
 	}
 	if ok {

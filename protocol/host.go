@@ -161,6 +161,15 @@ func SplitHost(s string) (host string, port int, err error) {
 	return host, port, nil
 }
 
+// Loopback reports whether host, as [SplitHost] returns it, is this machine.
+func Loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]")) // 127.example.org is a name
+	return err == nil && a.IsLoopback()
+}
+
 func numeric(label string) bool {
 	if strings.HasPrefix(label, "0x") {
 		return strings.Trim(label[2:], "0123456789abcdef") == ""

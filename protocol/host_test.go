@@ -114,3 +114,13 @@ func FuzzHost(f *testing.F) {
 		}
 	})
 }
+
+func TestLoopback(t *testing.T) {
+	for s, want := range map[string]bool{"localhost": true, "LOCALHOST.": true, "app.localhost": true, "127.0.0.1": true, "127.9.9.9:80": true, "[::1]": true,
+		"127.example.org": false, "127.0.0.1.example.org": false, "notlocalhost": false, "localhost.example.org": false, "128.0.0.1": false, "[::2]": false, "0.0.0.0": false} {
+		host, _, err := protocol.SplitHost(s)
+		if err != nil || protocol.Loopback(host) != want {
+			t.Errorf("%s: %v, %v", s, !want, err)
+		}
+	}
+}

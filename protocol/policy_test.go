@@ -155,3 +155,37 @@ func FuzzPolicy(f *testing.F) {
 		}
 	})
 }
+
+func TestSendBelow(t *testing.T) {
+	p, err := protocol.ParsePolicy(`{"send": {"nothing": ["Private/keys", "**/*.pem"], "summaries": ["data/*.csv"]}}`, protocol.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := protocol.ParsePolicy(`{"send": {"default": "summary", "contents": ["src", "doc/*"], "nothing": ["src/secret"]}}`, protocol.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := protocol.SendPolicy{}
+	for _, c := range []struct {
+		s    *protocol.SendPolicy
+		root string
+		want protocol.Send
+	}{
+		{&p.Send, ".", protocol.SendNothing}, {&p.Send, "private", protocol.SendNothing}, {&p.Send, "private/keys/a", protocol.SendNothing}, {&p.Send, "a.pem", protocol.SendNothing},
+		{&p.Send, "../x", protocol.SendNothing}, {&q.Send, ".", protocol.SendNothing}, {&q.Send, "src", protocol.SendNothing}, {&q.Send, "src/a", protocol.SendContents},
+		{&q.Send, "doc", protocol.SendSummary}, {&q.Send, "doc/a", protocol.SendSummary}, {&q.Send, "other", protocol.SendSummary}, {&open, ".", protocol.SendContents}, {&open, "a", protocol.SendContents},
+	} {
+		if got := c.s.Below(c.root); got != c.want {
+			t.Errorf("%s: %s, want %s", c.root, got, c.want)
+		}
+	}
+	narrow, err := protocol.ParsePolicy(`{"send": {"nothing": ["private"], "summaries": ["data/*.csv"]}}`, protocol.PolicyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for root, want := range map[string]protocol.Send{"data": protocol.SendSummary, "DATA": protocol.SendSummary, "PRIVATE": protocol.SendNothing, "src": protocol.SendContents, "private2": protocol.SendContents} {
+		if got := narrow.Send.Below(root); got != want {
+			t.Errorf("%s: %s, want %s", root, got, want)
+		}
+	}
+}

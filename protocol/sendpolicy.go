@@ -1,6 +1,9 @@
 package protocol
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Send is how much of a file's text a model gets to see.
 type Send string
@@ -65,6 +68,32 @@ func (s *SendPolicy) For(path string) Send {
 		return SendSummary
 	}
 	return SendNothing
+}
+
+// Below is the least of what For says of root and of all that may lie below it.
+func (s *SendPolicy) Below(root string) Send {
+	level := s.For(root)
+	whole := func(p Pattern) bool { return p.subtree && p.Match(root) }
+	if !slices.ContainsFunc(s.Contents, whole) {
+		level = level.Narrow((&SendPolicy{Default: s.Default}).For("."))
+	}
+	reaches := func(p Pattern) bool {
+		if root == "." || p.literal == "." {
+			return true
+		}
+		folded := fold(root)
+		if p.literal != "" {
+			return covers(folded, fold(p.literal)) || covers(foldWindows(root), foldWindows(p.literal))
+		}
+		return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || prefix(p.folded, foldWindows(root)+"/")
+	}
+	if slices.ContainsFunc(s.Summaries, reaches) {
+		level = level.Narrow(SendSummary)
+	}
+	if slices.ContainsFunc(s.Nothing, reaches) {
+		level = SendNothing
+	}
+	return level
 }
 
 func (r *policyReader) send(v any) error {

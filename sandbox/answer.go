@@ -197,6 +197,7 @@ type ended struct {
 	ask   string
 	res   protocol.ToolResult
 	model string
+	far   string // model, for one that is not on this machine
 	kept  []string
 }
 
@@ -222,8 +223,12 @@ func (a *answer) carryOut(ctx context.Context) error {
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
 			asking: func(Request) { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
 			done: func(res protocol.ToolResult, c *Call) {
-				text, kept := c.forModel(res, a.run.model.Local())
-				tell(ended{at: i, res: res, model: text, kept: kept})
+				far, kept := c.forModel(res, false)
+				e := ended{at: i, res: res, model: far, far: far, kept: kept}
+				if a.run.model.Local() {
+					e.model, e.kept = c.forModel(res, true)
+				}
+				tell(e)
 			}})
 	}
 	left := len(todo)
@@ -261,6 +266,9 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	p := &a.parts[a.calls[e.at]]
 	old, _ := p.Data.(map[string]any)
 	data := map[string]any{"tool": old["tool"], "input": old["input"], "model": e.model}
+	if e.far != e.model {
+		data["far"] = e.far
+	}
 	if m, ok := old["meta"]; ok {
 		data["meta"] = m
 	}

@@ -94,11 +94,13 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
 	made, c.asking, c.model = c, tc.asking, tc.ID
-	if parent, ok := ctx.Value(callKey{}).(*Call); ok && tc.ID == "" {
+	parent, ok := ctx.Value(callKey{}).(*Call)
+	c.parent = parent
+	if ok && tc.ID == "" {
 		c.model = parent.model
 		Tell(ctx, "→ "+tc.Tool+" "+subject(c.Args))
 	}
-	defer c.tellParent(ctx)
+	defer c.tellParent()
 	t := &tracer{box: b, call: c, began: began}
 	c.trace = t
 	t.start(tc)
@@ -162,7 +164,7 @@ func (b *Box) untrack(id string) {
 
 // prepare finds the tool and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
-	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers}
+	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers, level: protocol.SendContents}
 	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
 	}
@@ -247,7 +249,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 }
 
 func (c *Call) passage(needs []Need) gate.Passage {
-	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks}
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends}
 }
 
 // look is the call as a tool sees it before a person is asked.

@@ -9,7 +9,7 @@ import (
 
 // modelMessages is the conversation as a model gets to see it: from the last
 // compaction on, without what is hidden.
-func (s *Session) modelMessages(model string) []ModelMessage {
+func (s *Session) modelMessages(m Model) []ModelMessage {
 	s.mu.Lock()
 	list := s.visible()
 	s.mu.Unlock()
@@ -27,14 +27,15 @@ func (s *Session) modelMessages(model string) []ModelMessage {
 	if first > 0 {
 		out = append(out, ModelMessage{protocol.RoleUser, []ModelPart{{Type: PartText, Text: "Summary of the conversation so far:\n" + summary}}})
 	}
-	for _, m := range list[first:] {
-		out = append(out, modelMessage(m, model)...)
+	for _, msg := range list[first:] {
+		out = append(out, modelMessage(msg, m)...)
 	}
 	return out
 }
 
 // modelMessage is one stored message: an assistant's, and the results of its calls.
-func modelMessage(m Message, model string) []ModelMessage {
+func modelMessage(m Message, to Model) []ModelMessage {
+	model := to.Name()
 	msg, results := ModelMessage{Role: m.Role}, ModelMessage{Role: protocol.RoleUser}
 	for _, p := range m.Parts {
 		d, _ := p.Data.(map[string]any)
@@ -62,7 +63,11 @@ func modelMessage(m Message, model string) []ModelMessage {
 				name = "unknown"
 			}
 			msg.Parts = append(msg.Parts, ModelPart{Type: PartCall, CallID: p.ToolCallID, Tool: name, Args: args, Meta: meta})
-			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: str("model"), Failed: p.ToolState == protocol.ToolOutputError})
+			text := str("model")
+			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine got to see more
+				text = far
+			}
+			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == protocol.ToolOutputError})
 		}
 	}
 	var out []ModelMessage
@@ -84,7 +89,7 @@ func (r *run) compact(ctx context.Context) error {
 	if r.o.Context == 0 || r.o.Compact == nil {
 		return nil
 	}
-	list := r.s.modelMessages(r.model.Name())
+	list := r.s.modelMessages(r.model)
 	size := 0
 	for _, m := range list {
 		for _, p := range m.Parts {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
@@ -95,4 +96,34 @@ func TestMovesKeepToRules(t *testing.T) {
 	}
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "*", "action": "allow"}, {"permission": "fs.read", "pattern": "a/**", "action": "deny"}]}`), nil, map[string]string{"a/x": "x"})
 	h.ok(t, "move", args{"from": "a/x", "to": "a/y"}) // where it may be read no more than before
+}
+
+// What was refused to a subagent is refused to whoever started it, and to the next one.
+func TestRefusalInASubagentHolds(t *testing.T) {
+	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x"})
+	s := h.session(t)
+	left := 5
+	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
+		switch first := r.Messages[0].Parts[0].Text; {
+		case first == "delete a" && len(r.Messages) == 1:
+			return sandboxtest.Call("delete", args{"path": "a"})
+		case first == "delete a" || left == 0:
+			return sandboxtest.Say("done")
+		}
+		if left--; left == 0 {
+			return sandboxtest.Call("delete", args{"path": "a"})
+		}
+		return sandboxtest.Call("task", args{"subagent_type": "general", "prompt": "delete a"})
+	}}
+	_, err := h.talk(t, s, m, "tidy up")
+	must(t, err)
+	if n := len(h.asker.Requests()); n != 1 {
+		t.Errorf("asked %d times about the same", n)
+	}
+	left = 2
+	_, err = h.talk(t, s, m, "yes, do it") // the person has spoken
+	must(t, err)
+	if n := len(h.asker.Requests()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
 }

@@ -318,7 +318,7 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 
 // request is what the model gets to see now.
 func (r *run) request() ModelRequest {
-	req := ModelRequest{System: r.box.o.Prompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model.Name())}
+	req := ModelRequest{System: r.box.o.Prompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
 	if r.s.scope.prompt != "" {
 		req.System = r.s.scope.prompt
 	}

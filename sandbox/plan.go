@@ -100,7 +100,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	p.applied = true
 	p.mu.Unlock()
 	p.Box.Stop("the plan is about to be carried out") // what the person is shown is what is done
-	p.Box.fs.Freeze()
+	gate.Freeze(p.Box.fs)
 	changes, err := p.over.Diff(ctx)
 	if err != nil || len(changes) == 0 {
 		return nil, err

@@ -22,7 +22,7 @@ type scope struct {
 
 	mu       sync.Mutex
 	read     map[string]fsaccess.Version // what the model last saw of each file
-	outputs  map[string]string           // whole outputs that were cut
+	outputs  map[string]output           // whole outputs that were cut
 	kept     int                         // bytes of them
 	ends     map[string][]func()         // what ends with a call
 	todos    []Todo
@@ -121,29 +121,35 @@ const (
 	maxOutputs   = 64 << 20 // bytes kept in one session; then nothing more is
 )
 
-func (s *scope) keepOutput(id, whole string) (string, error) {
+// output is a whole output, and how much of it a model may see.
+type output struct {
+	text  string
+	level protocol.Send
+}
+
+func (s *scope) keepOutput(id, whole string, level protocol.Send) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept+len(whole) > maxOutputs {
 		return "", protocol.Errorf(protocol.ErrResourceLimit, "keep", "", "the session has kept %d bytes of cut outputs already", s.kept)
 	}
 	if s.outputs == nil {
-		s.outputs = map[string]string{}
+		s.outputs = map[string]output{}
 	}
 	path := outputFolder + id + ".txt"
-	s.outputs[path] = whole
+	s.outputs[path] = output{whole, level}
 	s.kept += len(whole)
 	return path, nil
 }
 
-func (s *scope) output(path string) (string, bool) {
+func (s *scope) output(path string) (output, bool) {
 	if !strings.HasPrefix(path, outputFolder) {
-		return "", false
+		return output{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, ok := s.outputs[path]
-	return text, ok
+	out, ok := s.outputs[path]
+	return out, ok
 }
 
 // use counts the uses of something that a session has only so many of.

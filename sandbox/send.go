@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,23 +17,33 @@ func (c *Call) touch(needs []Need) {
 	for _, n := range needs {
 		if n.Capability.ScopeKind() == protocol.ScopePaths && !n.Tree {
 			c.touched = append(c.touched, n.Subject)
+			if n.Capability == protocol.FSRead {
+				c.got = append(c.got, n.Subject)
+			}
 		}
 	}
 }
 
+// narrow notes that a call has read what is sent so far only.
+func (c *Call) narrow(level protocol.Send) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.level = c.level.Narrow(level)
+}
+
 // tellParent hands on what was touched to the call that made this one, such as code
 // that calls tools.
-func (c *Call) tellParent(ctx context.Context) {
-	parent, ok := ctx.Value(callKey{}).(*Call)
-	if !ok {
+func (c *Call) tellParent() {
+	if c.parent == nil {
 		return
 	}
 	c.mu.Lock()
-	touched := c.touched
+	touched, got, level := c.touched, c.got, c.level
 	c.mu.Unlock()
-	parent.mu.Lock()
-	defer parent.mu.Unlock()
-	parent.touched = append(parent.touched, touched...)
+	c.parent.mu.Lock()
+	defer c.parent.mu.Unlock()
+	c.parent.touched, c.parent.got = append(c.parent.touched, touched...), append(c.parent.got, got...)
+	c.parent.level = c.parent.level.Narrow(level)
 }
 
 // sent says how much of the call's result a model may see: the strictest of what the
@@ -42,14 +51,36 @@ func (c *Call) tellParent(ctx context.Context) {
 func (c *Call) sent() protocol.Send {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	level := protocol.SendContents
-	for _, p := range c.touched {
-		if strings.HasPrefix(p, outputFolder) {
-			continue
-		}
+	return c.least(c.touched)
+}
+
+// least is the strictest of what the policy says about paths, and of c.level; mu is held.
+func (c *Call) least(paths []string) protocol.Send {
+	level := c.level
+	for _, p := range paths {
 		level = level.Narrow(c.box.policy.Policy.Send.For(p))
 	}
 	return level
+}
+
+// sends says why a file may not be moved from one place to another, or what was read (from
+// is empty) not be written there: as the lists go by paths, a model would be sent more of
+// it then.
+func (c *Call) sends(from, to string) error {
+	send := &c.box.policy.Policy.Send
+	level := protocol.SendContents
+	if from != "" {
+		level = send.For(from)
+	}
+	for at := c; from == "" && at != nil && at.scope == c.scope; at = at.parent {
+		at.mu.Lock()
+		level = level.Narrow(at.least(at.got))
+		at.mu.Unlock()
+	}
+	if there := send.For(to); there.Narrow(level) != there {
+		return protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, to, "the policy sends %s of what would be put here, and %s of what is here; put it where no more of it is sent", level, there)
+	}
+	return nil
 }
 
 // forModel is a result as a model gets to see it, and what was kept back of it. What a
@@ -163,11 +194,15 @@ func (c *Call) narrowedRows(m map[string]any) (any, []string) {
 	hidden := 0
 	for _, r := range rows {
 		row, isMap := r.(map[string]any)
-		path, _ := r.(string)
+		path, named := r.(string)
 		if isMap {
-			path, _ = row["path"].(string)
+			path, named = row["path"].(string)
 		}
-		switch level := c.box.policy.Policy.Send.For(path); {
+		level := protocol.SendContents // what is of no file, such as a search engine's
+		if named {
+			level = c.box.policy.Policy.Send.For(path)
+		}
+		switch {
 		case level == protocol.SendContents || level == protocol.SendSummary && !isMap:
 			out = append(out, r)
 		case level == protocol.SendSummary:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -82,9 +83,12 @@ type Call struct {
 	asking func(Request)
 	model  string // the id that the model gave it, or the call that made it
 	asked  string // the key of what the call's own question was about too
+	parent *Call  // whose tool made it, or nil
 
 	mu      sync.Mutex
-	touched []string // paths whose content the result may tell of
+	touched []string      // paths whose content the result may tell of
+	got     []string      // those of them that were read
+	level   protocol.Send // of the rest that was read
 	asks    func(Request) bool
 }
 
@@ -121,6 +125,18 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	c.scope.atEnd(c.ID, end)
 	c.touch(needs)
 	return permit, nil
+}
+
+// View is a folder of its own that holds just what may be read and written: for programs
+// that open files by themselves. It ends with ctx. The permit must cover each path with
+// all below it. What a model sees of the call is what the policy sends of all of that.
+func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+	level := protocol.SendContents
+	for _, path := range reads {
+		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
+	}
+	c.narrow(level)
+	return gate.View(ctx, c.FS, p, reads, writes)
 }
 
 // Use counts a use of something that one session has only so many of, and is an error

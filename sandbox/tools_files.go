@@ -69,7 +69,8 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 	var data []byte
 	var v fsaccess.Version
 	if whole, ok := c.scope.output(a.Path); ok {
-		data = []byte(whole)
+		data = []byte(whole.text)
+		c.narrow(whole.level)
 	} else if strings.HasPrefix(a.Path, outputFolder) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
 	} else {

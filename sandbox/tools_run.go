@@ -219,7 +219,7 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if err := c.askCommand(ctx, r, a.Command); err != nil {
 		return nil, err
 	}
-	view, err := c.FS.View(ctx, c.Permit, a.Read, a.Write)
+	view, err := c.View(ctx, c.Permit, a.Read, a.Write)
 	if err != nil {
 		return nil, err
 	}

@@ -137,13 +137,17 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 		}
 		return false
 	}
-	matches := []any{}
+	matches, last := []any{}, ""
 	for m, err := range c.FS.Grep(ctx, c.Permit, c.root(), re, o) {
 		if err != nil {
 			if m.Path == c.root() || ctx.Err() != nil {
 				return nil, err
 			}
 			continue
+		}
+		if m.Path != last { // code that called this may hand it on
+			c.touch([]Need{{Capability: protocol.FSRead, Subject: m.Path}})
+			last = m.Path
 		}
 		matches = append(matches, map[string]any{"path": m.Path, "line": float64(m.Line), "text": m.Text})
 	}

@@ -116,7 +116,9 @@ func (c *Call) cut(res *protocol.ToolResult) {
 	limit := protocol.OutputLimitFor(c.tool.ID)
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		limit.Rows = 0
-		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) { return c.scope.keepOutput(c.ID, whole) })
+		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
+			return c.scope.keepOutput(c.ID, whole, c.sent())
+		})
 		m[c.tool.Text] = head
 		res.Metadata.Truncated, res.Metadata.OutputPath = meta.Truncated, meta.OutputPath
 	}
@@ -127,10 +129,26 @@ func (c *Call) cut(res *protocol.ToolResult) {
 		}
 		m[c.tool.Rows] = head
 		res.Metadata.Truncated = true
-		if path, err := c.scope.keepOutput(c.ID, rowLines(rows)); err == nil {
+		if path, err := c.scope.keepOutput(c.ID, rowLines(rows), c.rowsSent(rows)); err == nil {
 			res.Metadata.OutputPath = path
 		}
 	}
+}
+
+// rowsSent is how much a model may see of all of some rows.
+func (c *Call) rowsSent(rows []any) protocol.Send {
+	level := protocol.SendContents
+	for _, r := range rows {
+		path, isText := r.(string)
+		row, _ := r.(map[string]any)
+		if !isText {
+			path, isText = row["path"].(string)
+		}
+		if isText {
+			level = level.Narrow(c.box.policy.Policy.Send.For(path))
+		}
+	}
+	return level
 }
 
 // cutRows keeps the rows that both limits allow.

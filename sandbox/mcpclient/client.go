@@ -96,9 +96,8 @@ func targetOf(address string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	local := host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "[::1]"
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !local):
+	case u.Scheme != "https" && (u.Scheme != "http" || !protocol.Loopback(host)):
 		return bad("must be https; http is for this machine alone")
 	case port == 0 && u.Scheme == "http":
 		port = 80

@@ -194,6 +194,7 @@ func TestOptions(t *testing.T) {
 		"none":     func(o *mcpclient.Options) { o.URL = "" },
 		"time":     func(o *mcpclient.Options) { o.Time = 301 * time.Second },
 		"bytes":    func(o *mcpclient.Options) { o.MaxBytes = -1 },
+		"no ip":    func(o *mcpclient.Options) { o.URL = "http://127.0.0.1.example.org/" },
 		"no local": func(o *mcpclient.Options) { o.URL = "http://127.0.0.1.example.org@evil.org/" },
 	} {
 		s := &server{}

@@ -66,7 +66,7 @@ func (o Options) withDefaults(url string) Options {
 
 func (o *Options) local() bool {
 	host, _, err := protocol.SplitHost(o.Host())
-	return o.OnDevice && err == nil && (host == "localhost" || strings.HasSuffix(host, ".localhost") || strings.HasPrefix(host, "127.") || host == "[::1]")
+	return o.OnDevice && err == nil && protocol.Loopback(host)
 }
 
 // post sends a request and gives each event of the answer to do. Errors are

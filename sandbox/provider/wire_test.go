@@ -266,7 +266,8 @@ func TestProvidersHonourTheirContext(t *testing.T) {
 }
 
 func TestOnlyThisMachineIsLocal(t *testing.T) {
-	for url, want := range map[string]bool{"http://localhost:11434/v1": true, "http://127.0.0.1:1": true, "http://[::1]:8080/v1": true, "https://localhost.evil.com/v1": false, "https://example.com": false, "": false} {
+	for url, want := range map[string]bool{"http://localhost:11434/v1": true, "http://127.0.0.1:1": true, "http://[::1]:8080/v1": true, "https://localhost.evil.com/v1": false, "https://example.com": false, "": false,
+		"http://127.evil.com/v1": false, "http://127.0.0.1.evil.com/v1": false} {
 		if got := provider.OpenAIChat(provider.Options{URL: url, OnDevice: true}).Local(); got != want {
 			t.Errorf("%s: %t", url, got)
 		}

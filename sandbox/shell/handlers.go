@@ -112,7 +112,7 @@ func (s *shell) external(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	view, err := s.c.FS.View(ctx, p, []string{"."}, nil)
+	view, err := s.c.View(ctx, p, []string{"."}, nil)
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (b *Broker) Target(address string) (string, error) {
 	switch {
 	case u.Scheme == "https" && port == "":
 		port = "443"
-	case u.Scheme == "http" && (b.o.Insecure || host == "localhost" || strings.HasPrefix(host, "127.") || host == "[::1]"):
+	case u.Scheme == "http" && (b.o.Insecure || protocol.Loopback(host)):
 		if port == "" {
 			port = "80"
 		}

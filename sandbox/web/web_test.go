@@ -212,3 +212,16 @@ func TestOtherSystemsNameForFetch(t *testing.T) {
 		t.Errorf("%+v, sent %v", res, n.sent)
 	}
 }
+
+// A name that begins like an address of this machine is somebody else's.
+func TestOnlyThisMachineIsReachedWithoutTLS(t *testing.T) {
+	b, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]string{"http://127.0.0.1/": "127.0.0.1:80", "http://localhost:8080/x": "localhost:8080", "http://127.example.org/": "", "http://127.0.0.1.example.org/": "", "http://example.org/": ""} {
+		if got, err := b.Target(address); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", address, got, err)
+		}
+	}
+}

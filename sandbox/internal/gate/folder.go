@@ -71,6 +71,9 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 		return "", err
 	}
 	defer end()
+	if err := p.lands(name); err != nil {
+		return "", err
+	}
 	bound := fsaccess.WithContext(ctx, f.fs)
 	var made string
 	if dir := parent(name); dir != "." {
@@ -269,6 +272,9 @@ func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) 
 		return err
 	}
 	defer end()
+	if err := p.lands(name); err != nil {
+		return err
+	}
 	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return err

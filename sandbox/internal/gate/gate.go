@@ -76,6 +76,9 @@ type Passage struct {
 	// Foresee, if set, says why the call would fail whatever the person says. It is called
 	// only about files that may be read unasked, as its error tells what is in them.
 	Foresee func(ctx context.Context, preview Permit) error
+	// Sends says why a file may not be moved from one place to another, or what the call
+	// has read (from is empty) not be written there: more of it would be sent to a model.
+	Sends func(from, to string) error
 	// Step hears each decision.
 	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
 	// Unwatched calls were watched already: what a call asks for on its way.
@@ -368,7 +371,7 @@ func reading(needs []policy.Need) []policy.Need {
 
 // mint is the only place where a permit comes from.
 func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
-	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call}
+	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call, sends: p.Sends}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	t.covers = func(n policy.Need) error {
 		if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {

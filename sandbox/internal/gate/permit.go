@@ -16,7 +16,8 @@ type Permit struct{ t *ticket }
 type ticket struct {
 	needs  []policy.Need
 	covers func(n policy.Need) error // for what lies below a Tree need
-	over   *atomic.Bool              // the call has ended
+	sends  func(from, to string) error
+	over   *atomic.Bool // the call has ended
 	note   func(protocol.Violation)
 	tool   string
 	call   string
@@ -83,10 +84,23 @@ func (p Permit) quiet(n policy.Need) error {
 // carries checks that a move doesn't take a file from where the policy's rules keep it from
 // being read to where they don't.
 func (p Permit) carries(from, to string) error {
+	if p.t != nil && p.t.sends != nil {
+		if err := p.t.sends(from, to); err != nil {
+			return err
+		}
+	}
 	if p.t == nil || p.t.covers(read(from)) == nil || p.t.covers(read(to)) != nil {
 		return nil
 	}
 	return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
+}
+
+// lands checks that what the call has read may be where it writes.
+func (p Permit) lands(path string) error {
+	if p.t == nil || p.t.sends == nil {
+		return nil
+	}
+	return p.t.sends("", path)
 }
 
 // Covers is Check that takes no note: whether the permit is for n, or another is to be

@@ -15,7 +15,8 @@ type Scope struct {
 	// Authority is the policy's, or less.
 	Authority protocol.Authority
 	Watch     *protocol.Watch
-	// Parent is the scope of whoever delegated to this one; its refusals hold here.
+	// Parent is the scope of whoever delegated to this one; its refusals hold here, and
+	// those here hold there.
 	Parent *Scope
 
 	mu     sync.Mutex
@@ -92,7 +93,15 @@ func (s *Scope) wasRefused(needs []policy.Need, key string) (string, bool) {
 	return "", false
 }
 
+// refuse notes a refusal, also for whoever delegated to this scope: else one could be
+// asked again and again by way of another who does the same.
 func (s *Scope) refuse(needs []policy.Need, key, why string) {
+	for at := s; at != nil; at = at.Parent {
+		at.note(needs, key, why)
+	}
+}
+
+func (s *Scope) note(needs []policy.Need, key, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.denied == nil {

@@ -22,8 +22,8 @@ func (s *still) change(name string) (end func(), err error) {
 	return s.mu.RUnlock, nil
 }
 
-// Freeze ends all changes: it waits for those under way, and later ones fail.
-func (f Folder) Freeze() {
+// Freeze ends all changes of a folder: it waits for those under way, and later ones fail.
+func Freeze(f Folder) {
 	f.still.mu.Lock()
 	defer f.still.mu.Unlock()
 	f.still.ended = true

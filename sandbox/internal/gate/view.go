@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 
@@ -12,7 +13,7 @@ import (
 // View is a folder of its own that holds just what may be read and written: for
 // programs that open files by themselves. It ends with ctx. The permit must cover each
 // path with all below it.
-func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+func View(ctx context.Context, f Folder, p Permit, reads, writes []string) (fsaccess.FS, error) {
 	end, err := f.still.change(".")
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func (f Folder) View(ctx context.Context, p Permit, reads, writes []string) (fsa
 		}
 	}
 	for _, path := range writes {
-		if err := add(&pol.AllowWrite, write(protocol.OpWrite, path)); err != nil {
+		if err := cmp.Or(add(&pol.AllowWrite, write(protocol.OpWrite, path)), p.lands(path)); err != nil {
 			return nil, err
 		}
 	}
