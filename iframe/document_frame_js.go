@@ -1,30 +1,12 @@
 package iframe
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
-
-// liveFrame is one outer frame and what stands inside it.
-type liveFrame struct {
-	generation int
-	scope      *jsx.Scope
-	outer      jsx.Value
-	port       *jsx.Port // nil before the hello
-	portScope  *jsx.Scope
-	seq        int  // the last batch posted
-	answered   int  // the last batch answered
-	replayed   int  // sections sent since the hello; -1: all
-	shown      bool // the first batch was answered
-	again      bool // it stands for one that was lost
-	heard      time.Time
-	silent     int
-	scrolls    bool // the content is taller than MaxHeight
-}
 
 // build makes an outer frame and puts it where the last one stood.
 func (im *documentImpl) build() error {
@@ -201,52 +183,4 @@ func (im *documentImpl) loaded(f *liveFrame) {
 			}
 		})
 	})
-}
-
-// fail ends the document with err.
-func (im *documentImpl) fail(err error) {
-	im.mu.Lock()
-	if im.err == nil {
-		im.err = err
-	}
-	im.mu.Unlock()
-	if im.first != nil {
-		im.first <- err
-		im.first = nil
-	} else {
-		im.state(StateFailed)
-	}
-	im.cancel()
-}
-
-// lose drops a frame that is gone and builds another.
-func (im *documentImpl) lose(f *liveFrame, cause error) {
-	if im.frame != f || im.ctx.Err() != nil {
-		return
-	}
-	now := time.Now()
-	for len(im.losses) > 0 && now.Sub(im.losses[0]) > rebuildWindow {
-		im.losses = im.losses[1:]
-	}
-	im.losses = append(im.losses, now)
-	im.state(StateLost)
-	if len(im.losses) > maxRebuilds {
-		im.fail(fmt.Errorf("%w %d times in %v, at last: %w", ErrFrameLost, len(im.losses), rebuildWindow, cause))
-		return
-	}
-	if err := im.build(); err != nil {
-		im.fail(errors.Join(ErrFrameLost, err))
-	}
-}
-
-func (f *liveFrame) close() {
-	_ = f.scope.Close()
-	_, _ = jsx.Call(f.outer, "remove")
-}
-
-func (im *documentImpl) dropFrame() {
-	if im.frame != nil {
-		im.frame.close()
-		im.frame = nil
-	}
 }

@@ -3,10 +3,8 @@ package iframe
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -322,83 +320,4 @@ func TestDocumentsLeaveNothingBehind(t *testing.T) {
 		t.Errorf("the page's heap grew by %d bytes", grown)
 	}
 	t.Logf("after 100 documents: Go's heap %+d bytes, the page's %+d", goHeap()-heap, now.HeapUsed-held.HeapUsed)
-}
-
-// states collects what OnState says.
-type states struct {
-	mu   sync.Mutex
-	seen []State
-}
-
-func (s *states) add(st State) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen = append(s.seen, st)
-}
-
-func (s *states) count(st State) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range s.seen {
-		if o == st {
-			n++
-		}
-	}
-	return n
-}
-
-func TestDocumentIsRebuilt(t *testing.T) {
-	t.Run("taken out", func(t *testing.T) {
-		var st states
-		div := element(t, "div", nil)
-		d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		write(t, d.Section("a"), strings.Repeat("kept\n\n", 20))
-		flush(t, d)
-		h := d.Height()
-		must(jsx.Call(div, "replaceChildren"))(t)
-		eventually(t, "a new frame", func() bool { return st.count(StateRebuilt) == 1 })
-		flush(t, d)
-		if d.Height() != h {
-			t.Errorf("height %d after the loss, %d before", d.Height(), h)
-		}
-		write(t, d.Section("a"), "more\n\nand more")
-		flush(t, d)
-		if d.Height() <= h {
-			t.Errorf("height %d: what was written after the loss is not shown", d.Height())
-		}
-	})
-	t.Run("moved", func(t *testing.T) {
-		var st states
-		d := open(t, DocumentOptions{OnState: st.add})
-		write(t, d.Section("a"), strings.Repeat("kept\n\n", 20))
-		flush(t, d)
-		h := d.Height()
-		outer := make(chan jsx.Value, 1)
-		d.impl.do(func() { outer <- d.impl.frame.outer })
-		must(jsx.Call(element(t, "div", nil), "append", <-outer))(t)
-		eventually(t, "the frame's second hello", func() bool { return st.count(StateRebuilt) == 1 })
-		eventually(t, "the height from before the move", func() bool { return d.Height() == h })
-	})
-	t.Run("again and again", func(t *testing.T) {
-		var st states
-		div := element(t, "div", nil)
-		d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer d.Close()
-		for i := range maxRebuilds + 1 {
-			must(jsx.Call(div, "replaceChildren"))(t)
-			eventually(t, fmt.Sprint("answer to loss ", i+1), func() bool { return st.count(StateRebuilt) > i || st.count(StateFailed) > 0 })
-		}
-		eventually(t, "the end", func() bool { return errors.Is(d.Err(), ErrFrameLost) })
-		// A frame that is taken out before it is ready is a loss and no rebuild.
-		if n := st.count(StateRebuilt); n < 1 || n > maxRebuilds {
-			t.Errorf("rebuilt %d times: want at most %d", n, maxRebuilds)
-		}
-	})
 }

@@ -1,7 +1,6 @@
 package wasifs_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -224,55 +223,6 @@ func TestRights(t *testing.T) {
 	}
 }
 
-func TestReaddir(t *testing.T) {
-	g, m := newFiles(t, stagedMemory)
-	for i := range 50 {
-		if err := m.WriteFile(fmt.Sprintf("d/%02d-%s", i, strings.Repeat("n", i*5)), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	dir := g.open("d", ODirectory, DirRights, 0)
-	whole, e := readdir(g.FS, dir, 1<<16)
-	if e != 0 || len(whole) != 54 || whole[0].name != "." || whole[1].name != ".." {
-		t.Fatalf("%d lines, %v", len(whole), e)
-	}
-	inodes := map[uint64]bool{}
-	for _, l := range whole {
-		if l.ino == 0 || inodes[l.ino] {
-			t.Errorf("%s has the number %d", l.name, l.ino)
-		}
-		inodes[l.ino] = true
-		st, e := g.PathFilestatGet(dir, 0, l.name)
-		if l.name != ".." && (e != 0 || st.Ino != l.ino || st.Type != l.typ) {
-			t.Errorf("%s: %+v, %v", l.name, st, e)
-		}
-	}
-	for _, size := range []int{274, 300, 1000, 4096} { // the longest line has 24+248+… bytes
-		got, e := readdir(g.FS, dir, size)
-		if e != 0 || fmt.Sprint(got) != fmt.Sprint(whole) {
-			t.Errorf("by %d bytes: %d lines, %v", size, len(got), e)
-		}
-	}
-	// A cookie means the same line though the folder changes.
-	p := make([]byte, 24+1+24+2)
-	if n, e := g.FdReaddir(dir, p, 0); e != 0 || n != len(p) {
-		t.Fatalf("%d, %v", n, e)
-	}
-	if err := m.Remove("d/" + whole[2].name); err != nil {
-		t.Fatal(err)
-	}
-	p = make([]byte, 4096)
-	if n, e := g.FdReaddir(dir, p, 2); e != 0 || !strings.HasPrefix(string(p[24:n]), whole[2].name) {
-		t.Errorf("%q, %v", p[24:30], e)
-	}
-	if got, e := readdir(g.FS, dir, 4096); e != 0 || len(got) != 53 {
-		t.Errorf("from the beginning there are %d lines, %v", len(got), e)
-	}
-	if n, e := g.FdReaddir(dir, p, 1000); n != 0 || e != 0 {
-		t.Errorf("behind the end: %d, %v", n, e)
-	}
-}
-
 func TestLimits(t *testing.T) {
 	m := fsaccess.NewMemory(stagedMemory)
 	prepare(t, m)
@@ -405,38 +355,5 @@ func TestRenumberAndClose(t *testing.T) {
 	}
 	if _, e := g.PathOpen(3, 0, "a", 0, fileR, 0, 0); e != EBADF {
 		t.Errorf("open after Close: %v", e)
-	}
-}
-
-// What a killed program has not synced is dropped by ending the context first.
-func TestCancelledMount(t *testing.T) {
-	m := fsaccess.NewMemory(stagedMemory)
-	prepare(t, m)
-	ctx, cancel := context.WithCancel(context.Background())
-	g := &guest{New(Mount{FS: fsaccess.WithContext(ctx, m)}), t}
-	fd := g.open("a", 0, fileRW, 0)
-	g.write(fd, "half")
-	cancel()
-	if _, e := g.PathOpen(3, 0, "a", 0, fileR, 0, 0); e != ECANCELED {
-		t.Errorf("open: %v", e)
-	}
-	if err := g.Close(); !errors.Is(err, ECANCELED) {
-		t.Errorf("close: %v", err)
-	}
-	if s, _ := m.ReadFile("a"); string(s) != "file a" {
-		t.Errorf("%q", s)
-	}
-}
-
-func TestErrnoOf(t *testing.T) {
-	for err, want := range map[error]Errno{
-		nil: ESUCCESS, fsaccess.ErrConflict: ESTALE, fsaccess.ErrReadOnly: EROFS, fsaccess.ErrDenied: EACCES, fsaccess.ErrProtected: EACCES,
-		fsaccess.ErrKind: EACCES, fsaccess.ErrRevoked: EACCES, fsaccess.ErrBadName: EINVAL, fsaccess.ErrQuota: ENOSPC, fsaccess.ErrTooLarge: EFBIG,
-		fsaccess.ErrBusy: EBUSY, fsaccess.ErrCorrupt: EIO, errors.ErrUnsupported: ENOTSUP, context.DeadlineExceeded: ETIMEDOUT, context.Canceled: ECANCELED,
-		fmt.Errorf("wrapped: %w", fsaccess.ErrQuota): ENOSPC, errors.New("anything"): EIO, EXDEV: EXDEV,
-	} {
-		if e := ErrnoOf(err); e != want {
-			t.Errorf("%v: %v, want %v", err, e, want)
-		}
 	}
 }
