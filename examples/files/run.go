@@ -43,6 +43,9 @@ func (a *app) composer() {
 		})
 	}
 	on(element("tour"), "click", func(js.Value) { a.tour() })
+	// WebKitGTK's Tab goes from a frame without links to the start of the page, and never to
+	// what is behind it.
+	on(element("skip"), "click", func(js.Value) { element("text").Call("focus") })
 	on(element("reload"), "click", func(js.Value) { a.reload() })
 	drafts := js.Global().Get("sessionStorage")
 	if text := drafts.Call("getItem", draft); text.Type() == js.TypeString {
