@@ -233,3 +233,16 @@ func FuzzDecodeBatch(f *testing.F) {
 		}
 	})
 }
+
+func TestCheckDepth(t *testing.T) {
+	deep := func(n int) string { return strings.Repeat(`{"a\"[":[`, n/2) + strings.Repeat("]}", n/2) }
+	for text, ok := range map[string]bool{"": true, `"` + strings.Repeat("[", 1000) + `"`: true, `"\"` + strings.Repeat("[", 1000) + `"`: true, strings.Repeat("[],", 1000): true,
+		deep(256): true, deep(258): false, strings.Repeat("[", 257): false, `"\\"` + strings.Repeat("[", 257): false} {
+		if err := protocol.CheckDepth(text); (err == nil) != ok {
+			t.Errorf("%.40s: %v", text, err)
+		}
+		if err := protocol.CheckDepth([]byte(text)); (err == nil) != ok {
+			t.Errorf("%.40s: %v", text, err)
+		}
+	}
+}

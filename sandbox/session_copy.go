@@ -109,6 +109,9 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	if len(data) > maxImport {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "import", "", "the session has more than %d bytes", maxImport)
 	}
+	if err := protocol.CheckDepth(data); err != nil {
+		return nil, err
+	}
 	var e Exported
 	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
@@ -128,6 +131,11 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	rec := e.Session
 	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
 	ms, ps := renamed(s.visible(), rec.ID)
+	for i := range ps { // what a provider signed, or hid, is not for a stranger to say
+		if d, ok := ps[i].Data.(map[string]any); ok {
+			delete(d, "meta")
+		}
+	}
 	for i := range ms { // snapshots name states of another folder's journal
 		ms[i].Metadata.SnapshotID = ""
 	}

@@ -77,7 +77,10 @@ func (s *segmented) Session(ctx context.Context, id string) (rec protocol.Sessio
 	if err != nil {
 		return rec, err
 	}
-	if err := json.Unmarshal(data, &rec); err != nil {
+	if err = protocol.CheckDepth(data); err == nil {
+		err = json.Unmarshal(data, &rec)
+	}
+	if err != nil {
 		return rec, protocol.Errorf(protocol.ErrSession, "session", id, "the record is damaged: %v", err)
 	}
 	if err := rec.Validate(); err != nil {
@@ -167,6 +170,9 @@ func decodeAll(files [][]byte) []segment {
 }
 
 func (d *segment) decode(data []byte) {
+	if d.err = protocol.CheckDepth(data); d.err != nil {
+		return
+	}
 	d.messages = make([]protocol.MessageRecord, 0, segmentSize)
 	d.parts = make([]protocol.PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
 	for text := range bytes.Lines(data) {

@@ -245,6 +245,9 @@ func TestBadServers(t *testing.T) {
 		"too many tools": {"tools/list", func(m args) (fetch.Response, string) {
 			return fetch.Response{}, result(m, args{"tools": make([]args, 1001)})
 		}, "1000 tools", protocol.ErrResourceLimit},
+		"nested": {"tools/list", func(m args) (fetch.Response, string) {
+			return fetch.Response{}, fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"tools":[],"_meta":%s}}`, m["id"], strings.Repeat("[", 9000)+strings.Repeat("]", 9000))
+		}, "256 deep", protocol.ErrResourceLimit},
 		"asks and asks": {"tools/list", func(m args) (fetch.Response, string) {
 			ask := `{"jsonrpc":"2.0","id":"x","method":"sampling/createMessage","params":{}}`
 			return sse(append(slicesRepeat(ask, 101), result(m, args{}))...)

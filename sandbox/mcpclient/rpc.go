@@ -155,6 +155,9 @@ const maxAsked = 100
 // take reads a message. It is errDone when that was the answer.
 func (a *answer) take(data []byte) error {
 	var m message
+	if err := protocol.CheckDepth(data); err != nil {
+		return err
+	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return a.c.errorf("read", "the server sent what is no message")
 	}

@@ -91,13 +91,15 @@ func request(messages []sandbox.ModelMessage) (text string, past []done) {
 			switch p.Type {
 			case sandbox.PartCall:
 				d := done{tool: p.Tool}
-				_ = json.Unmarshal(p.Args, &d.args)
+				if protocol.CheckDepth(p.Args) == nil {
+					_ = json.Unmarshal(p.Args, &d.args)
+				}
 				byID[p.CallID] = len(past)
 				past = append(past, d)
 			case sandbox.PartResult:
 				if i, ok := byID[p.CallID]; ok {
 					past[i].failed, past[i].text = p.Failed, p.Text
-					if !p.Failed {
+					if !p.Failed && protocol.CheckDepth(p.Text) == nil {
 						_ = json.Unmarshal([]byte(p.Text), &past[i].out)
 					}
 				}

@@ -148,6 +148,9 @@ func (o *Options) refused(res *fetch.Response) error {
 
 // errorText is what a provider says went wrong.
 func errorText(body []byte) string {
+	if protocol.CheckDepth(body) != nil {
+		return ""
+	}
 	var wrapped struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`

@@ -64,8 +64,8 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 			case sandbox.PartText:
 				out = append(out, map[string]any{"type": "message", "role": role, "content": []any{map[string]any{"type": kind, "text": p.Text}}})
 			case sandbox.PartReasoning:
-				if json.Valid(p.Meta) && len(p.Meta) > 0 {
-					out = append(out, p.Meta)
+				if item := reasoningItem(p.Meta); item != nil {
+					out = append(out, item)
 				}
 			case sandbox.PartCall:
 				out = append(out, map[string]any{"type": "function_call", "call_id": p.CallID, "name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))})
@@ -75,6 +75,28 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 		}
 	}
 	return out
+}
+
+// reasoningItem is a thought as it came. What is kept in a conversation may be anybody's by
+// now, so nothing else is sent as an item of its own.
+func reasoningItem(meta json.RawMessage) any {
+	var item struct {
+		Type      string `json:"type"`
+		ID        string `json:"id"`
+		Encrypted string `json:"encrypted_content"`
+		Summary   []struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		} `json:"summary"`
+	}
+	if json.Unmarshal(meta, &item) != nil || item.Type != "reasoning" || item.Encrypted == "" {
+		return nil
+	}
+	summary := []any{}
+	for _, s := range item.Summary {
+		summary = append(summary, map[string]any{"type": s.Type, "text": s.Text})
+	}
+	return map[string]any{"type": item.Type, "id": item.ID, "summary": summary, "encrypted_content": item.Encrypted}
 }
 
 type responsesStream struct {
