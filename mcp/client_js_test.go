@@ -28,17 +28,24 @@ func control(t *testing.T, do string) string {
 	return string(data)
 }
 
-func pageClient(t *testing.T) (*mcpclient.Client, func(tool string, a args) (args, error)) {
+// boxOf is a box with the tools of a client, and somebody who agrees.
+func boxOf(t *testing.T, c *mcpclient.Client) *sandbox.Box {
 	t.Helper()
-	c, err := mcpclient.Connect(t.Context(), mcpclient.Options{Name: "far", URL: os.Getenv("BAILEY_MCP_URL")})
-	must(t, err)
-	t.Cleanup(func() { must(t, c.Close(context.Background())) })
 	tools, err := c.Tools(t.Context())
 	must(t, err)
 	p, err := policy.Parse(`{"capabilities": {"net.fetch": ["`+c.Target()+`"]}, "network": {"allowedDomains": ["`+c.Target()+`"]}}`, policy.Options{})
 	must(t, err)
 	b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(protocol.AnswerOnce)})
 	must(t, err)
+	return b
+}
+
+func pageClient(t *testing.T) (*mcpclient.Client, func(tool string, a args) (args, error)) {
+	t.Helper()
+	c, err := mcpclient.Connect(t.Context(), mcpclient.Options{Name: "far", URL: os.Getenv("BAILEY_MCP_URL")})
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close(context.Background())) })
+	b := boxOf(t, c)
 	return c, func(tool string, a args) (args, error) {
 		res := b.Call(t.Context(), tool, a)
 		m, _ := res.Data.(args)
@@ -73,12 +80,7 @@ func TestClientInAPage(t *testing.T) {
 	t.Run("stop", func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(300*time.Millisecond, stop)
-		tools, err := c.Tools(t.Context())
-		must(t, err)
-		p, err := policy.Parse(`{"capabilities": {"net.fetch": ["`+c.Target()+`"]}, "network": {"allowedDomains": ["`+c.Target()+`"]}}`, policy.Options{})
-		must(t, err)
-		b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(protocol.AnswerOnce)})
-		must(t, err)
+		b := boxOf(t, c)
 		if err := sandbox.ErrorOf(b.Call(ctx, "far_stuck", args{"text": ""})); !errors.Is(err, protocol.ErrAborted) {
 			t.Error(err)
 		}
@@ -117,12 +119,7 @@ func TestClientInAPage(t *testing.T) {
 		slow, err := mcpclient.Connect(t.Context(), mcpclient.Options{Name: "slow", URL: os.Getenv("BAILEY_MCP_URL"), Time: time.Second})
 		must(t, err)
 		defer slow.Close(context.Background())
-		tools, err := slow.Tools(t.Context())
-		must(t, err)
-		p, err := policy.Parse(`{"capabilities": {"net.fetch": ["`+c.Target()+`"]}, "network": {"allowedDomains": ["`+c.Target()+`"]}}`, policy.Options{})
-		must(t, err)
-		b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(protocol.AnswerOnce)})
-		must(t, err)
+		b := boxOf(t, slow)
 		if err := sandbox.ErrorOf(b.Call(t.Context(), "slow_echo", args{"text": "x"})); !errors.Is(err, protocol.ErrTimeout) {
 			t.Error(err)
 		}

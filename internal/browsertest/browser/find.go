@@ -10,6 +10,22 @@ import (
 	"strings"
 )
 
+// Engines are those that a test which drives browsers itself is for: Chromium, or what
+// BROWSERTEST_ENGINES names, such as "chromium,firefox,webkit" or "all".
+func Engines() (list []Engine) {
+	names := os.Getenv("BROWSERTEST_ENGINES")
+	switch names {
+	case "":
+		return []Engine{Chromium}
+	case "all":
+		return []Engine{Chromium, Firefox, WebKit}
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		list = append(list, Engine(strings.TrimSpace(name)))
+	}
+	return list
+}
+
 // candidates are names on the PATH and whole paths, the best first.
 var candidates = map[Engine][]string{
 	Chromium: {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,20 +12,7 @@ import (
 )
 
 // engines are those this run tests: Chromium, or what BROWSERTEST_ENGINES names.
-func engines() []browser.Engine {
-	names := os.Getenv("BROWSERTEST_ENGINES")
-	switch names {
-	case "":
-		names = "chromium"
-	case "all":
-		names = "chromium,firefox,webkit"
-	}
-	var list []browser.Engine
-	for name := range strings.SplitSeq(names, ",") {
-		list = append(list, browser.Engine(strings.TrimSpace(name)))
-	}
-	return list
-}
+var engines = browser.Engines
 
 // anyPage is a page of any engine, driven by what all drivers have.
 type anyPage struct {

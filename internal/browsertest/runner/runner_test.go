@@ -27,15 +27,7 @@ var (
 // "all", names others; an engine that is named and missing is a failure.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		names := os.Getenv("BROWSERTEST_ENGINES")
-		switch names {
-		case "":
-			names = "chromium"
-		case "all":
-			names = "chromium,firefox,webkit"
-		}
-		for _, n := range strings.Split(names, ",") {
-			e := browser.Engine(strings.TrimSpace(n))
+		for _, e := range browser.Engines() {
 			path, err := browser.Find(context.Background(), e)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, err)
