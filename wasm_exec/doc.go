@@ -5,13 +5,15 @@
 //	go run github.com/bailey-go/bailey/wasm_exec headers -for nginx
 //	go run github.com/bailey-go/bailey/wasm_exec init ./cmd/app
 //	go run github.com/bailey-go/bailey/wasm_exec size dist -max 1250KB
+//	go run github.com/bailey-go/bailey/wasm_exec enclave -level secure -o dist/enclave
 //
 // build compiles with the Go toolchain (not TinyGo, whose runtime and
 // wasm_exec.js are others), takes the wasm_exec.js that belongs to that very
 // toolchain, names files by their content, compresses them, and writes the
 // manifest that the loader reads. serve sends the result from this machine with
 // the headers of package
-// [github.com/bailey-go/bailey/wasm_exec/headers].
+// [github.com/bailey-go/bailey/wasm_exec/headers]. enclave writes the page of an enclave
+// that has one of its own, and its headers.
 //
 // A package with an offline.json beside its headers.json becomes a page that works without a
 // network: build writes offline-worker.js, a service worker with the list of the build's files

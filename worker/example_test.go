@@ -70,19 +70,3 @@ func ExampleCmd_StdoutPipe() {
 	}
 	_ = pipeline
 }
-
-// A module that is no command has functions to call, and may call some of the host's.
-func ExamplePool_Call() {
-	ctx := context.Background()
-	var pool *worker.Pool
-	var module *worker.Module
-	sum := func() ([]any, error) {
-		return pool.Call(ctx, module, "sum", []any{int32(40), int32(2)}, worker.CallOptions{
-			Funcs: map[string]worker.HostFunc{"env.log": func(_ context.Context, args []any) (any, error) {
-				log.Println(args...)
-				return nil, nil
-			}},
-		})
-	}
-	_ = sum
-}
