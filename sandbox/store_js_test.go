@@ -3,6 +3,8 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"syscall/js"
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
@@ -39,6 +41,33 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	}
 	unlock()
 	must(t, a.Delete(ctx, rec.ID))
+}
+
+// The database is opened once to list all sessions, however many there are.
+func TestIndexedStoreListsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	store, err := sandbox.NewIndexedStore(ctx, "test-list")
+	must(t, err)
+	const n = 30
+	for i := range n {
+		rec := storedSession(fmt.Sprint("ses-", i), storedAt)
+		must(t, store.Put(ctx, rec, nil, nil))
+		defer func() { must(t, store.Delete(ctx, rec.ID)) }()
+	}
+	idb := js.Global().Get("IDBFactory").Get("prototype")
+	open, opens := idb.Get("open"), 0
+	counting := js.FuncOf(func(this js.Value, args []js.Value) any {
+		opens++
+		return open.Call("call", this, args[0], args[1])
+	})
+	defer counting.Release()
+	idb.Set("open", counting)
+	list, err := store.Sessions(ctx)
+	idb.Set("open", open)
+	must(t, err)
+	if len(list) != n || opens != 1 {
+		t.Errorf("%d sessions of %d, and the database was opened %d times", len(list), n, opens)
+	}
 }
 
 // Two tabs that are tabs: this page, and the one that testpage.Run opens beside it, in
