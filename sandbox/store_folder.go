@@ -28,12 +28,17 @@ type folderFiles struct{ fs fsaccess.FS }
 
 func segmentName(id string, n int) string { return fmt.Sprintf("%s/%06d.jsonl", id, n) }
 
-func (f folderFiles) list(ctx context.Context) (ids []string, err error) {
+func (f folderFiles) sessions(ctx context.Context, do func(id string, text []byte)) error {
 	list, err := fsaccess.WithContext(ctx, f.fs).ReadDir(".")
-	for _, e := range list {
-		ids = append(ids, e.Name())
+	if err != nil {
+		return err
 	}
-	return ids, err
+	for _, e := range list {
+		if text, err := f.session(ctx, e.Name()); err == nil {
+			do(e.Name(), text)
+		}
+	}
+	return ctx.Err()
 }
 
 func (f folderFiles) session(ctx context.Context, id string) ([]byte, error) {

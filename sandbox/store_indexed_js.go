@@ -121,15 +121,30 @@ func ask(ctx context.Context, s *jsx.Scope, tx jsx.Value, store, method string, 
 	return jsx.Get(req, "result")
 }
 
-func (f indexedFiles) list(ctx context.Context) (ids []string, err error) {
-	err = f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
-		rows, err := ask(ctx, s, tx, idbSessions, "getAllKeys")
+// sessions reads all records at once: opening the database for each takes a page with a
+// thousand sessions seconds, and memory that its browser is slow to give back.
+func (f indexedFiles) sessions(ctx context.Context, do func(id string, text []byte)) error {
+	return f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
+		keys, err := ask(ctx, s, tx, idbSessions, "getAllKeys")
 		if err != nil {
 			return err
 		}
-		return eachText(rows, func(id []byte) { ids = append(ids, string(id)) })
+		rows, err := ask(ctx, s, tx, idbSessions, "getAll") // in the order of the keys
+		if err != nil {
+			return err
+		}
+		var ids []string
+		if err := eachText(keys, func(id []byte) { ids = append(ids, string(id)) }); err != nil {
+			return err
+		}
+		n := 0
+		return eachText(rows, func(text []byte) {
+			if n < len(ids) {
+				do(ids[n], text)
+			}
+			n++
+		})
 	})
-	return ids, err
 }
 
 func eachText(rows jsx.Value, do func([]byte)) error {

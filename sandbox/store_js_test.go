@@ -3,8 +3,10 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
@@ -39,6 +41,34 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	}
 	unlock()
 	must(t, a.Delete(ctx, rec.ID))
+}
+
+// The database is opened once to list all sessions, however many there are.
+func TestIndexedStoreListsAtOnce(t *testing.T) {
+	ctx := context.Background()
+	store, err := sandbox.NewIndexedStore(ctx, "test-list")
+	must(t, err)
+	const n = 30
+	for i := range n {
+		rec := storedSession(fmt.Sprint("ses-", i), storedAt)
+		must(t, store.Put(ctx, rec, nil, nil))
+		defer func() { must(t, store.Delete(ctx, rec.ID)) }()
+	}
+	count, err := jsx.NewGlobal("Function", `const open = IDBFactory.prototype.open; let n = 0;
+		IDBFactory.prototype.open = function (...args) { n++; return open.apply(this, args); };
+		return () => { IDBFactory.prototype.open = open; return n; };`)
+	must(t, err)
+	counted, err := jsx.Invoke(count)
+	must(t, err)
+	list, err := store.Sessions(ctx)
+	must(t, err)
+	v, err := jsx.Invoke(counted)
+	must(t, err)
+	opens, err := jsx.Int(v)
+	must(t, err)
+	if len(list) != n || opens != 1 {
+		t.Errorf("%d sessions of %d, and the database was opened %d times", len(list), n, opens)
+	}
 }
 
 // Two tabs that are tabs: this page, and the one that testpage.Run opens beside it, in

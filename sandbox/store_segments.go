@@ -32,7 +32,8 @@ func newSegmented(f textFiles) segmented {
 
 // textFiles is where the texts are. What is not there is [fs.ErrNotExist].
 type textFiles interface {
-	list(ctx context.Context) (ids []string, err error)
+	// sessions gives the record of each session to do.
+	sessions(ctx context.Context, do func(id string, text []byte)) error
 	session(ctx context.Context, id string) ([]byte, error)
 	segments(ctx context.Context, id string) ([][]byte, error)
 	write(ctx context.Context, id string, session []byte, segments map[int][]byte) error
@@ -49,15 +50,14 @@ type line struct {
 
 // Sessions is part of [Store]. A session that can't be read is left out.
 func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
-	list, err := s.files.list(ctx)
-	if err != nil {
-		return nil, err
-	}
 	var out []protocol.SessionRecord
-	for _, id := range list {
-		if rec, err := s.Session(ctx, id); err == nil {
+	err := s.files.sessions(ctx, func(id string, text []byte) {
+		if rec, err := decodeSession(id, text); err == nil {
 			out = append(out, rec)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	sortSessions(out)
 	return out, nil
@@ -77,7 +77,15 @@ func (s *segmented) Session(ctx context.Context, id string) (rec protocol.Sessio
 	if err != nil {
 		return rec, err
 	}
-	if err = protocol.CheckDepth(data); err == nil {
+	return decodeSession(id, data)
+}
+
+func decodeSession(id string, data []byte) (rec protocol.SessionRecord, err error) {
+	if !validStored(id) {
+		return rec, noSession(id)
+	}
+	err = protocol.CheckDepth(data)
+	if err == nil {
 		err = json.Unmarshal(data, &rec)
 	}
 	if err != nil {

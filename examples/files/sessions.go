@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -69,6 +68,13 @@ func (a *app) conversations() {
 		defer a.mu.Unlock()
 		failed(a.open(tab.Get("dataset").Get("id").String()))
 	})
+	on(document(), "visibilitychange", func(js.Value) { // other tabs' conversations
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.cur != nil && document().Get("visibilityState").String() == "visible" {
+			failed(a.list())
+		}
+	})
 	a.endCalls()
 	onKey(element("sessions"), func(e js.Value) bool {
 		step := map[string]int{"ArrowRight": 1, "ArrowLeft": -1}[e.Get("key").String()]
@@ -90,6 +96,7 @@ func (a *app) resume() error {
 	if err != nil {
 		return err
 	}
+	a.trim(slices.Clone(list))
 	for _, s := range list {
 		if mine(s) {
 			if err := a.open(s.ID); !errors.Is(err, protocol.ErrSession) { // another tab holds it
@@ -137,18 +144,17 @@ func (a *app) adopt(s *sandbox.Session) error {
 func (a *app) drop(id string) {
 	if t := a.talks[id]; t != nil {
 		delete(a.talks, id)
+		for i := range a.records {
+			if a.records[i].ID == id {
+				a.records[i] = t.session.Record()
+			}
+		}
 		t.close()
 		if a.cur == t {
 			a.cur = nil
 		}
 	}
 }
-
-// An open conversation has two frames, some megabytes in all.
-const (
-	openTalks = 4  // conversations that stay open while nothing happens in them
-	tabsShown = 20 // conversations that have a tab: those that changed last
-)
 
 // rest lets go of the conversations that were looked at longest ago: they are stored, and
 // opened again when they are wanted. Those at work, and those with news, stay.
@@ -182,7 +188,8 @@ func (a *app) show(t *talk) error {
 		enable(id, true)
 	}
 	a.shown(t)
-	return a.list()
+	a.recorded(t.session)
+	return nil
 }
 
 // shown brings the buttons to what a conversation does now.
@@ -196,69 +203,11 @@ func (a *app) shown(t *talk) {
 	a.strip()
 }
 
-// list reads which conversations there are, the last changed first. All of them are under
-// All conversations.
-func (a *app) list() error {
-	all, err := a.box.Sessions(a.ctx)
-	if err != nil {
-		return err
-	}
-	tabs := 0
-	a.records = slices.DeleteFunc(all, func(s protocol.SessionRecord) bool {
-		if !mine(s) {
-			return true
-		}
-		tabs++
-		return tabs > tabsShown && a.talks[s.ID] == nil
-	})
-	slices.SortFunc(a.records, func(x, y protocol.SessionRecord) int { return x.CreatedAt.Compare(y.CreatedAt) })
-	a.strip()
-	return nil
-}
-
-// strip shows the conversations as tabs.
-func (a *app) strip() {
-	box := element("sessions")
-	had := document().Get("activeElement").Call("closest", "#sessions")
-	box.Call("replaceChildren")
-	for _, s := range a.records {
-		tab := create("button", titleOf(s))
-		here := a.cur != nil && a.cur.session.ID() == s.ID
-		for k, v := range map[string]string{"type": "button", "role": "tab", "aria-controls": "talk", "aria-selected": fmt.Sprint(here)} {
-			tab.Call("setAttribute", k, v)
-		}
-		tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[here])
-		if t := a.talks[s.ID]; t != nil && (t.cancel != nil || t.news) {
-			tab.Set("className", map[bool]string{true: "works", false: "news"}[t.cancel != nil])
-			tab.Call("append", away(map[bool]string{true: ", at work", false: ", something new"}[t.cancel != nil]))
-		}
-		tab.Get("dataset").Set("id", s.ID)
-		box.Call("append", tab)
-		if here {
-			tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
-			if !had.IsNull() {
-				tab.Call("focus")
-			}
-		}
-	}
-}
-
-func titleOf(s protocol.SessionRecord) string {
-	title, _ := s.Metadata["title"].(string)
-	if title == "" {
-		title = "New conversation"
-	}
-	if s.ParentMessageID != "" && !strings.HasSuffix(title, "(fork)") {
-		title += " (fork)"
-	}
-	return cut(title, 28)
-}
-
 // title names a conversation by what was said in it first.
 func (a *app) title(s *sandbox.Session, text string) {
 	if s.Record().Metadata["title"] == nil {
 		failed(s.Rename(a.ctx, cut(strings.Join(strings.Fields(text), " "), 40)))
-		failed(a.list())
+		a.recorded(s)
 	}
 }
 
@@ -272,7 +221,7 @@ func (a *app) rename() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !failed(s.Rename(a.ctx, text)) {
-		failed(a.list())
+		a.recorded(s)
 	}
 }
 
