@@ -124,27 +124,28 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(a.ctx)
-	top := newListing(".")
-	top.begin(ctx, work) // while all else is opened
+	// First of all, for while a browser tells the names of a large folder all else that has
+	// to do with files waits for it.
+	top := a.tree.folder(ctx, work)
+	element("name").Set("textContent", name)
 	if lasts {
 		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
+		if err == nil && a.over == nil {
+			store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key)
+		}
 		if err != nil {
+			a.stop()
+			if a.work != nil { // which is still the folder that is worked on
+				ctx, a.stop = context.WithCancel(a.ctx)
+				a.tree.folder(ctx, a.work)
+				element("name").Set("textContent", a.name)
+			}
 			return err
 		}
 		a.sessions = talks
-		if a.over == nil {
-			if store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key); err != nil {
-				return err
-			}
-		}
 	}
 	a.older = 0
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
-	element("name").Set("textContent", name)
-	a.tree.folder(ctx, top)
-	if !kind.ReadOnly {
-		go a.tree.watch(ctx, f, top)
-	}
 	a.remembered() // but the one that is open
 	for _, id := range []string{"newfile", "newfolder", "move", "remove", "copy", "zip"} {
 		enable(id, true)
@@ -154,6 +155,9 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	}
 	if err := errors.Join(top.wait(), a.around()); err != nil {
 		return err
+	}
+	if !kind.ReadOnly {
+		go a.tree.watch(ctx, f, top)
 	}
 	said := "Open: " + name
 	if kind.ReadOnly {

@@ -113,8 +113,10 @@ func (l *listing) wait() error {
 }
 
 // folder begins with another folder. What was still being read of the last one is given up.
-func (t *tree) folder(ctx context.Context, top *listing) {
-	t.ctx = ctx
+func (t *tree) folder(ctx context.Context, of fsaccess.FS) (top *listing) {
+	t.ctx, t.of = ctx, of
+	top = newListing(".")
+	top.begin(ctx, of)
 	t.below, t.open, t.sizes = map[string][]fsaccess.Entry{}, map[string]bool{}, map[string]int64{}
 	t.lists, t.picked = map[string]*listing{}, ""
 	top.shows = true
@@ -122,6 +124,7 @@ func (t *tree) folder(ctx context.Context, top *listing) {
 	t.flatten()
 	element("tree").Set("scrollTop", 0)
 	go t.follow(ctx, top)
+	return top
 }
 
 // load reads the folders that are unfolded anew.
@@ -153,7 +156,7 @@ func (t *tree) list(dir string) *listing {
 	_, known := t.below[dir]
 	l.shows = !known
 	t.lists[dir] = l
-	l.begin(t.ctx, t.app.work)
+	l.begin(t.ctx, t.of)
 	go t.follow(t.ctx, l)
 	return l
 }
@@ -232,7 +235,7 @@ func (t *tree) listed(l *listing, come []fsaccess.Entry, paint func()) {
 	}
 	if n := l.next; n != nil {
 		t.lists[l.dir] = n
-		n.begin(t.ctx, t.app.work)
+		n.begin(t.ctx, t.of)
 		go t.follow(t.ctx, n)
 	}
 }
@@ -282,7 +285,7 @@ func (t *tree) touch(name string) {
 	if _, shown := t.below[dir]; !shown {
 		return
 	}
-	fi, err := t.app.work.Stat(name)
+	fi, err := t.of.Stat(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		failed(err)
 		return
@@ -335,8 +338,8 @@ func (t *tree) soon(ctx context.Context, name string) {
 	})
 }
 
-// watch shows what changes, whoever changes it. It begins when the folder was listed: its
-// first look asks for the size of each file, and would be in the way.
+// watch shows what changes, whoever changes it. It begins when the folder was listed and
+// is open: its first look asks for the size of each file, and would be in the way.
 func (t *tree) watch(ctx context.Context, f *fsaccess.Folder, top *listing) {
 	<-top.ended
 	o := fsaccess.WatchOptions{Interval: time.Second, Ready: func() {

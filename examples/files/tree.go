@@ -18,6 +18,7 @@ const rowHeight = 28
 type tree struct {
 	app    *app
 	ctx    context.Context             // of the folder
+	of     fsaccess.FS                 // the folder
 	below  map[string][]fsaccess.Entry // of folders that were unfolded
 	lists  map[string]*listing         // that go on
 	open   map[string]bool
@@ -185,7 +186,7 @@ func (t *tree) measure() {
 			}
 			t.sizes[name] = -1
 			text := ""
-			if fi, err := t.app.work.Stat(name); err == nil {
+			if fi, err := t.of.Stat(name); err == nil {
 				t.sizes[name], text = fi.Size(), size(fi.Size())
 			}
 			if r := t.drawn[name]; r != nil {
@@ -337,15 +338,13 @@ func (t *tree) move(to int) {
 
 // choose folds a folder, and puts a file's name into what is being written.
 func (t *tree) choose(name string) {
-	t.app.mu.Lock()
-	defer t.app.mu.Unlock()
 	i := t.index(name)
 	if i < 0 {
 		return
 	}
 	t.move(i)
 	if t.rows[i].Dir {
-		t.foldLocked(name, !t.open[name])
+		t.fold(name, !t.open[name])
 	} else {
 		if slices.ContainsFunc([]rune(name), func(r rune) bool { return r == ' ' }) {
 			name = `"` + name + `"`
