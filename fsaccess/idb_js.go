@@ -3,6 +3,7 @@ package fsaccess
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -105,6 +106,36 @@ func remember(ctx context.Context, f *Folder, name string) error {
 		_, err = request(ctx, s, req, nil)
 		return err
 	})
+}
+
+func rememberAs(ctx context.Context, f *Folder, name string) (string, error) {
+	h, err := handlesOf(f)
+	if err != nil {
+		return "", err
+	}
+	rows, err := allKept(ctx)
+	if err != nil {
+		return "", err
+	}
+	as := name
+	for n := 2; ; n++ {
+		i := slices.IndexFunc(rows, func(k kept) bool { return k.Name == as })
+		if i < 0 {
+			return as, remember(ctx, f, as)
+		}
+		answer, err := jsx.CallAwait(ctx, rows[i].handle, "isSameEntry", h.root)
+		if err != nil {
+			return "", webErr(err)
+		}
+		same, err := jsx.Bool(answer)
+		if err != nil {
+			return "", err
+		}
+		if same {
+			return as, remember(ctx, f, as)
+		}
+		as = fmt.Sprintf("%s (%d)", name, n)
+	}
 }
 
 // kept is a row of the database.

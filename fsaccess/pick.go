@@ -114,8 +114,17 @@ type RememberedFolder struct {
 	Permission Permission // at this moment, for Mode
 }
 
-// Remember keeps a picked or dropped folder under a name, in IndexedDB.
+// Remember keeps a picked or dropped folder under a name, in IndexedDB, in place of what
+// was kept by that name.
 func Remember(ctx context.Context, f *Folder, name string) error { return remember(ctx, f, name) }
+
+// RememberAs is Remember where another folder may be kept by that name: then this one is
+// kept as "name (2)", or what is free. It returns the name, which is the same whenever this
+// folder comes again: what an app keeps for one folder does not fall to another that is
+// called alike.
+func RememberAs(ctx context.Context, f *Folder, name string) (string, error) {
+	return rememberAs(ctx, f, name)
+}
 
 // Remembered lists the kept folders, last used first.
 func Remembered(ctx context.Context) ([]RememberedFolder, error) { return remembered(ctx) }

@@ -17,10 +17,13 @@ func upload(context.Context) (*Folder, error)                       { return nil
 
 type dropZone struct{}
 
-func newDropZone(string) (*dropZone, error)                  { return nil, errNoBrowser }
-func (*dropZone) next(context.Context) (Drop, error)         { return Drop{}, errNoBrowser }
-func (*dropZone) close() error                               { return nil }
-func remember(context.Context, *Folder, string) error        { return errNoBrowser }
+func newDropZone(string) (*dropZone, error)           { return nil, errNoBrowser }
+func (*dropZone) next(context.Context) (Drop, error)  { return Drop{}, errNoBrowser }
+func (*dropZone) close() error                        { return nil }
+func remember(context.Context, *Folder, string) error { return errNoBrowser }
+func rememberAs(context.Context, *Folder, string) (string, error) {
+	return "", errNoBrowser
+}
 func remembered(context.Context) ([]RememberedFolder, error) { return nil, errNoBrowser }
 func restore(context.Context, string) (*Folder, error)       { return nil, errNoBrowser }
 func forget(context.Context, string) error                   { return errNoBrowser }

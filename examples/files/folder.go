@@ -59,7 +59,9 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:
-			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
+			// What is kept by the name is this folder's: conversations with what was
+			// granted in them, the undo, the copy.
+			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil {
 				return err
 			}
 		case !errors.Is(err, fs.ErrPermission):

@@ -115,7 +115,7 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 		// the folder is worked on beside itself, like an upload.
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:
-			if err := fsaccess.Remember(a.ctx, f, name); err != nil {
+			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil { // the undo goes by the name
 				return err
 			}
 			a.remembered()
