@@ -112,7 +112,7 @@ func (f *flagship) do(keys string, calls ...call) []string {
 	f.t.Helper()
 	f.then(turn{calls: calls}, turn{text: "That was it."})
 	before := len(f.requests())
-	f.say(fmt.Sprintf("do %d", before))
+	f.say(fmt.Sprintf("do %d", before%10))
 	for _, key := range keys {
 		f.asks()
 		f.answer(string(key))
