@@ -247,6 +247,18 @@ func handlesOf(f *Folder) (*handles, error) {
 	return nil, errUnsupported
 }
 
+func nameOf(f *Folder) string {
+	h, err := handlesOf(f)
+	if err != nil {
+		return ""
+	}
+	name, err := stringOf(h.root, "name")
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
 func queryPermission(ctx context.Context, handle jsx.Value, mode Mode) (Permission, error) {
 	if !jsx.Has(handle, "queryPermission") {
 		return Granted, nil // the origin's own folders need none

@@ -96,6 +96,11 @@ func (z *DropZone) Next(ctx context.Context) (Drop, error) { return z.z.next(ctx
 // Close stops accepting. It is idempotent.
 func (z *DropZone) Close() error { return z.z.close() }
 
+// Name is what a picked, dropped or origin-private folder is called on its platform, as a
+// text to show; folders of other sources have none, and neither has the root of the
+// origin-private file system.
+func (f *Folder) Name() string { return nameOf(f) }
+
 // Permission is what the browser says about a remembered folder.
 type Permission string
 

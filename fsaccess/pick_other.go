@@ -24,6 +24,7 @@ func remember(context.Context, *Folder, string) error { return errNoBrowser }
 func rememberAs(context.Context, *Folder, string) (string, error) {
 	return "", errNoBrowser
 }
+func nameOf(*Folder) string                                  { return "" }
 func remembered(context.Context) ([]RememberedFolder, error) { return nil, errNoBrowser }
 func restore(context.Context, string) (*Folder, error)       { return nil, errNoBrowser }
 func forget(context.Context, string) error                   { return errNoBrowser }

@@ -3,7 +3,30 @@ package fsaccess
 import (
 	"context"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
+
+// A picked folder says what it is called; what is no folder of a platform has no name.
+func TestName(t *testing.T) {
+	needOPFS(t)
+	pick, err := jsx.NewGlobal("Function", `return () => navigator.storage.getDirectory().then((d) => d.getDirectoryHandle("Letters 2026", { create: true }));`)
+	must(t, err)
+	pick, err = jsx.Invoke(pick)
+	must(t, err)
+	was, err := jsx.Get(jsx.Global(), "showDirectoryPicker")
+	must(t, err)
+	must(t, jsx.Set(jsx.Global(), "showDirectoryPicker", pick))
+	defer jsx.Set(jsx.Global(), "showDirectoryPicker", was)
+	f, err := Pick(context.Background(), ReadWrite)
+	must(t, err)
+	if got := f.Name(); got != "Letters 2026" {
+		t.Errorf("it is called %q", got)
+	}
+	if got := NewMemory(MemoryOptions{}).Name(); got != "" {
+		t.Errorf("a folder in memory is called %q", got)
+	}
+}
 
 // Two folders that are called alike are two: what is kept for one is not the other's.
 func TestRememberAs(t *testing.T) {

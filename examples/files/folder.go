@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,12 +51,7 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		name = "your folder"
-		if fi, err := f.Stat("."); err == nil && fi.Name() != "." {
-			name = fi.Name()
-		}
-	}
+	name = cmp.Or(name, f.Name(), "your folder")
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -104,12 +105,7 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if err != nil {
 		return err
 	}
-	if name == "" {
-		name = "your folder"
-		if fi, err := f.Stat("."); err == nil && fi.Name() != "." {
-			name = fi.Name()
-		}
-	}
+	name = cmp.Or(name, f.Name(), "your folder")
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		// Without consent, or where the browser gave no more than a picture of the moment,
 		// the folder is worked on beside itself, like an upload.
