@@ -32,7 +32,9 @@ func (a *app) folders() {
 	for _, s := range fsaccess.Supported() {
 		if s.Name == "pick" || s.Name == "upload" {
 			enable(s.Name, s.OK)
-			element(s.Name).Set("title", s.Reason)
+			if !s.OK {
+				element(s.Name).Set("title", "This browser doesn't offer that to pages. Begin with the sample, or drop files on the page.")
+			}
 		}
 	}
 	enable("sample", true)
