@@ -97,8 +97,12 @@ func TestFolderUndo(t *testing.T) {
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFolder(t, b)
-	if n := inFrame(t, p, `document.querySelectorAll("#root table").length`); n != "1" {
-		t.Errorf("the preview of README.md has %s tables", n)
+	tables := ""
+	for limit := time.Now().Add(waits); tables != "1" && time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+		tables = inFrame(t, p, `document.querySelectorAll("#root table").length`)
+	}
+	if tables != "1" {
+		t.Errorf("the preview of README.md has %s tables", tables)
 	}
 	pressTree(t, p, "hours.csv")
 	must(t, p.WaitFor(ctx, `document.getElementById("path").textContent === "hours.csv"`))
