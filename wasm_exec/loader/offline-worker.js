@@ -5,6 +5,7 @@
 /**
  * @typedef {{version: string, files: Record<string, string>, keep: string[]}} OfflineBuild
  * @typedef {Event & {waitUntil(p: Promise<unknown>): void}} LifeEvent
+ * @typedef {LifeEvent & {addRoutes?(rules: object): Promise<void>}} InstallEvent
  * @typedef {LifeEvent & {request: Request, respondWith(p: Promise<Response>): void}} AskEvent
  * @typedef {{postMessage(v: unknown): void}} Teller
  * @typedef {EventTarget & {skipWaiting(): Promise<void>, registration: {scope: string},
@@ -103,7 +104,13 @@ async function renew(address, fresh) {
   if (hash === "sha256-" + btoa(String.fromCharCode(...sum))) await (await caches.open(own)).put(address, fresh);
 }
 
-worker.addEventListener("install", (e) => /** @type {LifeEvent} */ (e).waitUntil(install()));
+worker.addEventListener("install", (e) => {
+  const event = /** @type {InstallEvent} */ (e);
+  // What is sent is not answered here, and past this worker it is not copied into it: Chromium
+  // frees such copies no sooner than it collects the worker's little garbage.
+  const past = event.addRoutes?.({ condition: { not: { requestMethod: "GET" } }, source: "network" });
+  event.waitUntil(Promise.all([install(), past?.catch(() => undefined)])); // an older one knows no "not"
+});
 worker.addEventListener("activate", (e) => /** @type {LifeEvent} */ (e).waitUntil(activate()));
 worker.addEventListener("message", (e) => {
   const { data, source } = /** @type {MessageEvent} */ (e);

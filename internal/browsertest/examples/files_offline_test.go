@@ -145,6 +145,31 @@ func TestFilesOffline(t *testing.T) {
 	})
 }
 
+// What the page sends, such as a conversation to a model, goes past the service worker: a copy of
+// each would stay in it until its garbage is collected.
+func TestFilesSendsPastServiceWorker(t *testing.T) {
+	b := launch(t, e2e.Options{})
+	s := newOwnServer(t)
+	p := s.open(b)
+	stored(t, p)
+	past := func(method string) bool {
+		return eval[bool](t, p, `(async () => {
+			const url = new URL("style.css?`+method+`", location.href).href;
+			await (await fetch(url, {method: "`+method+`", body: "`+method+`" === "GET" ? undefined : "x"})).text();
+			for (;;) {
+				const [entry] = performance.getEntriesByName(url);
+				if (entry?.workerStart > 0) return entry.workerMatchedSourceType === "network"; // by a route
+				await new Promise((done) => setTimeout(done, 10));
+			}
+		})()`)
+	}
+	for method, want := range map[string]bool{"GET": false, "POST": true, "PUT": true} {
+		if past(method) != want {
+			t.Errorf("%s goes past the service worker: %v, want %v", method, !want, want)
+		}
+	}
+}
+
 // A policy that was changed on the server holds from the next load on, and then without a
 // server too: no copy keeps an older one.
 func TestFilesPolicyStaysCurrent(t *testing.T) {
