@@ -148,9 +148,8 @@ func TestFilesOffline(t *testing.T) {
 // What the page sends, such as a conversation to a model, goes past the service worker: a copy of
 // each would stay in it until its garbage is collected.
 func TestFilesSendsPastServiceWorker(t *testing.T) {
-	b := launch(t, e2e.Options{})
 	s := newOwnServer(t)
-	p := s.open(b)
+	p := s.open(browser.Chromium) // the other engines know no routes
 	stored(t, p)
 	past := func(method string) bool {
 		return eval[bool](t, p, `(async () => {
