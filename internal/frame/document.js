@@ -52,6 +52,65 @@
   const appSheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [sheet, appSheet];
 
+  // ---- what is left unpainted -----------------------------------------------------
+  // A frame is painted whole for each change in it, however tall it is. So the sections that
+  // rest, and are far from what is in view, keep their place by their height alone. They
+  // stay in searches and for screen readers.
+  const REST = 500; // ms without a change
+  const NEAR = 1500; // CSS px from what is in view; browsers notice what comes into view of a frame too late
+  /** @type {Map<HTMLElement, number>} when a section was changed, of those that don't rest */
+  const awake = new Map();
+  /** @type {Set<HTMLElement>} */
+  const resting = new Set();
+  let timer = 0;
+
+  /** @param {HTMLElement} el */
+  const wake = (el) => {
+    if (resting.delete(el)) el.style.contentVisibility = el.style.containIntrinsicBlockSize = '';
+    awake.set(el, performance.now());
+    if (!timer) timer = setTimeout(rest, REST);
+  };
+  const wakeAll = () => { for (const el of [...resting]) wake(el); };
+  const rest = () => {
+    const quiet = performance.now() - REST;
+    const still = [];
+    timer = 0;
+    for (const [el, at] of awake) {
+      if (at > quiet || root.clientWidth < 1) timer ||= setTimeout(rest, REST);
+      else if (awake.delete(el) && el.getAttribute('aria-busy') !== 'true') still.push([el, el.getBoundingClientRect().height]);
+    }
+    for (const [el, height] of /** @type {[HTMLElement, number][]} */ (still)) {
+      resting.add(el);
+      el.style.containIntrinsicBlockSize = 'auto ' + height + 'px';
+    }
+    if (still.length) leave();
+  };
+  /** @type {Map<Element, DOMRectReadOnly>} what is in view of each section that is */
+  const inView = new Map();
+  const leave = () => {
+    let top = Infinity, bottom = -Infinity;
+    for (const r of inView.values()) {
+      top = Math.min(top, r.top);
+      bottom = Math.max(bottom, r.bottom);
+    }
+    const far = [...resting].map((el) => {
+      const r = el.getBoundingClientRect();
+      return /** @type {const} */ ([el, r.bottom < top - NEAR || r.top > bottom + NEAR]);
+    });
+    for (const [el, on] of far) el.style.contentVisibility = on ? 'auto' : '';
+  };
+  const watch = new IntersectionObserver((entries) => {
+    for (const e of entries) e.isIntersecting ? inView.set(e.target, e.intersectionRect) : inView.delete(e.target);
+    leave();
+  }, { threshold: Array.from({ length: 51 }, (_, i) => i / 50) });
+  // What the person opens or the network brings makes a section taller.
+  for (const event of ['toggle', 'load', 'error']) {
+    document.addEventListener(event, (e) => {
+      const el = e.target instanceof Element && /** @type {HTMLElement | null} */ (e.target.closest('#root > section'));
+      if (el) wake(el);
+    }, true);
+  }
+
   // ---- sections and blocks ------------------------------------------------------
   /** @type {Map<string, {el: HTMLElement, blocks: Map<number, HTMLElement>}>} */
   const sections = new Map();
@@ -64,7 +123,9 @@
       root.append(el);
       s = { el, blocks: new Map() };
       sections.set(id, s);
+      watch.observe(el);
     }
+    wake(s.el);
     if (label) s.el.setAttribute('aria-label', label);
     if (dir) s.el.dir = dir;
     return s;
@@ -245,7 +306,11 @@
     const { width, height } = root.getBoundingClientRect();
     return width < 1 ? last : Math.ceil(height);
   };
+  let wide = 0;
   new ResizeObserver(() => {
+    const { width } = root.getBoundingClientRect();
+    if (width !== wide) wakeAll();
+    wide = width;
     const h = height();
     if (h !== last) say('size', last = h);
   }).observe(root);
@@ -264,18 +329,22 @@
     drop: (id, key) => {
       const s = sections.get(id);
       const el = s && s.blocks.get(key);
-      if (s && el) { el.remove(); s.blocks.delete(key); }
+      if (s && el) { el.remove(); s.blocks.delete(key); wake(s.el); }
     },
     remove: (id) => {
       const s = sections.get(id);
-      if (s) { s.el.remove(); sections.delete(id); }
+      if (!s) return;
+      s.el.remove();
+      sections.delete(id);
+      watch.unobserve(s.el);
+      for (const list of [awake, resting, inView]) list.delete(s.el);
     },
     busy: (id, on) => { section(id, '', '').el.setAttribute('aria-busy', on ? 'true' : 'false'); },
-    css: (text) => appSheet.replaceSync(text),
-    variable: (name, value) => document.documentElement.style.setProperty(name, value),
+    css: (text) => { appSheet.replaceSync(text); wakeAll(); },
+    variable: (name, value) => { document.documentElement.style.setProperty(name, value); wakeAll(); },
     scheme: (value) => { document.documentElement.style.colorScheme = value; },
     overflow: (on) => { document.documentElement.style.overflowY = document.body.style.overflowY = on ? 'auto' : 'hidden'; },
-    lang: (value) => { document.documentElement.lang = value; },
+    lang: (value) => { document.documentElement.lang = value; wakeAll(); },
     image: (req, url, state) => {
       for (const img of waiting.get(req) || []) {
         img.dataset.state = state;

@@ -75,6 +75,18 @@ func TestFlagshipSoak(t *testing.T) {
 		}
 		return float64(sum) / 1e6
 	}
+	// live is what the page and its frames hold after their garbage is collected, in MB: own
+	// has the allocators' free pages, too, which they don't give back.
+	live := func() float64 {
+		values, err := p.EvalFrames(ctx, `globalThis.gc?.()`)
+		must(t, err)
+		if len(values) < 3 {
+			t.Fatalf("%d frames, want the page and two of a conversation at least", len(values))
+		}
+		var heap struct{ UsedSize, EmbedderHeapUsedSize, BackingStorageSize float64 }
+		must(t, p.CDP(ctx, "Runtime.getHeapUsage", map[string]any{}, &heap))
+		return (heap.UsedSize + heap.EmbedderHeapUsedSize + heap.BackingStorageSize) / 1e6
+	}
 	var held []float64
 	start, rounds := time.Now(), 0
 	for time.Since(start) < d {
@@ -84,10 +96,9 @@ func TestFlagshipSoak(t *testing.T) {
 		// A process that is never idle puts its collection off: that of the frames keeps what
 		// they held in a quarter of an hour.
 		before := own()
-		_, err := p.EvalFrames(ctx, `globalThis.gc?.()`)
-		must(t, err)
+		used := live()
 		held = append(held, own())
-		t.Logf("%v: %d rounds, %.0f MB, %.0f MB before", time.Since(start).Round(time.Second), rounds, held[len(held)-1], before)
+		t.Logf("%v: %d rounds, %.0f MB, %.0f MB before; %.1f MB live", time.Since(start).Round(time.Second), rounds, held[len(held)-1], before, used)
 	}
 	quarter := len(held) / 4
 	if quarter == 0 {
