@@ -83,9 +83,13 @@ func TestFlagshipSoak(t *testing.T) {
 		if len(values) < 3 {
 			t.Fatalf("%d frames, want the page and two of a conversation at least", len(values))
 		}
-		var heap struct{ UsedSize, EmbedderHeapUsedSize, BackingStorageSize float64 }
+		var heap struct {
+			Used    float64 `json:"usedSize"`
+			DOM     float64 `json:"embedderHeapUsedSize"`
+			Backing float64 `json:"backingStorageSize"`
+		}
 		must(t, p.CDP(ctx, "Runtime.getHeapUsage", map[string]any{}, &heap))
-		return (heap.UsedSize + heap.EmbedderHeapUsedSize + heap.BackingStorageSize) / 1e6
+		return (heap.Used + heap.DOM + heap.Backing) / 1e6
 	}
 	var held []float64
 	start, rounds := time.Now(), 0
