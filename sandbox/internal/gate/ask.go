@@ -13,7 +13,7 @@ import (
 type Request struct {
 	Call        string // the call's id
 	Tool        string
-	Title       string // what the call is, in a line
+	Title       string // what the call is, in a line of at most 240 characters; a longer one is in Diff whole
 	Description string // the tool's own; of an untrusted one not to be believed
 	Args        any
 	Needs       []policy.Need
@@ -154,7 +154,7 @@ func (b *batcher) prompt(batch []*waiting) {
 		ctx, cancel := whileAny(live)
 		p := Prompt{}
 		for _, w := range live {
-			p.Requests = append(p.Requests, w.r)
+			p.Requests = append(p.Requests, readable(w.r))
 		}
 		replies, err := safeAsk(ctx, b.asker, p)
 		cancel()

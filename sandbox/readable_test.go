@@ -1,0 +1,61 @@
+package sandbox_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// A model's words in a question look like what they are: none turns, hides or pushes away
+// what the person is asked about.
+func TestQuestionsShowWhatIsInThem(t *testing.T) {
+	long := strings.Repeat("w", 400)
+	for _, c := range []struct{ name, words, title, diff string }{
+		{"turned", "a\u202egpj.exe", `run prog a\u202egpj.exe`, ""},
+		{"invisible", "a\u200b\u3164\u2800b", `run prog a\u200b\u3164\u2800b`, ""},
+		{"tag", "a\U000e0041", `run prog a\U000e0041`, ""},
+		{"control", "a\x1b[2K\rb", `run prog a\x1b[2K\rb`, "run prog a\\x1b[2K\\rb\n\n"},
+		{"pushed away", "a\n\n\n\nb", `run prog a\n\n\n\nb`, "run prog a\n\n\n\nb\n\n"},
+		{"wide space", "a\u2003\u00a0b", `run prog a\u2003\u00a0b`, ""},
+		{"no UTF-8", "a\xffb", `run prog a\xffb`, ""},
+		{"as long as may be", long[:240-len("run prog ")], "run prog " + long[:240-len("run prog ")], ""},
+		{"one more", long[:241-len("run prog ")], "run prog " + long[:240-len("run prog ")] + "… (1 characters more)", "run prog " + long[:241-len("run prog ")] + "\n\n"},
+		{"other scripts", "Grüße, 日本, עברית, 👍", "run prog Grüße, 日本, עברית, 👍", ""},
+	} {
+		asker := sandboxtest.Always(protocol.AnswerOnce)
+		ran := ""
+		h := build(t, parse(t, `{"capabilities": {"shell.run": ["prog"]}, "rules": [{"permission": "shell.run", "action": "ask"}]}`), asker, nil, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(_ context.Context, c sandbox.Command) (int, error) {
+				ran = c.Args[0]
+				return 0, nil
+			})))
+		})
+		h.Call(context.Background(), "tool_run", args{"command": "prog", "args": []any{c.words}})
+		list := asker.Requests()
+		if len(list) != 1 || list[0].Title != c.title || list[0].Diff != c.diff {
+			t.Errorf("%s: asked %+v", c.name, list)
+		}
+		if ran != c.words {
+			t.Errorf("%s: %q ran", c.name, ran)
+		}
+	}
+}
+
+// What would be written is shown with what can't be seen in it.
+func TestDiffsShowWhatIsInThem(t *testing.T) {
+	asker := sandboxtest.Always(protocol.AnswerOnce)
+	h := build(t, policy.Careful(), asker, nil)
+	const text = "if admin\u202e\u2066 // ok\u2069\n\tgo\n"
+	h.ok(t, "write", args{"path": "a.go", "content": text})
+	if list := asker.Requests(); len(list) != 1 || !strings.Contains(list[0].Diff, "+if admin\\u202e\\u2066 // ok\\u2069\n+\tgo\n") {
+		t.Errorf("asked %+v", list)
+	}
+	if h.file(t, "a.go") != text {
+		t.Errorf("%q was written", h.file(t, "a.go"))
+	}
+}
