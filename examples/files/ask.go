@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"syscall/js"
+	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -15,14 +16,24 @@ import (
 
 // prompts shows one question of consent at a time.
 type prompts struct {
-	mu     sync.Mutex // held while one is shown
-	answer chan protocol.Answer
-	of     string // the session that asks
+	mu        sync.Mutex // held while one is shown
+	answer    chan protocol.Answer
+	dismissed chan struct{}
+	of        string    // the session that asks
+	touched   time.Time // when a key or the pointer was last used
 }
+
+// settle is how long a person has not used a key or the pointer before a question can be
+// answered: what was meant for something else is no answer.
+const settle = 500 * time.Millisecond
 
 // listen makes the answers work, by mouse and by key.
 func (p *prompts) listen() {
-	p.answer = make(chan protocol.Answer)
+	p.answer, p.dismissed = make(chan protocol.Answer), make(chan struct{})
+	touch := js.FuncOf(func(js.Value, []js.Value) any { p.touched = time.Now(); return nil })
+	for _, event := range []string{"keydown", "pointerdown"} {
+		document().Call("addEventListener", event, touch, true)
+	}
 	for i, a := range []struct {
 		id     string
 		answer protocol.Answer
@@ -55,8 +66,41 @@ func (p *prompts) give(a protocol.Answer) {
 
 // dismiss answers what a session asks.
 func (p *prompts) dismiss(session string) {
-	if p.of == session {
-		p.give(protocol.AnswerReject)
+	if p.of != session {
+		return
+	}
+	select {
+	case p.dismissed <- struct{}{}:
+	default:
+	}
+}
+
+// wait waits for the answer to what is shown. The focus, too, comes when nobody types any
+// more, and stays in a field that has text in it.
+func (p *prompts) wait(ctx context.Context) (protocol.Answer, error) {
+	p.touched = time.Now()
+	ready := time.NewTimer(settle)
+	defer ready.Stop()
+	var answers chan protocol.Answer // nil: those that come are dropped
+	for {
+		select {
+		case <-ready.C:
+			if left := settle - time.Since(p.touched); left > 0 {
+				ready.Reset(left)
+				continue
+			}
+			answers = p.answer
+			element("ask").Call("removeAttribute", "data-early")
+			if text := document().Call("querySelector", "textarea:focus, input:focus"); text.IsNull() || text.Get("value").String() == "" {
+				element("ask").Call("focus")
+			}
+		case answer := <-answers:
+			return answer, nil
+		case <-p.dismissed:
+			return protocol.AnswerReject, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
 	}
 }
 
@@ -68,31 +112,31 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 	fill(q)
 	p.of = q.Requests[0].Session
 	a.whose(p.of)
+	element("ask").Call("setAttribute", "data-early", "")
 	hide("ask", false)
-	before := document().Get("activeElement")
-	element("ask").Call("focus")
 	status("The assistant asks: " + element("ask-title").Get("textContent").String())
 	a.notify("The assistant asks", element("ask-title").Get("textContent").String())
+	before := document().Get("activeElement")
 	defer func() {
 		p.of = ""
+		within := element("ask").Call("contains", document().Get("activeElement")).Bool()
 		hide("ask", true)
-		if !before.IsNull() {
+		if within && !before.IsNull() {
 			before.Call("focus")
 		}
 	}()
-	select {
-	case answer := <-p.answer:
-		replies := make([]sandbox.Reply, len(q.Requests))
-		for i := range replies {
-			replies[i] = sandbox.Reply{Answer: answer, Pattern: value("scope"), Reason: value("why")}
-			if len(q.Requests) > 1 { // each for its own subject
-				replies[i].Pattern = ""
-			}
-		}
-		return replies, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	answer, err := p.wait(ctx)
+	if err != nil {
+		return nil, err
 	}
+	replies := make([]sandbox.Reply, len(q.Requests))
+	for i := range replies {
+		replies[i] = sandbox.Reply{Answer: answer, Pattern: value("scope"), Reason: value("why")}
+		if len(q.Requests) > 1 { // each for its own subject
+			replies[i].Pattern = ""
+		}
+	}
+	return replies, nil
 }
 
 // fill shows a prompt.

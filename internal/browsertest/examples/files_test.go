@@ -57,10 +57,13 @@ func tick(t *testing.T, p driver, selector string) {
 	t.Fatalf("%s stays as it is", selector)
 }
 
+// asking is true when a question of consent can be answered.
+const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-early"))`
+
 // asked waits for a question of consent.
 func asked(t *testing.T, p driver) string {
 	t.Helper()
-	if err := p.WaitFor(testContext(t), `!document.getElementById("ask").hidden`); err != nil {
+	if err := p.WaitFor(testContext(t), asking); err != nil {
 		t.Fatalf("nothing is asked: %v; the page says %q and shows %s", err, eval[string](t, p, `document.getElementById("status").textContent`), cardsOf(t, p))
 	}
 	return eval[string](t, p, `document.getElementById("ask").innerText`)
@@ -139,11 +142,11 @@ func TestFilesTour(t *testing.T) {
 		t.Errorf("it asks %q", got)
 	}
 	must(t, p.Press(ctx, "1"))
-	must(t, p.WaitFor(ctx, `!document.getElementById("ask").hidden || !document.getElementById("tour").disabled`))
+	must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
 	for eval[bool](t, p, `!document.getElementById("ask").hidden`) { // the undo
 		must(t, p.Press(ctx, "1"))
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
-		must(t, p.WaitFor(ctx, `!document.getElementById("ask").hidden || !document.getElementById("tour").disabled`))
+		must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
 	}
 	got := cardsOf(t, p)
 	for _, want := range []string{"done glob **", "done bash awk -F,", "done grep TODO", "done code_run const rows", "failed code_run const secret", "done write notes/plan.md", "done undo"} {

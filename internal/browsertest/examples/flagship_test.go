@@ -90,7 +90,7 @@ func (f *flagship) rested() {
 // asks waits for a question of consent, and gives its words.
 func (f *flagship) asks() string {
 	f.t.Helper()
-	f.wait("it asks", `!document.getElementById("ask").hidden`)
+	f.wait("it asks", asking)
 	return f.check(`document.getElementById("ask").innerText`)
 }
 
