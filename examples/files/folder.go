@@ -54,19 +54,24 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 		return err
 	}
 	name = cmp.Or(name, f.Name(), "your folder")
+	// A browser takes a while to tell the first name of a large folder: it begins now, and
+	// the permission is asked for meanwhile.
+	top := listTop(a.ctx, f)
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:
 			// What is kept by the name is this folder's: conversations with what was
 			// granted in them, the undo, the copy.
 			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil {
+				top.stop()
 				return err
 			}
 		case !errors.Is(err, fs.ErrPermission):
+			top.stop()
 			return err
 		}
 	}
-	return a.use(f, name)
+	return a.useListed(f, name, top)
 }
 
 // useSample copies the sample into the origin's private file system, once. A
@@ -93,9 +98,16 @@ func (a *app) useSample() error {
 	return a.use(f, name)
 }
 
-// use puts the journal over a folder and a box over that. What can't be written, and what the
-// person wants to leave as it is, is worked on in a copy.
+// use opens a folder that isn't being listed yet.
 func (a *app) use(f *fsaccess.Folder, name string) error {
+	return a.useListed(f, name, listTop(a.ctx, f))
+}
+
+// useListed puts the journal over a folder and a box over that. What can't be written, and
+// what the person wants to leave as it is, is worked on in a copy. The listing, of the folder
+// without its copy, has begun: while a browser tells the names of a large one all else that
+// has to do with files waits for it.
+func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	if a.stop != nil {
 		a.stop()
 	}
@@ -113,6 +125,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 		if lasts {
 			var err error
 			if upper, err = fsaccess.OPFS(a.ctx, "files-copy/"+key); err != nil {
+				top.stop()
 				return err
 			}
 		}
@@ -121,12 +134,12 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	var work fsaccess.FS = f
 	if a.over != nil {
 		work = a.over
+		top.stop()
+		top = listTop(a.ctx, work)
 	}
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(a.ctx)
-	// First of all, for while a browser tells the names of a large folder all else that has
-	// to do with files waits for it.
-	top := a.tree.folder(ctx, work)
+	a.tree.folder(ctx, work, top)
 	element("name").Set("textContent", name)
 	if lasts {
 		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
@@ -137,7 +150,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 			a.stop()
 			if a.work != nil { // which is still the folder that is worked on
 				ctx, a.stop = context.WithCancel(a.ctx)
-				a.tree.folder(ctx, a.work)
+				a.tree.folder(ctx, a.work, listTop(ctx, a.work))
 				element("name").Set("textContent", a.name)
 			}
 			return err

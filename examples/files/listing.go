@@ -46,6 +46,13 @@ func newListing(dir string) *listing {
 	return &listing{dir: dir, pages: make(chan []fsaccess.Entry, 64), settled: make(chan struct{}), ended: make(chan struct{})}
 }
 
+// listTop begins to read a folder that may not be in the tree yet.
+func listTop(ctx context.Context, f fsaccess.FS) *listing {
+	l := newListing(".")
+	l.begin(ctx, f)
+	return l
+}
+
 // begin reads, ahead of who takes the pages.
 func (l *listing) begin(ctx context.Context, f fsaccess.FS) {
 	ctx, l.stop = context.WithCancel(ctx)
@@ -112,11 +119,11 @@ func (l *listing) wait() error {
 	}
 }
 
-// folder begins with another folder. What was still being read of the last one is given up.
-func (t *tree) folder(ctx context.Context, of fsaccess.FS) (top *listing) {
+// folder begins with another folder, and its listing. What was still being read of the last
+// one is given up.
+func (t *tree) folder(ctx context.Context, of fsaccess.FS, top *listing) {
 	t.ctx, t.of = ctx, of
-	top = newListing(".")
-	top.begin(ctx, of)
+	context.AfterFunc(ctx, top.stop)
 	t.below, t.open, t.sizes = map[string][]fsaccess.Entry{}, map[string]bool{}, map[string]int64{}
 	t.lists, t.picked = map[string]*listing{}, ""
 	top.shows = true
@@ -124,7 +131,6 @@ func (t *tree) folder(ctx context.Context, of fsaccess.FS) (top *listing) {
 	t.flatten()
 	element("tree").Set("scrollTop", 0)
 	go t.follow(ctx, top)
-	return top
 }
 
 // load reads the folders that are unfolded anew.
