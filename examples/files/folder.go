@@ -54,6 +54,9 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 		return err
 	}
 	name = cmp.Or(name, f.Name(), "your folder")
+	if name == sampleName { // whose conversations, grants and undo are not this one's
+		name += " on this machine"
+	}
 	// A browser takes a while to tell the first name of a large folder: it begins now, and
 	// the permission is asked for meanwhile.
 	top := listTop(a.ctx, f)
@@ -74,10 +77,13 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	return a.useListed(f, name, top)
 }
 
+// sampleName is what the sample is called, and what belongs to it is kept by.
+const sampleName = "Sample folder"
+
 // useSample copies the sample into the origin's private file system, once. A
 // browser without one has it in memory, and is told so.
 func (a *app) useSample() error {
-	name := "Sample folder"
+	name := sampleName
 	f, err := fsaccess.OPFS(a.ctx, "files-sample")
 	if errors.Is(err, errors.ErrUnsupported) {
 		name += " (in memory: gone with this page)"

@@ -108,4 +108,12 @@ func TestFlagshipRowsWhileListing(t *testing.T) {
 	f.wait("the sample", `document.getElementById("status").textContent === "Open: Sample folder"`)
 	f.drop(p, other)
 	f.wait("the other folder alone", paths+`.join() === "b,a.txt"`)
+	// A folder that is called as the sample is another one: it has its own undo.
+	same := newDisk(t, "Sample folder", map[string]string{"mine.txt": "mine"})
+	must(t, p.Drop(testContext(t), "body", same.dir))
+	f.wait("the folder of that name", `document.getElementById("status").textContent === "Open: Sample folder on this machine" && `+paths+`.join() === "mine.txt"`)
+	f.one(once, "write", "path", "new.txt", "content", "changed")
+	f.click("#sample")
+	f.wait("the sample", `document.getElementById("status").textContent === "Open: Sample folder" && document.getElementById("undo").disabled`)
+	same.holds("new.txt", "changed")
 }
