@@ -43,6 +43,50 @@ func TestNobodyIsAskedAboutADoomedEdit(t *testing.T) {
 	}
 }
 
+// Nor about any other change that is going to fail.
+func TestNobodyIsAskedAboutADoomedChange(t *testing.T) {
+	asker := sandboxtest.Always(protocol.AnswerOnce)
+	h := build(t, policy.Careful(), asker, map[string]string{"a": "one\n", "b": "two\n", "unread": "three\n"})
+	version := h.ok(t, "read", args{"path": "a"})["version"]
+	must(t, h.mem.WriteFile("a", []byte("other\n"), 0o644))
+	for _, c := range []struct {
+		tool string
+		a    args
+		want error
+	}{
+		{"write", args{"path": "a", "content": "x"}, protocol.ReasonStale},
+		{"write", args{"path": "a", "content": "x", "version": version}, protocol.ReasonStale},
+		{"write", args{"path": "gone", "content": "x", "version": version}, protocol.ReasonStale},
+		{"write", args{"path": "unread", "content": "x"}, protocol.ReasonNotRead},
+		{"move", args{"from": "a", "to": "b"}, protocol.ErrExecution},
+		{"move", args{"from": "nowhere", "to": "c"}, protocol.ReasonNotFound},
+	} {
+		h.fails(t, c.tool, c.a, c.want)
+	}
+	if n := len(asker.Requests()); n != 0 {
+		t.Errorf("asked %d times: %+v", n, asker.Requests())
+	}
+	h.ok(t, "read", args{"path": "a"})
+	h.ok(t, "write", args{"path": "a", "content": "mine"})
+	h.ok(t, "write", args{"path": "new", "content": "n"})
+	h.ok(t, "move", args{"from": "a", "to": "c"})
+	h.ok(t, "move", args{"from": "c", "to": "b", "replace": true})
+	h.ok(t, "delete", args{"path": "b"})
+	if n := len(asker.Requests()); n != 5 {
+		t.Errorf("asked %d times about five changes that can be made", n)
+	}
+}
+
+func TestNobodyIsAskedAboutADoomedDelete(t *testing.T) {
+	asker := sandboxtest.Always(protocol.AnswerOnce)
+	h := build(t, policy.Careful(), asker, nil)
+	h.fails(t, "delete", args{"path": "nowhere"}, protocol.ReasonNotFound)
+	h.fails(t, "delete", args{"path": "."}, protocol.ErrInvalidParams)
+	if n := len(asker.Requests()); n != 0 {
+		t.Errorf("asked %d times: %+v", n, asker.Requests())
+	}
+}
+
 // What is going to fail isn't told of a file that nobody may read unasked: the error says
 // what is in it.
 func TestADoomedEditTellsNothingUnasked(t *testing.T) {

@@ -20,12 +20,10 @@ func deleteTool() Tool {
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			return "delete " + c.text("path"), c.listing(ctx, c.text("path"))
 		},
+		Foresee: deletable,
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			path := c.text("path")
-			if path == "." {
-				return nil, protocol.Errorf(protocol.ErrInvalidParams, "delete", path, "the folder itself can't be deleted")
-			}
-			if _, err := c.FS.Stat(ctx, c.Permit, path); err != nil {
+			if err := deletable(ctx, c); err != nil {
 				return nil, err
 			}
 			if err := c.FS.Remove(ctx, c.Permit, path, true); err != nil {
@@ -34,6 +32,15 @@ func deleteTool() Tool {
 			return map[string]any{"deleted": path, "undo": c.FS.Journal()}, nil
 		},
 	}
+}
+
+func deletable(ctx context.Context, c *Call) error {
+	path := c.text("path")
+	if path == "." {
+		return protocol.Errorf(protocol.ErrInvalidParams, "delete", path, "the folder itself can't be deleted")
+	}
+	_, err := c.FS.Stat(ctx, c.Permit, path)
+	return err
 }
 
 // listing shows what lies at a path, for a person: the content of a small text, or the
@@ -74,21 +81,35 @@ func moveTool() Tool {
 		Preview: func(_ context.Context, c *Call) (string, string) {
 			return "move " + c.text("from") + " to " + c.text("to"), "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n"
 		},
-		Run: runMove,
+		Foresee: movable,
+		Run:     runMove,
 	}
+}
+
+// movable is nil if there is something to move, and nothing of the new name that would be lost.
+func movable(ctx context.Context, c *Call) error {
+	from, to := c.text("from"), c.text("to")
+	if _, err := c.FS.Stat(ctx, c.Permit, from); err != nil {
+		return err
+	}
+	m, _ := c.Args.(map[string]any)
+	if replace, _ := m["replace"].(bool); replace || from == to {
+		return nil
+	}
+	_, err := c.FS.Stat(ctx, c.Permit, to)
+	switch {
+	case err == nil:
+		return protocol.Errorf(protocol.ErrExecution, "move", to, "there is something of that name already; choose another, or set replace")
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
 }
 
 func runMove(ctx context.Context, c *Call) (any, error) {
 	from, to := c.text("from"), c.text("to")
-	m, _ := c.Args.(map[string]any)
-	if replace, _ := m["replace"].(bool); !replace && from != to {
-		_, err := c.FS.Stat(ctx, c.Permit, to)
-		switch {
-		case err == nil:
-			return nil, protocol.Errorf(protocol.ErrExecution, "move", to, "there is something of that name already; choose another, or set replace")
-		case !errors.Is(err, fs.ErrNotExist):
-			return nil, err
-		}
+	if err := movable(ctx, c); err != nil {
+		return nil, err
 	}
 	if err := c.FS.Rename(ctx, c.Permit, from, to); err != nil {
 		return nil, err

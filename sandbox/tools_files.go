@@ -119,8 +119,27 @@ func writeTool() Tool {
 			}
 			return "write " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
 		},
+		Foresee: func(ctx context.Context, c *Call) error {
+			path := c.text("path")
+			want, err := c.wantedVersion(ctx, path)
+			if err != nil {
+				return err
+			}
+			_, have, err := c.FS.Read(ctx, c.Permit, path)
+			if errors.Is(err, fs.ErrNotExist) {
+				have, err = fsaccess.Absent, nil
+			}
+			if err == nil && have != want {
+				return c.stale(path)
+			}
+			return nil // what can't be read may be written
+		},
 		Run: runWrite,
 	}
+}
+
+func (c *Call) stale(path string) error {
+	return protocol.Errorf(protocol.ErrExecution, c.tool.ID, path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
 }
 
 func runWrite(ctx context.Context, c *Call) (any, error) {
@@ -199,7 +218,7 @@ func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.
 		return nil, "", "", err
 	}
 	if have != want {
-		return nil, "", "", protocol.Errorf(protocol.ErrExecution, "edit", path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
+		return nil, "", "", c.stale(path)
 	}
 	now, err = c.edited(string(old))
 	return old, now, have, err
