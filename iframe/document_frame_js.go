@@ -88,15 +88,8 @@ func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
 	if err != nil || !im.trusts(f, source) {
 		return
 	}
-	ports, err := jsx.Get(event, "ports")
-	if err != nil {
-		return
-	}
-	if n, err := jsx.Length(ports); err != nil || n != 1 {
-		return
-	}
-	port, err := jsx.Index(ports, 0)
-	if err != nil {
+	port, ok := jsx.OnlyPort(event)
+	if !ok {
 		return
 	}
 	im.do(func() {

@@ -141,15 +141,8 @@ func (p *Pool) hello(o *outerFrame, event jsx.Value) {
 	if err != nil || jsx.Nullish(window) || !window.Equal(source) {
 		return
 	}
-	ports, err := jsx.Get(event, "ports")
-	if err != nil {
-		return
-	}
-	if n, err := jsx.Length(ports); err != nil || n != 1 {
-		return
-	}
-	port, err := jsx.Index(ports, 0)
-	if err != nil {
+	port, ok := jsx.OnlyPort(event)
+	if !ok {
 		return
 	}
 	p.Do(func() {

@@ -42,6 +42,15 @@ func (m Message) Ports() ([]Value, error) {
 	return ports, nil
 }
 
+// OnlyPort is the port that came with a message event, if it is one and no more.
+func OnlyPort(event Value) (port Value, ok bool) {
+	list, err := Message{event: event}.Ports()
+	if err != nil || len(list) != 1 {
+		return Value{}, false
+	}
+	return list[0], true
+}
+
 // Channel makes a MessageChannel: a port to keep, and the other end to
 // transfer.
 func (s *Scope) Channel() (*Port, Value, error) {
