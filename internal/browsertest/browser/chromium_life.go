@@ -52,7 +52,7 @@ func (p *ChromiumPage) cover(ctx context.Context) (uncover func() error, err err
 		return nil, err
 	}
 	return func() error {
-		if _, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams{TargetID: tab.TargetID}); err != nil {
+		if _, err := chromedp.CallBrowser(p.ctx, target.CloseTarget, target.CloseTargetParams(tab)); err != nil {
 			return err
 		}
 		if _, err := chromedp.CallBrowser(p.ctx, target.ActivateTarget, target.ActivateTargetParams{TargetID: p.target.TargetID}); err != nil {

@@ -128,7 +128,7 @@ func (k *webkit) startDisplay(ctx context.Context, x string, log func(io.Reader)
 	r.SetReadDeadline(time.Now().Add(30 * time.Second))
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("Xvfb did not start: %w", err)
+		return "", fmt.Errorf("starting Xvfb: %w", err)
 	}
 	return ":" + strings.TrimSpace(line), nil
 }

@@ -157,17 +157,6 @@ type opened struct {
 // there is no private file system it can't, and says so.
 func (o *opened) lasts() bool { return o.engine != browser.WebKit }
 
-// chrome is the page as Chromium has it; in another engine the test is skipped, as WebDriver
-// can't do what it needs.
-func (o *opened) chrome(t *testing.T, what string) *e2e.Page {
-	t.Helper()
-	p, ok := o.driver.(*e2e.Page)
-	if !ok {
-		t.Skipf("WebDriver in %s can't: %s", o.engine, what)
-	}
-	return p
-}
-
 // calm ends all movement: colours are looked at when they have come.
 func (o *opened) calm(t *testing.T) {
 	t.Helper()

@@ -208,13 +208,12 @@ func TestFilesPolicyStaysCurrent(t *testing.T) {
 // newer one is what is there.
 func TestFilesNewVersion(t *testing.T) {
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
-		ctx := testContext(t)
 		stored(t, p)
 		if eval[bool](t, p, `!document.getElementById("update").hidden`) {
 			t.Error("a new version is told of where there is none")
 		}
 		s.build("web/index.html", "<h2>What this is</h2>", "<h2>What this is now</h2>")
-		ctx = testContext(t)                                            // the build took its time
+		ctx := testContext(t)                                           // the build took its time
 		must(t, p.Eval(ctx, `dispatchEvent(new Event("online"))`, nil)) // as each hour, and when the tab is shown again
 		must(t, p.WaitFor(ctx, `!document.getElementById("update").hidden`))
 		noViolations(t, p)

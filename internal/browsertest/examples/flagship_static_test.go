@@ -24,64 +24,75 @@ func download(t *testing.T) string {
 }
 
 // A host that sends no headers at all, and one whose page has its policy in a meta
-// element: the guided task works, and nothing of ours breaks the policy.
+// element: in each engine the guided task works, and nothing of ours breaks the policy.
 func TestFlagshipStaticHost(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		meta bool
-	}{{"no headers", false}, {"meta policy alone", true}} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := download(t)
-			if c.meta {
-				h, err := headers.For(headers.Use{ScriptHashes: iframe.ScriptHashes()})
-				must(t, err)
-				var policy []string
-				for _, d := range h.CSP {
-					if d.Name != "frame-ancestors" { // which a meta element can't have
-						policy = append(policy, strings.Join(append([]string{d.Name}, d.Values...), " "))
-					}
+	for _, engine := range engines() {
+		for _, c := range []struct {
+			name string
+			meta bool
+		}{{"no headers", false}, {"meta policy alone", true}} {
+			t.Run(string(engine)+"/"+c.name, func(t *testing.T) {
+				server := staticHost(t, c.meta)
+				p := open(t, engine, server+"/", e2e.Options{})
+				f := &flagship{anyPage: anyPage{p.page, t}, in: p}
+				f.ready()
+				f.click("#tour")
+				for range 2 {
+					f.asks()
+					f.answer(once)
 				}
-				file := filepath.Join(dir, "index.html")
-				text, err := os.ReadFile(file)
-				must(t, err)
-				page := strings.Replace(string(text), `<meta charset="utf-8">`, `<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="`+strings.Join(policy, "; ")+`">`, 1)
-				must(t, os.WriteFile(file, []byte(page), 0o644))
-				for _, packed := range []string{".br", ".gz"} {
-					_ = os.Remove(file + packed)
+				f.ready()
+				f.rested()
+				holds(t, "the cards", f.cards(), "done bash awk", "done code_run const rows", "failed code_run const secret", "done undo")
+				if got := f.check(`JSON.stringify(broken)`); got != "[]" {
+					t.Errorf("violations: %s", got)
 				}
-			}
-			server := httptest.NewServer(http.FileServer(http.Dir(dir)))
-			defer server.Close()
-			res, err := http.Get(server.URL + "/")
-			must(t, err)
-			_, err = io.Copy(io.Discard, res.Body)
-			must(t, err)
-			res.Body.Close()
-			if v := res.Header.Get("Content-Security-Policy"); v != "" {
-				t.Fatalf("the host sends a policy: %s", v)
-			}
-			p, err := launch(t, e2e.Options{}).Blank(testContext(t))
-			must(t, err)
-			must(t, p.CDP(testContext(t), "Page.addScriptToEvaluateOnNewDocument", map[string]any{
-				"source": `globalThis.broken = []; document.addEventListener("securitypolicyviolation", (e) => broken.push(e.effectiveDirective + " " + e.blockedURI + " " + e.sourceFile))`}, nil))
-			must(t, p.Goto(testContext(t), server.URL+"/"))
-			f := &flagship{anyPage: anyPage{p.Chrome(), t}}
-			f.ready()
-			f.click("#tour")
-			for range 2 {
-				f.asks()
-				f.answer(once)
-			}
-			f.ready()
-			f.rested()
-			holds(t, "the cards", f.cards(), "done bash awk", "done code_run const rows", "failed code_run const secret", "done undo")
-			if got := f.check(`JSON.stringify(broken)`); got != "[]" {
-				t.Errorf("violations: %s", got)
-			}
-			if got := f.check(`document.getElementById("stopped").innerText`); got != "" {
-				t.Errorf("the shield says %q", got)
-			}
-			noErrors(t, p)
-		})
+				if got := f.check(`document.getElementById("stopped").innerText`); got != "" {
+					t.Errorf("the shield says %q", got)
+				}
+				noErrors(t, p)
+			})
+		}
 	}
+}
+
+// staticHost serves the files as they are, with a script that notes violations ahead of ours.
+func staticHost(t *testing.T, meta bool) (origin string) {
+	t.Helper()
+	dir := download(t)
+	policy := ""
+	if meta {
+		h, err := headers.For(headers.Use{ScriptHashes: iframe.ScriptHashes()})
+		must(t, err)
+		var list []string
+		for _, d := range h.CSP {
+			if d.Name != "frame-ancestors" { // which a meta element can't have
+				list = append(list, strings.Join(append([]string{d.Name}, d.Values...), " "))
+			}
+		}
+		policy = `<meta http-equiv="Content-Security-Policy" content="` + strings.Join(list, "; ") + `">`
+	}
+	file := filepath.Join(dir, "index.html")
+	text, err := os.ReadFile(file)
+	must(t, err)
+	const head = `<meta charset="utf-8">`
+	if strings.Count(string(text), head) != 1 {
+		t.Fatalf("%s has not one %s", file, head)
+	}
+	must(t, os.WriteFile(file, []byte(strings.Replace(string(text), head, head+policy+`<script src="notes.js"></script>`, 1)), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "notes.js"), []byte(`globalThis.broken = []; document.addEventListener("securitypolicyviolation", (e) => broken.push(e.effectiveDirective + " " + e.blockedURI + " " + e.sourceFile))`), 0o644))
+	for _, packed := range []string{".br", ".gz"} {
+		_ = os.Remove(file + packed)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	res, err := http.Get(server.URL + "/")
+	must(t, err)
+	_, err = io.Copy(io.Discard, res.Body)
+	must(t, err)
+	res.Body.Close()
+	if v := res.Header.Get("Content-Security-Policy"); v != "" {
+		t.Fatalf("the host sends a policy: %s", v)
+	}
+	return server.URL
 }
