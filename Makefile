@@ -74,6 +74,7 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@# Declared once, used in the page: what is unused is told by the page's build alone.
 	$(BIN)/staticcheck -checks inherit,-U1000 ./... && $(WASM) $(BIN)/staticcheck ./...
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
