@@ -70,13 +70,14 @@
     awake.set(el, performance.now());
     if (!timer) timer = setTimeout(rest, REST);
   };
-  const wakeAll = () => { for (const el of [...resting]) wake(el); };
+  const wakeAll = () => { for (const el of [...resting, ...awake.keys()]) wake(el); };
   const rest = () => {
     const quiet = performance.now() - REST;
     const still = [];
     timer = 0;
+    if (root.clientWidth < 1) return; // until it has a width, which wakes all
     for (const [el, at] of awake) {
-      if (at > quiet || root.clientWidth < 1) timer ||= setTimeout(rest, REST);
+      if (at > quiet) timer ||= setTimeout(rest, REST);
       else if (awake.delete(el) && el.getAttribute('aria-busy') !== 'true') still.push([el, el.getBoundingClientRect().height]);
     }
     for (const [el, height] of /** @type {[HTMLElement, number][]} */ (still)) {
