@@ -32,7 +32,8 @@ type BrokerOptions struct {
 	Rate        int   // requests a minute; 60
 	// Relay is an address of the app's own that fetches what a page can't, because the
 	// server sends no CORS headers: it gets each request, with the address in the query
-	// parameter url. It sees everything that is fetched, credentials too. Empty is none.
+	// parameter url, behind its own query if it has one. It is https, or on this machine, or
+	// a path on the page's own server. It sees everything that is fetched, credentials too. Empty is none.
 	Relay string
 	// Insecure allows http to hosts other than this machine.
 	Insecure bool
@@ -67,6 +68,9 @@ func NewBroker(o BrokerOptions) (*Broker, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Relay != "" && !o.relays() {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "relay", o.Relay, "must be an https address, or a path on the page's own server, without user, fragment or a query parameter url")
+	}
 	b := &Broker{o: o, transport: sandbox.Hold(o.Transport), hosts: map[string][]protocol.HostPattern{}}
 	for _, c := range o.Credentials {
 		if protocol.ValidToolName(c.Name) != nil || len(c.Hosts) == 0 || strings.ContainsAny(c.Value, "\r\n") {
@@ -83,6 +87,21 @@ func NewBroker(o BrokerOptions) (*Broker, error) {
 	var err error
 	b.rate, err = protocol.NewRateLimiter(o.Rate, time.Minute, o.Now)
 	return b, err
+}
+
+// relays reports whether the relay's address is one.
+func (o *BrokerOptions) relays() bool {
+	u, err := url.Parse(o.Relay)
+	if err != nil || u.User != nil || u.Fragment != "" || u.Query().Has("url") {
+		return false
+	}
+	switch u.Scheme {
+	case "":
+		return u.Host == "" && strings.HasPrefix(u.Path, "/")
+	case "http":
+		return u.Host != "" && (o.Insecure || protocol.Loopback(u.Hostname()))
+	}
+	return u.Scheme == "https" && u.Host != ""
 }
 
 // Target is the host with its port that an address leads to, for the policy. An
@@ -153,7 +172,11 @@ func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fe
 		return nil, err
 	}
 	if b.o.Relay != "" {
-		r.URL = b.o.Relay + "?url=" + url.QueryEscape(r.URL)
+		sep := "?"
+		if strings.Contains(b.o.Relay, "?") {
+			sep = "&"
+		}
+		r.URL = b.o.Relay + sep + "url=" + url.QueryEscape(r.URL)
 	}
 	res, err := t.Do(ctx, r)
 	if err != nil {

@@ -149,6 +149,25 @@ func TestRelay(t *testing.T) {
 	}
 }
 
+func TestRelayAddresses(t *testing.T) {
+	n := &net{texts: map[string]string{"https://app.example/relay?key=1&url=https%3A%2F%2Fexample.com%2Fa": "words"}}
+	if m, err := get(build(t, n, some, web.BrokerOptions{Relay: "https://app.example/relay?key=1"}), "https://example.com/a"); err != nil || m["content"] != "words" {
+		t.Errorf("%v %v, sent %v", m, err, n.sent)
+	}
+	for relay, ok := range map[string]bool{
+		"http://127.0.0.1:8080/r": true, "http://localhost/r": true, "https://app.example": true,
+		"http://app.example/r": false, "http://127.evil.com/r": false, "/r": true, "/r?key=1": true, "//evil.org/r": false, "app.example/r": false, "https://a@app.example/r": false,
+		"https://app.example/r#x": false, "https://app.example/r?url=x": false, "ftp://app.example/": false,
+	} {
+		if _, err := web.NewBroker(web.BrokerOptions{Relay: relay}); (err == nil) != ok {
+			t.Errorf("%s: %v", relay, err)
+		}
+	}
+	if _, err := web.NewBroker(web.BrokerOptions{Relay: "http://app.example/r", Insecure: true}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestInsecure(t *testing.T) {
 	n := &net{texts: map[string]string{"http://example.com/": "words"}}
 	if m, err := get(build(t, n, some, web.BrokerOptions{Insecure: true}), "http://example.com/"); err != nil || m["content"] != "words" {
