@@ -195,10 +195,21 @@ func failure(past []done) string {
 			if b.Len() == 0 {
 				b.WriteString("That did not go well:\n")
 			}
-			b.WriteString("- " + d.tool + ": " + d.text + "\n")
+			b.WriteString("- " + d.tool + ": " + reason(d) + "\n")
 		}
 	}
 	return b.String()
+}
+
+// reason is why a call failed, without the words that are for a model.
+func reason(d done) string {
+	text := d.text
+	if strings.HasPrefix(text, "error ") {
+		if _, why, ok := strings.Cut(text, ": "); ok {
+			text = why
+		}
+	}
+	return strings.TrimPrefix(text, "call "+d.tool+": ")
 }
 
 func one(tool string, args map[string]any) []want { return []want{{tool, args}} }

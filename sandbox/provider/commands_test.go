@@ -136,3 +136,30 @@ func TestCommandsSayWhatTheyDoNotUnderstand(t *testing.T) {
 		}
 	}
 }
+
+// What went wrong is told to a person, not as to a model.
+func TestCommandsSayWhyACallFailed(t *testing.T) {
+	for text, want := range map[string]string{
+		"error not allowed (rejected): call delete: the person said no": "- delete: the person said no\n",
+		"error execution failed: a.txt: there is nothing":               "- delete: a.txt: there is nothing\n",
+		"error without a reason":                                        "- delete: error without a reason\n",
+	} {
+		r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{
+			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "delete a.txt"}}},
+			{Role: protocol.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartCall, CallID: "1", Tool: "delete"}}},
+			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartResult, CallID: "1", Tool: "delete", Text: text, Failed: true}}},
+		}}
+		said := ""
+		for e, err := range provider.Commands().Stream(context.Background(), r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Type == sandbox.EventText {
+				said += e.Text
+			}
+		}
+		if said != "That did not go well:\n"+want {
+			t.Errorf("%q: said %q", text, said)
+		}
+	}
+}
