@@ -79,10 +79,14 @@ func run(ctx context.Context) error {
 	enable("sample", true)
 	go a.drops()
 	a.remembered()
+	a.mu.Lock() // a folder may be dropped meanwhile
+	var err error
 	if a.name == "" {
-		if err := a.useSample(); err != nil {
-			return err
-		}
+		err = a.useSample()
+	}
+	a.mu.Unlock()
+	if err != nil {
+		return err
 	}
 	select {}
 }

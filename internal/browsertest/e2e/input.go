@@ -54,13 +54,20 @@ func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error
 			return err
 		}
 	}
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+	over := input.DispatchDragEventTypeDragOver
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, over, over, input.DispatchDragEventTypeDrop} {
 		_, err := cdp.Call(ctx, p.chrome.Target(), input.DispatchDragEvent, input.DispatchDragEventParams{
 			Type: kind, X: at[0], Y: at[1],
 			Data: &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1},
 		})
 		if err != nil {
 			return err
+		}
+		// A drop on a page that has not yet said that it takes one is lost.
+		if kind == over {
+			if err := p.Eval(ctx, `new Promise((done) => requestAnimationFrame(() => setTimeout(done)))`, nil); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -196,9 +196,13 @@ func TestFolderOnDisk(t *testing.T) {
 	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}})
 	ctx := testContext(t)
 	p := openFolder(t, b)
-	must(t, p.Drop(ctx, "body", dir))
+	must(t, p.Drop(ctx, "#tree", dir)) // not on the preview: a frame of another origin takes no drops for the page
 	// A real folder may take its time to be opened and remembered.
-	must(t, p.WaitFor(ctx, `document.getElementById("name").textContent === "letters"`))
+	soon, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := p.WaitFor(soon, `document.getElementById("name").textContent === "letters"`); err != nil {
+		t.Fatalf("%v; the page says %q, and shows %q", err, eval[string](t, p, `document.getElementById("status").textContent`), eval[string](t, p, `document.getElementById("name").textContent`))
+	}
 	pressTree(t, p, "dear.txt")
 	must(t, p.WaitFor(ctx, `document.getElementById("text").value === "Dear all\n"`))
 	write(t, p, "Dear friends\n")
