@@ -39,7 +39,9 @@ func newDropZone(selector string) (*dropZone, error) {
 		over(e)
 		z.take(e)
 	})
-	if err := errors.Join(err1, err2); err != nil {
+	_, err3 := z.s.Listen(el, "dragenter", over) // what was over a frame is over the page now, or isn't told of
+	_, err4 := z.s.Aside(el, func(on bool) { _, _ = jsx.Call(el, "toggleAttribute", "data-drop", on) })
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		z.s.Close()
 		return nil, err
 	}

@@ -76,6 +76,11 @@ type DropZone struct{ z *dropZone }
 // NewDropZone makes the element that a CSS selector finds accept drops. Where
 // the browser gives handles the folders can be written ([RequestWrite] asks);
 // elsewhere they are read-only pictures of the moment.
+//
+// A frame of another origin takes drops for itself. So the frames in the element let the
+// pointer through while files are dragged over the page, and what is dropped on them is the
+// zone's. A frame in which the drag begins tells nobody, unless it is a Document's. The
+// element has the attribute data-drop meanwhile, for a style that says what a drop does.
 func NewDropZone(selector string) (*DropZone, error) {
 	z, err := newDropZone(selector)
 	if err != nil {

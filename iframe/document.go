@@ -8,6 +8,9 @@ import (
 
 // Document shows sections of Markdown behind two frames. Make one with
 // [NewDocument]; all methods may be called from any goroutine.
+//
+// Files that are dragged over a document are the page's around it: the frame lets the
+// pointer through to it while they are.
 type Document struct {
 	c    *conversation
 	opts DocumentOptions

@@ -45,6 +45,9 @@ func (im *documentImpl) build() error {
 	if _, err := f.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { im.hello(f, event) }); err != nil {
 		return err
 	}
+	if f.dragged, err = f.scope.Aside(outer, nil); err != nil {
+		return err
+	}
 	if _, err := f.scope.Listen(outer, "load", func(jsx.Value) { im.loaded(f) }); err != nil {
 		return err
 	}

@@ -63,6 +63,7 @@ type liveFrame struct {
 	generation int
 	scope      *jsx.Scope
 	outer      jsx.Value
+	dragged    func()    // files are over it
 	port       *jsx.Port // nil before the hello
 	portScope  *jsx.Scope
 	seq        int  // the last batch posted

@@ -40,7 +40,7 @@ func TestEnclaveKills(t *testing.T) {
 		rows       int // of console that must have come
 	}{
 		{"loop", `console.log(1); while (true);`, []protocol.Code{protocol.ErrTimeout}, 1},
-		{"regex", `console.log(1); /^(a+)+$/.test("a".repeat(50) + "b"); return 2`, []protocol.Code{protocol.ErrTimeout}, 1},
+		{"regex", `console.log(1); for (;;) /^(a+)+$/.test("a".repeat(50) + "b")` /* JavaScriptCore gives one up after a second */, []protocol.Code{protocol.ErrTimeout}, 1},
 		{"microtasks", `console.log(1); const f = () => Promise.resolve().then(f); await f()`, []protocol.Code{protocol.ErrTimeout}, 1},
 		{"timers", `console.log(1); setInterval(() => {}, 0); await new Promise(() => {})`, []protocol.Code{protocol.ErrTimeout}, 1},
 		{"recursion", `console.log(1); const f = () => { try { f() } catch { f() } }; f()`, []protocol.Code{protocol.ErrTimeout}, 1},

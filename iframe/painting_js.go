@@ -119,6 +119,8 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 		im.stretch(f, m.Height)
 	case "scroll":
 		im.scrollTo(f, m.Height)
+	case "drag":
+		f.dragged()
 	case "link":
 		link := Link{Section: m.Fields[0], URL: m.Fields[1], Text: m.Fields[2]}
 		if im.opts.OnLink != nil && link.check() == nil {

@@ -118,7 +118,7 @@ const MaxHeight = 1 << 24
 
 // Message is a message from a document's frame.
 type Message struct {
-	Kind   string   // ack size link copy image scroll violation error
+	Kind   string   // ack size link copy image scroll drag violation error
 	Seq    int      // ack: the batch answered; image: the request
 	Height int      // ack, size, scroll: CSS pixels; ack: -1 if not known yet
 	Fields []string // what else the kind carries
@@ -144,6 +144,10 @@ func ParseMessage(s string) (Message, error) {
 		}
 	case "size", "scroll":
 		m.Height, err = pixels(rest)
+	case "drag":
+		if rest != "" {
+			err = fmt.Errorf("%.20q behind it", rest)
+		}
 	case "link":
 		m.Fields, err = split(rest, 3)
 	case "copy":

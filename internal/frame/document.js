@@ -299,6 +299,18 @@
     if (e.target instanceof HTMLDetailsElement) e.target.dataset.state = 'set';
   }, true);
 
+  // Files that are dragged over a document are the page's, which takes the frame out of their
+  // way. Until it has they can't be dropped: a browser would open them.
+  for (const event of ['dragenter', 'dragover']) {
+    document.addEventListener(event, (e) => {
+      const files = /** @type {DragEvent} */ (e).dataTransfer;
+      if (!files?.types.includes('Files')) return;
+      e.preventDefault();
+      files.dropEffect = 'none';
+      say('drag');
+    });
+  }
+
   // ---- height ----------------------------------------------------------------------
   let last = -1;
   // A frame that has no width yet (Firefox, just moved; a hidden parent) would

@@ -186,6 +186,7 @@ func TestParseMessage(t *testing.T) {
 		{"copy" + f + "s" + f + "1" + f + "0", Message{Kind: "copy", Fields: []string{"s", "1", "0"}}},
 		{"image" + f + "4" + f + "s" + f + "cat.png", Message{Kind: "image", Seq: 4, Fields: []string{"s", "cat.png"}}},
 		{"violation" + f + "img-src" + f + "https://a" + f + "enforce" + f, Message{Kind: "violation", Fields: []string{"img-src", "https://a", "enforce", ""}}},
+		{"drag", Message{Kind: "drag"}},
 		{"error" + f + "boom", Message{Kind: "error", Fields: []string{"boom"}}},
 	}
 	for _, c := range ok {
@@ -197,7 +198,7 @@ func TestParseMessage(t *testing.T) {
 	}
 	for _, in := range []string{"", "x", "ack", "ack" + f + "a", "ack" + f + "a" + f + "1", "size" + f, "size" + f + "NaN", "size" + f + "Infinity",
 		"size" + f + "-1", "size" + f + "1px", "link" + f + "s", "copy" + f + "s" + f + "-1" + f + "0", "copy" + f + "s" + f + "1",
-		"image" + f + "x" + f + "s" + f + "u", "violation" + f + "a", "link" + f + strings.Repeat("a", MaxMessage)} {
+		"image" + f + "x" + f + "s" + f + "u", "violation" + f + "a", "drag" + f + "x", "link" + f + strings.Repeat("a", MaxMessage)} {
 		if m, err := ParseMessage(in); err == nil {
 			t.Errorf("%.40q was believed: %+v", in, m)
 		}

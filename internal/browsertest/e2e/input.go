@@ -54,23 +54,32 @@ func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error
 			return err
 		}
 	}
-	over := input.DispatchDragEventTypeDragOver
-	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, over, over, input.DispatchDragEventTypeDrop} {
+	send := func(kind input.DispatchDragEventType) error {
 		_, err := cdp.Call(ctx, p.chrome.Target(), input.DispatchDragEvent, input.DispatchDragEventParams{
 			Type: kind, X: at[0], Y: at[1],
 			Data: &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1},
 		})
-		if err != nil {
+		return err
+	}
+	// A drop on a page that has not said yet that it takes one is lost: they are held over
+	// it, as by a person, until it has. A page that never takes one gets the drop too.
+	if err := p.Eval(ctx, `globalThis.e2eOver = 0, addEventListener("dragover", (e) => { if (e.defaultPrevented) e2eOver++; })`, nil); err != nil {
+		return err
+	}
+	for over, tries := 0, 0; over < 2 && tries < 100; tries++ {
+		// A frame that gets out of the way is left for the page, which Chromium tells only
+		// when a mouse drags.
+		if err := send(input.DispatchDragEventTypeDragEnter); err != nil {
 			return err
 		}
-		// A drop on a page that has not yet said that it takes one is lost.
-		if kind == over {
-			if err := p.Eval(ctx, `new Promise((done) => requestAnimationFrame(() => setTimeout(done)))`, nil); err != nil {
-				return err
-			}
+		if err := send(input.DispatchDragEventTypeDragOver); err != nil {
+			return err
+		}
+		if err := p.Eval(ctx, `new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(e2eOver))))`, &over); err != nil {
+			return err
 		}
 	}
-	return nil
+	return send(input.DispatchDragEventTypeDrop)
 }
 
 // SetFiles chooses files for an <input type=file>.

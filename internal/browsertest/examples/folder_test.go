@@ -196,7 +196,8 @@ func TestFolderOnDisk(t *testing.T) {
 	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}})
 	ctx := testContext(t)
 	p := openFolder(t, b)
-	must(t, p.Drop(ctx, "#tree", dir)) // not on the preview: a frame of another origin takes no drops for the page
+	must(t, p.Wait(ctx, "iframe"))
+	must(t, p.Drop(ctx, "iframe", dir)) // on the preview, which is a frame of another origin
 	// A real folder may take its time to be opened and remembered.
 	soon, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -1,0 +1,56 @@
+package fsaccess
+
+import (
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// While files are dragged over the page a zone says so in its element, and its frames are out of the way.
+func TestDropZoneShowsDrags(t *testing.T) {
+	if !jsx.Supported("document") {
+		t.Skip("a worker has no page")
+	}
+	build, err := jsx.NewGlobal("Function", `const zone = document.createElement("div");
+		zone.id = "drags"; zone.innerHTML = "<iframe></iframe>"; document.body.append(zone);
+		return (kind, file) => {
+			if (!kind) return zone.remove();
+			const data = new DataTransfer(); file ? data.items.add(new File(["x"], "x.txt")) : data.items.add("words", "text/plain");
+			const e = new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: data});
+			document.body.dispatchEvent(e);
+			return zone.hasAttribute("data-drop") + " " + zone.firstChild.style.pointerEvents;
+		}`)
+	must(t, err)
+	do, err := jsx.Invoke(build)
+	must(t, err)
+	defer func() { _, _ = jsx.Invoke(do) }()
+	drag := func(kind string, file bool) string {
+		t.Helper()
+		v, err := jsx.Invoke(do, kind, file)
+		must(t, err)
+		s, err := jsx.String(v, 100)
+		must(t, err)
+		return s
+	}
+	z, err := NewDropZone("#drags")
+	must(t, err)
+	for _, c := range []struct {
+		kind string
+		file bool
+		want string
+	}{
+		{"dragover", false, "false "},
+		{"dragenter", true, "true none"},
+		{"dragover", true, "true none"},
+		{"drop", true, "false "}, // beside the zone
+		{"dragover", true, "true none"},
+	} {
+		if got := drag(c.kind, c.file); got != c.want {
+			t.Errorf("%s, a file: %v: %q, want %q", c.kind, c.file, got, c.want)
+		}
+	}
+	must(t, z.Close())
+	if got := drag("dragover", true); got != "false " {
+		t.Errorf("after the end: %q", got)
+	}
+}
