@@ -55,6 +55,21 @@ func connected(t *testing.T, box *sandbox.Box, o mcp.Options) *sdk.ClientSession
 	return s
 }
 
+// The SDK's own options hold, but for what Options says itself.
+func TestServesWithTheSDKsOptions(t *testing.T) {
+	for _, c := range []struct{ ours, theirs, want string }{{"", "theirs", "theirs"}, {"ours", "theirs", "ours"}, {"ours", "", "ours"}} {
+		s, _ := house(t, mcp.Options{Tools: []string{"read", "write"}, Instructions: c.ours, SDK: &sdk.ServerOptions{Instructions: c.theirs, PageSize: 1}}, nil)
+		if got := s.InitializeResult().Instructions; got != c.want {
+			t.Errorf("instructions %q of %q and %q", got, c.ours, c.theirs)
+		}
+		list, err := s.ListTools(t.Context(), nil)
+		must(t, err)
+		if len(list.Tools) != 1 || list.NextCursor == "" {
+			t.Errorf("%d tools on a page of one", len(list.Tools))
+		}
+	}
+}
+
 func TestServesTheBox(t *testing.T) {
 	no := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: protocol.AnswerOnce})
 	s, mem := house(t, mcp.Options{Tools: []string{"read", "write"}}, no)

@@ -38,7 +38,7 @@ type Options struct {
 	// Local says that who connects, and the model behind it, is on this machine: it sees
 	// results whole. Otherwise it sees what the policy's "send" allows, and no credentials.
 	Local bool
-	// SDK are the SDK's own options.
+	// SDK are the SDK's own options; Instructions, if not empty, are in place of theirs.
 	SDK *sdk.ServerOptions
 }
 
@@ -58,7 +58,9 @@ func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
 	if o.SDK != nil {
 		so = *o.SDK
 	}
-	so.Instructions = o.Instructions
+	if o.Instructions != "" {
+		so.Instructions = o.Instructions
+	}
 	server := sdk.NewServer(&sdk.Implementation{Name: o.Name, Version: o.Version}, &so)
 	for _, id := range o.Tools {
 		t, err := box.Toolset().Lookup(id)

@@ -40,6 +40,32 @@ func TestImportIsAStrangers(t *testing.T) {
 	}
 }
 
+// What a person isn't shown of a stranger's conversation speaks to no model: a summary in place of
+// its messages, thoughts, messages of the system.
+func TestImportSpeaksBehindNobody(t *testing.T) {
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	file := stranger(`{"tool":"read","input":{},"model":"{}"}`)
+	behind := strings.Replace(file, `"type":"reasoning","data":{"text":"hm"`, `"type":"data-compaction","data":{"summary":"BEHIND"`, 1)
+	for _, text := range []string{behind, strings.Replace(file, `"text":"hm"`, `"text":"BEHIND"`, 1)} {
+		if !strings.Contains(text, "BEHIND") {
+			t.Fatal("nothing is behind the conversation")
+		}
+		s, err := h.ImportSession(t.Context(), strings.NewReader(text))
+		must(t, err)
+		m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}
+		_, err = h.talk(t, s, m, "go on")
+		must(t, err)
+		sent, _ := json.Marshal(m.Requests()[0])
+		if strings.Contains(string(sent), "BEHIND") || !strings.Contains(string(sent), "list the files") {
+			t.Errorf("a model is told %s", sent)
+		}
+	}
+	system := strings.Replace(file, `"role":"user"`, `"role":"system"`, 1)
+	if _, err := h.ImportSession(t.Context(), strings.NewReader(system)); !errors.Is(err, protocol.ErrInvalidParams) {
+		t.Errorf("a message of the system's: %v", err)
+	}
+}
+
 // What is nested deeply would end a page's program by its stack.
 func TestDeepTextsAreRefused(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)

@@ -120,7 +120,11 @@ func (r *run) whole(ctx context.Context) {
 		return
 	}
 	status := StatusIdle
-	defer func() { r.s.finish(status) }()
+	defer func() {
+		for _, text := range r.s.finish(status) { // too late to be heard: it waits for the next run
+			_, _ = r.s.say(context.WithoutCancel(ctx), text, "steer")
+		}
+	}()
 	if r.o.Time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, r.o.Time, errBudget("time"))
@@ -176,10 +180,13 @@ func (s *Session) start(stop context.CancelCauseFunc, m Model) error {
 	return nil
 }
 
-func (s *Session) finish(st Status) {
+// finish gives the session back, with what was said and not heard.
+func (s *Session) finish(st Status) (unheard []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	unheard, s.steer = s.steer, nil
 	s.stop, s.status = nil, st
+	return unheard
 }
 
 func (s *Session) setStatus(st Status) {

@@ -292,7 +292,8 @@ func (s *Session) say(ctx context.Context, text, trigger string) (string, error)
 	return m.ID, nil
 }
 
-// Steer has the model hear text before its next step; if nothing runs, it is said.
+// Steer has the model hear text before its next step. If nothing runs, or the run has no
+// step after this, it is said, and the next run answers it.
 func (s *Session) Steer(ctx context.Context, text string) error {
 	s.mu.Lock()
 	busy := s.status == StatusBusy || s.status == StatusRetrying

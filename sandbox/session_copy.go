@@ -99,8 +99,10 @@ func (s *Session) Export(w io.Writer) error {
 // maxImport is how long an exported session may be.
 const maxImport = 64 << 20
 
-// ImportSession reads an exported session, under a new id and without its grants: who
-// wrote the file is not known.
+// ImportSession reads an exported session of at most 64 MiB, under a new id. Who wrote the
+// file is not known: its grants, its summaries, its reasoning and what its provider signed
+// are left out, and a message of the system's is an error. Messages that a summary stood
+// for are read whole.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
@@ -121,6 +123,9 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
+		if m.Role == protocol.RoleSystem {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", m.ID, "a message of the system's can't come from elsewhere")
+		}
 	}
 	for _, p := range e.Parts {
 		if err := p.Validate(); err != nil {
@@ -131,6 +136,9 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	rec := e.Session
 	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
 	ms, ps := renamed(s.visible(), rec.ID)
+	// A summary stands before a model in place of the messages that a person is shown, and
+	// reasoning beside them: neither is for a stranger to say.
+	ps = slices.DeleteFunc(ps, func(p protocol.PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
 	for i := range ps { // what a provider signed, or hid, is not for a stranger to say
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")

@@ -164,6 +164,36 @@ func TestSteerOutsideARunIsSaid(t *testing.T) {
 	}
 }
 
+// What is said when the model has no step any more is not lost: it is the last message, and the
+// next run answers it.
+func TestSteerAtTheEndIsSaid(t *testing.T) {
+	h := build(t, policy.Careful(), nil, nil)
+	for name, m := range map[string]*sandboxtest.Model{
+		"done":     {Turns: []sandboxtest.Turn{sandboxtest.Say("done")}},
+		"an error": {Turns: []sandboxtest.Turn{{Err: errors.New("no")}}},
+	} {
+		s := h.session(t)
+		_, err := s.Say(t.Context(), "go")
+		must(t, err)
+		for c, err := range h.Run(t.Context(), s, m, sandbox.RunOptions{Retries: -1}) {
+			if c.Type == "finish" || err != nil {
+				must(t, s.Steer(t.Context(), "and more"))
+			}
+		}
+		ms := s.Messages()
+		last := ms[len(ms)-1]
+		if last.Role != protocol.RoleUser || fmt.Sprint(last.Parts[0].Data) != "map[text:and more]" {
+			t.Errorf("%s: the last message is %+v", name, last)
+		}
+		next := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("yes")}}
+		_, err = h.talk(t, s, next, "")
+		must(t, err)
+		if got := next.Requests()[0].Messages; got[len(got)-1].Parts[0].Text != "and more" {
+			t.Errorf("%s: the model heard %+v", name, got)
+		}
+	}
+}
+
 func TestFolderSkills(t *testing.T) {
 	head := "---\nname: x\ndescription: \"does things\"\n---\n"
 	fill := func(n int) string { return head + strings.Repeat("x", n-len(head)) }
