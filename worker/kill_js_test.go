@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -228,41 +230,67 @@ func TestFairness(t *testing.T) {
 	})
 }
 
-// Eight that work at once, on however few cores, all get on: no one has less than a quarter of
-// what another has.
+// Eight that work at once, on however few cores, all get on: counted from when each has begun,
+// no one stays behind with less than a quarter of what another has.
 func TestEightAtOnce(t *testing.T) {
-	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: 3 * time.Second}}, func(t *testing.T, p *Pool) {
+	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: time.Minute}}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
-		for p.Stats().Ready < 8 { // or those that are made first have the cores to themselves
+		for p.Stats().Ready < 8 { // beside programs that work it may take a broker long to start
 			time.Sleep(20 * time.Millisecond)
 		}
-		var cmds []*Cmd
-		var outs [8]bytes.Buffer
-		for i := range outs {
-			cmd := p.Command(testContext(t), m, "probe", "count")
-			cmd.Stdout = &outs[i]
-			must(t, cmd.Start())
-			cmds = append(cmds, cmd)
+		var cmds [8]*Cmd
+		var outs [8]points
+		for i := range cmds {
+			cmds[i] = p.Command(testContext(t), m, "probe", "count")
+			cmds[i].Stdout = &outs[i]
+			must(t, cmds[i].Start())
 		}
-		least, most := 1<<30, 0
-		for i, c := range cmds {
-			if err := c.Wait(); !errors.Is(err, protocol.ErrTimeout) {
-				t.Error(err)
+		var from [8]int64
+		// until waits: what else a machine has to do may hold one of them up for a while.
+		until := func(what string, ok func(least, most int64) bool) {
+			var since [8]int64
+			for range 40 * 50 {
+				for i := range outs {
+					since[i] = outs[i].Load() - from[i]
+				}
+				if ok(slices.Min(since[:]), slices.Max(since[:])) {
+					t.Logf("%s: %v", what, since)
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
 			}
-			least, most = min(least, outs[i].Len()), max(most, outs[i].Len())
+			t.Errorf("never: %s, but %v", what, since)
 		}
-		t.Logf("%d to %d pieces of work", least, most)
 		if !live() && !p.opts.Trusted {
-			// Known: of WebKit's brokers in frames, each of which compiles the module for
-			// itself, some get their worker only when others have ended.
-			t.Logf("not fair in WebKit behind frames")
-		} else if least == 0 || most > 4*least {
-			t.Errorf("%d to %d pieces of work", least, most)
+			// Known: WebKit's brokers in frames share the page's thread. Some get their worker only
+			// when others have ended, and after seconds of it the outer frame may be taken for lost.
+			time.Sleep(time.Second)
+			t.Log("not fair in WebKit behind frames, and not asked for")
+		} else {
+			until("all have begun", func(least, _ int64) bool { return least > 0 })
+			for i := range outs {
+				from[i] = outs[i].Load()
+			}
+			until("all get on alike", func(least, most int64) bool { return least >= 50 && most <= 4*least })
+		}
+		for i, c := range cmds {
+			must(t, c.Process.Kill())
+			if err := c.Wait(); !errors.Is(err, protocol.ErrAborted) {
+				t.Errorf("command %d: %v", i, err)
+			}
 		}
 		if err := p.Command(testContext(t), m, "probe", "hello").Run(); err != nil {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
+}
+
+// points counts the bytes that are written to it.
+type points struct{ atomic.Int64 }
+
+func (n *points) Write(b []byte) (int, error) {
+	n.Add(int64(len(b)))
+	return len(b), nil
 }
 
 func TestQueueIsBounded(t *testing.T) {
