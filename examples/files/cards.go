@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall/js"
 	"time"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // card shows a call: what is to be done, how far it is, what came of it, and what of
@@ -23,8 +25,32 @@ type card struct {
 	kill  js.Value
 	live  js.Value // what it says while it runs
 	lines int
-	model string
+	past  bool // of an earlier visit
+	saw   seen
 	began time.Time
+}
+
+// seen is what models get to see of a call's outcome: one on this machine, and one
+// elsewhere if that is less.
+type seen struct{ here, far string }
+
+// seen looks it up in what was stored, which is what is sent.
+func (t *talk) seen(call string) seen {
+	for _, m := range slices.Backward(t.session.Messages()) {
+		for _, p := range m.Parts {
+			if p.ToolCallID == call {
+				return sawOf(p)
+			}
+		}
+	}
+	return seen{}
+}
+
+func sawOf(p protocol.PartRecord) (s seen) {
+	d, _ := p.Data.(map[string]any)
+	s.here, _ = d["model"].(string)
+	s.far, _ = d["far"].(string)
+	return s
 }
 
 // card is the card of a call, made when it is first heard of.
@@ -127,8 +153,8 @@ func (c *card) end(bad, denied bool, why string, output any) {
 		class, note = "denied", "not allowed"
 	case bad:
 		class, note = "failed", "failed"
-	case c.model != "":
-		note = "" // of an earlier visit
+	case c.past:
+		note = ""
 	}
 	// Code that failed is a call that went well: its result says so.
 	if m, ok := output.(map[string]any); ok && m["success"] == false {
@@ -143,8 +169,12 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	if output != nil {
 		c.part("What came of it", output)
 	}
-	if c.model != "" {
-		c.part("What the model saw", c.model)
+	switch {
+	case c.saw.far != "":
+		c.part("What a model on this machine gets to see", c.saw.here)
+		c.part("What a model elsewhere gets to see", c.saw.far)
+	case c.saw.here != "":
+		c.part("What the model saw", c.saw.here)
 	}
 }
 

@@ -29,11 +29,15 @@ func (a *app) folders() {
 	a.on("undo", func() error { return a.took("Took back the last change.", a.work.Undo(a.ctx)) })
 	on(element("history"), "click", a.step)
 	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(a.ctx)) })
+	instead := map[string]string{
+		"pick":   "Only browsers made from Chromium let a page work in a folder itself. Upload a folder to work on a copy, or begin with the sample.",
+		"upload": "This browser doesn't let pages take a folder. Begin with the sample, or drop files on the page.",
+	}
 	for _, s := range fsaccess.Supported() {
-		if s.Name == "pick" || s.Name == "upload" {
+		if words, ours := instead[s.Name]; ours {
 			enable(s.Name, s.OK)
 			if !s.OK {
-				element(s.Name).Set("title", "This browser doesn't offer that to pages. Begin with the sample, or drop files on the page.")
+				element(s.Name).Set("title", words)
 			}
 		}
 	}

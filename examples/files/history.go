@@ -34,50 +34,52 @@ func (a *app) history() error {
 	if err != nil {
 		return err
 	}
-	shown := list[:min(len(list), historyRows*(1+a.older))]
-	var key strings.Builder
-	fmt.Fprintln(&key, a.name, len(shown) < len(list))
-	for _, c := range shown {
-		fmt.Fprintln(&key, c.ID, c.Op, c.Undone)
-	}
-	box := element("history")
-	if a.listed == key.String() && box.Get("childElementCount").Int() >= len(shown) {
-		return nil // a difference that somebody reads stays
-	}
-	a.listed = key.String()
-	box.Call("replaceChildren")
 	undo, redo := false, false
 	for _, c := range list {
 		undo = undo || !c.Undone && !strings.HasPrefix(c.Op, "undo")
 		redo = redo || strings.HasPrefix(c.Op, "undo") && !c.Undone
 	}
+	shown := list[:min(len(list), historyRows*(1+a.older))]
+	var keys []string
 	for _, c := range shown {
-		row, bar := create("li", ""), create("div", "")
-		bar.Set("className", "bar")
-		row.Call("append", create("b", c.Op+" "+strings.Join(c.Paths, ", ")), create("small", c.Time.Local().Format("15:04:05")), bar)
-		if c.Undone {
-			row.Set("className", "undone")
-		}
-		what, back := create("button", "Difference"), create("button", "Back to before this")
-		for _, b := range []js.Value{what, back} {
-			b.Set("type", "button")
-			bar.Call("append", b)
-		}
-		row.Get("dataset").Set("step", strconv.FormatInt(c.ID, 10))
-		what.Set("name", "difference")
-		box.Call("append", row)
+		// A journal of another folder, or one begun anew, counts from 1 again.
+		keys = append(keys, fmt.Sprintf("%s %d %d %s %q %t", a.name, c.ID, c.Time.UnixNano(), c.Op, c.Paths, c.Undone))
 	}
 	if len(shown) < len(list) {
+		keys = append(keys, "older")
+	}
+	a.steps = a.steps.show(element("history"), keys, func(i int) js.Value {
+		if i < len(shown) {
+			return stepRow(shown[i])
+		}
 		row, more := create("li", ""), create("button", "Older changes")
 		more.Set("type", "button")
 		more.Set("name", "older")
 		row.Call("append", more)
-		box.Call("append", row)
-	}
+		return row
+	})
 	hide("unchanged", len(list) > 0)
 	enable("undo", undo)
 	enable("redo", redo)
 	return nil
+}
+
+// stepRow is a change, with a button for its difference and one to go back to before it.
+func stepRow(c fsaccess.Change) js.Value {
+	row, bar := create("li", ""), create("div", "")
+	bar.Set("className", "bar")
+	row.Call("append", create("b", c.Op+" "+strings.Join(c.Paths, ", ")), create("small", c.Time.Local().Format("15:04:05")), bar)
+	if c.Undone {
+		row.Set("className", "undone")
+	}
+	what, back := create("button", "Difference"), create("button", "Back to before this")
+	for _, b := range []js.Value{what, back} {
+		b.Set("type", "button")
+		bar.Call("append", b)
+	}
+	row.Get("dataset").Set("step", strconv.FormatInt(c.ID, 10))
+	what.Set("name", "difference")
+	return row
 }
 
 // step does what a button in the list is for. The list has one listener, because the

@@ -186,7 +186,8 @@ func (t *tree) follow(ctx context.Context, l *listing) {
 		}
 		t.flatten()
 		painted = time.Now()
-		pause = max(paintPause, 10*time.Since(began))
+		// More and more seldom: what the browser does for each picture comes on top.
+		pause = max(paintPause, min(2*pause, time.Second), 10*time.Since(began))
 		timer.Reset(pause)
 	}
 	if l.shows {

@@ -49,7 +49,7 @@ type app struct {
 	source  *fsaccess.Folder  // what was opened
 	over    *fsaccess.Overlay // over it, when a copy is worked on
 	work    *fsaccess.Journal
-	listed  string             // the changes that are shown
+	steps   rows               // of the changes
 	older   int                // how often older ones were asked for
 	pressed js.Func            // of notices
 	stop    context.CancelFunc // of the watch
@@ -63,9 +63,10 @@ type app struct {
 	box      *sandbox.Box
 	sessions sandbox.Store
 	records  []protocol.SessionRecord // of the tabs
-	talks    map[string]*talk         // that are open, by session
-	looks    int                      // how often one was put in view
-	cur      *talk                    // in view
+	tabs     rows
+	talks    map[string]*talk // that are open, by session
+	looks    int              // how often one was put in view
+	cur      *talk            // in view
 	prompts  prompts
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -94,7 +95,13 @@ func (a *app) send(text string) {
 	element("text").Set("value", "")
 	if t.cancel != nil { // at work: it hears of it before its next step
 		t.said(text)
-		failed(t.session.Steer(a.ctx, text))
+		if failed(t.session.Steer(a.ctx, text)) { // a plan begins or ends just now
+			element("text").Set("value", text)
+			return
+		}
+		if t.cancel == nil && t.unheard() { // the answer had just ended
+			a.run(t, "")
+		}
 		return
 	}
 	a.run(t, text)
@@ -128,26 +135,42 @@ func (a *app) run(t *talk, text string) {
 	if text != "" {
 		t.said(text)
 	}
+	answer := a.answer
 	if element("plan").Get("checked").Bool() {
-		failed(a.planned(ctx, t, model, text))
-		return
+		answer = a.planned
 	}
-	a.loop(ctx, a.box, t, t.session, model, text)
+	for answer(ctx, t, model, text) && t.unheard() { // what was said as it ended
+		text = ""
+	}
 }
 
-// loop has the model answer in a session of a box.
-func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Session, model sandbox.Model, text string) {
+// answer has the model answer in the folder itself, and reports whether it came to its end.
+func (a *app) answer(ctx context.Context, t *talk, model sandbox.Model, text string) bool {
+	return a.loop(ctx, a.box, t, t.session, model, text)
+}
+
+// unheard tells whether the person said something since a model was asked last.
+func (t *talk) unheard() bool {
+	list := t.session.Messages()
+	return len(list) > 0 && list[len(list)-1].Role == protocol.RoleUser && list[len(list)-1].ID != t.asked
+}
+
+// loop has the model answer in a session of a box, and reports whether it came to its end.
+func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Session, model sandbox.Model, text string) bool {
 	if text != "" {
 		if _, err := s.Say(ctx, text); failed(err) {
-			return
+			return false
 		}
 		a.title(s, text)
+	}
+	if list := s.Messages(); len(list) > 0 {
+		t.asked = list[len(list)-1].ID
 	}
 	ended := "Done"
 	for c, err := range box.Run(ctx, s, model, sandbox.RunOptions{}) {
 		if err != nil {
 			t.trouble(a.kept, err)
-			return
+			return false
 		}
 		if c.Type == "abort" {
 			ended = ""
@@ -159,37 +182,40 @@ func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Se
 		a.notify("The assistant is done", cut(strings.TrimSpace(t.last.String()), 120))
 	}
 	a.stops(box)
+	return ended != ""
 }
 
-// planned has the model work on a copy, and asks once about all that came of it. The
+// planned is answer on a copy, with one question about all that came of it. The
 // conversation goes on in the copy's box, and comes back.
-func (a *app) planned(ctx context.Context, t *talk, model sandbox.Model, text string) error {
+func (a *app) planned(ctx context.Context, t *talk, model sandbox.Model, text string) (ended bool) {
 	plan, err := a.box.Plan(ctx)
-	if err != nil {
-		return err
+	if failed(err) {
+		return false
 	}
 	id := t.session.ID()
 	t.session.Close()
 	s, err := plan.Box.OpenSession(ctx, id)
 	if err == nil {
 		t.session = s
-		a.loop(ctx, plan.Box, t, s, model, text)
+		ended = a.loop(ctx, plan.Box, t, s, model, text)
 		s.Close()
 	}
 	back, again := a.box.OpenSession(a.ctx, id)
-	if again != nil {
-		return again
+	if again == nil {
+		t.session = back
 	}
-	t.session = back
-	if err != nil {
-		return err
+	if failed(err) || failed(again) {
+		return false
 	}
 	done, err := plan.Apply(ctx)
-	if err != nil {
-		return err
+	if !failed(err) {
+		said := "The plan changes nothing."
+		if n := len(done); n > 0 {
+			said = fmt.Sprintf("The plan was carried out. Changes: %d, one step for undo.", n)
+		}
+		status(said)
 	}
-	status(fmt.Sprintf("The plan was carried out: %d changes, one step for undo.", len(done)))
-	return nil
+	return ended
 }
 
 // interrupt stops the run in view and all its calls.

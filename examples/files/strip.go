@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall/js"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -62,28 +63,58 @@ func (a *app) trim(all []protocol.SessionRecord) {
 // strip shows the conversations as tabs.
 func (a *app) strip() {
 	box := element("sessions")
-	had := document().Get("activeElement").Call("closest", "#sessions")
-	box.Call("replaceChildren")
-	for _, s := range a.records {
-		tab := create("button", titleOf(s))
+	focused := func() bool { return !document().Get("activeElement").Call("closest", "#sessions").IsNull() }
+	had, at := focused(), -1
+	var keys []string
+	for i, s := range a.records {
 		here := a.cur != nil && a.cur.session.ID() == s.ID
-		for k, v := range map[string]string{"type": "button", "role": "tab", "aria-controls": "talk", "aria-selected": fmt.Sprint(here)} {
-			tab.Call("setAttribute", k, v)
-		}
-		tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[here])
-		if t := a.talks[s.ID]; t != nil && (t.cancel != nil || t.news) {
-			tab.Set("className", map[bool]string{true: "works", false: "news"}[t.cancel != nil])
-			tab.Call("append", away(map[bool]string{true: ", at work", false: ", something new"}[t.cancel != nil]))
-		}
-		tab.Get("dataset").Set("id", s.ID)
-		box.Call("append", tab)
 		if here {
-			tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
-			if !had.IsNull() {
-				tab.Call("focus")
-			}
+			at = i
 		}
+		keys = append(keys, fmt.Sprintf("%s %t %s %s", s.ID, here, a.does(s), titleOf(s)))
 	}
+	put := false
+	a.tabs = a.tabs.show(box, keys, func(i int) js.Value {
+		put = put || i == at
+		return a.tab(a.records[i], i == at)
+	})
+	if at < 0 {
+		return
+	}
+	tab := a.tabs[keys[at]]
+	if put {
+		tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
+	}
+	if had && !focused() {
+		tab.Call("focus") // the tab that had it was made anew, or is gone
+	}
+}
+
+// does is what goes on in a conversation, or went on while it wasn't in view.
+func (a *app) does(s protocol.SessionRecord) string {
+	switch t := a.talks[s.ID]; {
+	case t == nil:
+		return ""
+	case t.cancel != nil:
+		return "works"
+	case t.news:
+		return "news"
+	}
+	return ""
+}
+
+func (a *app) tab(s protocol.SessionRecord, here bool) js.Value {
+	tab := create("button", titleOf(s))
+	for k, v := range map[string]string{"type": "button", "role": "tab", "aria-controls": "talk", "aria-selected": fmt.Sprint(here)} {
+		tab.Call("setAttribute", k, v)
+	}
+	tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[here])
+	if does := a.does(s); does != "" {
+		tab.Set("className", does)
+		tab.Call("append", away(map[string]string{"works": ", at work", "news": ", something new"}[does]))
+	}
+	tab.Get("dataset").Set("id", s.ID)
+	return tab
 }
 
 func titleOf(s protocol.SessionRecord) string {

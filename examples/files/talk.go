@@ -27,6 +27,7 @@ type talk struct {
 	cards   map[string]*card
 	items   []js.Value              // the cards, in order
 	cancel  context.CancelCauseFunc // of the run
+	asked   string                  // the last message that a model was asked with
 	news    bool                    // something came while another was shown
 	look    int                     // which look of the person's it was in view for last
 }
@@ -90,7 +91,7 @@ func (t *talk) message(m sandbox.Message) {
 			c := t.card(p.ToolCallID, name)
 			c.input(d["input"])
 			why, _ := d["error"].(string)
-			c.model, _ = d["model"].(string)
+			c.past, c.saw = true, sawOf(p)
 			c.end(p.ToolState != protocol.ToolOutputAvailable, false, why, d["output"])
 		}
 	}
@@ -170,20 +171,27 @@ func (t *talk) chunk(c sandbox.Chunk) {
 	case "tool-input-available":
 		t.card(c.ToolCallID, c.ToolName).input(c.Input)
 	case "tool-input-error":
-		t.card(c.ToolCallID, c.ToolName).end(true, false, c.ErrorText, nil)
+		t.end(c, false, c.ErrorText)
 	case "tool-approval-request":
 		t.card(c.ToolCallID, "").state("waits for you")
 	case "tool-output-available":
-		t.card(c.ToolCallID, "").end(false, false, "", c.Output)
+		t.end(c, false, "")
 	case "tool-output-error":
-		t.card(c.ToolCallID, "").end(true, false, c.ErrorText, nil)
+		t.end(c, false, c.ErrorText)
 	case "tool-output-denied":
-		t.card(c.ToolCallID, "").end(true, true, "You said no.", nil)
+		t.end(c, true, "You said no.")
 	case "data-retry":
 		t.retry(c.Data)
 	case "data-stopped":
 		t.halted(c.Data)
 	}
+}
+
+// end shows that a call has ended, and what came of it.
+func (t *talk) end(c sandbox.Chunk, denied bool, why string) {
+	card := t.card(c.ToolCallID, c.ToolName)
+	card.saw = t.seen(c.ToolCallID)
+	card.end(c.Type != "tool-output-available", denied, why, c.Output)
 }
 
 // heard puts what was said into the page's live region: that of a frame is not read out

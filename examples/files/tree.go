@@ -26,8 +26,9 @@ type tree struct {
 	sizes  map[string]int64
 	asking bool // sizes are being asked for
 	rows   []node
-	drawn  map[string]*row // that are in the document
-	at     int             // the selected row
+	drawn  map[string]*row   // that are in the document
+	blank  map[bool]js.Value // rows to copy: of a folder, and of a file
+	at     int               // the selected row
 	picked string
 
 	changed map[string][]string // by folder: to be brought up to date
@@ -48,7 +49,8 @@ type row struct {
 }
 
 func newTree(a *app) *tree {
-	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}, sizes: map[string]int64{}, drawn: map[string]*row{}, changed: map[string][]string{}}
+	t := &tree{app: a, open: map[string]bool{}, below: map[string][]fsaccess.Entry{}, fresh: map[string]bool{}, sizes: map[string]int64{}, drawn: map[string]*row{}, changed: map[string][]string{},
+		blank: map[bool]js.Value{true: blankRow(true), false: blankRow(false)}}
 	box := element("tree")
 	box.Call("addEventListener", "scroll", js.FuncOf(func(js.Value, []js.Value) any { t.draw(); return nil }))
 	on(js.Global(), "resize", func(js.Value) { t.draw() })
@@ -203,32 +205,43 @@ const (
 
 func (t *tree) row(i int) *row {
 	n := t.rows[i]
-	el, label := create("div", ""), create("span", path.Base(n.Path))
-	el.Set("className", "row")
+	el := t.blank[n.Dir].Call("cloneNode", true) // one call in place of thirty
 	if t.fresh[n.Path] {
 		el.Set("className", "row fresh")
 	}
 	el.Get("dataset").Set("path", n.Path)
-	el.Get("style").Set("paddingInlineStart", fmt.Sprintf("%dpx", 6+n.depth*14))
-	for k, v := range map[string]string{"role": "treeitem", "aria-level": fmt.Sprint(n.depth + 1), "aria-selected": "false"} {
-		el.Call("setAttribute", k, v)
+	if n.depth > 0 {
+		el.Get("style").Set("paddingInlineStart", fmt.Sprintf("%dpx", 6+n.depth*14))
+		el.Call("setAttribute", "aria-level", fmt.Sprint(n.depth+1))
 	}
-	icon := fileIcon
-	if n.Dir {
-		icon = folderIcon
-		el.Call("setAttribute", "aria-expanded", "false")
-	}
-	label.Set("className", "label")
-	el.Call("append", draw(icon), label)
+	label := el.Get("children").Index(1)
+	label.Set("textContent", path.Base(n.Path))
 	r := &row{el: el, dir: n.Dir, i: -1}
 	if !n.Dir {
-		r.size = create("small", "")
+		r.size = label.Get("nextElementSibling")
 		if bytes, known := t.sizes[n.Path]; known && bytes >= 0 {
 			r.size.Set("textContent", size(bytes))
 		}
-		el.Call("append", r.size)
 	}
 	return r
+}
+
+// blankRow is a row of the topmost folder without a name.
+func blankRow(dir bool) js.Value {
+	el, label := create("div", ""), create("span", "")
+	el.Set("className", "row")
+	el.Get("style").Set("paddingInlineStart", "6px")
+	for k, v := range map[string]string{"role": "treeitem", "aria-level": "1", "aria-selected": "false"} {
+		el.Call("setAttribute", k, v)
+	}
+	label.Set("className", "label")
+	if dir {
+		el.Call("setAttribute", "aria-expanded", "false")
+		el.Call("append", draw(folderIcon), label)
+	} else {
+		el.Call("append", draw(fileIcon), label, create("small", ""))
+	}
+	return el
 }
 
 // place brings a row to what it is now.

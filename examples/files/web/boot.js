@@ -14,20 +14,6 @@
   meta.content = "connect-src 'self'" + origin;
   document.head.append(meta);
 
-  // While something is dragged over the page it says what a drop does.
-  const page = document.documentElement;
-  let over = 0;
-  const leave = () => page.removeAttribute('data-drop');
-  addEventListener('dragover', (e) => {
-    if (!e.dataTransfer?.types.includes('Files')) return;
-    page.dataset.drop = '';
-    clearTimeout(over);
-    over = setTimeout(leave, 600); // it comes every 350 ms at least
-  }, true);
-  // What was below a frame takes over from it.
-  addEventListener('dragenter', (e) => { if (e.dataTransfer?.types.includes('Files')) e.preventDefault(); }, true);
-  addEventListener('drop', leave, true);
-
   // The conversation stays at its end while it grows, unless somebody scrolled up to read.
   addEventListener('DOMContentLoaded', () => {
     const talk = document.getElementById('talk');

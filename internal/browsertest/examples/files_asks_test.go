@@ -1,6 +1,9 @@
 package examples
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // What a person was about to type or to press is no answer to a question that comes up under
 // their hands: it can be answered when they have rested, and takes no focus from their text.
@@ -48,6 +51,23 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 		must(t, p.Press(ctx, "4"))
 		rested(t, p)
 		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child").className === "denied"`))
+		noErrors(t, p)
+	})
+}
+
+// What is said as an answer ends, at whichever moment, is answered.
+func TestFilesSaidAsTheAnswerEnds(t *testing.T) {
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		for i := range 10 {
+			must(t, p.Eval(ctx, fmt.Sprintf(`void new MutationObserver((_, o) => {
+				o.disconnect();
+				setTimeout(() => { document.getElementById("text").value = "read hours.csv"; document.getElementById("composer").requestSubmit(); }, %d);
+			}).observe(document.getElementById("heard"), {childList: true})`, 4*i), nil))
+			say(t, p, "list the files")
+			must(t, p.WaitFor(ctx, fmt.Sprintf(`document.querySelectorAll("#cards .done").length === %d`, 2*(i+1))))
+			rested(t, p)
+		}
 		noErrors(t, p)
 	})
 }

@@ -170,8 +170,12 @@ func TestFilesPlan(t *testing.T) {
 		if got := asked(t, p); !strings.Contains(got, "carry out the plan") || !strings.Contains(got, "hours.csv") {
 			t.Errorf("it asks %q", got)
 		}
+		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.
+		must(t, p.Eval(ctx, `document.getElementById("text").value = "read notes/plan.md"; document.getElementById("composer").requestSubmit()`, nil))
 		must(t, p.Press(ctx, "1"))
-		must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("The plan was carried out")`))
+		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("read")`))
+		rested(t, p)
+		saysStatus(t, p, "The plan changes nothing.")
 		tick(t, p, "#plan")
 		say(t, p, `run "cat csv/hours.csv | wc -l"`)
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li:last-child.done").length === 1 && document.getElementById("stop").hidden`))
@@ -215,6 +219,7 @@ func TestFilesGrants(t *testing.T) {
 		if eval[bool](t, p, `!document.getElementById("ask").hidden`) {
 			t.Error("it asks again")
 		}
+		rested(t, p)
 		say(t, p, `delete notes/plan.md`)
 		asked(t, p)
 		must(t, p.Press(ctx, "4"))

@@ -75,9 +75,29 @@ func TestFlagshipTools(t *testing.T) {
 			holds(t, s.call.tool, got, s.want...)
 			// What the person is shown of it is there in full.
 			f.wait("the card of "+s.call.tool, `document.querySelector("#cards li:last-child b").textContent.startsWith(`+js(s.call.tool)+`)`)
+			f.saw(got)
+		}
+		// A model elsewhere gets to see less than this one, which is on this machine.
+		const credential = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
+		f.one(once, "write", "path", "key.txt", "content", credential)
+		got := f.one("", "read", "path", "key.txt")
+		holds(t, "the model on this machine", got, credential)
+		f.saw(got)
+		far := f.check(`document.querySelector("#cards li:last-child [aria-label='What a model elsewhere gets to see']").textContent`)
+		if want := strings.ReplaceAll(got, credential, "[github token removed]"); far != want {
+			t.Errorf("the card says that a model elsewhere sees %q, want %q", far, want)
 		}
 		f.wait("the tree shows the new folder", `!!document.querySelector("#tree [data-path='empty']")`)
 	})
+}
+
+// saw is an error unless the last card says that the model was sent just this.
+func (f *flagship) saw(sent string) {
+	f.t.Helper()
+	got := f.check(`document.querySelector("#cards li:last-child :is([aria-label='What the model saw'], [aria-label='What a model on this machine gets to see'])")?.textContent`)
+	if got != sent {
+		f.t.Errorf("the card says that the model saw %q; it was sent %q", got, sent)
+	}
 }
 
 func pairs(args map[string]any) (kv []any) {
@@ -143,9 +163,10 @@ func TestFlagshipUndo(t *testing.T) {
 		f.check(`document.getElementById("tab-undo").click()`)
 		f.wait("two changes", `document.querySelectorAll("#history li").length === 2`)
 		f.check(`document.querySelectorAll("#history button")[2].click()`)
-		f.wait("the difference", `!!document.querySelector("#history li:last-child .diff .add")`)
+		f.wait("the difference", `!!(globalThis.read = document.querySelector("#history li:last-child .diff .add"))`)
 		f.click("#undo")
 		f.wait("the file is gone", `!document.querySelector("#tree [data-path='other.txt']")`)
+		f.wait("the difference of what wasn't undone stays", `document.querySelectorAll("#history li").length === 3 && document.querySelector("#history li .diff .add") === globalThis.read`)
 		f.click("#redo")
 		f.wait("the file is back", `!!document.querySelector("#tree [data-path='other.txt']")`)
 		f.check(`[...document.querySelectorAll("#history button")].filter((b) => b.textContent.startsWith("Back")).at(-1).click()`)
