@@ -15,6 +15,7 @@ func TestDropZoneShowsDrags(t *testing.T) {
 		zone.id = "drags"; zone.innerHTML = "<iframe></iframe>"; document.body.append(zone);
 		return (kind, file) => {
 			if (!kind) return zone.remove();
+			if (kind === "frame") return zone.firstChild;
 			const data = new DataTransfer(); file ? data.items.add(new File(["x"], "x.txt")) : data.items.add("words", "text/plain");
 			const e = new DragEvent(kind, {bubbles: true, cancelable: true, dataTransfer: data});
 			document.body.dispatchEvent(e);
@@ -34,6 +35,12 @@ func TestDropZoneShowsDrags(t *testing.T) {
 	}
 	z, err := NewDropZone("#drags")
 	must(t, err)
+	frame, err := jsx.Invoke(do, "frame")
+	must(t, err)
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	defer s.Close()
+	claim, err := s.Aside(frame, nil)
+	must(t, err)
 	for _, c := range []struct {
 		kind string
 		file bool
@@ -42,14 +49,22 @@ func TestDropZoneShowsDrags(t *testing.T) {
 		{"dragover", false, "false "},
 		{"dragenter", true, "true none"},
 		{"dragover", true, "true none"},
-		{"drop", true, "false "}, // beside the zone
+		{"drop", true, "false "},      // beside the zone
+		{"dragstart", true, "false "}, // a picture of the page
+		{"dragover", true, "false "},
+		{"dragend", true, "false "},
+		{"claim", true, "false none"}, // of the frame, that files are over it
 		{"dragover", true, "true none"},
 	} {
+		if c.kind == "claim" {
+			claim()
+		}
 		if got := drag(c.kind, c.file); got != c.want {
 			t.Errorf("%s, a file: %v: %q, want %q", c.kind, c.file, got, c.want)
 		}
 	}
 	must(t, z.Close())
+	must(t, s.Close())
 	if got := drag("dragover", true); got != "false " {
 		t.Errorf("after the end: %q", got)
 	}

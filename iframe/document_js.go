@@ -63,7 +63,7 @@ type liveFrame struct {
 	generation int
 	scope      *jsx.Scope
 	outer      jsx.Value
-	dragged    func()    // files are over it
+	dragged    func()    // it says that files are over it
 	port       *jsx.Port // nil before the hello
 	portScope  *jsx.Scope
 	seq        int  // the last batch posted

@@ -3,6 +3,7 @@ package iframe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -320,4 +321,27 @@ func TestDocumentsLeaveNothingBehind(t *testing.T) {
 		t.Errorf("the page's heap grew by %d bytes", grown)
 	}
 	t.Logf("after 100 documents: Go's heap %+d bytes, the page's %+d", goHeap()-heap, now.HeapUsed-held.HeapUsed)
+}
+
+// A document that says that files are over it is believed for its own frame, and not for others.
+func TestDocumentDragIsItsOwn(t *testing.T) {
+	d, other := open(t, DocumentOptions{}), open(t, DocumentOptions{})
+	pointers := func(d *Document) string {
+		said := make(chan string, 1)
+		d.impl.do(func() {
+			style, err := jsx.Get(d.impl.frame.outer, "style")
+			if err != nil {
+				said <- err.Error()
+				return
+			}
+			v, err := jsx.GetString(style, "pointerEvents", 100)
+			said <- fmt.Sprint(v, err)
+		})
+		return <-said
+	}
+	d.impl.do(func() { d.impl.heard(d.impl.frame, "drag") })
+	if got, others := pointers(d), pointers(other); got != "none<nil>" || others != "<nil>" {
+		t.Errorf("the frame that says so: %q; another: %q", got, others)
+	}
+	eventually(t, "the frame takes the pointer again", func() bool { return pointers(d) == "<nil>" })
 }

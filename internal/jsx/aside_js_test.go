@@ -83,7 +83,7 @@ func TestAside(t *testing.T) {
 	drag("dragover", "file")
 	over()
 	want("after the end", frameStyles)
-	if told != "true false true false true false " {
+	if told != "true false true false " { // not by over alone
 		t.Error("told", told)
 	}
 
@@ -92,4 +92,90 @@ func TestAside(t *testing.T) {
 	}
 	drag("dragover", "file")
 	want("of a closed scope", frameStyles)
+}
+
+// A frame that was taken over says again and again that files are over it. It gets the pointer let through
+// itself, and nothing else is done: no other frame is aside, and no zone is told of a drag.
+func TestAsideOfAFalseClaim(t *testing.T) {
+	zone, drag, pointers := dragging(t)
+	liar := must(Call(must(Get(Global(), "document")), "createElement", "iframe"))
+	must(Call(must(Lookup(Global(), "document.body")), "append", liar))
+	t.Cleanup(func() { _, _ = Call(liar, "remove") })
+	s, other := NewScope(ScopeOptions{}), NewScope(ScopeOptions{})
+	defer func() { _, _ = s.Close(), other.Close() }()
+	told := ""
+	must(other.Aside(zone, func(on bool) { told += fmt.Sprint(on, " ") }))
+	claim := must(s.Aside(liar, nil))
+	look := func() string {
+		style := must(Get(liar, "style"))
+		return must(String(must(Call(style, "getPropertyValue", "pointer-events")), 100)) + ", " + pointers()
+	}
+	want := func(when, want string) {
+		t.Helper()
+		if got := look(); got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	claim()
+	want("a false claim", "none, "+frameStyles)
+	if told != "" {
+		t.Error("a false claim told the zone", told)
+	}
+	// Nor can it keep the others aside when a drag was given up, or has ended.
+	drag("dragover", "file")
+	want("files are dragged", "none, "+asideStyles)
+	for began := time.Now(); time.Since(began) < dragRest*3/2; time.Sleep(20 * time.Millisecond) {
+		claim()
+	}
+	want("they were given up, the claims go on", "none, "+frameStyles)
+	drag("drop", "file")
+	want("after a drop", ", "+frameStyles)
+	claim()
+	want("a claim after a drop", "none, "+frameStyles)
+	if told != "true false " {
+		t.Error("told", told)
+	}
+	waitFor(t, "the frame back after its last claim", func() bool { return look() == ", "+frameStyles })
+	_ = s.Close()
+	claim()
+	want("a claim of a frame that is closed", ", "+frameStyles)
+}
+
+// Chromium counts a picture of the page that is dragged as a file.
+func TestAsideOfThePagesOwnDrags(t *testing.T) {
+	root, drag, pointers := dragging(t)
+	s := NewScope(ScopeOptions{})
+	defer s.Close()
+	over := must(s.Aside(root, func(on bool) {}))
+	moved := func(buttons int) {
+		event := must(New(must(Get(Global(), "PointerEvent")), "pointermove", map[string]any{"bubbles": true, "buttons": buttons}))
+		must(Call(root, "dispatchEvent", event))
+	}
+	for _, c := range []struct {
+		end  string
+		does func()
+	}{
+		{"dragend", func() { drag("dragend", "file") }},
+		{"drop", func() { drag("drop", "file") }},
+		// The element that was dragged is gone: no dragend is heard.
+		{"a pointer that is held and then not", func() { moved(1); moved(0) }},
+	} {
+		drag("dragstart", "file")
+		drag("dragenter", "file")
+		drag("dragover", "file")
+		over()
+		if c.end != "drop" {
+			moved(1)
+			drag("dragover", "file")
+		}
+		if got := pointers(); got != frameStyles {
+			t.Errorf("before %s: %q, want %q", c.end, got, frameStyles)
+		}
+		c.does()
+		drag("dragover", "file")
+		if got := pointers(); got != asideStyles {
+			t.Errorf("after %s: %q, want %q", c.end, got, asideStyles)
+		}
+		drag("drop", "file")
+	}
 }

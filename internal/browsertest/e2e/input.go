@@ -63,7 +63,7 @@ func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error
 	}
 	// A drop on a page that has not said yet that it takes one is lost: they are held over
 	// it, as by a person, until it has. A page that never takes one gets the drop too.
-	if err := p.Eval(ctx, `globalThis.e2eOver = 0, addEventListener("dragover", (e) => { if (e.defaultPrevented) e2eOver++; })`, nil); err != nil {
+	if err := p.Eval(ctx, `globalThis.e2eOver ?? addEventListener("dragover", (e) => { if (e.defaultPrevented) e2eOver++; }), globalThis.e2eOver = 0`, nil); err != nil {
 		return err
 	}
 	for over, tries := 0, 0; over < 2 && tries < 100; tries++ {
