@@ -15,9 +15,10 @@ type answer struct {
 	run   *run
 	msg   protocol.MessageRecord
 	parts []protocol.PartRecord
-	calls []int  // of parts
-	open  string // the id of the text or reasoning that streams
-	kind  string // "text" or "reasoning"
+	calls []int   // of parts
+	wrong []Chunk // of calls that can't be made: told when they are stored
+	open  string  // the id of the text or reasoning that streams
+	kind  string  // "text" or "reasoning"
 	usage Usage
 	said  strings.Builder
 }
@@ -27,7 +28,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (a *answer) reset() { a.parts, a.calls, a.open, a.usage = nil, nil, "", Usage{} }
+func (a *answer) reset() { a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{} }
 
 func (a *answer) ids() []any {
 	var out []any
@@ -168,23 +169,29 @@ func (a *answer) call(e ModelEvent) bool {
 	}
 	p := a.run.s.newPart(a.msg, len(a.parts), kind, data)
 	p.ToolCallID, p.ToolState = e.CallID, protocol.ToolInputAvailable
-	c := Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Input: tree}
 	if err != nil {
 		msg := protocol.Public(err).Message
 		data["input"], data["error"] = string(e.Args), msg
 		data["model"] = "error INVALID_PARAMS: " + msg
 		p.ToolState = protocol.ToolOutputError
-		c = Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Input: string(e.Args), ErrorText: msg}
+		a.wrong = append(a.wrong, Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Input: string(e.Args), ErrorText: msg})
 	}
 	a.parts = append(a.parts, p)
 	a.calls = append(a.calls, len(a.parts)-1)
-	return a.run.emit(c)
+	return err != nil || a.run.emit(Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Input: tree})
 }
 
-// save stores the message as far as it has come.
+// save stores the message as far as it has come, and tells of the calls in it that can't
+// be made. Not before: until the answer has ended, another try may make it void.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
-	return a.run.s.put(ctx, []protocol.MessageRecord{a.msg}, cloneParts(a.parts))
+	if err := a.run.s.put(ctx, []protocol.MessageRecord{a.msg}, cloneParts(a.parts)); err != nil {
+		return err
+	}
+	for _, c := range a.wrong {
+		a.run.emit(c)
+	}
+	return nil
 }
 
 func cloneParts(ps []protocol.PartRecord) []protocol.PartRecord {
@@ -199,6 +206,7 @@ type ended struct {
 	model string
 	far   string // model, for one that is not on this machine
 	kept  []string
+	who   []any // decided, a line for each step
 }
 
 // carryOut makes the calls side by side and passes on what comes of them as it comes.
@@ -224,7 +232,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 			asking: func(Request) { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
 			done: func(res protocol.ToolResult, c *Call) {
 				far, kept := c.forModel(res, false)
-				e := ended{at: i, res: res, model: far, far: far, kept: kept}
+				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
 				if a.run.model.Local() {
 					e.model, e.kept = c.forModel(res, true)
 				}
@@ -234,6 +242,9 @@ func (a *answer) carryOut(ctx context.Context) error {
 	left := len(todo)
 	if left == 0 {
 		return nil
+	}
+	if a.run.gone {
+		return a.abandon(ctx, errGone)
 	}
 	go a.run.box.CallAll(ctx, todo...)
 	var stopped error
@@ -272,6 +283,9 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if m, ok := old["meta"]; ok {
 		data["meta"] = m
 	}
+	if len(e.who) > 0 {
+		data["decided"] = e.who
+	}
 	c := Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID}
 	p.ToolState = protocol.ToolOutputAvailable
 	if e.res.Type == protocol.ResultError {
@@ -279,7 +293,7 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 		data["error"], data["code"] = e.res.ErrorText, string(e.res.Code)
 		c = Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: e.res.ErrorText}
 		if e.res.Reason == protocol.ReasonRejected {
-			c = Chunk{Type: "tool-output-denied", ToolCallID: p.ToolCallID}
+			c, data["reason"] = Chunk{Type: "tool-output-denied", ToolCallID: p.ToolCallID}, string(e.res.Reason)
 		}
 	} else {
 		data["output"], c.Output = plainOutput(e.res.Data), plainOutput(e.res.Data)
@@ -313,9 +327,10 @@ func plainOutput(v any) any {
 	return tree
 }
 
-// abandon makes errors of the calls that are still open.
+// abandon makes errors of the calls that are still open, and tells it.
 func (a *answer) abandon(ctx context.Context, why error) error {
 	var ps []protocol.PartRecord
+	var told []Chunk
 	for _, at := range a.calls {
 		p := &a.parts[at]
 		if p.ToolState.Final() {
@@ -325,10 +340,13 @@ func (a *answer) abandon(ctx context.Context, why error) error {
 		p.ToolState = protocol.ToolOutputError
 		p.Data = map[string]any{"tool": data["tool"], "input": data["input"], "error": "stopped", "model": "error ABORTED: the run was stopped before this call ended"}
 		ps = append(ps, *p)
-		a.run.emit(Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: "stopped"})
+		told = append(told, Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: "stopped"})
 	}
 	if err := a.run.s.put(context.WithoutCancel(ctx), []protocol.MessageRecord{a.msg}, ps); err != nil {
 		return err
+	}
+	for _, c := range told {
+		a.run.emit(c)
 	}
 	return why
 }

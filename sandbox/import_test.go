@@ -80,3 +80,33 @@ func TestDeepTextsAreRefused(t *testing.T) {
 	for range h.Run(context.Background(), s, provider.Commands(), sandbox.RunOptions{}) {
 	}
 }
+
+// What a model is sent of a stranger's call is bounded as the box bounds a call's result.
+func TestImportCutsWhatAModelSaw(t *testing.T) {
+	h := build(t, policy.Careful(), nil, nil)
+	limit := protocol.OutputLimitFor("read").Bytes
+	const marker = "[cut here, and there is nowhere to keep the rest]"
+	for _, n := range []int{limit - 1, limit, limit + 1, 20 * limit} {
+		for _, key := range []string{"model", "far"} {
+			text := strings.Repeat("x", n)
+			s, err := h.ImportSession(t.Context(), strings.NewReader(stranger(fmt.Sprintf(`{"tool":"read","input":{},"model":"m",%q:%q}`, key, text))))
+			must(t, err)
+			want := text
+			if n > limit {
+				want = text[:limit] + "\n" + marker
+			}
+			p, _ := s.Part("c")
+			d, _ := p.Data.(map[string]any)
+			if got, _ := d[key].(string); got != want {
+				t.Errorf("%s of %d bytes became %d, ending in %q", key, n, len(got), got[max(0, len(got)-60):])
+			}
+			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}
+			_, err = h.talk(t, s, m, "go on")
+			must(t, err)
+			if sent := m.Requests()[0].Messages[1].Parts[0].Text; sent != want {
+				t.Errorf("%s of %d bytes: %d are sent", key, n, len(sent))
+			}
+			s.Close()
+		}
+	}
+}

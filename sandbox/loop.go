@@ -91,8 +91,9 @@ type run struct {
 }
 
 func (r *run) emit(c Chunk) bool {
-	if !r.gone && !r.yield(c, nil) {
-		r.gone = true
+	if !r.gone {
+		r.gone = true // if the consumer panics, it is called no more
+		r.gone = !r.yield(c, nil)
 	}
 	return !r.gone
 }
@@ -120,11 +121,7 @@ func (r *run) whole(ctx context.Context) {
 		return
 	}
 	status := StatusIdle
-	defer func() {
-		for _, text := range r.s.finish(status) { // too late to be heard: it waits for the next run
-			_, _ = r.s.say(context.WithoutCancel(ctx), text, "steer")
-		}
-	}()
+	defer func() { r.finish(ctx, status) }()
 	if r.o.Time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, r.o.Time, errBudget("time"))
@@ -180,38 +177,16 @@ func (s *Session) start(stop context.CancelCauseFunc, m Model) error {
 	return nil
 }
 
-// finish gives the session back, with what was said and not heard.
-func (s *Session) finish(st Status) (unheard []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	unheard, s.steer = s.steer, nil
-	s.stop, s.status = nil, st
-	return unheard
-}
-
 func (s *Session) setStatus(st Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status = st
 }
 
-// steered takes what was said while the model was at work.
-func (s *Session) steered() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.steer
-	s.steer = nil
-	return out
-}
-
 func (r *run) steps(ctx context.Context) error {
 	for step := 0; ; step++ {
-		for _, text := range r.s.steered() {
-			id, err := r.s.say(ctx, text, "steer")
-			if err != nil {
-				return err
-			}
-			r.emit(Chunk{Type: "data-steer", ID: id, Data: map[string]any{"text": text}})
+		if err := r.hear(ctx); err != nil {
+			return err
 		}
 		if step >= r.o.Steps {
 			return errBudget("steps")

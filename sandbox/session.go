@@ -33,9 +33,11 @@ type Session struct {
 	messages []protocol.MessageRecord
 	parts    map[string][]protocol.PartRecord // by message, in order
 	status   Status
-	steer    []string
+	steer    []string // said while the model was at work, and not stored yet
 	stop     context.CancelCauseFunc
 	closed   bool
+
+	hearing sync.Mutex // held while one of steer is stored; before mu
 }
 
 // SessionOptions shape a new session. The zero value is fine.
@@ -132,14 +134,13 @@ func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
 	return b.o.Sessions.Sessions(ctx)
 }
 
-// Close gives the session back: it stops what runs. It is idempotent.
+// Close gives the session back: it stops what runs, and stores nothing more but what was
+// steered and not heard. For that and for the store's lock it may wait. It is idempotent.
 func (s *Session) Close() {
 	s.Interrupt("the session was closed")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.closed = true
-		s.unlock()
+	var err error
+	for !s.shut(err != nil) {
+		_, _, err = s.hear(context.Background()) // of a run under way, the run reports it
 	}
 }
 
@@ -188,6 +189,27 @@ func (s *Session) Messages() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.visible()
+}
+
+// Part returns the part of a call, by the model's own id of it; of several in messages
+// that are not hidden, the last. It copies no messages, as Messages does.
+func (s *Session) Part(call string) (protocol.PartRecord, bool) {
+	if call == "" {
+		return protocol.PartRecord{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range slices.Backward(s.messages) {
+		if !m.Metadata.HiddenAt.IsZero() {
+			continue
+		}
+		for _, p := range slices.Backward(s.parts[m.ID]) {
+			if p.ToolCallID == call {
+				return p, true
+			}
+		}
+	}
+	return protocol.PartRecord{}, false
 }
 
 // visible is called with mu held.
@@ -273,6 +295,11 @@ func (s *Session) newPart(m protocol.MessageRecord, index int, kind string, data
 // is stored before it returns. What was refused before may be asked about again: the
 // person has spoken.
 func (s *Session) Say(ctx context.Context, text string) (id string, err error) {
+	for s.leftBehind() { // it was said before
+		if _, _, err := s.hear(ctx); err != nil {
+			return "", err
+		}
+	}
 	return s.say(ctx, text, "")
 }
 
@@ -290,22 +317,6 @@ func (s *Session) say(ctx context.Context, text, trigger string) (string, error)
 	}
 	s.scope.gate.Reconsider()
 	return m.ID, nil
-}
-
-// Steer has the model hear text before its next step. If nothing runs, or the run has no
-// step after this, it is said, and the next run answers it.
-func (s *Session) Steer(ctx context.Context, text string) error {
-	s.mu.Lock()
-	busy := s.status == StatusBusy || s.status == StatusRetrying
-	if busy {
-		s.steer = append(s.steer, text)
-	}
-	s.mu.Unlock()
-	if busy {
-		return nil
-	}
-	_, err := s.Say(ctx, text)
-	return err
 }
 
 // Interrupt stops the run and every call of it. It does not wait.
@@ -351,7 +362,7 @@ func (s *Session) repair(ctx context.Context) error {
 // the error says so; then nothing is hidden.
 func (s *Session) Rewind(ctx context.Context, message string, files bool) error {
 	s.mu.Lock()
-	if s.status == StatusBusy || s.status == StatusRetrying {
+	if s.busy() {
 		s.mu.Unlock()
 		return protocol.Errorf(protocol.ErrSession, "rewind", s.rec.ID, "a run is under way; interrupt it first")
 	}

@@ -102,7 +102,8 @@ const maxImport = 64 << 20
 // ImportSession reads an exported session of at most 64 MiB, under a new id. Who wrote the
 // file is not known: its grants, its summaries, its reasoning and what its provider signed
 // are left out, and a message of the system's is an error. Messages that a summary stood
-// for are read whole.
+// for are read whole. What a model saw of a call is cut where the box cuts results, at
+// [protocol.OutputLimitFor] bytes, and says so.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
@@ -139,13 +140,27 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	// A summary stands before a model in place of the messages that a person is shown, and
 	// reasoning beside them: neither is for a stranger to say.
 	ps = slices.DeleteFunc(ps, func(p protocol.PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
-	for i := range ps { // what a provider signed, or hid, is not for a stranger to say
+	for i := range ps { // what a provider signed, or hid, and who decided, is not for a stranger to say
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")
+			delete(d, "decided")
+			cutSeen(d)
 		}
 	}
 	for i := range ms { // snapshots name states of another folder's journal
 		ms[i].Metadata.SnapshotID = ""
 	}
 	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
+}
+
+// cutSeen cuts what a model gets to see of a call: a page shows a person a part of it, and
+// a model would be sent it all.
+func cutSeen(call map[string]any) {
+	tool, _ := call["tool"].(string)
+	limit := protocol.OutputLimit{Bytes: protocol.OutputLimitFor(tool).Bytes}
+	for _, key := range []string{"model", "far"} {
+		if text, ok := call[key].(string); ok {
+			call[key], _ = limit.Truncate(context.Background(), text, nil)
+		}
+	}
 }

@@ -3,6 +3,9 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -22,7 +25,13 @@ type tracer struct {
 	call  *Call
 	began time.Time
 	tool  string
+
+	mu      sync.Mutex
+	decided []any // strings: who decided what, for the person
 }
+
+// maxDecided is how many decisions a call's part keeps.
+const maxDecided = 20
 
 func (t *tracer) event(kind protocol.TraceType) protocol.TraceEvent {
 	e := protocol.TraceEvent{TraceID: t.box.ids.Next(), ParentID: t.call.ID, RootID: t.call.scope.gate.ID, ExecID: t.call.ID, Type: kind, Time: t.box.o.Now(), Tool: t.tool}
@@ -77,6 +86,40 @@ func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
 		e.Error = d.Reason
 	}
 	t.emit(e)
+	if kind == protocol.TracePermission {
+		t.decision(n, e)
+	}
+}
+
+// decision notes a step for the person: what was asked about, who decided, and how.
+func (t *tracer) decision(n Need, e protocol.TraceEvent) {
+	line := n.String()
+	switch {
+	case n.Capability != "":
+	case e.Decision == protocol.ActionAllow || strings.HasPrefix(e.Error, protocol.AnswerReject.Decision().Reason):
+		line = "the person"
+	default:
+		line = "the watchdog"
+	}
+	line += ": " + string(e.Decision)
+	if e.Rule != "" {
+		line += ", by the rule " + e.Rule
+	}
+	if e.Error != "" {
+		line += " (" + e.Error + ")"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.decided) < maxDecided {
+		t.decided = append(t.decided, line)
+	}
+}
+
+// decisions are what was noted so far.
+func (t *tracer) decisions() []any {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.decided)
 }
 
 // end makes the result, cuts it, and writes down how the call ended.

@@ -1,0 +1,62 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// A call's part keeps who decided what, and a session from elsewhere says nothing of that.
+func TestPartSaysWhoDecided(t *testing.T) {
+	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		{Calls: []sandboxtest.ToolCall{{ID: "read", Tool: "read", Args: args{"path": "a"}}}},
+		{Calls: []sandboxtest.ToolCall{{ID: "yes", Tool: "write", Args: args{"path": "new", "content": "y"}}}},
+		{Calls: []sandboxtest.ToolCall{{ID: "again", Tool: "write", Args: args{"path": "new", "content": "z"}}}},
+		{Calls: []sandboxtest.ToolCall{{ID: "no", Tool: "delete", Args: args{"path": "b"}}}},
+	}}
+	s := h.session(t)
+	_, err := h.talk(t, s, m, "go")
+	must(t, err)
+	for call, want := range map[string][]string{
+		"read":  {"fs.read on a: allow, by the rule "},
+		"yes":   {"fs.write on new: ask (", "the person: allow, by the rule allow write"},
+		"again": {"fs.write on new: allow, by the rule allow write"},
+		"no":    {"on b and all below: ask (", "the watchdog: ask (", "the person: deny (the person said no: mine)"},
+	} {
+		p, _ := s.Part(call)
+		d, _ := p.Data.(map[string]any)
+		got := fmt.Sprint(d["decided"])
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: no %q in %s", call, w, got)
+			}
+		}
+		if denied := d["reason"] == string(protocol.ReasonRejected); denied != (call == "no") {
+			t.Errorf("%s: denied %v", call, denied)
+		}
+	}
+	if got := fmt.Sprint(m.Requests()); strings.Contains(got, "the person: allow") {
+		t.Error("a model is told who decided")
+	}
+	var file bytes.Buffer
+	must(t, s.Export(&file))
+	if !strings.Contains(file.String(), `"decided"`) {
+		t.Error("an export leaves out who decided")
+	}
+	other, err := h.ImportSession(t.Context(), &file)
+	must(t, err)
+	for _, m := range other.Messages() {
+		for _, p := range m.Parts {
+			if d, _ := p.Data.(map[string]any); d["decided"] != nil {
+				t.Errorf("who is not known says who decided: %v", d["decided"])
+			}
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package sandbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// messagesPart is what Session.Part is short for.
+func messagesPart(s *sandbox.Session, call string) (out protocol.PartRecord) {
+	for _, m := range s.Messages() {
+		for _, p := range m.Parts {
+			if p.ToolCallID == call {
+				out = p
+			}
+		}
+	}
+	return out
+}
+
+// When a call's end is told, what a model sees of it is stored.
+func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
+	inside, end := make(chan struct{}, 1), make(chan struct{})
+	defer close(end)
+	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
+		inside <- struct{}{}
+		<-end
+		return nil, nil
+	}}
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	s := h.session(t)
+	go func() { <-inside; s.Interrupt("enough") }()
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		{Text: "I'll look.", Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{"path":`)}, {ID: "right", Tool: "read", Args: args{"path": "a"}}, {ID: "none", Tool: "nothing", Args: args{}}}},
+		{Calls: []sandboxtest.ToolCall{{ID: "stopped", Tool: "stuck", Args: args{}}}},
+	}}
+	_, err := s.Say(t.Context(), "go")
+	must(t, err)
+	ends := ""
+	for c, err := range h.Run(t.Context(), s, m) {
+		must(t, err)
+		switch c.Type {
+		case "tool-input-error", "tool-output-error", "tool-output-available":
+			ends += c.ToolCallID + " "
+			p := messagesPart(s, c.ToolCallID)
+			d, _ := p.Data.(map[string]any)
+			if text, _ := d["model"].(string); !p.ToolState.Final() || text == "" {
+				t.Errorf("%s of %s is told, and what is stored is %+v", c.Type, c.ToolCallID, p)
+			}
+			if q, ok := s.Part(c.ToolCallID); !ok || q.ID != p.ID {
+				t.Errorf("Part gives %+v", q)
+			}
+		}
+	}
+	if ends != "wrong right none stopped " && ends != "wrong none right stopped " {
+		t.Errorf("told: %s", ends)
+	}
+	ps := s.Messages()[1].Parts
+	if len(ps) != 4 || ps[0].Type != "text" || ps[1].ToolCallID != "wrong" || ps[3].ToolCallID != "none" {
+		t.Errorf("stored: %+v", ps)
+	}
+}
+
+// A call of a try that failed is void, and so is not told of as one that ended.
+func TestCallsOfAFailedTryAreNotStored(t *testing.T) {
+	h := build(t, policy.Careful(), nil, nil)
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		{Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}}, Cut: true}, sandboxtest.Say("done")}}
+	lines, err := h.talk(t, s, m, "go")
+	must(t, err)
+	if _, ok := s.Part("wrong"); ok || types(lines) != "start start-step tool-input-start tool-input-delta data-retry text-start text-delta text-end finish-step finish" {
+		t.Errorf("stored %t: %s", ok, types(lines))
+	}
+}
+
+// Who stops listening at a call that can't be made has none of the answer's others made.
+func TestNothingIsDoneForNobody(t *testing.T) {
+	done := false
+	mark := sandbox.Tool{Tool: protocol.Tool{ID: "mark", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
+		done = true
+		return nil, nil
+	}}
+	h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), mark) })
+	s := h.session(t)
+	_, err := s.Say(t.Context(), "go")
+	must(t, err)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}, {ID: "other", Tool: "mark", Args: args{}}}}}}
+	for c := range h.Run(t.Context(), s, m) {
+		if c.Type == "tool-input-error" {
+			break
+		}
+	}
+	if p, ok := s.Part("other"); done || !ok || p.ToolState != protocol.ToolOutputError {
+		t.Errorf("done %t: %+v", done, p)
+	}
+}
+
+func TestPart(t *testing.T) {
+	h := build(t, policy.Careful(), nil, map[string]string{"a": "one", "b": "two"})
+	s := h.session(t)
+	read := func(path string) *sandboxtest.Model {
+		return &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "c", Tool: "read", Args: args{"path": path}}}}, sandboxtest.Say("done")}}
+	}
+	input := func() string {
+		p, _ := s.Part("c")
+		d, _ := p.Data.(map[string]any)
+		return fmt.Sprint(d["input"])
+	}
+	_, err := h.talk(t, s, read("a"), "first")
+	must(t, err)
+	second, err := s.Say(t.Context(), "second")
+	must(t, err)
+	_, err = h.talk(t, s, read("b"), "")
+	must(t, err)
+	if got := input(); got != "map[path:b]" {
+		t.Errorf("of two calls, %s", got)
+	}
+	must(t, s.Rewind(t.Context(), second, false))
+	if got := input(); got != "map[path:a]" {
+		t.Errorf("when the second is hidden, %s", got)
+	}
+	for _, id := range []string{"", "other"} {
+		if p, ok := s.Part(id); ok {
+			t.Errorf("%q: %+v", id, p)
+		}
+	}
+}
