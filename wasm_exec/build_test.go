@@ -72,6 +72,9 @@ func TestManifestTellsTheTruth(t *testing.T) {
 			t.Errorf("%s: %s does not carry its hash", name, f.Path)
 		}
 		br := read(t, dir, f.Path+".br")
+		if br[0]&0x0f != 0x0f { // RFC 7932, 9.1: 24
+			t.Errorf("%s.br has another window than 16 MiB", f.Path)
+		}
 		got, err := io.ReadAll(brotli.NewReader(bytes.NewReader(br)))
 		if err != nil || !bytes.Equal(got, data) || int64(len(br)) != f.Brotli {
 			t.Errorf("%s.br does not unpack to the file (%v), or is not %d bytes", f.Path, err, f.Brotli)

@@ -19,6 +19,7 @@ import (
 const (
 	bestBrotli = brotli.BestCompression
 	fastBrotli = 5 // a fortieth of the time, a sixth more bytes
+	window     = 24 // of brotli, the logarithm: the largest that every browser takes
 )
 
 // compressor makes brotli and gzip forms. The best brotli takes seconds for a
@@ -30,8 +31,8 @@ type compressor struct {
 
 // forms gives the compressed forms of data.
 func (c compressor) forms(ctx context.Context, data []byte) (br, gz []byte, err error) {
-	br, err = c.cached(ctx, data, "br"+strconv.Itoa(c.quality), func(w io.Writer) io.WriteCloser {
-		return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: c.quality, LGWin: 22})
+	br, err = c.cached(ctx, data, fmt.Sprintf("br%dw%d", c.quality, window), func(w io.Writer) io.WriteCloser {
+		return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: c.quality, LGWin: window})
 	})
 	if err != nil {
 		return nil, nil, err
