@@ -27,30 +27,20 @@ type card struct {
 	lines int
 	past  bool // of an earlier visit
 	saw   seen
+	who   any // decided, a line for each step
 	began time.Time
 }
 
 // seen is what models get to see of a call's outcome: one on this machine, and one
-// elsewhere if that is less.
+// elsewhere if that is less. It is what was stored, which is what is sent.
 type seen struct{ here, far string }
 
-// seen looks it up in what was stored, which is what is sent.
-func (t *talk) seen(call string) seen {
-	for _, m := range slices.Backward(t.session.Messages()) {
-		for _, p := range m.Parts {
-			if p.ToolCallID == call {
-				return sawOf(p)
-			}
-		}
-	}
-	return seen{}
-}
-
-func sawOf(p protocol.PartRecord) (s seen) {
+// stored shows on the card what a session has of the call beside its outcome.
+func (c *card) stored(p protocol.PartRecord) {
 	d, _ := p.Data.(map[string]any)
-	s.here, _ = d["model"].(string)
-	s.far, _ = d["far"].(string)
-	return s
+	c.saw.here, _ = d["model"].(string)
+	c.saw.far, _ = d["far"].(string)
+	c.who = d["decided"]
 }
 
 // card is the card of a call, made when it is first heard of.
@@ -89,9 +79,13 @@ func (t *talk) card(id, name string) *card {
 	return c
 }
 
-// endCalls makes the cards' buttons work: those in view are of the conversation in view.
-func (a *app) endCalls() {
+// cardButtons makes the cards' buttons work: those in view are of the conversation in view.
+func (a *app) cardButtons() {
 	on(element("cards"), "click", func(e js.Value) {
+		if all := e.Get("target").Call("closest", "button[name=all]"); !all.IsNull() {
+			showAll(all)
+			return
+		}
 		b := e.Get("target").Call("closest", "button[data-call]")
 		if t := a.cur; t != nil && !b.IsNull() {
 			t.session.StopCall(b.Get("dataset").Get("call").String(), "the person ended this call")
@@ -163,11 +157,14 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	c.item.Set("className", class)
 	c.kill.Get("parentNode").Call("remove")
 	c.state(note)
+	if c.who != nil {
+		c.part("Who decided", c.who)
+	}
 	if why != "" {
 		c.part("Why", why)
 	}
 	if output != nil {
-		c.part("What came of it", output)
+		c.outcome(output)
 	}
 	switch {
 	case c.saw.far != "":
@@ -178,8 +175,9 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	}
 }
 
-func (c *card) part(title string, v any) {
-	text, ok := v.(string)
+// outcome shows a result: what was changed as a difference.
+func (c *card) outcome(v any) {
+	const title = "What came of it"
 	if m, is := v.(map[string]any); is {
 		if diff, has := m["diff"].(string); has && diff != "" {
 			box := create("pre", "")
@@ -190,16 +188,39 @@ func (c *card) part(title string, v any) {
 			return
 		}
 	}
+	c.part(title, v)
+}
+
+// short is how much of a text a card shows before the person asks for all of it.
+const short = 20_000
+
+func (c *card) part(title string, v any) {
+	text, ok := v.(string)
 	if !ok {
 		text = plain(v, "")
-	}
-	if len(text) > 20_000 {
-		text = strings.ToValidUTF8(text[:20_000], "") + "\n… cut here"
 	}
 	box := create("pre", text)
 	box.Set("tabIndex", 0)
 	box.Call("setAttribute", "aria-label", title)
 	c.body.Call("append", create("h3", title), box)
+	if len(text) <= short {
+		return
+	}
+	box.Set("textContent", strings.ToValidUTF8(text[:short], "")+"\n…")
+	all := create("button", "Show all "+size(int64(len(text))))
+	all.Set("type", "button")
+	all.Set("name", "all")
+	all.Set("className", "small")
+	all.Set("whole", text)
+	c.body.Call("append", all)
+}
+
+// showAll puts the whole of a text in the place of its beginning.
+func showAll(button js.Value) {
+	box := button.Get("previousElementSibling")
+	box.Set("textContent", button.Get("whole"))
+	button.Call("remove")
+	box.Call("focus")
 }
 
 // plain writes a value for a person: names and what they are, a line each.

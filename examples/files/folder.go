@@ -126,7 +126,7 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	a.sessions = sandbox.NewMemoryStore()
 	kind, key := f.Features(), fmt.Sprintf("%x", name)
-	lasts := kind.Source != "memory" && !kind.ReadOnly
+	lasts := kind.Source != "memory" && !kind.ReadOnly // as app.lasts has it, once this is the folder
 	switch {
 	case kind.ReadOnly:
 		a.over = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
@@ -213,7 +213,7 @@ func (a *app) rebox() error {
 		return err
 	}
 	a.showSkills()
-	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policy, Ask: a, Question: a.question, Sessions: a.sessions, Skills: a.skills, OnProgress: a.progress,
+	box, err := sandbox.New(sandbox.Options{FS: a.work, Policy: a.policyHere(), Ask: a, Remember: a.remember, Question: a.question, Sessions: a.sessions, Skills: a.skills, OnProgress: a.progress,
 		Tools:  append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
 		Prompt: "You work on the folder of the person you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {

@@ -65,6 +65,7 @@ type app struct {
 	records  []protocol.SessionRecord // of the tabs
 	tabs     rows
 	talks    map[string]*talk // that are open, by session
+	blocked  int              // how much was stopped
 	looks    int              // how often one was put in view
 	cur      *talk            // in view
 	prompts  prompts
@@ -73,7 +74,7 @@ type app struct {
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx, kept: load(), talks: map[string]*talk{}}
 	a.loaded = a.kept.Origin
-	for _, id := range []string{"rows", "history", "kept", "cards", "stopped", "reach", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts"} {
+	for _, id := range []string{"rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts"} {
 		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
 	}
 	var err error
@@ -92,6 +93,7 @@ func run(ctx context.Context) error {
 	tabs("#panels [role=tab]")
 	a.shield()
 	a.settings()
+	a.granting()
 	a.prompts.listen()
 	a.folders()
 	a.changes()

@@ -94,11 +94,11 @@ func (a *app) send(text string) {
 	}
 	element("text").Set("value", "")
 	if t.cancel != nil { // at work: it hears of it before its next step
-		t.said(text)
 		if failed(t.session.Steer(a.ctx, text)) { // a plan begins or ends just now
-			element("text").Set("value", text)
+			giveBack(text)
 			return
 		}
+		t.said(text)
 		if t.cancel == nil && t.unheard() { // the answer had just ended
 			a.run(t, "")
 		}
@@ -111,19 +111,18 @@ func (a *app) send(text string) {
 	}
 }
 
-// run has the model answer until it is done: to a text, or once more to the last.
-func (a *app) run(t *talk, text string) {
-	a.mu.Lock()
-	model, err := a.kept.model()
-	a.mu.Unlock()
-	if failed(err) {
-		return
+// giveBack puts a text that nobody got into the field again.
+func giveBack(text string) {
+	if value("text") == "" {
+		element("text").Set("value", text)
 	}
+}
+
+// run has the model answer until it is done: to a text, or once more to the last. The
+// caller has seen that the conversation is not at work, and from here on it is.
+func (a *app) run(t *talk, text string) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	t.cancel = cancel
-	a.shown(t)
-	hide("trouble", true)
-	status("At work")
 	defer func() {
 		cancel(nil)
 		t.cancel = nil
@@ -132,6 +131,16 @@ func (a *app) run(t *talk, text string) {
 		defer a.mu.Unlock()
 		failed(a.refresh())
 	}()
+	a.mu.Lock()
+	model, err := a.kept.model()
+	a.mu.Unlock()
+	if failed(err) {
+		giveBack(text)
+		return
+	}
+	a.shown(t)
+	hide("trouble", true)
+	status("At work")
 	if text != "" {
 		t.said(text)
 	}
@@ -139,7 +148,7 @@ func (a *app) run(t *talk, text string) {
 	if element("plan").Get("checked").Bool() {
 		answer = a.planned
 	}
-	for answer(ctx, t, model, text) && t.unheard() { // what was said as it ended
+	for answer(ctx, t, model, text) && ctx.Err() == nil && t.unheard() { // what was said as it ended
 		text = ""
 	}
 }
@@ -167,6 +176,7 @@ func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Se
 		t.asked = list[len(list)-1].ID
 	}
 	ended := "Done"
+	defer a.stops(box)
 	for c, err := range box.Run(ctx, s, model, sandbox.RunOptions{}) {
 		if err != nil {
 			t.trouble(a.kept, err)
@@ -176,12 +186,14 @@ func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Se
 			ended = ""
 		}
 		t.chunk(c)
+		if strings.HasPrefix(c.Type, "tool-output-") {
+			a.stops(box)
+		}
 	}
 	if ended != "" {
 		status(ended)
 		a.notify("The assistant is done", cut(strings.TrimSpace(t.last.String()), 120))
 	}
-	a.stops(box)
 	return ended != ""
 }
 
@@ -207,7 +219,13 @@ func (a *app) planned(ctx context.Context, t *talk, model sandbox.Model, text st
 	if failed(err) || failed(again) {
 		return false
 	}
+	ctx, t.leave = context.WithCancel(ctx)
+	defer func() { t.leave(); t.leave = nil }()
 	done, err := plan.Apply(ctx)
+	if ctx.Err() != nil {
+		status("Stopped. The list of changes says what was done.")
+		return false
+	}
 	if !failed(err) {
 		said := "The plan changes nothing."
 		if n := len(done); n > 0 {
@@ -223,6 +241,9 @@ func (a *app) interrupt() {
 	if t := a.cur; t != nil && t.cancel != nil {
 		t.session.Interrupt("the person pressed stop")
 		a.prompts.dismiss(t.session.ID())
+		if t.leave != nil {
+			t.leave()
+		}
 	}
 }
 

@@ -75,7 +75,7 @@ func (a *app) conversations() {
 			failed(a.list())
 		}
 	})
-	a.endCalls()
+	a.cardButtons()
 	onKey(element("sessions"), func(e js.Value) bool {
 		step := map[string]int{"ArrowRight": 1, "ArrowLeft": -1}[e.Get("key").String()]
 		tabs := each(element("sessions").Get("children"))

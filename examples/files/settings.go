@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
 	"github.com/bailey-go/bailey/wasm_exec/headers"
@@ -30,11 +31,18 @@ type kept struct {
 	Voice  bool            `json:"voice,omitempty"`  // the person was told where the sound goes
 	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy
 	Skills []string        `json:"skills,omitempty"` // that were accepted, by content
+
+	Rules map[string]protocol.Rules `json:"rules,omitempty"` // answers for good, by folder
 }
 
 const storage = "bailey-files"
 
 func load() (k kept) {
+	defer func() {
+		if k.Rules == nil { // shared by all copies of the settings
+			k.Rules = map[string]protocol.Rules{}
+		}
+	}()
 	if v := js.Global().Get("localStorage").Call("getItem", storage); v.Type() == js.TypeString {
 		_ = json.Unmarshal([]byte(v.String()), &k) // what can't be read is as good as nothing
 	}
@@ -152,16 +160,12 @@ func (a *app) settings() {
 // reaches reports whether the headers that this page came with name a server; if not it says
 // which line they need.
 func (a *app) reaches(u *url.URL) bool {
-	response, err := await(a.ctx, js.Global().Call("fetch", js.Global().Get("location").Get("pathname"), map[string]any{"cache": "no-store"}))
-	if err != nil {
-		return true // the request itself will tell
-	}
-	text := response.Get("headers").Call("get", "content-security-policy")
-	if text.IsNull() {
+	text := a.header("content-security-policy")
+	if text == "" {
 		return true
 	}
 	list, limited := []string{}, false
-	if csp, err := headers.ParseCSP(text.String()); err == nil {
+	if csp, err := headers.ParseCSP(text); err == nil {
 		list, limited = csp.Effective("connect-src")
 	}
 	if !limited || slices.Contains(list, u.Scheme+"://"+u.Host) || u.Host == js.Global().Get("location").Get("host").String() {

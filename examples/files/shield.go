@@ -4,6 +4,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"syscall/js"
 	"time"
 
@@ -18,13 +20,13 @@ func (a *app) shield() {
 	if a.kept.Origin != "" {
 		reach.Call("append", create("li", "The provider you chose: "+a.kept.Origin))
 	}
-	reach.Call("append", create("li", "Nothing else. The model's code and what it shows reach nothing at all."))
+	reach.Call("append", create("li", "No other server: a policy in the page itself holds requests and sockets to this list. The model's code and what it shows reach nothing at all. What holds the rest is below."))
 	trying := false // what we try ourselves is no news
 	on(document(), "securitypolicyviolation", func(e js.Value) {
 		if trying {
 			return
 		}
-		stopped(fmt.Sprintf("%s: %s", e.Get("effectiveDirective").String(), e.Get("blockedURI").String()))
+		a.stopped(fmt.Sprintf("%s: %s", e.Get("effectiveDirective").String(), e.Get("blockedURI").String()))
 	})
 	// Looking tries what should be stopped, which the browser's console tells: not before it is asked for.
 	on(element("tab-shield"), "click", func(js.Value) {
@@ -49,16 +51,37 @@ func (a *app) shield() {
 	})
 }
 
-func stopped(text string) {
+// stopped notes what was stopped, the last first, and tells how much it was on the tab.
+func (a *app) stopped(text string) {
 	hide("calm", true)
-	element("stopped").Call("prepend", create("li", text))
+	list := element("stopped")
+	row := create("li", text)
+	row.Call("append", " ", create("small", time.Now().Format("15:04:05")))
+	list.Call("prepend", row)
+	if list.Get("childElementCount").Int() > 100 {
+		list.Get("lastElementChild").Call("remove")
+	}
+	a.blocked++
+	element("tab-shield").Set("textContent", fmt.Sprintf("Shield (%d)", a.blocked))
+}
+
+// ways are what code reaches a network by in a page. The code of a model has none of them.
+var ways = []string{"fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "RTCPeerConnection", "Beacon", "importScripts", "Image", "Worker", "caches", "indexedDB", "document"}
+
+// wayOut tells of code that ended where it reached for one. Code that goes on without is not told of.
+func (a *app) wayOut(tool string, output any) {
+	m, _ := output.(map[string]any)
+	why, _ := m["error"].(string)
+	if m["success"] == false && slices.ContainsFunc(ways, func(w string) bool { return strings.Contains(why, w+" is not ") }) {
+		a.stopped(tool + ": " + why + ". The model's code reaches no network and no page.")
+	}
 }
 
 // stops shows what the box stopped since it was last asked.
 func (a *app) stops(box *sandbox.Box) {
 	list, _ := box.Violations()
 	for _, v := range list {
-		stopped(fmt.Sprintf("%s: %s %s", v.Layer, v.Tool, v.Detail))
+		a.stopped(fmt.Sprintf("%s: %s %s", v.Layer, v.Tool, v.Detail))
 	}
 	box.ClearViolations()
 }

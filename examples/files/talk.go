@@ -27,6 +27,7 @@ type talk struct {
 	cards   map[string]*card
 	items   []js.Value              // the cards, in order
 	cancel  context.CancelCauseFunc // of the run
+	leave   context.CancelFunc      // drops a plan that is asked about
 	asked   string                  // the last message that a model was asked with
 	news    bool                    // something came while another was shown
 	look    int                     // which look of the person's it was in view for last
@@ -44,8 +45,9 @@ func (a *app) newTalk(s *sandbox.Session) (*talk, error) {
 	}
 	t.view, err = iframe.NewDocument(a.ctx, parent, iframe.DocumentOptions{
 		Label: "Conversation", MaxHeight: 200_000, OnLink: a.link,
-		CSS:   `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
-		Theme: iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
+		CSS:         `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
+		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
+		OnViolation: func(v iframe.Violation) { a.stopped(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
 	})
 	if err != nil {
 		t.box.Call("remove")
@@ -91,8 +93,9 @@ func (t *talk) message(m sandbox.Message) {
 			c := t.card(p.ToolCallID, name)
 			c.input(d["input"])
 			why, _ := d["error"].(string)
-			c.past, c.saw = true, sawOf(p)
-			c.end(p.ToolState != protocol.ToolOutputAvailable, false, why, d["output"])
+			c.past = true
+			c.stored(p)
+			c.end(p.ToolState != protocol.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
 		}
 	}
 }
@@ -135,16 +138,6 @@ func (t *talk) section(who string) out {
 	t.text = s
 	t.last.Reset()
 	return out{s}
-}
-
-// link asks before a page is left, and shows where it leads.
-func (a *app) link(ctx context.Context, l iframe.Link) {
-	go func() {
-		address := create("code", l.URL)
-		if answer, _ := ask(asking{title: "Open this address in a new tab?", text: "It leads out of this page. Whoever answers there learns that you came.", body: []js.Value{address}, answers: []string{"Stay", "Open"}}); answer == "Open" {
-			failed(l.Open(a.ctx))
-		}
-	}()
 }
 
 // chunk shows a piece of the stream.
@@ -190,8 +183,11 @@ func (t *talk) chunk(c sandbox.Chunk) {
 // end shows that a call has ended, and what came of it.
 func (t *talk) end(c sandbox.Chunk, denied bool, why string) {
 	card := t.card(c.ToolCallID, c.ToolName)
-	card.saw = t.seen(c.ToolCallID)
+	if p, ok := t.session.Part(c.ToolCallID); ok {
+		card.stored(p)
+	}
 	card.end(c.Type != "tool-output-available", denied, why, c.Output)
+	t.app.wayOut(card.name, c.Output)
 }
 
 // heard puts what was said into the page's live region: that of a frame is not read out

@@ -3,9 +3,9 @@
 //
 //	go run ./examples/headless -dir ~/notes "list the files" "add 'milk' to list.txt"
 //
-// Changes are asked about on the terminal; without one, or with -headless, they are
-// denied. Every change can be undone: "undo". With -policy a policy is read from a file,
-// a settings file of sandbox-runtime among them; with -audit the log is written to one.
+// Changes are asked about on the terminal; without one, or with -headless, they are denied.
+// Every change can be undone: "undo". With -policy a policy is read from a file, a settings
+// file of sandbox-runtime among them; with -audit the log is written to one.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 func main() {
 	dir := flag.String("dir", ".", "the folder")
 	file := flag.String("policy", "", "a policy in JSON; default: read all, ask before each change")
-	audit := flag.String("audit", "", "write the audit log to this file")
+	audit := flag.String("audit", os.DevNull, "write the audit log to this file")
 	headless := flag.Bool("headless", false, "ask nobody: what would be asked about is denied")
 	flag.Parse()
 	if err := run(*dir, *file, *audit, *headless, flag.Args()); err != nil {
@@ -59,18 +59,16 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 		return err
 	}
 	defer undo.Close()
-	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo), Policy: p, Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}))}
+	log, err := os.OpenFile(audit, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo), Policy: p, Audit: sandbox.NewAudit(log)}
+	o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}))
 	in := bufio.NewReader(os.Stdin)
 	if !headless {
 		o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return ask(in, p) })
-	}
-	if audit != "" {
-		log, err := os.OpenFile(audit, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return err
-		}
-		defer log.Close()
-		o.Audit = sandbox.NewAudit(log)
 	}
 	box, err := sandbox.New(o)
 	if err != nil {
@@ -92,9 +90,6 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 		if err != nil {
 			fmt.Println()
 			return nil
-		}
-		if strings.TrimSpace(text) == "" {
-			continue
 		}
 		if err := answer(ctx, box, s, text); err != nil {
 			return err
@@ -139,24 +134,17 @@ func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, text stri
 	return nil
 }
 
-// ask shows a prompt and reads an answer for each request. Anything but the words below
-// is no.
-func ask(in *bufio.Reader, p sandbox.Prompt) ([]sandbox.Reply, error) {
-	var out []sandbox.Reply
+// ask shows a prompt and reads an answer for each request: but for these words, a no and why.
+func ask(in *bufio.Reader, p sandbox.Prompt) (out []sandbox.Reply, _ error) {
+	words := map[string]protocol.Answer{"y": protocol.AnswerOnce, "yes": protocol.AnswerOnce, "s": protocol.AnswerSession, "session": protocol.AnswerSession}
 	for _, r := range p.Requests {
 		fmt.Printf("\n%s (%s risk)\n%s\nyes, session, or why not? ", r.Title, r.Risk, r.Diff)
 		text, err := in.ReadString('\n')
 		if err != nil {
 			return out, nil // nobody there: the rest is rejected
 		}
-		switch text = strings.TrimSpace(text); text {
-		case "y", "yes":
-			out = append(out, sandbox.Reply{Answer: protocol.AnswerOnce})
-		case "s", "session":
-			out = append(out, sandbox.Reply{Answer: protocol.AnswerSession})
-		default:
-			out = append(out, sandbox.Reply{Answer: protocol.AnswerReject, Reason: text})
-		}
+		text = strings.TrimSpace(text)
+		out = append(out, sandbox.Reply{Answer: words[text], Reason: text})
 	}
 	return out, nil
 }
