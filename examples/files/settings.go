@@ -59,16 +59,31 @@ var providers = map[string]struct {
 	url, model string
 	make       func(provider.Options) sandbox.Model
 }{
-	"anthropic": {"https://api.anthropic.com/v1", "claude-sonnet-4-5", provider.Anthropic},
-	"openai":    {"https://api.openai.com/v1", "gpt-5", provider.OpenAI},
-	"gemini":    {"https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-flash", provider.Gemini},
-	"local":     {"http://localhost:11434/v1", "llama3.2", provider.OpenAIChat},
+	"anthropic":  {"https://api.anthropic.com/v1", "claude-sonnet-4-5", provider.Anthropic},
+	"openai":     {"https://api.openai.com/v1", "gpt-5", provider.OpenAI},
+	"gemini":     {"https://generativelanguage.googleapis.com/v1beta", "gemini-2.5-flash", provider.Gemini},
+	"openrouter": {"https://openrouter.ai/api/v1", "openrouter/auto", provider.OpenAIChat},
+	"local":      {"http://localhost:11434/v1", "llama3.2", provider.OpenAIChat},
+}
+
+// inBrowser is the provider that is the browser's own model.
+const inBrowser = "browser"
+
+// browsers is the browser's own model, which may be downloaded: the person pressed a button
+// for it, or sent a message.
+func browsers() provider.PromptOptions {
+	return provider.PromptOptions{Download: true, Progress: func(done float64) {
+		status(fmt.Sprintf("The browser fetches its model: %.0f %%", 100*done))
+	}}
 }
 
 // model is the model that was chosen.
 func (k kept) model() (sandbox.Model, error) {
 	p, ok := providers[k.Provider]
-	if !ok {
+	switch {
+	case k.Provider == inBrowser:
+		return provider.PromptAPI(browsers()), nil
+	case !ok:
 		return provider.Commands(), nil
 	}
 	if k.Provider != "local" && k.Key == "" {
@@ -93,7 +108,11 @@ func (a *app) settings() {
 	}
 	name := func() {
 		text := "Read by rules, on this machine"
-		if a.kept.Provider != "" {
+		switch a.kept.Provider {
+		case "":
+		case inBrowser:
+			text = "Read by the browser's own model, on this machine"
+		default:
 			text = "Read by " + a.kept.Model + " at " + a.kept.Origin
 		}
 		element("model-name").Set("textContent", text)
@@ -105,12 +124,20 @@ func (a *app) settings() {
 	fill()
 	name()
 	on(element("provider"), "change", func(js.Value) { fill() })
+	on(element("tab-settings"), "click", func(js.Value) {
+		state, err := provider.PromptState(a.ctx, browsers())
+		own := document().Call("querySelector", "#provider [value=browser]")
+		own.Set("disabled", err != nil || state == provider.PromptMissing || state == provider.PromptUnavailable)
+	})
 	on(element("settings-form"), "submit", func(js.Value) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		k := a.kept
 		k.Provider, k.Model, k.URL, k.Key, k.Origin = "", "", "", "", ""
-		if id := value("provider"); providers[id].make != nil {
+		id := value("provider")
+		if id == inBrowser {
+			k.Provider = id
+		} else if providers[id].make != nil {
 			u, err := url.Parse(value("url"))
 			if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 				failed(errors.New("the address must be a whole one, such as https://api.example.com/v1"))

@@ -44,6 +44,8 @@ func sentence(k kept, err error) string {
 		said = " It says: " + m
 	}
 	switch {
+	case k.Provider == inBrowser:
+		return "The browser's own model did not answer: " + me.Message
 	case me.Status == 401 || me.Status == 403:
 		return "The provider does not accept the key. Look at it in Settings." + said
 	case me.Status == 404:

@@ -237,3 +237,34 @@ func TestFilesProviderLater(t *testing.T) {
 		f.rested()
 	})
 }
+
+// The browser's own model, where it has one (here one that we put in), is chosen without a
+// reload, answers in the conversation, and says why when it can't.
+func TestFilesBrowsersModel(t *testing.T) {
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		must(t, p.Eval(ctx, `void (globalThis.LanguageModel = undefined)`, nil))
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#provider [value=browser]").disabled`))
+		must(t, p.Eval(ctx, `void (globalThis.LanguageModel = class {
+			static async availability() { return globalThis.state ?? "available"; }
+			static async create() { return new LanguageModel(); }
+			promptStreaming() { return new ReadableStream({start(c) { c.enqueue(JSON.stringify({text: "I am on this machine."})); c.close(); }}); }
+			destroy() {}
+			get contextUsage() { return 1; }
+		})`, nil))
+		must(t, p.Click(ctx, "#tab-steps"))
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.WaitFor(ctx, `!document.querySelector("#provider [value=browser]").disabled`))
+		must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = "browser"; e.dispatchEvent(new Event("change")); })()`, nil))
+		press(t, p, "#use")
+		must(t, p.WaitFor(ctx, `document.getElementById("model-name").textContent.includes("browser's own model")`))
+		say(t, p, "hello")
+		must(t, p.WaitFor(ctx, `document.getElementById("heard").textContent.includes("I am on this machine.")`))
+		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
+		must(t, p.Eval(ctx, `void (globalThis.state = "unavailable")`, nil))
+		say(t, p, "hello again")
+		must(t, p.WaitFor(ctx, `document.getElementById("trouble-text").textContent.includes("does not work on this device")`))
+		noErrors(t, p)
+	})
+}
