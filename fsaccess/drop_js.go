@@ -71,7 +71,7 @@ func (z *dropZone) take(event jsx.Value) {
 		} else {
 			d.entry, err = jsx.Call(item, "webkitGetAsEntry")
 		}
-		if err != nil {
+		if err != nil || jsx.Nullish(d.promise) && jsx.Nullish(d.entry) { // a picture of the page
 			continue
 		}
 		select {
@@ -84,20 +84,24 @@ func (z *dropZone) take(event jsx.Value) {
 func (z *dropZone) close() error { return z.s.Close() }
 
 func (z *dropZone) next(ctx context.Context) (Drop, error) {
-	var d droppedItem
-	select {
-	case d = <-z.drops:
-	case <-ctx.Done():
-		return Drop{}, context.Cause(ctx)
-	}
-	if !jsx.Nullish(d.promise) {
+	for {
+		var d droppedItem
+		select {
+		case d = <-z.drops:
+		case <-ctx.Done():
+			return Drop{}, context.Cause(ctx)
+		}
+		if jsx.Nullish(d.promise) {
+			return dropEntry(ctx, d.entry)
+		}
 		handle, err := jsx.Await(ctx, d.promise)
 		if err != nil {
 			return Drop{}, webErr(err)
 		}
-		return dropHandle(ctx, handle)
+		if !jsx.Nullish(handle) { // that of a page's own picture is null
+			return dropHandle(ctx, handle)
+		}
 	}
-	return dropEntry(ctx, d.entry)
 }
 
 func dropHandle(ctx context.Context, handle jsx.Value) (Drop, error) {

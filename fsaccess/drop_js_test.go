@@ -69,3 +69,35 @@ func TestDropZoneShowsDrags(t *testing.T) {
 		t.Errorf("after the end: %q", got)
 	}
 }
+
+// A picture of the page that is dropped on a zone is a file by its kind and has no handle: it
+// is no drop, and the next one is told.
+func TestDropOfThePagesOwnPicture(t *testing.T) {
+	if !jsx.Supported("document") {
+		t.Skip("a worker has no page")
+	}
+	build, err := jsx.NewGlobal("Function", `const zone = document.createElement("div");
+		zone.id = "pictures"; document.body.append(zone);
+		return (name) => {
+			if (name === "end") return zone.remove();
+			const file = name && {name, kind: "file", getFile: async () => new File(["x"], name), queryPermission: async () => "denied"};
+			const e = new Event("drop", {bubbles: true, cancelable: true});
+			e.dataTransfer = {types: ["Files"], items: [{kind: "file", getAsFileSystemHandle: async () => file}, {kind: "file", webkitGetAsEntry: () => null}]};
+			zone.dispatchEvent(e);
+		}`)
+	must(t, err)
+	do, err := jsx.Invoke(build)
+	must(t, err)
+	defer func() { _, _ = jsx.Invoke(do, "end") }()
+	z, err := NewDropZone("#pictures")
+	must(t, err)
+	defer z.Close()
+	_, err = jsx.Invoke(do, jsx.Null())
+	must(t, err)
+	_, err = jsx.Invoke(do, "real.txt")
+	must(t, err)
+	d, err := z.Next(t.Context())
+	if must(t, err); d.Name != "real.txt" {
+		t.Errorf("dropped: %q", d.Name)
+	}
+}

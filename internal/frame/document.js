@@ -310,6 +310,10 @@
       say('drag');
     });
   }
+  // A picture that is dragged out of an answer would look like a file to the page.
+  document.addEventListener('dragstart', (e) => {
+    if (e.target instanceof HTMLImageElement) e.preventDefault();
+  });
 
   // ---- height ----------------------------------------------------------------------
   let last = -1;

@@ -53,6 +53,16 @@ func TestFilesDropAgainZip(t *testing.T) {
 	say(t, p, "list the files") // so that there is a frame to drop on
 	rested(t, p)
 	must(t, p.WaitFor(ctx, `document.querySelector("#talk iframe").getBoundingClientRect().height > 100`))
+	const picture = `(() => {
+		const e = new DragEvent("dragstart", {bubbles: true, cancelable: true}), i = new Image();
+		document.getElementById("root").append(i);
+		i.dispatchEvent(e);
+		i.remove();
+		return e.defaultPrevented;
+	})()`
+	if inFrame(t, p, picture) != "true" {
+		t.Error("a picture of an answer can be dragged, as a file to the page's eyes")
+	}
 	d := newDisk(t, "winter", map[string]string{"hours.csv": winter, "deep/er/ünï.txt": "gr\xfc\xdfe\r\n", "bytes.bin": "\x00\x01\x80\xff\xfe\x00"})
 	drag(t, p, "dragEnter", "#talk iframe", d.dir)
 	must(t, p.WaitFor(ctx, `getComputedStyle(document.querySelector("#talk iframe")).pointerEvents === "none"`))
