@@ -62,7 +62,9 @@ func (a *app) stopped(text string) {
 		list.Get("lastElementChild").Call("remove")
 	}
 	a.blocked++
-	element("tab-shield").Set("textContent", fmt.Sprintf("Shield (%d)", a.blocked))
+	tab := element("tab-shield")
+	tab.Get("dataset").Set("n", a.blocked)
+	tab.Call("replaceChildren", "Shield", away(fmt.Sprintf(", stopped: %d", a.blocked)))
 }
 
 // ways are what code reaches a network by in a page. The code of a model has none of them.
