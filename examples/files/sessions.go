@@ -189,6 +189,9 @@ func (a *app) show(t *talk) error {
 	}
 	a.shown(t)
 	a.recorded(t.session)
+	if of := a.prompts.of; of != "" { // a question stays, whichever conversation is in view
+		a.whose(of)
+	}
 	return nil
 }
 

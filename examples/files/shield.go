@@ -74,7 +74,9 @@ var ways = []string{"fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebT
 func (a *app) wayOut(tool string, output any) {
 	m, _ := output.(map[string]any)
 	why, _ := m["error"].(string)
-	if m["success"] == false && slices.ContainsFunc(ways, func(w string) bool { return strings.Contains(why, w+" is not ") }) {
+	if m["success"] == false && slices.ContainsFunc(ways, func(w string) bool {
+		return strings.Contains(why, w+" is not ") || strings.Contains(why, "variable: "+w) // as WebKit says it
+	}) {
 		a.stopped(tool + ": " + why + ". The model's code reaches no network and no page.")
 	}
 }

@@ -294,8 +294,9 @@ func TestFilesByHand(t *testing.T) {
 		there("never/b.txt", true)
 		press(t, p, "#discard")
 		there("never", false)
-		// Both count their changes from 1: no row of one stands for another's.
-		must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "mkdir drafts"`))
+		if p.lasts() { // and its changes too: both count from 1, and no row of one stands for another's
+			must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "mkdir drafts"`))
+		}
 		noErrors(t, p)
 	})
 }

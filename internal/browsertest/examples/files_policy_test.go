@@ -103,7 +103,7 @@ func TestFilesStopAtAPlan(t *testing.T) {
 		tick(t, p, "#plan")
 		say(t, p, `organise the files by type`)
 		asked(t, p)
-		must(t, p.Eval(ctx, `document.getElementById("text").value = "list the files"; document.getElementById("composer").requestSubmit()`, nil))
+		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "list the files", document.getElementById("composer").requestSubmit())`, nil))
 		must(t, p.WaitFor(ctx, `document.getElementById("text").value === ""`))
 		n := eval[int](t, p, `document.getElementById("cards").children.length`)
 		must(t, p.Click(ctx, "#stop"))

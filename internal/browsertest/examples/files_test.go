@@ -171,7 +171,7 @@ func TestFilesPlan(t *testing.T) {
 			t.Errorf("it asks %q", got)
 		}
 		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.
-		must(t, p.Eval(ctx, `document.getElementById("text").value = "read notes/plan.md"; document.getElementById("composer").requestSubmit()`, nil))
+		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "read notes/plan.md", document.getElementById("composer").requestSubmit())`, nil))
 		must(t, p.Press(ctx, "1"))
 		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("read")`))
 		rested(t, p)
