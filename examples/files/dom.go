@@ -109,24 +109,23 @@ func showDiff(box js.Value, diff string) {
 // tabs makes a tab list work by mouse and keyboard.
 func tabs(selector string) {
 	list := each(document().Call("querySelectorAll", selector))
-	choose := func(i int, focus bool) {
+	choose := func(i int) {
 		for k, tab := range list {
 			tab.Call("setAttribute", "aria-selected", fmt.Sprint(k == i))
 			tab.Set("tabIndex", map[bool]int{true: 0, false: -1}[k == i])
 			hide(tab.Call("getAttribute", "aria-controls").String(), k != i)
 		}
-		if focus {
-			list[i].Call("focus")
-		}
 	}
 	for i, tab := range list {
-		on(tab, "click", func(js.Value) { choose(i, false) })
+		on(tab, "click", func(js.Value) { choose(i) })
 		onKey(tab, func(e js.Value) bool {
 			step := map[string]int{"ArrowRight": 1, "ArrowLeft": len(list) - 1}[e.Get("key").String()]
 			if step == 0 {
 				return false
 			}
-			choose((i+step)%len(list), true)
+			next := list[(i+step)%len(list)]
+			next.Call("focus")
+			next.Call("click") // by which others hear of it too
 			return true
 		})
 	}

@@ -77,7 +77,7 @@ func TestFilesBatch(t *testing.T) {
 			text := f.asks()
 			holds(t, "it asks", text, "May the assistant do these 2 things?", "high risk", "+of "+names[0], "+of "+names[1])
 			for _, name := range names {
-				if !strings.Contains(f.check(`document.getElementById("ask-list").innerText`), "write "+name) {
+				if !strings.Contains(f.check(`document.getElementById("ask-list").innerText`), "write the new file "+name) {
 					t.Errorf("%s is not listed in %q", name, text)
 				}
 			}
@@ -115,7 +115,7 @@ func TestFilesQuestionsAreWords(t *testing.T) {
 			title string
 			call  call
 		}{
-			{"write made.txt", tc("write", "path", "made.txt", "content", "made\n")},
+			{"write the new file made.txt", tc("write", "path", "made.txt", "content", "made\n")},
 			{"edit notes/plan.md", tc("edit", "path", "notes/plan.md", "old_string", "# ", "new_string", "## ")},
 			{"delete hours.csv", tc("delete", "path", "hours.csv")},
 			{"trip/packing.txt", tc("move", "from", "trip/packing.txt", "to", "packing.txt")},

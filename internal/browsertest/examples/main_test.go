@@ -179,9 +179,10 @@ func noErrors(t *testing.T, p driver) {
 	}
 }
 
-func noViolations(t *testing.T, p driver) {
+// noViolations looks with axe-core, by its options if there are any.
+func noViolations(t *testing.T, p driver, options ...string) {
 	t.Helper()
-	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), "")
+	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), strings.Join(options, ""))
 	must(t, err)
 	for _, v := range list {
 		t.Errorf("axe: %s", v)
