@@ -18,6 +18,10 @@ import (
 func (a *app) conversations() {
 	a.on("new", func() error { return a.open("") })
 	a.on("fork", func() error {
+		if len(a.cur.session.Messages()) == 0 {
+			status("There is nothing to fork yet: say something first.")
+			return nil
+		}
 		s, err := a.cur.session.Fork(a.ctx, "")
 		if err != nil {
 			return err

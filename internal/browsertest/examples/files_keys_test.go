@@ -225,7 +225,14 @@ func TestKeyboardFilesActs(t *testing.T) {
 		p.keys("Escape")
 		p.wait("the focus is back", `!`+open+` && document.activeElement.id === "notices"`)
 
-		// Conversations.
+		// Conversations. Where none lasts, this one is new.
+		if !o.lasts() {
+			act("#fork", "Enter", "why there is none", `document.getElementById("status").textContent.startsWith("There is nothing to fork yet")`)
+			for range 2 { // to rewind to
+				send("list the files")
+				restedHere()
+			}
+		}
 		name("#rename", "By hand")
 		p.wait("its tab says so", `[...document.querySelectorAll("#sessions [role=tab]")].some((e) => e.textContent === "By hand")`)
 		const tabs = `document.querySelectorAll("#sessions [role=tab]").length`
