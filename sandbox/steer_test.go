@@ -75,6 +75,7 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 					for _, e := range h.Run(context.Background(), s, next) {
 						tries = errors.Is(e, protocol.ErrSession)
 					}
+					time.Sleep(time.Millisecond) // a page has one thread
 				}
 				done <- err
 			}()
