@@ -98,7 +98,7 @@ func (a Answer) Valid() bool {
 // Decision is what the answer means for the call that was asked about.
 func (a Answer) Decision() Decision {
 	if a == AnswerOnce || a == AnswerSession || a == AnswerProject {
-		return Allow()
+		return Decision{Action: ActionAllow, Reason: "the person said yes"}
 	}
 	return Decision{Action: ActionDeny, Reason: "the person said no", Refines: ReasonRejected}
 }

@@ -26,9 +26,9 @@ func TestPartSaysWhoDecided(t *testing.T) {
 	must(t, err)
 	for call, want := range map[string][]string{
 		"read":  {"fs.read on a: allow, by the rule "},
-		"yes":   {"fs.write on new: ask (", "the person: allow, by the rule allow write"},
+		"yes":   {"fs.write on new: ask (", "allow (the person said yes), by the rule allow write"},
 		"again": {"fs.write on new: allow, by the rule allow write"},
-		"no":    {"on b and all below: ask (", "the watchdog: ask (", "the person: deny (the person said no: mine)"},
+		"no":    {"on b and all below: ask (", "ask (delete after access", "deny (the person said no: mine)"},
 	} {
 		p, _ := s.Part(call)
 		d, _ := p.Data.(map[string]any)
@@ -42,7 +42,7 @@ func TestPartSaysWhoDecided(t *testing.T) {
 			t.Errorf("%s: denied %v", call, denied)
 		}
 	}
-	if got := fmt.Sprint(m.Requests()); strings.Contains(got, "the person: allow") {
+	if got := fmt.Sprint(m.Requests()); strings.Contains(got, "the person said yes") {
 		t.Error("a model is told who decided")
 	}
 	var file bytes.Buffer
@@ -58,5 +58,25 @@ func TestPartSaysWhoDecided(t *testing.T) {
 				t.Errorf("who is not known says who decided: %v", d["decided"])
 			}
 		}
+	}
+}
+
+// In a dry run nobody is asked about a call, and its part doesn't say so.
+func TestPartOfAPlanNamesNobody(t *testing.T) {
+	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
+	plan, err := h.Plan(t.Context())
+	must(t, err)
+	s, err := plan.Box.NewSession(t.Context(), sandbox.SessionOptions{})
+	must(t, err)
+	_, err = s.Say(t.Context(), "go")
+	must(t, err)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "w", Tool: "write", Args: args{"path": "new", "content": "y"}}}}}}
+	for _, err := range plan.Box.Run(t.Context(), s, m, sandbox.RunOptions{}) {
+		must(t, err)
+	}
+	p, _ := s.Part("w")
+	d, _ := p.Data.(map[string]any)
+	if got := fmt.Sprint(d["decided"]); !strings.Contains(got, "allow (it is asked about with the whole plan)") || strings.Contains(got, "the person") {
+		t.Errorf("it says that %s", got)
 	}
 }

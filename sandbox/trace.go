@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -87,26 +86,22 @@ func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
 	}
 	t.emit(e)
 	if kind == protocol.TracePermission {
-		t.decision(n, e)
+		t.decision(n, e.Decision, d.Reason, e.Rule)
 	}
 }
 
-// decision notes a step for the person: what was asked about, who decided, and how.
-func (t *tracer) decision(n Need, e protocol.TraceEvent) {
-	line := n.String()
-	switch {
-	case n.Capability != "":
-	case e.Decision == protocol.ActionAllow || strings.HasPrefix(e.Error, protocol.AnswerReject.Decision().Reason):
-		line = "the person"
-	default:
-		line = "the watchdog"
+// decision notes a step for the person: what was asked about, if the step is about that
+// alone, what was decided, why, and by which rule.
+func (t *tracer) decision(n Need, action protocol.Action, reason, rule string) {
+	line := string(action)
+	if n.Capability != "" {
+		line = n.String() + ": " + line
 	}
-	line += ": " + string(e.Decision)
-	if e.Rule != "" {
-		line += ", by the rule " + e.Rule
+	if reason != "" {
+		line += " (" + reason + ")"
 	}
-	if e.Error != "" {
-		line += " (" + e.Error + ")"
+	if rule != "" {
+		line += ", by the rule " + rule
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -275,7 +275,7 @@ func TestEightAtOnce(t *testing.T) {
 		}
 		for i, c := range cmds {
 			must(t, c.Process.Kill())
-			if err := c.Wait(); !errors.Is(err, protocol.ErrAborted) {
+			if err := c.Wait(); !errors.Is(err, protocol.ErrAborted) && (live() || p.opts.Trusted || !errors.Is(err, protocol.ErrSandbox)) {
 				t.Errorf("command %d: %v", i, err)
 			}
 		}

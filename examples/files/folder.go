@@ -126,13 +126,12 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	a.sessions = sandbox.NewMemoryStore()
 	kind, key := f.Features(), fmt.Sprintf("%x", name)
-	lasts := kind.Source != "memory" && !kind.ReadOnly // as app.lasts has it, once this is the folder
 	switch {
 	case kind.ReadOnly:
 		a.over = fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
 	case a.kept.Copies[name]:
 		var upper fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})
-		if lasts {
+		if lasts(f) {
 			var err error
 			if upper, err = fsaccess.OPFS(a.ctx, "files-copy/"+key); err != nil {
 				top.stop()
@@ -151,7 +150,7 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	ctx, a.stop = context.WithCancel(a.ctx)
 	a.tree.folder(ctx, work, top)
 	element("name").Set("textContent", name)
-	if lasts {
+	if lasts(f) {
 		talks, err := sandbox.NewIndexedStore(a.ctx, "files-"+key)
 		if err == nil && a.over == nil {
 			store, err = fsaccess.OPFS(a.ctx, "files-undo/"+key)
@@ -169,6 +168,7 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	}
 	a.older = 0
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
+	a.here()
 	a.remembered() // but the one that is open
 	for _, id := range []string{"newfile", "newfolder", "move", "remove", "copy", "zip"} {
 		enable(id, true)

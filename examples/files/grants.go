@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -27,31 +29,40 @@ func (a *app) granting() {
 	})
 }
 
-// lasts reports whether what is kept by the folder's name is this folder's alone.
-func (a *app) lasts() bool {
-	kind := a.source.Features()
+// lasts reports whether what is kept by a folder's name is that folder's alone.
+func lasts(f *fsaccess.Folder) bool {
+	kind := f.Features()
 	return kind.Source != "memory" && !kind.ReadOnly
 }
 
-// remember keeps an answer for the folder. That of a folder that comes without an identity,
-// as an uploaded one does, holds until it is opened anew.
+// here takes the rules that are kept for the folder that was opened.
+func (a *app) here() {
+	a.rules = nil
+	if lasts(a.source) {
+		a.rules = slices.DeleteFunc(slices.Clone(a.kept.Rules[a.name]), func(r protocol.Rule) bool { return r.Validate() != nil })
+	}
+}
+
+// remember keeps an answer for the folder.
 func (a *app) remember(_ context.Context, r protocol.Rule) error {
-	if a.lasts() {
-		a.kept.Rules[a.name] = append(a.kept.Rules[a.name], r)
+	a.rules = append(a.rules, r)
+	a.keepRules()
+	return nil
+}
+
+// keepRules keeps the answers for a folder. Those for one without an identity, as an uploaded
+// one is, hold until it is opened anew.
+func (a *app) keepRules() {
+	if lasts(a.source) {
+		a.kept.Rules[a.name] = a.rules
 		a.kept.save()
 	}
-	return nil
 }
 
 // policyHere is the policy with the person's own rules for the folder.
 func (a *app) policyHere() *protocol.Policy {
 	p := *a.policy
-	p.Rules = slices.Clone(p.Rules)
-	for _, r := range a.kept.Rules[a.name] {
-		if a.lasts() && r.Validate() == nil {
-			p.Rules = append(p.Rules, r)
-		}
-	}
+	p.Rules = slices.Concat(p.Rules, a.rules)
 	return &p
 }
 
@@ -62,7 +73,7 @@ func (a *app) showGrants() {
 	}
 	list := element("grants")
 	list.Call("replaceChildren")
-	row := func(r protocol.Rule, how, key string) {
+	row := func(r protocol.Rule, how, key, take string) {
 		what := string(r.Capability)
 		if what == "" {
 			what = "all it does"
@@ -70,27 +81,23 @@ func (a *app) showGrants() {
 		if r.Destroys {
 			what += ", and to lose what was there"
 		}
-		item, bar, back := create("li", ""), create("div", ""), create("button", "Take back")
+		item, bar, back := create("li", ""), create("div", ""), create("button", take)
 		bar.Set("className", "bar")
 		back.Set("type", "button")
 		back.Set("className", "stop small")
 		back.Get("dataset").Set("rule", key)
-		back.Call("setAttribute", "aria-label", "Take back "+r.Permission+" on "+r.Pattern)
+		back.Call("setAttribute", "aria-label", take+": "+r.Permission+" on "+cmp.Or(r.Pattern, "*"))
 		bar.Call("append", back)
 		item.Call("append", create("b", fmt.Sprintf("%s: %s", map[bool]string{true: "Never", false: "Allowed"}[r.Action == protocol.ActionDeny], r.Permission)),
-			" on ", create("code", r.Pattern), create("small", " · "+what+" · "+how), bar)
+			" on ", create("code", cmp.Or(r.Pattern, "*")), create("small", " · "+what+" · "+how), bar)
 		list.Call("append", item)
 	}
-	kept := a.kept.Rules[a.name]
-	if !a.lasts() {
-		kept = a.box.Kept()
-	}
-	for i, r := range kept {
-		row(r, "in this folder", strconv.Itoa(i))
+	for i, r := range a.rules {
+		row(r, "in this folder", strconv.Itoa(i), "Take back")
 	}
 	if a.cur != nil {
 		for _, r := range a.cur.session.Grants() {
-			row(r, "in this conversation", "talk")
+			row(r, "in this conversation", "talk", "Take back all of this conversation")
 		}
 	}
 	hide("no-grants", list.Get("childElementCount").Int() > 0)
@@ -106,9 +113,9 @@ func (a *app) takeBack(key string) error {
 				return errors.New("the assistant is at work: stop it first, or wait until it is done")
 			}
 		}
-		if i, err := strconv.Atoi(key); err == nil && i < len(a.kept.Rules[a.name]) {
-			a.kept.Rules[a.name] = slices.Delete(a.kept.Rules[a.name], i, i+1)
-			a.kept.save()
+		if i, err := strconv.Atoi(key); err == nil && i < len(a.rules) {
+			a.rules = slices.Delete(a.rules, i, i+1)
+			a.keepRules()
 		}
 		if err := a.rebox(); err != nil { // one made anew knows it no more
 			return err

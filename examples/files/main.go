@@ -44,6 +44,7 @@ type app struct {
 	kept   kept
 	loaded string // the provider's origin that this page's policy names
 	policy *protocol.Policy
+	rules  protocol.Rules // answers for good, for the folder
 
 	name    string
 	source  *fsaccess.Folder  // what was opened

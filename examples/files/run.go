@@ -33,7 +33,7 @@ func (a *app) composer() {
 	})
 	on(element("again"), "click", func(js.Value) {
 		hide("trouble", true)
-		if t := a.cur; t != nil && t.cancel == nil && !a.unreached() {
+		if t := a.cur; t != nil && !a.unreached() && t.cancel == nil {
 			a.run(t, "")
 		}
 	})

@@ -178,9 +178,8 @@ func TestFilesPlan(t *testing.T) {
 		saysStatus(t, p, "The plan changes nothing.")
 		tick(t, p, "#plan")
 		say(t, p, `run "cat csv/hours.csv | wc -l"`)
-		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li:last-child.done").length === 1 && document.getElementById("stop").hidden`))
-		if got := cardsOf(t, p); !strings.Contains(got, "done bash") {
-			t.Error(got)
+		if err := p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("bash") && document.getElementById("stop").hidden`); err != nil {
+			t.Fatalf("%v: %s", err, cardsOf(t, p))
 		}
 		must(t, p.Click(ctx, "#tab-undo"))
 		press(t, p, "#undo") // one step for the plan

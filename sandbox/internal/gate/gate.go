@@ -213,7 +213,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	r.Patterns = patterns(p.Needs)
 	if p.Defer != nil {
 		if p.Defer(r) {
-			return protocol.Allow(), nil
+			return protocol.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
 		}
 		return protocol.Deny("this can't be done in a dry run: " + d.Reason), nil
 	}
