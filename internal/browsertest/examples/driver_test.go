@@ -137,7 +137,7 @@ func (w *wire) Axe(ctx context.Context, source, options string) (list []e2e.Viol
 	if options == "" {
 		options = "{}"
 	}
-	if _, err := w.EvalFrames(ctx, `(() => { `+string(text)+"\n;"+`axe.configure({allowedOrigins: ["<unsafe_all_origins>"]}); })()`); err != nil {
+	if _, err := w.EvalFrames(ctx, `(() => { if (globalThis.axe) return; `+string(text)+"\n;"+`axe.configure({allowedOrigins: ["<unsafe_all_origins>"]}); })()`); err != nil {
 		return nil, err
 	}
 	err = w.Eval(ctx, `axe.run(document, Object.assign({resultTypes: ["violations"], pingWaitTime: 500, frameWaitTime: 40000}, `+options+`)).then((r) => r.violations)`, &list)

@@ -17,7 +17,6 @@ func TestFilesScreens(t *testing.T) {
 		p.calm(t)
 		say(t, p, "search for TODO in notes")
 		rested(t, p)
-		outside := "" // the conversation's frame stays as it is, and there axe-core is slower each time
 		for _, c := range []struct {
 			name string
 			do   func(t *testing.T)
@@ -65,8 +64,7 @@ func TestFilesScreens(t *testing.T) {
 						_, err := chrome.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/files/screenshots", fmt.Sprintf("%s-%d.png", c.name, width))})
 						must(t, err)
 					}
-				}, outside)
-				outside = `{"iframes": false}`
+				})
 				if c.undo != "" {
 					must(t, p.Press(ctx, c.undo))
 					must(t, p.WaitFor(ctx, `!document.getElementById("dialog").open`))
@@ -78,7 +76,7 @@ func TestFilesScreens(t *testing.T) {
 }
 
 // eachLook looks at what is in view light and dark, wide and narrow, and then does more.
-func (o *opened) eachLook(t *testing.T, more func(dark bool, width int), options ...string) {
+func (o *opened) eachLook(t *testing.T, more func(dark bool, width int)) {
 	t.Helper()
 	for _, look := range []struct {
 		dark  bool
@@ -87,7 +85,7 @@ func (o *opened) eachLook(t *testing.T, more func(dark bool, width int), options
 		if !o.look(t, look.dark, look.width) {
 			continue
 		}
-		noViolations(t, o, options...)
+		noViolations(t, o)
 		if wide := eval[int](t, o, `document.documentElement.scrollWidth`); wide > look.width {
 			t.Errorf("the page is %d px wide in a window of %d", wide, look.width)
 		}
@@ -174,8 +172,7 @@ func TestFilesScreensOfAModel(t *testing.T) {
 				f.t = t
 				p.look(t, false, 1280)
 				c.do(t)
-				// TestFilesScreens looks into a conversation's frame, where axe-core is slower each time.
-				p.eachLook(t, nil, `{"iframes": false}`)
+				p.eachLook(t, nil)
 				p.look(t, false, 1280)
 				if c.undo != nil {
 					c.undo(t)

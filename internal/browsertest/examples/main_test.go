@@ -179,10 +179,9 @@ func noErrors(t *testing.T, p driver) {
 	}
 }
 
-// noViolations looks with axe-core, by its options if there are any.
-func noViolations(t *testing.T, p driver, options ...string) {
+func noViolations(t *testing.T, p driver) {
 	t.Helper()
-	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), strings.Join(options, ""))
+	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), "")
 	must(t, err)
 	for _, v := range list {
 		t.Errorf("axe: %s", v)
