@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"slices"
@@ -166,29 +165,5 @@ func TestNoInitFunctions(t *testing.T) {
 	out, err := exec.Command("git", "grep", "-nE", `^func init\(\)`, "--", "*.go", ":!*_test.go", ":!internal/browsertest").CombinedOutput()
 	if err == nil {
 		t.Errorf("init functions:\n%s", out)
-	}
-}
-
-// A file that is longer than this is two things.
-func TestFilesAreShort(t *testing.T) {
-	out, err := exec.Command("git", "ls-files", "*.go").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := strings.Fields(string(out))
-	if len(names) < 500 {
-		t.Fatalf("git knows %d files of Go only", len(names))
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // removed, and not committed yet
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(text, []byte("\n")); n > 400 {
-			t.Errorf("%s has %d lines; the most are 400", name, n)
-		}
 	}
 }
