@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"fsaccess":               {"protocol", "internal/jsx"},
 	"internal/jsx":           {},
 	"internal/jsx/blocklint": {},
+	"internal/attack":        {},
 	"internal/leaklab":       {},
 	"internal/testpage":      {"internal/jsx"},
 	"internal/frame":         {"protocol", "internal/jsx"},

@@ -1,0 +1,166 @@
+package attack
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Suite is a row of the table.
+type Suite struct {
+	Name  string // as Start takes it
+	Title string
+}
+
+// Suites are all rows of the table, in its order: the findings of two reviews, then the collections of attacks.
+func Suites() []Suite {
+	return []Suite{
+		{"01", "links in a folder lead past the lists"},
+		{"02", "files of git and editors that run commands"},
+		{"03", "programs see and write what was not granted"},
+		{"04", "questions that say less than is done"},
+		{"05", "a line of shell ends the program"},
+		{"06", "a fetched page freezes the page"},
+		{"07", "an edit ends the program before the question"},
+		{"08", "a program destroys under a blanket rule"},
+		{"09", "undo shows one step and takes back another"},
+		{"10", "undo of a folder's move passes the rules below"},
+		{"11", "deleting a folder passes the rules below"},
+		{"12", "a NUL hides what is written"},
+		{"13", "links that say one host and lead to another"},
+		{"14", "subagents without number"},
+		{"15", "dangerous kinds of files unseen"},
+		{"16", "memory of a script"},
+		{"17", "Windows' short names"},
+		{"18", "archives that two readers read differently"},
+		{"19", "credentials in keys and addresses"},
+		{"20", "names of MCP servers' tools"},
+		{"21", "lint with a known vulnerability"},
+		{"22", "spaces push out of view"},
+		{"23", "escape sequences in a terminal"},
+		{"24", "arguments changed during the question"},
+		{"B1", "tables that freeze the page"},
+		{"B2", "Copy copies what is not seen"},
+		{"B3", "links that look like another host's"},
+		{"B4", "clocks finer than the level's"},
+		{"B5", "combining marks that freeze the page"},
+		{"B6", "further recipients of a mail address"},
+		{"B7", "honest code accused"},
+		{"B8", "floods from a taken-over frame"},
+		{"B9", "values that break a printer"},
+		{"srt", "settings read wider than sandbox-runtime"},
+		{"xss", "XSS with each wall alone"},
+		{"realm", "realm with each layer off"},
+		{"frames", "the walls around the realm, each off"},
+		{"leaks", "leak lab"},
+		{"views", "one decision for one path"},
+		{"drill", "injection drill"},
+	}
+}
+
+// Count is what one test reports of a suite.
+type Count struct {
+	Suite     string `json:"suite"`
+	Tried     int    `json:"tried"`
+	Controls  int    `json:"controls"` // attempts with the defence off
+	Off       int    `json:"off"`      // of those, how many succeeded
+	Succeeded int    `json:"succeeded"`
+	NoSwitch  string `json:"noSwitch,omitempty"` // why there is no control
+}
+
+const mark = "attack: {"
+
+// Parse reads a Count from a line of a test's output.
+func Parse(line string) (Count, bool) {
+	i := strings.Index(line, mark)
+	if i < 0 {
+		return Count{}, false
+	}
+	var c Count
+	if json.Unmarshal([]byte(strings.TrimSpace(line[i+len(mark)-1:])), &c) != nil || !known(c.Suite) {
+		return Count{}, false
+	}
+	return c, true
+}
+
+func known(name string) bool {
+	for _, s := range Suites() {
+		if s.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Table counts the attacks of one suite in one test. Its methods may be called from several goroutines.
+type Table struct {
+	t  testing.TB
+	mu sync.Mutex
+	c  Count
+}
+
+// Start begins to count. At the end of the test it reports the counts, and it fails the test if nothing was tried, or
+// if no control succeeded and NoSwitch did not say why there is none: a defence that changes nothing shows nothing.
+func Start(t testing.TB, suite string) *Table {
+	t.Helper()
+	if !known(suite) {
+		t.Fatalf("attack.Start(%q): there is no such suite; internal/attack lists them", suite)
+	}
+	if !strings.HasPrefix(t.Name(), "TestAttack") {
+		t.Fatalf("%s: make attack runs the tests whose names begin with TestAttack", t.Name())
+	}
+	a := &Table{t: t, c: Count{Suite: suite}}
+	t.Cleanup(a.end)
+	return a
+}
+
+// Try reports an attack against everything as it is shipped. One that succeeded fails the test.
+func (a *Table) Try(name string, succeeded bool) {
+	a.t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.c.Tried++
+	if succeeded {
+		a.c.Succeeded++
+		a.t.Errorf("attack %s: %s: SUCCEEDED", a.c.Suite, name)
+	}
+}
+
+// Off reports the same attack with the defence off. It need not succeed: other defences may stop it too.
+func (a *Table) Off(name string, succeeded bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.c.Controls++
+	if succeeded {
+		a.c.Off++
+	}
+}
+
+// NoSwitch says why this test has no control, such as a defence that is the absence of code.
+func (a *Table) NoSwitch(why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.c.NoSwitch = why
+}
+
+func (a *Table) end() {
+	a.t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.t.Skipped() {
+		return
+	}
+	switch {
+	case a.t.Failed():
+	case a.c.Tried == 0:
+		a.t.Errorf("attack %s: nothing was tried", a.c.Suite)
+	case a.c.Off == 0 && a.c.NoSwitch == "":
+		a.t.Errorf("attack %s: no attack succeeded with the defence off (%d tried): the test shows nothing", a.c.Suite, a.c.Controls)
+	}
+	b, err := json.Marshal(a.c)
+	if err != nil {
+		a.t.Error(err)
+	}
+	a.t.Logf("attack: %s", b)
+}
