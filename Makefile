@@ -15,6 +15,7 @@ PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
 LAYOUT  ?=
+SUITE   ?=
 FUZZ    ?= 60s
 
 # Packages that a page can hold; the commands below wasm_exec run on a host only.
@@ -89,6 +90,11 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 .PHONY: bench
 bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
 	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
+
+.PHONY: attack
+attack: $(RUNNER) testwasm wasitools node_modules ## every attack, with and without the defence, in one table (SUITE=01,realm ENGINE=firefox)
+	cd internal/browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab && $(GO) build -o $(BIN)/attack ./cmd/attack
+	@$(BIN)/attack -engine "$(ENGINE)" -suite "$(SUITE)"
 
 .PHONY: leaklab
 leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chromium LAYOUT=compute)

@@ -134,7 +134,7 @@ func runRealmLab(t *testing.T, layout string) {
 	}
 	done := map[string]bool{}
 	for _, opts.Level = range []protocol.Level{protocol.Strict, protocol.Permissive, protocol.Secure, protocol.Standard} {
-		var list []attack
+		var list []realmAttack
 		for _, a := range all {
 			if id := a.id(); a.at(opts.Level) && !done[id] {
 				done[id] = true
@@ -145,7 +145,7 @@ func runRealmLab(t *testing.T, layout string) {
 			continue
 		}
 		b := newBattle(t, opts, sink.URL)
-		b.each(t, list, func(a attack, o outcome) {
+		b.each(t, list, func(a realmAttack, o outcome) {
 			// Without layers a run is lost now and then; that it ran is shown by what it said.
 			line, _ := json.Marshal(leakResult{ID: a.id(), Ran: o.said != "", Effect: o.escaped, Text: a.Code, Note: o.said})
 			fmt.Printf("LEAKLAB %s\n", line)
@@ -159,7 +159,7 @@ func runRealmLab(t *testing.T, layout string) {
 }
 
 // id names an attack in the lab.
-func (a attack) id() string { return "realm: " + a.Group + ": " + a.Name }
+func (a realmAttack) id() string { return "realm: " + a.Group + ": " + a.Name }
 
 func batches(n, each int) func(func([2]int) bool) {
 	return func(yield func([2]int) bool) {

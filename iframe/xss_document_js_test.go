@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/internal/xss"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/yuin/goldmark"
@@ -129,6 +130,8 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 // With the sanitiser off, the two frames hold alone: of all attacks, none runs
 // and none sends a request.
 func TestXSSInDocumentWithoutSanitiser(t *testing.T) {
+	count := attack.Start(t, "xss")
+	count.NoSwitch("TestXSSRawRuns holds the controls")
 	sink := testpage.Sink(t)
 	m := listen(t)
 	groups, ids := rawAttacks(t, sink.URL+"/sink", 48, func(xss.Payload) bool { return true })
@@ -136,7 +139,11 @@ func TestXSSInDocumentWithoutSanitiser(t *testing.T) {
 	for i, group := range groups {
 		stopped += assault(t, group)
 		n += len(group)
-		for _, id := range m.take() {
+		ran := m.take()
+		for _, id := range ids[i] {
+			count.Try(id+" inside the document", slices.Contains(ran, id))
+		}
+		for _, id := range ran {
 			t.Errorf("%s ran inside the document", id)
 		}
 		if got := sink.Traffic(); len(got.Requests) > 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -176,13 +177,16 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 }
 
 func TestInjectionDrill(t *testing.T) {
+	count := attack.Start(t, "drill")
+	count.NoSwitch("TestInjectionDrillCanFail holds the controls")
 	if len(sandboxtest.Attacks) < 60 {
 		t.Errorf("%d attacks only", len(sandboxtest.Attacks))
 	}
 	for _, a := range sandboxtest.Attacks {
 		t.Run(a.Name, func(t *testing.T) {
 			changed, sent, seen, _ := drill(t, a.Do, protocol.AnswerReject)
-			if changed != "" || sent != "" {
+			count.Try(a.Name, changed+sent != "")
+			if changed+sent != "" {
 				t.Errorf("an effect nobody approved: %s%s", changed, sent)
 			}
 			if strings.Contains(seen, "dear diary") || strings.Contains(seen, "root:x") {
@@ -198,9 +202,12 @@ func TestInjectionDrill(t *testing.T) {
 
 // The drill can fail: with consent given blindly, or without a policy, attacks succeed.
 func TestInjectionDrillCanFail(t *testing.T) {
+	count := attack.Start(t, "drill")
 	hit := 0
 	for _, a := range sandboxtest.Attacks {
-		if changed, sent, _, _ := drill(t, a.Do, protocol.AnswerOnce); changed+sent != "" {
+		changed, sent, _, _ := drill(t, a.Do, protocol.AnswerOnce)
+		count.Off(a.Name, changed+sent != "")
+		if changed+sent != "" {
 			hit++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/internal/xss"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
 )
@@ -130,6 +131,7 @@ func (p *xssPage) phoned() map[string]bool {
 // The collection really is hostile: with no sanitiser, most of what claims to
 // run runs and most of what claims to load loads, in this very browser.
 func TestXSSRawRuns(t *testing.T) {
+	count := attack.Start(t, "xss")
 	p := newXSSPage(t)
 	sink := p.sink.URL + "/sink"
 	all := loadXSS(t)
@@ -153,6 +155,7 @@ func TestXSSRawRuns(t *testing.T) {
 	want, silent := map[string]int{}, map[string][]string{}
 	for _, a := range all {
 		want[a.Does]++
+		count.Off(a.ID, ran[a.ID] || loaded[a.ID])
 		if a.Does == "run" && !ran[a.ID] || (a.Does == "load" || a.Does == "go") && !loaded[a.ID] {
 			silent[a.Does] = append(silent[a.Does], a.ID)
 		}
@@ -179,6 +182,8 @@ func TestXSSRawRuns(t *testing.T) {
 // person who clicks and focuses everything. Nothing runs, nothing is fetched and
 // no frame leaves.
 func TestXSSSanitisedDoesNothing(t *testing.T) {
+	count := attack.Start(t, "xss")
+	count.NoSwitch("TestXSSRawRuns holds the controls")
 	p := newXSSPage(t)
 	sink := p.sink.URL + "/sink"
 	r := newXSSRenderer(t)
@@ -203,6 +208,9 @@ func TestXSSSanitisedDoesNothing(t *testing.T) {
 	}
 	for _, way := range []string{"innerHTML", "write", "template", "twice"} {
 		o := p.run(attacks, way, false)
+		for _, a := range loadXSS(t) {
+			count.Try(a.ID+" by "+way, slices.Contains(o.Heard, a.ID))
+		}
 		for _, id := range o.Heard {
 			t.Errorf("%s: %s ran", way, id)
 		}

@@ -31,8 +31,8 @@ func (r *recorder) Fatalf(f string, args ...any) {
 	r.Errorf(f, args...)
 	panic(r)
 }
-func (r *recorder) Logf(f string, args ...any) {
-	r.logs = append(r.logs, "    x_test.go:1: "+fmt.Sprintf(f, args...)+"\n")
+func (r *recorder) Log(args ...any) {
+	r.logs = append(r.logs, "    x_test.go:1: "+fmt.Sprintln(args...))
 }
 
 func record(name, suite string, body func(a *Table)) (r *recorder) {
@@ -66,8 +66,10 @@ func TestCounts(t *testing.T) {
 			"shows nothing", Count{Suite: "B4", Tried: 1}},
 		{"a reason for no control", "TestAttackX", "B4", func(a *Table) { a.Try("x", false); a.NoSwitch("nothing to switch") },
 			"", Count{Suite: "B4", Tried: 1, NoSwitch: "nothing to switch"}},
-		{"nothing tried", "TestAttackX", "xss", func(a *Table) { a.Off("x", true) },
-			"nothing was tried", Count{Suite: "xss", Controls: 1, Off: 1}},
+		{"controls alone", "TestXSSRaw", "xss", func(a *Table) { a.Off("x", true) },
+			"", Count{Suite: "xss", Controls: 1, Off: 1}},
+		{"nothing tried", "TestAttackX", "xss", func(a *Table) { a.NoSwitch("nothing") },
+			"nothing was tried", Count{Suite: "xss", NoSwitch: "nothing"}},
 		{"no such suite", "TestAttackX", "25", nil, "no such suite", Count{}},
 		{"a name that make attack does not run", "TestX", "01", nil, "begin with TestAttack", Count{}},
 	} {

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/leaklab"
 )
 
@@ -130,6 +131,9 @@ func run(ctx context.Context) error {
 	for _, t := range l.tables {
 		if slices.Contains(pickedLayouts, t.layout) {
 			fmt.Printf("%s %s vectors=%d ran=%d leaked=%d\n", t.engine, t.layout, len(t.rows), t.ran, len(t.leaked))
+			if slices.Contains(mustHold, t.layout) { // for make attack
+				fmt.Println(attack.Count{Suite: "leaks", Tried: len(t.rows), Controls: len(t.rows), Off: len(t.rows) - len(t.noControl), Succeeded: len(t.leaked)}.Line())
+			}
 		}
 	}
 	if failed {
