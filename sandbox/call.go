@@ -21,6 +21,7 @@ type ToolCall struct {
 	Tool string
 	Args any // a tree of JSON values, a JSON text ([]byte or json.RawMessage), or a struct
 
+	to     string                                 // who else than the session's model is sent the result
 	asking func(Request)                          // a person is about to be asked
 	done   func(res protocol.ToolResult, c *Call) // the call has ended
 }
@@ -52,8 +53,12 @@ func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t T
 			return t
 		}
 	}
+	to := ""
+	if !local {
+		to = "the client that is connected"
+	}
 	b.gate.Expect(1)
-	b.call(ctx, ToolCall{Tool: id, Args: args, done: func(res protocol.ToolResult, c *Call) {
+	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res protocol.ToolResult, c *Call) {
 		t.Result = res
 		t.Text, t.Kept = c.forModel(res, local)
 	}}, make(chan struct{}, 1))
@@ -93,9 +98,12 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
-	made, c.asking, c.model = c, tc.asking, tc.ID
+	made, c.asking, c.model, c.to = c, tc.asking, tc.ID, tc.to
 	parent, ok := ctx.Value(callKey{}).(*Call)
 	c.parent = parent
+	if ok && c.to == "" {
+		c.to = parent.to
+	}
 	if ok && tc.ID == "" {
 		c.model = parent.model
 		Tell(ctx, "→ "+tc.Tool+" "+subject(c.Args))
@@ -249,7 +257,8 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 }
 
 func (c *Call) passage(needs []Need) gate.Passage {
-	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends}
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends,
+		Folder: &c.FS, Sent: c.sentTo, Content: c.content}
 }
 
 // look is the call as a tool sees it before a person is asked.
@@ -269,7 +278,7 @@ func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
 
 // request is the call as a person is asked about it.
 func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
-	r.Title, r.Description, r.Agent = c.tool.ID, c.tool.Description, c.scope.agent
+	r.Description, r.Agent = c.tool.Description, c.scope.agent
 	defer func() {
 		if c.asking != nil {
 			c.asking(r)
@@ -280,7 +289,7 @@ func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			r.Diff = "(what would change can't be shown: the tool's preview failed)"
+			r.Title, r.Diff = "", "(what would change can't be shown: the tool's preview failed)"
 		}
 	}()
 	r.Title, r.Diff = c.tool.Preview(ctx, c.look(preview))
@@ -288,6 +297,36 @@ func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 		c.tool.also(ctx, c, &r)
 	}
 	return r
+}
+
+// sentTo is who is sent the content that a need reads, or empty.
+func (c *Call) sentTo(n Need) string {
+	to := c.to
+	c.scope.mu.Lock()
+	if m := c.scope.model; to == "" && m != nil && !m.Local() {
+		to = "the model " + gate.Spelled(m.Name())
+	}
+	c.scope.mu.Unlock()
+	send := &c.box.policy.Policy.Send
+	level := send.For(n.Subject)
+	if n.Tree {
+		level = send.Below(n.Subject)
+	}
+	switch {
+	case to == "" || level == protocol.SendNothing:
+		return ""
+	case level == protocol.SendSummary:
+		return to + " as a summary"
+	}
+	return to
+}
+
+// content is what the call would write to a path, where its arguments say it.
+func (c *Call) content(path string) ([]byte, bool) {
+	if c.tool.content == nil || c.text("path") != path {
+		return nil, false
+	}
+	return c.tool.content(c), true
 }
 
 // run does the work under the tool's time limit.

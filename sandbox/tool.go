@@ -22,6 +22,8 @@ type (
 	Asker = gate.Asker
 	// Prompt is what is asked at once.
 	Prompt = gate.Prompt
+	// Effect is one thing that a call does, in the words of a question.
+	Effect = gate.Effect
 	// Request is one call that is asked about.
 	Request = gate.Request
 	// Reply is the answer to a [Request]; the zero Reply is a rejection.
@@ -47,8 +49,10 @@ type Tool struct {
 	// Needs says what a call would do, from its arguments alone. nil needs nothing
 	// outside of the session. The capabilities must be in Requires.
 	Needs func(ctx context.Context, c *Call) ([]Need, error)
-	// Preview says in a line what the call is, and shows what it would change. It is
-	// called only if a person is asked; the call's permit is for reading then.
+	// Preview returns a line that says what the call is, and the content that it would change,
+	// send or run. It is called only if the user is asked; the call's permit is for reading then.
+	// The question adds each need that the title does not say in the same words; an empty title
+	// is made of the needs alone.
 	Preview func(ctx context.Context, c *Call) (title, diff string)
 	// Foresee says why a call would fail whatever the person answered: it fails so then, and
 	// nobody is asked. It is called only before a question, and only if all files that the
@@ -63,6 +67,8 @@ type Tool struct {
 	// Missing says why the tool can't work here; it is then listed and not there.
 	Missing string
 
+	// content is what a call would write to its path, where the arguments say it.
+	content func(c *Call) []byte
 	// also adds to a question that is asked in any case.
 	also func(ctx context.Context, c *Call, r *Request)
 }
@@ -82,6 +88,7 @@ type Call struct {
 	trace  *tracer
 	asking func(Request)
 	model  string // the id that the model gave it, or the call that made it
+	to     string // who else than the session's model is sent the result, or empty
 	asked  string // the key of what the call's own question was about too
 	parent *Call  // whose tool made it, or nil
 
@@ -116,7 +123,7 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	defer c.clock.resume()
 	needs = c.FS.Resolve(ctx, needs)
 	p := c.passage(needs)
-	p.Unwatched = true
+	p.Unwatched, p.Late = true, true
 	p.Step = c.trace.step
 	permit, end, err := c.box.gate.Pass(ctx, p)
 	if err != nil {

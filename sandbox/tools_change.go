@@ -18,7 +18,7 @@ func deleteTool() Tool {
 			return []Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("path"), Tree: true, Destroys: true}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
-			return "delete " + c.text("path"), c.listing(ctx, c.text("path"))
+			return "", c.listing(ctx, c.text("path"))
 		},
 		Foresee: deletable,
 		Run: func(ctx context.Context, c *Call) (any, error) {
@@ -79,7 +79,7 @@ func moveTool() Tool {
 			}, nil
 		},
 		Preview: func(_ context.Context, c *Call) (string, string) {
-			return "move " + c.text("from") + " to " + c.text("to"), "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n"
+			return "", "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n"
 		},
 		Foresee: movable,
 		Run:     runMove,
@@ -122,8 +122,7 @@ func mkdirTool() Tool {
 	return Tool{
 		Tool: protocol.Tool{ID: "mkdir", Requires: requires(protocol.FSWrite),
 			Description: "Makes a folder, and those above it.", Parameters: pathSchema("", "")},
-		Needs:   onPath(protocol.FSWrite, protocol.OpMkdir),
-		Preview: func(_ context.Context, c *Call) (string, string) { return "make the folder " + c.text("path"), "" },
+		Needs: onPath(protocol.FSWrite, protocol.OpMkdir),
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			if err := c.FS.Mkdir(ctx, c.Permit, c.text("path")); err != nil {
 				return nil, err

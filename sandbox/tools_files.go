@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
 func pathSchema(more, required string) string {
@@ -115,10 +116,11 @@ func writeTool() Tool {
 			path := c.text("path")
 			old, _, err := c.FS.Read(ctx, c.Permit, path)
 			if err != nil {
-				return "write the new file " + path, fsaccess.UnifiedDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
+				return "", fsaccess.UnifiedDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
 			}
-			return "write " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
+			return "", fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
 		},
+		content: func(c *Call) []byte { return []byte(c.text("content")) },
 		Foresee: func(ctx context.Context, c *Call) error {
 			path := c.text("path")
 			want, err := c.wantedVersion(ctx, path)
@@ -183,19 +185,20 @@ func editTool() Tool {
 				`,"old_string","new_string"`)},
 		Needs: func(_ context.Context, c *Call) ([]Need, error) {
 			p := c.text("path")
-			return []Need{{Capability: protocol.FSRead, Subject: p}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}}, nil
+			words := "edit " + gate.Spelled(p)
+			return []Need{{Capability: protocol.FSRead, Subject: p, Words: words}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: words}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
 			old, _, err := c.FS.Read(ctx, c.Permit, path)
 			if err != nil {
-				return "edit " + path, ""
+				return "", ""
 			}
 			now, err := c.edited(string(old))
 			if err != nil { // where it may not be foreseen: see Tool.Foresee
-				return "edit " + path + " (which will fail: " + protocol.Public(err).Message + ")", ""
+				return "", "(this will fail: " + protocol.Public(err).Message + ")"
 			}
-			return "edit " + path, fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now))
+			return "", fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now))
 		},
 		Foresee: func(ctx context.Context, c *Call) error {
 			_, _, _, err := c.edit(ctx)

@@ -171,7 +171,7 @@ func ToolRun(r CommandRunner) Tool {
 		Preview: func(_ context.Context, c *Call) (string, string) {
 			var a runArgs
 			_ = c.Bind(&a)
-			return "run " + a.Command + " " + strings.Join(a.Args, " "), ""
+			return a.line(), a.input()
 		},
 		also: func(ctx context.Context, c *Call, q *Request) { alsoCommand(ctx, c, r, q) },
 		Run: func(ctx context.Context, c *Call) (any, error) {
@@ -197,8 +197,21 @@ type runArgs struct {
 	Write   []string `json:"write"`
 }
 
+// line is the command with its arguments, as a question shows them.
+func (a *runArgs) line() string {
+	return strings.TrimSuffix("run "+a.Command+" "+strings.Join(a.Args, " "), " ")
+}
+
+// input is what the command is given to read, as a question shows it.
+func (a *runArgs) input() string {
+	if a.Stdin == "" {
+		return ""
+	}
+	return "input:\n" + strings.TrimSuffix(a.Stdin, "\n") + "\n"
+}
+
 func (a *runArgs) needs() []Need {
-	out := []Need{{Capability: protocol.ShellRun, Subject: a.Command}}
+	out := []Need{{Capability: protocol.ShellRun, Subject: a.Command, Words: a.line()}}
 	for _, p := range a.Read {
 		out = append(out, Need{Capability: protocol.FSRead, Subject: p, Tree: true})
 	}

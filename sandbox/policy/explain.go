@@ -25,6 +25,10 @@ type Need struct {
 	// Replaces says that what stands at the path, if anything does, is lost. The box
 	// looks, and adds the need to remove it.
 	Replaces bool
+	// Words, if set, say the effect in a question in place of the standard words: a verb with its
+	// object, such as "move a.txt to b.txt". If they do not name the subject, the standard words
+	// follow them. Needs with the same words are one line. Words take no part in decisions.
+	Words string
 }
 
 func (n Need) op() protocol.FSOp {

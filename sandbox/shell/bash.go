@@ -41,14 +41,14 @@ func Bash(o Options) sandbox.Tool {
 			if err != nil {
 				return nil, err
 			}
-			out := []sandbox.Need{{Capability: protocol.ShellRun, Subject: "bash"}}
+			out := []sandbox.Need{{Capability: protocol.ShellRun, Subject: "bash", Words: "run a shell script (bash)"}}
 			for _, name := range named(f) {
 				out = append(out, sandbox.Need{Capability: protocol.ShellRun, Subject: name})
 			}
 			return out, nil
 		},
 		Preview: func(_ context.Context, c *sandbox.Call) (string, string) {
-			return "run a shell script", args(c).Command
+			return "", args(c).Command
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			s := &shell{c: c, o: o, runner: held, cmds: commands()}

@@ -30,11 +30,10 @@ func Fetch(b *Broker) sandbox.Tool {
 			if err != nil {
 				return nil, err
 			}
-			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target}}, nil
+			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target, Words: "fetch " + address(c)}}, nil
 		},
-		Preview: func(_ context.Context, c *sandbox.Call) (string, string) { return "fetch " + address(c), "" },
-		Run:     func(ctx context.Context, c *sandbox.Call) (any, error) { return b.fetch(ctx, c) },
-		Text:    "content",
+		Run:  func(ctx context.Context, c *sandbox.Call) (any, error) { return b.fetch(ctx, c) },
+		Text: "content",
 	}
 	if b == nil {
 		t.Missing = "there is no way to the network; give it a broker"
@@ -71,7 +70,7 @@ func (b *Broker) fetch(ctx context.Context, c *sandbox.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if permit, err = c.Need(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target}); err != nil {
+		if permit, err = c.Need(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target, Words: "follow the redirect to " + at}); err != nil {
 			return nil, err
 		}
 	}

@@ -37,18 +37,15 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 			Description: "Searches the web. Returns titles, addresses and snippets.",
 			Parameters:  `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500},"max_results":{"type":"integer","minimum":1,"maximum":20}},"required":["query"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
-			if q, _ := query(c); len(secrets.Find(q)) > 0 {
+			q, _ := query(c)
+			if len(secrets.Find(q)) > 0 {
 				return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_search", "", "the query carries a credential")
 			}
 			target, err := b.Target(request(e, c).URL)
 			if err != nil {
 				return nil, err
 			}
-			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target}}, nil
-		},
-		Preview: func(_ context.Context, c *sandbox.Call) (string, string) {
-			q, _ := query(c)
-			return "search the web for " + strconv.Quote(q), ""
+			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target, Words: "search at " + target + " for " + strconv.Quote(q)}}, nil
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			if err := c.Use("web_search", maxSearches); err != nil {

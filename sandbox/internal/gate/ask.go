@@ -9,22 +9,29 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Request is one call that a person is asked about.
+// Request is one call that the user is asked about. A window shows Title, the Text of each
+// effect that has InTitle false, Risk, Destroys, Untrusted, Agent and Diff, and takes an
+// answer only while they are in view: together they say all that the call does.
 type Request struct {
-	Call        string // the call's id
-	Tool        string
-	Title       string // what the call is, in a line of at most 240 characters; a longer one is in Diff whole
-	Description string // the tool's own; of an untrusted one not to be believed
-	Args        any
-	Needs       []policy.Need
-	Risk        protocol.Risk
-	Destroys    bool   // something is lost; a grant for more than this once needs a pattern
-	Untrusted   bool   // an MCP server's tool, or a folder's
-	Reason      string // why it is asked about
-	Diff        string // what would be written, where there is such
-	Session     string
-	Agent       string   // the subagent that asks, or empty
-	Patterns    []string // what a grant for the session could be for, narrowest first
+	Call string // the call's id
+	Tool string // the tool's id
+	// Title says the call in one line, to be read behind "May the assistant". It names the
+	// effects and has at most 240 characters; a longer one is cut, and whole at the head of Diff.
+	Title       string
+	Description string // the tool's own; do not trust it if Untrusted is set
+	// Effects are all that the call does if the user agrees, in words. The gate makes them out of
+	// Needs, so no tool can leave one out; a tool may add others.
+	Effects   []Effect
+	Args      any
+	Needs     []policy.Need
+	Risk      protocol.Risk // the highest of the effects', or more
+	Destroys  bool          // content is lost; a grant for more than this once needs a pattern
+	Untrusted bool          // the tool is an MCP server's, or a folder's
+	Reason    string        // why the user is asked
+	Diff      string        // the content that would be written, removed, sent or run
+	Session   string        // the id of the session
+	Agent     string        // the subagent that asks, or empty
+	Patterns  []string      // what a grant for the session can be for, narrowest first
 }
 
 // Reply is what the person says to a request. The zero Reply is a rejection.

@@ -14,6 +14,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	if why, ok := p.Scope.refused(nil, key); ok {
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
 	}
+	entitle(&r, false)
 	d := protocol.Ask(r.Reason)
 	switch {
 	case p.Defer != nil:

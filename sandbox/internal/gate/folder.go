@@ -20,6 +20,7 @@ import (
 // that a permit for too much would still open nothing the policy denies.
 type Folder struct {
 	fs      fsaccess.FS
+	raw     fsaccess.FS // without the guard: only for the words of questions
 	journal *fsaccess.Journal
 	still   *still
 }
@@ -30,7 +31,7 @@ func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Fold
 	if fsys == nil {
 		fsys = fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 1})
 	}
-	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o), still: &still{}}
+	f := Folder{fs: fsaccess.Guard(fsys, p.FS, o), raw: fsys, still: &still{}}
 	f.journal, _ = fsys.(*fsaccess.Journal)
 	return f
 }

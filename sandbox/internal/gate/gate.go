@@ -83,6 +83,15 @@ type Passage struct {
 	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
 	// Unwatched calls were watched already: what a call asks for on its way.
 	Unwatched bool
+	// Late says that the call is under way and asks for more: the question's title is then
+	// made of what it asks for, and not of what the call is.
+	Late bool
+	// Folder is where paths are looked up for the words of a question; nil says less.
+	Folder *Folder
+	// Sent says to whom the content that a need reads is sent, or is empty. It may be nil.
+	Sent func(n policy.Need) string
+	// Content gives what the call would write to a path, if that is known. It may be nil.
+	Content func(path string) ([]byte, bool)
 	// Defer is asked in place of the person, if set: a plan notes what it would ask.
 	Defer func(r Request) bool
 }
@@ -197,12 +206,16 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	r := p.Request(ctx, Permit{preview})
 	preview.over.Store(true)
 	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
+	r.Effects = append(g.effects(ctx, p), r.Effects...)
+	entitle(&r, p.Late)
 	r.Reason = strings.TrimPrefix(strings.TrimSuffix(r.Reason+"; "+d.Reason, "; "), "; ")
 	if r.Risk == "" {
 		r.Risk = protocol.RiskLow
 	}
-	if c := p.capability(); c != "" && riskier(c.Risk(), r.Risk) {
-		r.Risk = c.Risk()
+	for _, e := range r.Effects {
+		if riskier(e.Risk, r.Risk) {
+			r.Risk = e.Risk
+		}
 	}
 	for _, n := range p.Needs {
 		r.Destroys = r.Destroys || n.Destroys

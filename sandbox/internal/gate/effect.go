@@ -1,0 +1,301 @@
+package gate
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Effect is one thing that a call does if the user agrees, in words for the user.
+type Effect struct {
+	// Text is one line without a full stop, which begins with a verb in lower case and names
+	// the whole subject: "write thesis.tex, whose content is lost". A subject that is not a
+	// plain name stands in quotes, and all characters are visible.
+	Text string
+	// Risk is the level of this effect alone. The levels and their reasons are a table in
+	// risk.go.
+	Risk protocol.Risk
+	// Destroys reports that content is lost. Undo brings it back if the folder keeps a journal.
+	Destroys bool
+	// InTitle reports that the request's title says the effect in the same words already.
+	InTitle bool
+	// Needs are the permissions that the effect uses; empty is an effect that needs none,
+	// such as starting a subagent.
+	Needs []policy.Need
+}
+
+// effects says all needs of a call in words. Each need is in just one effect.
+func (g *Gate) effects(ctx context.Context, p Passage) []Effect {
+	var out []Effect
+	for _, n := range moves(p.Needs) {
+		s := g.situation(ctx, p, n)
+		e := Effect{Text: s.words(), Risk: s.risk(), Destroys: n.Destroys, Needs: []policy.Need{n}}
+		i := slices.IndexFunc(out, func(o Effect) bool { return joins(o, e) })
+		if i < 0 {
+			out = append(out, e)
+			continue
+		}
+		o := &out[i]
+		o.Needs = append(o.Needs, n)
+		if o.Text != e.Text {
+			switch {
+			case n.Capability == protocol.ShellRun:
+				o.Text = commands(o.Needs)
+			case !o.Destroys: // what stands there is replaced
+				o.Text = "write " + Spelled(n.Subject) + ", whose content is lost"
+			}
+		}
+		o.Destroys = o.Destroys || e.Destroys
+		if riskier(e.Risk, o.Risk) {
+			o.Risk = e.Risk
+		}
+	}
+	return out
+}
+
+// moves gives a need to take something away, and the next one to put something there, the
+// words of a move.
+func moves(needs []policy.Need) []policy.Need {
+	out := slices.Clone(needs)
+	for i := range len(out) - 1 {
+		from, to := &out[i], &out[i+1]
+		if from.Capability == protocol.FSWrite && from.Op == protocol.OpRemove && from.Tree && !from.Destroys && from.Words == "" &&
+			to.Capability == protocol.FSWrite && to.Op == protocol.OpWrite && to.Tree && to.Words == "" {
+			from.Words = "move " + Spelled(from.Subject) + " to " + Spelled(to.Subject)
+			to.Words = from.Words
+		}
+	}
+	return out
+}
+
+// joins reports whether an effect is said in one line with one before it: in the same
+// words, as one more command, or as the loss of what the other replaces.
+func joins(o, e Effect) bool {
+	a, b := o.Needs[len(o.Needs)-1], e.Needs[0]
+	if o.Text == e.Text {
+		return true
+	}
+	if a.Words != "" || b.Words != "" {
+		return false
+	}
+	if a.Capability == protocol.ShellRun {
+		return b.Capability == protocol.ShellRun
+	}
+	return a.Capability == protocol.FSWrite && b.Capability == protocol.FSWrite && a.Subject == b.Subject && !a.Tree && !b.Tree &&
+		(a.Op == "" || a.Op == protocol.OpWrite) && b.Op == protocol.OpRemove && b.Destroys
+}
+
+func commands(needs []policy.Need) string {
+	var names []string
+	for _, n := range needs {
+		names = append(names, Spelled(n.Subject))
+	}
+	return "run the commands " + list(names)
+}
+
+// list is "a", "a and b" or "a, b and c".
+func list(parts []string) string {
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	last := len(parts) - 1
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
+// situation is a need with what the gate knows around it.
+type situation struct {
+	policy.Need
+	there     bool // something stands at the path
+	folder    bool // and it is a folder
+	journal   bool // a change can be undone
+	sent      string
+	data      []byte // what would be written
+	known     bool   // whether that is known
+	untrusted bool
+}
+
+func (g *Gate) situation(ctx context.Context, p Passage, n policy.Need) situation {
+	s := situation{Need: n, untrusted: p.Tool.Untrusted}
+	if n.Capability.ScopeKind() != protocol.ScopePaths {
+		return s
+	}
+	if p.Folder != nil {
+		s.journal = p.Folder.Journal()
+		if fi, err := p.Folder.look(ctx, n.Subject); err == nil {
+			s.there, s.folder = true, fi.IsDir()
+		}
+	}
+	if p.Sent != nil && n.Capability == protocol.FSRead {
+		s.sent = p.Sent(n)
+	}
+	if p.Content != nil && n.Capability == protocol.FSWrite && !n.Tree {
+		s.data, s.known = p.Content(n.Subject)
+	}
+	return s
+}
+
+// words says a need as a verb with its object.
+func (s situation) words() string {
+	text := s.Words
+	if text == "" {
+		text = s.standard()
+	} else {
+		text = marked(text, "")
+		if name := s.subject(); !strings.Contains(text, name) && !strings.Contains(text, Spelled(s.Subject)) {
+			text += " (" + s.standard() + ")"
+		}
+	}
+	if s.sent != "" {
+		text += "; what is read is sent to " + s.sent
+	}
+	return text
+}
+
+// subject is what words of a tool's own must name.
+func (s situation) subject() string {
+	if s.Capability.ScopeKind() == protocol.ScopeHosts {
+		if host, _, err := protocol.SplitHost(s.Subject); err == nil {
+			return host
+		}
+	}
+	return s.Subject
+}
+
+func (s situation) standard() string {
+	name := Spelled(s.Subject)
+	if s.Subject == "." {
+		name = "the whole folder"
+	}
+	switch s.Capability {
+	case protocol.FSRead:
+		if s.Tree && (s.folder || !s.there) {
+			return "read every file in " + name
+		}
+		return "read " + name
+	case protocol.FSWrite:
+		return s.change(name)
+	case protocol.ShellRun:
+		return "run the command " + name
+	case protocol.NetFetch:
+		return "send a request to " + name
+	}
+	text, ok := capabilityWords()[s.Capability]
+	if !ok {
+		text = "use " + string(s.Capability)
+	}
+	if s.Subject != "" {
+		text += " " + name
+	}
+	return text
+}
+
+// change says a need to change files.
+func (s situation) change(name string) string {
+	switch {
+	case s.Op == protocol.OpMkdir:
+		return "make the folder " + name
+	case s.Op == protocol.OpRemove && s.folder && s.Tree:
+		return "delete " + name + " with all that is in it"
+	case s.Op == protocol.OpRemove:
+		return "delete " + name
+	case s.Op != "" && s.Op != protocol.OpWrite:
+		return string(s.Op) + " " + name
+	case s.Tree && (s.folder || !s.there):
+		return "write any file in " + name
+	case s.Destroys:
+		return "write " + name + ", whose content is lost"
+	case s.there:
+		return "change " + name
+	}
+	return "write the new file " + name
+}
+
+// capabilityWords says what no subject of a path, a host or a command belongs to.
+func capabilityWords() map[protocol.Capability]string {
+	return map[protocol.Capability]string{
+		protocol.EnvRead:        "read the setting",
+		protocol.SecretHas:      "look which secrets there are",
+		protocol.Stream:         "send messages to a model elsewhere",
+		protocol.CodeRun:        "run JavaScript",
+		protocol.DOMRead:        "read the page",
+		protocol.DOMWrite:       "change the page",
+		protocol.DOMObserve:     "watch the page",
+		protocol.LocalRead:      "read the page's local storage",
+		protocol.LocalWrite:     "change the page's local storage",
+		protocol.SessionRead:    "read the page's session storage",
+		protocol.SessionWrite:   "change the page's session storage",
+		protocol.IndexedRead:    "read the page's databases",
+		protocol.IndexedWrite:   "change the page's databases",
+		protocol.CookieRead:     "read the page's cookies",
+		protocol.CookieWrite:    "change the page's cookies",
+		protocol.ClipboardRead:  "read the clipboard",
+		protocol.ClipboardWrite: "change the clipboard",
+		protocol.Camera:         "use the camera",
+		protocol.Microphone:     "use the microphone",
+		protocol.Screen:         "see the screen",
+		protocol.Geolocation:    "read where this device is",
+		protocol.Notifications:  "show notifications",
+	}
+}
+
+// Spelled is a name as a question shows it: in quotes if it could be taken for words of
+// the question.
+func Spelled(name string) string {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-/+@:*~#%=", r)
+	}
+	if name != "" && utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !plain(r) || !shows(r) }) < 0 {
+		return name
+	}
+	return `"` + strings.ReplaceAll(marked(name, ""), `"`, `\"`) + `"`
+}
+
+// entitle makes a request's title say all effects: those that the tool's own title does
+// not say follow behind it. What a call asks for while it runs has a title of its own.
+func entitle(r *Request, late bool) {
+	own := r.Title
+	if late {
+		own = r.Tool + ":"
+	}
+	shown := marked(own, "")
+	r.Effects = slices.Clone(r.Effects)
+	var rest []*Effect
+	for i := range r.Effects {
+		e := &r.Effects[i]
+		if e.Text = marked(e.Text, ""); e.Text == shown {
+			e.InTitle = utf8.RuneCountInString(shown) <= MaxTitle
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	title := own
+	for i, e := range rest {
+		switch {
+		case title == "":
+		case late && i == 0:
+			title += " "
+		case i == 0:
+			title += ", and "
+		case i == len(rest)-1:
+			title += " and "
+		default:
+			title += ", "
+		}
+		title += e.Text
+		e.InTitle = utf8.RuneCountInString(marked(title, "")) <= MaxTitle
+	}
+	if r.Title = title; title == "" {
+		r.Title = r.Tool
+	}
+}
+
+// look tells what stands at a path, for a question alone.
+func (f Folder) look(ctx context.Context, name string) (fi interface{ IsDir() bool }, err error) {
+	return fsaccess.WithContext(ctx, f.raw).Stat(name)
+}
