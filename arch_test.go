@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"internal/jsx/blocklint": {},
 	"internal/attack":        {},
 	"internal/leaklab":       {},
+	"internal/until":         {},
 	"internal/testpage":      {"internal/jsx"},
 	"internal/frame":         {"protocol", "internal/jsx"},
 	"internal/wasifs":        {},
@@ -166,5 +167,30 @@ func TestNoInitFunctions(t *testing.T) {
 	out, err := exec.Command("git", "grep", "-nE", `^func init\(\)`, "--", "*.go", ":!*_test.go", ":!internal/browsertest").CombinedOutput()
 	if err == nil {
 		t.Errorf("init functions:\n%s", out)
+	}
+}
+
+// sleepers are the tests that may call time.Sleep, and why. Every other test waits for a condition:
+// package until.
+var sleepers = map[string]string{
+	"fsaccess/watch_rest_test.go": "the clock is that of testing/synctest",
+}
+
+func TestNoTestSleeps(t *testing.T) {
+	out, err := exec.Command("git", "grep", "-n", "-F", "time.Sleep(", "--", "*_test.go", ":!arch_test.go", ":!internal/browsertest").Output()
+	if err != nil {
+		t.Fatalf("git grep: %v", err)
+	}
+	found := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		name, _, _ := strings.Cut(line, ":")
+		if found[name] = true; sleepers[name] == "" {
+			t.Errorf("%s: wait for a condition with package until", strings.TrimSpace(line))
+		}
+	}
+	for name := range sleepers {
+		if !found[name] {
+			t.Errorf("sleepers names %s, which does not sleep", name)
+		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // bytesOfAll has every byte value, CR LF pairs and what looks like bad UTF-8.
@@ -220,22 +222,19 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 	defer cancel()
 	var got []string
 	step := 0
-	go func() {
-		time.Sleep(60 * time.Millisecond)
-		_ = disk.WriteFile("mine", []byte("m"), 0o644)
-	}()
-	for e, err := range Watch(ctx, disk, ".", WatchOptions{Interval: 20 * time.Millisecond}) {
+	ready := func() { must(t, disk.WriteFile("mine", []byte("m"), 0o644)) }
+	for e, err := range Watch(ctx, disk, ".", WatchOptions{Interval: 20 * time.Millisecond, Ready: ready}) {
 		must(t, err)
 		got = append(got, fmt.Sprintf("%s %s %v %v", e.Kind, e.Path, e.Dir, e.Own))
 		switch step++; step {
 		case 1:
-			time.Sleep(80 * time.Millisecond)
+			until.Passed(10 * clockSlack)
 			must(t, others.WriteFile("old", []byte("longer"), 0o644))
 		case 2:
-			time.Sleep(80 * time.Millisecond)
+			until.Passed(10 * clockSlack)
 			must(t, others.MkdirAll("d/e", 0o755))
 		case 4:
-			time.Sleep(80 * time.Millisecond)
+			until.Passed(10 * clockSlack)
 			must(t, others.RemoveAll("d"))
 		}
 		if step == 6 {

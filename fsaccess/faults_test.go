@@ -282,12 +282,8 @@ func TestCancelled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			start := time.Now()
 			if err := do(ctx, cancel); !errors.Is(err, context.Canceled) {
 				t.Errorf("%v", err)
-			}
-			if d := time.Since(start); d > 3*time.Second {
-				t.Errorf("it took %v", d)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // TestKilledInBrowser kills programs in the middle of what they do on the
@@ -234,7 +235,7 @@ func (m *murderer) kill(in, dir string, seed, after int, while time.Duration) (i
 	env := map[string]any{"FSACCESS_VICTIM": dir, "FSACCESS_SEED": fmt.Sprint(seed)}
 	end := m.start(in, argv, env)
 	began := 0
-	limit := time.After(time.Minute)
+	limit := time.After(until.Patience)
 	for began < after {
 		select {
 		case s := <-said:
@@ -246,7 +247,7 @@ func (m *murderer) kill(in, dir string, seed, after int, while time.Duration) (i
 			m.t.Fatalf("the victim in a %s does nothing", in)
 		}
 	}
-	time.Sleep(while)
+	until.Passed(while) // where it dies is random
 	end()
 	last := "begin"
 	for {

@@ -11,8 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // TestKilledForReal kills a real process with SIGKILL while it writes through a
@@ -40,15 +43,16 @@ func TestKilledForReal(t *testing.T) {
 		}
 		c := exec.Command(self, "-test.run=^TestKilledForReal$", "-test.timeout=60s")
 		c.Env = append(os.Environ(), "FSACCESS_VICTIM="+dir, fmt.Sprint("FSACCESS_SEED=", round))
-		var out bytes.Buffer
+		var out operations
 		c.Stdout, c.Stderr = &out, &out
 		must(t, c.Start())
-		time.Sleep(time.Duration(15+r.IntN(60)) * time.Millisecond)
+		until.True(t, "the victim works", func() bool { return out.begun() > r.IntN(20) })
+		until.Passed(time.Duration(r.IntN(16000)) * time.Microsecond) // where it dies is random
 		c.Process.Kill()
-		if c.Wait() != nil && out.Len() == 0 {
+		if err := c.Wait(); err != nil && err.Error() == "signal: killed" {
 			died++
 		} else {
-			t.Fatalf("the victim ended by itself: %s", out.String())
+			t.Fatalf("the victim ended by itself: %v, %s", err, out.text())
 		}
 		w, disk, closeAll := openVictim(t, dir)
 		if _, err := w.Snapshot(); err != nil {
@@ -105,6 +109,7 @@ func victim(t *testing.T, dir string) {
 	for {
 		p, q := names[r.IntN(len(names))], names[r.IntN(len(names))]
 		body := bytes.Repeat([]byte{byte('a' + r.IntN(26))}, 1000*(1+r.IntN(80)))
+		fmt.Println("begin")
 		switch r.IntN(7) {
 		case 0:
 			_ = w.MkdirAll("d/e", 0o755)
@@ -120,4 +125,28 @@ func victim(t *testing.T, dir string) {
 			_ = w.WriteFile(p, body, 0o644)
 		}
 	}
+}
+
+// operations is the output of a victim, which says when it begins each operation.
+type operations struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (o *operations) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(b)
+}
+
+func (o *operations) begun() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Count(o.out.Bytes(), []byte("begin\n"))
+}
+
+func (o *operations) text() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.String()
 }

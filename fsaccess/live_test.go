@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // vault is a browser's file system as far as access handles go: each file has at
@@ -166,10 +168,11 @@ func TestLiveFileHeld(t *testing.T) {
 	}
 	wrote := make(chan error)
 	go func() { _, err := f.WriteAt([]byte("new"), 0); wrote <- err }()
+	until.Turns(20)
 	select {
 	case err := <-wrote:
 		t.Errorf("the write did not wait: %v", err)
-	case <-time.After(20 * time.Millisecond):
+	default:
 	}
 	release()
 	must(t, <-wrote)

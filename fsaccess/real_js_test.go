@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // A real folder is one of this machine, dragged into the page from outside: its
@@ -88,23 +89,22 @@ func TestRealFolder(t *testing.T) {
 func TestWatchRealFolder(t *testing.T) {
 	f, dir := realFolder(t)
 	must(t, os.WriteFile(filepath.Join(dir, "a"), []byte("1"), 0o644))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), until.Patience)
 	defer cancel()
-	go func() {
-		time.Sleep(500 * time.Millisecond)
+	change := func() {
 		if err := f.WriteFile("a", []byte("ours"), 0o644); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		until.Passed(10 * clockSlack)
 		if err := os.WriteFile(filepath.Join(dir, "a"), []byte("theirs"), 0o644); err != nil {
 			t.Error(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "b"), nil, 0o644); err != nil {
 			t.Error(err)
 		}
-	}()
+	}
 	theirs := map[string]bool{}
-	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 200 * time.Millisecond}) {
+	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 200 * time.Millisecond, Ready: func() { go change() }}) {
 		must(t, err)
 		if !e.Own {
 			theirs[e.Path] = true

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // uploaded lets Upload ask, and chooses files of this machine in the browser's
@@ -38,15 +40,16 @@ func uploaded(t testing.TB, ask func(context.Context) (*Folder, error), paths ..
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	done := make(chan answer, 1)
+	var ended atomic.Bool
 	go func() {
 		f, err := ask(ctx)
 		done <- answer{f, err}
+		ended.Store(true)
 	}()
-	time.Sleep(50 * time.Millisecond)
-	select {
-	case a := <-done:
+	until.True(t, "a chooser, or an end without one", func() bool { return ended.Load() || chooser(t) })
+	if ended.Load() {
+		a := <-done
 		return a.f, a.err
-	default:
 	}
 	if len(paths) == 0 {
 		a := <-done
@@ -59,6 +62,16 @@ func uploaded(t testing.TB, ask func(context.Context) (*Folder, error), paths ..
 	}
 	a := <-done
 	return a.f, a.err
+}
+
+// chooser reports whether the input of an upload is in the page.
+func chooser(t testing.TB) bool {
+	t.Helper()
+	doc, err := jsx.Lookup(jsx.Global(), "document")
+	must(t, err)
+	el, err := jsx.Call(doc, "getElementById", "chooser")
+	must(t, err)
+	return !el.IsNull()
 }
 
 func realTree(t testing.TB) (dir string, names []string) {
@@ -152,7 +165,7 @@ func TestUploadOfFiles(t *testing.T) {
 func TestUploadIsCancelled(t *testing.T) {
 	_, err := uploaded(t, func(ctx context.Context) (*Folder, error) {
 		go func() {
-			time.Sleep(200 * time.Millisecond)
+			until.True(t, "the chooser", func() bool { return chooser(t) })
 			doc, _ := jsx.Lookup(jsx.Global(), "document")
 			el, _ := jsx.Call(doc, "getElementById", "chooser")
 			ev, _ := jsx.NewGlobal("Event", "cancel")

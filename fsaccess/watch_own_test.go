@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // Somebody else's change right behind one of ours is theirs.
@@ -18,21 +20,17 @@ func TestWatchTellsOursFromTheirs(t *testing.T) {
 	defer f.Close()
 	must(t, f.WriteFile("ours", []byte("1"), 0o644))
 	must(t, f.WriteFile("both", []byte("1"), 0o644))
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), until.Patience)
 	defer cancel()
 	own := map[string]bool{}
-	begun := false
-	time.AfterFunc(500*time.Millisecond, func() { _ = os.WriteFile(filepath.Join(dir, "first"), nil, 0o644) })
-	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 300 * time.Millisecond}) {
+	change := func() {
+		must(t, f.WriteFile("ours", []byte("mine"), 0o644))
+		must(t, f.WriteFile("both", []byte("mine"), 0o644))
+		until.Passed(30 * clockSlack) // a later time than ours, also on a disk with a coarse clock
+		must(t, os.WriteFile(filepath.Join(dir, "both"), []byte("theirs"), 0o644))
+	}
+	for e, err := range Watch(ctx, f, ".", WatchOptions{Interval: 300 * time.Millisecond, Ready: change}) {
 		must(t, err)
-		if !begun { // the watch stands: it told of "first"
-			begun = true
-			must(t, f.WriteFile("ours", []byte("mine"), 0o644))
-			must(t, f.WriteFile("both", []byte("mine"), 0o644))
-			time.Sleep(60 * time.Millisecond)
-			must(t, os.WriteFile(filepath.Join(dir, "both"), []byte("theirs"), 0o644))
-			continue
-		}
 		own[e.Path] = e.Own
 		if len(own) == 2 {
 			break
@@ -49,7 +47,7 @@ func TestOwnWhileItLasts(t *testing.T) {
 	s := newShared().below("d")
 	begun := time.Now()
 	end := s.changing("a")
-	time.Sleep(5 * time.Millisecond)
+	until.Passed(5 * time.Millisecond)
 	seen := time.Now() // when a browser made the file
 	for _, name := range []string{"d/a", "d/a/below"} {
 		if w, ok := s.own.last(name, begun); !ok || w.Before(seen) {

@@ -266,18 +266,16 @@ func TestWatchInBrowser(t *testing.T) {
 	other, err := OPFS(ctx, name)
 	must(t, err)
 	must(t, mine.MkdirAll("d", 0o755))
-	go func() {
-		time.Sleep(200 * time.Millisecond)
-		_ = mine.WriteFile("d/own", []byte("x"), 0o644)
-	}()
+	ready := func() {
+		go func() { _ = mine.WriteFile("d/own", []byte("x"), 0o644) }()
+	}
 	seen := map[string]bool{}
-	for e, err := range Watch(ctx, mine, ".", WatchOptions{Interval: 100 * time.Millisecond}) {
+	for e, err := range Watch(ctx, mine, ".", WatchOptions{Interval: 100 * time.Millisecond, Ready: ready}) {
 		must(t, err)
 		key := fmt.Sprintf("%s %s own=%v", e.Kind, e.Path, e.Own)
 		seen[key] = true
 		t.Log(key)
 		if e.Path == "d/own" && e.Kind == Added {
-			time.Sleep(150 * time.Millisecond)
 			must(t, other.WriteFile("theirs", []byte("y"), 0o644))
 		}
 		if e.Path == "theirs" {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // element makes an element of the page and puts it at the end of the body.
@@ -126,12 +127,7 @@ func TestHeightFollowsTheWidth(t *testing.T) {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Errorf("never came: %s", what)
+	until.True(t, what, ok)
 }
 
 func TestHeightIsClamped(t *testing.T) {

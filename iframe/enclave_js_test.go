@@ -136,9 +136,6 @@ func TestEnclaveTimeout(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	t.Logf("answered after %v", took)
-	if took > 900*time.Millisecond {
-		t.Errorf("the answer took %v", took)
-	}
 	if res, err := e.Run(testContext(t), `return 1`, RunOptions{}); err != nil || wire(res.Value) != "1" {
 		t.Errorf("the next run: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -22,7 +23,7 @@ func stalls(t *testing.T) (stop func() time.Duration) {
 		var worst time.Duration
 		for last := time.Now(); ctx.Err() == nil; {
 			_ = jsx.Yield(ctx)
-			time.Sleep(time.Millisecond)
+			until.Turn()
 			now := time.Now()
 			worst, last = max(worst, now.Sub(last)), now
 		}
@@ -31,8 +32,8 @@ func stalls(t *testing.T) (stop func() time.Duration) {
 	return func() time.Duration { cancel(); return <-done }
 }
 
-// TestEnclaveKills ends what never ends by itself. The time limit is 1 s, and the
-// caller has an answer soon after; how soon depends on how busy the machine is.
+// TestEnclaveKills ends what never ends by itself. How soon the caller has its answer, and how long
+// the host is held, depends on how busy the machine is: the rows enclave.kill.* of bench judge it.
 func TestEnclaveKills(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
@@ -69,18 +70,11 @@ func TestEnclaveKills(t *testing.T) {
 			if !ok {
 				t.Fatalf("%v, want one of %q", err, c.want)
 			}
-			if took > 1600*time.Millisecond {
-				t.Errorf("the answer took %v", took)
-			}
 			if len(res.Console) < c.rows {
 				t.Errorf("%d rows of console came back, want %d", len(res.Console), c.rows)
 			}
 			if len(res.Traces) != 2 || res.Traces[1].Type != protocol.TraceEnd {
 				t.Errorf("traces %+v", res.Traces)
-			}
-			// 50 ms is what bench measures on a quiet machine; this is for a busy one.
-			if stalled > 500*time.Millisecond {
-				t.Errorf("the host was held for %v", stalled)
 			}
 			again := time.Now()
 			if res, err := e.Run(testContext(t), `return 1`, RunOptions{}); err != nil || wire(res.Value) != "1" {
@@ -94,23 +88,19 @@ func TestEnclaveKills(t *testing.T) {
 func TestEnclaveAbort(t *testing.T) {
 	e := enclave(t, EnclaveOptions{})
 	ctx, cancel := context.WithCancel(testContext(t))
-	time.AfterFunc(200*time.Millisecond, cancel)
-	start := time.Now()
-	res, err := e.Run(ctx, `console.log("here"); await new Promise(() => {})`, RunOptions{})
+	stop := func(protocol.ConsoleRow) { cancel() }
+	res, err := e.Run(ctx, `console.log("here"); await new Promise(() => {})`, RunOptions{OnConsole: stop})
 	if !errors.Is(err, protocol.ErrAborted) || !errors.Is(err, context.Canceled) || !res.Partial || len(res.Console) != 1 {
 		t.Errorf("%v, %+v", err, res)
-	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("took %v", took)
 	}
 	// A frame in the place of the killed one takes a while on a busy machine.
 	if _, err := e.Run(testContext(t), `return 1`, RunOptions{}); err != nil {
 		t.Error(err)
 	}
 	ctx, cancel = context.WithCancel(testContext(t))
-	time.AfterFunc(200*time.Millisecond, cancel)
-	res, err = e.Run(ctx, `try { await sleep(4000) } catch (e) { console.log(e.name, e.code, signal.aborted); return "tidy" }`, RunOptions{Grace: time.Second})
-	if err != nil || wire(res.Value) != `"tidy"` || wire(res.Console[0].Args) != `["AbortError","ABORTED",true]` {
+	res, err = e.Run(ctx, `console.log("up"); try { await new Promise((_, no) => signal.addEventListener("abort", () => no(signal.reason))) } catch (e) { console.log(e.name, e.code, signal.aborted); return "tidy" }`,
+		RunOptions{Grace: time.Minute, Limits: protocol.Limits{Time: time.Minute}, OnConsole: stop})
+	if err != nil || wire(res.Value) != `"tidy"` || wire(res.Console[1].Args) != `["AbortError","ABORTED",true]` {
 		t.Errorf("with grace: %v, %+v", err, res)
 	}
 	ctx, cancel = context.WithTimeout(testContext(t), 200*time.Millisecond)
@@ -128,14 +118,14 @@ func TestEnclaveAbort(t *testing.T) {
 func TestEnclaveCloseEndsRuns(t *testing.T) {
 	jsxtest.Check(t)
 	e := enclave(t, EnclaveOptions{})
-	got := make(chan error, 2)
+	got, up := make(chan error, 2), make(chan struct{}, 2)
 	for range 2 { // one runs, one waits
 		go func() {
-			_, err := e.Run(testContext(t), `await new Promise(() => {})`, RunOptions{})
+			_, err := e.Run(testContext(t), `console.log(1); await new Promise(() => {})`, RunOptions{OnConsole: func(protocol.ConsoleRow) { up <- struct{}{} }})
 			got <- err
 		}()
 	}
-	time.Sleep(100 * time.Millisecond)
+	<-up
 	e.Close()
 	e.Close()
 	for range 2 {

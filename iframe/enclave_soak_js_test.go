@@ -12,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -46,12 +47,12 @@ func TestPoolSoak(t *testing.T) {
 		wg.Wait()
 	}
 	runs(0, warm)
-	time.Sleep(time.Second)
+	until.Passed(time.Second) // what is on its way ends
 	live, held := jsx.Live(), countable(t)
 	start := time.Now()
 	runs(warm, n+warm)
 	took := time.Since(start)
-	time.Sleep(time.Second)
+	until.Passed(time.Second) // what is on its way ends
 	for i, times := range seen {
 		if times != 1 {
 			t.Errorf("run %d was answered %d times", i, times)
@@ -190,7 +191,7 @@ func TestMessageFuzz(t *testing.T) {
 		for i := range texts {
 			texts[i] = mutate(r, messageSeeds[r.IntN(len(messageSeeds))])
 		}
-		time.Sleep(2 * time.Millisecond)
+		until.Turns(2)
 		p.impl.Do(func() {
 			defer close(done)
 			for _, text := range texts {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -50,7 +51,7 @@ func TestEnclaveTools(t *testing.T) {
 			during.Store("slow", ctx.Err())
 			return nil, ctx.Err()
 		}},
-		protocol.Tool{ID: "deaf", Time: 100 * time.Millisecond, Execute: func(context.Context, any) (any, error) { time.Sleep(400 * time.Millisecond); return 1, nil }},
+		protocol.Tool{ID: "deaf", Time: 100 * time.Millisecond, Execute: func(context.Context, any) (any, error) { until.Passed(400 * time.Millisecond); return 1, nil }},
 		protocol.Tool{ID: "guarded", Execute: func(context.Context, any) (any, error) { return "reached", nil }},
 	)
 	e := enclave(t, EnclaveOptions{Level: protocol.Standard, Tools: tools, Authorize: func(_ context.Context, tool *protocol.Tool, _ any) error {
@@ -118,7 +119,7 @@ func TestEnclaveParallel(t *testing.T) {
 		n := now.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		time.Sleep(5 * time.Millisecond)
+		until.Passed(5 * time.Millisecond) // long enough for others to begin
 		now.Add(-1)
 		return args.(map[string]any)["i"], nil
 	}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // show puts HTML that no sanitiser has seen behind the walls: what follows holds
@@ -41,7 +42,7 @@ func receive[T any](t *testing.T, from <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(5 * time.Second):
+	case <-time.After(until.Patience):
 		t.Fatalf("never came: %s", what)
 	}
 	return v
@@ -55,7 +56,7 @@ func clickFor[T any](t *testing.T, d *Document, x, y float64, from <-chan T, wha
 		click(t, d, x, y)
 		select {
 		case v = <-from:
-			for time.Sleep(150 * time.Millisecond); len(from) > 0; {
+			for until.Passed(150 * time.Millisecond); len(from) > 0; { // a second click of ours on its way
 				<-from
 			}
 			return v
@@ -96,7 +97,8 @@ func TestLinksDoNothingByThemselves(t *testing.T) {
 	show(t, d, `<a data-href="https://example.org/" tabindex="0">inert</a>`)
 	before := must(jsx.GetString(must(jsx.Get(jsx.Global(), "location"))(t), "href", 1000))(t)
 	click(t, d, 12, 12)
-	time.Sleep(100 * time.Millisecond)
+	flush(t, d) // behind the click, through the same frames
+	until.Turns(20)
 	if now := must(jsx.GetString(must(jsx.Get(jsx.Global(), "location"))(t), "href", 1000))(t); now != before {
 		t.Errorf("the page went to %s", now)
 	}
@@ -193,9 +195,11 @@ func TestFragmentsStayInTheirSection(t *testing.T) {
 	y := 0.0
 	for range 15 {
 		click(t, d, 20, 56)
-		time.Sleep(200 * time.Millisecond)
-		if y = must(jsx.GetFinite(jsx.Global(), "scrollY"))(t); y > 1000 {
-			return
+		for range 200 {
+			if y = must(jsx.GetFinite(jsx.Global(), "scrollY"))(t); y > 1000 {
+				return
+			}
+			until.Turn()
 		}
 	}
 	t.Errorf("the page is at %.0f px: the link led to another section", y)

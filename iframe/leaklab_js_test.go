@@ -17,6 +17,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -80,7 +81,7 @@ func runLeakLab(t *testing.T, layout string) {
 			for k := i[0]; k < i[1]; k++ {
 				frames = append(frames, leakFrame(t, vectors[k], base == "single"))
 			}
-			time.Sleep(700 * time.Millisecond)
+			until.Passed(700 * time.Millisecond) // the vectors of timers, and the browser's own delays
 			heard := m.take()
 			for k := i[0]; k < i[1]; k++ {
 				results[k].Ran = slices.Contains(heard, vectors[k].ID)
@@ -110,7 +111,7 @@ func runLeakLab(t *testing.T, layout string) {
 	default:
 		t.Fatalf("no layout %q", layout)
 	}
-	time.Sleep(2 * time.Second)
+	until.Passed(2 * time.Second) // what the browser sends late
 	for i, r := range results {
 		got := sinks[i].Traffic()
 		r.Requests, r.Conns, r.Packets = len(got.Requests), got.Connections, got.Datagrams
@@ -232,7 +233,7 @@ func leakDocument(t *testing.T, vectors []leaklab.Vector, results []leakResult, 
 			results[i].Ran, results[i].Note = false, err.Error()
 		}
 	}
-	time.Sleep(400 * time.Millisecond)
+	until.Passed(400 * time.Millisecond) // the vectors of timers
 }
 
 // leakRuns makes the enclaves of a layout and gives how a vector is run there.

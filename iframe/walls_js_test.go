@@ -11,6 +11,7 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // harness is the least policy under which the tests themselves run.
@@ -108,7 +109,8 @@ func TestSiblingThatSpeaksFirst(t *testing.T) {
 			}
 			select {
 			case <-loaded:
-			case <-time.After(3 * time.Second):
+			case <-time.After(until.Patience):
+				t.Fatal("the sibling never loaded")
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 			defer cancel()
@@ -159,7 +161,7 @@ func TestSiblingThatGivesOrders(t *testing.T) {
 	}
 	element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": attacker})
 	<-done
-	time.Sleep(50 * time.Millisecond)
+	until.Turns(20)
 	flush(t, d)
 	if d.Height() != h {
 		t.Errorf("height %d, %d before: the forged order was followed", d.Height(), h)
@@ -211,7 +213,7 @@ func TestSiblingThatGivesPrograms(t *testing.T) {
 			</script>`
 			element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": sibling})
 			posted, taken := false, false
-			timeout := time.After(10 * time.Second)
+			timeout := time.After(until.Patience)
 			for late := (<-chan time.Time)(nil); ; {
 				select {
 				case w := <-said:
@@ -279,6 +281,16 @@ func TestFrozenPageLosesNothing(t *testing.T) {
 	}
 }
 
+// hidden reports whether the page is hidden.
+func hidden() bool {
+	doc, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return false
+	}
+	is, err := jsx.GetBool(doc, "hidden")
+	return err == nil && is
+}
+
 func TestHiddenPageShowsTheLastToken(t *testing.T) {
 	if testpage.Engine() != "chromium" {
 		t.Skipf("%s can't be told to hide a page", testpage.Engine())
@@ -287,7 +299,7 @@ func TestHiddenPageShowsTheLastToken(t *testing.T) {
 	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: 100 * time.Millisecond})
 	s := d.Section("a")
 	go func() {
-		time.Sleep(300 * time.Millisecond) // hidden by now
+		until.Met(hidden)
 		_, _ = s.WriteString(strings.Repeat("in the dark\n\n", 10) + "LAST")
 		_ = s.Close()
 	}()

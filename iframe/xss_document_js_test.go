@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
@@ -115,7 +116,7 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_ = d.Flush(ctx)
-	time.Sleep(60 * time.Millisecond)
+	until.Passed(60 * time.Millisecond) // the attacks of timers and animations
 	for y := 12; y < 600; y += 42 {
 		testpage.ClickAt(t, 14, float64(y))
 	}
@@ -123,7 +124,7 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 		testpage.Press(t, "Tab")
 		testpage.Press(t, "Enter")
 	}
-	time.Sleep(40 * time.Millisecond)
+	until.Passed(40 * time.Millisecond) // and those that a click or a key began
 	return violations.Load()
 }
 

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // site is the SDK's server behind what a page meets on its way: CORS, restarts, expiry.
@@ -44,11 +46,11 @@ func (s *site) listen(t *testing.T) {
 	}
 	var l net.Listener
 	var err error
-	for range 100 { // the port of before may be busy for a moment
+	for range 5000 { // the port of before may be busy for a moment
 		if l, err = net.Listen("tcp", address); err == nil {
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
+		until.Turn()
 	}
 	must(t, err)
 	s.address = l.Addr().String()

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -146,13 +145,9 @@ func TestSchemasEnd(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		start := time.Now()
 		err = s.Validate(tree(t, c[1]))
 		if name != "unique objects" && err == nil {
 			t.Errorf("%s: taken", name)
-		}
-		if d := time.Since(start); d > 3*time.Second {
-			t.Errorf("%s: took %v", name, d)
 		}
 	}
 	many := make([]any, 2000)

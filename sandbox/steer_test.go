@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -75,13 +75,13 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 					for _, e := range h.Run(context.Background(), s, next) {
 						tries = errors.Is(e, protocol.ErrSession)
 					}
-					time.Sleep(time.Millisecond) // a page has one thread
+					until.Turn() // a page has one thread
 				}
 				done <- err
 			}()
 		}
 		if strings.HasPrefix(text, "late") {
-			time.Sleep(2 * time.Millisecond) // others wait for their turn by now
+			until.Turns(2) // others wait for their turn by now
 		}
 		return nil
 	}))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -91,7 +92,7 @@ func TestStdinPipe(t *testing.T) {
 		}
 		go func() {
 			fmt.Fprintln(in, "one")
-			time.Sleep(20 * time.Millisecond)
+			until.Turns(5) // so that the second comes by itself
 			fmt.Fprintln(in, "two")
 			in.Close()
 		}()
@@ -162,8 +163,7 @@ func TestKill(t *testing.T) {
 		}
 		t.Logf("answered after %v", took)
 		cmd := p.Command(testContext(t), m, "probe", "spin")
-		must(t, cmd.Start())
-		time.Sleep(100 * time.Millisecond)
+		begun(t, cmd)
 		must(t, cmd.Process.Kill())
 		if err := cmd.Wait(); !errors.Is(err, protocol.ErrAborted) || cmd.ProcessState.ExitCode() != -1 {
 			t.Errorf("%v", err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -169,8 +170,7 @@ func TestContextAndPoolEnds(t *testing.T) {
 		m := probe(t, p)
 		ctx, cancel := context.WithCancel(testContext(t))
 		cmd := p.Command(ctx, m, "probe", "spin")
-		must(t, cmd.Start())
-		time.Sleep(50 * time.Millisecond)
+		begun(t, cmd)
 		cancel()
 		if err := cmd.Wait(); !errors.Is(err, context.Canceled) || !errors.Is(err, protocol.ErrAborted) {
 			t.Errorf("cancelled: %v", err)
@@ -184,8 +184,7 @@ func TestContextAndPoolEnds(t *testing.T) {
 			t.Errorf("deadline: %v", err)
 		}
 		last := p.Command(testContext(t), m, "probe", "spin")
-		must(t, last.Start())
-		time.Sleep(50 * time.Millisecond)
+		begun(t, last)
 		p.Close()
 		if err := last.Wait(); !errors.Is(err, protocol.ErrAborted) {
 			t.Errorf("the pool was closed: %v", err)
@@ -219,7 +218,6 @@ func TestFairness(t *testing.T) {
 		for range 20 {
 			run("greedy", 20)
 		}
-		time.Sleep(10 * time.Millisecond)
 		run("late", 20)
 		wg.Wait()
 		at := strings.Index(strings.Join(order, " "), "late")
@@ -235,9 +233,8 @@ func TestFairness(t *testing.T) {
 func TestEightAtOnce(t *testing.T) {
 	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: time.Minute}}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
-		for p.Stats().Ready < 8 { // beside programs that work it may take a broker long to start
-			time.Sleep(20 * time.Millisecond)
-		}
+		// Beside programs that work it may take a broker long to start.
+		until.True(t, "eight brokers are ready", func() bool { return p.Stats().Ready == 8 })
 		var cmds [8]*Cmd
 		var outs [8]points
 		for i := range cmds {
@@ -246,32 +243,30 @@ func TestEightAtOnce(t *testing.T) {
 			must(t, cmds[i].Start())
 		}
 		var from [8]int64
-		// until waits: what else a machine has to do may hold one of them up for a while.
-		until := func(what string, ok func(least, most int64) bool) {
+		// wait ends when ok: what else a machine has to do may hold one of them up for a while.
+		wait := func(what string, ok func(least, most int64) bool) {
 			var since [8]int64
-			for range 40 * 50 {
+			met := until.Met(func() bool {
 				for i := range outs {
 					since[i] = outs[i].Load() - from[i]
 				}
-				if ok(slices.Min(since[:]), slices.Max(since[:])) {
-					t.Logf("%s: %v", what, since)
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
+				return ok(slices.Min(since[:]), slices.Max(since[:]))
+			})
+			if t.Logf("%s: %v", what, since); !met {
+				t.Errorf("never: %s", what)
 			}
-			t.Errorf("never: %s, but %v", what, since)
 		}
 		if !live() && !p.opts.Trusted {
 			// Known: WebKit's brokers in frames share the page's thread. Some get their worker only
 			// when others have ended, and after seconds of it the outer frame may be taken for lost.
-			time.Sleep(time.Second)
+			until.Passed(time.Second)
 			t.Log("not fair in WebKit behind frames, and not asked for")
 		} else {
-			until("all have begun", func(least, _ int64) bool { return least > 0 })
+			wait("all have begun", func(least, _ int64) bool { return least > 0 })
 			for i := range outs {
 				from[i] = outs[i].Load()
 			}
-			until("all get on alike", func(least, most int64) bool { return least >= 50 && most <= 4*least })
+			wait("all get on alike", func(least, most int64) bool { return least >= 50 && most <= 4*least })
 		}
 		for i, c := range cmds {
 			must(t, c.Process.Kill())
@@ -283,6 +278,15 @@ func TestEightAtOnce(t *testing.T) {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
+}
+
+// begun starts cmd, a program that says something before it spins, and returns when it has.
+func begun(t *testing.T, cmd *Cmd) {
+	t.Helper()
+	var out points
+	cmd.Stdout = &out
+	must(t, cmd.Start())
+	until.True(t, "the program has begun", func() bool { return out.Load() > 0 })
 }
 
 // points counts the bytes that are written to it.

@@ -4,16 +4,13 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func waitFor(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !done(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 5 s", what)
-		}
-		time.Sleep(time.Millisecond)
-	}
+	until.True(t, what, done)
 }
 
 func TestAnimationOnceAFrame(t *testing.T) {
@@ -32,7 +29,7 @@ func TestAnimationOnceAFrame(t *testing.T) {
 		t.Error("it ran within Request")
 	}
 	waitFor(t, "a frame", func() bool { return n > 0 })
-	time.Sleep(FrameFallback + 100*time.Millisecond)
+	until.Passed(FrameFallback + 100*time.Millisecond)
 	if n != 1 || a.Pending() {
 		t.Errorf("100 requests made %d runs", n)
 	}
@@ -85,7 +82,7 @@ func TestAnimationCloses(t *testing.T) {
 	if num(t, eval(t, `window.cancelled`)) != 1 || table() != before || Live()[Callbacks] != 0 {
 		t.Errorf("not released: table %d, before %d, %v", table(), before, Live())
 	}
-	time.Sleep(FrameFallback + 50*time.Millisecond)
+	until.Passed(FrameFallback + 50*time.Millisecond)
 	s.Close()
 	if _, err := s.Animation(func() {}); !errors.Is(err, ErrClosed) {
 		t.Error(err)

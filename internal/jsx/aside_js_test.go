@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // dragging makes an element with frames, and functions that drag and look.
@@ -74,7 +76,7 @@ func TestAside(t *testing.T) {
 	for time.Since(began) < dragRest*3/2 {
 		over()
 		want("a drag that the page doesn't hear of", asideStyles)
-		time.Sleep(20 * time.Millisecond)
+		until.Turn()
 	}
 	_ = second.Close()
 	want("one of two ends", asideStyles)
@@ -124,7 +126,7 @@ func TestAsideOfAFalseClaim(t *testing.T) {
 	// Nor can it keep the others aside when a drag was given up, or has ended.
 	drag("dragover", "file")
 	want("files are dragged", "none, "+asideStyles)
-	for began := time.Now(); time.Since(began) < dragRest*3/2; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < dragRest*3/2; until.Turn() {
 		claim()
 	}
 	want("they were given up, the claims go on", "none, "+frameStyles)

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func TestAwait(t *testing.T) {
@@ -155,7 +157,7 @@ func TestPromise(t *testing.T) {
 		{func(context.Context) (any, error) { return 42, nil }, `42`},
 		{func(context.Context) (any, error) { return nil, nil }, `undefined`},
 		{func(context.Context) (any, error) { return map[string]any{"a": []byte{1}}, nil }, `[object Object]`},
-		{func(ctx context.Context) (any, error) { time.Sleep(time.Millisecond); return nil, ErrQuota }, `QuotaExceededError: QuotaExceededError`},
+		{func(ctx context.Context) (any, error) { until.Turn(); return nil, ErrQuota }, `QuotaExceededError: QuotaExceededError`},
 		{func(context.Context) (any, error) { panic("boom") }, `Error: panic in a callback: boom`},
 		{func(context.Context) (any, error) { return struct{}{}, nil }, `DataCloneError: a struct {} has no JavaScript form here; pass nil, bool, a number, string, []byte, []string, []any, map[string]any, map[string]string or a Value`},
 	} {

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func TestFunc(t *testing.T) {
@@ -86,7 +87,7 @@ func TestPanicInACallbackIsReported(t *testing.T) {
 	if _, err := Call(Global(), "setTimeout", f, 0); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(20 * time.Millisecond)
+	until.True(t, "a report", func() bool { return len(errs) > 1 })
 	var p *PanicError
 	if len(errs) != 2 || !errors.As(errs[1], &p) || p.Unwrap() == nil || !strings.Contains(p.Stack, "TestPanicInACallbackIsReported") {
 		t.Errorf("errors %v", errs)

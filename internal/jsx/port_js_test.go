@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // pair is a channel with both ends in one scope.
@@ -159,12 +161,7 @@ func TestPortFloodEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(5 * time.Second); !far.Closed() && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if !far.Closed() {
-		t.Error("a flooded port stays open")
-	}
+	until.True(t, "a flooded port is closed", far.Closed)
 	for range 10 {
 		if _, err := q.Recv(soon(t)); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func newQueue[T any](t *testing.T, opts QueueOptions[T]) *Queue[T] {
@@ -149,7 +151,7 @@ func TestQueueEndsForEveryReceiver(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() { _, errs[i] = q.Recv(context.Background()) })
 	}
-	time.Sleep(2 * time.Millisecond)
+	until.Turns(2) // most of them wait by now; the outcome is the same if not
 	push(t, q, nil, 1)
 	q.Fail(lost)
 	wg.Wait()

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func quiet(t *testing.T) (*Scope, *[]error) {
@@ -174,7 +176,7 @@ func TestTimers(t *testing.T) {
 	<-fired
 	stopTick()
 	at := ticks.Load()
-	time.Sleep(10 * time.Millisecond)
+	until.Turns(10)
 	if n := ticks.Load(); n > at+1 { // one may have been on its way
 		t.Errorf("%d ticks after the stop", n-at)
 	}
@@ -227,7 +229,7 @@ func TestBudget(t *testing.T) {
 	if err := b.Spend(t.Context()); err != nil || b.Over() {
 		t.Error(err)
 	}
-	time.Sleep(6 * time.Millisecond)
+	until.Passed(6 * time.Millisecond)
 	if !b.Over() {
 		t.Error("not over after its slice")
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 func aborted(t *testing.T, signal Value) bool {
@@ -43,9 +45,7 @@ func TestSignal(t *testing.T) {
 				t.Error("aborted before its time, or not counted")
 			}
 			end()
-			for deadline := time.Now().Add(5 * time.Second); !aborted(t, signal) && time.Now().Before(deadline); {
-				time.Sleep(time.Millisecond)
-			}
+			until.True(t, "the signal", func() bool { return aborted(t, signal) })
 			reason, _ := Get(signal, "reason")
 			e := ErrorOf(reason)
 			if e.Code() != tt.code || e.Message != tt.text {
@@ -66,7 +66,7 @@ func TestSignal(t *testing.T) {
 	stop()
 	stop()
 	cancel()
-	time.Sleep(5 * time.Millisecond)
+	until.Turns(5)
 	if aborted(t, signal) || Live()[Signals] != 0 {
 		t.Error("a signal that was let go of aborts, or is held")
 	}
@@ -128,12 +128,7 @@ func TestWithSignal(t *testing.T) {
 	if none.Err() == nil {
 		t.Error("cancel does nothing without a signal")
 	}
-	for deadline := time.Now().Add(5 * time.Second); Live()[Listeners] != 0 && time.Now().Before(deadline); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := Live()[Listeners]; n != 0 {
-		t.Errorf("%d listeners left", n)
-	}
+	until.True(t, "no listeners are left", func() bool { return Live()[Listeners] == 0 })
 	if _, _, err := s.WithSignal(t.Context(), eval(t, `{}`)); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}

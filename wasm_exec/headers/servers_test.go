@@ -20,6 +20,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // A server's own reading of its configuration is the only proof that the
@@ -124,7 +126,7 @@ func www(t *testing.T) string {
 func ask(t *testing.T, base string, h Headers) {
 	t.Helper()
 	get := func(path, accept string) *http.Response {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); ; until.Turn() {
 			r, err := http.NewRequest("GET", base+path, nil)
 			if err != nil {
 				t.Fatal(err)
