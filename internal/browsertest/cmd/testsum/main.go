@@ -1,6 +1,6 @@
 // Command testsum reads what "go test -json" writes and prints what a person wants of it:
-// a line for each package, all that a failed test said, and at the end how many tests were
-// skipped and why. It exits with 1 if anything failed.
+// a line for each package, all that a failed test said, and at the end the slowest tests and how
+// many were skipped and why. It exits with 1 if anything failed.
 //
 //	go test -json ./... | testsum
 package main
@@ -41,6 +41,7 @@ func sum(r io.Reader, w io.Writer) (ok bool, err error) {
 	type test struct{ pkg, name string }
 	said := map[test]*strings.Builder{}
 	skipped := map[string]int{}
+	var times []timed
 	ok = true
 	lines := bufio.NewReader(r)
 	for {
@@ -56,6 +57,9 @@ func sum(r io.Reader, w io.Writer) (ok bool, err error) {
 			continue
 		}
 		of := test{e.Package, e.Test}
+		if e.Test != "" && !strings.Contains(e.Test, "/") && e.Elapsed >= slow {
+			times = append(times, timed{e.Elapsed, e.Package, e.Test})
+		}
 		switch e.Action {
 		case "output":
 			if said[of] == nil {
@@ -86,8 +90,30 @@ func sum(r io.Reader, w io.Writer) (ok bool, err error) {
 			delete(said, of)
 		}
 	}
+	slowest(w, times)
 	report(w, skipped)
 	return ok, nil
+}
+
+// timed is a test that took slow seconds or longer; of those, slowest prints most.
+type timed struct {
+	seconds   float64
+	pkg, name string
+}
+
+const (
+	slow = 2.0
+	most = 15
+)
+
+func slowest(w io.Writer, times []timed) {
+	slices.SortFunc(times, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
+	for i, t := range times[:min(len(times), most)] {
+		if i == 0 {
+			fmt.Fprintln(w, "slowest:")
+		}
+		fmt.Fprintf(w, "  %6.1f s  %s %s\n", t.seconds, t.pkg, t.name)
+	}
 }
 
 // reason is what a skipped test said last.

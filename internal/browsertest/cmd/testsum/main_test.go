@@ -38,6 +38,11 @@ func TestSum(t *testing.T) {
 {"Action":"output","Package":"e","Output":"FAIL\te\t0.1s\n"}
 {"Action":"fail","Package":"e"}
 `, false, "it was here\nFAIL\te\t0.1s\nskipped: 0\n", ""},
+		{"tests that take long", `{"Action":"pass","Package":"a","Test":"TestLong","Elapsed":3.25}
+{"Action":"pass","Package":"a","Test":"TestLong/part","Elapsed":3}
+{"Action":"pass","Package":"b","Test":"TestLongest","Elapsed":20}
+{"Action":"pass","Package":"b","Test":"TestQuick","Elapsed":1.9}
+`, true, "slowest:\n    20.0 s  b TestLongest\n     3.2 s  a TestLong\nskipped: 0\n", "Quick"},
 		{"the go command speaks", "go: no such module\n", true, "go: no such module\nskipped: 0\n", ""},
 		{"a last line without an end", `{"Action":"fail","Package":"d"}`, false, "skipped: 0\n", ""},
 	} {
