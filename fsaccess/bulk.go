@@ -16,7 +16,7 @@ type Sum struct {
 }
 
 // Hash hashes all files below root, in the order of [Walk]. The name of a file
-// hashes that file.
+// hashes that file. Symbolic links below root are left out.
 func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Sum, error] {
 	return func(yield func(Sum, error) bool) {
 		f := folderOf(ctx, fsys)
@@ -40,7 +40,7 @@ func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Su
 				}
 				continue
 			}
-			if !e.Dir && !one(e.Path) {
+			if !e.Dir && !e.Link && !one(e.Path) {
 				return
 			}
 		}
@@ -66,7 +66,9 @@ type CopyOptions struct {
 
 // Copy copies a file or a tree, byte for byte, within one folder or between
 // two. Each file appears whole or not at all; memory does not grow with size.
-// Cut short, what was copied stays, and the error says at which path.
+// Cut short, what was copied stays, and the error says at which path. A tree
+// with a symbolic link in it is [ErrLink] before anything is copied, for a copy
+// of the link would lead elsewhere; Skip can leave links out.
 func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
 	d, s := folderOf(ctx, dst), folderOf(ctx, src)
 	fromPath, err := s.enter(from)
@@ -97,6 +99,9 @@ func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOpt
 		for e, err := range Walk(ctx, s, from, o.WalkOptions) {
 			if err != nil {
 				return err
+			}
+			if e.Link {
+				return pathErr("copy", e.Path, linkAt(e.Path, ""))
 			}
 			if e.Path = relative(from, e.Path); from == "." {
 				e.Path = relative(".", e.Path)

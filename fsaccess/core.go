@@ -141,6 +141,9 @@ func needDir(ctx context.Context, c core, name string) error {
 	if err != nil {
 		return err
 	}
+	if isLink(fi.Mode()) {
+		return linkAt(name, "")
+	}
 	if !fi.IsDir() {
 		return errNotDir
 	}

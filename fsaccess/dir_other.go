@@ -21,15 +21,27 @@ func openDir(name string, o DirOptions) (*Folder, error) {
 	return newFolder(&osDir{root: root, o: o, sh: newShared()}), nil
 }
 
+// osDir is a folder of the operating system in which no symbolic link is followed.
+//
+// os.Root keeps a name inside the folder, but follows links on the way. Each operation here
+// therefore opens the folders of a name one by one ([osDir.at]) and does its work in the last
+// of them. A check and the act that follows it use the same open folder, so a link that
+// another program puts in place of a folder meanwhile is not followed.
 type osDir struct {
 	root *os.Root
 	o    DirOptions
 	sh   *shared
 	once sync.Once
+
+	// These are for tests. follow and blind switch the defence off: links are followed, or
+	// what was opened is not compared with what was looked at. between runs after an element
+	// of a name was looked at and before it is opened.
+	follow, blind bool
+	between       func(elem string)
 }
 
 func (d *osDir) features() Features {
-	return Features{Source: "os", Chmod: true, Chtimes: true, Symlinks: true, DirMove: true, FileMove: true}
+	return Features{Source: "os", Chmod: true, Chtimes: true, DirMove: true, FileMove: true}
 }
 
 func (d *osDir) base() *shared { return d.sh }
@@ -52,18 +64,195 @@ func osErr(err error) error {
 
 func plain(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() }
 
-func (d *osDir) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
-	fi, err := d.root.Stat(name)
-	if err == nil && !plain(fi.Mode()) {
-		return nil, errors.ErrUnsupported // opening a pipe would wait for its other end
+// place is the open folder that holds a name, and the name's last element.
+type place struct {
+	d    *osDir
+	dir  *os.Root
+	base string
+	name string // the whole name, for errors
+}
+
+// close lets go of the folder.
+func (p place) close() {
+	if p.dir != p.d.root {
+		p.dir.Close()
 	}
-	f, err := d.root.OpenFile(name, flag, perm)
+}
+
+// at opens the folder that holds a name. It fails with [ErrLink] if an element before the
+// last is a link.
+func (d *osDir) at(name string) (place, error) {
+	p := place{d: d, dir: d.root, base: name, name: name}
+	if d.follow {
+		return p, nil
+	}
+	parent := parentOf(name)
+	if p.base = baseOf(name); parent == "." {
+		return p, nil
+	}
+	done := ""
+	for elem := range parts(parent) {
+		done = join2(done, elem)
+		next, err := place{d: d, dir: p.dir, base: elem, name: done}.enter()
+		if err != nil {
+			p.close()
+			return p, err
+		}
+		p.close()
+		p.dir = next
+	}
+	return p, nil
+}
+
+// join2 is join for a name that may be empty.
+func join2(dir, elem string) string {
+	if dir == "" {
+		return elem
+	}
+	return dir + "/" + elem
+}
+
+// look describes what is at the place, a link as a link.
+func (p place) look() (fs.FileInfo, error) {
+	stat := p.dir.Lstat
+	if p.d.follow {
+		stat = p.dir.Stat
+	}
+	fi, err := stat(p.base)
+	if err == nil && p.d.between != nil {
+		p.d.between(p.base)
+	}
+	return fi, err
+}
+
+// link is the error of using the link at the place.
+func (p place) link() error {
+	to, _ := p.dir.Readlink(p.base)
+	return linkAt(p.name, to)
+}
+
+// enter opens the folder at the place.
+func (p place) enter() (*os.Root, error) {
+	fi, err := p.look()
+	switch {
+	case err != nil:
+		return nil, err
+	case leadsElsewhere(fi.Mode()) && !p.d.follow:
+		return nil, p.link()
+	case !fi.IsDir():
+		return nil, errNotDir
+	}
+	dir, err := p.dir.OpenRoot(p.base)
 	if err != nil {
-		return nil, osErr(err)
+		return nil, err
 	}
-	if fi, err = f.Stat(); err != nil {
+	now, err := dir.Stat(".")
+	if err == nil {
+		err = p.same(fi, now)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// same makes sure that what was opened is what was looked at: a link that took its place in
+// between was followed by os.Root.
+func (p place) same(looked, opened fs.FileInfo) error {
+	if os.SameFile(looked, opened) || p.d.follow || p.d.blind {
+		return nil
+	}
+	return swappedAt(p.name)
+}
+
+// file opens the file or folder at the place and describes it. flag is that of OpenFile.
+// Nothing is truncated before it is known to be what was looked at, and nothing is made but
+// with O_EXCL, which follows no link.
+func (p place) file(flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
+	for try := 0; ; try++ {
+		looked, err := p.look()
+		if notExist(err) && flag&os.O_CREATE != 0 {
+			f, err := p.dir.OpenFile(p.base, flag|os.O_EXCL, perm)
+			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 && try < 8 {
+				continue // another program has just made it
+			}
+			return described(f, err)
+		}
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
+			return nil, nil, errExist
+		case leadsElsewhere(looked.Mode()) && !p.d.follow:
+			return nil, nil, p.link()
+		case !plain(looked.Mode()):
+			return nil, nil, errors.ErrUnsupported // opening a pipe would wait for its other end
+		case looked.IsDir() && (writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0):
+			return nil, nil, errIsDir
+		}
+		f, fi, err := described(p.dir.OpenFile(p.base, flag&^(os.O_CREATE|os.O_TRUNC|os.O_EXCL), 0))
+		if err != nil {
+			return nil, nil, err
+		}
+		if err = p.same(looked, fi); err == nil && flag&os.O_TRUNC != 0 {
+			err = p.truncate(f, fi, flag)
+		}
+		if err != nil {
+			f.Close()
+			return nil, nil, err
+		}
+		return f, fi, nil
+	}
+}
+
+// truncate empties an open file, through a handle of its own if that one only reads.
+func (p place) truncate(f *os.File, fi fs.FileInfo, flag int) error {
+	if writable(flag) {
+		return f.Truncate(0)
+	}
+	w, now, err := described(p.dir.OpenFile(p.base, os.O_WRONLY, 0))
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if err := p.same(fi, now); err != nil {
+		return err
+	}
+	return w.Truncate(0)
+}
+
+func described(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
 		f.Close()
-		return nil, osErr(err)
+		return nil, nil, err
+	}
+	return f, fi, nil
+}
+
+// leadsElsewhere tells of a symbolic link, and of what Windows has beside it, such as a
+// junction, which package os calls irregular.
+func leadsElsewhere(m fs.FileMode) bool { return m&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
+
+// openAt opens what is at a name.
+func (d *osDir) openAt(name string, flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
+	p, err := d.at(name)
+	if err != nil {
+		return nil, nil, osErr(err)
+	}
+	defer p.close()
+	f, fi, err := p.file(flag, perm)
+	return f, fi, osErr(err)
+}
+
+func (d *osDir) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	f, fi, err := d.openAt(name, flag, perm)
+	if err != nil {
+		return nil, err
 	}
 	if !fi.IsDir() {
 		return &osFile{f}, nil
@@ -80,17 +269,31 @@ func dirInfo(fi fs.FileInfo, name string) fs.FileInfo {
 }
 
 func (d *osDir) stat(_ context.Context, name string) (fs.FileInfo, error) {
-	fi, err := d.root.Stat(name)
+	p, err := d.at(name)
+	if err != nil {
+		return nil, osErr(err)
+	}
+	defer p.close()
+	fi, err := p.look()
 	if err != nil {
 		return nil, osErr(err)
 	}
 	return dirInfo(fi, name), nil
 }
 
+func (d *osDir) openFolder(name string) (*os.File, error) {
+	f, fi, err := d.openAt(name, os.O_RDONLY, 0)
+	if err == nil && !fi.IsDir() {
+		f.Close()
+		return nil, errNotDir
+	}
+	return f, err
+}
+
 func (d *osDir) readDir(_ context.Context, name string) ([]fs.DirEntry, error) {
-	f, err := d.root.Open(name)
+	f, err := d.openFolder(name)
 	if err != nil {
-		return nil, osErr(err)
+		return nil, err
 	}
 	defer f.Close()
 	list, err := f.ReadDir(-1)
@@ -108,9 +311,9 @@ func (d *osDir) readDir(_ context.Context, name string) ([]fs.DirEntry, error) {
 }
 
 func (d *osDir) pages(name string) (pager, error) {
-	f, err := d.root.Open(name)
+	f, err := d.openFolder(name)
 	if err != nil {
-		return nil, osErr(err)
+		return nil, err
 	}
 	return &sieve{osPager{f}, func(e fs.DirEntry) bool { return !isSwap(e.Name()) }}, nil
 }
@@ -128,89 +331,72 @@ func (p osPager) next(n int) ([]fs.DirEntry, error) {
 }
 
 func (d *osDir) readFile(_ context.Context, name string) ([]byte, error) {
-	if fi, err := d.root.Stat(name); err == nil && !plain(fi.Mode()) {
-		return nil, errors.ErrUnsupported
-	}
-	b, err := d.root.ReadFile(name)
-	return b, osErr(err)
-}
-
-// target follows a link to the file that is to be replaced, for a rename would
-// replace the link itself.
-func (d *osDir) target(name string) (string, error) {
-	p := name
-	for range 40 {
-		fi, err := d.root.Lstat(p)
-		if err != nil || fi.Mode()&fs.ModeSymlink == 0 {
-			break
-		}
-		to, err := d.root.Readlink(p)
-		if err != nil {
-			return "", err
-		}
-		if p = path.Join(path.Dir(p), to); path.IsAbs(to) || !fs.ValidPath(p) {
-			return "", ErrBadName
-		}
-	}
-	if p == name {
-		return p, nil
-	}
-	a, err := d.root.Stat(name)
-	if notExist(err) {
-		return p, nil
-	}
+	f, fi, err := d.openAt(name, os.O_RDONLY, 0)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	// A link through linked folders may mean another file than its text says.
-	if b, err := d.root.Stat(p); err != nil || !os.SameFile(a, b) {
-		return "", ErrBadName
-	}
-	return p, nil
-}
-
-func (d *osDir) replace(_ context.Context, name string, perm fs.FileMode) (replacement, error) {
-	name, err := d.target(name)
-	if err != nil {
-		return nil, osErr(err)
-	}
-	fi, err := d.root.Stat(name)
-	switch {
-	case err == nil && fi.IsDir():
+	defer f.Close()
+	if fi.IsDir() {
 		return nil, errIsDir
-	case err == nil && !plain(fi.Mode()):
-		return nil, errors.ErrUnsupported
-	case err == nil:
-		// The rename below needs only the folder's permission; a file that
-		// may not be written shall still say so.
-		f, err := d.root.OpenFile(name, os.O_WRONLY, 0)
+	}
+	data := make([]byte, 0, max(512, fi.Size()+1)) // one byte more finds the end
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		if data = data[:len(data)+n]; err == io.EOF {
+			return data, nil
+		}
 		if err != nil {
 			return nil, osErr(err)
 		}
-		f.Close()
-	case !notExist(err):
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+}
+
+// replace begins the next content of a file. A link is refused: a rename would replace the
+// link, and writing through it would change another file than the one that was named.
+func (d *osDir) replace(_ context.Context, name string, perm fs.FileMode) (_ replacement, err error) {
+	p, err := d.at(name)
+	if err != nil {
 		return nil, osErr(err)
 	}
-	tmp := join(parentOf(name), swapName())
-	f, err2 := d.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err2 != nil {
-		return nil, osErr(err2)
-	}
-	r := &osReplacement{d: d, f: f, tmp: tmp, name: name}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	// The rename below needs only the folder's permission; a file that may not be written
+	// shall still say so.
+	f, fi, err := p.file(os.O_WRONLY, 0)
 	if err == nil {
-		if err := f.Chmod(fi.Mode().Perm()); err != nil {
-			r.abort()
+		f.Close()
+	} else if !notExist(err) {
+		return nil, osErr(err)
+	}
+	r := &osReplacement{place: p, tmp: swapName()}
+	if d.follow {
+		r.tmp = join(parentOf(p.base), r.tmp)
+	}
+	if r.f, err = p.dir.OpenFile(r.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm); err != nil {
+		return nil, osErr(err)
+	}
+	if fi != nil {
+		if err := r.f.Chmod(fi.Mode().Perm()); err != nil {
+			r.f.Close()
+			p.dir.Remove(r.tmp)
 			return nil, osErr(err)
 		}
 	}
 	return r, nil
 }
 
+// osReplacement keeps the folder open until it is over.
 type osReplacement struct {
-	d         *osDir
-	f         *os.File
-	tmp, name string
-	done      bool
+	place
+	f    *os.File
+	tmp  string
+	done bool
 }
 
 func (r *osReplacement) Write(p []byte) (int, error) {
@@ -227,12 +413,13 @@ func (r *osReplacement) commit(context.Context) error {
 		err = r.f.Sync()
 	}
 	if err = errors.Join(err, r.f.Close()); err == nil {
-		err = r.d.root.Rename(r.tmp, r.name)
+		err = r.dir.Rename(r.tmp, r.base)
 	}
 	r.done = true
 	if err != nil {
-		r.d.root.Remove(r.tmp)
+		r.dir.Remove(r.tmp)
 	}
+	r.close()
 	return osErr(err)
 }
 
@@ -242,55 +429,102 @@ func (r *osReplacement) abort() {
 	}
 	r.done = true
 	r.f.Close()
-	r.d.root.Remove(r.tmp)
+	r.dir.Remove(r.tmp)
+	r.close()
+}
+
+// do runs one operation of os.Root that follows no link at its last element.
+func (d *osDir) do(name string, op func(p place) error) error {
+	p, err := d.at(name)
+	if err != nil {
+		return osErr(err)
+	}
+	defer p.close()
+	return osErr(op(p))
 }
 
 func (d *osDir) mkdir(_ context.Context, name string, perm fs.FileMode) error {
-	return osErr(d.root.Mkdir(name, perm))
+	return d.do(name, func(p place) error { return p.dir.Mkdir(p.base, perm) })
 }
 
-func (d *osDir) remove(ctx context.Context, name string) error {
-	err := d.root.Remove(name)
-	if errors.Is(err, errNotEmpty) && d.sweep(ctx, name) {
-		err = d.root.Remove(name)
-	}
-	return osErr(err)
+// remove removes a file, an empty folder, or a link itself.
+func (d *osDir) remove(_ context.Context, name string) error {
+	return d.do(name, func(p place) error {
+		err := p.dir.Remove(p.base)
+		if errors.Is(err, errNotEmpty) && p.sweep() {
+			err = p.dir.Remove(p.base)
+		}
+		return err
+	})
 }
 
 // sweep removes swap files that a killed program left in a folder that is
 // otherwise empty.
-func (d *osDir) sweep(ctx context.Context, name string) bool {
-	if list, err := d.readDir(ctx, name); err != nil || len(list) > 0 {
+func (p place) sweep() bool {
+	dir, err := p.enter()
+	if err != nil {
 		return false
 	}
-	f, err := d.root.Open(name)
+	defer dir.Close()
+	f, err := dir.Open(".")
 	if err != nil {
 		return false
 	}
 	defer f.Close()
 	names, _ := f.Readdirnames(-1)
 	for _, n := range names {
-		if isSwap(n) {
-			d.root.Remove(join(name, n))
+		if !isSwap(n) {
+			return false
 		}
+	}
+	for _, n := range names {
+		dir.Remove(n)
 	}
 	return true
 }
 
 func (d *osDir) removeAll(_ context.Context, name string) error {
-	return osErr(d.root.RemoveAll(name))
+	return d.do(name, func(p place) error { return p.dir.RemoveAll(p.base) })
 }
 
 func (d *osDir) rename(_ context.Context, from, to string) error {
-	return osErr(d.root.Rename(from, to))
+	return d.do(from, func(a place) error {
+		return d.do(to, func(b place) error {
+			if d.follow || parentOf(from) == parentOf(to) {
+				return a.dir.Rename(a.base, b.base)
+			}
+			return renameBetween(a, b, from, to)
+		})
+	})
 }
 
 func (d *osDir) chmod(_ context.Context, name string, mode fs.FileMode) error {
-	return osErr(d.root.Chmod(name, mode))
+	return d.do(name, func(p place) error {
+		f, _, err := p.file(os.O_RDONLY, 0)
+		if errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrLink) {
+			// What may not be read is named. A link that takes its place now leads no
+			// further than below the same folder.
+			return p.dir.Chmod(p.base, mode)
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return f.Chmod(mode)
+	})
 }
 
 func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) error {
-	return osErr(d.root.Chtimes(name, atime, mtime))
+	return d.do(name, func(p place) error {
+		fi, err := p.look()
+		if err == nil && leadsElsewhere(fi.Mode()) && !d.follow {
+			err = p.link()
+		}
+		if err != nil {
+			return err
+		}
+		return p.dir.Chtimes(p.base, atime, mtime)
+	})
 }
 
 // osFile is os.File with its errors bare.

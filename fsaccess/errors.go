@@ -25,6 +25,9 @@ const (
 	ErrProtected Error = "protected path: may never be written"
 	// ErrBadName: the name could escape the folder or deceive a reader.
 	ErrBadName Error = "this name is not allowed in a folder"
+	// ErrLink: the name is a symbolic link, or passes through one. A link can be
+	// listed, described and removed, and is never followed.
+	ErrLink Error = "a symbolic link is not followed"
 	// ErrKind: the content is of a kind that needs consent of its own.
 	ErrKind Error = "this kind of file needs consent of its own"
 	// ErrQuota: a limit on bytes or files is reached; the old content is intact.
@@ -56,6 +59,8 @@ func (e Error) Is(target error) bool {
 		return target == fs.ErrPermission || target == error(protocol.ErrCapabilityDenied) || target == error(protocol.ReasonProtected)
 	case ErrDenied, ErrKind, ErrRevoked, ErrGesture:
 		return target == fs.ErrPermission || target == error(protocol.ErrCapabilityDenied)
+	case ErrLink:
+		return target == error(ErrBadName) || target == fs.ErrInvalid || target == error(syscall.ELOOP)
 	case ErrConflict:
 		return target == error(protocol.ReasonStale) || target == error(syscall.ESTALE)
 	case ErrBadName, errInvalid:

@@ -44,6 +44,9 @@ func (f *foreign) features() Features {
 }
 
 func (f *foreign) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+	if err := linkOn(f.r, name, true); err != nil {
+		return nil, err
+	}
 	if flag == os.O_RDONLY {
 		file, err := f.r.Open(name)
 		if err != nil {
@@ -76,10 +79,19 @@ func (f *foreign) open(ctx context.Context, name string, flag int, perm fs.FileM
 }
 
 func (f *foreign) stat(_ context.Context, name string) (fs.FileInfo, error) {
+	if err := linkOn(f.r, name, false); err != nil {
+		return nil, err
+	}
+	if l, ok := f.r.(fs.ReadLinkFS); ok {
+		return l.Lstat(name)
+	}
 	return fs.Stat(f.r, name)
 }
 
 func (f *foreign) readDir(_ context.Context, name string) ([]fs.DirEntry, error) {
+	if err := linkOn(f.r, name, true); err != nil {
+		return nil, err
+	}
 	list, err := fs.ReadDir(f.r, name)
 	if err != nil {
 		if fi, serr := fs.Stat(f.r, name); serr == nil && !fi.IsDir() {
@@ -92,6 +104,9 @@ func (f *foreign) readDir(_ context.Context, name string) ([]fs.DirEntry, error)
 }
 
 func (f *foreign) pages(name string) (pager, error) {
+	if err := linkOn(f.r, name, true); err != nil {
+		return nil, err
+	}
 	file, err := f.r.Open(name)
 	if err != nil {
 		return nil, err
@@ -105,6 +120,9 @@ func (f *foreign) pages(name string) (pager, error) {
 }
 
 func (f *foreign) readFile(_ context.Context, name string) ([]byte, error) {
+	if err := linkOn(f.r, name, true); err != nil {
+		return nil, err
+	}
 	b, err := fs.ReadFile(f.r, name)
 	if err != nil {
 		if fi, serr := fs.Stat(f.r, name); serr == nil && fi.IsDir() {
@@ -117,6 +135,9 @@ func (f *foreign) readFile(_ context.Context, name string) ([]byte, error) {
 func (f *foreign) writeFile(_ context.Context, name string, data []byte, perm fs.FileMode) error {
 	if f.w == nil {
 		return ErrReadOnly
+	}
+	if err := linkOn(f.r, name, true); err != nil {
+		return err
 	}
 	return f.w.WriteFile(name, data, perm)
 }
@@ -149,33 +170,46 @@ func (r *foreignReplacement) commit(ctx context.Context) error {
 }
 func (r *foreignReplacement) abort() { r.data = nil }
 
-func (f *foreign) write(do func(FS) error) error {
+// write runs a change of what is at a name, or of the link there. No element before the
+// last may be a link.
+func (f *foreign) write(do func(FS) error, names ...string) error {
 	if f.w == nil {
 		return ErrReadOnly
+	}
+	for _, name := range names {
+		if err := linkOn(f.r, name, false); err != nil {
+			return err
+		}
 	}
 	return do(f.w)
 }
 
 func (f *foreign) mkdir(_ context.Context, name string, perm fs.FileMode) error {
-	return f.write(func(w FS) error { return w.Mkdir(name, perm) })
+	return f.write(func(w FS) error { return w.Mkdir(name, perm) }, name)
 }
 func (f *foreign) remove(_ context.Context, name string) error {
-	return f.write(func(w FS) error { return w.Remove(name) })
+	return f.write(func(w FS) error { return w.Remove(name) }, name)
 }
 func (f *foreign) removeAll(_ context.Context, name string) error {
-	return f.write(func(w FS) error { return w.RemoveAll(name) })
+	return f.write(func(w FS) error { return w.RemoveAll(name) }, name)
 }
 func (f *foreign) rename(_ context.Context, from, to string) error {
-	return f.write(func(w FS) error { return w.Rename(from, to) })
+	return f.write(func(w FS) error { return w.Rename(from, to) }, from, to)
 }
 
 func (f *foreign) chmod(_ context.Context, name string, mode fs.FileMode) error {
+	if err := linkOn(f.r, name, true); err != nil {
+		return err
+	}
 	if c, ok := f.r.(ChmodFS); ok && f.w != nil {
 		return c.Chmod(name, mode)
 	}
 	return errUnsupported
 }
 func (f *foreign) chtimes(_ context.Context, name string, atime, mtime time.Time) error {
+	if err := linkOn(f.r, name, true); err != nil {
+		return err
+	}
 	if c, ok := f.r.(ChtimesFS); ok && f.w != nil {
 		return c.Chtimes(name, atime, mtime)
 	}

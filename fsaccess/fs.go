@@ -16,6 +16,10 @@ import (
 // Two promises go beyond package os. WriteFile replaces the content in one
 // step: a reader, or a crash, finds the old bytes or the new ones, never a
 // mixture. And all changes of one path made through one source are serialised.
+//
+// No source of this package follows a symbolic link ([ErrLink]). Policies judge
+// names, so an FS of your own must not follow links either; one that has
+// [fs.ReadLinkFS] is asked, and its links are refused.
 type FS interface {
 	fs.FS
 	fs.StatFS
@@ -75,7 +79,6 @@ type Features struct {
 	ReadOnly bool   // every change fails with [ErrReadOnly]
 	Chmod    bool   // permission bits are kept
 	Chtimes  bool   // times can be set
-	Symlinks bool   // links inside the folder are followed
 	DirMove  bool   // a folder is renamed in one step, not by copy and delete
 	FileMove bool   // the same for files
 	Staged   bool   // writes through a handle become visible at Sync or Close

@@ -74,7 +74,7 @@ func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOp
 				}
 				continue
 			}
-			if e.Dir || e.Size == 0 {
+			if e.Dir || e.Link || e.Size == 0 {
 				continue
 			}
 			if len(batch) > 0 && (len(batch) >= grepBatch || size+e.Size > grepBytes) && !flush() {

@@ -36,6 +36,9 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		return f, nil
 	}
 	fi, err := g.core.stat(ctx, name)
+	if err == nil && isLink(fi.Mode()) {
+		return nil, linkAt(name, "")
+	}
 	q := Question{Op: "write", Path: name}
 	if notExist(err) && flag&os.O_CREATE != 0 {
 		q.Op = "create"

@@ -15,6 +15,8 @@ func (g *guard) mayReplace(ctx context.Context, name string) (size int64, err er
 	switch {
 	case err == nil && fi.IsDir():
 		return 0, errIsDir
+	case err == nil && isLink(fi.Mode()):
+		return 0, linkAt(name, "") // nobody is asked about what can't be done
 	case err == nil:
 		size = fi.Size()
 	case notExist(err):
@@ -249,8 +251,8 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 		if err := g.read(e.Path); err != nil && g.mayRead(next) {
 			return err // a rename must not make readable what may not be read
 		}
-		if e.Dir {
-			return nil
+		if e.Dir || e.Link {
+			return nil // a link is moved as it is, and not followed
 		}
 		kinds, err := kindsOfAs(ctx, g.core, e.Path, next)
 		if err != nil {

@@ -61,7 +61,7 @@ func (o *overlay) base() *shared { return o.sh }
 func (o *overlay) features() Features {
 	l, u := o.low.features(), o.up.features()
 	return Features{Source: l.Source, ReadOnly: u.ReadOnly, Chmod: u.Chmod, Chtimes: u.Chtimes, Staged: true,
-		FoldCase: l.FoldCase, Symlinks: l.Symlinks}
+		FoldCase: l.FoldCase}
 }
 
 func metaName(name string) string { return "meta/" + hashOf([]byte(name))[:40] }

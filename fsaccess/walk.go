@@ -15,6 +15,7 @@ type Entry struct {
 	Size    int64
 	ModTime time.Time
 	Dir     bool
+	Link    bool // a symbolic link, which is neither a folder nor can be read
 }
 
 func (e Entry) Name() string { return path.Base(e.Path) }
@@ -202,7 +203,7 @@ func walkCore(ctx context.Context, c core, root string, page int, yield func([]E
 }
 
 func entryOf(name string, fi fs.FileInfo) Entry {
-	e := Entry{Path: name, ModTime: fi.ModTime(), Dir: fi.IsDir()}
+	e := Entry{Path: name, ModTime: fi.ModTime(), Dir: fi.IsDir(), Link: isLink(fi.Mode())}
 	if !e.Dir {
 		e.Size = fi.Size()
 	}

@@ -20,7 +20,7 @@ type ZIPOptions struct {
 }
 
 // ExportZIP writes all below root as a ZIP archive, as a stream: memory does
-// not grow with size.
+// not grow with size. Symbolic links are left out.
 func ExportZIP(ctx context.Context, fsys FS, root string, w io.Writer, o ZIPOptions) error {
 	f := folderOf(ctx, fsys)
 	z := zip.NewWriter(w)
@@ -30,6 +30,9 @@ func ExportZIP(ctx context.Context, fsys FS, root string, w io.Writer, o ZIPOpti
 			return err
 		}
 		h := &zip.FileHeader{Name: relative(root, e.Path), Modified: e.ModTime, Method: zip.Deflate}
+		if e.Link {
+			continue
+		}
 		if e.Dir {
 			h.Name += "/"
 			h.SetMode(os.ModeDir | 0o755)

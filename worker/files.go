@@ -256,14 +256,15 @@ func (f *files) snapshot(ctx context.Context, m *mount, l Limits) (list []entry,
 	return list, nil
 }
 
-// newEntry is what a program is shown of d. A link that leads nowhere, what is no file, and
-// a name that no program can say are not.
+// newEntry is what a program is shown of d. Links, what is no file, and a name that no
+// program can say are not: the file that a link leads to has another name, by which the
+// rules of the folder are asked.
 func newEntry(fsys fs.FS, dir string, d fs.DirEntry) (e entry, ok bool) {
 	e.path = d.Name()
 	if dir != "." {
 		e.path = dir + "/" + e.path
 	}
-	info, ok := entryInfo(fsys, e.path, d)
+	info, ok := entryInfo(d)
 	if !ok || strings.IndexByte(e.path, 0) >= 0 {
 		return e, false
 	}
@@ -274,12 +275,8 @@ func newEntry(fsys fs.FS, dir string, d fs.DirEntry) (e entry, ok bool) {
 	return e, true
 }
 
-// entryInfo is what is behind a directory entry: of a link to a file, the file.
-func entryInfo(fsys fs.FS, name string, d fs.DirEntry) (fs.FileInfo, bool) {
-	if d.Type()&fs.ModeSymlink != 0 {
-		info, err := fs.Stat(fsys, name)
-		return info, err == nil && info.Mode().IsRegular()
-	}
+// entryInfo describes a file or a folder; anything else is not ok.
+func entryInfo(d fs.DirEntry) (fs.FileInfo, bool) {
 	info, err := d.Info()
 	return info, err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
