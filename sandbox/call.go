@@ -180,6 +180,9 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	if err != nil {
 		return c, err
 	}
+	if !b.o.off.clone {
+		tree = gate.Clone(tree)
+	}
 	c.Args = tree
 	if _, err := b.tools.Lookup(Resolve(id)); err != nil {
 		return c, err
@@ -188,7 +191,7 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	return c, c.tool.Check(tree)
 }
 
-// argsTree brings arguments to a tree of JSON values.
+// argsTree brings arguments to a tree of JSON values. It may be the caller's own.
 func argsTree(args any) (any, error) {
 	switch a := args.(type) {
 	case nil:

@@ -68,4 +68,6 @@ type Options struct {
 
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
+
+	off off
 }

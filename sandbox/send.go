@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -98,7 +99,7 @@ func (c *Call) forModel(res protocol.ToolResult, local bool) (text string, kept 
 			data, kept = c.narrowed(data)
 		}
 		if !local {
-			data = redacted(data, &kept, 64)
+			data = c.box.redacted(data, &kept, 64)
 		}
 		return modelJSON(data, res.Metadata), kept
 	}
@@ -109,24 +110,27 @@ func (c *Call) forModel(res protocol.ToolResult, local bool) (text string, kept 
 	return text, append(kept, found...)
 }
 
-// redacted is a result without the credentials in its texts.
-func redacted(v any, kept *[]string, depth int) any {
-	switch v := v.(type) {
-	case string:
-		text, found := secrets.Redact(v)
+// redacted is a result without the credentials in its texts and in the names of its members.
+func (b *Box) redacted(v any, kept *[]string, depth int) any {
+	text := func(s string) string {
+		s, found := secrets.Redact(s)
 		for _, f := range found {
 			if !slices.Contains(*kept, f) {
 				*kept = append(*kept, f)
 			}
 		}
-		return text
+		return s
+	}
+	switch v := v.(type) {
+	case string:
+		return text(v)
 	case []any:
 		if depth == 0 {
 			return "(nested too deeply to be looked at)"
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = redacted(e, kept, depth-1)
+			out[i] = b.redacted(e, kept, depth-1)
 		}
 		return out
 	case map[string]any:
@@ -134,8 +138,18 @@ func redacted(v any, kept *[]string, depth int) any {
 			return "(nested too deeply to be looked at)"
 		}
 		out := map[string]any{}
-		for k, e := range v {
-			out[k] = redacted(e, kept, depth-1)
+		for _, k := range slices.Sorted(maps.Keys(v)) { // so that the same is named the same
+			name := k
+			if !b.o.off.keys {
+				name = text(k)
+			}
+			for base, i := name, 2; ; i++ {
+				if _, taken := out[name]; !taken {
+					break
+				}
+				name = fmt.Sprintf("%s (%d)", base, i)
+			}
+			out[name] = b.redacted(v[k], kept, depth-1)
 		}
 		return out
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,8 @@ type BrokerOptions struct {
 	// Insecure allows http to hosts other than this machine.
 	Insecure bool
 	Now      func() time.Time
+
+	escaped bool // only the address as it is written is searched; attack tests set it
 }
 
 // Broker sends requests that a model chose. It is safe for several goroutines.
@@ -135,8 +138,14 @@ func (b *Broker) Target(address string) (string, error) {
 	case u.Scheme != "https":
 		return bad("only https is allowed")
 	}
-	plain, _ := url.QueryUnescape(u.RequestURI())
-	for _, text := range []string{address, plain, u.Path} {
+	texts, whole := unescaped(address)
+	if b.o.escaped {
+		texts, whole = []string{address}, true
+	}
+	if !whole {
+		return bad("the address is escaped more than " + strconv.Itoa(maxEscapes) + " times over; write it plainly")
+	}
+	for _, text := range texts {
 		if found := secrets.Find(text); len(found) > 0 {
 			return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address carries a %s; what is secret does not go into an address", found[0].Kind)
 		}
@@ -145,6 +154,41 @@ func (b *Broker) Target(address string) (string, error) {
 		return bad("a secret goes into a header, never into an address")
 	}
 	return host + ":" + port, nil
+}
+
+// maxEscapes is how many times over an address is unescaped to be searched.
+const maxEscapes = 8
+
+// unescaped returns all forms of an address that a server could read: as it is, and with its
+// escapes read once, twice and so on, with "+" as itself and as a space. A broken escape
+// stays, and hides no other. If escapes are left after maxEscapes times, whole is false.
+func unescaped(address string) (texts []string, whole bool) {
+	for text, n := address, 0; ; n++ {
+		texts = append(texts, text)
+		if strings.Contains(text, "+") {
+			texts = append(texts, strings.ReplaceAll(text, "+", " "))
+		}
+		next := unescapedOnce(text)
+		if next == text || n == maxEscapes {
+			return texts, next == text
+		}
+		text = next
+	}
+}
+
+func unescapedOnce(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '%' && i+2 < len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
 }
 
 // Do sends a request under a permit for its target. The answer's body ends with an error

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -38,7 +39,8 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 			Parameters:  `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500},"max_results":{"type":"integer","minimum":1,"maximum":20}},"required":["query"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
 			q, _ := query(c)
-			if len(secrets.Find(q)) > 0 {
+			texts, whole := unescaped(q)
+			if !whole || slices.ContainsFunc(texts, func(s string) bool { return len(secrets.Find(s)) > 0 }) {
 				return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_search", "", "the query carries a credential")
 			}
 			target, err := b.Target(request(e, c).URL)

@@ -161,7 +161,7 @@ func (b *batcher) prompt(batch []*waiting) {
 		ctx, cancel := whileAny(live)
 		p := Prompt{}
 		for _, w := range live {
-			p.Requests = append(p.Requests, readable(w.r))
+			p.Requests = append(p.Requests, own(readable(w.r)))
 		}
 		replies, err := safeAsk(ctx, b.asker, p)
 		cancel()

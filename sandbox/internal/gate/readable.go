@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,40 @@ func readable(r Request) Request {
 	r.Agent, r.Reason, r.Description = marked(r.Agent, ""), marked(r.Reason, ""), marked(r.Description, "\n\t")
 	r.Diff = marked(r.Diff, "\n\t")
 	return r
+}
+
+// own is a request that an asker may keep and change: nothing of the call's own is in it.
+func own(r Request) Request {
+	r.Args, r.Needs, r.Patterns, r.Effects = Clone(r.Args), slices.Clone(r.Needs), slices.Clone(r.Patterns), slices.Clone(r.Effects)
+	for i := range r.Effects {
+		r.Effects[i].Needs = slices.Clone(r.Effects[i].Needs)
+	}
+	return r
+}
+
+// Clone copies a tree of JSON values.
+func Clone(tree any) any {
+	switch v := tree.(type) {
+	case []any:
+		if v == nil {
+			return v
+		}
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = Clone(e)
+		}
+		return out
+	case map[string]any:
+		if v == nil {
+			return v
+		}
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = Clone(e)
+		}
+		return out
+	}
+	return tree
 }
 
 // marked escapes all that doesn't print, but for what is kept.
