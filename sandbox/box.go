@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,8 +94,18 @@ func randomID(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
+// addTools takes the tools into the box. A tool of the app's own that is not well formed is
+// an error. A server chooses the names of its tools: one that cannot be taken is missing,
+// with the reason, so no server keeps a box from being made.
 func (b *Box) addTools(tools []Tool) error {
 	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
+	key := func(t Tool) string { return strings.ToLower(Resolve(t.ID)) } // no two differ in case alone
+	taken := map[string]string{}                                         // why an id cannot be had
+	for _, id := range append(protocol.LockedTools(), standardIDs()...) {
+		taken[id] = "a tool that every box knows has this name"
+	}
+	var others []Tool
+	asked := map[string]int{}
 	for _, t := range tools {
 		if t.Missing == "" && b.o.FS == nil && needsFolder(t) {
 			t.Missing = "there is no folder"
@@ -103,24 +114,54 @@ func (b *Box) addTools(tools []Tool) error {
 			b.missing = append(b.missing, Availability{Tool: t.ID, Reason: t.Missing})
 			continue
 		}
-		if t.Run == nil {
-			return protocol.Errorf(protocol.ErrInvalidParams, "tool", t.ID, "has no Run")
+		if t.foreign() && !b.o.off.names {
+			others = append(others, t)
+			asked[key(t)]++
+			continue
 		}
-		id := t.ID
-		t.Execute = func(ctx context.Context, args any) (any, error) {
-			res := b.Call(ctx, id, args)
-			return res.Data, ErrorOf(res)
-		}
-		if err := b.tools.Add(t.Tool); err != nil {
+		if err := b.addTool(t); err != nil {
 			return err
 		}
-		added, err := b.tools.Lookup(id)
-		if err != nil {
-			return err
-		}
-		t.Tool = *added
-		b.byID[id] = &t
+		taken[key(t)] = "a tool of the app's own has this name"
 	}
+	for _, t := range others {
+		why := taken[key(t)]
+		if why == "" && asked[key(t)] > 1 { // the first would be taken for the others
+			why = "more than one server has a tool of this name"
+		}
+		if why == "" {
+			if err := b.addTool(t); err != nil {
+				why = protocol.Public(err).Message
+			}
+		}
+		if why != "" {
+			b.missing = append(b.missing, Availability{Tool: t.RuleName(), Reason: why})
+		}
+	}
+	return nil
+}
+
+// foreign reports whether somebody else than the app has named the tool.
+func (t *Tool) foreign() bool { return t.Untrusted || t.Server != "" }
+
+func (b *Box) addTool(t Tool) error {
+	if t.Run == nil {
+		return protocol.Errorf(protocol.ErrInvalidParams, "tool", t.ID, "has no Run")
+	}
+	id := t.ID
+	t.Execute = func(ctx context.Context, args any) (any, error) {
+		res := b.Call(ctx, id, args)
+		return res.Data, ErrorOf(res)
+	}
+	if err := b.tools.Add(t.Tool); err != nil {
+		return err
+	}
+	added, err := b.tools.Lookup(id)
+	if err != nil {
+		return err
+	}
+	t.Tool = *added
+	b.byID[id] = &t
 	return nil
 }
 

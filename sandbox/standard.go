@@ -11,3 +11,13 @@ func Standard() []Tool {
 		todoTool(), questionTool(), skillTool(), toolSearchTool(), taskTool(),
 	}
 }
+
+// standardIDs are the names of the tools that this module has, whether a box was given
+// them or not. No server's tool may have one: a model knows them.
+func standardIDs() []string {
+	out := []string{"code_run", "tool_run", "bash", "web_fetch", "web_search", "plan"}
+	for _, t := range Standard() {
+		out = append(out, t.ID)
+	}
+	return out
+}
