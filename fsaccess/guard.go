@@ -162,6 +162,9 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 		if err := g.writable(op, p); err != nil {
 			return err
 		}
+		if err := g.insideGit(ctx, p); err != nil {
+			return err
+		}
 		op = protocol.OpWrite // of the new name
 	}
 	if g.p.AskFirst == nil || ctx.Value(askedKey{}) == any(g) {
@@ -229,7 +232,7 @@ func (g *guard) room(bytes int64, files int, try bool) error {
 
 // content checks what is about to become a file's content. old is the file's
 // name and content so far: an edit does not need consent for what the file
-// was already.
+// was already. A start-up file needs it each time, because each edit is run.
 func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName string, old core) error {
 	if len(kinds) == 0 {
 		return nil
@@ -239,7 +242,7 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName 
 		if err != nil {
 			return err
 		}
-		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return slices.Contains(was, k) })
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool { return k != KindAutorun && slices.Contains(was, k) })
 	}
 	for _, k := range kinds {
 		d, ok := g.p.Kinds[k]

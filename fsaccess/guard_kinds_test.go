@@ -105,6 +105,18 @@ func TestKinds(t *testing.T) {
 		{"autorun.inf", "", []Kind{KindAutorun}},
 		{"Desktop.INI", "", []Kind{KindAutorun}},
 		{"sub/.envrc", "", []Kind{KindAutorun}},
+		{".husky/pre-commit", "id", []Kind{KindAutorun}},
+		{"a/.Devcontainer/devcontainer.json", "{}", []Kind{KindAutorun}},
+		{".github/workflows/ci.yml", "on: push", []Kind{KindAutorun}},
+		{".github/ISSUE_TEMPLATE.md", "", nil},
+		{".cursor/mcp.json", "{}", []Kind{KindAutorun}},
+		{".gdbіnit", "shell id", []Kind{KindAutorun}}, // Cyrillic
+		{".dir-locals.el", "", []Kind{KindAutorun}},
+		{"ENVRC~1", "", []Kind{KindAutorun}},
+		{".ssh/config", "ProxyCommand id", []Kind{KindAutorun}},
+		{"a.terminal", "", []Kind{KindAutorun}},
+		{"a.pyw.", "", []Kind{KindAutorun}},
+		{"Makefile", "all:\n\tid", nil}, // the project itself, see protocol.StartupFiles
 		{"a.zip", string(zipOf(t, "../x", "x")), []Kind{KindArchive}},
 		{"a.zip", string(zipOf(t, "/etc/x", "x")), []Kind{KindArchive}},
 		{"a.zip", string(zipOf(t, `a\..\..\x`, "x")), []Kind{KindArchive}},
@@ -170,6 +182,12 @@ func TestKindsNeedConsent(t *testing.T) {
 	}
 	if len(asked) != n {
 		t.Errorf("asked needlessly: %v", asked[n:])
+	}
+	// A start-up file is asked about each time: each edit is run.
+	must(t, disk.WriteFile(".envrc", []byte("export A=1\n"), 0o644))
+	strict := Guard(disk, everywhere(t), GuardOptions{Ask: ask})
+	if err := strict.WriteFile(".envrc", []byte("export A=2\n"), 0o644); !errors.Is(err, ErrKind) || len(asked) != n+1 {
+		t.Errorf("an edit of .envrc: %v, asked %v", err, asked[n:])
 	}
 	yes = true
 	must(t, g.WriteFile("x.sh", nil, 0o644))

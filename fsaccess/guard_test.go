@@ -49,7 +49,9 @@ func hostileNames() map[string]error {
 	add(ErrProtected, ".gitconfig", "a/.gitconfig", ".GitConfig", ".gitmodules", ".bashrc", "home/.bashrc", ".bash_profile", ".zshrc", ".ZSHRC", ".zprofile", ".profile",
 		".ripgreprc", ".mcp.json", "a/b/.mcp.json", ".vscode", ".vscode/settings.json", ".VSCode/tasks.json", ".idea", ".idea/x", ".claude/commands", ".claude/commands/x.md",
 		".claude/agents/x", ".Claude/Agents/x", ".git/hooks", ".git/hooks/pre-commit", ".GIT/HOOKS/pre-commit", "a/.git/hooks/x", ".git/config", "sub/.git/config", ".Git/Config",
-		"GIT~1/config", "GIT~1/hooks/x", ".ｇit/config", ".gіt/hooks/x", ".gıt/config", ".zѕhrc", ".vscоde/x", ".git/hooкs/x", ".bаshrc", ".prοfile")
+		"GIT~1/config", "GIT~1/hooks/x", ".ｇit/config", ".gіt/hooks/x", ".gıt/config", ".zѕhrc", ".vscоde/x", ".git/hooкs/x", ".bаshrc", ".prοfile",
+		".git/commondir", ".git/HEAD", "sub/.git/config.worktree", "GIT~1/commondir", ".gіt/commondir", ".git/objects/info/alternates", ".git/x",
+		".claude/settings.json", ".claude/settings.local.json", ".clаude/settings.json", "CLAUDE~1/settings.json", ".claude/SETTIN~1.JSO")
 	return m
 }
 

@@ -197,6 +197,9 @@ func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err err
 	}
 	err = g.below(ctx, name, func(e Entry) error {
 		size += e.Size
+		if err := g.insideGit(ctx, e.Path); err != nil {
+			return err
+		}
 		return g.writable(protocol.OpRemove, e.Path)
 	})
 	return size, err
@@ -240,6 +243,11 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 		next := to + e.Path[len(from):]
 		if err := g.writable(protocol.OpRemove, e.Path); err != nil {
 			return err
+		}
+		for _, p := range []string{e.Path, next} {
+			if err := g.insideGit(ctx, p); err != nil {
+				return err
+			}
 		}
 		op := protocol.OpWrite
 		if e.Dir {

@@ -27,7 +27,7 @@ const (
 	KindShortcut   Kind = "shortcut"   // leads elsewhere
 	KindMacro      Kind = "macro"      // an office file that carries a program
 	KindActive     Kind = "active"     // HTML or SVG with script
-	KindAutorun    Kind = "autorun"    // read by the system when a folder is opened
+	KindAutorun    Kind = "autorun"    // run or read by another program by its name ([protocol.StartupFiles])
 	KindArchive    Kind = "archive"    // unpacks to elsewhere, or to far too much
 )
 
@@ -61,10 +61,8 @@ func classify(name string, head []byte, size int64) []Kind {
 	for _, k := range []Kind{KindExecutable, KindScript, KindShortcut, KindMacro} {
 		add(k, ext != "" && slices.Contains(strings.Fields(kindByExt[k]), ext))
 	}
-	switch base {
-	case "autorun.inf", "autoplay.inf", "desktop.ini", "folder.htt", ".envrc", ".directory", ".xprofile", ".xinitrc", ".xsession", ".lesskey", ".pythonrc", "sitecustomize.py", "usercustomize.py", "conftest.py", ".npmrc", ".yarnrc", ".pypirc", ".bash_login", ".bash_logout", ".zshenv", ".zlogin", ".inputrc", ".vimrc", ".nvimrc", ".exrc", ".tmux.conf", ".ssh":
-		add(KindAutorun, true)
-	}
+	startup, found := protocol.StartupFileOf(skeleton(name))
+	add(KindAutorun, found && !startup.Refused)
 	byMagic(head, add)
 	text := decodeText(head)
 	add(KindScript, bytes.HasPrefix(text, []byte("#!")) || bytes.HasPrefix(text, []byte("\xef\xbb\xbf#!")))

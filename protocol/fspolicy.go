@@ -18,7 +18,8 @@ type FSPolicy struct {
 	AllowWrite []Pattern
 	DenyWrite  []Pattern // wins over AllowWrite
 
-	// AllowGitConfig permits .git/config. Nothing else on [Mandatory] can be permitted.
+	// AllowGitConfig permits .git/config, and that of a submodule. Nothing else on
+	// [Mandatory] can be permitted.
 	AllowGitConfig bool
 }
 
@@ -134,7 +135,7 @@ func (p *FSPolicy) checkRead(path string) error {
 }
 
 func (p *FSPolicy) checkWrite(op FSOp, path string) error {
-	state, entry := mandatory(path, p.AllowGitConfig)
+	state, entry := mandatory(path, op != OpWrite, p.AllowGitConfig)
 	if state == protected {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "%s is protected: other programs run what it says, so no policy opens it", entry).WithReason(ReasonProtected)
 	}

@@ -92,7 +92,7 @@ func TestMandatoryDeny(t *testing.T) {
 	bad := []string{}
 	for _, n := range []string{
 		".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json",
-		".vscode", ".idea", ".claude/commands", ".claude/agents", ".git/hooks", ".git/config",
+		".vscode", ".idea", ".claude/commands", ".claude/agents", ".claude/hooks", ".claude/settings.json", ".git",
 	} {
 		for _, prefix := range []string{"", "a/", "a/b/c/d/e/f/g/"} {
 			bad = append(bad, prefix+n, prefix+n+"/x", prefix+strings.ToUpper(n))
@@ -103,7 +103,20 @@ func TestMandatoryDeny(t *testing.T) {
 		".g\u200cit/config", ".git/con\ufefffig", ".pro\ufb01le", ".vſcode/x", ".BASHRC", ".bashrc.", ".bashrc ", ".bashrc:stream",
 		"git~1/hooks", "GIT~1/config", "GITCON~1", "bashrc~1", "PROFIL~1", "VSCODE~1/tasks.json", "MCP~1.JSO",
 		".git/modules/sub/hooks/post-checkout", ".git/modules/a/b/config", "x/.git/modules/a/modules/b/hooks",
+		".git/HEAD", ".git/objects/ab/cd", ".git/objects/info/alternates", ".git/config.worktree", ".git/commondir", ".git/gitdir", ".git/info/exclude", ".git/info/attributes",
+		".git/index", ".git/worktrees/w/commondir", ".git/worktrees/w/config.worktree", ".git/rebase-merge/git-rebase-todo", ".git/sequencer/todo", ".git/modules/sub/objects/aa",
+		"sub/.GIT/commondir", "GIT~1/commondir", "git~2/x", "GIT~1.", ".git::$INDEX_ALLOCATION/commondir", ".git./commondir", ".g\u200cit/commondir",
+		".claude/settings.local.json", ".Claude/Settings.Local.JSON", "CLAUDE~1/settings.json", ".claude/SETTIN~1.JSO", ".claude/SETTIN~1.LOC", ".claude/settings.md", "CLAUDE~1/COMMAN~1/x",
 	)
+	// Only a file of this name makes a folder a git folder.
+	for _, path := range []string{"HEAD", "a/b/HEAD", "head", "a/Head", "HEAD.", "HEAD ", "HEAD::$DATA", "HE\u200cAD"} {
+		if err := p.Check(protocol.OpWrite, path); !errors.Is(err, protocol.ReasonProtected) {
+			t.Errorf("write %q: %v", path, err)
+		}
+		if err := p.Check(protocol.OpMkdir, path); err != nil {
+			t.Errorf("mkdir %q: %v", path, err)
+		}
+	}
 	for _, path := range bad {
 		for _, op := range []protocol.FSOp{protocol.OpWrite, protocol.OpMkdir, protocol.OpRemove} {
 			err := p.Check(op, path)
@@ -116,9 +129,9 @@ func TestMandatoryDeny(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"gitconfig", ".gitignore", ".git/HEAD", ".git/objects/ab/cd", ".git/config.worktree", ".github/workflows/x", "hooks", "config",
-		".claude/settings.md", "commands", "a.profile", ".profiles", ".bashrc2", "git~", "git~a", ".gitx/hooks", "bash~1", "x.vscode",
-		".git/modules/sub/objects/aa", "~1",
+		"gitconfig", ".gitignore", ".gitattributes", ".github/workflows/x", "hooks", "config", "objects/x", "refs", "commondir",
+		".claude/CLAUDE.md", "commands", "a.profile", ".profiles", ".bashrc2", "git~", "git~a", ".gitx/hooks", "bash~1", "x.vscode",
+		"~1", "gitx~1", "HEADER", "head/x", "a/HEAD/x",
 	} {
 		if err := p.Check(protocol.OpWrite, path); err != nil {
 			t.Errorf("write %q: %v", path, err)
@@ -129,7 +142,7 @@ func TestMandatoryDeny(t *testing.T) {
 	}
 	// Every line of the list that people read is enforced.
 	for _, line := range protocol.Mandatory() {
-		path := strings.ReplaceAll(line, "**", "x/y")
+		path := strings.ReplaceAll(strings.ReplaceAll(line, "**", "x/y"), "*", ".any")
 		if !errors.Is(p.Check(protocol.OpWrite, path), protocol.ReasonProtected) {
 			t.Errorf("%s is listed and %s may be written", line, path)
 		}
@@ -141,7 +154,8 @@ func TestGitConfigByName(t *testing.T) {
 	p.AllowGitConfig = true
 	for path, want := range map[string]bool{
 		".git/config": true, "a/.git/config": true, ".git/hooks": false, ".git/config/x": false, ".gitconfig": false,
-		".git/modules/a/config": true, ".git/modules/a/hooks": false,
+		".git/modules/a/config": true, ".git/modules/a/hooks": false, ".git/modules/config": false, ".git/modules/a/hooks/config": false,
+		".git/config.worktree": false, ".git/commondir": false, ".git/worktrees/w/config": false, ".vscode/.git/config": false, ".GIT/config": true,
 	} {
 		if err := p.Check(protocol.OpWrite, path); (err == nil) != want {
 			t.Errorf("%s: %v", path, err)
@@ -167,7 +181,10 @@ func TestAncestorsOfProtectedPaths(t *testing.T) {
 			t.Errorf("write a file in the place of %s", path)
 		}
 	}
-	for _, path := range []string{".git", ".claude", "keep", "keep/this"} {
+	if p.Check(protocol.OpMkdir, ".git") == nil {
+		t.Error("mkdir .git: no file tool has to make one")
+	}
+	for _, path := range []string{".claude", "keep", "keep/this"} {
 		if err := p.Check(protocol.OpMkdir, path); err != nil {
 			t.Errorf("mkdir %s: %v", path, err)
 		}

@@ -27,7 +27,7 @@ func ExampleParsePolicy() {
 	// Output:
 	// <nil>
 	// read "diary/2026.md": denied by denyRead "$PRIVATE" (CAPABILITY_DENIED)
-	// write "notes/.git/hooks/pre-commit": .git/hooks is protected: other programs run what it says, so no policy opens it (CAPABILITY_DENIED, protected)
+	// write "notes/.git/hooks/pre-commit": .git is protected: other programs run what it says, so no policy opens it (CAPABILITY_DENIED, protected)
 	// <nil>
 	// [network.allowLocalBinding]
 }
