@@ -245,6 +245,12 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 	if c.tool.Needs == nil {
 		return nil
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed before it could say what it needs")
+			c.box.violation(protocol.Violation{Layer: "tool", Code: protocol.ErrExecution, Detail: "panic in the needs of " + c.tool.ID, ExecID: c.ID, Tool: c.tool.ID})
+		}
+	}()
 	needs, err := c.tool.Needs(ctx, c)
 	if err != nil {
 		return publicError(c.tool.ID, err)

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"mvdan.cc/sh/v3/expand"
-	"mvdan.cc/sh/v3/interp"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 // Options shape the tool. The zero value is the shell with its own commands.
@@ -23,6 +23,8 @@ type Options struct {
 	Runner sandbox.CommandRunner
 	// Time is the limit of a script; default 60 s, at most 300 s. A call may ask for less.
 	Time time.Duration
+
+	uncontained bool // tests show with it that panics end the program where nothing contains them
 }
 
 // Bash is the tool bash.
@@ -75,6 +77,7 @@ type shell struct {
 	runner sandbox.Held[sandbox.CommandRunner]
 	cmds   map[string]command
 	out    output
+	w      *watched
 }
 
 // output takes what all parts of a script write, in the order in which they do.
@@ -108,12 +111,18 @@ func (s *shell) run(ctx context.Context) (any, error) {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(a.Timeout)*time.Millisecond, protocol.Errorf(protocol.ErrTimeout, "bash", "", "the script took longer than %d ms; what it did until then is done", a.Timeout))
 		defer stop()
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop() // and with it what is still in the background
+	w := newWatched(ctx)
+	w.uncontained = s.o.uncontained
+	s.w = w
 	r, err := interp.New(
+		interp.Within(w.bounds()),
 		interp.Env(expand.ListEnviron("PATH=/", "HOME=/", "LC_ALL=C", "UID=1000", "EUID=1000", "GID=1000")),
-		func(r *interp.Runner) error { r.Dir = "/"; return nil }, // interp.Dir would look for it on the host
+		interp.Dir("/"),
 		interp.StdIO(strings.NewReader(""), &s.out, &s.out),
 		interp.CallHandler(s.call),
-		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
+		interp.ExecHandler(s.exec),
 		interp.OpenHandler(s.open),
 		interp.StatHandler(s.stat),
 		interp.ReadDirHandler2(s.readDir),
@@ -122,8 +131,7 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, protocol.Errorf(protocol.ErrExecution, "bash", "", "the shell can't start: %v", err)
 	}
-	w := newWatched(ctx)
-	err = r.Run(w, f)
+	err = w.contain(func() error { return r.Run(w, f) })
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 type command func(t *task) int
@@ -38,9 +40,10 @@ func cat(t *task) int {
 			_, err := t.out.Write(d)
 			return failed(err)
 		}
-		for _, l := range lines(d) {
+		for _, l := range t.lines(d) {
 			n++
 			fmt.Fprintf(t.out, "%6d\t%s\n", n, l)
+			t.spend(len(l) + 64)
 		}
 		return 0
 	})
@@ -55,15 +58,16 @@ func failed(err error) int {
 
 func tac(t *task) int {
 	d, code := t.all(t.args)
-	l := lines(d)
+	l := t.lines(d)
 	slices.Reverse(l)
 	return max(code, t.print(l))
 }
 
 func rev(t *task) int {
 	d, code := t.all(t.args)
-	l := lines(d)
+	l := t.lines(d)
 	for i := range l {
+		t.spend(8*len(l[i]) + 8)
 		r := []rune(l[i])
 		slices.Reverse(r)
 		l[i] = string(r)
@@ -78,7 +82,8 @@ func nl(t *task) int {
 	}
 	d, code := t.all(files)
 	n := 0
-	for _, l := range lines(d) {
+	for _, l := range t.lines(d) {
+		t.spend(len(l) + 64)
 		if l == "" {
 			fmt.Fprintln(t.out, "       ")
 			continue
@@ -121,23 +126,40 @@ func part(t *task, end bool) int {
 			_, err := t.out.Write(d)
 			return failed(err)
 		}
-		l := bytes.SplitAfter(d, []byte("\n"))
-		if len(l[len(l)-1]) == 0 {
-			l = l[:len(l)-1]
-		}
 		switch {
 		case fromLine:
-			l = l[min(max(n-1, 0), len(l)):]
+			d = d[lineStart(d, max(n-1, 0)):]
 		case end:
-			l = l[len(l)-min(abso(n), len(l)):]
+			d = d[lineStart(d, max(countLines(d)-abso(n), 0)):]
 		case n < 0:
-			l = l[:max(len(l)+n, 0)]
+			d = d[:lineStart(d, max(countLines(d)+n, 0))]
 		default:
-			l = l[:min(n, len(l))]
+			d = d[:lineStart(d, n)]
 		}
-		_, err := t.out.Write(bytes.Join(l, nil))
+		_, err := t.out.Write(d)
 		return failed(err)
 	})
+}
+
+func countLines(d []byte) int {
+	n := bytes.Count(d, []byte("\n"))
+	if len(d) > 0 && d[len(d)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// lineStart is where the line with the number n begins, counted from 0, or the end.
+func lineStart(d []byte, n int) int {
+	at := 0
+	for ; n > 0 && at < len(d); n-- {
+		i := bytes.IndexByte(d[at:], '\n')
+		if i < 0 {
+			return len(d)
+		}
+		at += i + 1
+	}
+	return at
 }
 
 func abso(n int) int { return max(n, -n) }
@@ -173,7 +195,7 @@ func wc(t *task) int {
 		fmt.Fprintln(t.out, line)
 	}
 	code := t.each(files, func(name string, d []byte) int {
-		n := [4]int{bytes.Count(d, []byte("\n")), len(bytes.Fields(d)), len([]rune(string(d))), len(d)}
+		n := [4]int{bytes.Count(d, []byte("\n")), words(d), utf8.RuneCount(d), len(d)}
 		for i := range total {
 			total[i] += n[i]
 		}
@@ -184,6 +206,20 @@ func wc(t *task) int {
 		show(total, "total")
 	}
 	return code
+}
+
+// words counts words.
+func words(d []byte) int {
+	n, inside := 0, false
+	for _, r := range string(d) {
+		if space := unicode.IsSpace(r); space {
+			inside = false
+		} else if !inside {
+			inside = true
+			n++
+		}
+	}
+	return n
 }
 
 func tee(t *task) int {
@@ -237,14 +273,22 @@ func seq(t *task) int {
 	case 3:
 		first, step, last = n[0], n[1], n[2]
 	}
-	if step == 0 || (last-first)/step > 1_000_000 {
+	// In floating point, where nothing overflows.
+	count := (float64(last)-float64(first))/float64(step) + 1
+	if step == 0 || count > maxSeq {
 		return t.fail("more than 1,000,000 numbers")
 	}
-	var out []string
-	for i := first; step > 0 && i <= last || step < 0 && i >= last; i += step {
-		out = append(out, strconv.Itoa(i))
+	sep, joins := o['s']
+	if count > 0 {
+		joined(maxInput, int(count)*(len(sep)+1))
 	}
-	if sep, ok := o['s']; ok {
+	t.hold(36 * max(int(count), 0))
+	var out []string
+	for i, n := first, int(count); n > 0; i, n = i+step, n-1 {
+		out = append(out, strconv.Itoa(i))
+		t.spend(16)
+	}
+	if joins {
 		out = []string{strings.Join(out, sep)}
 	}
 	return t.print(out)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -8,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/interp"
-
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 func find(t *task) int {
@@ -52,7 +52,14 @@ func find(t *task) int {
 				return ok
 			}
 		case "-path":
-			f = func(s string, _ fsaccess.Entry) bool { return wild(v, s) }
+			if len(v) > 1024 {
+				return t.fail("the pattern is longer than 1,024 bytes")
+			}
+			re, err := wild(v)
+			if err != nil {
+				return t.fail("bad pattern %q", v)
+			}
+			f = func(s string, _ fsaccess.Entry) bool { return re.MatchString(s) }
 		case "-type":
 			f = func(_ string, e fsaccess.Entry) bool { return e.Dir == (v == "d") }
 		case "-maxdepth":
@@ -105,6 +112,7 @@ func find(t *task) int {
 		}
 		var hits []fsaccess.Entry
 		for i, e := range list {
+			t.spend(1024)
 			name := root
 			if i > 0 {
 				name = shown(root, p, e)
@@ -131,7 +139,7 @@ func find(t *task) int {
 }
 
 // wild matches a pattern in which * also crosses slashes.
-func wild(pattern, s string) bool {
+func wild(pattern string) (*regexp.Regexp, error) {
 	var re strings.Builder
 	for _, r := range pattern {
 		switch r {
@@ -143,8 +151,7 @@ func wild(pattern, s string) bool {
 			re.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
-	m, err := regexp.Compile("^(?s:" + re.String() + ")$")
-	return err == nil && m.MatchString(s)
+	return regexp.Compile("^(?s:" + re.String() + ")$")
 }
 
 func ls(t *task) int {
@@ -253,12 +260,17 @@ func xargs(t *task) int {
 	if err != nil {
 		return 1
 	}
+	fits(d)
+	t.hold(len(d))
+	if has(o, '0') && bytes.Count(d, []byte{0}) > maxLines {
+		return t.fail("more than 2,000,000 words")
+	}
 	var words []string
 	switch {
 	case has(o, '0'):
 		words = strings.Split(strings.TrimSuffix(string(d), "\x00"), "\x00")
 	case has(o, 'I'):
-		words = lines(d)
+		words = t.lines(d)
 	default:
 		words = strings.Fields(string(d))
 	}
@@ -270,15 +282,17 @@ func xargs(t *task) int {
 	code := 0
 	if has(o, 'I') {
 		for _, w := range words {
+			t.spend(1024)
 			var args []string
 			for _, a := range rest {
-				args = append(args, strings.ReplaceAll(a, o['I'], w))
+				args = append(args, replaceAll(a, o['I'], w))
 			}
 			code = max(code, run(args))
 		}
 		return code
 	}
 	for len(words) > 0 {
+		t.spend(1024)
 		k := min(n, len(words))
 		code = max(code, run(append(slices.Clone(rest), words[:k]...)))
 		words = words[k:]

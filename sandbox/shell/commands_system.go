@@ -2,12 +2,11 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/interp"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 func sleep(t *task) int {
@@ -59,11 +58,15 @@ func yes(t *task) int {
 	if len(t.args) > 0 {
 		word = strings.Join(t.args, " ")
 	}
-	for range 100_000 { // who reads a little of it closes the pipe
-		if t.ctx.Err() != nil {
-			return 130
-		}
-		if _, err := io.WriteString(t.out, word+"\n"); err != nil {
+	// Whole lines, some at once: who reads a little of them closes the pipe.
+	const most = 100_000
+	some := min(max(4096/(len(word)+1), 1), most)
+	t.hold(some * (len(word) + 1))
+	text := []byte(strings.Repeat(word+"\n", some))
+	for left := most; left > 0; left -= some {
+		some = min(some, left)
+		t.spend(some * (len(word) + 1))
+		if _, err := t.out.Write(text[:some*(len(word)+1)]); err != nil {
 			return 1
 		}
 	}

@@ -17,7 +17,7 @@ func sortLines(t *task) int {
 		return 2
 	}
 	d, code := t.all(files)
-	l := lines(d)
+	l := t.lines(d)
 	column := 0
 	if k, ok := o['k']; ok {
 		n, err := strconv.Atoi(strings.SplitN(strings.TrimRight(k, "nr"), ",", 2)[0])
@@ -49,6 +49,7 @@ func sortLines(t *task) int {
 		return s
 	}
 	compare := func(a, b string) int {
+		t.spend(4 * (len(a) + len(b) + 16))
 		x, y := key(a), key(b)
 		if has(o, 'n') {
 			if c := cmp.Compare(leading(x), leading(y)); c != 0 {
@@ -93,7 +94,7 @@ func uniq(t *task) int {
 		return 2
 	}
 	d, code := t.all(files)
-	l := lines(d)
+	l := t.lines(d)
 	var out []string
 	for i := 0; i < len(l); {
 		n := 1
@@ -114,6 +115,9 @@ func uniq(t *task) int {
 
 // ranges reads a list such as 1,3-5,7-.
 func ranges(s string) (in func(int) bool, ok bool) {
+	if strings.Count(s, ",") > 1000 {
+		return nil, false
+	}
 	type span struct{ lo, hi int }
 	var list []span
 	for _, part := range strings.Split(s, ",") {
@@ -157,23 +161,42 @@ func cut(t *task) int {
 	}
 	d, code := t.all(files)
 	var out []string
-	for _, l := range lines(d) {
-		parts, join := strings.Split(l, sep), sep
+	for _, l := range t.lines(d) {
+		t.spend(8 * (len(l) + 8))
+		var kept strings.Builder
 		if !has(o, 'f') {
-			parts, join = strings.Split(l, ""), ""
-		} else if len(parts) == 1 {
+			i := 0
+			for _, r := range l {
+				if i++; in(i) {
+					kept.WriteRune(r)
+				}
+			}
+			out = append(out, kept.String())
+			continue
+		}
+		if !strings.Contains(l, sep) {
 			if !has(o, 's') {
 				out = append(out, l)
 			}
 			continue
 		}
-		var kept []string
-		for i, p := range parts {
-			if in(i + 1) {
-				kept = append(kept, p)
+		first := true
+		for i, rest, more := 1, l, true; more; i++ {
+			var p string
+			if sep == "" {
+				p, rest, more = rest, "", false
+			} else {
+				p, rest, more = strings.Cut(rest, sep)
+			}
+			if in(i) {
+				if !first {
+					kept.WriteString(sep)
+				}
+				kept.WriteString(p)
+				first = false
 			}
 		}
-		out = append(out, strings.Join(kept, join))
+		out = append(out, kept.String())
 	}
 	return max(code, t.print(out))
 }
@@ -186,6 +209,9 @@ func set(s string) []rune {
 	var out []rune
 	r := []rune(s)
 	for i := 0; i < len(r); i++ {
+		if len(out) > maxSet {
+			panic(tooMuch("a set has more than 65,536 characters"))
+		}
 		c := r[i]
 		if c == '\\' && i+1 < len(r) {
 			i++
@@ -221,21 +247,29 @@ func tr(t *task) int {
 	if len(rest) > 1 {
 		to = set(rest[1])
 	}
-	in := func(r rune) bool { return slices.Contains(from, r) != has(o, 'c') }
+	places := map[rune]int{}
+	for i, r := range from {
+		if _, ok := places[r]; !ok {
+			places[r] = i
+		}
+	}
+	in := func(r rune) bool { _, ok := places[r]; return ok != has(o, 'c') }
 	d, err := t.read("-")
 	if err != nil {
 		return 1
 	}
+	fits(d)
 	var b strings.Builder
 	last := rune(-1)
 	for _, r := range string(d) {
+		t.spend(16)
 		hit := in(r)
 		if hit && has(o, 'd') {
 			continue
 		}
 		if hit && len(to) > 0 {
-			i := slices.Index(from, r)
-			if i < 0 || i >= len(to) {
+			i, ok := places[r]
+			if !ok || i >= len(to) {
 				i = len(to) - 1
 			}
 			r = to[i]
@@ -291,8 +325,8 @@ func grep(t *task) int {
 	found := false
 	code := t.each(files, func(name string, d []byte) int {
 		n := 0
-		for i, l := range lines(d) {
-			if re.MatchString(l) == has(o, 'v') {
+		for i, l := range t.lines(d) {
+			if re.match(t, l) == has(o, 'v') {
 				continue
 			}
 			n++
@@ -311,6 +345,7 @@ func grep(t *task) int {
 				prefix += strconv.Itoa(i+1) + ":"
 			}
 			if has(o, 'o') && !has(o, 'v') {
+				re.replaceable(t, l)
 				for _, m := range re.FindAllString(l, -1) {
 					fmt.Fprintln(t.out, prefix+m)
 				}

@@ -8,7 +8,7 @@ import (
 
 // expression compiles a pattern of grep's or sed's; fixed is a plain text. An
 // expression that is very large once written out is refused.
-func expression(text string, fixed, fold bool) (*regexp.Regexp, error) {
+func expression(text string, fixed, fold bool) (*pattern, error) {
 	if fixed {
 		text = regexp.QuoteMeta(text)
 	}
@@ -22,8 +22,10 @@ func expression(text string, fixed, fold bool) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p, err := syntax.Compile(parsed.Simplify()); err != nil || len(p.Inst) > 2_000 {
+	p, err := syntax.Compile(parsed.Simplify())
+	if err != nil || len(p.Inst) > 2_000 {
 		return nil, fmt.Errorf("the expression is too large once its repetitions are written out")
 	}
-	return regexp.Compile(text)
+	re, err := regexp.Compile(text)
+	return &pattern{Regexp: re, steps: len(p.Inst)}, err
 }

@@ -9,17 +9,18 @@ import (
 	"os"
 	"strings"
 
-	"mvdan.cc/sh/v3/interp"
-
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 // errIsDirectory is in bash's own words, which begin so.
 //
 //lint:ignore ST1005 the shell's users know it by these words
 var errIsDirectory = errors.New("Is a directory")
+
+var errTooLarge = errors.New("the file is larger than 64 MiB, which is all that a script reads")
 
 // maxVars is how many bytes all variables of a script may have together.
 const maxVars = 1 << 20
@@ -79,7 +80,7 @@ func (s *shell) exec(ctx context.Context, args []string) error {
 	if t.in == nil {
 		t.in = strings.NewReader("")
 	}
-	return status(f(t))
+	return t.contained(func() error { return status(f(t)) })
 }
 
 func status(code int) error {
@@ -145,6 +146,9 @@ func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
 	permit, err := s.c.Need(ctx, reading(p))
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
+	}
+	if fi, err := s.c.FS.Stat(ctx, permit, p); err == nil && !fi.IsDir() && fi.Size() > maxFile {
+		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: errTooLarge}
 	}
 	data, _, err := s.c.FS.Read(ctx, permit, p)
 	if err != nil {
@@ -246,13 +250,14 @@ type writer struct {
 	closed bool
 }
 
-const maxFile = 64 << 20
-
 func (w *writer) Read([]byte) (int, error) { return 0, fs.ErrPermission }
 
 func (w *writer) Write(p []byte) (int, error) {
 	if w.buf.Len()+len(p) > maxFile {
 		return 0, protocol.Errorf(protocol.ErrResourceLimit, "write", abs(w.p), "a script may write %d bytes to one file", maxFile)
+	}
+	if !w.s.w.hold(len(p)) {
+		return 0, protocol.Errorf(protocol.ErrResourceLimit, "write", abs(w.p), "the commands of a script may hold %d bytes at once", maxHeld)
 	}
 	return w.buf.Write(p)
 }
@@ -262,6 +267,7 @@ func (w *writer) Close() error {
 		return nil
 	}
 	w.closed = true
+	defer w.s.w.release(w.buf.Len())
 	var err error
 	if w.add {
 		err = w.s.c.FS.Append(w.ctx, w.permit, w.p, w.buf.Bytes())

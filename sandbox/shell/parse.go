@@ -37,7 +37,10 @@ func parse(script string) (*syntax.File, error) {
 		case *syntax.CoprocClause:
 			bad = "coproc is not there"
 		case *syntax.Word:
-			if l, ok := n.Parts[0].(*syntax.Lit); len(n.Parts) > 0 && ok && strings.HasPrefix(l.Value, "~") && l.Value != "~" && !strings.HasPrefix(l.Value, "~/") {
+			if len(n.Parts) == 0 {
+				break
+			}
+			if l, ok := n.Parts[0].(*syntax.Lit); ok && strings.HasPrefix(l.Value, "~") && l.Value != "~" && !strings.HasPrefix(l.Value, "~/") {
 				bad = "there are no home folders of others: write \\~ for a tilde"
 			}
 			if braces(n) > maxBraces {

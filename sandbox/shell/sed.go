@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -14,7 +13,7 @@ type sedCommand struct {
 	not      bool
 	inside   bool // within its range
 	op       byte
-	re       *regexp.Regexp
+	re       *pattern
 	with     string
 	global   bool
 	print    bool
@@ -24,14 +23,14 @@ type sedCommand struct {
 
 type sedAddress struct {
 	line int // -1 is $
-	re   *regexp.Regexp
+	re   *pattern
 	set  bool
 }
 
-func (a sedAddress) is(n int, last bool, line string) bool {
+func (a sedAddress) is(t *task, n int, last bool, line string) bool {
 	switch {
 	case a.re != nil:
-		return a.re.MatchString(line)
+		return a.re.match(t, line)
 	case a.line == -1:
 		return last
 	}
@@ -59,7 +58,7 @@ func sed(t *task) int {
 			for i := range cmds {
 				cmds[i].inside = false
 			}
-			out := runSed(cmds, d, has(o, 'n'))
+			out := runSed(t, cmds, d, has(o, 'n'))
 			if err := t.write(name, []byte(out), false); err != nil {
 				return t.fail("%s: %s", name, short(err))
 			}
@@ -67,24 +66,27 @@ func sed(t *task) int {
 		})
 	}
 	d, code := t.all(rest)
-	fmt.Fprint(t.out, runSed(cmds, d, has(o, 'n')))
+	fmt.Fprint(t.out, runSed(t, cmds, d, has(o, 'n')))
 	return code
 }
 
-func runSed(cmds []sedCommand, d []byte, quiet bool) string {
+func runSed(t *task, cmds []sedCommand, d []byte, quiet bool) string {
 	var out strings.Builder
-	list := lines(d)
+	list := t.lines(d)
 	for i, line := range list {
 		n, last := i+1, i == len(list)-1
 		deleted, quit := false, false
 		for c := range cmds {
 			cmd := &cmds[c]
-			if !cmd.applies(n, last, line) {
+			t.spend(64)
+			joined(maxInput, len(line))
+			joined(maxFile, out.Len(), len(line))
+			if !cmd.applies(t, n, last, line) {
 				continue
 			}
 			switch cmd.op {
 			case 's':
-				next, did := cmd.substitute(line)
+				next, did := cmd.substitute(t, line)
 				line = next
 				if did && cmd.print {
 					out.WriteString(line + "\n")
@@ -109,6 +111,8 @@ func runSed(cmds []sedCommand, d []byte, quiet bool) string {
 			}
 		}
 		if !deleted && !quiet {
+			joined(maxFile, out.Len(), len(line))
+			t.hold(len(line) + 1)
 			out.WriteString(line + "\n")
 		}
 		if quit {
@@ -118,53 +122,48 @@ func runSed(cmds []sedCommand, d []byte, quiet bool) string {
 	return out.String()
 }
 
-func (c *sedCommand) applies(n int, last bool, line string) bool {
+func (c *sedCommand) applies(t *task, n int, last bool, line string) bool {
 	hit := false
 	switch {
 	case !c.from.set:
 		hit = true
 	case !c.ranged:
-		hit = c.from.is(n, last, line)
+		hit = c.from.is(t, n, last, line)
 	case c.inside:
 		hit = true
-		if c.to.is(n, last, line) || c.to.re == nil && c.to.line > 0 && n >= c.to.line {
+		if c.to.is(t, n, last, line) || c.to.re == nil && c.to.line > 0 && n >= c.to.line {
 			c.inside = false
 		}
-	case c.from.is(n, last, line):
+	case c.from.is(t, n, last, line):
 		hit = true
 		c.inside = c.to.re != nil || c.to.line == -1 && !last || c.to.line > n
 	}
 	return hit != c.not
 }
 
-func (c *sedCommand) substitute(line string) (string, bool) {
-	n, did := 0, false
-	out := c.re.ReplaceAllStringFunc(line, func(m string) string {
-		n++
-		if !c.global && n != max(c.nth, 1) || c.global && n < c.nth {
-			return m
-		}
-		did = true
-		return m
-	})
-	if !did {
-		return out, false
+func (c *sedCommand) substitute(t *task, line string) (string, bool) {
+	if !c.re.match(t, line) {
+		return line, false
 	}
-	// Again with the places of groups, which the simple way does not give.
+	c.re.replaceable(t, line)
 	var b strings.Builder
-	at := 0
-	n = 0
+	at, n, did := 0, 0, false
 	for _, m := range c.re.FindAllStringSubmatchIndex(line, -1) {
 		n++
 		b.WriteString(line[at:m[0]])
 		if !c.global && n != max(c.nth, 1) || c.global && n < c.nth {
 			b.WriteString(line[m[0]:m[1]])
 		} else {
-			b.WriteString(string(c.re.ExpandString(nil, c.with, line, m)))
+			did = true
+			joined(maxInput, b.Len(), len(c.with), strings.Count(c.with, "${")*(m[1]-m[0]))
+			b.Write(c.re.ExpandString(nil, c.with, line, m))
 		}
+		joined(maxInput, b.Len())
+		t.spend(64)
 		at = m[1]
 	}
-	return b.String() + line[at:], true
+	b.WriteString(line[at:])
+	return b.String(), did
 }
 
 func parseSed(script string) ([]sedCommand, error) {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mvdan.cc/sh/v3/interp"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 // task is one run of a command.
@@ -22,6 +23,8 @@ type task struct {
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
+	work int // since the page had its turn
+	held int // bytes
 }
 
 func (t *task) errorf(format string, args ...any) {
@@ -99,9 +102,12 @@ func (t *task) number(o map[byte]string, c byte, standard int) (int, bool) {
 // read is the content of a file; "-" is the input.
 func (t *task) read(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(io.LimitReader(t.in, maxFile))
+		return t.readAll(), nil
 	}
-	return t.s.readFile(t.ctx, resolve(t.dir, name))
+	data, err := t.s.readFile(t.ctx, resolve(t.dir, name))
+	t.hold(len(data))
+	t.spend(len(data))
+	return data, err
 }
 
 // each reads all files, or the input if there are none, and hands them on. What can't
@@ -126,15 +132,21 @@ func (t *task) each(files []string, do func(name string, data []byte) int) int {
 
 // all is the content of all files, one behind another.
 func (t *task) all(files []string) (data []byte, code int) {
-	code = t.each(files, func(_ string, d []byte) int { data = append(data, d...); return 0 })
+	code = t.each(files, func(_ string, d []byte) int {
+		joined(maxFile, len(data), len(d))
+		data = append(data, d...)
+		return 0
+	})
 	return data, code
 }
 
 // lines are a text's lines without their ends.
-func lines(data []byte) []string {
+func (t *task) lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
 	}
+	fits(data)
+	t.hold(len(data) + 16*bytes.Count(data, []byte("\n")))
 	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 }
 
@@ -144,6 +156,7 @@ func (t *task) print(list []string) int {
 	for _, l := range list {
 		w.WriteString(l)
 		w.WriteByte('\n')
+		t.spend(len(l) + 1)
 	}
 	if w.Flush() != nil {
 		return 1

@@ -2,11 +2,14 @@ package shell
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"runtime"
 	"sync"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
 // watched is the context an interpreter asks before each of its steps: so it is also
@@ -14,10 +17,15 @@ import (
 // where a recursion is stopped before it runs out of stack.
 type watched struct {
 	context.Context
-	mu     sync.Mutex
-	steps  int
-	budget jsx.Budget
-	bad    error
+	mu      sync.Mutex
+	steps   int
+	budget  jsx.Budget
+	bad     error
+	held    int // bytes that commands hold
+	most    int // the most they ever held
+	breaths int // how often commands asked for the page's turn
+
+	uncontained bool
 }
 
 const (
@@ -57,13 +65,46 @@ func (w *watched) Err() error {
 	return nil
 }
 
+// fail ends the script, as it takes more than it may.
 func (w *watched) fail(why string) error {
+	return w.end(protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "%s", why))
+}
+
+// end ends the script with an error; the first one is kept.
+func (w *watched) end(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.bad == nil {
-		w.bad = protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "%s", why)
+		w.bad = err
 	}
 	return w.bad
+}
+
+// panicked ends the script after a panic, which is a fault of the interpreter's or of a command's.
+func (w *watched) panicked(value any) error {
+	return w.end(protocol.Errorf(protocol.ErrExecution, "bash", "", "the shell failed and ended the script; what it did until then is done (%.200s)", fmt.Sprint(value)))
+}
+
+// contain runs f, and makes an error of a panic.
+func (w *watched) contain(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = w.panicked(v)
+		}
+	}()
+	return f()
+}
+
+// bounds are the interpreter's.
+func (w *watched) bounds() interp.Bounds {
+	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.uncontained, Refuse: w.fail, Words: braces,
+		Regexp: func(text string) (*regexp.Regexp, error) {
+			p, err := expression(text, false, false)
+			if err != nil {
+				return nil, err
+			}
+			return p.Regexp, nil
+		}}
 }
 
 func (w *watched) err() error {

@@ -1,0 +1,182 @@
+package shell
+
+import (
+	"bytes"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
+)
+
+// The limits of one command.
+const (
+	maxFile  = 64 << 20 // bytes of one file, read or written
+	maxInput = 16 << 20 // bytes of all that is split into lines or words
+	maxLines = 2_000_000
+	maxHeld  = 96 << 20 // bytes that all commands of a script hold at once
+	maxSeq   = 1_000_000
+	maxSet   = 65_536 // characters of a set of tr's
+	// maxReplace is the length of a line times the steps of an expression that replaces in it.
+	maxReplace = 4 << 20
+	// maxAtOnce is the same product for a match that can't be interrupted.
+	maxAtOnce = 256 << 10
+)
+
+// tooMuch is the panic of a command that would take more than it may. Its exec makes an
+// error of it: the limits are met deep in the work of a command.
+type tooMuch string
+
+// ended is the panic of a command whose script has ended.
+type ended struct{}
+
+// contained runs a command, and makes an error and an exit code of its panics above.
+func (t *task) contained(run func() error) (err error) {
+	defer func() {
+		t.s.w.release(t.held)
+		switch v := recover().(type) {
+		case nil:
+		case tooMuch:
+			t.errorf("%s", string(v))
+			err = interp.ExitStatus(1)
+		case ended:
+			err = interp.ExitStatus(130)
+		default:
+			panic(v) // the interpreter contains it
+		}
+	}()
+	return run()
+}
+
+// spend counts n bytes of work, and now and then gives the page its turn. It ends the
+// command once the script has ended.
+func (t *task) spend(n int) {
+	if t.work += n; t.work < 16<<10 {
+		return
+	}
+	t.work = 0
+	if t.s.w.breathe() != nil {
+		panic(ended{})
+	}
+}
+
+// hold counts n bytes as held until the command ends.
+func (t *task) hold(n int) {
+	if !t.s.w.hold(n) {
+		panic(tooMuch("the commands of the script hold more than 96 MiB at once"))
+	}
+	t.held += n
+}
+
+// breathe gives the page its turn if the slice is used up, and reports whether the script has ended.
+func (w *watched) breathe() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.bad != nil {
+		return w.bad
+	}
+	w.breaths++
+	return w.budget.Spend(w.Context)
+}
+
+func (w *watched) hold(n int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n < 0 || w.held+n > maxHeld {
+		return false
+	}
+	w.held += n
+	w.most = max(w.most, w.held)
+	return true
+}
+
+func (w *watched) release(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.held -= n
+}
+
+// readAll reads the command's input.
+func (t *task) readAll() []byte {
+	var out []byte
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := t.in.Read(buf)
+		if n > 0 {
+			if len(out)+n > maxFile {
+				panic(tooMuch("the input is longer than 64 MiB"))
+			}
+			t.hold(n)
+			out = append(out, buf[:n]...)
+			t.spend(n)
+		}
+		if err != nil {
+			return out // what was written to a pipe that broke is all there is
+		}
+	}
+}
+
+// fits ends the command if data is more than can be split.
+func fits(data []byte) {
+	if len(data) > maxInput || bytes.Count(data, []byte("\n")) > maxLines {
+		panic(tooMuch("the input is longer than 16 MiB or 2,000,000 lines"))
+	}
+}
+
+// pattern is an expression that may be interrupted.
+type pattern struct {
+	*regexp.Regexp
+	steps int // of its program
+}
+
+// match reports whether a line has a match. A long line is read a character at a time, so that the
+// page gets its turn.
+func (p *pattern) match(t *task, line string) bool {
+	t.spend(len(line) + 64)
+	if len(line)*p.steps <= maxAtOnce {
+		return p.MatchString(line)
+	}
+	return p.MatchReader(&slowReader{t: t, s: line, steps: p.steps})
+}
+
+// replaceable ends the command if a line is too long to look for all matches in.
+func (p *pattern) replaceable(t *task, line string) {
+	t.spend(len(line)*4 + 64)
+	if len(line)*p.steps > maxReplace {
+		panic(tooMuch("a line is too long for the expression"))
+	}
+}
+
+type slowReader struct {
+	t     *task
+	s     string
+	steps int
+}
+
+func (r *slowReader) ReadRune() (rune, int, error) {
+	if r.s == "" {
+		return 0, 0, io.EOF
+	}
+	c, n := utf8.DecodeRuneInString(r.s)
+	r.s = r.s[n:]
+	r.t.spend(n * r.steps)
+	return c, n, nil
+}
+
+// joined is how long texts are together; it ends the command if that is too long.
+func joined(most int, sizes ...int) int {
+	total := 0
+	for _, n := range sizes {
+		if total += n; n < 0 || total > most {
+			panic(tooMuch("the output is longer than 16 MiB"))
+		}
+	}
+	return total
+}
+
+// replaceAll is strings.ReplaceAll, counted before it is done.
+func replaceAll(s, from, to string) string {
+	joined(maxInput, len(s)+strings.Count(s, from)*max(len(to)-len(from), 0))
+	return strings.ReplaceAll(s, from, to)
+}

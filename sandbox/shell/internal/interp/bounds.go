@@ -1,0 +1,321 @@
+package interp
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds is all that the interpreter asks of the shell around it, so that no script ends
+// the program. All functions are required.
+type Bounds struct {
+	// Parse reads text that becomes code while the script runs: for eval, source and trap.
+	Parse func(src string) (*syntax.File, error)
+	// Panicked makes an error of a panic's value. The script ends with it.
+	Panicked func(value any) error
+	// Refuse makes an error of what is too large. The script ends with it.
+	Refuse func(why string) error
+	// Words is how many words the braces of a word become.
+	Words func(*syntax.Word) int
+	// Regexp compiles the expression of [[ text =~ expression ]].
+	Regexp func(expr string) (*regexp.Regexp, error)
+
+	Uncontained bool // for a test that shows what happens without
+}
+
+// The limits of one step.
+const (
+	maxExpansion = 8 << 20 // bytes that the words of one command may become
+	maxValue     = 2 << 20 // bytes of one variable
+	maxRead      = 1 << 20 // bytes of one line of read, and of all lines of mapfile
+	maxSource    = 64 << 10
+	maxMatch     = 4 << 20 // length of a pattern times length of the text it is matched with
+	maxPattern   = 4 << 10 // bytes of a pattern
+	// MaxJobs is how many background jobs a script may have at once.
+	MaxJobs = 64
+	// MaxPipes is how many pipes a script may have at once. Each side has a stack of its own,
+	// so the depth of functions that call one another in pipes is bounded by this.
+	MaxPipes = 128
+)
+
+// bounds is what a runner and its subshells have together.
+type bounds struct {
+	Bounds
+	jobs, pipes atomic.Int64
+}
+
+// Within sets the bounds.
+func Within(b Bounds) RunnerOption {
+	return func(r *Runner) error {
+		r.bounds.Bounds = b
+		return nil
+	}
+}
+
+// contain runs a part of a script. Each goroutine that runs one does it through this, so a
+// panic ends the script and not the program.
+func (r *Runner) contain(f func()) {
+	if r.bounds.Uncontained {
+		f()
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			r.exit.fatal(r.bounds.Panicked(v))
+		}
+	}()
+	f()
+}
+
+func (b *bounds) startJob() error {
+	if b.jobs.Add(1) > MaxJobs {
+		b.jobs.Add(-1)
+		return b.Refuse("more than 64 background jobs at once; wait for some")
+	}
+	return nil
+}
+
+func (b *bounds) startPipe() error {
+	if b.pipes.Add(1) > MaxPipes {
+		b.pipes.Add(-1)
+		return b.Refuse("more than 128 pipes at once")
+	}
+	return nil
+}
+
+func (b *bounds) endPipe() { b.pipes.Add(-1) }
+
+func (b *bounds) endJob() { b.jobs.Add(-1) }
+
+func (b *bounds) regexp(expr string) (*regexp.Regexp, error) { return b.Regexp(expr) }
+
+// matches reports whether a pattern may be compared with a text.
+func (b *bounds) matches(pat, text string) bool {
+	return len(pat) <= maxPattern && len(pat)*len(text) <= maxMatch
+}
+
+// arithmetic reads a subscript, which may hold commands.
+func (b *bounds) arithmetic(sub string) (syntax.ArithmExpr, error) {
+	// Read as a script first: it counts nesting, and refuses what is not there.
+	f, err := b.Parse("((" + sub + "))")
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Stmts) != 1 {
+		return nil, b.Refuse("bad array subscript")
+	}
+	if c, ok := f.Stmts[0].Cmd.(*syntax.ArithmCmd); ok {
+		return c.X, nil
+	}
+	return nil, b.Refuse("bad array subscript")
+}
+
+// fits looks at how large words may become before they are expanded.
+func (r *Runner) fits(words ...*syntax.Word) bool {
+	r.printed = maxExpansion
+	total := 0
+	for _, w := range words {
+		n := r.size(w)
+		if n > 0 {
+			n *= r.times(w)
+		}
+		if total += n; n > maxExpansion || total > maxExpansion {
+			r.exit.fatal(r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes"))
+			return false
+		}
+	}
+	return !r.exit.fatalExit
+}
+
+// fitsNode is fits for an arithmetic expression.
+func (r *Runner) fitsNode(n syntax.Node) bool {
+	r.printed = maxExpansion
+	if n != nil && r.size(n) > maxExpansion {
+		r.exit.fatal(r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes"))
+	}
+	return !r.exit.fatalExit
+}
+
+// times is how many words a word becomes.
+func (r *Runner) times(w *syntax.Word) int {
+	for _, p := range w.Parts {
+		if _, ok := p.(*syntax.BraceExp); ok {
+			return r.bounds.Words(w)
+		}
+		if l, ok := p.(*syntax.Lit); ok && strings.Contains(l.Value, "{") {
+			return r.bounds.Words(w)
+		}
+	}
+	return 1
+}
+
+const tooLarge = maxExpansion + 1
+
+// size is at least how many bytes a part of a script becomes, up to tooLarge. What
+// commands print is counted as it comes.
+func (r *Runner) size(n syntax.Node) int {
+	total := 0
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if total > maxExpansion {
+			return false
+		}
+		switch n := n.(type) {
+		case *syntax.Lit:
+			total += len(n.Value)
+		case *syntax.SglQuoted:
+			total += len(n.Value)
+		case *syntax.CmdSubst, *syntax.ProcSubst:
+			return false
+		case *syntax.ParamExp:
+			total += r.sizeOfParam(n)
+			return false
+		}
+		return true
+	})
+	return min(total, tooLarge)
+}
+
+func (r *Runner) sizeOfParam(p *syntax.ParamExp) int {
+	value, one := r.sizeOfVar(p)
+	if p.Length || p.Width {
+		value = 20
+	}
+	inner := 0
+	if p.Index != nil {
+		inner += r.size(p.Index)
+	}
+	switch {
+	case p.Slice != nil:
+		if p.Slice.Offset != nil {
+			inner += r.size(p.Slice.Offset)
+		}
+		if p.Slice.Length != nil {
+			inner += r.size(p.Slice.Length)
+		}
+	case p.Repl != nil:
+		pat, with := r.sizeOfWord(p.Repl.Orig), r.sizeOfWord(p.Repl.With)
+		times := 1
+		if p.Repl.All {
+			times = value + 1
+		}
+		if pat > maxPattern || pat*one > maxMatch || with*times > maxExpansion {
+			return tooLarge
+		}
+		return value + with*times
+	case p.Exp != nil:
+		arg := 0
+		if p.Exp.Word != nil {
+			arg = r.size(p.Exp.Word)
+		}
+		switch p.Exp.Op {
+		case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
+			syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+			if arg = r.sizeOfWord(p.Exp.Word); arg > maxPattern || arg*one > maxMatch {
+				return tooLarge
+			}
+		case syntax.OtherParamOps:
+			return 8 * value
+		}
+		inner += arg
+	}
+	return min(value+inner, tooLarge)
+}
+
+// sizeOfWord is size, for a pattern or what is put in a pattern's place: what a command
+// prints counts as much as it may print.
+func (r *Runner) sizeOfWord(w *syntax.Word) int {
+	if w == nil {
+		return 0
+	}
+	runs := false
+	syntax.Walk(w, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CmdSubst); ok && len(c.Stmts) > 0 {
+			runs = true
+		}
+		return !runs
+	})
+	if runs {
+		return maxExpansion
+	}
+	return r.size(w)
+}
+
+// sizeOfVar is how many bytes a parameter has, and how many its longest element has.
+func (r *Runner) sizeOfVar(p *syntax.ParamExp) (all, one int) {
+	if p.Param == nil || p.Param.Value == "" {
+		return maxValue, maxValue
+	}
+	v := r.lookupVar(p.Param.Value)
+	if p.Excl { // the variable that another one names
+		return maxValue, maxValue
+	}
+	if name, target := v.Resolve(r.writeEnv); name != "" {
+		v = target
+	}
+	return sizeOfVariable(v)
+}
+
+func sizeOfVariable(v expand.Variable) (all, one int) {
+	all, one = len(v.Str), len(v.Str)
+	for _, e := range v.List {
+		all += len(e) + 1
+		one = max(one, len(e))
+	}
+	for k, e := range v.Map {
+		all += len(k) + len(e) + 2
+		one = max(one, len(k), len(e))
+	}
+	return all, one
+}
+
+// limited takes what a command substitution prints.
+type limited struct {
+	w   io.Writer
+	r   *Runner    // whose expansion it is
+	sub *Runner    // the one that prints
+	mu  sync.Mutex // background jobs print too
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.r.printed -= len(p); l.r.printed < 0 {
+		err := l.r.bounds.Refuse("a command in $(…) prints more than 8 MiB; use a file or a pipe")
+		l.sub.exit.fatal(err)
+		return 0, err
+	}
+	return l.w.Write(p)
+}
+
+// printed is at least how many bytes printf makes of a format that is used once.
+func printed(format string, args []string) int {
+	n := 4 * len(format)
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		for i++; i < len(format) && strings.IndexByte("+- #0123456789.*", format[i]) >= 0; {
+			width := 0
+			for i < len(format) && format[i] >= '0' && format[i] <= '9' {
+				width = min(width*10+int(format[i]-'0'), tooLarge)
+				i++
+			}
+			if n += width; n > maxExpansion {
+				return tooLarge
+			}
+			if i < len(format) && (format[i] < '0' || format[i] > '9') && strings.IndexByte("+- #.*", format[i]) >= 0 {
+				i++
+			}
+		}
+		if len(args) > 0 {
+			n += 4 * len(args[0])
+			args = args[1:]
+		}
+	}
+	return n
+}

@@ -1,0 +1,35 @@
+package interp
+
+import (
+	"context"
+	"io"
+)
+
+// stdinFile is the runner's standard input.
+type stdinFile = io.ReadCloser
+
+// newPipe returns a pipe in memory. It is closed once ctx is done, so that who waits at
+// either end goes on.
+func newPipe(ctx context.Context) (*io.PipeReader, *pipeWriter) {
+	pr, pw := io.Pipe()
+	stop := context.AfterFunc(ctx, func() { pr.CloseWithError(context.Cause(ctx)) })
+	return pr, &pipeWriter{PipeWriter: pw, stop: stop}
+}
+
+type pipeWriter struct {
+	*io.PipeWriter
+	stop func() bool
+}
+
+func (w *pipeWriter) Close() error { return w.PipeWriter.Close() }
+
+func newStdinFile(r io.Reader) stdinFile {
+	switch r := r.(type) {
+	case nil:
+		return nil
+	case io.ReadCloser:
+		return r
+	default:
+		return io.NopCloser(r)
+	}
+}

@@ -1,0 +1,119 @@
+package shell_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// sizes are scripts that choose the size of some work: what is refused, and with which words; what is
+// not has "".
+func sizes() map[string]string {
+	forty, kb := strings.Repeat("a", 40), "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6; do x=$x$x; done; "
+	mb := kb + "m=$x; for i in 1 2 3 4 5 6 7 8 9; do m=$m$m; done; " // half of one: more is more than all variables may have
+	return map[string]string{
+		// sed
+		"sed '" + strings.Repeat("s/a/"+forty+"/g;", 5) + "' b.txt | wc -c":                                                                          "a line is too long",
+		"sed '" + strings.Repeat("s/a/"+forty+"/g;", 9) + "' b.txt | wc -c":                                                                          "a line is too long",
+		"sed '" + strings.Repeat("s/a/"+forty+"/g;", 3) + "' b.txt | wc -c":                                                                          "",
+		"sed -i '" + strings.Repeat("s/a/"+forty+"/g;", 6) + "' b.txt":                                                                               "a line is too long",
+		"sed 's/.*/" + strings.Repeat("&&", 400) + "/;s/.*/" + strings.Repeat("&&", 400) + "/;s/.*/" + strings.Repeat("&", 400) + "/' b.txt | wc -c": "a line is too long",
+		mb + "echo $m | sed 's/.*/" + strings.Repeat("&", 9000) + "/' | wc -c":                                                                       "longer than 16 MiB",
+		"seq 300000 | tr '\\n' a | sed 's/[0-9a]*b{0,200}/x/g' | wc -c":                                                                              "too long for the expression",
+		"seq 300000 | tr '\\n' a | grep -o '[0-9a]*b{0,200}'":                                                                                        "too long for the expression",
+		"seq 10000 | tr '\\n' a | grep -c '[0-9a]*b{1,200}'":                                                                                         "",
+		"seq 300000 | sed 's/1/xx/g' | tail -n 1":                                                                                                    "",
+		// jobs
+		"while true; do sleep 100 & done":                      "64 background jobs",
+		"for i in {1..64}; do sleep 0 & done; wait; echo ok":   "",
+		"for i in {1..200}; do true & wait; done; echo ok":     "",
+		"f() { f & f & wait; }; f":                             "64 background jobs",
+		"for i in {1..65}; do sleep 100 & done":                "64 background jobs",
+		"for i in {1..65}; do (sleep 100; (sleep 100)) & done": "64 background jobs",
+		"echo $(for i in {1..65}; do sleep 100 & done)":        "64 background jobs",
+		"eval 'while true; do sleep 100 & done'":               "64 background jobs",
+		// one expansion
+		mb + "y=${m//a/$m}":                                                                                         "one expansion",
+		mb + "echo ${m//a/$x} | wc -c":                                                                              "one expansion",
+		mb + "echo \"${m/#a/$x}\" | wc -c":                                                                          "",
+		mb + "echo " + strings.Repeat("$m", 40) + " | wc -c":                                                        "one expansion",
+		mb + "echo \"" + strings.Repeat("$m", 40) + "\" | wc -c":                                                    "one expansion",
+		mb + "echo {1..1000}$m | wc -c":                                                                             "one expansion",
+		mb + "cat <<E | wc -c\n" + strings.Repeat("$m", 40) + "\nE":                                                 "one expansion",
+		mb + "cat <<< \"" + strings.Repeat("$m", 40) + "\" | wc -c":                                                 "one expansion",
+		mb + "[[ " + strings.Repeat("$m", 40) + " ]]":                                                               "one expansion",
+		mb + "for i in " + strings.Repeat("$m", 40) + "; do :; done":                                                "one expansion",
+		mb + "case " + strings.Repeat("$m", 40) + " in a) ;; esac":                                                  "one expansion",
+		mb + "echo $((" + strings.Repeat("1+${#m}+", 4) + "1))":                                                     "",
+		mb + "a=($m $m $m $m $m $m $m $m $m)":                                                                       "variables",
+		mb + "set -- $m; echo ${@//a/$x} | wc -c":                                                                   "one expansion",
+		mb + "declare -A h=([a]=$x [b]=$x$x); echo \"${h[@]//a/$m}\"":                                               "one expansion",
+		mb + "y=m; echo ${!y//a/$x}":                                                                                "one expansion",
+		mb + "declare -n r=m; echo ${r//a/$x}":                                                                      "one expansion",
+		mb + "echo ${m//$m/b}":                                                                                      "one expansion",
+		mb + "echo ${m##*$m}":                                                                                       "one expansion",
+		mb + "echo ${m%%" + strings.Repeat("?", 200) + "}":                                                          "one expansion",
+		mb + "[[ $m == " + strings.Repeat("*a", 100) + "b ]]":                                                       "too long for the text",
+		mb + "case $m in " + strings.Repeat("*a", 100) + "b) ;; esac":                                               "too long for the text",
+		"while [[ 1 ]]; do for x in a$x$x; do [[ 1 ]]; done; done":                                                  "more than",
+		"eval 'x=aa; while [[ 1 ]]; do x=$x$x; done'":                                                               "variables",
+		"trap 'x=aa; while [[ 1 ]]; do x=$x$x; done' EXIT":                                                          "variables",
+		"echo 'x=aa; while [[ 1 ]]; do x=$x$x; done' > s.txt; . ./s.txt":                                            "variables",
+		"x=aa; while [[ 1 ]]; do [[ ${y:=$x$x} ]]; x=$y$y; unset y; done":                                           "variables",
+		"echo $(yes | cat; yes; yes; yes; yes)$(for i in {1..200}; do yes aaaaaaaaaaaaaaaaaaaaaaaaa; done) | wc -c": "prints more than 8 MiB",
+		"x=$(while true; do yes aaaaaaaaaaaaaaaaaaaaaaaaa; done)":                                                   "prints more than 8 MiB",
+		"while true; do echo $i; done | while read x; do y=$y$x$y$x$y; y=${y}a; done":                               "variables",
+		// printf, seq, yes, xargs, tr, mapfile, read
+		"printf '" + strings.Repeat("%999999d", 100) + "' | wc -c":  "printf makes more",
+		"printf '" + strings.Repeat("%.999999d", 100) + "' | wc -c": "printf makes more",
+		"printf '%10d\\n' 1":                              "",
+		"printf '%99999999999999999999d'":                 "printf makes more",
+		"seq 1 1000001":                                   "more than 1,000,000",
+		"seq 1 1000000 | tail -n 1":                       "",
+		"seq -- -9223372036854775808 9223372036854775807": "more than 1,000,000",
+		"seq 1 9223372036854775807":                       "more than 1,000,000",
+		"seq 9223372036854775807 9223372036854775807":     "",
+		"seq 1 0":                  "",
+		mb + "seq -s $m 1 1000000": "longer than 16 MiB",
+		mb + "echo $m | xargs -I{} echo " + strings.Repeat("{}", 200):          "longer than 16 MiB",
+		mb + "echo $m | xargs -Ia echo $x | wc -c":                             "longer than 16 MiB",
+		"echo a | tr a-z " + strings.Repeat("'\\001'-'\\177'", 1) + " | wc -c": "",
+		"yes a | tr a '" + strings.Repeat("Ā-ϸ", 200) + "'":                    "65,536",
+		"mapfile x < <(yes)": "process substitution",
+		"for i in {1..30}; do yes aaaaaaaaaaaaaaaaaaaaa; done | mapfile x":                 "mapfile reads more",
+		"for i in {1..6}; do yes aaaaaaaaaa; done | tr -d '\\n' | { read x; echo ${#x}; }": "a line is longer",
+		"cut -f " + strings.Repeat("1,", 1001) + "1 a.txt":                                 "list of fields",
+		"find / -path '" + strings.Repeat("*", 1025) + "'":                                 "1,024 bytes",
+		// text that becomes code
+		"p=$(yes '(' | head -n 9999 | tr -d '\\n'); eval \"$p\"":                    "nested too deeply",
+		"p=$(yes '(' | head -n 9999 | tr -d '\\n'); trap \"$p\" EXIT":               "nested too deeply",
+		"p=$(yes '(' | head -n 9999 | tr -d '\\n'); echo \"$p\" > s.txt; . ./s.txt": "nested too deeply",
+		"x=(1); unset \"x[$(printf '(%.0s' {1..9999})\"]":                           "",
+		"p=$(yes '(' | head -n 9999 | tr -d '\\n'); x=(1); unset \"x[$p]\"":         "bad array subscript",
+		"eval 'cat <(echo a)'":        "process substitution",
+		"eval 'coproc cat'":           "coproc",
+		"eval 'echo {1..100000}'":     "10,000 words",
+		"f() { eval f; }; f":          "too deeply",
+		"f() { f | cat; }; f":         "128 pipes",
+		"f() { f | f; }; f":           "128 pipes",
+		"f() { echo $(f | cat); }; f": "128 pipes",
+		"f() { eval 'f | f'; }; f":    "128 pipes",
+	}
+}
+
+// No script takes more than it may, in whichever words it asks for it.
+func TestSizesOfAScriptAreBounded(t *testing.T) {
+	for script, want := range sizes() {
+		b, _ := build(t, open, nil)
+		out, code, err := run(t, b, script)
+		said := out
+		if err != nil {
+			said += err.Error()
+		}
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%.80q: %v", script, err)
+		case want != "" && !strings.Contains(said, want):
+			t.Errorf("%.80q: %.200q %d %v; want %q", script, out, code, err, want)
+		}
+	}
+}

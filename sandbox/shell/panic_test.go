@@ -1,0 +1,196 @@
+package shell_test
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/shell"
+)
+
+// breaks is a runner whose command panics: the fault that nobody has found yet.
+type breaks struct{}
+
+func (breaks) Commands() []string { return []string{"broken"} }
+func (breaks) RunCommand(context.Context, sandbox.Command) (int, error) {
+	var none map[string]int
+	none["x"]++
+	return 0, nil
+}
+
+func withBroken(t testing.TB, bash sandbox.Tool) *sandbox.Box {
+	t.Helper()
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	for name, content := range map[string]string{"a.txt": "one\ntwo\n", "broken.sh": "broken | cat\n", "shift.sh": "shift -1 | cat\n"} {
+		must(t, mem.WriteFile(name, []byte(content), 0o644))
+	}
+	p, err := policy.Parse(open, policy.Options{})
+	must(t, err)
+	b, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), bash), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+	must(t, err)
+	return b
+}
+
+// faults make the interpreter, or a command that it runs, panic. The first ones are known
+// faults of the interpreter's; broken stands for the unknown.
+var faults = []string{"shift -1", "unset ''", "declare -A m=(a b)", "declare -A m=([1+2]=x)", "declare -n r=; echo $r", "broken", "echo $(broken)", "x=$(shift -1)", "f() { broken; }; f", "[[ -n $(broken) ]]", "(( $(broken) + 1 ))"}
+
+// places are where a part of a script runs, most of them in a goroutine of its own.
+var places = []string{
+	"X", "(X)", "{ X; }", "echo $(X)", "echo \"`X`\"",
+	"{ X; } | cat", "echo ok | { X; }", "echo a | { X; } | cat", "{ X; } |& cat", "(X) | cat | cat",
+	"{ X; } &\nwait", "(X) & wait $!", "{ { X; } & wait; } | cat", "{ X; } & { X; } & wait",
+	"f() { X; }; f | cat", "if true; then { X; } | cat; fi", "for i in 1 2; do { X; } | cat; done", "while true; do { X; } | cat; break; done",
+	"case a in a) { X; } | cat;; esac", "! { X; } | cat", "{ X; } | cat || true", "set -o pipefail; { X; } | cat",
+	"trap '{ X; } | cat' EXIT", "trap '{ X; } | cat' ERR; false", "eval '{ X; } | cat'", "eval \"eval '{ X; } | cat'\"", "builtin eval '{ X; } | cat'", "command eval '{ X; } & wait'",
+	"echo \"$({ X; } | cat)\"", "echo ${y:-$({ X; } | cat)}", "a=(1 2); echo ${a[$({ X; } | cat)0]}", "a=(1 2); unset 'a[$({ X; } | cat)0]'", "cat <<< \"$({ X; } | cat)\"", "cat <<E\n$({ X; } | cat)\nE",
+	"echo $(( $({ X; } | cat) + 1 ))", "time { X; } | cat",
+}
+
+// A panic in any part of a script ends the script alone. Without containment the first
+// of them ends this test's process: see TestShellPanicsWouldEndTheProgram.
+func TestNoScriptEndsTheProgram(t *testing.T) {
+	b := withBroken(t, shell.Bash(shell.Options{Runner: breaks{}}))
+	n := 0
+	for _, place := range places {
+		for _, fault := range faults {
+			if strings.Contains(place, "'{ X") && strings.Contains(fault, "'") {
+				continue
+			}
+			n++
+			script := strings.ReplaceAll(place, "X", fault)
+			out, code, err := run(t, b, script)
+			var e *protocol.Error
+			if err == nil && code == 0 && strings.Contains(fault, "broken") && !strings.Contains(place, "wait") {
+				t.Errorf("%q: %q, as if nothing had happened", script, out)
+			} else if err != nil && !errors.As(err, &e) {
+				t.Errorf("%q: %v", script, err)
+			}
+		}
+	}
+	for _, script := range []string{"source broken.sh", ". ./shift.sh", "source shift.sh | cat", "alias x='echo $(shift -1 | cat)'; shopt -s expand_aliases\nx"} {
+		n++
+		_, _, _ = run(t, b, script)
+	}
+	if out, code, err := run(t, b, "echo still | cat"); out != "still\n" || code != 0 || err != nil {
+		t.Errorf("after all of it: %q %d %v", out, code, err)
+	}
+	t.Logf("%d scripts", n)
+	if n < 300 {
+		t.Errorf("%d scripts only", n)
+	}
+}
+
+// What a script did before the panic stays done, and the error names the fault.
+func TestPanicOfAScriptIsSaid(t *testing.T) {
+	b := withBroken(t, shell.Bash(shell.Options{Runner: breaks{}}))
+	_, _, err := run(t, b, "echo x > made.txt; broken | cat; echo y > never.txt")
+	if err == nil || !strings.Contains(err.Error(), "the shell failed and ended the script") || !strings.Contains(err.Error(), "nil map") {
+		t.Errorf("%v", err)
+	}
+	if out, _, _ := run(t, b, "ls"); !strings.Contains(out, "made.txt") || strings.Contains(out, "never.txt") {
+		t.Errorf("%q", out)
+	}
+}
+
+// Without containment a panic in a pipe or in the background ends the process.
+func TestShellPanicsWouldEndTheProgram(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("there are no processes to end")
+	}
+	if script := os.Getenv("BAILEY_SCRIPT"); script != "" {
+		_, _, _ = run(t, withBroken(t, shell.BashUncontained(shell.Options{Runner: breaks{}})), script)
+		return
+	}
+	for _, script := range []string{"shift -1 | cat", "broken | cat", "broken & wait"} {
+		cmd := exec.Command(os.Args[0], "-test.run", "^TestShellPanicsWouldEndTheProgram$")
+		cmd.Env = append(os.Environ(), "BAILEY_SCRIPT="+script)
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "panic: ") {
+			t.Errorf("%q with the defence off: %v\n%s", script, err, out)
+		}
+	}
+}
+
+// Each goroutine of the interpreter's is known here. A new one has to be contained first.
+func TestInterpreterStartsNoOtherGoroutines(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("the sources are not there")
+	}
+	files, err := filepath.Glob("internal/interp/*.go")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "mvdan.cc/sh/v3").Output()
+	must(t, err)
+	for _, pkg := range []string{"expand", "syntax", "pattern"} {
+		more, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), pkg, "*.go"))
+		must(t, err)
+		files = append(files, more...)
+	}
+	var found []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		must(t, err)
+		ast.Inspect(f, func(n ast.Node) bool {
+			starts := ast.Node(nil)
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				starts = n
+			case *ast.CallExpr:
+				if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Go" || s.Sel.Name == "AfterFunc") {
+					starts = n
+				}
+			}
+			if starts == nil {
+				return true
+			}
+			contained := false
+			ast.Inspect(starts, func(n ast.Node) bool {
+				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "contain" {
+					contained = true
+				}
+				return true
+			})
+			if contained {
+				found = append(found, filepath.Base(name)+" contained")
+			} else {
+				found = append(found, filepath.Base(name))
+			}
+			return false
+		})
+	}
+	// stdin.go's closes a pipe when the context ends.
+	if got := strings.Join(found, ", "); got != "runner.go contained, runner.go contained, stdin.go" {
+		t.Errorf("goroutines are started in: %s", got)
+	}
+}
+
+// The copy has to be looked at when the module is updated.
+func TestCopyIsOfTheVersionInUse(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("the sources are not there")
+	}
+	readme, err := os.ReadFile("internal/interp/README.md")
+	must(t, err)
+	version, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", "mvdan.cc/sh/v3").Output()
+	must(t, err)
+	if v := strings.TrimSpace(string(version)); v == "" || !strings.Contains(string(readme), "version "+v+" ") {
+		t.Errorf("go.mod has mvdan.cc/sh %s: compare it with internal/interp, carry over what changed, and name the version in its README.md", v)
+	}
+}
