@@ -25,6 +25,9 @@ func sources(t testing.TB) map[string]func(testing.TB) FS {
 			return s.(FS)
 		},
 	}
+	if stride() > 1 { // make soak has them in a page, too
+		all = map[string]func(testing.TB) FS{"memory": all["memory"]}
+	}
 	maps.Copy(all, platformSources())
 	return all
 }

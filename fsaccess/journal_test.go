@@ -54,7 +54,7 @@ func TestUndoEverything(t *testing.T) {
 		"plain": {}, "no move": {NoMove: true, NoMode: true}, "folding": {FoldCase: true}, "folding no move": {FoldCase: true, NoMove: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(120) {
+			for seed := range uint64(120 / stride()) {
 				r := rand.New(rand.NewPCG(seed, 9))
 				disk, store := NewMemory(o), NewMemory(MemoryOptions{})
 				w := NewJournal(disk, store)
