@@ -1,6 +1,7 @@
 package fsaccess
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,12 @@ type GuardOptions struct {
 	Ask func(ctx context.Context, q Question) (bool, error)
 	// AskFirst is asked before each change that the policy allows, if set.
 	AskFirst func(ctx context.Context, q Question) (bool, error)
+
+	// Check, if set, is asked about each path after the policy, and says why op may not be
+	// done there. From is the old name of a file that is moved to path, else empty. A file
+	// that it doesn't let read is not shown. It is called with locks held: it must not wait
+	// for another change.
+	Check func(op protocol.FSOp, path, from string) error
 
 	MaxWrite int64 // bytes of one file; 0 means 256 MiB
 	MaxBytes int64 // bytes by which the folder may grow; 0 means 4 GiB
@@ -92,9 +99,15 @@ func refuse(err error, format string, args ...any) error {
 	return &GuardError{Rule: fmt.Sprintf(format, args...), Err: err}
 }
 
-// check asks the policy.
-func (g *guard) check(op protocol.FSOp, name string) error {
-	return policyErr(g.policy.Check(op, name))
+// check asks the policy, and whoever else is to be asked.
+func (g *guard) check(op protocol.FSOp, name string) error { return g.checkMoved(op, name, "") }
+
+// checkMoved is check for a path to which from is moved.
+func (g *guard) checkMoved(op protocol.FSOp, name, from string) error {
+	if err := g.policy.Check(op, name); err != nil || g.p.Check == nil {
+		return policyErr(err)
+	}
+	return policyErr(g.p.Check(op, name, from))
 }
 
 func policyErr(err error) error {
@@ -108,7 +121,16 @@ func policyErr(err error) error {
 	return &GuardError{Rule: err.Error(), Err: kind, Policy: err}
 }
 
-func (g *guard) mayRead(name string) bool { return g.policy.Check(protocol.OpRead, name) == nil }
+func (g *guard) mayRead(name string) bool { return g.check(protocol.OpRead, name) == nil }
+
+// untold is the error about a path where nothing may be read: whether there is anything is
+// not told.
+func (g *guard) untold(name string, err error) error {
+	if g.p.Check == nil || err == nil {
+		return err
+	}
+	return cmp.Or(g.read(name), err)
+}
 
 func (g *guard) features() Features {
 	ft := g.core.features()
@@ -152,6 +174,7 @@ func (g *guard) read(name string) error { return g.check(protocol.OpRead, name) 
 
 // change is the check before any change at a path.
 func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error {
+	from := ""
 	for _, p := range []string{q.Path, q.To} {
 		if p == "" {
 			continue
@@ -159,13 +182,13 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 		if why := badName(p); why != "" {
 			return refuse(ErrBadName, "%s", why)
 		}
-		if err := g.writable(op, p); err != nil {
+		if err := g.writable(op, p, from); err != nil {
 			return err
 		}
 		if err := g.insideGit(ctx, p); err != nil {
 			return err
 		}
-		op = protocol.OpWrite // of the new name
+		op, from = protocol.OpWrite, p // of the new name
 	}
 	if g.p.AskFirst == nil || ctx.Value(askedKey{}) == any(g) {
 		return nil
@@ -178,8 +201,8 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 type askedKey struct{}
 
 // writable checks a name, and what it looks like.
-func (g *guard) writable(op protocol.FSOp, name string) error {
-	if err := g.check(op, name); err != nil {
+func (g *guard) writable(op protocol.FSOp, name, from string) error {
+	if err := g.checkMoved(op, name, from); err != nil {
 		return err
 	}
 	if look := skeleton(name); look != name && !isASCII(name) && fs.ValidPath(look) {
@@ -259,10 +282,18 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName 
 
 // stat tells of what may be read, or passed through, or written.
 func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
-	if err := g.read(name); err != nil && !g.policy.MayTraverse(name) && g.check(protocol.OpWrite, name) != nil {
+	err := g.read(name)
+	if err == nil || g.check(protocol.OpWrite, name) == nil {
+		return g.core.stat(ctx, name)
+	}
+	if !g.policy.MayTraverse(name) {
 		return nil, err
 	}
-	return g.core.stat(ctx, name)
+	fi, serr := g.core.stat(ctx, name)
+	if g.p.Check != nil && (serr != nil || !fi.IsDir()) {
+		return nil, err
+	}
+	return fi, serr
 }
 
 // readDir lists what may be read. A folder that is only on the way to such
@@ -273,7 +304,7 @@ func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	}
 	list, err := g.core.readDir(ctx, name)
 	if err != nil {
-		return nil, err
+		return nil, g.untold(name, err)
 	}
 	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return !g.shows(join(name, e.Name()), e.IsDir()) }), nil
 }

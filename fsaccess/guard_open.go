@@ -17,7 +17,7 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 	if !writable(flag) && flag&(os.O_CREATE|os.O_TRUNC) == 0 {
 		f, err := g.core.open(ctx, name, flag, perm)
 		if err != nil {
-			return nil, err
+			return nil, g.untold(name, err)
 		}
 		fi, err := f.Stat()
 		if err == nil && fi.IsDir() {

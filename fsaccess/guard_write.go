@@ -200,7 +200,7 @@ func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err err
 		if err := g.insideGit(ctx, e.Path); err != nil {
 			return err
 		}
-		return g.writable(protocol.OpRemove, e.Path)
+		return g.writable(protocol.OpRemove, e.Path, "")
 	})
 	return size, err
 }
@@ -241,7 +241,7 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 	}
 	err := g.below(ctx, from, func(e Entry) error {
 		next := to + e.Path[len(from):]
-		if err := g.writable(protocol.OpRemove, e.Path); err != nil {
+		if err := g.writable(protocol.OpRemove, e.Path, ""); err != nil {
 			return err
 		}
 		for _, p := range []string{e.Path, next} {
@@ -253,7 +253,7 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 		if e.Dir {
 			op = protocol.OpMkdir
 		}
-		if err := g.writable(op, next); err != nil {
+		if err := g.writable(op, next, e.Path); err != nil {
 			return err
 		}
 		if err := g.read(e.Path); err != nil && g.mayRead(next) {

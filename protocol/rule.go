@@ -22,8 +22,11 @@ type Rule struct {
 	// narrowed: leave to read a file is none to write or delete it.
 	Capability Capability `json:"capability,omitempty"`
 	Destroys   bool       `json:"destroys,omitempty"`
-	Source     Source     `json:"source,omitempty"`
-	AddedAt    time.Time  `json:"added_at,omitzero"`
+	// Command, if it is set, limits the rule to calls that run this command. Rules made from a
+	// user's answer about a command set it: a yes to one program is none to another.
+	Command string    `json:"command,omitempty"`
+	Source  Source    `json:"source,omitempty"`
+	AddedAt time.Time `json:"added_at,omitzero"`
 }
 
 // Source says who made a rule.
@@ -41,6 +44,7 @@ type Call struct {
 	Tool       string     // the tool's id, or "mcp:server:tool"
 	Capability Capability // what the call uses, or none
 	Subject    string     // on what: a path, a host, a command; may be empty
+	Command    string     // the command that the call runs, or empty
 }
 
 // Validate says what is wrong with r, or nil.
@@ -55,6 +59,9 @@ func (r Rule) Validate() error {
 	case "", SourceManifest, SourceProject, SourceUser, SourceSession:
 	default:
 		return bad("unknown source %s", quote(string(r.Source)))
+	}
+	if len(r.Command) > MaxPattern || !utf8.ValidString(r.Command) {
+		return bad("the command is longer than %d bytes or not UTF-8", MaxPattern)
 	}
 	if len(r.Pattern) > MaxPattern || !utf8.ValidString(r.Pattern) {
 		return bad("the pattern is longer than %d bytes or not UTF-8", MaxPattern)
@@ -134,7 +141,7 @@ func isCapability(s string) bool {
 }
 
 func (r Rule) matches(c Call) bool {
-	if r.Capability != "" && r.Capability != c.Capability {
+	if r.Capability != "" && r.Capability != c.Capability || r.Command != "" && r.Command != c.Command {
 		return false
 	}
 	permission := r.Permission
@@ -246,6 +253,9 @@ func decided(r *Rule) Decision {
 // String is the rule in a line.
 func (r Rule) String() string {
 	s := string(r.Action) + " " + r.Permission
+	if r.Command != "" {
+		s += " running " + quote(r.Command)
+	}
 	if r.Capability != "" {
 		s += " for " + string(r.Capability)
 	}
@@ -277,7 +287,7 @@ func (rs Rules) Add(r Rule) (Rules, error) {
 		return rs, err
 	}
 	out := slices.DeleteFunc(slices.Clone(rs), func(o Rule) bool {
-		same := o.Permission == r.Permission && o.Pattern == r.Pattern && o.Capability == r.Capability && o.Source == r.Source && o.Source != SourceManifest
+		same := o.Permission == r.Permission && o.Pattern == r.Pattern && o.Capability == r.Capability && o.Command == r.Command && o.Source == r.Source && o.Source != SourceManifest
 		r.Destroys = r.Destroys || same && o.Destroys && o.Action == r.Action
 		return same
 	})

@@ -79,6 +79,9 @@ func New(o Options) (*Box, error) {
 	}
 	b.gate = gate.New(gate.Options{Policy: compiled, Asker: o.Ask, Window: o.AskWindow, Now: o.Now, Keep: o.Remember, Violation: b.violation})
 	b.fs = gate.NewFolder(o.FS, o.Policy, fsaccess.GuardOptions{Kinds: o.Kinds, Ask: b.askKind})
+	if o.off.views {
+		b.fs = gate.Unchecked(b.fs)
+	}
 	if err := b.addTools(o.Tools); err != nil {
 		return nil, err
 	}
@@ -207,7 +210,7 @@ func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanat
 		return policy.Explanation{}, err
 	}
 	more := append(b.gate.Kept(), c.scope.gate.Grants()...)
-	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Needs: c.needs}
+	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Command: policy.Command(c.needs), Needs: c.needs}
 	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
 }
 

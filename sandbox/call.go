@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // ToolCall is a call to be made.
@@ -266,7 +267,11 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 }
 
 func (c *Call) passage(needs []Need) gate.Passage {
-	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends,
+	command := policy.Command(needs)
+	if command == "" {
+		command = policy.Command(c.needs)
+	}
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends,
 		Folder: &c.FS, Sent: c.sentTo, Content: c.content}
 }
 

@@ -10,4 +10,5 @@ type off struct {
 	words  bool // questions say all needs
 	same   bool // what is done is what was shown
 	marks  bool // what cannot be seen in a question is marked
+	views  bool // each path of a program, an undo and a removed folder is decided by itself
 }

@@ -134,16 +134,35 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	return permit, nil
 }
 
-// View is a folder of its own that holds just what may be read and written: for programs
-// that open files by themselves. It ends with ctx. The permit must cover each path with
-// all below it. What a model sees of the call is what the policy sends of all of that.
+// View is a folder of its own that holds just the files that may be read and written: for
+// programs that open files by themselves. It ends with ctx. The permit must cover each
+// named path with all below it; below them each path is decided by itself, by grants,
+// rules and refusals, as a call for that path would be. A model is sent as much of the
+// call's result as the policy sends of all that may be read.
+//
+// A program may make files, and change those that it may read. It may remove a file, move
+// one away, or replace one that it may not read only where p is also for that: with a need
+// for [protocol.FSWrite], Op [protocol.OpRemove], Tree and Destroys.
 func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+	view, _, err := c.view(ctx, p, reads, writes)
+	return view, err
+}
+
+// view is View; lose asks about files that the program is about to remove or move away.
+func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, lose func(context.Context, map[string]string) error, err error) {
 	level := protocol.SendContents
 	for _, path := range reads {
 		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
 	}
 	c.narrow(level)
-	return gate.View(ctx, c.FS, p, reads, writes)
+	view, more, err := gate.View(ctx, c.FS, p, reads, writes)
+	return view, func(ctx context.Context, lost map[string]string) error {
+		permit, err := c.lose(ctx, p, lost)
+		if err == nil {
+			more(permit)
+		}
+		return err
+	}, err
 }
 
 // Use counts a use of something that one session has only so many of, and is an error

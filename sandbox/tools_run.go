@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
 // CodeRunner runs JavaScript that nobody has read, such as an enclave. The context
@@ -93,8 +96,15 @@ type Command struct {
 	Stderr io.Writer
 	// FS holds just what the call may read and write.
 	FS fsaccess.FS
-	// Asked says that the person was asked what [CommandAsker] wants asked.
-	Asked bool
+	// Losing asks the person about all files that the command is about to remove or to move
+	// away: lost is the new name of each by its old one, "" for one that is removed. A runner
+	// calls it once, before it makes the first of these changes, and makes none if it returns
+	// an error; FS refuses them without it. More than 1,000 files are an error. Nil allows none.
+	Losing func(ctx context.Context, lost map[string]string) error
+	// Asked says that the person was asked what [CommandAsker] wants asked, and AskedKey is
+	// the key of what they were asked about. A runner refuses to run anything else.
+	Asked    bool
+	AskedKey string
 }
 
 // CommandRunner runs commands, such as WASI modules in a pool of workers. It returns
@@ -127,18 +137,20 @@ func otherCommand(ctx context.Context, r CommandRunner, name string) (key string
 	return "command\x00" + name + "\x00" + sum, Request{Title: ", which was installed (" + sum[:min(12, len(sum))] + ")", Risk: protocol.RiskHigh, Untrusted: true, Reason: reason}, nil
 }
 
-// askCommand asks about a command of others, unless the call's own question did.
-func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) error {
+// askCommand asks about a command of others, unless the call's own question did. It
+// returns the runner's key of what was asked about.
+func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (asked string, err error) {
 	key, q, err := otherCommand(ctx, r, name)
 	if err != nil || key == "" {
-		return err
+		return "", err
 	}
+	asked = key[strings.LastIndexByte(key, 0)+1:]
 	if c.asked == key {
 		c.accept(key)
-		return nil
+		return asked, nil
 	}
 	q.Call, q.Tool, q.Title, q.Args, q.Session, q.Agent = c.ID, "tool_run", "run "+name+q.Title, c.Args, c.Session(), c.scope.agent
-	return c.acceptOnce(ctx, key, q)
+	return asked, c.acceptOnce(ctx, key, q)
 }
 
 // alsoCommand puts what a person is to know of a command of others into a question that
@@ -158,7 +170,7 @@ func ToolRun(r CommandRunner) Tool {
 	held := Hold(r)
 	t := Tool{
 		Tool: protocol.Tool{ID: "tool_run", Requires: requires(protocol.ShellRun, protocol.FSRead, protocol.FSWrite), Time: protocol.Permissive.Limits().Time,
-			Description: "Runs a command with arguments and input. read and write list the files and folders it may use.",
+			Description: "Runs a command with arguments and input. read and write list the files and folders it may use. Files that it removes or moves away are asked about.",
 			Parameters: `{"type":"object","properties":{"command":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"},"maxItems":1000},"stdin":{"type":"string"},
 				"read":{"type":"array","items":{"type":"string"},"maxItems":100},"write":{"type":"array","items":{"type":"string"},"maxItems":100}},"required":["command"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *Call) ([]Need, error) {
@@ -213,7 +225,7 @@ func (a *runArgs) input() string {
 func (a *runArgs) needs() []Need {
 	out := []Need{{Capability: protocol.ShellRun, Subject: a.Command, Words: a.line()}}
 	for _, p := range a.Read {
-		out = append(out, Need{Capability: protocol.FSRead, Subject: p, Tree: true})
+		out = append(out, Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
 	}
 	for _, p := range a.Write {
 		out = append(out, Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Tree: true})
@@ -229,19 +241,54 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if !slices.Contains(r.Commands(), a.Command) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "tool_run", a.Command, "there is no such command; there are %s", strings.Join(r.Commands(), ", ")).WithReason(protocol.ReasonNotFound)
 	}
-	if err := c.askCommand(ctx, r, a.Command); err != nil {
+	asked, err := c.askCommand(ctx, r, a.Command)
+	if err != nil {
 		return nil, err
 	}
-	view, err := c.View(ctx, c.Permit, a.Read, a.Write)
+	view, lose, err := c.view(ctx, c.Permit, a.Read, a.Write)
 	if err != nil {
 		return nil, err
 	}
 	out, errs := &capped{most: 16 << 20}, &capped{most: 1 << 20}
-	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Asked: true})
+	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Losing: lose, Asked: true, AskedKey: asked})
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"exit_code": float64(exit), "output": text(out.buf.Bytes()), "stderr": text(errs.buf.Bytes())}, nil
+}
+
+// maxLost is how many files and folders a command may remove or move away: nobody reads a
+// longer question.
+const maxLost = 1000
+
+// lose asks about files that a command with the permit p is about to remove or move away,
+// all at once.
+func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Permit, error) {
+	if len(lost) > maxLost {
+		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
+	}
+	var needs []Need
+	for _, path := range slices.Sorted(maps.Keys(lost)) {
+		to := lost[path]
+		for _, at := range []string{path, to} {
+			if at == "" {
+				continue
+			}
+			if !fs.ValidPath(at) || !p.Covers(Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
+				return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, at, "the call did not say that the command writes here")
+			}
+		}
+		n := Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
+		n.Tree = c.FS.IsDir(ctx, path)
+		if to != "" {
+			n.Words = "move " + gate.Spelled(path) + " to " + gate.Spelled(to)
+		}
+		needs = append(needs, n)
+	}
+	if len(needs) == 0 {
+		return Permit{}, nil
+	}
+	return c.Need(ctx, needs...)
 }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
 // scripted runs a function in place of a program.
@@ -122,6 +123,89 @@ func TestToolRunKeepsTheBeginning(t *testing.T) {
 		text, _ := m["stderr"].(string)
 		if len(text) != min(n, most) || strings.HasSuffix(text, "y") != (n <= most) || m["exit_code"] != 0.0 {
 			t.Errorf("%d written: %d kept, %v", n, len(text), m["exit_code"])
+		}
+	}
+}
+
+// A runner asks once about all that its command removes or moves away, and then does it. What
+// was agreed to is that, and nothing beside it.
+func TestToolRunLoses(t *testing.T) {
+	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "*", "action": "allow"}]}`
+	var beside error
+	lost := map[string]string{"docs/a.txt": "", "docs/b.txt": "docs/c.txt", "docs/old": ""}
+	asker := sandboxtest.Always(protocol.AnswerOnce)
+	h := build(t, parse(t, pol), asker, map[string]string{"docs/a.txt": "a", "docs/b.txt": "b", "docs/old/x.txt": "x", "docs/kept.txt": "kept"}, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
+			if err := c.Losing(ctx, lost); err != nil {
+				return 0, err
+			}
+			beside = c.FS.Remove("docs/kept.txt")
+			return 0, errors.Join(c.FS.Remove("docs/a.txt"), c.FS.Rename("docs/b.txt", "docs/c.txt"), c.FS.RemoveAll("docs/old"))
+		})))
+	})
+	h.ok(t, "tool_run", args{"command": "prog", "write": []any{"docs"}})
+	if got := h.file(t, "docs/a.txt") + h.file(t, "docs/b.txt") + h.file(t, "docs/old/x.txt"); strings.Count(got, "no such file") != 3 || h.file(t, "docs/c.txt") != "b" {
+		t.Errorf("it was not done: %s", got)
+	}
+	if beside == nil || h.file(t, "docs/kept.txt") != "kept" {
+		t.Errorf("a file beside them went too: %v", beside)
+	}
+	if n := len(asker.Requests()); n != 1 {
+		t.Fatalf("%d questions", n)
+	}
+	r := asker.Requests()[0]
+	var said string
+	for _, e := range r.Effects {
+		said += e.Text + "\n"
+	}
+	for _, want := range []string{"delete docs/a.txt\n", "move docs/b.txt to docs/c.txt\n", "delete docs/old with all that is in it\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the question does not say %q: %s", want, said)
+		}
+	}
+	if !r.Destroys {
+		t.Error("the question does not say that something is lost")
+	}
+	for name, lost := range map[string]map[string]string{
+		"outside of what it writes": {"other.txt": ""}, "the way there": {"docs/kept.txt": "other.txt"}, "no path": {"../x": ""}, "the folder": {".": ""},
+	} {
+		asked := len(asker.Requests())
+		h.lose(t, lost, protocol.ErrCapabilityDenied)
+		if len(asker.Requests()) != asked {
+			t.Errorf("%s: the user was asked", name)
+		}
+	}
+}
+
+// lose runs a command that asks about these files, and wants that to fail so.
+func (h *house) lose(t *testing.T, lost map[string]string, want error) {
+	t.Helper()
+	b, err := sandbox.New(sandbox.Options{FS: h.journal, Policy: h.Policy(), Ask: h.asker, Tools: []sandbox.Tool{sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
+		return 0, c.Losing(ctx, lost)
+	}))}})
+	must(t, err)
+	if err := sandbox.ErrorOf(b.Call(context.Background(), "tool_run", args{"command": "prog", "write": []any{"docs"}})); !errors.Is(err, want) {
+		t.Errorf("%d files: %v, want %v", len(lost), err, want)
+	}
+}
+
+// A question is about 1,000 files at most.
+func TestToolRunLosesSoMany(t *testing.T) {
+	const most = 1000
+	for _, n := range []int{most - 1, most, most + 1} {
+		lost := map[string]string{}
+		for i := range n {
+			lost[fmt.Sprintf("docs/%d.txt", i)] = ""
+		}
+		asker := sandboxtest.Always(protocol.AnswerOnce)
+		h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "*", "action": "allow"}]}`), asker, nil)
+		if n <= most {
+			h.lose(t, lost, nil)
+		} else {
+			h.lose(t, lost, protocol.ErrResourceLimit)
+		}
+		if asked := len(asker.Requests()) == 1 && len(asker.Requests()[0].Effects) == n; asked != (n <= most) {
+			t.Errorf("%d files: asked %v", n, asked)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // inTree is the need of a tool that looks below a path.
 func inTree(_ context.Context, c *Call) ([]Need, error) {
-	return []Need{{Capability: protocol.FSRead, Subject: c.root(), Tree: true}}, nil
+	return []Need{{Capability: protocol.FSRead, Subject: c.root(), Tree: true, Filtered: true}}, nil
 }
 
 func (c *Call) root() string {

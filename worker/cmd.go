@@ -47,6 +47,12 @@ type Cmd struct {
 	// Files says how the program gets its files.
 	Files FileMode
 
+	// Losing, if set, is called once, after the program has ended and before the first of its
+	// changes is written back, if it removed files or moved some away: lost is the new name of
+	// each by its old one, "" for one that was removed, both as the program has them ("/a").
+	// If it returns an error nothing is written back, and Wait returns that error.
+	Losing func(ctx context.Context, lost map[string]string) error
+
 	// Limits narrow the pool's.
 	Limits Limits
 

@@ -161,7 +161,7 @@ func (j *job) result(state *ProcessState, writing error) error {
 	if !j.exited {
 		return exitError(state, j.why, j.reason, j.cause)
 	}
-	n, err := j.files.apply(j.c.ctx, j.changes)
+	n, err := j.files.writeBack(j.c.ctx, j.changes, j.c.Losing)
 	state.stats.Changes = n
 	if err == nil {
 		err = writing

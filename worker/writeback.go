@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
@@ -60,6 +61,30 @@ func validName(name string) bool { return fs.ValidPath(name) && name != "." }
 
 func violation(format string, args ...any) error {
 	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker was made to say what it must not: %s", fmt.Sprintf(format, args...))
+}
+
+// writeBack is apply, after losing was told which files will be lost.
+func (f *files) writeBack(ctx context.Context, list []change, losing func(context.Context, map[string]string) error) (int, error) {
+	if lost := lostBy(list); losing != nil && len(lost) > 0 {
+		if err := losing(ctx, lost); err != nil {
+			return 0, err
+		}
+	}
+	return f.apply(ctx, list)
+}
+
+// lostBy is what a program removed, or moved to another name, as the program has the names.
+func lostBy(list []change) map[string]string {
+	lost := map[string]string{}
+	for _, c := range list {
+		switch c.kind {
+		case frame.WasmRemove, frame.WasmRemoveDir:
+			lost[path.Join(c.m.guest, c.name)] = ""
+		case frame.WasmRename:
+			lost[path.Join(c.m.guest, c.name)] = path.Join(c.m.guest, c.to)
+		}
+	}
+	return lost
 }
 
 // apply writes a program's changes back, if every file that they touch is still what the

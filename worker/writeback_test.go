@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"testing"
 
@@ -94,5 +95,39 @@ func TestWriteBackSwapsUnread(t *testing.T) {
 	var conflict *ConflictError
 	if _, err := f.apply(context.Background(), list); !errors.As(err, &conflict) || tree(t, dir) != "a=longer" {
 		t.Errorf("%v: %s", err, tree(t, dir))
+	}
+}
+
+// What a program removed and moved is told before the first change, all at once; an error
+// keeps all changes from being made.
+func TestWriteBackTellsWhatIsLost(t *testing.T) {
+	for _, no := range []error{nil, errors.New("the user said no")} {
+		dir := newMemFS()
+		must(t, dir.MkdirAll("d", 0o755))
+		for _, name := range []string{"a", "b", "d/c"} {
+			must(t, dir.WriteFile(name, []byte("old "+name), 0o644))
+		}
+		f := shown(t, dir)
+		list, err := f.changes(jsx.Unpack(packRows(allKinds...)))
+		must(t, err)
+		before, told := tree(t, dir), ""
+		_, err = f.writeBack(context.Background(), list, func(_ context.Context, lost map[string]string) error {
+			if now := tree(t, dir); now != before {
+				t.Errorf("changed before it was told: %s", now)
+			}
+			told += fmt.Sprint(lost)
+			return no
+		})
+		if told != "map[/b:/moved /d: /d/c:]" || !errors.Is(err, no) || (tree(t, dir) == before) != (no != nil) {
+			t.Errorf("told %s, %v; then %s", told, err, tree(t, dir))
+		}
+	}
+	dir := newMemFS()
+	must(t, dir.WriteFile("a", []byte("old a"), 0o644))
+	f := shown(t, dir)
+	list, err := f.changes(jsx.Unpack(packRows(row{frame.WasmWrite, 0, "a", "new"}, row{frame.WasmMakeDir, 0, "d", ""})))
+	must(t, err)
+	if _, err := f.writeBack(context.Background(), list, func(context.Context, map[string]string) error { return errors.New("told of nothing") }); err != nil {
+		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -241,6 +242,20 @@ func (r *Runner) Close() error {
 	return nil
 }
 
+// losing is the question about what a program removes, by names of the folder.
+func losing(c sandbox.Command) func(context.Context, map[string]string) error {
+	return func(ctx context.Context, lost map[string]string) error {
+		if c.Losing == nil {
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "it may not remove files here, or move them away; nothing was written back")
+		}
+		named := make(map[string]string, len(lost))
+		for from, to := range lost {
+			named[strings.TrimPrefix(from, "/")] = strings.TrimPrefix(to, "/")
+		}
+		return c.Losing(ctx, named)
+	}
+}
+
 // poolEngine is a pool of workers.
 type poolEngine struct {
 	pool *worker.Pool
@@ -265,7 +280,7 @@ func (p *poolProgram) close() { _ = p.m.Close() }
 func (p *poolProgram) run(ctx context.Context, c sandbox.Command) (int, error) {
 	cmd := p.e.pool.Command(ctx, p.m, c.Name, c.Args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
-	cmd.Limits, cmd.Files, cmd.Env = p.e.o.Limits, p.e.o.Files, p.e.o.Env
+	cmd.Limits, cmd.Files, cmd.Env, cmd.Losing = p.e.o.Limits, p.e.o.Files, p.e.o.Env, losing(c)
 	if c.FS != nil {
 		cmd.FS = c.FS
 	}

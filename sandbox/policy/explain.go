@@ -16,9 +16,11 @@ type Need struct {
 	Op protocol.FSOp
 	// Subject is a path, "host" or "host:port", or a command's name.
 	Subject string
-	// Tree says that all below the path is meant too. What the policy hides there is
-	// then left out of a reading, and makes a change an error.
+	// Tree says that all below the path is meant too.
 	Tree bool
+	// Filtered says that the reader of a tree leaves out each file that may not be read by
+	// itself. Only then may the tree be read where a part of it may not.
+	Filtered bool
 	// Destroys says that something is lost: such a call is asked about unless a rule
 	// for this very tool, with a pattern narrower than the folder, allows it.
 	Destroys bool
@@ -59,7 +61,18 @@ func (n Need) String() string {
 type Call struct {
 	Tool      string // the tool's id, or "mcp:server:tool"
 	Untrusted bool   // such as an MCP server's: asked about unless a rule names it, even where it needs nothing
+	Command   string // the command that it runs, or empty; see [Command]
 	Needs     []Need
+}
+
+// Command is the first command that needs are to run, or empty.
+func Command(needs []Need) string {
+	for _, n := range needs {
+		if n.Capability == protocol.ShellRun {
+			return n.Subject
+		}
+	}
+	return ""
 }
 
 // Step is one line of an explanation.
@@ -171,16 +184,16 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 
 // Capability is the first step: the lists and what is granted.
 func (c *Compiled) Capability(n Need, authority protocol.Authority) protocol.Decision {
+	below := n.Tree && n.Filtered && n.Capability == protocol.FSRead && n.op() == protocol.OpRead
 	if err := authority.Check(n.Capability, n.Subject); err != nil {
-		below := n.Tree && n.Capability == protocol.FSRead && authority.Has(n.Capability)
-		if !below || protocol.CodeOf(err) == protocol.ErrInvalidParams {
+		if !below || !authority.Has(n.Capability) || protocol.CodeOf(err) == protocol.ErrInvalidParams {
 			return refused(err)
 		}
 	}
 	switch n.Capability.ScopeKind() {
 	case protocol.ScopePaths:
 		err := c.Policy.FS.Check(n.op(), n.Subject)
-		if err != nil && n.Tree && n.op() == protocol.OpRead && c.Policy.FS.MayTraverse(n.Subject) {
+		if err != nil && below && c.Policy.FS.MayTraverse(n.Subject) {
 			err = nil
 		}
 		return refused(err)
@@ -204,7 +217,7 @@ func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decisi
 	if len(more) > 0 {
 		rules = append(slices.Clip(rules), more...)
 	}
-	d := rules.Decide(protocol.Call{Tool: call.Tool, Capability: n.Capability, Subject: n.Subject})
+	d := rules.Decide(protocol.Call{Tool: call.Tool, Capability: n.Capability, Subject: n.Subject, Command: call.Command})
 	if n.Capability == "" && d.Rule == nil && !call.Untrusted {
 		return protocol.Allow() // it touches nothing outside of the session
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // The table is testdata/decisions.txt: a policy in JSON, then calls and what is
-// decided, one a line: decision, tool, capability, subject, and "destroys" or "tree".
+// decided, one a line: decision, tool, capability, subject, and "destroys", "tree" or
+// "filtered".
 func TestDecisions(t *testing.T) {
 	data, err := os.ReadFile("testdata/decisions.txt")
 	if err != nil {
@@ -73,6 +74,8 @@ func parseRow(t *testing.T, row string) (protocol.Action, policy.Call) {
 				n.Destroys = true
 			case "tree":
 				n.Tree = true
+			case "filtered":
+				n.Filtered = true
 			case "remove", "mkdir":
 				n.Op = protocol.FSOp(w)
 			default:

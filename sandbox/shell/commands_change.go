@@ -169,7 +169,7 @@ func (s *shell) copy(t *task, from, to string, all bool) error {
 
 // walk lists all below a folder.
 func (s *shell) walk(t *task, root string) ([]fsaccess.Entry, error) {
-	permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSRead, Subject: root, Tree: true})
+	permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSRead, Subject: root, Tree: true, Filtered: true})
 	if err != nil {
 		return nil, err
 	}

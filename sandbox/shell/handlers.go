@@ -104,7 +104,7 @@ func (s *shell) hasRunner(name string) bool {
 
 // external runs a command of the runner. It reads the folder if all of it may be read.
 func (s *shell) external(ctx context.Context, t *task) error {
-	p, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true})
+	p, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
 	if err != nil {
 		t.errorf("%s", err)
 		return interp.ExitStatus(126)
@@ -314,7 +314,7 @@ func (s *shell) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 }
 
 func (s *shell) list(ctx context.Context, p string) ([]fsaccess.Entry, error) {
-	permit, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true})
+	permit, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
 	}

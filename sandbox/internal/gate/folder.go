@@ -20,9 +20,11 @@ import (
 // that a permit for too much would still open nothing the policy denies.
 type Folder struct {
 	fs      fsaccess.FS
-	raw     fsaccess.FS // without the guard: only for the words of questions
+	raw     fsaccess.FS // without the guard: for decisions about files that may not be read, and for questions
 	journal *fsaccess.Journal
 	still   *still
+
+	unchecked bool // see [Unchecked]
 }
 
 // NewFolder guards a folder. A *[fsaccess.Journal] gives undo too. A nil folder has
@@ -207,10 +209,19 @@ func (f Folder) below(ctx context.Context, p Permit, root string, check func(pat
 func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.WalkOptions) iter.Seq2[fsaccess.Entry, error] {
 	n := read(root)
 	n.Tree = true
-	if err := p.Check(n); err != nil {
+	if err := cmp.Or(p.Check(n), f.alone(ctx, p, root)); err != nil {
 		return func(yield func(fsaccess.Entry, error) bool) { yield(fsaccess.Entry{Path: root}, err) }
 	}
 	return fsaccess.Walk(ctx, f.fs, root, f.hiding(p, root, o))
+}
+
+// alone checks the root of a walk if it is a file: a walk leaves out files below its root
+// only.
+func (f Folder) alone(ctx context.Context, p Permit, root string) error {
+	if f.IsDir(ctx, root) {
+		return nil
+	}
+	return p.Check(read(root))
 }
 
 // hiding leaves out what the permit does not cover. A folder is passed through if
@@ -227,7 +238,7 @@ func (f Folder) hiding(p Permit, root string, o fsaccess.WalkOptions) fsaccess.W
 func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
 	n := read(root)
 	n.Tree = true
-	if err := p.Check(n); err != nil {
+	if err := cmp.Or(p.Check(n), f.alone(ctx, p, root)); err != nil {
 		return func(yield func(fsaccess.Match, error) bool) { yield(fsaccess.Match{Path: root}, err) }
 	}
 	o.WalkOptions = f.hiding(p, root, o.WalkOptions)
@@ -244,6 +255,12 @@ func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entr
 		out = append(out, e)
 	}
 	return out, nil
+}
+
+// IsDir reports whether a path is a folder. It tells nobody but the person.
+func (f Folder) IsDir(ctx context.Context, name string) bool {
+	fi, err := fsaccess.WithContext(ctx, f.raw).Stat(name)
+	return err == nil && fi.IsDir()
 }
 
 // Resolve adds the needs that follow from what is there: to remove what is replaced.

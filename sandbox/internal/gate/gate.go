@@ -69,8 +69,10 @@ type Passage struct {
 	Scope *Scope
 	Call  string // the call's id
 	Tool  *protocol.Tool
-	Args  any
-	Needs []policy.Need
+	// Command is the command that the call runs, or empty. Answers about one speak for no other.
+	Command string
+	Args    any
+	Needs   []policy.Need
 	// Request is filled in for a person; it is called only if one is asked.
 	Request func(ctx context.Context, preview Permit) Request
 	// Foresee, if set, says why the call would fail whatever the person says. It is called
@@ -129,7 +131,7 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 // decide runs the capability step and the watchdog step; watched says that the latter
 // narrowed the decision.
 func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
-	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Needs: p.Needs}
+	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Command: p.Command, Needs: p.Needs}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
@@ -295,7 +297,7 @@ func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []pro
 	for _, n := range p.Needs {
 		r := rule
 		if r.Action == protocol.ActionAllow {
-			r.Capability, r.Destroys = n.Capability, n.Destroys
+			r.Capability, r.Destroys, r.Command = n.Capability, n.Destroys, p.Command
 		}
 		switch {
 		case reply.Pattern != "":
@@ -376,7 +378,7 @@ func reading(needs []policy.Need) []policy.Need {
 	var out []policy.Need
 	for _, n := range needs {
 		if n.Capability == protocol.FSRead || n.Capability == protocol.FSWrite {
-			out = append(out, policy.Need{Capability: protocol.FSRead, Subject: n.Subject, Tree: n.Tree})
+			out = append(out, policy.Need{Capability: protocol.FSRead, Subject: n.Subject, Tree: n.Tree, Filtered: n.Filtered})
 		}
 	}
 	return out
@@ -386,12 +388,21 @@ func reading(needs []policy.Need) []policy.Need {
 func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
 	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call, sends: p.Sends}
 	authority := p.Tool.Authority(p.Scope.Authority)
-	t.covers = func(n policy.Need) error {
+	t.grants = func(n policy.Need) error {
 		if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
 			return d.Err("use", n.String())
 		}
+		return nil
+	}
+	t.covers = func(n policy.Need) error {
+		if err := t.grants(n); err != nil {
+			return err
+		}
+		if why, ok := p.Scope.refused([]policy.Need{n}, ""); ok {
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the person has refused this before: %s", why).WithReason(protocol.ReasonRejected)
+		}
 		rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
-		d := rules.Decide(protocol.Call{Tool: p.Tool.RuleName(), Capability: n.Capability, Subject: n.Subject})
+		d := rules.Decide(protocol.Call{Tool: p.Tool.RuleName(), Capability: n.Capability, Subject: n.Subject, Command: p.Command})
 		if d.Action == protocol.ActionAllow || d.Rule == nil || d.Action == protocol.ActionAsk && (d.Rule.Pattern == "" || d.Rule.Pattern == "*") {
 			return nil // consent for the tree is consent for what no rule singles out
 		}

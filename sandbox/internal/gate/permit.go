@@ -15,7 +15,8 @@ type Permit struct{ t *ticket }
 // ticket is what a permit stands for.
 type ticket struct {
 	needs  []policy.Need
-	covers func(n policy.Need) error // for what lies below a Tree need
+	grants func(n policy.Need) error // the lists and the grants
+	covers func(n policy.Need) error // for what lies below a Tree need: grants, and rules and refusals
 	sends  func(from, to string) error
 	over   *atomic.Bool // the call has ended
 	note   func(protocol.Violation)
@@ -32,16 +33,34 @@ func (p Permit) Check(n policy.Need) error {
 	if p.t.over.Load() {
 		return p.t.refuse(n, "the call that this was permitted to has ended")
 	}
-	for _, have := range p.t.needs {
+	covered, err := p.t.has(n)
+	if !covered {
+		return p.t.refuse(n, "the call did not say that it needs this")
+	}
+	return err
+}
+
+// has reports whether one of the needs is for n, and then why n may not be done all the
+// same: what lies below a tree is decided by itself.
+func (t *ticket) has(n policy.Need) (covered bool, err error) {
+	for _, have := range t.needs {
 		if !have.Covers(n) {
 			continue
 		}
-		if have.Subject == n.Subject || p.t.covers == nil {
-			return nil
+		covered = true
+		switch {
+		case have.Subject != n.Subject:
+			err = t.covers(n)
+		case have.Filtered && !n.Tree: // the tree may be read in part, and n is its root alone
+			err = t.grants(n)
+		default:
+			err = nil
 		}
-		return p.t.covers(n)
+		if err == nil {
+			return true, nil
+		}
 	}
-	return p.t.refuse(n, "the call did not say that it needs this")
+	return covered, err
 }
 
 func (t *ticket) refuse(n policy.Need, why string) error {
@@ -58,10 +77,8 @@ func Below(dir, path string) bool {
 func (p Permit) CheckAny(needs ...policy.Need) error {
 	if p.t != nil && !p.t.over.Load() {
 		for _, n := range needs {
-			for _, have := range p.t.needs {
-				if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
-					return nil
-				}
+			if covered, err := p.t.has(n); covered && err == nil {
+				return nil
 			}
 		}
 	}
@@ -73,10 +90,8 @@ func (p Permit) quiet(n policy.Need) error {
 	if p.t == nil || p.t.over.Load() {
 		return p.Check(n)
 	}
-	for _, have := range p.t.needs {
-		if have.Covers(n) && (have.Subject == n.Subject || p.t.covers(n) == nil) {
-			return nil
-		}
+	if covered, err := p.t.has(n); covered {
+		return err
 	}
 	return protocol.ErrCapabilityDenied
 }

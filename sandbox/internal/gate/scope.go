@@ -86,11 +86,18 @@ func (s *Scope) wasRefused(needs []policy.Need, key string) (string, bool) {
 		return why, ok
 	}
 	for _, n := range needs {
-		if why, ok := s.denied[n.String()]; ok {
+		if why, ok := s.denied[effect(n)]; ok {
 			return why, true
 		}
 	}
 	return "", false
+}
+
+// effect names what was refused. Whether all below was meant makes no difference: to read a
+// file by a walk is to read it.
+func effect(n policy.Need) string {
+	n.Tree = false
+	return n.String()
 }
 
 // refuse notes a refusal, also for whoever delegated to this scope: else one could be
@@ -114,6 +121,6 @@ func (s *Scope) note(needs []policy.Need, key, why string) {
 		s.denied[key] = why
 	}
 	for _, n := range needs {
-		s.denied[n.String()] = why
+		s.denied[effect(n)] = why
 	}
 }
