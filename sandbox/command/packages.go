@@ -59,6 +59,9 @@ func (r *Runner) runPackage(ctx context.Context, pkg *worker.Package, c sandbox.
 	if pkg.Granted.Decision == worker.PackageAsk && !c.Asked {
 		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the person has to be asked about this package, and only tool_run asks")
 	}
+	if pkg.Granted.Decision == worker.PackageAsk && c.AskedKey != pkg.SHA256 {
+		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the package was replaced after the person was asked about it; call it again")
+	}
 	params, err := parameters(pkg, c.Args)
 	if err != nil {
 		return 0, err
@@ -100,7 +103,7 @@ func (p *poolProgram) runPackage(ctx context.Context, pkg *worker.Package, param
 	if err != nil {
 		return 0, err
 	}
-	cmd.Stdout, cmd.Stderr, cmd.Files = c.Stdout, c.Stderr, p.e.o.Files
+	cmd.Stdout, cmd.Stderr, cmd.Files, cmd.Losing = c.Stdout, c.Stderr, p.e.o.Files, losing(c)
 	if cmd.Stdin == nil && pkg.Pipeable {
 		cmd.Stdin = c.Stdin
 	} else if cmd.Stdin != nil && c.Stdin != nil {

@@ -155,9 +155,63 @@ func TestPackageTakesAnObject(t *testing.T) {
 	install(t, packages, toolZIP(t, "mine", emptyModule, "positional"))
 	r := runnerOf(t, &fake{}, Options{Packages: packages})
 	for _, args := range [][]string{{"x"}, {"{}", "{}"}, {"[1]"}, {`{"how":`}} {
-		_, err := r.RunCommand(context.Background(), sandbox.Command{Name: "mine", Args: args, Asked: true})
+		pkg, err := packages.Get(context.Background(), "mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.RunCommand(context.Background(), sandbox.Command{Name: "mine", Args: args, Asked: true, AskedKey: pkg.SHA256})
 		if !errors.Is(err, protocol.ErrInvalidParams) || !strings.Contains(err.Error(), `"how"`) {
 			t.Errorf("%q: %v, want the schema", args, err)
 		}
+	}
+}
+
+// A package that is replaced while the user reads the question does not run: the answer was
+// about another.
+func TestPackageReplacedDuringTheQuestion(t *testing.T) {
+	ctx := context.Background()
+	for name, during := range map[string]func(t *testing.T, packages *worker.Packages){
+		"another":          func(t *testing.T, p *worker.Packages) { install(t, p, toolZIP(t, "mine", emptyModule, "json")) },
+		"removed":          func(t *testing.T, p *worker.Packages) { must(t, p.Remove(ctx, "mine")) },
+		"another and back": nil,
+		"itself":           func(t *testing.T, p *worker.Packages) { install(t, p, toolZIP(t, "mine", emptyModule, "positional")) },
+		"not":              func(*testing.T, *worker.Packages) {},
+	} {
+		packages := worker.NewPackages(worker.MemoryStore(), worker.PackagesOptions{})
+		install(t, packages, toolZIP(t, "mine", emptyModule, "positional"))
+		ran := 0
+		r := runnerOf(t, &fake{run: func(context.Context, sandbox.Command) (int, error) { ran++; return 0, nil }}, Options{Packages: packages})
+		p, err := policy.Parse(`{"capabilities": {"shell.run": ["*"]}, "rules": [{"permission": "*", "action": "allow"}]}`, policy.Options{})
+		must(t, err)
+		asks := sandbox.AskFunc(func(_ context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
+			if during == nil {
+				install(t, packages, toolZIP(t, "mine", emptyModule, "json"))
+				install(t, packages, toolZIP(t, "mine", emptyModule, "positional"))
+			} else {
+				during(t, packages)
+			}
+			return []sandbox.Reply{{Answer: protocol.AnswerOnce}}, nil
+		})
+		box, err := sandbox.New(sandbox.Options{Policy: p, Ask: asks, Tools: []sandbox.Tool{sandbox.ToolRun(r)}, FS: fsaccess.NewMemory(fsaccess.MemoryOptions{})})
+		must(t, err)
+		err = sandbox.ErrorOf(box.Call(ctx, "tool_run", map[string]any{"command": "mine", "args": []any{`{"how":["x"]}`}}))
+		if want := name != "another" && name != "removed"; (ran == 1) != want || (err == nil) != want {
+			t.Errorf("%s: ran %d times, %v", name, ran, err)
+		}
+	}
+	packages := worker.NewPackages(worker.MemoryStore(), worker.PackagesOptions{})
+	install(t, packages, toolZIP(t, "mine", emptyModule, "positional"))
+	r := runnerOf(t, &fake{}, Options{Packages: packages})
+	for _, key := range []string{"", "x", strings.Repeat("0", 64)} {
+		if _, err := r.RunCommand(ctx, sandbox.Command{Name: "mine", Args: []string{`{"how":["x"]}`}, Asked: true, AskedKey: key}); !errors.Is(err, protocol.ErrCapabilityDenied) {
+			t.Errorf("asked about %q: %v", key, err)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
