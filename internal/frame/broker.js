@@ -76,6 +76,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
    * @param {boolean} waited it was there before @param {any} limits @param {string} first */
   const begin = (port, gen, program, placed, waited, limits, first) => {
     let over = false, up = false, again = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
+    const nonce = program.split('\x1f', 1)[0];
     const caps = { bytes: limits.messageBytes, depth: limits.messageDepth, nodes: limits.messageNodes };
     const open = new Set();
     /** Times of the calls in the last second, and of each tool in its window. @type {number[]} */
@@ -86,10 +87,11 @@ const baileyBroker = (/** @type {any} */ scope) => {
     let wait = 0;
     /** Texts of checked messages that the host has not had. @type {string[]} */
     let out = [];
+    let held = 0;
 
     const flush = () => {
       clearTimeout(wait);
-      wait = 0;
+      wait = held = 0;
       if (!out.length) return;
       const texts = out;
       out = [];
@@ -98,6 +100,14 @@ const baileyBroker = (/** @type {any} */ scope) => {
       } catch (e) {
         port.postMessage(encodeBatch(gen, [{ type: 'violation', layer: 'broker', code: 'RESOURCE_LIMIT', detail: 'a batch too large' }], 'BrokerToHost', WIDE));
       }
+    };
+    /** Keeps a checked message for the host. A batch never grows past what the host takes: it would
+     * accuse the code of what the broker did. @type {(text: string) => void} */
+    const add = (text) => {
+      if (held + text.length > caps.bytes / 4) flush();
+      held += text.length;
+      if (out.push(text) >= MAX_ROWS) flush();
+      else wait ||= setTimeout(flush, CONSOLE_DELAY);
     };
     /** @type {(m: any) => void} */
     const tell = (m) => {
@@ -175,19 +185,17 @@ const baileyBroker = (/** @type {any} */ scope) => {
       let urgent = false;
       for (let i = 0; i < b.msgs.length && !over; i++) {
         const m = b.msgs[i], size = b.texts[i].length;
-        if (ended) return out.pop(), stop('SECURITY_VIOLATION', 'more than one result');
         if (m.type === 'console' ? !mayPrint(size) : m.type === 'tool-call' && !mayCall(m)) continue;
         if (m.type === 'result') {
+          if (i + 1 < b.msgs.length) return stop('SECURITY_VIOLATION', 'it came after the result');
           if (size > limits.output) return stop('OUTPUT_TOO_LARGE', 'the result has ' + size + ' characters; the limit is ' + limits.output + ' bytes');
           ended = true;
           worker.postMessage('end');
         }
         urgent ||= m.type !== 'console';
-        out.push(b.texts[i]);
+        add(b.texts[i]);
       }
-      if (over) return;
-      if (urgent || out.length >= MAX_ROWS) flush();
-      else if (!wait) wait = setTimeout(flush, CONSOLE_DELAY);
+      if (urgent && !over) flush();
     };
     const syntax = (/** @type {string} */ message) => {
       tell({ type: 'result', success: false, error: { code: 'INVALID_PARAMS', name: 'SyntaxError', message } });
@@ -205,14 +213,13 @@ const baileyBroker = (/** @type {any} */ scope) => {
     const failed = (e) => {
       e.preventDefault();
       if (over) return;
-      const said = String(e.message ?? '').replace(/^Uncaught /, '').slice(0, 1000);
+      // The word that the code can't know stands in no message.
+      const told = String(e.message ?? '').replace(/^Uncaught /, '').slice(0, 1000), left = told.includes(nonce);
+      const said = told.replaceAll(nonce, '\u2026');
       if (up) {
         // Thrown where no promise takes it, as in a timer: shown, and the run goes on.
         const s = JSON.stringify({ type: 'console', level: 'error', args: ['Uncaught ' + said.toWellFormed()] });
-        if (!ended && mayPrint(s.length)) {
-          out.push(s);
-          wait ||= setTimeout(flush, CONSOLE_DELAY);
-        }
+        if (!ended && mayPrint(s.length)) add(s);
       } else if (waited) {
         // What a worker that imports reports has no line, and a policy may forbid it to
         // import. Nothing of the code has run: it is started with the worker.
@@ -222,7 +229,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
         begun(place(program));
       } else if (said.includes('SyntaxError')) {
         const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
-        syntax(said.replace(/^SyntaxError: /, '').toWellFormed() + at);
+        syntax((left ? 'the code closes a brace that it did not open' : said.replace(/^SyntaxError: /, '').toWellFormed()) + at);
       } else if (said === 'blocked') stop('SANDBOX_ERROR', 'blocked: the code is not let in');
       else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);
       else silent();

@@ -8,12 +8,12 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   'use strict';
   const G = /** @type {any} */ (globalThis);
   const { getPrototypeOf, getOwnPropertyDescriptor, defineProperty, freeze, hasOwn } = Object;
-  const { ownKeys, apply, construct, deleteProperty, defineProperty: attempt } = Reflect, FunctionProto = Function.prototype, ProxyOf = Proxy;
+  const { max } = Math, { ownKeys, apply, construct, deleteProperty, defineProperty: attempt } = Reflect, FunctionProto = Function.prototype, ProxyOf = Proxy;
   const on = (/** @type {string} */ layer) => !config.off.includes(layer);
   const put = (/** @type {any} */ o, /** @type {PropertyKey} */ k, /** @type {any} */ value) => defineProperty(o, k, { value, writable: true, enumerable: false, configurable: true });
   const refused = (/** @type {string} */ what) => new TypeError(what + ' is not available here');
   /** Estimated bytes that large operations asked for, and may ask for. */
-  const used = { heap: 0, most: Infinity };
+  const used = { heap: 0, most: Infinity, clock: Date.now };
 
   // Kept: the language and what computes without reaching anything. What a browser
   // adds later is not on this list, so it is removed.
@@ -78,24 +78,80 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       });
       defineProperty(G, 'crypto', { value, writable: true, enumerable: true, configurable: true });
     }
-    const step = config.clock, now = Date.now, coarse = (/** @type {number} */ t) => t - (t % step);
+    clocks();
+  };
+
+  /** Every clock is the one clock of Date, rounded down: they all move at the same moment, so that two of them tell no
+   * more than one. */
+  const clocks = () => {
+    const step = config.clock, exact = Date.now;
+    const now = (used.clock = () => {
+      const t = exact();
+      return t - (t % step);
+    });
     if (native.performance && !(gone.has('performance') && on('globals'))) {
-      const p = native.performance, read = p.now, start = now();
-      const value = freeze({ now: () => coarse(apply(read, p, [])), timeOrigin: coarse(start) });
+      const timeOrigin = now();
+      let last = 0; // a clock of the system's may be set back
+      const value = freeze({ now: () => (last = max(last, now() - timeOrigin)), timeOrigin });
       defineProperty(G, 'performance', { value, writable: true, enumerable: true, configurable: true });
     }
     const Native = Date, { toString } = Native.prototype;
     const Tamed = /** @type {any} */ (function (/** @type {any[]} */ ...args) {
-      if (!new.target) return apply(toString, new Native(coarse(now())), []);
-      return construct(Native, args.length ? args : [coarse(now())], new.target);
+      if (!new.target) return apply(toString, new Native(now()), []);
+      return construct(Native, args.length ? args : [now()], new.target);
     });
     for (const k of ['UTC', 'parse']) put(Tamed, k, /** @type {any} */ (Native)[k]);
-    put(Tamed, 'now', () => coarse(now()));
+    put(Tamed, 'now', { now: () => now() }.now);
     defineProperty(Tamed, 'name', { value: 'Date', configurable: true });
     defineProperty(Tamed, 'length', { value: 7, configurable: true });
     defineProperty(Tamed, 'prototype', { value: Native.prototype, writable: false });
     put(Native.prototype, 'constructor', Tamed);
     put(G, 'Date', Tamed);
+
+    // A formatter that is given no date takes the native clock.
+    const formats = Intl.DateTimeFormat.prototype, { formatToParts } = formats;
+    const { get: format } = /** @type {any} */ (getOwnPropertyDescriptor(formats, 'format'));
+    const bound = new WeakMap(), { get: find, set: keep } = WeakMap.prototype;
+    const tamed = {
+      get format() {
+        const real = apply(format, this, []);
+        let f = apply(find, bound, [real]);
+        if (!f) {
+          f = (/** @type {any} */ date) => real(date === undefined ? now() : date);
+          defineProperty(f, 'name', { value: '' });
+          apply(keep, bound, [real, f]);
+        }
+        return f;
+      },
+      formatToParts(/** @type {any} */ date) {
+        return apply(formatToParts, this, [date === undefined ? now() : date]);
+      },
+    };
+    defineProperty(formats, 'format', { .../** @type {any} */ (getOwnPropertyDescriptor(tamed, 'format')), enumerable: false });
+    put(formats, 'formatToParts', tamed.formatToParts);
+
+    if (!G.Temporal) return;
+    const { Now, Instant, ZonedDateTime } = G.Temporal, { timeZoneId } = Now, { fromEpochMilliseconds: from } = Instant;
+    const { toZonedDateTimeISO: zoned } = Instant.prototype, { toPlainDateTime, toPlainDate, toPlainTime } = ZonedDateTime.prototype;
+    const at = (/** @type {any} */ zone) => apply(zoned, from(now()), [zone === undefined ? timeZoneId() : zone]);
+    /** @type {any} */
+    const clock = {
+      timeZoneId,
+      instant: () => from(now()),
+      zonedDateTimeISO: (/** @type {any} */ zone) => at(zone),
+      plainDateTimeISO: (/** @type {any} */ zone) => apply(toPlainDateTime, at(zone), []),
+      plainDateISO: (/** @type {any} */ zone) => apply(toPlainDate, at(zone), []),
+      plainTimeISO: (/** @type {any} */ zone) => apply(toPlainTime, at(zone), []),
+    };
+    // What a browser adds to Now later is a clock that nobody has looked at.
+    for (const k of ownKeys(Now)) {
+      if (typeof k !== 'string') continue;
+      if (!hasOwn(clock, k)) deleteProperty(Now, k);
+      else if (k !== 'timeZoneId') {
+        defineProperty(clock[k], 'length', { value: 0, configurable: true });
+        put(Now, k, clock[k]);
+      }
+    }
   };
 
   const guards = () => {
@@ -157,6 +213,14 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       if (typeof v === 'function' && v.prototype) freeze(v.prototype);
     }
     for (const m of makers) freeze(m.constructor), freeze(m);
+    // Below Intl and Temporal stand more constructors.
+    for (const space of [G.Intl, G.Temporal])
+      for (const k of space ? ownKeys(space) : []) {
+        const v = space[k];
+        if (typeof v !== 'function' && k !== 'Now') continue;
+        if (v.prototype) enable(v.prototype, ['constructor', 'toString', 'valueOf', 'toJSON', 'toLocaleString']), freeze(v.prototype);
+        freeze(v);
+      }
   };
 
   /** Layer 8: an estimate of what is known to be large. Small operations are free. */

@@ -12,7 +12,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   // A worker is its own port; a frame was given one, which nothing else gets to see.
   const way = G.baileyPort ?? G;
   delete G.baileyPort;
-  const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, clock: Date.now, load: G.importScripts };
+  const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, load: G.importScripts };
   const { createObjectURL, revokeObjectURL } = URL, BlobOf = Blob, { split, startsWith } = String.prototype;
   let names = config.names ?? [];
   /** @type {(url: string) => any} */
@@ -156,8 +156,8 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     c.groupEnd = c.clear = () => {};
     c.assert = (/** @type {any} */ ok, /** @type {any[]} */ ...args) => void (ok || print('error', ['Assertion failed', ...args]));
     c.count = (label = 'default') => print('log', [label + ': ' + (counts[label] = (counts[label] || 0) + 1)]);
-    c.time = (label = 'default') => void (times[label] = native.clock());
-    c.timeEnd = c.timeLog = (label = 'default') => print('log', [label + ': ' + (native.clock() - times[label]) + ' ms']);
+    c.time = (label = 'default') => void (times[label] = used.clock());
+    c.timeEnd = c.timeLog = (label = 'default') => print('log', [label + ': ' + (used.clock() - times[label]) + ' ms']);
     return freeze(c);
   };
 
