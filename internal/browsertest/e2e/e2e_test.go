@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 const html = `<!doctype html><html lang="en"><meta charset="utf-8"><title>t</title>
@@ -210,15 +211,7 @@ func TestPage(t *testing.T) {
 		q, err := b.Page(ctx, s.URL)
 		must(t, err)
 		must(t, q.Chrome().Crash(ctx))
-		for range 100 {
-			if q.Crashed() != "" {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if q.Crashed() == "" {
-			t.Error("not noticed")
-		}
+		poll.Until(t, "the crash is noticed", func() bool { return q.Crashed() != "" })
 		must(t, p.Eval(ctx, "1", nil))
 	})
 }
@@ -323,9 +316,11 @@ func TestNetLogIsQuiet(t *testing.T) {
 	ctx := context1(t)
 	s := site(t, nil)
 	b := launch(t, Options{NetLog: true})
-	_, err := b.Page(ctx, s.URL)
+	p, err := b.Page(ctx, s.URL)
 	must(t, err)
-	time.Sleep(2 * time.Second)
+	for range 20 { // what a browser does on its own it does beside its work
+		must(t, p.Reload(ctx))
+	}
 	log, err := b.NetLog()
 	must(t, err)
 	if got := log.Outside(); len(got) != 0 {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Each way a start goes wrong, and what a person and the console are told.
@@ -171,7 +170,7 @@ func TestWithoutPanel(t *testing.T) {
 	if got := p.eval(`e`); !strings.HasPrefix(got, `[true,"http","Build`) {
 		t.Errorf("got %s", got)
 	}
-	time.Sleep(200 * time.Millisecond) // longer than the bar would wait
+	p.eval(`new Promise((done) => setTimeout(done, 200))`) // the page's timers fire in order: the bar's would be earlier
 	if p.eval(`document.querySelector("bailey-loader") === null`) != "true" {
 		t.Error("panel: false still shows a card")
 	}

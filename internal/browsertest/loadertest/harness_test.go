@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // built is the fixture's page, built once; chrome the browser, started once.
@@ -184,15 +185,12 @@ func (p *tab) text(js string) string {
 // until waits for an expression to be true.
 func (p *tab) until(js string) {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		v, err := p.Eval(p.ctx, "!!("+js+")")
-		if err == nil && string(v) == "true" {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Fatalf("never true: %s (%v)\nconsole:\n%s", js, err, p.said())
-		}
-	}
+	var err error
+	poll.Until(p.t, js, func() bool {
+		var v []byte
+		v, err = p.Eval(p.ctx, "!!("+js+")")
+		return err == nil && string(v) == "true"
+	}, func() string { return fmt.Sprintf("%v\nconsole:\n%s", err, p.said()) })
 }
 
 const card = `(document.querySelector("bailey-loader")?.shadowRoot.querySelector(".card"))`
@@ -214,11 +212,7 @@ func (p *tab) said() string {
 // heard waits until the console said text.
 func (p *tab) heard(text string) {
 	p.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(p.said(), text); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.t.Fatalf("the console never said %q:\n%s", text, p.said())
-		}
-	}
+	poll.Until(p.t, "the console says "+text, func() bool { return strings.Contains(p.said(), text) }, p.said)
 }
 
 // shot keeps a screenshot if LOADERTEST_SHOTS asks for it.
@@ -228,7 +222,7 @@ func (p *tab) shot(name string) {
 	if dir == "" {
 		return
 	}
-	time.Sleep(400 * time.Millisecond) // the card's own animation
+	p.eval(`Promise.allSettled((document.querySelector("bailey-loader")?.shadowRoot.getAnimations() ?? []).map((a) => a.finished)).then(() => 1)`)
 	png, err := p.Screenshot(p.ctx)
 	p.must(err)
 	p.must(os.MkdirAll(dir, 0o755))

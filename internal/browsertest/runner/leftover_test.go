@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // Whatever ends the runner, the browser and its files go with it.
@@ -56,14 +57,13 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				c.Wait()
 				var list []os.DirEntry
 				n := 0
-				for range 200 {
+				if !poll.Try(func() bool {
 					list, _ = os.ReadDir(tmp)
-					if n = using(tmp); n == 0 && len(list) == 0 {
-						return
-					}
-					time.Sleep(50 * time.Millisecond)
+					n = using(tmp)
+					return n == 0 && len(list) == 0
+				}) {
+					t.Errorf("after %s: %d processes, files %v", name, n, list)
 				}
-				t.Errorf("after %s: %d processes, files %v", name, n, list)
 			})
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall/js"
 	"testing"
-	"time"
 
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
@@ -53,7 +53,7 @@ func TestManyLines(t *testing.T) {
 
 func TestSlowLines(t *testing.T) {
 	fmt.Println("first")
-	time.Sleep(1500 * time.Millisecond)
+	poll.Until(t, "somebody has read the first line", func() bool { _, err := os.Stat(os.Getenv("CASES_HEARD")); return err == nil })
 	fmt.Println("second")
 }
 
@@ -177,22 +177,29 @@ func TestEnvironmentSize(t *testing.T) {
 
 func TestNavigate(t *testing.T) {
 	js.Global().Get("location").Set("href", "about:blank")
-	time.Sleep(time.Minute)
+	<-make(chan int)
 }
 
 func TestReload(t *testing.T) {
 	js.Global().Get("location").Call("reload")
-	time.Sleep(time.Minute)
+	<-make(chan int)
 }
 
 func TestCrash(t *testing.T) {
 	go testpage.CDP(t.Context(), "Page.crash", nil, nil)
-	time.Sleep(time.Minute)
+	<-make(chan int)
 }
 
 func TestUncaught(t *testing.T) {
+	heard := make(chan string, 2)
+	for _, event := range []string{"error", "unhandledrejection"} {
+		f := js.FuncOf(func(js.Value, []js.Value) any { heard <- event; return nil })
+		defer f.Release()
+		js.Global().Call("addEventListener", event, f, map[string]any{"once": true})
+	}
 	eval(`setTimeout(() => { throw new Error("nobody catches this") }); Promise.reject(new Error("nor this")); console.error("an error", {a: 1})`)
-	time.Sleep(200 * time.Millisecond)
+	<-heard
+	<-heard
 }
 
 func TestNoTokenNoAccess(t *testing.T) {
