@@ -14,6 +14,7 @@ type Violation struct {
 	ExecID string    `json:"exec_id,omitempty"` // the run it happened in
 	Tool   string    `json:"tool,omitempty"`
 	Rule   string    `json:"rule,omitempty"`
+	Reason Reason    `json:"reason,omitempty"` // [ReasonRejected] if it was a person who said no
 }
 
 // Ring keeps the last of what is added to it and counts all of it. The count

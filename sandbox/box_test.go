@@ -275,6 +275,17 @@ func TestDeniedIsNotRetried(t *testing.T) {
 	}
 }
 
+// Who counts what was stopped can tell a person's own No from what the policy stopped.
+func TestViolationsSayWhoseNo(t *testing.T) {
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.write", "pattern": "b", "action": "deny"}]}`), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x", "b": "x"})
+	h.fails(t, "delete", args{"path": "a"}, protocol.ErrCapabilityDenied)
+	h.fails(t, "delete", args{"path": "b"}, protocol.ErrCapabilityDenied)
+	list, _ := h.Violations()
+	if len(list) != 2 || list[0].Reason != protocol.ReasonRejected || list[1].Reason == protocol.ReasonRejected {
+		t.Errorf("%+v", list)
+	}
+}
+
 func TestNeverIsKept(t *testing.T) {
 	var kept []protocol.Rule
 	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerNever, Pattern: "private/**"}), map[string]string{"private/a": "x"},

@@ -412,7 +412,7 @@ func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
 }
 
 func (g *Gate) violation(p Passage, d protocol.Decision) {
-	v := protocol.Violation{Layer: "policy", Code: protocol.ErrCapabilityDenied, Detail: p.Tool.ID, ExecID: p.Call, Tool: p.Tool.ID}
+	v := protocol.Violation{Layer: "policy", Code: protocol.ErrCapabilityDenied, Detail: p.Tool.ID, ExecID: p.Call, Tool: p.Tool.ID, Reason: d.Refines}
 	for _, n := range p.Needs {
 		v.Detail += "; " + n.String()
 	}
