@@ -12,8 +12,13 @@ import (
 // therefore reads everything and writes nothing. It is safe for use by several
 // goroutines.
 type FSPolicy struct {
-	DenyRead  []Pattern
-	AllowRead []Pattern // wins over DenyRead
+	DenyRead []Pattern
+	// AllowRead opens what DenyRead denies around it. As in sandbox-runtime, it does not
+	// open a literal DenyRead that lies strictly below a literal AllowRead, nor what a
+	// glob of DenyRead matches, unless the glob matches the entry of AllowRead itself.
+	AllowRead []Pattern
+	// Credentials are neither read nor written, and nothing opens them.
+	Credentials []Pattern
 
 	AllowWrite []Pattern
 	DenyWrite  []Pattern // wins over AllowWrite
@@ -127,11 +132,57 @@ func (p *FSPolicy) MayTraverse(dir string) bool {
 }
 
 func (p *FSPolicy) checkRead(path string) error {
-	deny, ok := denies(p.DenyRead, path)
-	if !ok || slices.ContainsFunc(p.AllowRead, func(a Pattern) bool { return a.Match(path) }) {
-		return nil
+	if deny, ok := denies(p.Credentials, path); ok {
+		return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by credentials %s", quote(deny))
 	}
-	return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by denyRead %s", quote(deny))
+	for _, d := range p.DenyRead {
+		if d.matchDeny(path) && !p.reopens(d, path) {
+			return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by denyRead %s", quote(d.text))
+		}
+	}
+	if spelling, ok := undecomposed(p.DenyRead, path); ok && !slices.ContainsFunc(p.AllowRead, func(a Pattern) bool { return a.allows(path) }) {
+		return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by denyRead %s", quote(spelling))
+	}
+	return nil
+}
+
+// reopens reports whether AllowRead opens path although deny matches it: what
+// sandbox-runtime's profile for macOS decides (lateReadDenyFilters).
+func (p *FSPolicy) reopens(deny Pattern, path string) bool {
+	if deny.literal != "" && slices.ContainsFunc(p.AllowRead, func(a Pattern) bool {
+		return a.literal != "" && deny.literal != "." && fold(a.literal) != fold(deny.literal) && covers(fold(a.literal), fold(deny.literal))
+	}) {
+		return false
+	}
+	// The mount itself has no name that a glob could match.
+	return slices.ContainsFunc(p.AllowRead, func(a Pattern) bool {
+		return a.allows(path) && (deny.literal != "" || a.literal != "." && deny.match(a.sample(), deny.tokens, "", true))
+	})
+}
+
+// sample is a path as p matches them: itself, or a glob with x for each wildcard.
+func (p Pattern) sample() string {
+	if p.literal != "" {
+		return p.literal
+	}
+	var b strings.Builder
+	wild := false
+	for _, t := range p.tokens {
+		switch t.kind {
+		case tokRune:
+			b.WriteRune(t.r)
+		case tokClass:
+			b.WriteByte('x')
+		case tokDirs:
+			b.WriteString("x/")
+		default:
+			if !wild {
+				b.WriteByte('x')
+			}
+		}
+		wild = t.kind == tokOne || t.kind == tokStar || t.kind == tokAny
+	}
+	return b.String()
 }
 
 func (p *FSPolicy) checkWrite(op FSOp, path string) error {
@@ -144,17 +195,20 @@ func (p *FSPolicy) checkWrite(op FSOp, path string) error {
 	if state == ancestor && (op == OpRemove || op == OpWrite) {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which is protected", entry).WithReason(ReasonProtected)
 	}
+	if deny, ok := denies(p.Credentials, path); ok {
+		return Errorf(ErrCapabilityDenied, string(op), quote(path), "denied by credentials %s", quote(deny))
+	}
 	if deny, ok := denies(p.DenyWrite, path); ok {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "denied by denyWrite %s", quote(deny))
 	}
 	if op == OpRemove || op == OpWrite {
-		for _, d := range p.DenyWrite {
-			if d.literal != "" && d.literal != "." && covers(fold(path), fold(d.literal)) {
-				return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which denyWrite protects", quote(d.text))
+		for _, d := range slices.Concat(p.DenyWrite, p.Credentials) {
+			if d.literal != "" && d.literal != "." && d.below(path) {
+				return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which is not to be written", quote(d.text))
 			}
 		}
 	}
-	if !slices.ContainsFunc(p.AllowWrite, func(a Pattern) bool { return a.Match(path) }) {
+	if !slices.ContainsFunc(p.AllowWrite, func(a Pattern) bool { return a.allows(path) }) {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "writing is allowed only where the policy's allowWrite says so")
 	}
 	return nil
@@ -167,6 +221,12 @@ func denies(list []Pattern, path string) (string, bool) {
 			return d.text, true
 		}
 	}
+	return undecomposed(list, path)
+}
+
+// undecomposed reports whether path could be another spelling of what a list that is
+// not ASCII denies.
+func undecomposed(list []Pattern, path string) (string, bool) {
 	if !composed(path) && slices.ContainsFunc(list, func(d Pattern) bool { return !ascii(d.text) }) {
 		return "… (the path has combining characters, and could be another spelling of a denied one)", true
 	}

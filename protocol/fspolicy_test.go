@@ -266,3 +266,96 @@ func TestDenyListAndNormalisation(t *testing.T) {
 		t.Errorf("a policy in ASCII hinders other spellings: %v", err)
 	}
 }
+
+// What Windows calls by a short name is denied by it: a list that denies PRIVAT~1 by its
+// long name only denies nothing there.
+func TestShortNamesInDenyLists(t *testing.T) {
+	deny := patterns(t, "credentials.json", "private-notes", "deployment.yaml", "a/b c.secretfile", "**/*.key", "**/.env*", "backup*.sqlite", "long folder/x", "[Pp]assword list.txt")
+	read := protocol.FSPolicy{DenyRead: deny}
+	write := protocol.FSPolicy{AllowWrite: patterns(t, "."), DenyWrite: deny}
+	secret := protocol.FSPolicy{AllowWrite: patterns(t, "."), AllowRead: patterns(t, "."), Credentials: deny}
+	send := protocol.SendPolicy{Nothing: deny}
+	summary := protocol.SendPolicy{Summaries: deny}
+	rule := protocol.Rules{{Permission: "*", Action: protocol.ActionAllow}}
+	for _, d := range deny {
+		rule = append(rule, protocol.Rule{Permission: "read", Pattern: d.String(), Action: protocol.ActionDeny})
+	}
+	for _, path := range []string{
+		"CREDEN~1.JSO", "creden~1.jso", "CREDE~12.JSO", "CREDEN~2.JSO", "PRIVAT~1/diary.txt", "PRIVAT~1", "privat~9/x/y", "DEPLOY~1.YAM", "DEPLO~10.YAM", "a/BC~1.SEC", "PRIVA~10/x",
+		"SERVER~1.KEY", "x/y/SERVER~1.KEY", "ENV~1", "sub/ENV~1.LOC", "BACKUP~1.SQL", "BACKUP~1.SQL.", "BACKUP~1.SQL::$DATA", "LONGFO~1/x", "PASSWO~1.TXT", "PR1A2B~1/x", "CR12AB~1.JSO",
+	} {
+		if read.Check(protocol.OpRead, path) == nil {
+			t.Errorf("%s may be read", path)
+		}
+		for _, op := range []protocol.FSOp{protocol.OpWrite, protocol.OpRemove, protocol.OpMkdir} {
+			if write.Check(op, path) == nil || secret.Check(op, path) == nil {
+				t.Errorf("%s: %s is allowed", path, op)
+			}
+		}
+		if secret.Check(protocol.OpRead, path) == nil {
+			t.Errorf("%s of the credentials may be read", path)
+		}
+		if send.For(path) != protocol.SendNothing || send.Below(path) != protocol.SendNothing || summary.For(path) != protocol.SendSummary {
+			t.Errorf("%s is sent", path)
+		}
+		if d := rule.Decide(protocol.Call{Tool: "read", Capability: protocol.FSRead, Subject: path}); d.Action != protocol.ActionDeny {
+			t.Errorf("a rule that denies: %s: %s", path, d.Action)
+		}
+	}
+	// What holds something denied is not removed by its short name either.
+	if write.Check(protocol.OpRemove, "LONGFO~1") == nil || send.Below("LONGFO~1") != protocol.SendNothing {
+		t.Error("LONGFO~1, which holds x, is removed or sent")
+	}
+	for _, path := range []string{"CREDIT~1.JSO", "CREDEN~1.TXT", "PUBLIC~1/x", "a~b.txt", "~1", "SERVER~1.TXT", "verylong~1.key.txt", "x~1.html", "credential~1.json", "SRC~1/a.go"} {
+		if err := read.Check(protocol.OpRead, path); err != nil && path != "SRC~1/a.go" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	// An allow list takes no short name.
+	if p := (protocol.FSPolicy{AllowWrite: patterns(t, "public-notes")}); p.Check(protocol.OpWrite, "PUBLIC~1/x") == nil {
+		t.Error("allowed by a short name")
+	}
+}
+
+// AllowRead opens a region that DenyRead closes, and nothing that DenyRead names in it.
+func TestDenyReadInsideAllowRead(t *testing.T) {
+	type l = []string
+	for _, c := range []struct {
+		deny, allow l
+		path        string
+		read        bool
+	}{
+		{l{"secrets"}, l{"."}, "secrets/key", false},
+		{l{"./secrets"}, l{"."}, "other", true},
+		{l{"**/.env"}, l{"."}, "sub/.env", false},
+		{l{"**/.env"}, l{"sub/.env"}, "sub/.env", true},
+		{l{"**/.env"}, l{"sub"}, "sub/.env", false},
+		{l{"src/private"}, l{"src"}, "src/private/a", false},
+		{l{"src/private"}, l{"src"}, "src/a", true},
+		{l{"SRC/Private"}, l{"src"}, "src/private/a", false},
+		{l{"src/private"}, l{"src", "src/private/pub"}, "src/private/pub/a", false},
+		{l{"src"}, l{"src/pub"}, "src/pub/a", true},
+		{l{"src"}, l{"src"}, "src/a", true},
+		{l{"."}, l{"src"}, "src/a", true},
+		{l{".", "src/private"}, l{"src"}, "src/private/a", false},
+		{l{"**/*"}, l{"src"}, "src/a", true},
+		{l{"**/*"}, l{"."}, "src/a", false},
+		{l{"**"}, l{"."}, "a", false},
+		{l{"**"}, l{"src"}, "src/a", true},
+		{l{"*.key"}, l{"a.*"}, "a.key", false},
+		{l{"secret"}, l{"sec*"}, "secret", true},
+		{l{"secret"}, l{"sec*"}, "secret/a", false},
+		{l{"secret"}, l{"sec*/**"}, "secret/a", false},
+		{l{"file[!0-9].txt"}, nil, "file1.txt", false},
+		{l{"file[^0-9].txt"}, nil, "file1.txt", false},
+	} {
+		p := protocol.FSPolicy{DenyRead: patterns(t, c.deny...), AllowRead: patterns(t, c.allow...)}
+		if err := p.Check(protocol.OpRead, c.path); (err == nil) != c.read {
+			t.Errorf("denyRead %q, allowRead %q: %s: %v", c.deny, c.allow, c.path, err)
+		}
+	}
+	p, err := protocol.ParsePolicy(`{"credentials": {"files": [{"path": "keys/id", "mode": "mask"}]}, "filesystem": {"allowRead": [".", "keys/id"], "allowWrite": ["."]}}`, protocol.PolicyOptions{})
+	if err != nil || p.FS.Check(protocol.OpRead, "keys/id") == nil || p.FS.Check(protocol.OpWrite, "keys/id") == nil || p.FS.Check(protocol.OpRemove, "keys") == nil {
+		t.Errorf("a credential is opened by allowRead, %v", err)
+	}
+}

@@ -1,5 +1,10 @@
 package protocol
 
+import (
+	"net/netip"
+	"strings"
+)
+
 // NetPolicy says which hosts may be reached. The zero policy reaches none; what
 // it does not mention may be asked about. Content-Security-Policy has no deny
 // list, so whoever sends the request must ask here, for each hop.
@@ -9,6 +14,10 @@ type NetPolicy struct {
 
 	// Reasons explains entries of Denied, by their text.
 	Reasons map[string]string
+	// DeniedAddresses are ranges that an allowed name must not resolve to. A page does not
+	// see which address a name resolves to, so with any of them here an allowed name is
+	// asked about; only an address that Allowed spells out is allowed.
+	DeniedAddresses []netip.Prefix
 	// StrictAllowlist makes what is not mentioned denied instead of asked about.
 	StrictAllowlist bool
 }
@@ -29,9 +38,13 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 		return Deny("denied by deniedDomains " + quote(d.text))
 	}
 	for _, a := range n.Allowed {
-		if a.Match(host, port) {
-			return Allow()
+		if !a.Match(host, port) {
+			continue
 		}
+		if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && len(n.DeniedAddresses) > 0 {
+			return Ask("deniedResolvedAddresses forbids addresses, and it can't be seen here which one the name resolves to")
+		}
+		return Allow()
 	}
 	if n.StrictAllowlist {
 		return Deny("not among allowedDomains")
@@ -45,6 +58,14 @@ func (n *NetPolicy) Check(hostport string) error {
 		return Errorf(ErrCapabilityDenied, "fetch", quote(hostport), "%s", d.Reason)
 	}
 	return nil
+}
+
+// parseRange reads an address or a range of them in CIDR form.
+func parseRange(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	return netip.ParsePrefix(text)
 }
 
 func parseHosts(key string, texts []string, deny bool, o *PolicyOptions) ([]HostPattern, error) {

@@ -19,7 +19,7 @@ const (
 //
 //	?      one character, not a slash     *      any number of them
 //	**/    zero or more folders           **     anything
-//	[abc]  one of these, [a-z] a range, [!abc] none of these; never a slash
+//	[abc]  one of these, [a-z] a range; never a slash; ! and ^ stand for themselves
 //
 // A pattern without any of these is literal and covers its subtree; a trailing
 // /** means the same as the literal. "." is the whole mount. There is no
@@ -46,7 +46,6 @@ const (
 type token struct {
 	kind   tokenKind
 	r      rune
-	not    bool
 	ranges []rune // pairs
 }
 
@@ -78,12 +77,14 @@ func ParsePattern(text string) (Pattern, error) {
 	if body != "." && body != "" {
 		body = strings.TrimSuffix(body, "/")
 	}
-	for strings.HasSuffix(body, "/**") {
-		body, p.subtree = strings.TrimSuffix(body, "/**"), true
+	// Once: of a/**/** the rest is a glob, as sandbox-runtime has it.
+	if rest, ok := strings.CutSuffix(body, "/**"); ok {
+		body, p.subtree = rest, true
 	}
-	if body == "" || body == "**" {
+	if body == "" {
 		body = "."
 	}
+	p.subtree = p.subtree || body == "**"
 	for _, elem := range strings.Split(body, "/") {
 		if elem == "" || elem == ".." || elem == "." && body != "." {
 			return bad("has an empty, . or .. element")
@@ -146,13 +147,11 @@ func compile(s string) (tokens []token, problem string) {
 // compileClass reads the class s begins with; n is 0 if there is none.
 func compileClass(s string) (t token, n int) {
 	t.kind = tokClass
-	i := 1
-	if i < len(s) && (s[i] == '!' || s[i] == '^') {
-		t.not = true
-		i++
-	}
-	for first := true; i < len(s); first = false {
-		if s[i] == ']' && !first {
+	for i := 1; i < len(s); {
+		if s[i] == ']' {
+			if len(t.ranges) == 0 {
+				return t, 0
+			}
 			return t, i + 1
 		}
 		lo, size := utf8.DecodeRuneInString(s[i:])
@@ -182,10 +181,9 @@ func (t token) one(r rune) bool {
 		}
 		for i := 0; i < len(t.ranges); i += 2 {
 			if t.ranges[i] <= r && r <= t.ranges[i+1] {
-				return !t.not
+				return true
 			}
 		}
-		return t.not
 	}
 	return false
 }
@@ -198,6 +196,10 @@ func (p Pattern) Literal() bool { return p.literal != "" }
 
 // Match reports whether path, as [fs.ValidPath] has it, is covered by p.
 func (p Pattern) Match(path string) bool { return p.match(path, p.tokens, p.literal, p.subtree) }
+
+// allows is Match for a list that allows reading or writing: a glob covers what it
+// matches and nothing below, as sandbox-runtime has it, even with a trailing /**.
+func (p Pattern) allows(path string) bool { return p.match(path, p.tokens, p.literal, false) }
 
 // matchDeny is Match for a deny list: it folds what some file system folds, and a
 // folder that is denied takes its content with it. Too much is denied rather than
@@ -215,7 +217,85 @@ func (p Pattern) matchDeny(path string) bool {
 		return true
 	}
 	windows := foldWindows(path)
-	return windows != folded && p.match(windows, p.folded, literal, true)
+	if windows != folded && p.match(windows, p.folded, literal, true) {
+		return true
+	}
+	if strings.IndexByte(windows, '~') < 0 {
+		return false
+	}
+	if literal != "" {
+		_, whole := fits(windows, literal)
+		return whole
+	}
+	ok, _ := simulate(p.folded, longNames(windows), true, true)
+	return ok
+}
+
+// below reports whether a literal pattern names something that lies in folder, or
+// folder itself, by any spelling.
+func (p Pattern) below(folder string) bool {
+	if folder == "." || p.literal == "." {
+		return true
+	}
+	rest, whole := fits(foldWindows(folder), foldWindows(p.literal))
+	return rest == "" || whole
+}
+
+// mayReach reports whether a glob could match something that begins with the folded
+// path, in which Windows' short names stand for the long ones.
+func (p Pattern) mayReach(path string) bool {
+	_, alive := simulate(p.folded, longNames(path), false, true)
+	return alive
+}
+
+// These stand, in what longNames returns, for any number of characters of one name that
+// are not known.
+const (
+	anyChars = rune(iota)
+	anyButDots
+	anyDots // and spaces: what Windows drops at a name's beginning
+)
+
+// unknown reports whether r stands for characters that are not known, and could be c.
+func unknown(r, c rune) bool {
+	switch r {
+	case anyChars:
+		return c != '/'
+	case anyButDots:
+		return c != '/' && c != '.'
+	case anyDots:
+		return c == '.' || c == ' '
+	}
+	return false
+}
+
+// longNames puts what is not known for what Windows leaves out of the short names in
+// path: a glob that could match the long name matches then. Of the stem only the first
+// character is sure, because Windows drops spaces and hashes the rest. A name without an
+// extension is short for one without a dot, but at its beginning.
+func longNames(path string) string {
+	elems := strings.Split(path, "/")
+	for i, e := range elems {
+		stem, rest, ok := strings.Cut(e, "~")
+		digits, ext, _ := strings.Cut(rest, ".")
+		if !ok || stem == "" || digits == "" || strings.Trim(digits, "0123456789") != "" || len(stem)+len(digits) > 7 || len(ext) > 3 {
+			continue
+		}
+		first := stem[:1]
+		if first == "_" || first[0] >= utf8.RuneSelf { // may stand for another
+			first = string(anyChars)
+		}
+		elems[i] = string(anyDots) + first
+		if ext == "" {
+			elems[i] += string(anyButDots)
+		} else {
+			elems[i] += string(anyChars) + "." + ext
+		}
+		if len(ext) == 3 {
+			elems[i] += string(anyButDots)
+		}
+	}
+	return strings.Join(elems, "/")
 }
 
 func (p Pattern) match(path string, tokens []token, literal string, subtree bool) bool {
@@ -236,19 +316,20 @@ func covers(folder, path string) bool {
 // glob reports whether tokens match all of s or, with subtree, a leading run of
 // its folders. It walks all ways at once, so that no pattern is slow.
 func glob(tokens []token, s string, subtree bool) bool {
-	ok, _ := simulate(tokens, s, subtree)
+	ok, _ := simulate(tokens, s, subtree, false)
 	return ok
 }
 
 // prefix reports whether tokens could match something that begins with s.
 func prefix(tokens []token, s string) bool {
-	_, alive := simulate(tokens, s, false)
+	_, alive := simulate(tokens, s, false, false)
 	return alive
 }
 
 // simulate runs tokens over s. Bit i of now: tokens[i:] are still to be read, and
-// bit i of inside: a **/ has begun a folder's name and waits for its slash.
-func simulate(tokens []token, s string, subtree bool) (match, alive bool) {
+// bit i of inside: a **/ has begun a folder's name and waits for its slash. With gaps, s is
+// what longNames returned.
+func simulate(tokens []token, s string, subtree, gaps bool) (match, alive bool) {
 	n := len(tokens)
 	var small [4 * 33]bool
 	sets := small[:]
@@ -264,12 +345,7 @@ func simulate(tokens []token, s string, subtree bool) (match, alive bool) {
 			}
 		}
 	}
-	now[0] = true
-	enter(now)
-	for _, r := range s {
-		if subtree && r == '/' && now[n] {
-			return true, true
-		}
+	step := func(r rune) {
 		clear(next)
 		clear(inside2)
 		for i, t := range tokens {
@@ -288,10 +364,30 @@ func simulate(tokens []token, s string, subtree bool) (match, alive bool) {
 			case tokAny:
 				next[i] = true
 			default:
-				next[i+1] = next[i+1] || t.one(r)
+				next[i+1] = next[i+1] || t.one(r) || gaps && r <= anyDots && (t.kind != tokRune || unknown(r, t.r))
 			}
 		}
 		enter(next)
+	}
+	now[0] = true
+	enter(now)
+	for _, r := range s {
+		gap := gaps && r <= anyDots
+		for more := gap; more; { // as often as it leads further
+			step(r)
+			more = false
+			for i := range now {
+				more = more || next[i] && !now[i] || inside2[i] && !inside[i]
+				now[i], inside[i] = now[i] || next[i], inside[i] || inside2[i]
+			}
+		}
+		if gap {
+			continue
+		}
+		if subtree && r == '/' && now[n] {
+			return true, true
+		}
+		step(r)
 		now, next = next, now
 		inside, inside2 = inside2, inside
 	}
@@ -350,8 +446,11 @@ func expand(text string, vars map[string]string, classes bool) (string, error) {
 		if !classes && strings.ContainsAny(v, "*?[]") {
 			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable holds a wildcard, which can't be written literally here")
 		}
+		if strings.Contains(v, "]") {
+			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable holds a ], which no pattern can spell")
+		}
 		for _, r := range v {
-			if strings.ContainsRune("*?[]", r) {
+			if strings.ContainsRune("*?[", r) {
 				b.WriteString("[" + string(r) + "]")
 			} else {
 				b.WriteRune(r)

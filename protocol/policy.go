@@ -74,11 +74,12 @@ type policyReader struct {
 var (
 	osTopLevel = []string{
 		"ignoreViolations", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "allowAppleEvents", "ripgrep",
-		"mandatoryDenySearchDepth", "allowPty", "seccomp", "bwrapPath", "socatPath", "javaAgentJarPath", "windows", "git",
+		"mandatoryDenySearchDepth", "allowPty", "allowNestedUserNamespaces", "seccomp", "bwrapPath", "socatPath", "javaAgentJarPath", "windows", "git",
 	}
 	osNetwork = []string{
 		"allowUnixSockets", "allowAllUnixSockets", "allowLocalBinding", "allowMachLookup", "httpProxyPort",
-		"socksProxyPort", "mitmProxy", "parentProxy", "tlsTerminate",
+		"socksProxyPort", "mitmProxy", "parentProxy", "tlsTerminate", "allowPlaintextHeaderSet", "refuseOpaqueTunnels",
+		"requireHostMatch", "ambiguousRequestTarget",
 	}
 	osCredentials = []string{"envVars", "allowPlaintextInject", "awsPairs", "sigv4"}
 )
@@ -161,7 +162,7 @@ func (r *policyReader) filesystem(v any) error {
 		default:
 			return false, nil
 		}
-		texts, err := strs(path, v)
+		texts, err := pathTexts(path, v)
 		if err != nil {
 			return true, err
 		}
@@ -187,6 +188,19 @@ func (r *policyReader) network(v any) error {
 				n.Allowed, err = parseHosts(path, texts, false, r.o)
 			}
 			return true, err
+		case "deniedResolvedAddresses":
+			texts, err := strs(path, v)
+			if err != nil {
+				return true, err
+			}
+			for _, text := range texts {
+				a, err := parseRange(text)
+				if err != nil {
+					return true, badPolicy(path, "%s is no IP address and no CIDR range", quote(text))
+				}
+				n.DeniedAddresses = append(n.DeniedAddresses, a)
+			}
+			return true, nil
 		case "strictAllowlist":
 			return true, boolean(path, v, &n.StrictAllowlist)
 		case "deniedDomainReasons":
@@ -206,7 +220,7 @@ func (r *policyReader) network(v any) error {
 	})
 }
 
-// credentials of files become denyRead, whether they are to be denied or masked:
+// credentials of files are denied, whether they are to be denied or masked:
 // a page can't put something else in a file's place. Variables of the environment
 // do not exist here.
 func (r *policyReader) credentials(v any) error {
@@ -229,9 +243,8 @@ func (r *policyReader) credentials(v any) error {
 			if err != nil {
 				return true, err
 			}
-			r.p.FS.DenyRead = append(r.p.FS.DenyRead, ps...)
 			// Whoever may not read it may not put another in its place.
-			r.p.FS.DenyWrite = append(r.p.FS.DenyWrite, ps...)
+			r.p.FS.Credentials = append(r.p.FS.Credentials, ps...)
 			for _, k := range sortedKeys(m) {
 				switch k {
 				case "path", "mode":
@@ -341,4 +354,31 @@ func strs(path string, v any) ([]string, error) {
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// pathTexts is strs for entries that may also be {"path": "a[b].txt", "literal": true}:
+// a name whose characters mean themselves. Such a name is written as a pattern.
+func pathTexts(path string, v any) ([]string, error) {
+	list, ok := v.([]any)
+	if !ok {
+		return nil, badPolicy(path, "must be an array of texts")
+	}
+	plain := make([]any, len(list))
+	for i, item := range list {
+		plain[i] = item
+		m, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		at := path + element(i)
+		name, ok := m["path"].(string)
+		if literal, _ := m["literal"].(bool); !ok || !literal || len(m) != 2 {
+			return nil, badPolicy(at, `must be a text, or an object with a path and "literal": true`)
+		}
+		if strings.ContainsAny(name, "*?[]") {
+			return nil, badPolicy(at, "%s holds a wildcard's character; write it as a class of one, such as [*]", quote(name))
+		}
+		plain[i] = name
+	}
+	return strs(path, plain)
 }

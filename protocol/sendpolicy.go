@@ -83,9 +83,9 @@ func (s *SendPolicy) Below(root string) Send {
 		}
 		folded := fold(root)
 		if p.literal != "" {
-			return covers(folded, fold(p.literal)) || covers(foldWindows(root), foldWindows(p.literal))
+			return covers(folded, fold(p.literal)) || p.below(root)
 		}
-		return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || prefix(p.folded, foldWindows(root)+"/")
+		return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || p.mayReach(foldWindows(root)+"/")
 	}
 	if slices.ContainsFunc(s.Summaries, reaches) {
 		level = level.Narrow(SendSummary)

@@ -16,6 +16,13 @@ func Format(p *Policy) string {
 		"network":      network(&p.Net),
 		"capabilities": capabilities(p.Grants),
 	}
+	var secret []object
+	for _, c := range p.FS.Credentials {
+		secret = append(secret, object{"path": c.String(), "mode": "deny"})
+	}
+	if len(secret) > 0 {
+		doc["credentials"] = object{"files": secret}
+	}
 	if len(p.Rules) > 0 {
 		doc["rules"] = p.Rules
 	}
@@ -65,6 +72,7 @@ func network(n *protocol.NetPolicy) map[string]any {
 	if len(n.Reasons) > 0 {
 		out["deniedDomainReasons"] = n.Reasons
 	}
+	put(out, "deniedResolvedAddresses", texts(n.DeniedAddresses))
 	if n.StrictAllowlist {
 		out["strictAllowlist"] = true
 	}
