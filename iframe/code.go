@@ -11,7 +11,9 @@ import (
 // button's text is taken from here, from what the host wrote, so that a frame
 // that was taken over can't choose what lands in the clipboard. Only <pre><code>
 // with nothing but coloured text in it has one: what stands in a closed
-// <details>, say, is not what the person sees beside the button.
+// <details>, or is laid out in another direction, is not what the person sees beside the
+// button. The line breaks at its end are left out: a shell runs a line that ends in one as
+// soon as it is pasted.
 func codeText(block string, n int) (string, bool) {
 	z := html.NewTokenizer(strings.NewReader(block))
 	for n >= 0 {
@@ -29,7 +31,14 @@ func codeText(block string, n int) (string, bool) {
 	for {
 		switch z.Next() {
 		case html.StartTagToken:
-			switch name, _ := z.TagName(); {
+			name, more := z.TagName()
+			for more {
+				var attribute []byte
+				if attribute, _, more = z.TagAttr(); string(attribute) == "dir" {
+					return "", false
+				}
+			}
+			switch {
 			case atom.Lookup(name) == atom.Code && code == 0:
 				code = 1
 			case atom.Lookup(name) == atom.Span && code == 1:
@@ -41,7 +50,7 @@ func codeText(block string, n int) (string, bool) {
 			case atom.Code:
 				code = 2
 			case atom.Pre:
-				return text.String(), code == 2
+				return strings.TrimRight(text.String(), "\n"), code == 2
 			}
 		case html.TextToken:
 			t := z.Text()

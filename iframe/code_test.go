@@ -9,7 +9,11 @@ func TestCodeText(t *testing.T) {
 		want string
 		ok   bool
 	}{
-		{`<pre><code>a &lt;b&gt; &amp; c` + "\n" + `</code></pre>`, 0, "a <b> & c\n", true},
+		{`<pre><code>a &lt;b&gt; &amp; c` + "\n" + `</code></pre>`, 0, "a <b> & c", true},
+		{"<pre><code>\na\n\nb\n\n\n</code></pre>", 0, "\na\n\nb", true},
+		{`<pre><code><span dir="rtl">x</span></code></pre>`, 0, "", false},
+		{`<pre><code dir="rtl">x</code></pre>`, 0, "", false},
+		{`<pre><code><span class="hl-a" dir="auto">x</span></code></pre>`, 0, "", false},
 		{`<pre><code class="language-go"><span class="k">func</span> f()</code></pre>`, 0, "func f()", true},
 		{`<p><code>inline</code></p><pre><code>one</code></pre><ul><li><pre><code>two</code></pre></li></ul>`, 1, "two", true},
 		{`<pre><code></code></pre>`, 0, "", true},

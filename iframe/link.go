@@ -1,6 +1,7 @@
 package iframe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -15,17 +16,47 @@ type Link struct {
 }
 
 // Host is the part of the target worth showing large: the host of a web
-// address (in ASCII, so that no look-alike letters hide in it), the address of a
-// mailto or tel link.
+// address (in ASCII, so that no look-alike letters hide in it), the number of a tel link,
+// all addresses of a mailto link, those of to, cc and bcc too, with ", " between them.
 func (l Link) Host() string {
 	u, err := url.Parse(l.URL)
 	if err != nil {
 		return l.URL
 	}
-	if u.Host != "" {
+	switch {
+	case u.Host != "":
 		return u.Host
+	case u.Scheme == "mailto":
+		return strings.Join(recipients(u), ", ")
 	}
-	return u.Opaque
+	return cmp.Or(u.Opaque, u.Path)
+}
+
+// recipients are the addresses that a mailto: URL writes to (RFC 6068).
+func recipients(u *url.URL) []string {
+	var list []string
+	add := func(s string) {
+		if plain, err := url.PathUnescape(s); err == nil {
+			s = plain
+		}
+		for a := range strings.SplitSeq(s, ",") {
+			if a = strings.Trim(a, " /"); a != "" {
+				list = append(list, a)
+			}
+		}
+	}
+	add(cmp.Or(u.Opaque, u.Path))
+	for field := range strings.FieldsFuncSeq(u.RawQuery, func(r rune) bool { return r == '&' || r == '?' || r == ';' }) {
+		name, value, _ := strings.Cut(field, "=")
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		switch strings.ToLower(strings.TrimSpace(name)) {
+		case "to", "cc", "bcc":
+			add(value)
+		}
+	}
+	return list
 }
 
 // Open opens the link in a new tab without an opener or a referrer. Browsers
@@ -48,7 +79,11 @@ func (l Link) check() error {
 		if u.Host == "" {
 			return fmt.Errorf("iframe: link target %.80q has no host", l.URL)
 		}
-	case "mailto", "tel":
+	case "mailto":
+	case "tel":
+		if number, err := url.PathUnescape(l.URL); err != nil || strings.ContainsAny(number, "*#") {
+			return fmt.Errorf("iframe: link target %.80q: a code with * or # would change a telephone's settings; only numbers are opened", l.URL)
+		}
 	default:
 		return fmt.Errorf("iframe: link target %.80q: scheme %q is not http, https, mailto or tel", l.URL, u.Scheme)
 	}

@@ -18,7 +18,7 @@ var srcdocCSS string
 // SrcdocStyleHash is the hash of the style of a [Srcdoc], as a CSP source
 // expression. A page whose own style-src does not list it shows the text without
 // that style: srcdoc frames inherit the policy of the page.
-const SrcdocStyleHash = "'sha256-qo7IasXvkVu1Mz1SSI2TuefTJI7CyEs4MVTck5gKQo4='"
+const SrcdocStyleHash = "'sha256-3EH0tR9/B6kfmGQztYAmpAKUWzf6s3al9x3GhlC8jEM='"
 
 // srcdocPolicy stands in the outer document, so that the inner one inherits it:
 // a policy in the same document as the text comes too late for what a parser

@@ -223,5 +223,5 @@ func goodLanguage(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false
 	}
-	return !strings.ContainsAny(s, " \t\n<>\"'`&=")
+	return !strings.ContainsAny(s, " \t\n<>\"'`&=") && !strings.ContainsFunc(s, silent)
 }

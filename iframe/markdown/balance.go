@@ -173,14 +173,27 @@ func (b *balancer) warned(o opened, href string) []byte {
 	return tail
 }
 
-// tagValue reads an attribute of a tag that this package wrote.
+// tagValue reads an attribute of a tag that this package wrote: one attribute after the
+// other, since the value of one may look like another.
 func tagValue(tag []byte, name string) string {
-	_, rest, ok := bytes.Cut(tag, []byte(" "+name+`="`))
-	if !ok {
-		return ""
+	for {
+		_, rest, ok := bytes.Cut(tag, []byte(" "))
+		if !ok {
+			return ""
+		}
+		attr, rest, ok := bytes.Cut(rest, []byte(`="`))
+		if !ok {
+			return ""
+		}
+		val, rest, ok := bytes.Cut(rest, []byte(`"`))
+		if !ok {
+			return ""
+		}
+		if string(attr) == name {
+			return unescape(string(val))
+		}
+		tag = rest
 	}
-	val, _, _ := bytes.Cut(rest, []byte(`"`))
-	return unescape(string(val))
 }
 
 func (b *balancer) text(s []byte) {

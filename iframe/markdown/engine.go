@@ -222,7 +222,7 @@ func (d *doc) render(parts ...*part) {
 		p.stream = all[from:ends[i]:ends[i]]
 		from = ends[i]
 		p.tags = nil
-		if p.checked = !p.raw && verify(d.r.opts.IDPrefix, p.stream); !p.checked {
+		if p.checked = !p.raw && d.r.verify(p.stream) == ""; !p.checked {
 			unclean = append(unclean, p)
 		}
 	}
@@ -277,6 +277,7 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 		p.raw = false
 		w.plain(d.in.text[p.start:p.end], limit, &d.r.opts.Limits)
 	}
+	w.capStacks(start)
 	p.report = w.report
 }
 
@@ -317,7 +318,7 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 		switch {
 		case isBlank(p.stream):
 			return "", report, ""
-		case p.checked || verify(d.r.opts.IDPrefix, p.stream):
+		case p.checked || d.r.verify(p.stream) == "":
 			return string(p.stream), report, ""
 		}
 	}
@@ -341,6 +342,7 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	out := slices.Concat(streams...)
 	if raw {
 		out, limit = balance(d.r, streams, until, &report)
+		out = plainCode(out, &report)
 	}
 	if limit == "" {
 		if isBlank(out) {
@@ -349,13 +351,13 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 		if d.r.opts.Policy != nil {
 			out = d.r.narrow(out)
 		}
-		if verify(d.r.opts.IDPrefix, out) {
+		if limit = d.r.verify(out); limit == "" {
 			return string(out), report, ""
 		}
-		limit = "broken"
 	}
 	w := &sink{}
 	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
+	w.capStacks(0)
 	report.merge(w.report)
 	return w.String(), report, limit
 }

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ const mark = 0xFF
 type sink struct {
 	bytes.Buffer
 	report Report
+	code   bool // what is written is code
 }
 
 // escape writes text so that it is only text.
@@ -37,23 +39,17 @@ func (w *sink) escape(s []byte) {
 			with = "&#34;"
 		case '\'':
 			with = "&#39;"
-		case 0xe2:
-			if directional(s[i:]) {
-				r, _ := utf8.DecodeRune(s[i:])
-				name := fmt.Sprintf("U+%04X", r)
+		case 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3:
+			size, count := unshown(s, i, w.code)
+			if count > 0 {
+				r, one := utf8.DecodeRune(s[i:])
+				name, kind := fmt.Sprintf("U+%04X", r), ""
+				if size > one || one == tagSize {
+					name, kind = "hidden characters: "+strconv.Itoa(count), "hidden characters"
+				}
 				w.Write(s[n:i])
 				w.WriteString("⟨" + name + "⟩")
-				w.report.add(Deception, name, 1)
-				i += 2
-				n = i + 1
-			}
-			continue
-		case 0xf3:
-			size, flag := tagRun(s, i)
-			if size > 0 && !flag {
-				w.Write(s[n:i])
-				fmt.Fprintf(w, "⟨hidden characters: %d⟩", size/tagSize)
-				w.report.add(Deception, "hidden characters", size/tagSize)
+				w.report.add(Deception, cmp.Or(kind, name), count)
 				n = i + size
 			}
 			i += max(0, size-1)
@@ -74,11 +70,83 @@ func (w *sink) escape(s []byte) {
 
 func (w *sink) escapeString(s string) { w.escape(util.StringToReadOnlyBytes(s)) }
 
-// directional reports whether s begins with a character that turns the direction
-// of text behind the reader's back: embeddings and overrides (U+202A to U+202E),
-// isolates (U+2066 to U+2069). Marks such as U+200E turn nothing but themselves.
-func directional(s []byte) bool {
-	return len(s) >= 3 && s[0] == 0xe2 && (s[1] == 0x80 && s[2] >= 0xaa && s[2] <= 0xae || s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
+// unshown looks at what begins at s[i] and leaves no trace, or turns the direction of
+// text. It returns the bytes that belong together, and how many characters of them a
+// reader has to be told of: 0 for what languages and emoji need. Code has more of them
+// shown, for there each character counts.
+func unshown(s []byte, i int, code bool) (size, count int) {
+	r, one := utf8.DecodeRune(s[i:])
+	switch {
+	case directional(r), code && (r == 0x200e || r == 0x200f || r == 0x61c):
+		return one, 1
+	case r >= 0xe0000 && r <= 0xe007f:
+		size, flag := tagRun(s, i)
+		if flag {
+			return size, 0
+		}
+		return size, size / tagSize
+	case !silent(r):
+		return 0, 0
+	}
+	prev, _ := utf8.DecodeLastRune(s[:i])
+	if i == 0 {
+		prev = 0
+	}
+	only := true // of a run that may stay
+	for end := i; end < len(s); end += one {
+		var c rune
+		if c, one = utf8.DecodeRune(s[end:]); !silent(c) {
+			break
+		}
+		size = end + one - i
+		count++
+		only = only && stays(prev, c, code)
+		prev = c
+	}
+	if only {
+		return size, 0
+	}
+	return size, count
+}
+
+// directional reports whether a character turns the direction of text behind the reader's
+// back: embeddings and overrides (U+202A to U+202E), isolates (U+2066 to U+2069). Marks
+// such as U+200E turn nothing but themselves.
+func directional(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
+
+// silent reports whether nobody sees a character: it could carry words past the reader to
+// a model, or make code do something else.
+func silent(r rune) bool {
+	switch {
+	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff, selector(r), r >= 0xfff9 && r <= 0xfffb,
+		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == 0x180e, r >= 0x1d173 && r <= 0x1d17a:
+		return true
+	}
+	return false
+}
+
+// selector reports whether r chooses the form of the character before it.
+func selector(r rune) bool {
+	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r >= 0x180b && r <= 0x180d || r == 0x180f
+}
+
+// stays reports whether languages and emoji need the silent character r behind prev.
+func stays(prev, r rune, code bool) bool {
+	switch {
+	case prev == 0xfe0f && r == 0x200d: // a joined emoji, such as U+2764 FE0F 200D 1F525
+		return true
+	case prev < 0x80 && r == 0xfe0f: // keys
+		return prev >= '0' && prev <= '9' || prev == '#' || prev == '*'
+	case prev < 0xa9 || silent(prev):
+		return false
+	case selector(r):
+		return !code || r == 0xfe0e || r == 0xfe0f
+	case r == 0x200c, r == 0x200d:
+		return prev >= 0x600
+	case r == 0x200b, r == 0x2060:
+		return !code
+	}
+	return false
 }
 
 // tagSize is the bytes of a tag character in UTF-8.

@@ -7,4 +7,4 @@ func (r *Renderer) Sanitise(s string) string {
 }
 
 // Verify is the last check alone.
-func (r *Renderer) Verify(s string) bool { return verify(r.opts.IDPrefix, []byte(s)) }
+func (r *Renderer) Verify(s string) bool { return r.verify([]byte(s)) == "" }

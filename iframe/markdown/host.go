@@ -65,7 +65,14 @@ func asciiLabel(label string) (ascii, mixed string) {
 	}
 	plain := true
 	scripts := map[string]bool{}
+	before := rune(0)
 	for _, r := range label {
+		// Browsers compose such letters, or map them to others, before they look a name up:
+		// the name that is written here would be another one, which nobody can have.
+		if compatible(r) || unicode.Is(unicode.M, r) && script(before) != "" {
+			return "", ""
+		}
+		before = r
 		switch {
 		case r >= 'a' && r <= 'z':
 			scripts["Latin"] = true

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -65,6 +64,9 @@ func (r *Renderer) resolve(dest string) target {
 	case "mailto":
 		t.url = "mailto:" + percent(rest, "")
 	case "tel":
+		if strings.ContainsAny(unpercent(rest), "*#") {
+			return target{why: "tel code"} // it would change the settings of a telephone
+		}
 		t.url = "tel:" + percent(rest, "/?#&=@:")
 	}
 	if t.url != "" && !goodTarget(t.url) {
@@ -170,7 +172,7 @@ func goodTarget(s string) bool {
 		return rest != ""
 	}
 	if rest, ok := strings.CutPrefix(s, "tel:"); ok {
-		return rest != ""
+		return rest != "" && !strings.ContainsAny(unpercent(rest), "*#")
 	}
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -195,10 +197,11 @@ func goodTarget(s string) bool {
 
 // hostOf is the host of a target, or the domain of a mail address.
 func hostOf(target string) string {
-	if rest, ok := strings.CutPrefix(target, "mailto:"); ok {
-		rest, _, _ = strings.Cut(rest, "?")
-		_, domain, _ := strings.Cut(rest, "@")
-		return strings.ToLower(domain)
+	if strings.HasPrefix(target, "mailto:") {
+		for _, address := range recipients(target) {
+			return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
+		}
+		return ""
 	}
 	_, rest, ok := strings.Cut(target, "://")
 	if !ok {
@@ -211,84 +214,4 @@ func hostOf(target string) string {
 		rest = rest[:i]
 	}
 	return rest
-}
-
-// deception compares what a link says with where it leads. It returns a warning,
-// "" if there is nothing to say, and whether the real host should stand beside
-// the text.
-func deception(text, target string) string {
-	host := hostOf(target)
-	if host == "" {
-		if scheme, _ := splitScheme(target); scheme == "tel" {
-			return ""
-		}
-		return ""
-	}
-	for _, named := range hostsIn(text) {
-		if named == host || strings.HasSuffix(host, "."+named) || "www."+host == named {
-			continue
-		}
-		return fmt.Sprintf("the text names %s, the link leads to %s", named, host)
-	}
-	if strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
-		return "the host has letters that are not ASCII: " + host
-	}
-	return ""
-}
-
-// hostsIn finds what in a text looks like a host: behind a scheme or www.,
-// behind an @, or words with a dot and an ending that is no file's.
-func hostsIn(text string) []string {
-	var hosts []string
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune("\u00a0\u2028\u2029\u3000<>()[]{}\"'`,;|“”‘’«»…!*", r)
-	}) {
-		sure := false
-		if scheme, rest := splitScheme(word); scheme == "http" || scheme == "https" || scheme == "ftp" || scheme == "mailto" {
-			word, sure = strings.TrimLeft(rest, `/\`), true
-		}
-		if i := strings.IndexAny(word, `/\?#`); i >= 0 {
-			word = word[:i]
-		}
-		if i := strings.LastIndexByte(word, '@'); i >= 0 {
-			word, sure = word[i+1:], true
-		}
-		if i := strings.IndexByte(word, ':'); i >= 0 {
-			word = word[:i]
-		}
-		word = strings.Trim(word, ".-_~–—:&=+")
-		if !strings.ContainsAny(word, ".。．｡") {
-			continue
-		}
-		host, _ := asciiHost(word)
-		if host == "" || len(host) > 253 {
-			continue
-		}
-		last := host[strings.LastIndexByte(host, '.')+1:]
-		if sure || strings.HasPrefix(host, "www.") || endsHost(last) {
-			hosts = append(hosts, host)
-		}
-		if len(hosts) == 8 {
-			break
-		}
-	}
-	return hosts
-}
-
-// endsHost reports whether a word that ends in a dot and this is more likely a
-// host than a file or a version: the endings that are both are left out.
-func endsHost(tld string) bool {
-	if strings.HasPrefix(tld, "xn--") {
-		return true
-	}
-	const both = " ai am as bz cc cs go gz hs in io is js la md me mk ml mo my nu pl pm ps py rs sc sh so st sx ts tv vi ws "
-	const known = " com org net edu gov mil int info biz name pro app dev xyz site online shop store tech cloud page bank money news blog live wiki " +
-		"email link click support help security login account finance "
-	if hasWord(known, tld) {
-		return true
-	}
-	if len(tld) != 2 || hasWord(both, tld) {
-		return hasWord(" ai io me tv ", tld)
-	}
-	return isLetter(tld[0]) && isLetter(tld[1]) && tld != "eg" && tld != "ie" && tld != "cf" && tld != "vs"
 }

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -28,7 +27,9 @@ func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
 	}
 	w.WriteByte('>')
 	from := w.Len()
+	nw.inLink = true
 	inner()
+	nw.inLink = false
 	w.WriteString("</a>")
 	if t.url != "" {
 		w.Write(warn(w, start, from, t))
@@ -44,71 +45,6 @@ func (w *sink) linkStart(t target) {
 		w.escapeString(t.url)
 	}
 	w.WriteString(`" role="link" tabindex="0"`)
-}
-
-// warn looks at a link that was written from start on, its text from text on,
-// and says in its tag what a reader should know. It returns what to write behind
-// the link: the host that it really leads to.
-func warn(w *sink, start, text int, t target) []byte {
-	written := w.Bytes()[text:]
-	warning := deception(textOf(written), t.url)
-	if warning == "" {
-		warning = t.warning
-	}
-	if warning == "" {
-		return nil
-	}
-	w.report.add(Deception, hostOf(t.url), 1)
-	tail := string(written)
-	w.Truncate(start)
-	if t.fragment == "" {
-		w.linkStart(t)
-	}
-	w.WriteString(` data-warning="`)
-	w.escapeString(warning)
-	w.WriteString(`" title="`)
-	w.escapeString(warning)
-	w.WriteString(`">`)
-	w.WriteString(tail)
-	return []byte(`<span class="bailey-target"> (` + hostOf(t.url) + `)</span>`)
-}
-
-// textOf is the text of HTML that this package wrote, the words of images
-// included.
-func textOf(html []byte) string {
-	if !bytes.ContainsAny(html, "<&") && bytes.IndexByte(html, mark) < 0 {
-		return string(html)
-	}
-	var b strings.Builder
-	for i := 0; i < len(html); i++ {
-		switch html[i] {
-		case mark:
-		case '<':
-			end := i
-			for end < len(html) && html[end] != '>' {
-				end++
-			}
-			if tag := string(html[i:end]); strings.HasPrefix(tag, "<img ") {
-				if _, alt, ok := strings.Cut(tag, ` alt="`); ok {
-					alt, _, _ = strings.Cut(alt, `"`)
-					b.WriteString(" " + unescape(alt) + " ")
-				}
-			} else if strings.HasPrefix(tag, "<br") {
-				b.WriteByte(' ')
-			}
-			i = end
-		case '&':
-			if chars, size := reference(html[i:]); size > 0 {
-				b.Write(chars)
-				i += size - 1
-				continue
-			}
-			b.WriteByte('&')
-		default:
-			b.WriteByte(html[i])
-		}
-	}
-	return b.String()
 }
 
 func unescape(s string) string { return string(plainReferences(s)) }
@@ -130,6 +66,10 @@ func plainReferences(s string) []byte {
 
 func (nw *nodeWriter) autoLink(n *ast.AutoLink) {
 	label := n.Label(nw.src)
+	if nw.inLink { // an address in the text of a link is text
+		nw.w.escape(label)
+		return
+	}
 	dest := string(n.URL(nw.src))
 	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(dest), "mailto:") {
 		dest = "mailto:" + dest

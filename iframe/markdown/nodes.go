@@ -13,14 +13,15 @@ import (
 // but for links and images, which lead and load nowhere, and raw HTML, which is
 // filtered tag by tag.
 type nodeWriter struct {
-	r     *Renderer
-	w     *sink
-	src   []byte
-	ctx   *blockContext
-	rough bool   // the text goes on: leave out what is not complete
-	limit string // the limit that was hit on the way
-	raw   bool   // tags of the text or of an extension were written
-	heads int    // headings so far
+	r      *Renderer
+	w      *sink
+	src    []byte
+	ctx    *blockContext
+	rough  bool   // the text goes on: leave out what is not complete
+	inLink bool   // in the text of a link
+	limit  string // the limit that was hit on the way
+	raw    bool   // tags of the text or of an extension were written
+	heads  int    // headings so far
 }
 
 // inlineDepth counts how deep inline elements stand in one another.
@@ -203,6 +204,8 @@ func (nw *nodeWriter) gfm(n *gfmInline, inlineDepth int) {
 
 func (nw *nodeWriter) codeSpan(n ast.Node) {
 	nw.w.WriteString("<code>")
+	nw.w.code = true
+	defer func() { nw.w.code = false }()
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		t, ok := c.(*ast.Text)
 		if !ok {
@@ -253,6 +256,8 @@ func (w *sink) codeStart(lang string) {
 
 func (nw *nodeWriter) codeText(lang string, code []byte) {
 	w := nw.w
+	w.code = true
+	defer func() { w.code = false }()
 	if nw.r.opts.Highlight != nil && lang != "" && !(nw.rough && len(code) > 4<<10) {
 		for _, s := range nw.r.opts.Highlight(lang, string(code)) {
 			n := min(max(s.Len, 0), len(code))

@@ -139,10 +139,15 @@ func (ns *notes) section(d *doc) (string, Report) {
 		body, limit := n.part.stream, ""
 		if n.part.raw {
 			body, limit = balance(d.r, [][]byte{body}, nil, &report)
+			body = plainCode(body, &report)
 		}
-		if limit != "" || !verify(d.r.opts.IDPrefix, body) {
+		if limit == "" {
+			limit = d.r.verify(body)
+		}
+		if limit != "" {
 			plain := &sink{}
-			plain.plain(d.in.text[n.part.start:n.part.end], cmpOr(limit, "broken"), &d.r.opts.Limits)
+			plain.plain(d.in.text[n.part.start:n.part.end], limit, &d.r.opts.Limits)
+			plain.capStacks(0)
 			report.merge(plain.report)
 			body = plain.Bytes()
 		}
@@ -161,13 +166,6 @@ func (ns *notes) section(d *doc) (string, Report) {
 	}
 	w.WriteString("</ol>\n</section>\n")
 	return w.String(), report
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // maxBacks is how many links back a note has at most.

@@ -21,6 +21,8 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 		why = "more than " + strconv.Itoa(l.Delimiters) + " special characters in one paragraph"
 	case "TableCells":
 		why = "a table of more than " + strconv.Itoa(l.TableCells) + " cells"
+	case "elements":
+		why = "more than " + strconv.Itoa(maxElements) + " elements in one block"
 	case "References":
 		why = "more than " + strconv.Itoa(l.References) + " definitions"
 	default:
@@ -31,7 +33,9 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 	if bytes.HasPrefix(text, []byte("\n")) {
 		w.WriteByte(' ') // or a parser takes the line break away
 	}
+	w.code = true
 	w.escape(text)
+	w.code = false
 	w.WriteString("</pre>\n")
 }
 

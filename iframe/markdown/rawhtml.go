@@ -230,7 +230,7 @@ func (nw *nodeWriter) attribute(tag string, el element, name, val string) (strin
 // cleanID takes from an id what cannot stand in one.
 func cleanID(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional([]byte(string(r))) {
+		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional(r) || silent(r) {
 			return '-'
 		}
 		return r
@@ -242,4 +242,62 @@ func cutID(s string) string {
 		s = strings.ToValidUTF8(s[:maxID], "")
 	}
 	return s
+}
+
+// plainCode makes code of HTML be copied as it is seen: no element in it has a direction of
+// its own, and characters that nobody sees are shown. html is balanced.
+func plainCode(html []byte, report *Report) []byte {
+	w := sink{code: true}
+	pre, code, from := 0, 0, 0
+	text := func(s []byte) {
+		if code == 0 {
+			w.Write(s)
+			return
+		}
+		w.escape(plainReferences(string(s)))
+	}
+	for t := range tags(html) {
+		text(html[from:t.at])
+		from = t.to
+		tag := html[t.at:t.to]
+		if pre > 0 && !t.end {
+			if value := tagValue(tag, "dir"); value != "" {
+				tag = withoutDir(tag)
+				report.add(Attribute, "dir", 1)
+			}
+		}
+		w.Write(tag)
+		by := 1
+		if t.end {
+			by = -1
+		}
+		switch string(t.name) {
+		case "pre":
+			pre += by
+			code += by
+		case "code":
+			code += by
+		}
+	}
+	text(html[from:])
+	report.merge(w.report)
+	return w.Bytes()
+}
+
+// withoutDir is a tag of this package without its attribute dir.
+func withoutDir(tag []byte) []byte {
+	var out []byte
+	for {
+		before, rest, _ := bytes.Cut(tag, []byte(" "))
+		out = append(out, before...)
+		name, rest, ok := bytes.Cut(rest, []byte(`="`))
+		if !ok {
+			return out
+		}
+		value, rest, _ := bytes.Cut(rest, []byte(`"`))
+		if string(name) != "dir" {
+			out = append(out, " "+string(name)+`="`+string(value)+`"`...)
+		}
+		tag = rest
+	}
 }

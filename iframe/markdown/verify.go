@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/yuin/goldmark/util"
@@ -10,12 +11,14 @@ import (
 // verify is the last check: it reads a block's HTML and accepts only the one form
 // that this package writes. Elements and attributes of the list, values that are
 // good, every tag closed where it must be, in places where a parser of HTML
-// leaves it. It mends nothing. What it refuses is shown as plain text.
-func verify(prefix string, s []byte) bool {
+// leaves it, and no more layout than a browser can do at once. It mends nothing. What it
+// refuses is shown as plain text. It returns the limit that was hit, "broken" for what
+// this package does not write, "" if all is well.
+func (r *Renderer) verify(s []byte) (limit string) {
 	if !utf8.Valid(s) {
-		return false
+		return "broken"
 	}
-	v := verifier{prefix: prefix}
+	v := verifier{prefix: r.opts.IDPrefix, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
 		if lt < 0 {
@@ -23,23 +26,37 @@ func verify(prefix string, s []byte) bool {
 		}
 		if lt > 0 {
 			if !v.text(s[i : i+lt]) {
-				return false
+				return "broken"
 			}
 			i += lt
 			continue
 		}
 		n := v.tag(s[i:])
 		if n == 0 {
-			return false
+			return "broken"
+		}
+		if v.limit != "" {
+			return v.limit
 		}
 		i += n
 	}
-	return len(v.stack) == 0
+	if len(v.stack) > 0 {
+		return "broken"
+	}
+	return ""
 }
 
 type verifier struct {
 	prefix string
 	stack  []openElement
+	limit  string
+
+	pre, code int // open elements of code
+	elements  int
+	marks     stack
+	tables    []grid // those that are open
+	places    int    // in grids, that are left
+	span      int    // and of the spans of cells
 }
 
 type openElement struct {
@@ -49,7 +66,7 @@ type openElement struct {
 
 // text holds only what is text to every reader.
 func (v *verifier) text(s []byte) bool {
-	if !escaped(s, "\n\t") {
+	if !escaped(s, "\n\t", v.code > 0) || v.marks.over(s) {
 		return false
 	}
 	if len(v.stack) > 0 {
@@ -63,7 +80,7 @@ func (v *verifier) text(s []byte) bool {
 
 // escaped reports whether s has no character that could mean something else or
 // that turns the direction of text or hides, and no control characters but those in blanks.
-func escaped(s []byte, blanks string) bool {
+func escaped(s []byte, blanks string, code bool) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
@@ -80,11 +97,9 @@ func escaped(s []byte, blanks string) bool {
 			i += end
 		case c == '<', c == '>', c == '"', c == '\'', c == 0x7f:
 			return false
-		case c == 0xe2 && directional(s[i:]):
-			return false
-		case c == 0xf3:
-			size, flag := tagRun(s, i)
-			if size > 0 && !flag {
+		case c == 0xd8, c >= 0xe1 && c <= 0xe3, c == 0xef, c == 0xf0, c == 0xf3:
+			size, count := unshown(s, i, code)
+			if count > 0 {
 				return false
 			}
 			i += max(0, size-1)
@@ -117,11 +132,16 @@ func (v *verifier) tag(s []byte) int {
 		if s[i] != '>' || el.void || k < 0 || v.stack[k].name != name {
 			return 0
 		}
+		v.enter(name, -1)
+		if el.class == table {
+			v.tables = v.tables[:len(v.tables)-1]
+		}
 		v.stack = v.stack[:k]
 		return i + 1
 	}
 	var seen [16]string
 	n := 0
+	wide, tall := 1, 1
 	for s[i] == ' ' {
 		from := i + 1
 		i++
@@ -139,7 +159,7 @@ func (v *verifier) tag(s []byte) int {
 		}
 		raw := s[i : i+quote]
 		i += quote + 1
-		if !escaped(raw, "\n\t") || !attrAllowed(el, attr) || i >= len(s) || n == len(seen) {
+		if !escaped(raw, "\n\t", false) || v.pre > 0 && attr == "dir" || !attrAllowed(el, attr) || i >= len(s) || n == len(seen) {
 			return 0
 		}
 		for _, other := range seen[:n] {
@@ -153,8 +173,14 @@ func (v *verifier) tag(s []byte) int {
 		if bytes.IndexByte(raw, '&') >= 0 {
 			val = unescape(val)
 		}
-		if !goodValue(v.prefix, name, attr, val) {
+		if !goodValue(v.prefix, name, attr, val) || (&stack{}).over(raw) {
 			return 0
+		}
+		switch attr {
+		case "colspan", "span":
+			wide = spanOf(val)
+		case "rowspan":
+			tall = spanOf(val)
 		}
 	}
 	if s[i] != '>' || !v.fits(name, el) {
@@ -165,8 +191,62 @@ func (v *verifier) tag(s []byte) int {
 			return 0
 		}
 		v.stack = append(v.stack, openElement{name, el.class})
+		v.enter(name, 1)
 	}
+	v.count(el, wide, tall)
 	return i + 1
+}
+
+// enter counts the elements of code that are open.
+func (v *verifier) enter(name string, by int) {
+	switch name {
+	case "pre":
+		v.pre += by
+		v.code += by
+	case "code":
+		v.code += by
+	}
+}
+
+// count adds an element to what the block costs.
+func (v *verifier) count(el element, wide, tall int) {
+	if v.elements++; v.elements > maxElements {
+		v.limit = "elements"
+	}
+	if el.class == table {
+		v.tables = append(v.tables, grid{})
+	}
+	if len(v.tables) == 0 {
+		return
+	}
+	g := &v.tables[len(v.tables)-1]
+	before := g.places()
+	switch el.class {
+	case rows:
+		g.group()
+	case row:
+		g.row()
+	case column:
+		g.columns += wide
+	case columns:
+		if wide > 1 { // or its own columns count
+			g.columns += wide
+		}
+	case cell:
+		v.span -= wide * tall
+		g.cell(wide, tall)
+	}
+	if v.places -= g.places() - before; v.places < 0 || v.span < 0 {
+		v.limit = "TableCells"
+	}
+}
+
+func spanOf(val string) int {
+	n, err := strconv.Atoi(val)
+	if err != nil {
+		return 1
+	}
+	return n
 }
 
 // maxTree is how deep elements stand in one another at most: browsers stop at

@@ -199,12 +199,13 @@
   const waiting = new Map();
   let images = 0;
 
-  // Code is copied only if all of it is to be seen: no <details> in it, no <pre>.
+  // Code is copied only if all of it is to be seen, and in its order: no <details> in it, no
+  // <pre>, no direction.
   /** @param {HTMLElement} pre */
   const onlyCode = (pre) => {
     const [code, more] = /** @type {HTMLCollectionOf<HTMLElement>} */ (pre.children);
     const words = [...pre.childNodes].some((c) => c instanceof Text && c.data.trim());
-    return code && code.tagName === 'CODE' && (!more || more.dataset.ui) && !words && !code.querySelector(':not(span)') ? code : null;
+    return code && code.tagName === 'CODE' && (!more || more.dataset.ui) && !words && !code.matches('[dir]') && !code.querySelector(':not(span), [dir]') ? code : null;
   };
 
   /** @param {HTMLElement} el @param {string} id @param {number} key */

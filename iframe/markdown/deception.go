@@ -1,0 +1,347 @@
+package markdown
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// doubt is how sure it is that a link's text shows another target than it has.
+type doubt uint8
+
+const (
+	honest   doubt = iota // nothing in the text looks like a host, or it is the target's
+	possible              // something might: the real target stands beside the text
+	certain               // the text names another one: a warning as well
+)
+
+// warn looks at a link that was written from start on, its text from text on. If the text
+// could be taken for another target, it returns the real one, to be written behind the
+// link, and if it surely would, it puts a warning into the link's tag.
+func warn(w *sink, start, text int, t target) []byte {
+	written := w.Bytes()[text:]
+	d, warning := judge(labelOf(written), t.url)
+	if t.warning != "" {
+		if d < certain {
+			warning = t.warning
+		}
+		d = certain
+	}
+	if d == honest {
+		return nil
+	}
+	var beside sink
+	beside.WriteString(`<span class="bailey-target"> (`)
+	beside.escapeString(leads(t.url))
+	beside.WriteString(`)</span>`)
+	if d == certain {
+		w.report.add(Deception, hostOf(t.url), 1)
+		tail := string(written)
+		w.Truncate(start)
+		if t.fragment == "" {
+			w.linkStart(t)
+		}
+		w.WriteString(` data-warning="`)
+		w.escapeString(warning)
+		w.WriteString(`" title="`)
+		w.escapeString(warning)
+		w.WriteString(`">`)
+		w.WriteString(tail)
+	}
+	return beside.Bytes()
+}
+
+// leads is the part of a target that a reader has to know: the host, all addresses of a
+// mail, the number of a call.
+func leads(url string) string {
+	const most = 300
+	s := hostOf(url)
+	switch scheme, rest := splitScheme(url); scheme {
+	case "mailto":
+		s = strings.Join(recipients(url), ", ")
+	case "tel":
+		s = rest
+	}
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return s
+}
+
+// judge compares what a link says with where it leads.
+func judge(l label, url string) (d doubt, warning string) {
+	text, hidden, turns := skeleton(l.text)
+	to := leads(url)
+	worse := func(by doubt, format string, args ...any) {
+		if by > d {
+			d = by
+			warning = fmt.Sprintf(format, args...)
+		}
+	}
+	scheme, rest := splitScheme(url)
+	switch mails := recipients(url); {
+	case scheme == "tel":
+		if !sameNumber(string(text), rest) {
+			worse(certain, "the text names another number, the link calls %s", to)
+		}
+	case len(mails) > 1, len(mails) == 1 && !strings.EqualFold("mailto:"+mails[0], url[:min(len(url), len("mailto:")+len(mails[0]))]):
+		worse(certain, "the mail goes to %s", to)
+	}
+	host := hostOf(url)
+	if strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--") {
+		worse(certain, "the host has letters that are not ASCII: %s", host)
+	}
+
+	shape := strings.Trim(string(text), " .,:;!?-")
+	// What direction or layout puts together can't be told from the order of the text.
+	if l.counted || l.moved && strings.ContainsAny(string(text), hostMarks) || turns && strings.ContainsAny(shape, hostMarks) {
+		worse(possible, "")
+	}
+	for _, word := range strings.Split(string(text), " ") {
+		w := []rune(word)
+		if doubtful(w, hidden) {
+			worse(possible, "")
+		}
+		by, named := lookAtWord(w, url, host)
+		if l.code && by == certain && !strings.Contains(word, "://") && !classic(named) {
+			by = possible
+		}
+		worse(by, "the text names %s, the link leads to %s", named, to)
+	}
+	return d, warning
+}
+
+// hostMarks are what parts hosts and addresses, and what may look like it.
+const hostMarks = ".:/@" + string(dotLike) + string(anything)
+
+// doubtful reports whether a word can't be read: something in it may look like anything,
+// or is not seen, and the rest may be a part of a host.
+func doubtful(w []rune, hidden bool) bool {
+	odd, ascii, marks := hidden, false, false
+	for i, r := range w {
+		switch {
+		case r == anything || r == dotLike:
+			odd = odd || i > 0 && i < len(w)-1
+			marks = true
+		case r == '.' || r == '/' || r == ':' || r == '@':
+			marks = marks || i > 0 && i < len(w)-1
+		case r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r))):
+			ascii = true
+		}
+	}
+	return odd && ascii && marks
+}
+
+func hostRune(r rune) bool {
+	return r == '.' || r == '-' || r == '_' || r == dotLike || r >= 0x80 && r != anything || r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r)))
+}
+
+// lookAtWord finds what looks like a host in a word and compares it with the target's.
+func lookAtWord(w []rune, url, host string) (d doubt, named string) {
+	worse := func(by doubt, name string) {
+		if by > d {
+			d, named = by, name
+		}
+	}
+	mails := recipients(url)
+	if _, rest, ok := strings.Cut(string(w), "://"); ok && rest != "" && !hostRune([]rune(rest)[0]) {
+		worse(certain, rest) // an address in brackets, or nothing that a name may begin with
+	}
+	for i := 0; i < len(w); {
+		if !hostRune(w[i]) {
+			i++
+			continue
+		}
+		from := i
+		for i < len(w) && hostRune(w[i]) {
+			i++
+		}
+		run := strings.Trim(string(w[from:i]), ".-_"+string(dotLike))
+		before, after := string(w[:from]), string(w[i:])
+		odd := strings.ContainsRune(run, dotLike)
+		run = strings.ReplaceAll(run, string(dotLike), ".")
+		// Only what the browser would take for a host stands behind a scheme.
+		behind := strings.TrimRight(before, `/\`)
+		scheme := strings.HasSuffix(behind, ":") && (len(behind) < len(before) || schemeWord(behind)) || strings.HasSuffix(before, "//")
+		mail := strings.HasSuffix(before, "@")
+		sure := scheme || strings.HasPrefix(strings.ToLower(run), "www.")
+		if scheme && strings.HasPrefix(after, "@") {
+			sure = true // a user name that looks like a host
+		}
+		switch {
+		case run == "", !strings.Contains(run, ".") && !scheme:
+			continue
+		case strings.HasPrefix(after, "@") && strings.HasSuffix(strings.ToLower(before), "mailto:"):
+			continue // the address is looked at whole
+		case mail && !scheme && len(mails) > 0:
+			at := from - 1
+			for at > 0 && (hostRune(w[at-1]) || w[at-1] == '+') {
+				at--
+			}
+			address := strings.Trim(string(w[at:i]), ".-_")
+			if slices.ContainsFunc(mails, func(m string) bool { return strings.EqualFold(m, address) }) {
+				continue
+			}
+			worse(certain, address)
+			continue
+		case !scheme && strings.HasPrefix(after, "@") && len(after) > 1 && len(mails) > 0:
+			continue // the name before the @ of an address, which is looked at whole
+		}
+		name, _ := asciiHost(run)
+		if name == "" {
+			if sure || strings.ContainsFunc(run, func(r rune) bool { return r >= 0x80 }) {
+				worse(possible, run)
+			}
+			continue
+		}
+		if same(name, host) {
+			if rest := strings.TrimLeft(after, "0123456789:"); rest == "" || strings.ContainsAny(rest[:1], `/\?#`) {
+				return d, named // what follows is the path
+			}
+			continue
+		}
+		by := endsHost(run)
+		switch {
+		case sure, mail && by > honest:
+			by = certain
+		case strings.HasSuffix(before, "/") && by == possible && !strings.Contains(before, ".") && !odd:
+			by = honest // a file in a folder
+		case dotted(run) && !odd:
+			by = possible // an address, or a version
+		case hasWord(" asp.net ado.net ml.net vb.net ", name):
+			by = min(by, possible) // names of programs
+		}
+		if odd && by == honest {
+			by = possible
+		}
+		worse(by, name)
+	}
+	return d, named
+}
+
+func same(name, host string) bool {
+	return name == host || strings.Contains(name, ".") && strings.HasSuffix(host, "."+name) || "www."+host == name
+}
+
+func schemeWord(s string) bool {
+	s = strings.ToLower(s)
+	for _, scheme := range [...]string{"http:", "https:", "ftp:", "ftps:", "ws:", "wss:", "mailto:"} {
+		if strings.HasSuffix(s, scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+// dotted reports whether s is four numbers.
+func dotted(s string) bool {
+	parts := strings.Split(s, ".")
+	for _, p := range parts {
+		if p == "" || len(p) > 3 || strings.Trim(p, "0123456789") != "" {
+			return false
+		}
+	}
+	return len(parts) == 4
+}
+
+// classic reports whether a host ends in what is never the name of a method.
+func classic(host string) bool {
+	return hasWord(" com org net edu gov mil int bank google ", host[strings.LastIndexByte(host, '.')+1:])
+}
+
+// endsHost says how likely a word with this ending is a host, and not a file, a version or
+// a name of a program's.
+func endsHost(word string) doubt {
+	last := word[strings.LastIndexByte(word, '.')+1:]
+	tld := strings.ToLower(last)
+	if strings.ContainsFunc(tld, func(r rune) bool { return r >= 0x80 }) || strings.HasPrefix(tld, "xn--") {
+		return certain
+	}
+	if !hasWord(tlds, tld) {
+		return honest
+	}
+	const both = " am as bz cc cs eg go gz hs ie in io is js la md mk ml mo mov my no nu pl pm ps py rs sc sh so st sx ts tv vi vs ws zip "
+	const words = " com org net edu gov mil int info biz name pro app dev xyz site online shop store tech cloud page bank money news blog live wiki " +
+		"email link click support help security login account finance google amazon apple microsoft paypal travel world today group "
+	const files = " agents app architecture build changelog claude conftest contributing index install lib license main mod rationale readme run security setup skill test tests todo __init__ "
+	switch {
+	case hasWord(" ai io me tv ", tld) && last == tld:
+		return certain
+	case hasWord(both, tld):
+		if hasWord(files, strings.ToLower(word[:len(word)-len(last)-1])) {
+			return honest
+		}
+		return possible
+	case last != tld && last != strings.ToUpper(last) && !classic(tld): // cmp.Or, time.Now
+		return possible
+	case len(tld) == 2, hasWord(words, tld):
+		return certain
+	}
+	return possible
+}
+
+// sameNumber reports whether a text has no other telephone number than number.
+func sameNumber(text, number string) bool {
+	digits := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, s)
+	}
+	shown, called := digits(text), digits(number)
+	return len(shown) < 5 || strings.HasSuffix(called, strings.TrimLeft(shown, "0"))
+}
+
+// recipients returns the addresses that a mailto: URL writes to, from its path and from the
+// fields to, cc and bcc (RFC 6068); nil if the URL is no mailto: URL.
+func recipients(url string) []string {
+	rest, ok := strings.CutPrefix(url, "mailto:")
+	if !ok {
+		return nil
+	}
+	var list []string
+	add := func(s string) {
+		for a := range strings.SplitSeq(unpercent(s), ",") {
+			if a = strings.Trim(a, " /"); a != "" {
+				list = append(list, a)
+			}
+		}
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	add(path)
+	query, _, _ = strings.Cut(query, "#")
+	for field := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == '?' || r == ';' }) {
+		name, value, _ := strings.Cut(field, "=")
+		switch strings.ToLower(strings.TrimSpace(unpercent(name))) {
+		case "to", "cc", "bcc":
+			add(value)
+		}
+	}
+	return list
+}
+
+// unpercent resolves what is escaped in a URL, and leaves what is not well formed.
+func unpercent(s string) string {
+	var b []byte
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) && hexDigit(s[i+1]) && hexDigit(s[i+2]) {
+			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
+			i += 2
+			continue
+		}
+		b = append(b, s[i])
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+func hexDigit(c byte) bool { return isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }
+
+func unhex(c byte) byte {
+	if isDigit(c) {
+		return c - '0'
+	}
+	return c | 0x20 - 'a' + 10
+}

@@ -1,0 +1,186 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A label is the text of a link as a browser shows it, as far as HTML tells. Its purpose
+// is one question: could a reader take some of it for a host? What can't be told counts as
+// yes.
+type label struct {
+	text    string
+	code    bool // all of it is code
+	moved   bool // elements may put it into another order, hide it, shrink it or add to it
+	counted bool // a list adds numbers and dots
+}
+
+// labelOf reads a link's content, which this package wrote.
+func labelOf(html []byte) label {
+	var l label
+	var b strings.Builder
+	code, outside := 0, false
+	write := func(s string) {
+		if code == 0 && strings.TrimSpace(s) != "" {
+			outside = true
+		}
+		b.WriteString(s)
+	}
+	from := 0
+	for t := range tags(html) {
+		write(textOf(html[from:t.at]))
+		from = t.to
+		switch name := string(t.name); name {
+		case "code":
+			if t.end {
+				code--
+			} else {
+				code++
+			}
+		case "img":
+			write(" " + tagValue(html[t.at:t.to], "alt") + " ")
+		case "br":
+			write(" ")
+		case "a", "abbr", "acronym", "b", "cite", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark", "s", "samp", "span", "strike", "strong", "time", "tt", "u", "var", "wbr":
+		case "li":
+			l.counted = true
+		default:
+			l.moved = true
+		}
+		if bytes.Contains(html[t.at:t.to], []byte(` dir="`)) {
+			l.moved = true
+		}
+	}
+	write(textOf(html[from:]))
+	l.text = b.String()
+	l.code = !outside && strings.TrimSpace(l.text) != ""
+	return l
+}
+
+// textOf is text without tags as characters.
+func textOf(html []byte) string {
+	if bytes.IndexByte(html, mark) >= 0 {
+		html = bytes.ReplaceAll(html, []byte{mark}, nil)
+	}
+	return unescape(string(html))
+}
+
+// Characters that are not what they look like, in what stands for them in a skeleton.
+const (
+	anything = utf8.RuneError // may look like anything
+	dotLike  = '\uE000'       // looks like a dot, and browsers don't take it for one
+	dots     = "\u00b0\u00b7\u02d9\u02da\u0387\u0589\u05c5\u0660\u06d4\u06f0\u0701\u0702\u0f0b\u1427\u166e\u16eb\u17d4\u2022\u2024\u2025\u2027\u2219\u22c5\u22c4\u25cf\u25e6\u26ab\u2981\u2a2f\u2e30\u2e31\u2e33\u2e3c\u30fb\u318d\u4e36\ua4f8\ua4f9\ua60e\ufe45\ufe52\uff65\U00010101\U0001016d\U0001d16d"
+	slashes  = "\u1735\u2044\u2215\u2571\u27cb\u29f6\u29f8\u2cc6\u2e4a\u2f03\u3033\u30ce\u31d3\u4e3f\ua4fd\U0001d23a"
+	colons   = "\u02d0\u02f8\u05c3\u0703\u0704\u16ec\u1803\u1809\u205a\u2236\u2982\ua4fd\ua789\ufe13\ufe30\ufe55"
+	hyphens  = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2cba\ufe58\ufe63"
+	ats      = "\ufe6b"
+	harmless = "“”„‟‘’‚‛«»‹›…†‡§¶¿¡′″‰、「」『』【】〈〉《》〔〕〖〗"
+)
+
+// skeleton is what a text looks like, in ASCII where it looks like ASCII: spaces between
+// words, anything for what could look like a dot or a letter. hidden says that it has
+// characters between letters that are not seen, turns that it has some that turn its
+// direction.
+func skeleton(text string) (s []rune, hidden, turns bool) {
+	gap := false // something that is not seen stood here
+	for _, r := range text {
+		to := looks(r)
+		switch {
+		case to == 0:
+			gap = true
+			turns = turns || r == 0x200e || r == 0x200f || r == 0x61c
+			continue
+		case turnsText(r):
+			turns = true
+		}
+		if r == '°' && len(s) > 0 && unicode.IsDigit(s[len(s)-1]) {
+			to = ' ' // of a temperature
+		}
+		if r == 0x20e3 && len(s) > 0 && s[len(s)-1] < 0x80 {
+			to = ' ' // the frame of a key
+		} else if unicode.Is(unicode.M, r) {
+			// A mark belongs to a letter of its own script; on one of ASCII's it makes
+			// another letter.
+			to = anything
+			if n := len(s); n > 0 && s[n-1] > 0x24f && s[n-1] != anything && s[n-1] != dotLike {
+				to = r
+			}
+		}
+		if gap && to != ' ' && len(s) > 0 && s[len(s)-1] != ' ' {
+			hidden = true
+		}
+		gap = false
+		s = append(s, to)
+	}
+	return s, hidden, turns
+}
+
+// looks returns what a character looks like, 0 if it is not seen.
+func looks(r rune) rune {
+	switch {
+	case r <= ' ', r == 0x7f, r == 0x85, r == 0xa0, r == 0x1680, r == 0x2028, r == 0x2029, r == 0x3000:
+		return ' '
+	case r < 0x80:
+		return r
+	case r >= 0xff01 && r <= 0xff5e: // the full-width twins of ASCII, which browsers map
+		return r - 0xfee0
+	case r == '。', r == '．', r == '｡':
+		return '.'
+	case unseen(r), unicode.Is(unicode.Zs, r): // a thin space parts no words
+		return 0
+	case strings.ContainsRune(dots, r):
+		return dotLike
+	case strings.ContainsRune(slashes, r):
+		return '/'
+	case strings.ContainsRune(colons, r):
+		return ':'
+	case strings.ContainsRune(hyphens, r):
+		return '-'
+	case strings.ContainsRune(ats, r):
+		return '@'
+	case strings.ContainsRune(harmless, r), unicode.In(r, unicode.Sm, unicode.Sc, unicode.So, unicode.No):
+		return ' '
+	case compatible(r):
+		return anything
+	case unicode.Is(unicode.Lm, r) && !(r >= 0x3005 && r <= 0x30fe), unicode.IsPunct(r), unicode.Is(unicode.Sk, r):
+		return anything
+	case unicode.IsLetter(r), unicode.IsMark(r), unicode.IsDigit(r):
+		return r
+	}
+	return anything
+}
+
+// unseen reports whether a character leaves no trace: format characters, variation
+// selectors, fillers, skin tones.
+func unseen(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0x34f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r >= 0x180b && r <= 0x180f, r == 0x3164, r == 0xffa0,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0x1f3fb && r <= 0x1f3ff, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+// turnsText reports whether a character may make a browser lay out text around it from
+// right to left: letters and digits of such scripts.
+func turnsText(r rune) bool {
+	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc || r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+}
+
+// compatible reports whether a letter is another way to write ordinary ones: ligatures,
+// letters in circles, mathematical alphabets, half-width forms. Name systems map them.
+func compatible(r rune) bool {
+	switch {
+	case r < 0x132:
+		return false
+	case r == 0x132, r == 0x133, r == 0x149, r == 0x17f, r >= 0x1c4 && r <= 0x1cc, r >= 0x1f1 && r <= 0x1f3,
+		r >= 0x2100 && r <= 0x218b, r >= 0x3300 && r <= 0x33ff, r >= 0xfb00 && r <= 0xfb17, r >= 0xff66 && r <= 0xffdc,
+		r >= 0x1d400 && r <= 0x1d7ff, r >= 0x1f100 && r <= 0x1f1ff, r >= 0x1fbf0 && r <= 0x1fbf9, r >= 0xf900 && r <= 0xfaff:
+		return true
+	}
+	return false
+}

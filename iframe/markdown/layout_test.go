@@ -1,0 +1,217 @@
+package markdown_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/bailey-go/bailey/iframe/internal/layoutbombs"
+	"github.com/bailey-go/bailey/iframe/markdown"
+)
+
+// cost is what a block asks of a browser's layout, counted by a parser that shares nothing
+// with the sanitiser.
+type cost struct {
+	elements int
+	places   int // rows times columns of its tables
+	spans    int // places that its cells ask for
+	stack    int // characters in the longest run of marks
+}
+
+func costOf(t *testing.T, block string) (c cost) {
+	t.Helper()
+	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+	nodes, err := html.ParseFragment(strings.NewReader(block), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := 0
+	count := func(text string) {
+		for _, r := range text {
+			if unicode.Is(unicode.M, r) || r == 0x200d {
+				run++
+				c.stack = max(c.stack, run)
+			} else {
+				run = 0
+			}
+		}
+	}
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		switch n.Type {
+		case html.TextNode:
+			count(n.Data)
+		case html.ElementNode:
+			c.elements++
+			if n.Data == "table" {
+				rows, columns := tableSize(n)
+				c.places += rows * columns
+			}
+			if n.Data == "td" || n.Data == "th" {
+				c.spans += attrNumber(n, "colspan") * attrNumber(n, "rowspan")
+			}
+		}
+		for k := n.FirstChild; k != nil; k = k.NextSibling {
+			walk(k)
+		}
+	}
+	for _, n := range nodes {
+		walk(n)
+	}
+	return c
+}
+
+func attrNumber(n *html.Node, name string) int {
+	for _, a := range n.Attr {
+		if v, err := strconv.Atoi(a.Val); a.Key == name && err == nil {
+			return max(1, v)
+		}
+	}
+	return 1
+}
+
+// tableSize places the cells of a table one by one, in a map of all places.
+func tableSize(table *html.Node) (rows, columns int) {
+	taken := map[[2]int]bool{}
+	var walk func(n *html.Node)
+	walk = func(n *html.Node) {
+		for k := n.FirstChild; k != nil; k = k.NextSibling {
+			switch k.Data {
+			case "thead", "tbody", "tfoot":
+				clear(taken)
+				walk(k)
+			case "colgroup":
+				walk(k)
+			case "col":
+				columns += attrNumber(k, "span")
+			case "tr":
+				x := 0
+				for cell := k.FirstChild; cell != nil; cell = cell.NextSibling {
+					if cell.Data != "td" && cell.Data != "th" {
+						continue
+					}
+					for taken[[2]int{rows, x}] {
+						x++
+					}
+					wide, tall := attrNumber(cell, "colspan"), attrNumber(cell, "rowspan")
+					for dx := range wide {
+						for dy := range tall {
+							taken[[2]int{rows + dy, x + dx}] = true
+						}
+					}
+					x += wide
+				}
+				columns = max(columns, x)
+				rows++
+			}
+		}
+	}
+	walk(table)
+	return rows, columns
+}
+
+// The corpus of layout bombs, after sanitising: no block asks more of a layout than its
+// bounds, whatever it was made of, and nothing is refused by the last check.
+func TestLayoutBombsAreBounded(t *testing.T) {
+	bombs, err := layoutbombs.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(bombs) < 150 {
+		t.Fatalf("%d texts: want 150", len(bombs))
+	}
+	r := newRenderer(t, markdown.Options{})
+	capped := 0
+	var worst cost
+	for _, b := range bombs {
+		s := r.NewStream()
+		if _, err := s.Write([]byte(b.Text)); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		for _, p := range s.Patches() {
+			block := p.HTML.String()
+			c := costOf(t, block)
+			if c.elements > 25000 || c.places > markdown.DefaultTableCells || c.spans > 200+len(block) || c.stack > 33 {
+				t.Errorf("%s: block %d of %d bytes costs %+v", b.Name, p.Key, len(block), c)
+			}
+			worst = cost{max(worst.elements, c.elements), max(worst.places, c.places), max(worst.spans, c.spans), max(worst.stack, c.stack)}
+		}
+		report := s.Report()
+		if report.Count(markdown.Broken) > 0 {
+			t.Errorf("%s: refused by the last check: %s", b.Name, report)
+		}
+		if report.Count(markdown.Limit) > 0 {
+			capped++
+		}
+	}
+	t.Logf("%d layout bombs, %d over a limit; the most of any block: %+v", len(bombs), capped, worst)
+}
+
+// Each bound, below, at and above.
+func TestLayoutBounds(t *testing.T) {
+	rep := strings.Repeat
+	r := newRenderer(t, markdown.Options{})
+	for _, c := range []struct {
+		name string
+		text func(n int) string
+		at   int
+		says string
+	}{
+		{"marks", func(n int) string { return "a" + rep("\u0301", n) + " b" }, 31, "limit marks"},
+		{"marks in code", func(n int) string { return "```\na" + rep("\u0301", n) + "\n```" }, 31, "limit marks"},
+		{"marks in elements", func(n int) string { return "a" + rep("<i>&#769;</i>", n) }, 31, "limit marks"},
+		{"marks in words of an image", func(n int) string { return "![a" + rep("\u0301", n) + "](b)" }, 31, "limit marks"},
+		{"stacked consonants", func(n int) string { return "\u0915" + rep("\u094d\u0915", n) }, 15, "limit marks"},
+		{"joined emoji", func(n int) string { return "\U0001f469" + rep("\u200d\U0001f469", n) }, 15, "limit marks"},
+		{"syllables of Hangul", func(n int) string { return rep("\u1100", n) }, 32, "limit marks"},
+		{"elements", func(n int) string { return "<div>" + rep("<hr>", n-1) + "</div>" }, 25000, "limit elements"},
+		{"places", func(n int) string { return "<table>" + rep("<tr>"+rep("<td>", 100), n) + "</table>" }, 200, "limit TableCells"},
+		{"places by columns", func(n int) string { return "<table>" + rep("<col span=100>", n) + rep("<tr><td>", 20) + "</table>" }, 10, "limit TableCells"},
+		{"places of two tables", func(n int) string { return "<div>" + rep("<table><tr>"+rep("<td>", 1000)+"</table>", n) + "</div>" }, 20, "limit TableCells"},
+	} {
+		for _, n := range []int{c.at - 1, c.at, c.at + 1} {
+			out, report := render(t, r, c.text(n))
+			checkOutput(t, r, c.text(n), out, report)
+			if over := strings.Contains(report.String(), c.says); over != (n > c.at) {
+				t.Errorf("%s: at %d of %d: %q\n%.300s", c.name, n, c.at, report, out)
+			}
+		}
+	}
+	for honest, text := range map[string]string{
+		"decomposed Korean":     rep("\u1112\u1161\u11ab\u1100\u1173\u11af", 40),
+		"decomposed Vietnamese": rep("a\u0323\u0302", 40),
+		"a long column":         "<table><tr><th rowspan=60>a<td>b" + rep("<tr><td>c", 59) + "</table>",
+		"a wide head":           "<table><tr><th colspan=40>a<tr>" + rep("<td>c", 40) + "</table>",
+		"Tibetan":               rep("\u0f67\u0fb2\u0fb1\u0f71\u0f74\u0f83", 40),
+		"family":                rep("\U0001f469\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f468 ", 40),
+	} {
+		if out, report := render(t, r, text); report.Count("") > 0 {
+			t.Errorf("%s: %s\n%.300s", honest, report, out)
+		}
+	}
+}
+
+// Spans that overlap take no more places than the block has bytes.
+func TestSpansAreBounded(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	for _, c := range []struct {
+		text string
+		over bool
+	}{
+		{"<table><tr><td colspan=14 rowspan=14>a</table>", false},
+		{"<table><tr><td colspan=20 rowspan=20>a</table>", true},
+		{"<table>" + strings.Repeat("<tr>"+strings.Repeat("<td colspan=100 rowspan=100>a", 5), 50) + "</table>", true},
+		{"<table>" + strings.Repeat("<tr><td colspan=100>a", 20) + "</table>", true},
+		{"<table><tr><td>" + strings.Repeat("<table><tr><td colspan=12 rowspan=12>a</table>", 3) + "</table>", false},
+		{"<table><tr><td>" + strings.Repeat("<table><tr><td colspan=100 rowspan=3>a</table>", 3) + "</table>", true},
+	} {
+		if out, report := render(t, r, c.text); (report.Count(markdown.Limit) > 0) != c.over {
+			t.Errorf("%.80s…: over %v: %s\n%.200s", c.text, !c.over, report, out)
+		}
+	}
+}
