@@ -1,7 +1,9 @@
 package iframe
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
@@ -142,12 +144,25 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 		im.lose(f, err)
 		return
 	}
-	of := f.port
+	of, flooded := f.port, false
 	err = f.port.OnMessage(func(m jsx.Message) {
+		// Counted before it is parsed or queued: what a frame sends too fast costs next to nothing.
+		if flooded {
+			return
+		}
 		text, err := jsx.String(m.Data, frame.MaxMessage)
+		if err == nil && strings.HasPrefix(text, "image") {
+			if !f.said.image.take(im.rates.image, time.Now()) {
+				return
+			}
+		} else if flooded = !f.said.message.take(im.rates.message, time.Now()); flooded {
+			im.do(func() { im.lose(f, errors.New("the frame sent more messages than its script does")) })
+			return
+		}
 		if err != nil {
 			return // not ours: the script says strings of bounded length only
 		}
+		f.taken++
 		im.do(func() {
 			if im.frame == f && f.port == of {
 				im.heard(f, text)

@@ -39,6 +39,7 @@ type documentImpl struct {
 	c      *conversation
 	page   frame.DocumentPage
 	calls  *caller
+	rates  rates
 
 	mu     sync.Mutex
 	height int
@@ -74,6 +75,8 @@ type liveFrame struct {
 	heard      time.Time
 	silent     int
 	scrolls    bool // the content is taller than MaxHeight
+	said       buckets
+	taken      int // messages that were not too many
 }
 
 func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Document, error) {
@@ -103,6 +106,7 @@ func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Do
 	im.done = make(chan struct{})
 	im.first = make(chan error, 1)
 	im.calls = newCaller(im.ctx)
+	im.rates = frameRates()
 	d.c = newConversation(opts.Renderer, func() { im.do(im.touched) })
 	d.c.setTheme(opts.Theme)
 	im.c = d.c

@@ -118,20 +118,24 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 	case "size":
 		im.stretch(f, m.Height)
 	case "scroll":
-		im.scrollTo(f, m.Height)
+		if f.said.scroll.take(im.rates.scroll, f.heard) {
+			im.scrollTo(f, m.Height)
+		}
 	case "drag":
 		f.dragged()
 	case "link":
 		link := Link{Section: m.Fields[0], URL: m.Fields[1], Text: m.Fields[2]}
-		if im.opts.OnLink != nil && link.check() == nil {
+		if im.opts.OnLink != nil && link.check() == nil && f.said.link.take(im.rates.link, f.heard) {
 			im.calls.start(func(ctx context.Context) { im.opts.OnLink(ctx, link) })
 		}
 	case "copy":
-		im.copy(f, m.Fields)
+		if f.said.copy.take(im.rates.copy, f.heard) {
+			im.copy(f, m.Fields)
+		}
 	case "image":
 		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1]})
 	case "violation":
-		if im.opts.OnViolation != nil {
+		if im.opts.OnViolation != nil && f.said.violation.take(im.rates.violation, f.heard) {
 			v := Violation{Directive: m.Fields[0], Blocked: m.Fields[1], Enforced: m.Fields[2] == "enforce", Sample: m.Fields[3]}
 			im.calls.start(func(context.Context) { im.opts.OnViolation(v) })
 		}
