@@ -21,6 +21,7 @@ type handles struct {
 	move   bool   // file handles have move()
 	dmove  bool   // folder handles have it
 	live   *lives // nil: not in a Worker, or not in this file system
+	blind  bool   // for tests: known handles are believed, see current
 
 	mu   sync.Mutex
 	dirs map[string]jsx.Value // known folder handles; they are names, not things
@@ -55,11 +56,14 @@ func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	if name == "." {
 		return h.root, nil
 	}
-	h.mu.Lock()
-	v, ok := h.dirs[name]
-	h.mu.Unlock()
-	if ok {
-		return v, nil
+	if v, ok := h.known(name); ok {
+		if h.current(ctx, name) {
+			return v, nil
+		}
+		if err := context.Cause(ctx); err != nil {
+			return jsx.Value{}, err
+		}
+		h.forget(topOf(name))
 	}
 	p, err := h.dir(ctx, parentOf(name))
 	if err != nil {
@@ -67,9 +71,10 @@ func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	}
 	base, err := jsName(name)
 	if err != nil {
-		return v, err
+		return jsx.Value{}, err
 	}
-	if v, err = await(ctx, p, "getDirectoryHandle", base); err != nil {
+	v, err := await(ctx, p, "getDirectoryHandle", base)
+	if err != nil {
 		return v, err
 	}
 	h.mu.Lock()
@@ -79,6 +84,46 @@ func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	h.dirs[name] = v
 	h.mu.Unlock()
 	return v, nil
+}
+
+// known gives the handle of a folder that was asked for before.
+func (h *handles) known(name string) (jsx.Value, bool) {
+	if name == "." {
+		return h.root, true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, ok := h.dirs[name]
+	return v, ok
+}
+
+// current reports whether a known folder and those above it are folders still. A handle is a
+// path, and Chromium 156 looks for a symbolic link at its last element only: in a handle that
+// is kept while another program puts a link in a folder's place (a checkout of another branch
+// does), the link is followed. So every element is asked for again, all at once. What happens
+// between this and the use of the handle, no page can see. The origin-private file system has
+// no links.
+func (h *handles) current(ctx context.Context, name string) bool {
+	if h.source == "opfs" || h.blind {
+		return true
+	}
+	var asked []any
+	for dir := name; dir != "."; dir = parentOf(dir) {
+		parent, ok := h.known(parentOf(dir))
+		if !ok {
+			return false
+		}
+		p, err := jsx.Call(parent, "getDirectoryHandle", baseOf(dir))
+		if err != nil {
+			return false
+		}
+		asked = append(asked, p)
+	}
+	list, err := jsx.ToJS(asked)
+	if err == nil {
+		_, err = awaitCall(ctx, h.n.all, list)
+	}
+	return err == nil
 }
 
 // forget drops what is known of a folder that is gone or moved.
