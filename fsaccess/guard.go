@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -283,7 +284,7 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName 
 // stat tells of what may be read, or passed through, or written.
 func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	err := g.read(name)
-	if err == nil || g.check(protocol.OpWrite, name) == nil {
+	if err == nil || reaches(ctx) || g.check(protocol.OpWrite, name) == nil {
 		return g.core.stat(ctx, name)
 	}
 	if !g.policy.MayTraverse(name) {
@@ -299,6 +300,9 @@ func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 // readDir lists what may be read. A folder that is only on the way to such
 // shows nothing else.
 func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+	if reaches(ctx) {
+		return g.core.readDir(ctx, name)
+	}
 	if err := g.read(name); err != nil && !g.policy.MayTraverse(name) {
 		return nil, err
 	}
@@ -316,6 +320,18 @@ func (g *guard) pages(ctx context.Context, name string) (pager, error) {
 		return nil, err
 	}
 	return &sieve{p, func(e fs.DirEntry) bool { return g.shows(join(name, e.Name()), e.IsDir()) }}, nil
+}
+
+type reachKey struct{}
+
+// reaches reports whether the caller is [Reach].
+func reaches(ctx context.Context) bool { return ctx.Value(reachKey{}) != nil }
+
+// Reach visits all files and folders that removing or moving root would reach, those that a
+// [Guard] shows nobody too: to decide whether it may be done. Their names must not be told
+// to those who may not read them.
+func Reach(ctx context.Context, fsys FS, root string) iter.Seq2[Entry, error] {
+	return Walk(context.WithValue(ctx, reachKey{}, true), fsys, root, WalkOptions{})
 }
 
 func (g *guard) shows(name string, dir bool) bool {
@@ -386,6 +402,9 @@ func (g *guard) chtimes(ctx context.Context, name string, atime, mtime time.Time
 }
 
 func (g *guard) walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error {
+	if reaches(ctx) {
+		return walkCore(ctx, g.core, root, page, yield)
+	}
 	if err := g.read(root); err != nil && !g.policy.MayTraverse(root) {
 		return err
 	}

@@ -2,6 +2,7 @@ package fsaccess
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -195,7 +196,7 @@ func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err err
 	if err := g.change(ctx, protocol.OpRemove, Question{Op: "remove", Path: name}); err != nil {
 		return 0, err
 	}
-	err = g.below(ctx, name, func(e Entry) error {
+	err = g.below(context.WithValue(ctx, reachKey{}, true), name, func(e Entry) error {
 		size += e.Size
 		if err := g.insideGit(ctx, e.Path); err != nil {
 			return err
@@ -203,6 +204,16 @@ func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err err
 		return g.writable(protocol.OpRemove, e.Path, "")
 	})
 	return size, err
+}
+
+// unnamed is a refusal without the name of a file that may not be read: nobody is to learn
+// by it that the file is there.
+func (g *guard) unnamed(e Entry, err error) error {
+	var refused *GuardError
+	if !errors.As(err, &refused) || g.read(e.Path) == nil {
+		return err
+	}
+	return refuse(refused.Err, "the folder holds a file that may not be read, and that this may not be done to")
 }
 
 // below visits a file, or all in a folder.
@@ -220,7 +231,7 @@ func (g *guard) below(ctx context.Context, name string, do func(Entry) error) er
 			if e.Size == badFolder {
 				e.Size = 0
 			}
-			if derr = do(e); derr != nil {
+			if derr = g.unnamed(e, do(e)); derr != nil {
 				return false
 			}
 		}
@@ -239,7 +250,24 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 	if err := g.fresh(ctx, to); err != nil {
 		return err
 	}
-	err := g.below(ctx, from, func(e Entry) error {
+	// A guard below may hide files from this one; they move too.
+	err := g.below(context.WithValue(ctx, reachKey{}, true), from, func(e Entry) error {
+		next := to + e.Path[len(from):]
+		if err := g.writable(protocol.OpRemove, e.Path, ""); err != nil || e.Dir {
+			return err
+		}
+		if err := g.writable(protocol.OpWrite, next, e.Path); err != nil {
+			return err
+		}
+		if err := g.read(e.Path); err != nil && g.mayRead(next) {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = g.below(ctx, from, func(e Entry) error {
 		next := to + e.Path[len(from):]
 		if err := g.writable(protocol.OpRemove, e.Path, ""); err != nil {
 			return err

@@ -51,6 +51,43 @@ func (w *Journal) History(ctx context.Context) ([]Change, error) {
 	return out, nil
 }
 
+// UndoEffect is one effect of taking back a step.
+type UndoEffect struct {
+	Op   string // "write", "mkdir", "remove" or "rename"
+	Path string // of a rename, the new name
+	From string // of a rename, the old name; all below it moves too
+	Dir  bool   // the path is a folder
+}
+
+// UndoEffects lists the effects that [Journal.Revert] of a step would have, in their order.
+// The error is [ErrNothing] if the step does not stand.
+func (w *Journal) UndoEffects(ctx context.Context, id int64) ([]UndoEffect, error) {
+	leave, err := w.j.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if undo, _ := w.j.stacks(); !slices.Contains(undo, id) {
+		return nil, fmt.Errorf("step %d: %w", id, ErrNothing)
+	}
+	var out []UndoEffect
+	for _, r := range w.j.backwards(id) {
+		for _, e := range ordered(invert(r.Effects)) {
+			u := UndoEffect{Op: "write", Path: e.Path, From: e.From, Dir: e.Before.dir() || e.After.dir()}
+			switch {
+			case e.From != "":
+				u.Op = "rename"
+			case e.After.none():
+				u.Op = "remove"
+			case e.After.dir():
+				u.Op = "mkdir"
+			}
+			out = append(out, u)
+		}
+	}
+	return out, nil
+}
+
 // Diff shows what a step of the history changed, as unified diffs.
 func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
 	leave, err := w.j.enter(ctx)

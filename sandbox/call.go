@@ -277,7 +277,7 @@ func (c *Call) passage(needs []Need) gate.Passage {
 
 // look is the call as a tool sees it before a person is asked.
 func (c *Call) look(preview Permit) *Call {
-	return &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope}
+	return &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope, change: c.change}
 }
 
 // foresee is nil if the call may go well. A tool's fault while it looks ahead is no reason not to ask.

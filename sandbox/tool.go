@@ -87,10 +87,11 @@ type Call struct {
 	needs  []Need
 	trace  *tracer
 	asking func(Request)
-	model  string // the id that the model gave it, or the call that made it
-	to     string // who else than the session's model is sent the result, or empty
-	asked  string // the key of what the call's own question was about too
-	parent *Call  // whose tool made it, or nil
+	model  string           // the id that the model gave it, or the call that made it
+	to     string           // who else than the session's model is sent the result, or empty
+	asked  string           // the key of what the call's own question was about too
+	parent *Call            // whose tool made it, or nil
+	change *fsaccess.Change // of the folder's history that it is about, or nil
 
 	mu      sync.Mutex
 	touched []string      // paths whose content the result may tell of

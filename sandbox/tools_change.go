@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/bailey-go/bailey/fsaccess"
@@ -62,7 +63,21 @@ func (c *Call) listing(ctx context.Context, path string) string {
 	if n > 100 {
 		out += "… and more\n"
 	}
-	return out
+	return out + c.unread(ctx, path)
+}
+
+// unread says for a question how many files below a path it does not name.
+func (c *Call) unread(ctx context.Context, path string) string {
+	switch n, err := c.FS.Unread(ctx, c.Permit, path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "(the folder could not be listed whole)\n"
+	case n == 1:
+		return "and 1 file that may not be read\n"
+	case n > 1:
+		return fmt.Sprintf("and %d files that may not be read\n", n)
+	}
+	return ""
 }
 
 func moveTool() Tool {
@@ -78,8 +93,8 @@ func moveTool() Tool {
 				{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.text("to"), Tree: true, Replaces: replace},
 			}, nil
 		},
-		Preview: func(_ context.Context, c *Call) (string, string) {
-			return "", "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n"
+		Preview: func(ctx context.Context, c *Call) (string, string) {
+			return "", "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n" + c.unread(ctx, c.text("from"))
 		},
 		Foresee: movable,
 		Run:     runMove,
@@ -189,11 +204,7 @@ func undoTool() Tool {
 			if err != nil {
 				return nil, err
 			}
-			var out []Need
-			for _, p := range step.Paths {
-				out = append(out, Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p})
-			}
-			return out, nil
+			return c.FS.UndoNeeds(ctx, step)
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			step, err := c.step(ctx, true)
@@ -221,8 +232,11 @@ func undoTool() Tool {
 }
 
 // step finds the change a call is about: the one with its number, or the last; to be
-// taken back, the last that stands.
+// taken back, the last that stands. A call is about the same change from its needs on.
 func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
+	if c.change != nil {
+		return *c.change, nil
+	}
 	list, err := c.FS.History(ctx)
 	if err != nil {
 		return fsaccess.Change{}, err
@@ -231,6 +245,9 @@ func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
 	id, chosen := m["step"].(float64)
 	for _, s := range list {
 		if chosen && float64(s.ID) == id || !chosen && (!back || !s.Undone && s.Op != "undo" && s.Op != "undoto") {
+			if !c.box.o.off.views {
+				c.change = &s
+			}
 			return s, nil
 		}
 	}

@@ -143,7 +143,7 @@ func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) err
 	if !all {
 		return bound.Remove(name)
 	}
-	if err := f.below(ctx, p, name, func(path string) error { return p.Check(write(protocol.OpRemove, path)) }); err != nil {
+	if err := f.below(ctx, p, name, func(e fsaccess.Entry) error { return p.Check(write(protocol.OpRemove, e.Path)) }); err != nil {
 		return err
 	}
 	return bound.RemoveAll(name)
@@ -172,13 +172,7 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 			return err
 		}
 	}
-	if err := p.carries(from, to); err != nil {
-		return err
-	}
-	if err := f.below(ctx, p, from, func(path string) error {
-		at := to + path[len(from):]
-		return cmp.Or(p.Check(write(protocol.OpRemove, path)), p.Check(write(protocol.OpWrite, at)), p.carries(path, at))
-	}); err != nil {
+	if err := f.moves(ctx, p, from, to); err != nil {
 		return err
 	}
 	if dir := parent(to); dir != "." {
@@ -189,20 +183,62 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 	return bound.Rename(from, to)
 }
 
-// below checks each path in a folder that is about to go.
-func (f Folder) below(ctx context.Context, p Permit, root string, check func(path string) error) error {
-	if fi, err := fsaccess.WithContext(ctx, f.fs).Stat(root); err != nil || !fi.IsDir() {
+// moves checks each path that a file or a folder and all below it move from and to.
+func (f Folder) moves(ctx context.Context, p Permit, from, to string) error {
+	return f.movesAt(ctx, p, from, from, to)
+}
+
+// movesAt is moves where the files still lie at another path.
+func (f Folder) movesAt(ctx context.Context, p Permit, at, from, to string) error {
+	if err := p.carries(from, to); err != nil {
 		return err
 	}
-	for e, err := range fsaccess.Walk(ctx, f.fs, root, fsaccess.WalkOptions{}) {
+	return f.below(ctx, p, at, func(e fsaccess.Entry) error {
+		out, in := from+e.Path[len(at):], to+e.Path[len(at):]
+		return cmp.Or(p.Check(write(protocol.OpRemove, out)), p.Check(write(protocol.OpWrite, in)), p.carries(e.Path, in), p.carries(out, in))
+	})
+}
+
+// below checks each path in a folder that is about to go, those that may not be read too.
+// An error about one of those does not name it.
+func (f Folder) below(ctx context.Context, p Permit, root string, check func(e fsaccess.Entry) error) error {
+	if fi, err := fsaccess.WithContext(ctx, f.raw).Stat(root); err != nil || !fi.IsDir() {
+		return err
+	}
+	all := fsaccess.Reach(ctx, f.raw, root)
+	if f.unchecked {
+		all = fsaccess.Walk(ctx, f.fs, root, fsaccess.WalkOptions{})
+	}
+	for e, err := range all {
 		if err != nil {
 			return err
 		}
-		if err := check(e.Path); err != nil {
+		if err := check(e); err != nil {
+			if f.untold(p, e) {
+				return protocol.Errorf(protocol.ErrCapabilityDenied, "change", root, "the folder holds a file that may not be read, and that may not be removed or moved as this would")
+			}
 			return err
 		}
 	}
 	return nil
+}
+
+// untold reports whether a model is not to learn that a file is there.
+func (f Folder) untold(p Permit, e fsaccess.Entry) bool {
+	return p.t != nil && p.t.reads(read(e.Path)) != nil
+}
+
+// Unread counts the files below root that the permit is for, and that neither a model nor a
+// question may name.
+func (f Folder) Unread(ctx context.Context, p Permit, root string) (int, error) {
+	n := 0
+	err := f.below(ctx, p, root, func(e fsaccess.Entry) error {
+		if !e.Dir && f.untold(p, e) {
+			n++
+		}
+		return nil
+	})
+	return n, err
 }
 
 // Walk visits what may be read below root.

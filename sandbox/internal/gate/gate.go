@@ -173,7 +173,7 @@ func (g *Gate) open(p Passage) bool {
 }
 
 func (g *Gate) foresee(ctx context.Context, p Passage) error {
-	preview := g.mint(p, reading(p.Needs))
+	preview := g.preview(p)
 	defer preview.over.Store(true)
 	return p.Foresee(ctx, Permit{preview})
 }
@@ -204,7 +204,7 @@ func (p *Passage) key() string { return "tool " + p.Tool.ID }
 
 // consent puts the call to the person.
 func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
-	preview := g.mint(p, reading(p.Needs))
+	preview := g.preview(p)
 	r := p.Request(ctx, Permit{preview})
 	preview.over.Store(true)
 	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
@@ -384,31 +384,42 @@ func reading(needs []policy.Need) []policy.Need {
 	return out
 }
 
+// preview is a permit to look at the files of a call, as the session's tool that reads may.
+func (g *Gate) preview(p Passage) *ticket {
+	t := g.mint(p, reading(p.Needs))
+	t.covers = t.reads
+	return t
+}
+
 // mint is the only place where a permit comes from.
 func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
 	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call, sends: p.Sends}
-	authority := p.Tool.Authority(p.Scope.Authority)
+	own := p.Tool.Authority(p.Scope.Authority)
 	t.grants = func(n policy.Need) error {
-		if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
+		if d := g.o.Policy.Capability(n, own); d.Action == protocol.ActionDeny {
 			return d.Err("use", n.String())
 		}
 		return nil
 	}
-	t.covers = func(n policy.Need) error {
-		if err := t.grants(n); err != nil {
-			return err
-		}
-		if why, ok := p.Scope.refused([]policy.Need{n}, ""); ok {
-			return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the person has refused this before: %s", why).WithReason(protocol.ReasonRejected)
-		}
-		rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
-		d := rules.Decide(protocol.Call{Tool: p.Tool.RuleName(), Capability: n.Capability, Subject: n.Subject, Command: p.Command})
-		if d.Action == protocol.ActionAllow || d.Rule == nil || d.Action == protocol.ActionAsk && (d.Rule.Pattern == "" || d.Rule.Pattern == "*") {
-			return nil // consent for the tree is consent for what no rule singles out
-		}
+	t.covers = func(n policy.Need) error { return g.covers(p, own, p.Tool.RuleName(), n) }
+	t.reads = func(n policy.Need) error { return g.covers(p, p.Scope.Authority, "read", n) }
+	return t
+}
+
+// covers says why consent for a tree is none for n, which lies in it.
+func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n policy.Need) error {
+	if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
 		return d.Err("use", n.String())
 	}
-	return t
+	if why, ok := p.Scope.refused([]policy.Need{n}, ""); ok {
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the person has refused this before: %s", why).WithReason(protocol.ReasonRejected)
+	}
+	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
+	d := rules.Decide(protocol.Call{Tool: tool, Capability: n.Capability, Subject: n.Subject, Command: p.Command})
+	if d.Action == protocol.ActionAllow || d.Rule == nil || d.Action == protocol.ActionAsk && (d.Rule.Pattern == "" || d.Rule.Pattern == "*") {
+		return nil // consent for the tree is consent for what no rule singles out
+	}
+	return d.Err("use", n.String())
 }
 
 func (g *Gate) violation(p Passage, d protocol.Decision) {

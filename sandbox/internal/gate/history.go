@@ -2,9 +2,13 @@ package gate
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"slices"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Journal reports whether changes can be undone here.
@@ -34,13 +38,77 @@ func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (strin
 	return f.journal.Diff(ctx, step.ID)
 }
 
-// Undo takes back one step. The permit must cover writing each of its paths.
-func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error {
+// UndoNeeds are the needs of taking back a step: a file that the step made is lost.
+func (f Folder) UndoNeeds(ctx context.Context, step fsaccess.Change) ([]policy.Need, error) {
 	if f.journal == nil {
-		return errNoJournal
+		return nil, errNoJournal
 	}
-	for _, path := range step.Paths {
-		if err := p.Check(write(protocol.OpWrite, path)); err != nil {
+	effects, err := f.journal.UndoEffects(ctx, step.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []policy.Need
+	add := func(n policy.Need) {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	for _, e := range effects {
+		n := write(opOf(e), e.Path)
+		switch {
+		case f.unchecked:
+			n.Op = protocol.OpWrite
+		case e.Op == "rename":
+			n.Tree = true
+			add(policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: e.From, Tree: true})
+		case e.Op == "remove":
+			n.Destroys = !e.Dir
+		}
+		if f.unchecked && e.From != "" {
+			add(write(protocol.OpWrite, e.From))
+		}
+		add(n)
+	}
+	return out, nil
+}
+
+func opOf(e fsaccess.UndoEffect) protocol.FSOp {
+	switch e.Op {
+	case "remove":
+		return protocol.OpRemove
+	case "mkdir":
+		return protocol.OpMkdir
+	}
+	return protocol.OpWrite
+}
+
+// Undo takes back one step. The permit must cover each of [Folder.UndoNeeds]; of a folder
+// that moves back, each path below it is decided by itself, as [Folder.Rename] does.
+func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error {
+	needs, err := f.UndoNeeds(ctx, step)
+	if err != nil {
+		return err
+	}
+	for _, n := range needs {
+		if err := p.Check(n); err != nil {
+			return err
+		}
+	}
+	effects, err := f.journal.UndoEffects(ctx, step.ID)
+	if err != nil {
+		return err
+	}
+	for i, e := range effects {
+		if e.Op != "rename" || f.unchecked {
+			continue
+		}
+		at := e.From // which an effect before this one may bring there
+		for _, before := range slices.Backward(effects[:i]) {
+			if before.Op == "rename" && Below(before.Path, at) {
+				at = before.From + at[len(before.Path):]
+			}
+		}
+		if err := f.movesAt(ctx, p, at, e.From, e.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ type ticket struct {
 	needs  []policy.Need
 	grants func(n policy.Need) error // the lists and the grants
 	covers func(n policy.Need) error // for what lies below a Tree need: grants, and rules and refusals
+	reads  func(n policy.Need) error // the same for the session's tool that reads files
 	sends  func(from, to string) error
 	over   *atomic.Bool // the call has ended
 	note   func(protocol.Violation)
@@ -104,10 +105,15 @@ func (p Permit) carries(from, to string) error {
 			return err
 		}
 	}
-	if p.t == nil || p.t.covers(read(from)) == nil || p.t.covers(read(to)) != nil {
+	if p.t == nil {
 		return nil
 	}
-	return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
+	for _, opens := range []func(policy.Need) error{p.t.covers, p.t.reads} {
+		if opens(read(from)) != nil && opens(read(to)) == nil {
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
+		}
+	}
+	return nil
 }
 
 // lands checks that what the call has read may be where it writes.
