@@ -13,12 +13,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/provider"
@@ -32,7 +31,7 @@ func main() {
 	headless := flag.Bool("headless", false, "ask nobody: what would be asked about is denied")
 	flag.Parse()
 	if err := run(*dir, *file, *audit, *headless, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "headless:", err)
+		fmt.Fprintln(os.Stderr, "headless:", printable(err.Error()))
 		os.Exit(1)
 	}
 }
@@ -68,7 +67,7 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 	o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}))
 	in := bufio.NewReader(os.Stdin)
 	if !headless {
-		o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return ask(in, p) })
+		o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return ask(os.Stdout, in, p) })
 	}
 	box, err := sandbox.New(o)
 	if err != nil {
@@ -119,32 +118,22 @@ func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, text stri
 	if _, err := s.Say(ctx, text); err != nil {
 		return err
 	}
+	out := &terminal{w: os.Stdout}
 	for chunk, err := range box.Run(ctx, s, provider.Commands()) {
 		switch {
 		case err != nil:
 			return err
 		case chunk.Type == "text-delta":
-			fmt.Print(chunk.Delta)
+			if _, err := io.WriteString(out, chunk.Delta); err != nil {
+				return err
+			}
 		case chunk.Type == "text-end":
-			fmt.Println()
+			if err := out.endLine(); err != nil {
+				return err
+			}
 		case chunk.Type == "tool-input-available":
-			fmt.Fprintln(os.Stderr, "·", chunk.ToolName)
+			fmt.Fprintln(os.Stderr, "·", inLine(chunk.ToolName))
 		}
 	}
 	return nil
-}
-
-// ask shows a prompt and reads an answer for each request: but for these words, a no and why.
-func ask(in *bufio.Reader, p sandbox.Prompt) (out []sandbox.Reply, _ error) {
-	words := map[string]protocol.Answer{"y": protocol.AnswerOnce, "yes": protocol.AnswerOnce, "s": protocol.AnswerSession, "session": protocol.AnswerSession}
-	for _, r := range p.Requests {
-		fmt.Printf("\n%s (%s risk)\n%s\nyes, session, or why not? ", r.Title, r.Risk, r.Diff)
-		text, err := in.ReadString('\n')
-		if err != nil {
-			return out, nil // nobody there: the rest is rejected
-		}
-		text = strings.TrimSpace(text)
-		out = append(out, sandbox.Reply{Answer: words[text], Reason: text})
-	}
-	return out, nil
 }
