@@ -7,8 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// diffLimit is how large a text may be for a diff by lines.
-const diffLimit = 4 << 20
+// A diff by lines has these limits, for both texts together: it holds a page's only thread, and may not
+// do so for more than 50 ms.
+const (
+	diffLimit = 4 << 20 // bytes
+	diffLines = 200_000
+	diffApart = 40_000 // lines between the first and the last that differ; beyond it, they are one replacement
+)
 
 // UnifiedDiff gives the change from a to b in unified form, as diff -u does
 // with three lines of context. An absent side is named /dev/null by the caller.
@@ -18,7 +23,7 @@ func UnifiedDiff(aName, bName string, a, b []byte) string {
 		return ""
 	}
 	head := "--- " + aName + "\n+++ " + bName + "\n"
-	if !isText(a) || !isText(b) || len(a)+len(b) > diffLimit {
+	if !isText(a) || !isText(b) || len(a)+len(b) > diffLimit || bytes.Count(a, newline)+bytes.Count(b, newline) > diffLines {
 		return head + fmt.Sprintf("Binary or large files differ: %d bytes, then %d bytes.\n", len(a), len(b))
 	}
 	x, y := splitLines(a), splitLines(b)
@@ -27,6 +32,8 @@ func UnifiedDiff(aName, bName string, a, b []byte) string {
 	writeHunks(&out, x, y, editScript(x, y))
 	return out.String()
 }
+
+var newline = []byte{10}
 
 // isText: valid UTF-8 without NUL.
 func isText(data []byte) bool {
@@ -44,6 +51,24 @@ func splitLines(data []byte) []string {
 	return lines
 }
 
+// numbered gives equal lines equal numbers, so that a long line is read once and not at each comparison.
+func numbered(x, y []string) (a, b []int) {
+	numbers := make(map[string]int, len(x))
+	number := func(lines []string) []int {
+		out := make([]int, len(lines))
+		for i, l := range lines {
+			n, ok := numbers[l]
+			if !ok {
+				n = len(numbers)
+				numbers[l] = n
+			}
+			out[i] = n
+		}
+		return out
+	}
+	return number(x), number(y)
+}
+
 // edit is a run of lines: kept, or x[a0:a1] replaced by y[b0:b1].
 type edit struct{ a0, a1, b0, b1 int }
 
@@ -58,7 +83,11 @@ func editScript(x, y []string) []edit {
 	for suf < len(x)-pre && suf < len(y)-pre && x[len(x)-1-suf] == y[len(y)-1-suf] {
 		suf++
 	}
-	mid := myers(x[pre:len(x)-suf], y[pre:len(y)-suf])
+	x, y = x[pre:len(x)-suf], y[pre:len(y)-suf]
+	mid := []edit{{0, len(x), 0, len(y)}}
+	if len(x)+len(y) <= diffApart {
+		mid = myers(numbered(x, y))
+	}
 	for i := range mid {
 		mid[i].a0 += pre
 		mid[i].a1 += pre
@@ -70,7 +99,7 @@ func editScript(x, y []string) []edit {
 
 const myersBound = 1000 // edits; the trace takes the square of it
 
-func myers(x, y []string) []edit {
+func myers(x, y []int) []edit {
 	n, m := len(x), len(y)
 	if n == 0 && m == 0 {
 		return nil

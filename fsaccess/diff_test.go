@@ -132,3 +132,34 @@ func TestUnifiedDiffOfOddThings(t *testing.T) {
 		t.Error("a huge text was compared by lines")
 	}
 }
+
+// A diff does a bounded amount of work: what is above the limits is told as one replacement, or in a line.
+func TestDiffIsBounded(t *testing.T) {
+	text := func(n int, tag string) []byte { return []byte(strings.Repeat(tag+"\n", n)) }
+	mixed := func(n int, tag string) []byte {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s%d\n", tag, i)
+		}
+		return []byte(b.String())
+	}
+	for _, c := range []struct {
+		name  string
+		a, b  []byte
+		large bool
+		hunks int
+	}{
+		{"lines at the limit", text(diffLines/2, "a"), append(text(diffLines/2-1, "a"), "b\n"...), false, 1},
+		{"one line above", text(diffLines/2+1, "a"), text(diffLines/2, "a"), true, 0},
+		{"bytes at the limit", bytes.Repeat([]byte("a"), diffLimit/2), append(bytes.Repeat([]byte("a"), diffLimit/2-1), 'b'), false, 1},
+		{"a byte above", bytes.Repeat([]byte("a"), diffLimit/2+1), bytes.Repeat([]byte("a"), diffLimit/2), true, 0},
+		{"far apart", append(append([]byte("x\n"), mixed(diffApart, "")...), "x\n"...), append(append([]byte("y\n"), mixed(diffApart, "")...), "y\n"...), false, 1},
+		{"near enough", append(append([]byte("x\n"), mixed(diffApart/2-2, "")...), "x\n"...), append(append([]byte("y\n"), mixed(diffApart/2-2, "")...), "y\n"...), false, 2},
+		{"all lines differ", mixed(diffApart, "a"), mixed(diffApart, "b"), false, 1},
+	} {
+		d := UnifiedDiff("a", "b", c.a, c.b)
+		if large := strings.Contains(d, "large files differ"); large != c.large || strings.Count(d, "\n@@ ") != c.hunks {
+			t.Errorf("%s: large %v, %d hunks", c.name, large, strings.Count(d, "\n@@ "))
+		}
+	}
+}

@@ -9,6 +9,7 @@ type off struct {
 	agents bool // subagents are counted and share a budget
 	words  bool // questions say all needs
 	same   bool // what is done is what was shown
+	sizes  bool // the size of an edit is counted before it is made
 	marks  bool // what cannot be seen in a question is marked
 	views  bool // each path of a program, an undo and a removed folder is decided by itself
 }

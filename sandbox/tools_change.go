@@ -47,7 +47,7 @@ func deletable(ctx context.Context, c *Call) error {
 // listing shows what lies at a path, for a person: the content of a small text, or the
 // names in a folder.
 func (c *Call) listing(ctx context.Context, path string) string {
-	data, _, err := c.FS.Read(ctx, c.Permit, path)
+	data, _, err := c.readFile(ctx, path, maxReading)
 	if err == nil {
 		return fsaccess.UnifiedDiff("a/"+path, "/dev/null", data, nil)
 	}
@@ -173,11 +173,11 @@ func diffTool() Tool {
 
 func runDiff(ctx context.Context, c *Call) (any, error) {
 	if a, b := c.text("a"), c.text("b"); a != "" {
-		x, _, err := c.FS.Read(ctx, c.Permit, a)
+		x, _, err := c.readFile(ctx, a, maxReading)
 		if err != nil {
 			return nil, err
 		}
-		y, _, err := c.FS.Read(ctx, c.Permit, b)
+		y, _, err := c.readFile(ctx, b, maxReading)
 		if err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
 	} else {
 		var err error
-		if data, v, err = c.FS.Read(ctx, c.Permit, a.Path); err != nil {
+		if data, v, err = c.readFile(ctx, a.Path, maxReading); err != nil {
 			return nil, err
 		}
 		c.scope.saw(a.Path, v)
@@ -114,7 +114,7 @@ func writeTool() Tool {
 		Needs: onPath(protocol.FSWrite, protocol.OpWrite),
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
-			old, _, err := c.FS.Read(ctx, c.Permit, path)
+			old, _, err := c.readFile(ctx, path, maxReading)
 			if err != nil {
 				return "", fsaccess.UnifiedDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
 			}
@@ -127,7 +127,7 @@ func writeTool() Tool {
 			if err != nil {
 				return err
 			}
-			_, have, err := c.FS.Read(ctx, c.Permit, path)
+			_, have, err := c.readFile(ctx, path, maxReading)
 			if errors.Is(err, fs.ErrNotExist) {
 				have, err = fsaccess.Absent, nil
 			}
@@ -190,7 +190,7 @@ func editTool() Tool {
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
-			old, _, err := c.FS.Read(ctx, c.Permit, path)
+			old, _, err := c.readFile(ctx, path, c.maxEdit())
 			if err != nil {
 				return "", ""
 			}
@@ -216,7 +216,7 @@ func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.
 	if err != nil {
 		return nil, "", "", err
 	}
-	old, have, err = c.FS.Read(ctx, c.Permit, path)
+	old, have, err = c.readFile(ctx, path, c.maxEdit())
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -241,6 +241,28 @@ func runEdit(ctx context.Context, c *Call) (any, error) {
 	return map[string]any{"diff": fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now)), "version": string(v)}, nil
 }
 
+const (
+	maxReading = 64 << 20 // bytes of a file that a tool reads whole
+	maxEditing = 16 << 20 // bytes of a file before and after an edit
+)
+
+// maxEdit is the limit of an edit.
+func (c *Call) maxEdit() int64 {
+	if c.box.o.off.sizes {
+		return 1 << 62
+	}
+	return maxEditing
+}
+
+// readFile reads a file, if it has at most so many bytes.
+func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, fsaccess.Version, error) {
+	fi, err := c.FS.Stat(ctx, c.Permit, path)
+	if err == nil && !fi.IsDir() && fi.Size() > most {
+		return nil, "", protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, path, "the file has %d bytes; %s takes files of at most %d", fi.Size(), c.tool.ID, most)
+	}
+	return c.FS.Read(ctx, c.Permit, path)
+}
+
 // edited is the text after an edit's replacement.
 func (c *Call) edited(text string) (string, error) {
 	path, from, to := c.text("path"), c.text("old_string"), c.text("new_string")
@@ -257,7 +279,12 @@ func (c *Call) edited(text string) (string, error) {
 		return fail(protocol.ReasonNotFound, "old_string is not in the file; it must match exactly, with white space and line ends")
 	case n > 1 && !all:
 		return fail(protocol.ReasonAmbiguous, "old_string is in the file more than once; give more of the text around it, or set replace_all")
-	case all:
+	}
+	// Counted before it is done, in int64, which can't overflow: both lengths come from a text in memory.
+	if size := int64(len(text)) + int64(n)*int64(len(to)-len(from)); size > c.maxEdit() {
+		return "", protocol.Errorf(protocol.ErrResourceLimit, "edit", path, "the file would have %d bytes; an edit may make a file of %d", size, c.maxEdit())
+	}
+	if all {
 		return strings.ReplaceAll(text, from, to), nil
 	}
 	return strings.Replace(text, from, to, 1), nil
