@@ -7,9 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	md "github.com/JohannesKaufmann/html-to-markdown/v2"
-	"golang.org/x/net/html"
-
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -57,7 +54,7 @@ func (b *Broker) fetch(ctx context.Context, c *sandbox.Call) (any, error) {
 		next := res.Header["location"]
 		if res.Status < 300 || res.Status > 399 || next == "" {
 			defer res.Body.Close()
-			return b.page(res, at)
+			return b.page(ctx, res, at)
 		}
 		res.Body.Close()
 		if hop == maxHops {
@@ -95,7 +92,7 @@ func (b *Broker) failed(err error) error {
 	return protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the server did not answer")
 }
 
-func (b *Broker) page(res *fetch.Response, at string) (any, error) {
+func (b *Broker) page(ctx context.Context, res *fetch.Response, at string) (any, error) {
 	data, err := io.ReadAll(res.Body)
 	if err != nil {
 		return nil, b.failed(err)
@@ -104,7 +101,7 @@ func (b *Broker) page(res *fetch.Response, at string) (any, error) {
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
 	switch kind = strings.TrimSpace(kind); {
 	case kind == "text/html" || kind == "application/xhtml+xml":
-		if text, err = markdown(text); err != nil {
+		if text, err = markdown(ctx, text); err != nil {
 			return nil, err
 		}
 	case strings.HasPrefix(kind, "text/"), kind == "", kind == "application/json", strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml"), kind == "application/xml", kind == "application/javascript":
@@ -112,64 +109,4 @@ func (b *Broker) page(res *fetch.Response, at string) (any, error) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the answer is %s, and no text (%d bytes)", kind, len(data)).WithReason(protocol.ReasonParse)
 	}
 	return map[string]any{"url": at, "status": float64(res.Status), "content_type": kind, "content": b.clean(text)}, nil
-}
-
-// maxDepth is how deep HTML may be nested: the converter calls itself for each level,
-// and a stack overflow ends a page's program.
-const maxDepth = 300
-
-// markdown is HTML as Markdown. What is nested too deeply is taken as its bare text.
-func markdown(text string) (string, error) {
-	if depth(text) > maxDepth {
-		return bare(text), nil
-	}
-	out, err := md.ConvertString(text)
-	if err != nil {
-		return "", protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the page can't be read").WithReason(protocol.ReasonParse)
-	}
-	return out, nil
-}
-
-// depth is at least how deep the elements of a text would be nested.
-func depth(text string) int {
-	z := html.NewTokenizer(strings.NewReader(text))
-	now, most := 0, 0
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return most
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			switch string(name) {
-			case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr":
-				continue
-			}
-			now++
-			most = max(most, now)
-		case html.EndTagToken:
-			now = max(0, now-1)
-		}
-	}
-}
-
-func bare(text string) string {
-	z := html.NewTokenizer(strings.NewReader(text))
-	var b strings.Builder
-	hidden := false
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return b.String()
-		case html.StartTagToken:
-			name, _ := z.TagName()
-			hidden = string(name) == "script" || string(name) == "style"
-		case html.EndTagToken:
-			hidden = false
-		case html.TextToken:
-			if !hidden {
-				b.Write(z.Text())
-				b.WriteByte(' ')
-			}
-		}
-	}
 }

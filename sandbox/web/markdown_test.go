@@ -1,0 +1,180 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/bailey-go/bailey/internal/attack"
+)
+
+func TestMarkdown(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                                   "",
+		"plain":                                              "plain",
+		"<h1>One</h1><p>two</p>":                             "# One\n\ntwo",
+		"<h2></h2>text":                                      "text",
+		"<h3><a href=/x>T</a></h3>":                          "### [T](/x)",
+		"<p>a  b\n c</p><p>d":                                "a b c\n\nd",
+		"a<br>b<br><br>c":                                    "a\nb\nc",
+		"<b>bold</b> and <i>it</i>, <b> x </b>.":             "**bold** and *it*, **x** .",
+		"<b></b>x<a href=/y></a>":                            "x",
+		"<b>a<b>b</b>c</b>":                                  "**abc**",
+		"<ul><li>a<li>b<ul><li>c</ul></ul>d":                 "- a\n- b\n  - c\n\nd",
+		"<ol><li>a</li><li><p>b</p><p>c</p></ol>":            "1. a\n\n2. b\n\n   c",
+		"<ul><li></li><li>x</li></ul>":                       "- x",
+		"<blockquote><p>a</p><p>b</p></blockquote>c":         "> a\n>\n> b\n\nc",
+		"<blockquote><ul><li>a</ul></blockquote>":            "> - a",
+		"<pre><code class='language-go'>a\n  b</code></pre>": "```go\na\n  b\n```",
+		"<pre>```</pre>":                                     "````\n```\n````",
+		"<code>a`b</code>":                                   "``a`b``",
+		"<code> </code>x":                                    "x",
+		"<a href='/a b(c)'>t</a>":                            "[t](/a%20b%28c%29)",
+		"<a href='javascript:x'>t</a>":                       "t",
+		"<a href=/x><div>t</div></a>":                        "[t](/x)",
+		"<a href=/x>a<a href=/y>b</a>":                       "[a](/x)[b](/y)",
+		"<img src=/p.png alt='a b'>":                         "![a b](/p.png)",
+		"<img src='data:image/png;base64,xx' alt=a>":         "a",
+		"<table><tr><th>a<th>b<tr><td>1<td>2</table>":        "| a | b |\n| --- | --- |\n| 1 | 2 |",
+		"<table><tr><td><b>a<td>b</table>c":                  "| **a** | b |\n| --- | --- |\n\nc",
+		"<hr>x":                                              "* * *\n\nx",
+		"<script>x<b></script><style>y</style><noscript><p>z</p></noscript>t": "t",
+		"<head><title>T</title><p>x":                                          "x",
+		"<svg><svg></svg><p>in</svg>out":                                      "out",
+		"1. a":                                                                `1\. a`,
+		"# a *b* [c] `d` <p>- e":                                              "\\# a \\*b\\* \\[c\\] \\`d\\`\n\n\\- e",
+		"snake_case _x_ 1.5 a-b":                                              `snake_case \_x\_ 1.5 a-b`,
+		"&lt;b&gt; &amp; &nbsp;x":                                             "\\<b> & \u00a0x",
+		"<p>a</p></div></li></ul></a></b></table>":                            "a",
+	} {
+		if got, err := markdown(context.Background(), in); got != want || err != nil {
+			t.Errorf("%q:\n got %q, %v\nwant %q", in, got, err, want)
+		}
+	}
+}
+
+// bombs are pages whose conversion took time in the square of their length, or multiplied them, with a tree or with
+// regular expressions. Each is made for a length.
+var bombs = map[string]func(n int) string{
+	"open brackets":               func(n int) string { return "<p>" + strings.Repeat("[", n) + "</p>" },
+	"closing brackets":            func(n int) string { return strings.Repeat("]", n) },
+	"brackets in pairs":           func(n int) string { return strings.Repeat("[]", n/2) },
+	"signs of emphasis":           func(n int) string { return strings.Repeat("*_", n/2) },
+	"back quotes":                 func(n int) string { return strings.Repeat("`", n) },
+	"back quotes in code":         func(n int) string { return "<code>" + strings.Repeat("` ", n/2) + "</code>" },
+	"back slashes":                func(n int) string { return strings.Repeat(`\`, n) },
+	"less than":                   func(n int) string { return strings.Repeat("<", n) },
+	"ampersands":                  func(n int) string { return strings.Repeat("&", n) },
+	"references":                  func(n int) string { return strings.Repeat("&amp;", n/5) },
+	"numbers with dots":           func(n int) string { return strings.Repeat("1. ", n/3) },
+	"140 nested quotations":       func(n int) string { return strings.Repeat("<blockquote>", 140) + strings.Repeat("a<br>", n/5) },
+	"140 nested lists":            func(n int) string { return strings.Repeat("<ul><li>", 140) + strings.Repeat("a<br>", n/5) },
+	"numbered lists, nested":      func(n int) string { return strings.Repeat("<ol><li>", 500) + strings.Repeat("a<br>", n/5) },
+	"open quotations":             func(n int) string { return strings.Repeat("<blockquote>a", n/13) },
+	"open lists":                  func(n int) string { return strings.Repeat("<ul><li>", n/8) },
+	"lists, closed as others":     func(n int) string { return strings.Repeat("<ul>", n/8) + strings.Repeat("</ol>", n/10) },
+	"open divisions":              func(n int) string { return strings.Repeat("<div>", n/5) },
+	"open emphasis":               func(n int) string { return strings.Repeat("<b><i>a", n/7) },
+	"formatting, misnested":       func(n int) string { return strings.Repeat("<b><p></b><i>", n/13) },
+	"open links":                  func(n int) string { return strings.Repeat("<a href=/x>", n/11) },
+	"links in links":              func(n int) string { return strings.Repeat("<a href=/x>a<table><a href=/y>b", n/31) },
+	"attributes":                  func(n int) string { return "<p " + strings.Repeat("a=b ", n/4) + ">x" },
+	"one attribute":               func(n int) string { return "<a href='" + strings.Repeat("(", n) + "'>x</a>" },
+	"cells":                       func(n int) string { return "<table><tr>" + strings.Repeat("<td>", n/4) },
+	"rows":                        func(n int) string { return "<table>" + strings.Repeat("<tr><td>a", n/9) },
+	"tables in tables":            func(n int) string { return strings.Repeat("<table><tr><td>", n/15) },
+	"headings":                    func(n int) string { return strings.Repeat("<h6>", n/4) },
+	"comments":                    func(n int) string { return strings.Repeat("<!-->", n/5) },
+	"open comments":               func(n int) string { return strings.Repeat("<!--", n/4) },
+	"open tags":                   func(n int) string { return strings.Repeat("<a ", n/3) },
+	"scripts in scripts":          func(n int) string { return strings.Repeat("<script><!--<script>", n/20) },
+	"svg in svg":                  func(n int) string { return strings.Repeat("<svg>", n/5) },
+	"code blocks":                 func(n int) string { return strings.Repeat("<pre>`</pre>", n/12) },
+	"lines of code in quotations": func(n int) string { return strings.Repeat("<blockquote>", 30) + "<pre>" + strings.Repeat("\n.", n/2) },
+	"selects":                     func(n int) string { return strings.Repeat("<select><option>", n/16) },
+	"title of the page":           func(n int) string { return "<title>" + strings.Repeat("[", n) },
+	"a long word":                 func(n int) string { return strings.Repeat("a", n) },
+	"a name of a tag":             func(n int) string { return "<" + strings.Repeat("a", n) + ">x" },
+	"white space":                 func(n int) string { return strings.Repeat("\n ", n/2) },
+	"forms":                       func(n int) string { return strings.Repeat("<form><input>", n/13) },
+}
+
+// steps is how often a conversion of a page looked at the clock, and how long the text became.
+func steps(t *testing.T, page string) (looks, bytes int) {
+	t.Helper()
+	c := newConverter(t.Context(), page)
+	text, err := c.markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.yields, len(text)
+}
+
+// No page takes more than its length: the work is counted, not timed. Twice the length is twice the steps, and each
+// step is at most 16 KiB of the page or one token.
+func TestAttackPagesAreConvertedInTheirLength(t *testing.T) {
+	a := attack.Start(t, "06")
+	n := 512 << 10
+	if testing.Short() {
+		n = 128 << 10
+	}
+	for name, page := range bombs {
+		looks, size := steps(t, page(n))
+		twice, _ := steps(t, page(2*n))
+		a.Try(name, twice > 3*looks+40 || size > maxMarkdown+maxPre*2 || looks > n/64)
+	}
+	// What the switch would be is the tree that is no longer there: TestMarkdownEndsWithItsContext fails without the looks at the clock.
+	a.NoSwitch("the quadratic converter is removed and not switched off")
+}
+
+// A conversion ends when its context does, in the middle of a page.
+func TestMarkdownEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, page := range bombs {
+			if name == "one attribute" || name == "attributes" || name == "a name of a tag" || name == "open comments" || name == "title of the page" || name == "less than" || name == "ampersands" || name == "open tags" || name == "scripts in scripts" {
+				continue // one or few tokens
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			c := newConverter(ctx, page(1<<20))
+			cancel()
+			if _, err := c.markdown(); !errors.Is(err, context.Canceled) || c.yields > 1 {
+				t.Errorf("%s: %v after %d steps", name, err, c.yields)
+			}
+		}
+	})
+}
+
+// The length of what comes out is bounded: below, at and above.
+func TestMarkdownIsBounded(t *testing.T) {
+	line := "<br>" + strings.Repeat("a", 1020)
+	for n, cut := range map[int]bool{100: false, 8*1024 + 600: true} {
+		got, err := markdown(t.Context(), strings.Repeat(line, n))
+		if err != nil || strings.HasSuffix(got, leftOut) != cut || len(got) > maxMarkdown+64<<10 {
+			t.Errorf("%d lines: %d bytes, %v", n, len(got), err)
+		}
+	}
+	for n, cut := range map[int]bool{maxToken - 64: false, maxToken + 64: true} {
+		got, err := markdown(t.Context(), "<p>before</p><!--"+strings.Repeat("a", n)+"--><p>after")
+		if err != nil || strings.HasSuffix(got, leftOut) != cut || !strings.HasPrefix(got, "before") {
+			t.Errorf("a comment of %d bytes: %q, %v", n, got, err)
+		}
+	}
+	if got, err := markdown(t.Context(), strings.Repeat("<blockquote>", 5000)+"<br>deep"); err != nil || !strings.HasSuffix(got, "deep") || len(got) > 100 {
+		t.Errorf("%q %v", got, err)
+	}
+}
+
+func FuzzMarkdown(f *testing.F) {
+	for _, page := range bombs {
+		f.Add(page(300))
+	}
+	f.Add("<table><tr><td><ul><li>a<pre>b</table>c</pre><h1>d")
+	f.Fuzz(func(t *testing.T, page string) {
+		got, err := markdown(t.Context(), page)
+		if err != nil || len(got) > 150*len(page)+1000 {
+			t.Fatalf("%d bytes become %d: %v", len(page), len(got), err)
+		}
+	})
+}
