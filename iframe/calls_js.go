@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
@@ -111,7 +112,7 @@ func (im *documentImpl) copy(f *liveFrame, at []string) {
 		if err := to(ctx, text); err != nil {
 			word = "Not copied"
 		}
-		im.c.tell("copied", where, word)
+		im.c.tell(func(b *frame.Batch) { b.Copied(where, word) })
 	})
 }
 
@@ -133,7 +134,7 @@ func (im *documentImpl) image(f *liveFrame, request int, r ImageRequest) {
 	answer := func(url, state string) {
 		im.do(func() {
 			if im.frame == f && f.port == of {
-				im.c.tell("image", request, url, state)
+				im.c.tell(func(b *frame.Batch) { b.Image(request, url, state) })
 			}
 		})
 	}

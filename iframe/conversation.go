@@ -37,11 +37,18 @@ type conversation struct {
 	theme    Theme
 	orders   []order    // to go before the blocks
 	dirty    []*Section // to be rendered
+	sent     []blockAt  // blocks that were sent since the last call of posted
+	suspect  []blockAt  // blocks to be sent one at a time: a frame was lost with them
+	alone    bool       // the last one sent was
 }
 
-type order struct {
-	name string
-	args []any
+// order writes one order to the frame.
+type order func(b *frame.Batch)
+
+// blockAt says which block of which section.
+type blockAt struct {
+	section *Section
+	key     int
 }
 
 func newConversation(r *markdown.Renderer, wake func()) *conversation {
@@ -69,7 +76,7 @@ func (c *conversation) section(id string) *Section {
 	s.stream = c.renderer.NewStream()
 	c.sections = append(c.sections, s)
 	c.byID[id] = s
-	c.order("section", id, "", "")
+	c.order(func(b *frame.Batch) { b.Section(id, "", "") })
 	return s
 }
 
@@ -86,18 +93,18 @@ func checkID(id string) error {
 }
 
 // order queues an order for the frame. c.mu is held.
-func (c *conversation) order(name string, args ...any) {
-	c.orders = append(c.orders, order{name, args})
+func (c *conversation) order(o order) {
+	c.orders = append(c.orders, o)
 	c.wake()
 }
 
 // tell queues an order for the frame that nobody has to remember: a rebuilt
 // frame starts without it.
-func (c *conversation) tell(name string, args ...any) {
+func (c *conversation) tell(o order) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
-		c.order(name, args...)
+		c.order(o)
 	}
 }
 
@@ -113,8 +120,8 @@ func (c *conversation) touch(s *Section) {
 
 // clear takes all blocks of s out. c.mu is held.
 func (c *conversation) clear(s *Section) {
-	for _, b := range s.blocks {
-		c.order("drop", s.id, b.key)
+	for _, block := range s.blocks {
+		c.order(func(b *frame.Batch) { b.Drop(s.id, block.key) })
 	}
 	s.blocks = nil
 	s.announced = false
@@ -127,7 +134,7 @@ func (c *conversation) remove(s *Section) error {
 		return s.err
 	}
 	c.clear(s)
-	c.order("remove", s.id)
+	c.order(func(b *frame.Batch) { b.Remove(s.id) })
 	delete(c.byID, s.id)
 	c.sections = slices.DeleteFunc(c.sections, func(o *Section) bool { return o == s })
 	s.err = fmt.Errorf("%w: section %q was removed", ErrClosed, s.id)
@@ -139,12 +146,12 @@ func (c *conversation) remove(s *Section) error {
 func (c *conversation) setTheme(t Theme) {
 	for name := range c.theme.Variables {
 		if _, still := t.Variables[name]; !still {
-			c.order("variable", name, "")
+			c.order(func(b *frame.Batch) { b.Variable(name, "") })
 		}
 	}
 	c.theme = Theme{t.Scheme, maps.Clone(t.Variables)}
 	for _, o := range themeOrders(c.theme) {
-		c.order(o.name, o.args...)
+		c.order(o)
 	}
 }
 
@@ -153,9 +160,10 @@ func themeOrders(t Theme) []order {
 	if scheme == "" {
 		scheme = "light dark"
 	}
-	orders := []order{{"scheme", []any{scheme}}}
+	orders := []order{func(b *frame.Batch) { b.Scheme(scheme) }}
 	for _, name := range slices.Sorted(maps.Keys(t.Variables)) {
-		orders = append(orders, order{"variable", []any{name, t.Variables[name]}})
+		value := t.Variables[name]
+		orders = append(orders, func(b *frame.Batch) { b.Variable(name, value) })
 	}
 	return orders
 }
@@ -170,7 +178,7 @@ func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
 			c.orders = slices.Delete(c.orders, 0, i)
 			return true
 		}
-		b.Add(o.name, o.args...)
+		o(b)
 	}
 	c.orders = c.orders[:0]
 	start := now()
@@ -212,7 +220,7 @@ func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
 	}
 	if !s.announced {
 		s.announced = true
-		b.Add("busy", s.id, true)
+		b.Busy(s.id, true)
 	}
 	if s.ending && len(s.unread) == 0 {
 		s.ended = true
@@ -222,7 +230,7 @@ func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
 		s.apply(b, p)
 	}
 	if s.ended {
-		b.Add("busy", s.id, false)
+		b.Busy(s.id, false)
 	}
 	return len(s.unread) > 0
 }
@@ -235,7 +243,7 @@ func (c *conversation) replay(b *frame.Batch, from int) int {
 	if from == 0 {
 		c.orders = c.orders[:0] // what follows carries their effect
 		for _, o := range themeOrders(c.theme) {
-			b.Add(o.name, o.args...)
+			o(b)
 		}
 	}
 	for i := from; i < len(c.sections); i++ {
@@ -243,17 +251,79 @@ func (c *conversation) replay(b *frame.Batch, from int) int {
 			return i
 		}
 		s := c.sections[i]
-		b.Add("section", s.id, s.label, s.dir)
-		var after any
-		for _, block := range s.blocks {
-			b.Add("set", s.id, block.key, after, block.html)
+		b.Section(s.id, s.label, s.dir)
+		after := frame.First
+		for i, block := range s.blocks {
+			if slices.Contains(c.suspect, blockAt{s, block.key}) {
+				continue
+			}
+			s.send(b, i, after)
 			after = block.key
 		}
 		if s.announced {
-			b.Add("busy", s.id, !s.ended)
+			b.Busy(s.id, !s.ended)
 		}
 	}
+	return c.replaySuspect(b, len(c.sections))
+}
+
+// replaySuspect adds one suspect block, behind all others, so that a frame that is lost
+// with it says which one it was. It returns from as long as there was one, and then -1.
+// c.mu is held.
+func (c *conversation) replaySuspect(b *frame.Batch, from int) int {
+	for len(c.suspect) > 0 {
+		p := c.suspect[0]
+		c.suspect = c.suspect[1:]
+		i := slices.IndexFunc(p.section.blocks, func(s shown) bool { return s.key == p.key })
+		if c.byID[p.section.id] != p.section || i < 0 {
+			continue // gone in the meantime
+		}
+		if b.Len() > 0 { // not with others
+			c.suspect = append([]blockAt{p}, c.suspect...)
+			return from
+		}
+		after := frame.First
+		if i > 0 {
+			after = p.section.blocks[i-1].key
+		}
+		p.section.send(b, i, after)
+		c.alone = true
+		return from
+	}
 	return -1
+}
+
+// posted returns the blocks of the batch that was filled last, and whether it was a
+// suspect alone.
+func (c *conversation) posted() (blocks []blockAt, alone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	blocks, alone = c.sent, c.alone
+	c.sent, c.alone = nil, false
+	return blocks, alone
+}
+
+// accuse hears that a frame was lost with blocks: the first time they are suspect, and the
+// new frame gets them one at a time; the one that was alone is cut.
+func (c *conversation) accuse(blocks []blockAt, alone bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = nil
+	if !alone {
+		for _, p := range blocks {
+			if !slices.Contains(c.suspect, p) {
+				c.suspect = append(c.suspect, p)
+			}
+		}
+		return
+	}
+	for _, p := range blocks {
+		for i := range p.section.blocks {
+			if block := &p.section.blocks[i]; block.key == p.key {
+				block.cut = true
+			}
+		}
+	}
 }
 
 // idle reports whether the frame has been sent all there is.
@@ -273,7 +343,7 @@ func (c *conversation) code(section string, key, n int) (string, bool) {
 	}
 	for _, b := range s.blocks {
 		if b.key == key {
-			return codeText(b.html, n)
+			return codeText(b.visible().String(), n)
 		}
 	}
 	return "", false
@@ -296,20 +366,27 @@ func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
 	if p.Op == markdown.Remove {
 		if i >= 0 {
 			s.blocks = slices.Delete(s.blocks, i, i+1)
-			b.Add("drop", s.id, p.Key)
+			b.Drop(s.id, p.Key)
 		}
 		return
 	}
-	html := p.HTML.String()
-	if i >= 0 {
-		s.blocks[i].html = html
-		b.Add("set", s.id, p.Key, nil, html)
-		return
+	after := frame.First
+	if i < 0 {
+		if n := len(s.blocks); n > 0 {
+			after = s.blocks[n-1].key
+		}
+		i = len(s.blocks)
+		s.blocks = append(s.blocks, shown{key: p.Key})
 	}
-	var after any
-	if n := len(s.blocks); n > 0 {
-		after = s.blocks[n-1].key
+	s.blocks[i].html = p.HTML.Proof()
+	s.blocks[i].text = p.HTML
+	if !s.blocks[i].cut {
+		s.send(b, i, after)
 	}
-	s.blocks = append(s.blocks, shown{p.Key, html})
-	b.Add("set", s.id, p.Key, after, html)
+}
+
+// send adds the ith block of s to b, behind the block after. c.mu is held.
+func (s *Section) send(b *frame.Batch, i, after int) {
+	b.Set(s.id, s.blocks[i].key, after, s.blocks[i].visible())
+	s.c.sent = append(s.c.sent, blockAt{s, s.blocks[i].key})
 }

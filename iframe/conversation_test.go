@@ -290,3 +290,105 @@ func TestThemeVariablesAreTakenBack(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A frame that dies of a block is lost twice: then the block is cut, and all else is shown.
+func TestTheBlockThatEndsFramesIsFound(t *testing.T) {
+	const deadly = "<em>deadly"
+	for name, c := range map[string]struct {
+		write func(t *testing.T, c *conversation)
+		cut   int // blocks
+		lost  int
+	}{
+		"the only one": {func(t *testing.T, c *conversation) { fill(t, c, "a", "*deadly*") }, 1, 2},
+		"the first":    {func(t *testing.T, c *conversation) { fill(t, c, "a", "*deadly*\n\nb\n\nc") }, 1, 2},
+		"in between":   {func(t *testing.T, c *conversation) { fill(t, c, "a", "b\n\n*deadly*\n\nc") }, 1, 2},
+		"the last":     {func(t *testing.T, c *conversation) { fill(t, c, "a", "b\n\nc\n\n*deadly*") }, 1, 2},
+		"in another section": {func(t *testing.T, c *conversation) {
+			fill(t, c, "a", "b")
+			fill(t, c, "b", "- *deadly*")
+			fill(t, c, "c", "d")
+		}, 1, 2},
+		"two":         {func(t *testing.T, c *conversation) { fill(t, c, "a", "*deadly*\n\nb\n\n*deadly* too") }, 2, 3},
+		"after Show":  {func(t *testing.T, c *conversation) { fill(t, c, "a", "x"); showHTML(t, c, "b", "*deadly*") }, 1, 2},
+		"none at all": {func(t *testing.T, c *conversation) { fill(t, c, "a", "b\n\nc") }, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conv, _ := testConversation(t)
+			c.write(t, conv)
+			s := newScreen(t)
+			lost, state := 0, -1 // painting
+			for steps := 0; ; steps++ {
+				if steps > 1000 {
+					t.Fatal("it never ends")
+				}
+				var b frame.Batch
+				b.Reset(steps)
+				more := true
+				if state >= 0 {
+					state = conv.replay(&b, state)
+				} else {
+					more = conv.paint(&b, time.Now)
+				}
+				blocks, alone := conv.posted()
+				if strings.Contains(b.String(), deadly) {
+					lost++
+					conv.accuse(blocks, alone)
+					s, state = newScreen(t), 0
+					continue
+				}
+				s.take(&b)
+				if state < 0 && !more {
+					break
+				}
+			}
+			if lost != c.lost {
+				t.Errorf("%d frames were lost: want %d", lost, c.lost)
+			}
+			cut := 0
+			for _, section := range conv.sections {
+				for i := range section.blocks {
+					block := &section.blocks[i]
+					if block.cut {
+						cut++
+					}
+					if got := s.sections[section.id].html[block.key]; got != block.visible().String() || block.cut != strings.Contains(got, "could not show") {
+						t.Errorf("block %d of %s, cut %v: shown is %q", block.key, section.id, block.cut, got)
+					}
+				}
+				if got, want := len(s.sections[section.id].keys), len(section.blocks); got != want {
+					t.Errorf("section %s shows %d of %d blocks", section.id, got, want)
+				}
+				for i, key := range s.sections[section.id].keys {
+					if section.blocks[i].key != key {
+						t.Errorf("section %s: block %d stands at %d", section.id, key, i)
+					}
+				}
+			}
+			if cut != c.cut {
+				t.Errorf("%d blocks are cut: want %d", cut, c.cut)
+			}
+		})
+	}
+}
+
+func fill(t *testing.T, c *conversation, id, text string) {
+	t.Helper()
+	s := c.section(id)
+	if _, err := s.WriteString(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func showHTML(t *testing.T, c *conversation, id, text string) {
+	t.Helper()
+	h, _, err := c.renderer.Render([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.section(id).Show(h); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -57,6 +57,7 @@ type documentImpl struct {
 	waiters []chan error
 	beatAt  time.Time
 	batch   frame.Batch
+	deadly  string // a test's: a batch with this text ends the frame's script
 }
 
 // liveFrame is one outer frame and what stands inside it.
@@ -76,7 +77,9 @@ type liveFrame struct {
 	silent     int
 	scrolls    bool // the content is taller than MaxHeight
 	said       buckets
-	taken      int // messages that were not too many
+	taken      int       // messages that were not too many
+	last       []blockAt // the blocks that were posted last
+	alone      bool      // it is one that a frame was lost with before
 }
 
 func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Document, error) {
@@ -236,6 +239,9 @@ func (im *documentImpl) lose(f *liveFrame, cause error) {
 		im.losses = im.losses[1:]
 	}
 	im.losses = append(im.losses, now)
+	if !errors.Is(cause, errTakenOut) {
+		im.c.accuse(f.last, f.alone)
+	}
 	im.state(StateLost)
 	if len(im.losses) > maxRebuilds {
 		im.fail(fmt.Errorf("%w %d times in %v, at last: %w", ErrFrameLost, len(im.losses), rebuildWindow, cause))
@@ -245,6 +251,9 @@ func (im *documentImpl) lose(f *liveFrame, cause error) {
 		im.fail(errors.Join(ErrFrameLost, err))
 	}
 }
+
+// errTakenOut is no fault of what the frame shows.
+var errTakenOut = errors.New("the frame was taken out of the page")
 
 func (f *liveFrame) close() {
 	_ = f.scope.Close()

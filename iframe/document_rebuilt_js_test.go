@@ -1,6 +1,7 @@
 package iframe
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 // states collects what OnState says.
@@ -88,4 +90,46 @@ func TestDocumentIsRebuilt(t *testing.T) {
 			t.Errorf("rebuilt %d times: want at most %d", n, maxRebuilds)
 		}
 	})
+}
+
+// A block that ends every frame which shows it costs two frames, and is shown as cut text
+// from then on; what stands round it stays, and what is written later too.
+func TestBlockThatEndsItsFrameIsCut(t *testing.T) {
+	var st states
+	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: time.Minute})
+	d.impl.do(func() { d.impl.deadly = "<em>deadly" })
+	other, s := d.Section("before"), d.Section("a")
+	write(t, other, "before\n\nall of it\n")
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, s, "one\n\n*deadly* words\n\nthree\n\n```\nfour\n```\n")
+	flush(t, d)
+	eventually(t, "the frame that lives", func() bool { return st.count(StateRebuilt) > 0 && st.count(StateLost) == 2 })
+	write(t, s, "\nfive\n")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flush(t, d)
+	if lost, failed := st.count(StateLost), st.count(StateFailed); lost != 2 || failed != 0 {
+		t.Errorf("lost %d times, failed %d: want 2 and 0", lost, failed)
+	}
+	var seen string
+	for _, v := range testpage.EvalFrames(t, `document.querySelector("#root > section") ? document.getElementById("root").innerText : null`) {
+		var text string
+		if json.Unmarshal(v.Value, &text) == nil && text != "" {
+			seen = text
+		}
+	}
+	at := 0
+	for _, want := range []string{"before", "all of it", "one", "could not show this part", "deadly words", "three", "four", "five"} {
+		i := strings.Index(seen[at:], want)
+		if i < 0 {
+			t.Fatalf("%q is not there, or not in its place:\n%s", want, seen)
+		}
+		at += i
+	}
+	if html := s.HTML(); !strings.Contains(html, "<em>deadly</em>") {
+		t.Errorf("the section forgot what it was given: %s", html)
+	}
 }

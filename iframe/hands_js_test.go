@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/jsx/trust"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
 )
@@ -19,7 +20,7 @@ func show(t *testing.T, d *Document, raw string) *Section {
 	t.Helper()
 	s := d.Section("raw")
 	s.c.mu.Lock()
-	s.show(raw)
+	s.show(trust.AuthoredHTML(raw))
 	s.c.mu.Unlock()
 	flush(t, d)
 	return s
@@ -148,7 +149,7 @@ func TestCopyTakesTheHostsText(t *testing.T) {
 	copied := make(chan string, 100)
 	d := open(t, DocumentOptions{OnCopy: func(_ context.Context, s string) error { copied <- s; return nil }})
 	show(t, d, "<p>text</p><pre><code class=\"language-go\">a &lt; b\n</code></pre>")
-	if got := clickFor(t, d, -30, 56, copied, "the text"); got != "a < b\n" {
+	if got := clickFor(t, d, -30, 56, copied, "the text"); got != "a < b" {
 		t.Errorf("copied %q", got)
 	}
 }
@@ -188,7 +189,7 @@ func TestFragmentsStayInTheirSection(t *testing.T) {
 	d := open(t, DocumentOptions{})
 	first := d.Section("first")
 	first.c.mu.Lock()
-	first.show(`<p id="x">not here</p>`)
+	first.show(trust.AuthoredHTML(`<p id="x">not here</p>`))
 	first.c.mu.Unlock()
 	show(t, d, `<a data-fragment="x" role="link" tabindex="0">down</a>`+strings.Repeat("<p>text</p>", 200)+`<p id="x">here</p>`)
 	t.Cleanup(func() { jsx.Call(jsx.Global(), "scrollTo", 0, 0) })

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/jsx/trust"
 	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
@@ -217,7 +218,7 @@ func leakDocument(t *testing.T, vectors []leaklab.Vector, results []leakResult, 
 		s := d.Section(v.ID)
 		if raw {
 			s.c.mu.Lock()
-			s.show(text)
+			s.show(trust.AuthoredHTML(text))
 			s.c.mu.Unlock()
 		} else {
 			write(t, s, text+"\n\n[link]("+v.ID+") ![image](http://x.invalid/)\n")

@@ -3,6 +3,8 @@ package iframe
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
@@ -50,7 +52,7 @@ func (im *documentImpl) show() {
 		if f.replayed == 0 {
 			im.dirty = true
 			if im.opts.CSS != "" {
-				b.Add("css", string(im.opts.CSS))
+				b.CSS(string(im.opts.CSS))
 			}
 		}
 		if f.replayed = im.c.replay(b, f.replayed); f.replayed == -1 {
@@ -72,7 +74,14 @@ func (im *documentImpl) show() {
 func (im *documentImpl) post(f *liveFrame) {
 	f.seq++
 	im.shownAt = time.Now()
-	if err := f.port.Post(im.batch.String()); err != nil {
+	if blocks, alone := im.c.posted(); len(blocks) > 0 {
+		f.last, f.alone = blocks, alone
+	}
+	text := im.batch.String()
+	if im.deadly != "" && strings.Contains(text, im.deadly) {
+		text = fmt.Sprintf(`[%d,["no such order"]]`, f.seq)
+	}
+	if err := f.port.Post(text); err != nil {
 		im.lose(f, err)
 	}
 }
@@ -161,7 +170,7 @@ func (im *documentImpl) stretch(f *liveFrame, height int) {
 	}
 	if over := height > im.opts.MaxHeight; over != f.scrolls {
 		f.scrolls = over
-		im.c.tell("overflow", over)
+		im.c.tell(func(b *frame.Batch) { b.Overflow(over) })
 	}
 }
 
@@ -192,7 +201,7 @@ func (im *documentImpl) beat() {
 		// Somebody took the frame out. If our place is still there it is put
 		// back; if the whole place is gone, the app may bring it again.
 		if at, err := jsx.GetBool(im.parent, "isConnected"); err == nil && at {
-			im.lose(f, errors.New("the frame was taken out of the page"))
+			im.lose(f, errTakenOut)
 		}
 		return
 	}

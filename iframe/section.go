@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/frame"
 )
 
 // ErrClosed is what a closed document or section answers.
@@ -36,7 +37,17 @@ type Section struct {
 // shown is a block as the frame has it.
 type shown struct {
 	key  int
-	html string
+	html frame.HTML
+	text markdown.HTML // what html is a proof of; empty for HTML that no sanitiser has seen
+	cut  bool          // it ends the frames that show it: only its text is shown
+}
+
+// visible is the HTML that the frame has of a block.
+func (b *shown) visible() frame.HTML {
+	if b.cut {
+		return b.text.Cut().Proof()
+	}
+	return b.html
 }
 
 var _ io.WriteCloser = (*Section)(nil)
@@ -103,18 +114,23 @@ func (s *Section) Show(h markdown.HTML) error {
 		return fmt.Errorf("%w: document", ErrClosed)
 	}
 	s.c.clear(s)
-	s.show(h.String())
+	s.show(h.Proof())
+	s.blocks[0].text = h
 	return nil
 }
 
-// show is Show without its type: attack tests of this package use it to put
-// HTML that no sanitiser has seen behind the walls.
-func (s *Section) show(raw string) {
+// show is Show with a proof: attack tests of this package mint one for HTML that no
+// sanitiser has seen, to put it behind the walls.
+func (s *Section) show(h frame.HTML) {
 	s.stream, s.ending, s.ended = nil, true, true
 	s.unread = nil
-	s.blocks = []shown{{key: 0, html: raw}}
-	s.c.order("set", s.id, 0, nil, raw)
-	s.c.order("busy", s.id, false)
+	s.blocks = []shown{{key: 0, html: h}}
+	s.c.order(func(b *frame.Batch) {
+		if len(s.blocks) > 0 {
+			s.send(b, 0, frame.First)
+		}
+	})
+	s.c.order(func(b *frame.Batch) { b.Busy(s.id, false) })
 }
 
 // Reset empties the section and opens it again, for an answer that is written
@@ -150,7 +166,8 @@ func (s *Section) SetLabel(label string) error {
 		return s.err
 	}
 	s.label = label
-	s.c.order("section", s.id, label, s.dir)
+	dir := s.dir
+	s.c.order(func(b *frame.Batch) { b.Section(s.id, label, dir) })
 	return nil
 }
 
@@ -168,7 +185,8 @@ func (s *Section) SetDir(dir string) error {
 		return s.err
 	}
 	s.dir = dir
-	s.c.order("section", s.id, s.label, dir)
+	label := s.label
+	s.c.order(func(b *frame.Batch) { b.Section(s.id, label, dir) })
 	return nil
 }
 
@@ -189,7 +207,7 @@ func (s *Section) HTML() string {
 	defer s.c.mu.Unlock()
 	var b strings.Builder
 	for _, block := range s.blocks {
-		b.WriteString(block.html)
+		b.WriteString(block.html.String())
 	}
 	return b.String()
 }

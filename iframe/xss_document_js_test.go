@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/internal/xss"
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/jsx/trust"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/yuin/goldmark"
@@ -108,7 +109,7 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 	for i, text := range raw {
 		s := d.Section(fmt.Sprint(i))
 		s.c.mu.Lock()
-		s.show(text)
+		s.show(trust.AuthoredHTML(text))
 		s.c.mu.Unlock()
 	}
 	// An attack may navigate its frame again and again: that is refused, the frame

@@ -1,5 +1,12 @@
 package markdown
 
+import (
+	"strings"
+	"unicode"
+
+	"github.com/bailey-go/bailey/internal/jsx/trust"
+)
+
 // HTML is HTML that is safe to insert into a page: it loads nothing, runs
 // nothing, navigates nowhere, and closes all that it opens. Only this package
 // can make one. The zero value is empty.
@@ -13,3 +20,39 @@ func (h HTML) String() string { return h.s }
 
 // IsZero reports whether h is empty.
 func (h HTML) IsZero() bool { return h.s == "" }
+
+// Proof returns h as the type that the sinks of this module take, which no text has
+// without it.
+func (h HTML) Proof() trust.HTML { return trust.SanitisedHTML(h.s) }
+
+// cutLength is how many characters of a text Cut keeps.
+const cutLength = 300
+
+// Cut returns the beginning of h's text without its elements, behind a note: package iframe
+// shows it for a block that ends the browser's frame again and again. Characters that are
+// laid out together with others are left out.
+func (h HTML) Cut() HTML {
+	var text strings.Builder
+	n, from, html := 0, 0, []byte(h.s)
+	add := func(s string) {
+		for _, r := range s {
+			if n < cutLength && !unseen(r) && !extends(r) && !turnsText(r) && (unicode.IsPrint(r) || r == '\n') {
+				text.WriteRune(r)
+				n++
+			}
+		}
+	}
+	for t := range tags(html) {
+		add(textOf(html[from:t.at]))
+		from = t.to
+		if n >= cutLength {
+			break
+		}
+	}
+	add(textOf(html[from:]))
+	w := &sink{code: true}
+	w.WriteString(`<p class="bailey-note">The browser could not show this part. Its text begins:</p>` + "\n" + `<pre class="bailey-plain">`)
+	w.escape([]byte(strings.TrimLeft(text.String(), "\n")))
+	w.WriteString("</pre>\n")
+	return HTML{w.String()}
+}

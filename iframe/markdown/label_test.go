@@ -153,3 +153,24 @@ func TestDeadAndNestedLinks(t *testing.T) {
 		}
 	}
 }
+
+// A text that is cut has no elements of its own and nothing that is laid out together.
+func TestCut(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	for in, want := range map[string]string{
+		"*a* <b>b</b>":                     "a b",
+		"a" + strings.Repeat("\u0301", 20): "a",
+		"a &lt;b&gt;":                      "a &lt;b&gt;",
+		"\u05d0\u05d1 a":                   " a",
+		strings.Repeat("long ", 100):       strings.Repeat("long ", 60),
+	} {
+		h, _, err := r.Render([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := h.Cut().String()
+		if !r.Verify(out) || !strings.Contains(out, `<pre class="bailey-plain">`+want) || strings.Count(out, "<") != 4 {
+			t.Errorf("%q: %s", in, out)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
 // Hello is what a document's inner frame posts to the host, with a port, when
@@ -26,11 +28,16 @@ const field = "\x1f"
 
 // Batch is one message to a document's frame: orders in a JSON array, written by
 // hand because encoding/json would be a tenth of a small program's size.
-// document.js lists the orders.
+// document.js lists the orders; each has a method here, so that the only text which
+// becomes HTML there is an [HTML] here.
 type Batch struct {
 	buf []byte
 	n   int
 }
+
+// HTML is a proof that text may be parsed as HTML. Only the packages that
+// trust.Importers lists can make one.
+type HTML = trust.HTML
 
 // Reset empties b and numbers it seq; the frame's answer carries the number.
 func (b *Batch) Reset(seq int) {
@@ -47,8 +54,51 @@ func (b *Batch) Size() int { return len(b.buf) }
 // String is the finished message.
 func (b *Batch) String() string { return string(b.buf) + "]" }
 
-// Add appends an order. Arguments are string, int, bool or nil.
-func (b *Batch) Add(name string, args ...any) {
+// First stands for the key of a block before all others, in Set.
+const First = -1
+
+// Set puts a block's HTML behind the block with the key after, or First; the place of a
+// block that is there stays.
+func (b *Batch) Set(section string, key, after int, html HTML) {
+	if after == First {
+		b.add("set", section, key, nil, html.String())
+		return
+	}
+	b.add("set", section, key, after, html.String())
+}
+
+// Drop takes a block out.
+func (b *Batch) Drop(section string, key int) { b.add("drop", section, key) }
+
+// Section makes a section at the end, or changes its label and direction if they are not "".
+func (b *Batch) Section(id, label, dir string) { b.add("section", id, label, dir) }
+
+// Remove takes a section out.
+func (b *Batch) Remove(id string) { b.add("remove", id) }
+
+// Busy says whether a section is still being written.
+func (b *Batch) Busy(id string, on bool) { b.add("busy", id, on) }
+
+// CSS replaces the app's style.
+func (b *Batch) CSS(text string) { b.add("css", text) }
+
+// Variable sets a variable of the style.
+func (b *Batch) Variable(name, value string) { b.add("variable", name, value) }
+
+// Scheme sets the colour scheme.
+func (b *Batch) Scheme(value string) { b.add("scheme", value) }
+
+// Overflow says whether the content scrolls inside of the frame.
+func (b *Batch) Overflow(on bool) { b.add("overflow", on) }
+
+// Image answers a request for an image: url is "" if it is not shown.
+func (b *Batch) Image(request int, url, state string) { b.add("image", request, url, state) }
+
+// Copied puts a word on the button at a place, for a moment.
+func (b *Batch) Copied(at, word string) { b.add("copied", at, word) }
+
+// add appends an order. Arguments are string, int, bool or nil.
+func (b *Batch) add(name string, args ...any) {
 	b.n++
 	b.buf = append(b.buf, ",["...)
 	b.buf = appendJSONString(b.buf, name)

@@ -138,7 +138,7 @@ func TestBatchIsJSON(t *testing.T) {
 	b.Reset(7)
 	texts := []string{"", "a", `"\`, "\x00\x1f\n\t\r", "</script>", "\u2028", "日本\U0001F600", html.EscapeString("<b>")}
 	for _, s := range texts {
-		b.Add("set", s, 3, nil, true, "\xff")
+		b.add("set", s, 3, nil, true, "\xff")
 	}
 	var got []any
 	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {

@@ -53,19 +53,30 @@ func importers(t *testing.T, root string) []string {
 	return slices.Compact(found)
 }
 
-func TestOnlyTheListedPackagesMintProofs(t *testing.T) {
-	found := importers(t, "../../..")
-	if !slices.Contains(found, "internal/jsx") {
-		t.Fatalf("the search does not see internal/jsx, so it proves nothing: %v", found)
-	}
+// apart are the packages that are only in one of two lists: those that import this package
+// and are not listed, and those that are listed and do not import it.
+func apart(found, listed []string) (strangers, unused []string) {
 	for _, pkg := range found {
-		if !slices.Contains(Importers, pkg) {
-			t.Errorf("%s imports %s and is not in trust.Importers", pkg, self)
+		if !slices.Contains(listed, pkg) {
+			strangers = append(strangers, pkg)
 		}
+	}
+	for _, pkg := range listed {
+		if !slices.Contains(found, pkg) {
+			unused = append(unused, pkg)
+		}
+	}
+	return strangers, unused
+}
+
+func TestOnlyTheListedPackagesMintProofs(t *testing.T) {
+	strangers, unused := apart(importers(t, "../../.."), Importers)
+	if len(strangers)+len(unused) > 0 {
+		t.Errorf("import %s without being in trust.Importers: %v; are there and don't: %v", self, strangers, unused)
 	}
 }
 
-func TestTheSearchSeesAStranger(t *testing.T) {
+func TestTheSearchSeesAStrangerAndAnUnusedEntry(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
 		t.Fatal(err)
@@ -74,7 +85,15 @@ func TestTheSearchSeesAStranger(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "a", "b", "b.go"), []byte(src), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := importers(t, dir); !slices.Equal(got, []string{"a/b"}) {
-		t.Fatalf("importers = %v, want [a/b]", got)
+	found := importers(t, dir)
+	for _, c := range []struct{ listed, strangers, unused []string }{
+		{[]string{"a/b"}, nil, nil},
+		{nil, []string{"a/b"}, nil},
+		{[]string{"a"}, []string{"a/b"}, []string{"a"}},
+		{[]string{"a/b", "c"}, nil, []string{"c"}},
+	} {
+		if strangers, unused := apart(found, c.listed); !slices.Equal(strangers, c.strangers) || !slices.Equal(unused, c.unused) {
+			t.Errorf("listed %v: strangers %v, unused %v; want %v, %v", c.listed, strangers, unused, c.strangers, c.unused)
+		}
 	}
 }
