@@ -25,6 +25,11 @@ var errTooLarge = errors.New("the file is larger than 64 MiB, which is all that 
 // maxVars is how many bytes all variables of a script may have together.
 const maxVars = 1 << 20
 
+const (
+	maxPrefixes = 16
+	maxTest     = 500
+)
+
 // call sees each command before it runs. It looks at the size of the variables, and
 // sends to our own commands the builtins that would ask the host.
 func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
@@ -41,6 +46,17 @@ func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 	}
 	if size > maxVars {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "the script's variables have more than %d bytes; use files or pipes", maxVars)
+	}
+	// The builtins that run another call themselves for it, and test calls itself for its arguments.
+	first := 0
+	for first < len(args)-1 && (args[first] == "builtin" || args[first] == "command" || args[first] == "eval") {
+		first++
+	}
+	if first > maxPrefixes {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "more than %d of builtin, command and eval before one command", maxPrefixes)
+	}
+	if (args[first] == "test" || args[first] == "[") && len(args) > maxTest {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "test has more than %d arguments", maxTest)
 	}
 	switch args[0] {
 	case tickName:

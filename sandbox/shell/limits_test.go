@@ -3,6 +3,8 @@ package shell_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 // sizes are scripts that choose the size of some work: what is refused, and with which words; what is
@@ -100,9 +102,58 @@ func sizes() map[string]string {
 	}
 }
 
+// depths are scripts of one line that make the parser or what works on its tree call itself for each of n parts: where
+// the stack is a browser's, a few thousand ended the program.
+func depths(n int) map[string]string {
+	r := strings.Repeat
+	return map[string]string{
+		"and": "true" + r("&&true", n), "or": "true" + r("||true", n), "sum": "echo $((1" + r("+1", n) + "))", "comma": "((1" + r(",1", n) + "))", "assignments": "((a" + r("=a", n) + "))",
+		"powers": "((1" + r("**1", n) + "))", "choices": "((1" + r("?1:1", n) + "))", "minus": "((" + r("- ", n) + "1))", "complement": "((" + r("~", n) + "1))",
+		"functions": r("f()", n) + "{ :; }", "conditions": "[[ a" + r(" && a", n) + " ]]", "let": "let 1" + r("+1", n), "slice": "echo ${a:1" + r("+1", n) + "}",
+		"elif": "if false; then :; " + r("elif false; then :; ", n) + "fi", "sum of lines": "echo $((1" + r("\n+1", n) + "))", "subscript": "echo ${a[1" + r("+1", n) + "]}", "and over lines": "true" + r("&&\ntrue", n),
+		"in eval": "eval '((1" + r("+1", n) + "))'", "in a trap": "trap '((1" + r("+1", n) + "))' EXIT", "in unset": "a=(1); unset 'a[1" + r("+1", n) + "]'",
+		"test": "test a" + r(" -a a", n), "[": "[ a" + r(" -a a", n) + " ]", "builtin": r("builtin ", n) + "true", "command": r("command ", n) + "true", "eval": r("eval ", n) + "true",
+		"test of words": "w=' -a a'; for i in 1 2 3 4 5 6 7 8 9 10 11; do w=$w$w; done; test a $w", "builtin of words": "w='builtin '; for i in 1 2 3 4 5 6 7 8 9 10 11; do w=$w$w; done; $w true",
+	}
+}
+
+// Scripts are refused before the stack ends. In a browser the stack is small: there this test ends the program
+// without the limits.
+func TestAttackDepthOfAScript(t *testing.T) {
+	a := attack.Start(t, "05")
+	a.NoSwitch("a stack that overflows can't be caught: with the defence off the test itself ends")
+	b, _ := build(t, open, nil)
+	for name, script := range depths(2500) {
+		script = script[:min(len(script), 65536)]
+		out, code, err := run(t, b, script)
+		said := out
+		if err != nil {
+			said += err.Error()
+		}
+		a.Try(name, !strings.Contains(said, "too deeply") && !strings.Contains(said, "more than") && !strings.Contains(said, "bad array subscript"))
+		if t.Failed() {
+			t.Logf("%q %d %v", said, code, err)
+		}
+	}
+	for name, script := range depths(100) {
+		if strings.HasSuffix(name, "words") || name == "builtin" || name == "command" || name == "eval" {
+			continue
+		}
+		if out, _, err := run(t, b, script); err != nil {
+			t.Errorf("%s of 100: %q %v", name, out, err)
+		}
+	}
+}
+
 // No script takes more than it may, in whichever words it asks for it.
-func TestSizesOfAScriptAreBounded(t *testing.T) {
+func TestAttackSizesOfAScript(t *testing.T) {
+	a := attack.Start(t, "16")
+	a.NoSwitch("a script that is not stopped takes gigabytes")
+	n := 0
 	for script, want := range sizes() {
+		if n++; testing.Short() && n%4 != 0 { // the order is another one each time
+			continue
+		}
 		b, _ := build(t, open, nil)
 		out, code, err := run(t, b, script)
 		said := out
@@ -112,8 +163,11 @@ func TestSizesOfAScriptAreBounded(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%.80q: %v", script, err)
-		case want != "" && !strings.Contains(said, want):
-			t.Errorf("%.80q: %.200q %d %v; want %q", script, out, code, err, want)
+		case want != "":
+			a.Try(script[:min(len(script), 80)], !strings.Contains(said, want))
+		}
+		if want != "" && !strings.Contains(said, want) {
+			t.Logf("%.80q: %.200q %d %v; want %q", script, out, code, err, want)
 		}
 	}
 }

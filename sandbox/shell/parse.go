@@ -1,6 +1,9 @@
 package shell
 
 import (
+	"errors"
+	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -12,6 +15,7 @@ import (
 // Bounds of a script, so that neither the parser nor the interpreter runs out of
 // stack, which in wasm ends the program.
 const (
+	maxTree    = 1000   // nodes inside one another: a sum of 1,000 numbers, or 1,000 commands joined by &&
 	maxNesting = 400    // of what opens, quoted or not, less what closes
 	maxBraces  = 10_000 // words that one word's braces may become
 )
@@ -25,7 +29,10 @@ func parse(script string) (*syntax.File, error) {
 	if tooNested(script) {
 		return nil, refuse("the script is nested too deeply")
 	}
-	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(&shallow{text: script}, "")
+	if errors.Is(err, errDeep) || err == nil && deep(f) {
+		return nil, refuse("the script is nested too deeply")
+	}
 	if err != nil {
 		return nil, refuse("the script can't be read: " + err.Error())
 	}
@@ -54,6 +61,43 @@ func parse(script string) (*syntax.File, error) {
 	}
 	tick(f)
 	return f, nil
+}
+
+var errDeep = errors.New("too deep")
+
+// shallow is a script for the parser. It ends with an error where the parser, which calls itself, would soon
+// be out of stack: it hands out so little at once that the parser can't go much deeper in between.
+type shallow struct{ text string }
+
+func (r *shallow) Read(p []byte) (int, error) {
+	if r.text == "" {
+		return 0, io.EOF
+	}
+	var pc [1]uintptr
+	if runtime.Callers(maxFrames, pc[:]) > 0 {
+		return 0, errDeep
+	}
+	n := copy(p[:min(len(p), 64)], r.text)
+	r.text = r.text[n:]
+	return n, nil
+}
+
+// deep reports whether a tree is deeper than what works on it may call itself. It goes no deeper itself.
+func deep(f *syntax.File) bool {
+	depth, bad := 0, false
+	syntax.Walk(f, func(n syntax.Node) bool {
+		if n == nil {
+			depth--
+			return true
+		}
+		if depth++; bad || depth > maxTree {
+			bad = true
+			depth--
+			return false
+		}
+		return true
+	})
+	return bad
 }
 
 // tooNested counts what opens, whether or not it is quoted: more than enough for any
