@@ -2,7 +2,6 @@ package fsaccess
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -66,7 +65,7 @@ func classify(name string, head []byte, size int64) []Kind {
 	byMagic(head, add)
 	text := decodeText(head)
 	add(KindScript, bytes.HasPrefix(text, []byte("#!")) || bytes.HasPrefix(text, []byte("\xef\xbb\xbf#!")))
-	add(KindActive, activeMarkup(ext, text))
+	add(KindActive, activeMarkup(ext, text) || ext == "svgz" && activeSVGZ(head, size))
 	add(KindShortcut, shortcutText(text))
 	macro, archive := inspectArchive(head, size)
 	add(KindMacro, macro)
@@ -91,80 +90,6 @@ func byMagic(b []byte, add func(Kind, bool)) {
 		add(KindMacro, bytes.Contains(b, wide("VBA")) || bytes.Contains(b, wide("Macros")) || bytes.Contains(b, wide("_VBA_PROJECT")))
 	}
 	add(KindMacro, has("{\\rt") && (bytes.Contains(b, []byte("\\objdata")) || bytes.Contains(b, []byte("\\objupdate"))))
-}
-
-// decodeText gives text in bytes that are ASCII where it matters: UTF-16 and
-// UTF-32 are how one hides from a filter that looks for bytes.
-func decodeText(b []byte) []byte {
-	b = b[:min(len(b), 2<<20)]
-	step, at := 0, 0
-	switch {
-	case bytes.HasPrefix(b, []byte("\xff\xfe\x00\x00")):
-		step = 4
-	case bytes.HasPrefix(b, []byte("\x00\x00\xfe\xff")):
-		step, at = 4, 3
-	case bytes.HasPrefix(b, []byte("\xff\xfe")), len(b) > 3 && b[0] == '<' && b[1] == 0:
-		step = 2
-	case bytes.HasPrefix(b, []byte("\xfe\xff")), len(b) > 3 && b[0] == 0 && b[1] == '<':
-		step, at = 2, 1
-	default:
-		return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
-	}
-	out := make([]byte, 0, len(b)/step)
-	for i := at; i < len(b); i += step {
-		out = append(out, b[i])
-	}
-	return bytes.TrimPrefix(bytes.TrimPrefix(out, []byte("\xff")), []byte("\xfe"))
-}
-
-// activeMarkup is careful to the side of caution: a page that only talks about
-// script in its text is asked about too.
-func activeMarkup(ext string, text []byte) bool {
-	low := bytes.ToLower(text)
-	trim := bytes.TrimLeft(low, " \t\r\n\x00")
-	markup := slices.Contains(strings.Fields("html htm xhtml xht shtml svg svgz mht mhtml xml xsl xslt htc"), ext)
-	for _, p := range []string{"<!doctype", "<html", "<svg", "<?xml", "<script", "<head", "<body", "<iframe", "<!--", "<object", "<embed", "<math", "<style", "<a ", "<img", "<table", "<div", "<p>", "<meta", "<link", "<title"} {
-		markup = markup || bytes.HasPrefix(trim, []byte(p))
-	}
-	if !markup {
-		return false
-	}
-	for _, p := range []string{"<script", ":script", "javascript:", "vbscript:", "<iframe", "<frame", "<object", "<embed", "<applet", "<foreignobject", "<handler", "<set ", "<animate", "<?xml-stylesheet", "<!entity", "http-equiv", "srcdoc", "data:text/html", "&#", "<base", "<portal", "<form", "<meta", "<use"} {
-		if p == "<meta" {
-			continue // a charset is no harm; http-equiv is looked for itself
-		}
-		if bytes.Contains(low, []byte(p)) {
-			return true
-		}
-	}
-	return hasHandler(low)
-}
-
-// hasHandler looks for an attribute whose name begins with "on".
-func hasHandler(low []byte) bool {
-	for i := 0; ; {
-		k := bytes.Index(low[i:], []byte("on"))
-		if k < 0 {
-			return false
-		}
-		i += k
-		before := byte(' ')
-		if i > 0 {
-			before = low[i-1]
-		}
-		j := i + 2
-		for j < len(low) && (low[j] >= 'a' && low[j] <= 'z') {
-			j++
-		}
-		eq := j
-		for eq < len(low) && (low[eq] == ' ' || low[eq] == '\n' || low[eq] == '\t' || low[eq] == '\r' || low[eq] == '\f') {
-			eq++
-		}
-		if j > i+2 && eq < len(low) && low[eq] == '=' && strings.IndexByte(" \t\r\n\f/\"'\x00", before) >= 0 {
-			return true
-		}
-		i += 2
-	}
 }
 
 func shortcutText(text []byte) bool {
@@ -206,40 +131,6 @@ func hasZipEnd(b []byte) bool {
 	tail := b[max(0, len(b)-65557):]
 	i := bytes.LastIndex(tail, []byte("PK\x05\x06"))
 	return i >= 0 && len(tail)-i >= 22 && bytes.Contains(b, []byte("PK\x01\x02"))
-}
-
-func inspectZip(b []byte) (macro, bad bool) {
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return bytes.Contains(b, []byte("vbaProject")), true // some unpacker will make something of it
-	}
-	var total uint64
-	peek := int64(archivePeek)
-	bad = len(z.File) > archiveEntries
-	for _, f := range z.File {
-		low := strings.ToLower(f.Name)
-		macro = macro || strings.HasSuffix(low, "vbaproject.bin") || strings.HasSuffix(low, "vbadata.xml") || strings.Contains(low, "/activex/") || strings.Contains(low, "macrosheets/")
-		bad = bad || escapes(f.Name) || f.Mode()&os.ModeSymlink != 0
-		total += f.UncompressedSize64
-		bad = bad || f.UncompressedSize64 > 1<<20 && f.UncompressedSize64/max(1, f.CompressedSize64) > archiveRatio
-		if peek > 0 && !bad {
-			n, lies := unpackedSize(f, peek)
-			peek -= n
-			bad = bad || lies
-		}
-	}
-	return macro, bad || total > archiveBytes
-}
-
-// unpackedSize unpacks into nothing, to see that the declared size is true.
-func unpackedSize(f *zip.File, limit int64) (n int64, lies bool) {
-	r, err := f.Open()
-	if err != nil {
-		return 0, errors.Is(err, zip.ErrFormat)
-	}
-	defer r.Close()
-	n, err = io.Copy(io.Discard, io.LimitReader(r, limit))
-	return n, uint64(n) > f.UncompressedSize64 || errors.Is(err, zip.ErrFormat)
 }
 
 func inspectGzip(b []byte) bool {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/internal/zipform"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -73,7 +74,8 @@ func (p *Package) Wasm() []byte { return bytes.Clone(p.files[moduleFile]) }
 
 // ReadPackage reads a tool package and refuses what a decent one never has: a name that leads
 // out of it, is there twice or differs by case only; links; encryption; what unpacks to far
-// more than it was or than it says; bytes before or behind the archive; a module that is none.
+// more than it was or than it says; bytes before, behind or inside of the archive that are no
+// file's; local headers that say otherwise than the directory; a module that is none.
 // The errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit].
 func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	l := limits.filled()
@@ -92,6 +94,9 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	p := &Package{files: map[string][]byte{}, zip: data}
 	if err := p.unpack(zr, l); err != nil {
 		return nil, err
+	}
+	if err := zipform.Check(data); err != nil {
+		return nil, badPackage("", "two readers would read the ZIP differently: %w", err)
 	}
 	for _, name := range []string{manifestFile, moduleFile} {
 		if _, ok := p.files[name]; !ok {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -265,5 +266,49 @@ func TestManifestArgs(t *testing.T) {
 		if err != nil || !slices.Equal(args, tt.want) || stdin != tt.stdin {
 			t.Errorf("%s %s: %q %q %v", tt.style, tt.params, args, stdin, err)
 		}
+	}
+}
+
+// A package whose directory says one thing and whose local headers another is another package
+// to a reader that goes front to back. internal/zipform has the table of all forms.
+func TestAttackPackageOfTwoReaders(t *testing.T) {
+	count := attack.Start(t, "18")
+	stored := func(h *zip.FileHeader) { h.Method = zip.Store }
+	evil := "\x00asm\x01\x00\x00\x00\x00\x05\x04evil"
+	honest := func() []byte {
+		return makeZIP(t, zipEntry{"manifest.json", plainManifest, stored}, zipEntry{"tool.wasm", string(least), stored}, zipEntry{"evil.wasm", evil, stored})
+	}
+	swap := func(z []byte, pairs ...string) []byte {
+		at := make([]int, len(pairs)/2)
+		for i := range at {
+			at[i] = bytes.Index(z, []byte(pairs[2*i]))
+		}
+		for i := range at {
+			copy(z[at[i]:], pairs[2*i+1])
+		}
+		return z
+	}
+	second := func(name string) func(*zip.FileHeader) {
+		return func(h *zip.FileHeader) {
+			h.Extra = append(binary.LittleEndian.AppendUint16([]byte{0x75, 0x70}, uint16(5+len(name))), "\x01\x00\x00\x00\x00"+name...)
+		}
+	}
+	for name, z := range map[string][]byte{
+		"swapped names":             swap(honest(), "tool.wasm", "evil.wasm", "evil.wasm", "tool.wasm"),
+		"a second module":           swap(honest(), "evil.wasm", "tool.wasm"),
+		"a module under no name":    swap(honest(), "tool.wasm", "TOOL.wasm"),
+		"a manifest under no name":  swap(honest(), "manifest.json", "manifest.js\x00\x00"),
+		"a name that leads out":     swap(honest(), "evil.wasm", "../../abc"),
+		"a Unicode path":            makeZIP(t, decent(zipEntry{"evil.wasm", evil, second("tool.wasm")})...),
+		"a Unicode path leads out":  makeZIP(t, decent(zipEntry{"evil.wasm", evil, second("../../.bashrc")})...),
+		"a header that is a folder": swap(honest(), "evil.wasm", "evil.was/"),
+	} {
+		_, err := ReadPackage(z, PackageLimits{})
+		count.Try(name, err == nil)
+		zr, err := zip.NewReader(bytes.NewReader(z), int64(len(z)))
+		count.Off(name, err == nil && len(zr.File) == 3)
+	}
+	if _, err := ReadPackage(honest(), PackageLimits{}); err != nil {
+		t.Errorf("the control: %v", err)
 	}
 }

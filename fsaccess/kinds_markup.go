@@ -1,0 +1,256 @@
+package fsaccess
+
+import (
+	"bytes"
+	"compress/gzip"
+	"html"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// markupWindow is how much markup is looked at in one go. A page's one thread has its turn
+// after each.
+const markupWindow = 64 << 10
+
+// markupOverlap is how much of a window is looked at again with the next, after runs of white
+// space were made one space: it is longer than any pattern.
+const markupOverlap = 256
+
+// decodeText gives text in bytes that are ASCII where it matters: UTF-16 and
+// UTF-32 are how one hides from a filter that looks for bytes.
+func decodeText(b []byte) []byte {
+	step, at := 0, 0
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xfe\x00\x00")):
+		step = 4
+	case bytes.HasPrefix(b, []byte("\x00\x00\xfe\xff")):
+		step, at = 4, 3
+	case bytes.HasPrefix(b, []byte("\xff\xfe")), len(b) > 3 && b[0] == '<' && b[1] == 0:
+		step = 2
+	case bytes.HasPrefix(b, []byte("\xfe\xff")), len(b) > 3 && b[0] == 0 && b[1] == '<':
+		step, at = 2, 1
+	default:
+		return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	}
+	out := make([]byte, 0, len(b)/step)
+	for i := at; i < len(b); i += step {
+		out = append(out, b[i])
+	}
+	return bytes.TrimPrefix(bytes.TrimPrefix(out, []byte("\xff")), []byte("\xfe"))
+}
+
+// markupExt are extensions that browsers show as HTML, SVG or XML.
+const markupExt = "html htm htmls ehtml xhtml xht xhtm shtml shtm svg svgz mht mhtml xml xsl xslt xbl htc rdf rss atom hta"
+
+// isMarkup tells of what a browser may take for markup, by its extension or its beginning.
+func isMarkup(ext string, text []byte) bool {
+	if slices.Contains(strings.Fields(markupExt), ext) {
+		return true
+	}
+	trim := bytes.TrimLeft(text, " \t\r\n\f\x00")
+	low := bytes.ToLower(trim[:min(len(trim), 16)])
+	for _, p := range []string{"<!doctype", "<html", "<svg", "<?xml", "<script", "<head", "<body", "<iframe", "<!--", "<object", "<embed", "<math", "<style", "<a ", "<img", "<table", "<div", "<p>", "<meta", "<link", "<title"} {
+		if bytes.HasPrefix(low, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// What does something by being shown, in lower case.
+var (
+	// activeText stands anywhere. No page needs "&#", and it can say anything.
+	activeText = []string{"http-equiv", "srcdoc", "&#"}
+	// activeScheme is the beginning of an address.
+	activeScheme = []string{"javascript:", "vbscript:", "data:text/html", "data:image/svg", "data:application/xhtml", "data:text/xml", "data:application/xml"}
+	// activeTag is the beginning of a tag, behind "<" or, in XML, behind the ":" of a name space.
+	activeTag = []string{"script", "iframe", "frame", "object", "embed", "applet", "foreignobject", "handler", "animate", "?xml-stylesheet", "!entity", "portal", "xsl:", "listener", "fencedframe", "discard"}
+	// activeName is the whole name of an element: others begin with it.
+	activeName = []string{"set", "use", "form", "base"}
+)
+
+// activeMarkup is careful to the side of caution: a page that only talks about
+// script in its text is asked about too. All of text is looked at.
+func activeMarkup(ext string, text []byte) bool {
+	if !isMarkup(ext, text) {
+		return false
+	}
+	var m markup
+	for len(text) > 0 {
+		n := min(len(text), markupWindow)
+		if m.active(text[:n]) {
+			return true
+		}
+		if text = text[n:]; len(text) > 0 && runtime.GOOS == "js" {
+			time.Sleep(time.Millisecond) // the page's turn
+		}
+	}
+	return false
+}
+
+// markup looks at a text window by window.
+type markup struct {
+	// What is left of the windows before: as it is written, and as it is in an address, where
+	// browsers drop tabs, line feeds and carriage returns.
+	text, address []byte
+	space         bool // the last byte was white space, of which one is kept
+}
+
+func (m *markup) active(window []byte) bool {
+	for _, c := range window {
+		switch {
+		case c == 0x1b:
+			return true // of ISO-2022-JP: what follows may be other letters than it seems
+		case c == 0:
+			continue // browsers drop it, or read it as no letter
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+			if !m.space {
+				m.text = append(m.text, ' ')
+			}
+			if m.space = true; c != ' ' {
+				continue
+			}
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+			fallthrough
+		default:
+			m.space = false
+			m.text = append(m.text, c)
+		}
+		m.address = append(m.address, c)
+	}
+	if oddCharset(m.text) || hasHandler(m.text) || hasActive(m.text) || hasScheme(m.address) || hasScheme(decoded(m.address)) {
+		return true
+	}
+	m.text, m.address = tail(m.text), tail(m.address)
+	return false
+}
+
+func tail(b []byte) []byte {
+	return append(b[:0], b[max(0, len(b)-markupOverlap):]...)
+}
+
+// decoded is an address without references: "&Tab;" and "&NewLine;" are dropped too.
+func decoded(text []byte) []byte {
+	if bytes.IndexByte(text, '&') < 0 {
+		return nil
+	}
+	// The names of references have cases; the text is in lower case by now.
+	s := strings.NewReplacer("&tab;", "", "&newline;", "", "&colon;", ":", "&lpar;", "(", "&sol;", "/").Replace(string(text))
+	s = html.UnescapeString(s)
+	return []byte(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s))
+}
+
+func hasActive(text []byte) bool {
+	for _, p := range activeText {
+		if bytes.Contains(text, []byte(p)) {
+			return true
+		}
+	}
+	for rest := text; ; {
+		i := bytes.IndexAny(rest, "<:")
+		if i < 0 {
+			return false
+		}
+		space := rest[i] == ':' // of a name space
+		rest = rest[i+1:]
+		for _, p := range activeTag {
+			// In prose a colon stands before words too; "frame" and "?xml" have no name space.
+			if bytes.HasPrefix(rest, []byte(p)) && (!space || p == "script" || endsName(rest[len(p):])) {
+				return true
+			}
+		}
+		for _, p := range activeName {
+			if bytes.HasPrefix(rest, []byte(p)) && endsName(rest[len(p):]) {
+				return true
+			}
+		}
+	}
+}
+
+func endsName(rest []byte) bool { return len(rest) > 0 && strings.IndexByte(" />", rest[0]) >= 0 }
+
+func hasScheme(text []byte) bool {
+	for _, p := range activeScheme {
+		if bytes.Contains(text, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// asciiCharsets begin the labels of charsets in which ASCII bytes are ASCII, wherever they stand.
+var asciiCharsets = []string{"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859-", "iso_8859-", "latin1", "latin-1", "l1", "windows-125", "windows-874", "cp125", "cp866", "ibm866", "koi8-", "macintosh", "x-mac-", "x-user-defined"}
+
+// oddCharset tells of a charset in which the bytes of text may be other letters than ASCII's:
+// a filter that reads ASCII sees other markup than a browser.
+func oddCharset(text []byte) bool {
+	for _, key := range []string{"charset", "encoding"} {
+		for rest := text; ; {
+			_, after, ok := bytes.Cut(rest, []byte(key))
+			if !ok {
+				break
+			}
+			rest = after
+			value, ok := bytes.CutPrefix(bytes.TrimLeft(after, " "), []byte("="))
+			if !ok {
+				continue
+			}
+			value = bytes.TrimLeft(value, " \"'")
+			value = value[:min(len(value), 20)]
+			if len(value) < 20 && len(bytes.TrimLeft(after, " =\"'")) == len(value) && len(value) < 2 {
+				continue // it goes on in the next window
+			}
+			if len(value) > 0 && (value[0] >= 'a' && value[0] <= 'z') && !slices.ContainsFunc(asciiCharsets, func(c string) bool { return bytes.HasPrefix(value, []byte(c)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasHandler looks for an attribute whose name begins with "on". White space is one space.
+func hasHandler(low []byte) bool {
+	for i := 0; ; {
+		k := bytes.Index(low[i:], []byte("on"))
+		if k < 0 {
+			return false
+		}
+		i += k
+		before := byte(' ')
+		if i > 0 {
+			before = low[i-1]
+		}
+		j := i + 2
+		for j < len(low) && (low[j] >= 'a' && low[j] <= 'z') {
+			j++
+		}
+		eq := j
+		if eq < len(low) && low[eq] == ' ' {
+			eq++
+		}
+		if j > i+2 && eq < len(low) && low[eq] == '=' && strings.IndexByte(" /\"'`", before) >= 0 {
+			return true
+		}
+		i += 2
+	}
+}
+
+// activeSVGZ looks into a compressed SVG. What can't be unpacked, or not whole, counts as active.
+func activeSVGZ(b []byte, size int64) bool {
+	if !bytes.HasPrefix(b, []byte("\x1f\x8b")) {
+		return false // plain text, which was looked at
+	}
+	if int64(len(b)) != size {
+		return true
+	}
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return true
+	}
+	text, err := io.ReadAll(io.LimitReader(z, inspectMax+1))
+	return err != nil || len(text) > inspectMax || activeMarkup("svg", decodeText(text))
+}

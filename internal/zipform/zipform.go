@@ -1,0 +1,236 @@
+// Package zipform holds ZIP archives to the form in which every reader finds the same files.
+//
+// A ZIP says the names and sizes of its files twice: in its directory, at the end, and in a
+// header before each file's data. Some readers go by the one and some by the other, so an
+// archive whose two accounts differ is another archive to each of them.
+package zipform
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+const (
+	endSize    = 22 // of the end record, without its comment
+	entrySize  = 46 // of an entry of the directory, without its name, extra field and comment
+	headerSize = 30 // of a local header, without its name and extra field
+
+	extraZIP64 = 0x0001
+	extraPath  = 0x7075 // a second name, in UTF-8
+
+	flagEncrypted  = 1 << 0
+	flagDescriptor = 1 << 3 // sums and sizes follow the data
+	flagUTF8       = 1 << 11
+	full           = 0xffffffff // of a field whose value is in the ZIP64 extra field
+)
+
+var (
+	errDirectory = errors.New("its directory is damaged")
+	errGap       = errors.New("there are bytes between its files that its directory doesn't know")
+)
+
+// Check reports what in an archive two readers would read differently, or nil: a local header
+// whose name, method, encryption, sum or sizes are not the directory's; bytes between two files
+// or behind the last; files that overlap; a name that is there twice; a Unicode path (extra
+// field 0x7075) that is another name; and two ends. What is in front of the first file is not
+// looked at, nor are the contents.
+func Check(data []byte) error {
+	dir, base, count, err := directory(data)
+	if err != nil {
+		return err
+	}
+	start := len(data) - len(dir)
+	var all []file
+	names := map[string]bool{}
+	for range count {
+		var f file
+		if f, dir, err = next(dir); err != nil {
+			return err
+		}
+		if names[f.name] {
+			return fmt.Errorf("%q is there twice", f.name)
+		}
+		names[f.name] = true
+		if f.at += base; f.at > uint64(start) {
+			return errDirectory
+		}
+		if err := f.local(data[f.at:start]); err != nil {
+			return fmt.Errorf("%q: %w", f.name, err)
+		}
+		all = append(all, f)
+	}
+	if !bytes.HasPrefix(dir, []byte("PK\x05\x06")) && !bytes.HasPrefix(dir, []byte("PK\x06\x06")) {
+		return errDirectory // it goes on behind the number of entries that the end says
+	}
+	slices.SortFunc(all, func(a, b file) int { return cmp.Compare(a.at, b.at) })
+	for i, f := range all {
+		to := uint64(start)
+		if i+1 < len(all) {
+			to = all[i+1].at
+		}
+		if f.end > to || !f.described(data[f.end:to]) {
+			return fmt.Errorf("behind %q: %w", f.name, errGap)
+		}
+	}
+	return nil
+}
+
+// directory finds the directory: data from its beginning, by how much all offsets are too
+// small as something stands in front of the archive, and how many entries there are.
+func directory(data []byte) (dir []byte, base uint64, count int, err error) {
+	le := binary.LittleEndian
+	end := -1
+	for i := len(data) - endSize; i >= 0 && i >= len(data)-endSize-0xffff; i-- {
+		if !bytes.HasPrefix(data[i:], []byte("PK\x05\x06")) {
+			continue
+		}
+		to := i + endSize + int(le.Uint16(data[i+20:]))
+		if end < 0 && to <= len(data) {
+			end = i
+		} else if end >= 0 && to == len(data) {
+			return nil, 0, 0, errors.New("it has two ends")
+		}
+	}
+	if end < 0 {
+		return nil, 0, 0, errors.New("it has no end")
+	}
+	n := uint64(le.Uint16(data[end+10:]))
+	size, at := uint64(le.Uint32(data[end+12:])), uint64(le.Uint32(data[end+16:]))
+	if le.Uint32(data[end+4:]) != 0 || uint64(le.Uint16(data[end+8:])) != n {
+		return nil, 0, 0, errors.New("it is one of several parts")
+	}
+	if n == 0xffff || size == full || at == full {
+		const record, locator = 56, 20
+		i := end - locator - record
+		if i < 0 || !bytes.HasPrefix(data[end-locator:], []byte("PK\x06\x07")) || !bytes.HasPrefix(data[i:], []byte("PK\x06\x06")) || le.Uint64(data[i+4:]) != record-12 {
+			return nil, 0, 0, errDirectory
+		}
+		n, size, at = le.Uint64(data[i+32:]), le.Uint64(data[i+40:]), le.Uint64(data[i+48:])
+		end = i
+	}
+	if size > uint64(end) || at > uint64(end)-size || n > size/entrySize {
+		return nil, 0, 0, errDirectory
+	}
+	start := uint64(end) - size
+	return data[start:], start - at, int(n), nil
+}
+
+// file is what the directory says of one file, and where it is.
+type file struct {
+	name          string
+	flags, method uint16
+	sum           uint32
+	packed, size  uint64
+	at            uint64 // where its local header begins
+	end           uint64 // where its data ends
+	wide          bool   // sizes behind the data have 8 bytes
+}
+
+// next reads one entry.
+func next(dir []byte) (f file, rest []byte, err error) {
+	le := binary.LittleEndian
+	if len(dir) < entrySize || !bytes.HasPrefix(dir, []byte("PK\x01\x02")) {
+		return f, nil, errDirectory
+	}
+	n, x, c := int(le.Uint16(dir[28:])), int(le.Uint16(dir[30:])), int(le.Uint16(dir[32:]))
+	if len(dir) < entrySize+n+x+c {
+		return f, nil, errDirectory
+	}
+	f = file{name: string(dir[entrySize : entrySize+n]), flags: le.Uint16(dir[8:]), method: le.Uint16(dir[10:]), sum: le.Uint32(dir[16:]),
+		packed: uint64(le.Uint32(dir[20:])), size: uint64(le.Uint32(dir[24:])), at: uint64(le.Uint32(dir[42:]))}
+	if err := f.extra(dir[entrySize+n:entrySize+n+x], &f.size, &f.packed, &f.at); err != nil {
+		return f, nil, fmt.Errorf("%q: %w", f.name, err)
+	}
+	return f, dir[entrySize+n+x+c:], nil
+}
+
+// extra reads the extra fields that give other names, and sizes over 4 GiB: those of the values
+// that are full, in this order.
+func (f *file) extra(b []byte, values ...*uint64) error {
+	le := binary.LittleEndian
+	wide := false
+	for len(b) >= 4 {
+		id, n := le.Uint16(b), int(le.Uint16(b[2:]))
+		if n > len(b)-4 {
+			return errors.New("its extra field is damaged")
+		}
+		v := b[4 : 4+n]
+		b = b[4+n:]
+		switch id {
+		case extraPath:
+			if len(v) < 5 || string(v[5:]) != f.name {
+				return errors.New("it has a second name, a Unicode path")
+			}
+		case extraZIP64:
+			if wide {
+				return errors.New("its extra field has two sizes")
+			}
+			wide = true
+			for _, p := range values {
+				if *p != full {
+					continue
+				}
+				if len(v) < 8 {
+					return errors.New("its extra field is damaged")
+				}
+				*p, v = le.Uint64(v), v[8:]
+			}
+		}
+	}
+	f.wide = f.wide || wide
+	return nil
+}
+
+// local compares a file's local header, at the beginning of data, with the directory.
+func (f *file) local(data []byte) error {
+	le := binary.LittleEndian
+	if len(data) < headerSize || !bytes.HasPrefix(data, []byte("PK\x03\x04")) {
+		return errors.New("it has no local header")
+	}
+	n, x := int(le.Uint16(data[26:])), int(le.Uint16(data[28:]))
+	if len(data) < headerSize+n+x {
+		return errors.New("its local header is damaged")
+	}
+	if name := string(data[headerSize : headerSize+n]); name != f.name {
+		return fmt.Errorf("its local header says %q", name)
+	}
+	flags, sum := le.Uint16(data[6:]), le.Uint32(data[14:])
+	packed, size := uint64(le.Uint32(data[18:])), uint64(le.Uint32(data[22:]))
+	if err := f.extra(data[headerSize+n:headerSize+n+x], &size, &packed); err != nil {
+		return err
+	}
+	same := flagEncrypted | flagDescriptor
+	if slices.ContainsFunc([]byte(f.name), func(c byte) bool { return c >= 0x80 }) {
+		same |= flagUTF8
+	}
+	later := flags&flagDescriptor != 0 && sum == 0 && packed == 0 && size == 0
+	if (flags^f.flags)&uint16(same) != 0 || le.Uint16(data[8:]) != f.method || !later && (sum != f.sum || packed != f.packed || size != f.size) {
+		return errors.New("its local header says another method, sum, size or encryption than the directory")
+	}
+	body := uint64(headerSize + n + x)
+	if f.packed > uint64(len(data))-body {
+		return errors.New("its data is cut off")
+	}
+	f.end = f.at + body + f.packed
+	return nil
+}
+
+// described reports whether what follows a file's data is its descriptor, or nothing if it
+// has none.
+func (f *file) described(rest []byte) bool {
+	if f.flags&flagDescriptor == 0 {
+		return len(rest) == 0
+	}
+	le := binary.LittleEndian
+	want := le.AppendUint32(nil, f.sum)
+	if len(rest) >= 20 && f.wide || len(rest) == 24 || len(rest) == 20 {
+		want = le.AppendUint64(le.AppendUint64(want, f.packed), f.size)
+	} else {
+		want = le.AppendUint32(le.AppendUint32(want, uint32(f.packed)), uint32(f.size))
+	}
+	return bytes.Equal(rest, want) || bytes.Equal(rest, append([]byte("PK\x07\x08"), want...))
+}
