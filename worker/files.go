@@ -281,10 +281,31 @@ func entryInfo(d fs.DirEntry) (fs.FileInfo, bool) {
 	return info, err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
 
+// link is the error of a name that a program made up and that leads through a link: those are
+// not shown. The folders of fsaccess follow none; os.DirFS does, and tells of them.
+func (m *mount) link(name string) error {
+	l, ok := m.fsys.(fs.ReadLinkFS)
+	if !ok {
+		return nil
+	}
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		if info, err := l.Lstat(name[:i]); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return &fs.PathError{Op: "open", Path: name[:i], Err: fs.ErrNotExist}
+		}
+	}
+	return nil
+}
+
 // list answers a program that opens a folder of a lazy mount.
 func (f *files) list(m *mount, dir string) ([]byte, error) {
 	if dir == "" {
 		dir = "."
+	}
+	if err := m.link(dir); err != nil {
+		return nil, err
 	}
 	entries, err := fs.ReadDir(m.fsys, dir)
 	if err != nil {
@@ -310,6 +331,9 @@ func (f *files) list(m *mount, dir string) ([]byte, error) {
 
 // read answers a program that reads a file of a lazy mount.
 func (f *files) read(m *mount, name string) ([]byte, error) {
+	if err := m.link(name); err != nil {
+		return nil, err
+	}
 	info, err := fs.Stat(m.fsys, name)
 	if err != nil {
 		return nil, err
