@@ -35,6 +35,125 @@ func UnifiedDiff(aName, bName string, a, b []byte) string {
 
 var newline = []byte{10}
 
+// QuestionDiff is [UnifiedDiff] for a question to the user: every byte of the new content b
+// that differs is in it, whatever it is and however large, so nothing that is written stays
+// unseen. Control characters are as they are, for the caller to mark. Only bytes that are
+// surely no text are counted and not shown: runs between texts in a file of more than 64 KiB of
+// which less than 70 % is text. Of the old content a, what is no text or more than 4 MiB is
+// counted in one line, which begins with a backslash. New content of more than 4 MiB comes
+// without marks, as it is.
+func QuestionDiff(aName, bName string, a, b []byte) string {
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	head := "--- " + aName + "\n+++ " + bName + "\n"
+	line, a, b := withoutSame(a, b)
+	var out strings.Builder
+	out.WriteString(head)
+	if !mostlyText(a) || len(a) > diffLimit {
+		fmt.Fprintf(&out, "\\ %d bytes of the old content are replaced, and not shown\n", len(a))
+		a = nil
+	}
+	if len(b) > 64<<10 && !mostlyText(b) {
+		b = textOf(b)
+	}
+	if len(b) > diffLimit { // the caller shows it or refuses it, as it does any text of that size
+		out.Write(b)
+		return out.String()
+	}
+	x, y := splitLines(a), splitLines(b)
+	writeHunksFrom(&out, line, x, y, editScript(x, y))
+	return out.String()
+}
+
+// withoutSame cuts from two large texts the lines at the beginning and at the end that are
+// the same, but for three of each. line is how many were cut at the beginning.
+func withoutSame(a, b []byte) (line int, x, y []byte) {
+	if len(a)+len(b) <= diffLimit {
+		return 0, a, b
+	}
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	n = bytes.LastIndexByte(a[:n], '\n') + 1
+	for range 3 {
+		if n > 0 {
+			n = bytes.LastIndexByte(a[:n-1], '\n') + 1
+		}
+	}
+	line = bytes.Count(a[:n], []byte("\n"))
+	a, b = a[n:], b[n:]
+	m := 0
+	for m < len(a) && m < len(b) && a[len(a)-1-m] == b[len(b)-1-m] {
+		m++
+	}
+	// The end is cut behind the third line that is the same whole.
+	end := len(a) - m
+	for range 4 {
+		i := bytes.IndexByte(a[end:], '\n')
+		if i < 0 {
+			return line, a, b
+		}
+		end += i + 1
+	}
+	return line, a[:end], b[:len(b)-(len(a)-end)]
+}
+
+// mostlyText reports whether at least 70 % of the bytes belong to characters of a text.
+func mostlyText(data []byte) bool {
+	n := 0
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if !(r == utf8.RuneError && size == 1) && (r >= ' ' && r != 0x7f || r == '\n' || r == '\t' || r == '\r') {
+			n += size
+		}
+		i += size
+	}
+	return n*10 >= len(data)*7
+}
+
+// textOf keeps of data that is no text all that could be some: runs of at least four
+// characters, also where a zero byte follows each (UTF-16). The bytes between are counted.
+func textOf(data []byte) []byte {
+	var out []byte
+	hidden := 0
+	flush := func() {
+		if hidden > 0 {
+			out = fmt.Appendf(out, "⟨%d bytes that are no text⟩\n", hidden)
+			hidden = 0
+		}
+	}
+	for i := 0; i < len(data); {
+		end, chars := i, 0
+		for end < len(data) {
+			r, size := utf8.DecodeRune(data[end:])
+			if r == utf8.RuneError && size == 1 || r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
+				break
+			}
+			end += size
+			chars++
+			if end < len(data) && data[end] == 0 {
+				end++
+			}
+		}
+		if chars < 4 {
+			n := max(1, end-i)
+			hidden += n
+			i += n
+			continue
+		}
+		flush()
+		out = append(out, data[i:end]...)
+		if out[len(out)-1] != '\n' {
+			out = append(out, '\n')
+		}
+		i = end
+	}
+	flush()
+	return out
+}
+
 // isText: valid UTF-8 without NUL.
 func isText(data []byte) bool {
 	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
@@ -163,6 +282,11 @@ func backtrack(trace [][]int, i, j int) []edit {
 }
 
 func writeHunks(out *strings.Builder, x, y []string, edits []edit) {
+	writeHunksFrom(out, 0, x, y, edits)
+}
+
+// writeHunksFrom is writeHunks for texts before which so many same lines were cut.
+func writeHunksFrom(out *strings.Builder, line int, x, y []string, edits []edit) {
 	const around = 3
 	for s := 0; s < len(edits); {
 		e := s + 1
@@ -172,7 +296,7 @@ func writeHunks(out *strings.Builder, x, y []string, edits []edit) {
 		first, last := edits[s], edits[e-1]
 		a0, a1 := max(0, first.a0-around), min(len(x), last.a1+around)
 		b0, b1 := max(0, first.b0-around), min(len(y), last.b1+around)
-		fmt.Fprintf(out, "@@ -%s +%s @@\n", span(a0, a1), span(b0, b1))
+		fmt.Fprintf(out, "@@ -%s +%s @@\n", span(line+a0, line+a1), span(line+b0, line+b1))
 		at := a0
 		for _, ed := range edits[s:e] {
 			writeLines(out, ' ', x[at:ed.a0])

@@ -90,12 +90,22 @@ func (w *Journal) UndoEffects(ctx context.Context, id int64) ([]UndoEffect, erro
 
 // Diff shows what a step of the history changed, as unified diffs.
 func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
+	return w.diff(ctx, id, false)
+}
+
+// DiffBack shows what it would change to take back a step of the history: the change of
+// [Journal.Diff] in the other direction, as a [QuestionDiff].
+func (w *Journal) DiffBack(ctx context.Context, id int64) (string, error) {
+	return w.diff(ctx, id, true)
+}
+
+func (w *Journal) diff(ctx context.Context, id int64, back bool) (string, error) {
 	leave, err := w.j.enter(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
-	var out strings.Builder
+	var out []string
 	found := false
 	for _, r := range w.j.records {
 		if r.Group != id {
@@ -103,26 +113,31 @@ func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
 		}
 		found = true
 		for _, e := range r.Effects {
-			d, err := w.j.diffEffect(ctx, r, e)
+			d, err := w.j.diffEffect(ctx, r, e, back)
 			if err != nil {
 				return "", err
 			}
-			out.WriteString(d)
+			out = append(out, d)
 		}
 	}
 	if !found {
 		return "", fmt.Errorf("step %d: %w", id, ErrNothing)
 	}
-	return out.String(), nil
+	if back {
+		slices.Reverse(out) // as it is taken back
+	}
+	return strings.Join(out, ""), nil
 }
 
-func (j *journal) diffEffect(ctx context.Context, r *record, e effect) (string, error) {
+func (j *journal) diffEffect(ctx context.Context, r *record, e effect, back bool) (string, error) {
 	a, b := "a/"+e.Path, "b/"+e.Path
 	switch {
+	case e.From != "" && back:
+		return "rename from " + e.Path + "\nrename to " + e.From + "\n", nil
 	case e.From != "":
 		return "rename from " + e.From + "\nrename to " + e.Path + "\n", nil
 	case e.Before.dir() || e.After.dir():
-		if e.After.dir() {
+		if e.After.dir() != back {
 			return "new folder " + e.Path + "\n", nil
 		}
 		return "deleted folder " + e.Path + "\n", nil
@@ -131,6 +146,8 @@ func (j *journal) diffEffect(ctx context.Context, r *record, e effect) (string, 
 	var err error
 	if e.Before.none() {
 		a = "/dev/null"
+	} else if e.Before.Size > diffLimit && back {
+		return fmt.Sprintf("--- %s\n+++ %s\nThe file of %d bytes becomes the one of %d bytes that was there before; both are too large to be shown.\n", a, b, e.After.Size, e.Before.Size), nil
 	} else if e.Before.Size > diffLimit {
 		return fmt.Sprintf("--- %s\n+++ %s\nLarge files differ: %d bytes, then %d bytes.\n", a, b, e.Before.Size, e.After.Size), nil
 	} else if old, err = j.store.content(ctx, r, e.Before); err != nil {
@@ -140,6 +157,15 @@ func (j *journal) diffEffect(ctx context.Context, r *record, e effect) (string, 
 		b = "/dev/null"
 	} else if now, err = j.afterwards(ctx, r, e); err != nil {
 		return "", err
+	}
+	if back {
+		swap := func(name, from, to string) string {
+			if rest, ok := strings.CutPrefix(name, from); ok {
+				return to + rest
+			}
+			return name
+		}
+		return QuestionDiff(swap(b, "b/", "a/"), swap(a, "a/", "b/"), now, old), nil
 	}
 	return UnifiedDiff(a, b, old, now), nil
 }

@@ -152,7 +152,7 @@ func (o *overlay) removals(ctx context.Context, changes map[string]FileChange) e
 	return nil
 }
 
-// DiffText shows the change of one path as a unified diff.
+// DiffText shows the change of one path as a [QuestionDiff].
 func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
 	if err := cleanName(name); err != nil {
 		return "", pathErr("diff", name, err)
@@ -169,5 +169,5 @@ func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
 	if err := errors.Join(oerr, nerr); err != nil {
 		return "", pathErr("diff", name, err)
 	}
-	return UnifiedDiff(a, b, old, now), nil
+	return QuestionDiff(a, b, old, now), nil
 }
