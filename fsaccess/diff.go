@@ -39,9 +39,9 @@ var newline = []byte{10}
 // that differs is in it, whatever it is and however large, so nothing that is written stays
 // unseen. Control characters are as they are, for the caller to mark. Only bytes that are
 // surely no text are counted and not shown: runs between texts in a file of more than 64 KiB of
-// which less than 70 % is text. Of the old content a, what is no text or more than 4 MiB is
-// counted in one line, which begins with a backslash. New content of more than 4 MiB comes
-// without marks, as it is.
+// which less than 70 % is text. Of the old content a, what is no text or more than 4 MiB or
+// 200,000 lines is counted in one line, which begins with a backslash. New content of more than
+// that comes without marks, as it is.
 func QuestionDiff(aName, bName string, a, b []byte) string {
 	if bytes.Equal(a, b) {
 		return ""
@@ -50,14 +50,14 @@ func QuestionDiff(aName, bName string, a, b []byte) string {
 	line, a, b := withoutSame(a, b)
 	var out strings.Builder
 	out.WriteString(head)
-	if !mostlyText(a) || len(a) > diffLimit {
+	if !mostlyText(a) || len(a) > diffLimit || bytes.Count(a, newline) > diffLines {
 		fmt.Fprintf(&out, "\\ %d bytes of the old content are replaced, and not shown\n", len(a))
 		a = nil
 	}
 	if len(b) > 64<<10 && !mostlyText(b) {
 		b = textOf(b)
 	}
-	if len(b) > diffLimit { // the caller shows it or refuses it, as it does any text of that size
+	if len(b) > diffLimit || bytes.Count(b, newline) > diffLines { // the caller shows it or refuses it, as it does any text of that size
 		out.Write(b)
 		return out.String()
 	}
@@ -69,7 +69,7 @@ func QuestionDiff(aName, bName string, a, b []byte) string {
 // withoutSame cuts from two large texts the lines at the beginning and at the end that are
 // the same, but for three of each. line is how many were cut at the beginning.
 func withoutSame(a, b []byte) (line int, x, y []byte) {
-	if len(a)+len(b) <= diffLimit {
+	if len(a)+len(b) <= diffLimit && bytes.Count(a, newline)+bytes.Count(b, newline) <= diffLines {
 		return 0, a, b
 	}
 	n := 0

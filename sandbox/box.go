@@ -34,6 +34,8 @@ type Box struct {
 	root        *scope
 	defers      func(Request) bool // of a dry run
 
+	turn chan struct{} // held by a call that changes files as it was shown
+
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc
 	live    map[string]*Session
@@ -69,7 +71,7 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{o: o, environment: here, policy: compiled, audit: o.Audit, raw: o.FS, running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
+	b := &Box{o: o, environment: here, policy: compiled, audit: o.Audit, raw: o.FS, turn: make(chan struct{}, 1), running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
 	if b.audit == nil {
 		b.audit = NewAudit(nil)
 	}
@@ -77,7 +79,8 @@ func New(o Options) (*Box, error) {
 	if b.ids, err = protocol.NewIDs("call-" + randomID(4)); err != nil {
 		return nil, err
 	}
-	b.gate = gate.New(gate.Options{Policy: compiled, Asker: o.Ask, Window: o.AskWindow, Now: o.Now, Keep: o.Remember, Violation: b.violation})
+	b.gate = gate.New(gate.Options{Policy: compiled, Asker: o.Ask, Window: o.AskWindow, Now: o.Now, Keep: o.Remember, Violation: b.violation,
+		Off: gate.Off{Words: o.off.words, Same: o.off.same, Marks: o.off.marks}})
 	b.fs = gate.NewFolder(o.FS, o.Policy, fsaccess.GuardOptions{Kinds: o.Kinds, Ask: b.askKind})
 	if o.off.views {
 		b.fs = gate.Unchecked(b.fs)

@@ -24,6 +24,7 @@ type house struct {
 	mem     *fsaccess.Folder // what is really there
 	journal *fsaccess.Journal
 	asker   *sandboxtest.Asker
+	t       testing.TB
 	mu      sync.Mutex
 	traces  []protocol.TraceEvent
 }
@@ -39,7 +40,7 @@ func parse(t testing.TB, text string) *policy.Policy {
 
 func build(t testing.TB, p *policy.Policy, asker *sandboxtest.Asker, files map[string]string, more ...func(*sandbox.Options)) *house {
 	t.Helper()
-	h := &house{mem: fsaccess.NewMemory(fsaccess.MemoryOptions{}), asker: asker}
+	h := &house{t: t, mem: fsaccess.NewMemory(fsaccess.MemoryOptions{}), asker: asker}
 	for name, text := range files {
 		if i := strings.LastIndexByte(name, '/'); i > 0 {
 			must(t, h.mem.MkdirAll(name[:i], 0o755))

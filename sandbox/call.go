@@ -126,7 +126,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 		return t.end(nil, err)
 	}
 	p := c.passage(c.needs)
-	p.Step = t.step
+	p.Step, p.Shown = t.step, &gate.Shown{}
 	if c.tool.Foresee != nil {
 		p.Foresee = c.foresee
 	}
@@ -143,6 +143,17 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 		defer func() { <-slots }()
 	case <-ctx.Done():
 		return t.end(nil, context.Cause(ctx))
+	}
+	if c.tool.turn {
+		select {
+		case b.turn <- struct{}{}:
+			defer func() { <-b.turn }()
+		case <-ctx.Done():
+			return t.end(nil, context.Cause(ctx))
+		}
+	}
+	if err := b.gate.Same(ctx, p); err != nil {
+		return t.end(nil, err)
 	}
 	data, err := c.run(ctx)
 	return t.end(data, err)
@@ -271,7 +282,7 @@ func (c *Call) passage(needs []Need) gate.Passage {
 	if command == "" {
 		command = policy.Command(c.needs)
 	}
-	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Defer: c.asks, Sends: c.sends,
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Asking: c.asking, Defer: c.asks, Sends: c.sends,
 		Folder: &c.FS, Sent: c.sentTo, Content: c.content}
 }
 
@@ -293,11 +304,6 @@ func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
 // request is the call as a person is asked about it.
 func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	r.Description, r.Agent = c.tool.Description, c.scope.agent
-	defer func() {
-		if c.asking != nil {
-			c.asking(r)
-		}
-	}()
 	if c.tool.Preview == nil {
 		return r
 	}
@@ -391,9 +397,10 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	}
 	c.clock.pause()
 	defer c.clock.resume()
-	r := Request{Call: c.ID, Tool: c.tool.ID, Title: "write " + q.Path + ", which is of the kind " + string(q.Kind), Args: c.Args, Needs: c.needs,
-		Risk: protocol.RiskCritical, Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
-	p := c.passage(c.needs)
+	needs := []Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
+	r := Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
+		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
+	p := c.passage(needs)
 	p.Step = c.trace.step
 	if err := b.gate.Confirm(ctx, p, r); err != nil {
 		return false, err

@@ -109,14 +109,16 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Risk: protocol.RiskHigh, Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
+	r := Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
 	for _, c := range changes {
 		n := Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
-		if c.Kind == fsaccess.Removed {
-			n.Op = protocol.OpRemove
+		switch {
+		case c.Kind == fsaccess.Removed:
+			n.Op, n.Tree = protocol.OpRemove, c.Dir
+		case c.Dir:
+			n.Op = protocol.OpMkdir
 		}
 		r.Needs = append(r.Needs, n)
-		r.Destroys = r.Destroys || n.Destroys
 	}
 	p.mu.Lock()
 	for _, a := range p.asked { // what would have been a question of its own weight
@@ -126,7 +128,10 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 		}
 	}
 	p.mu.Unlock()
-	passage := gate.Passage{Scope: p.real.root.gate, Call: r.Call, Tool: &protocol.Tool{ID: "plan"}, Needs: r.Needs}
+	passage := gate.Passage{Scope: p.real.root.gate, Call: r.Call, Tool: &protocol.Tool{ID: "plan"}, Needs: r.Needs, Folder: &p.real.fs, Content: func(path string) ([]byte, bool) {
+		data, err := fsaccess.WithContext(ctx, p.over).ReadFile(path)
+		return data, err == nil
+	}}
 	if err := p.real.gate.Confirm(ctx, passage, r); err != nil {
 		return nil, err
 	}

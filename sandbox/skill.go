@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
 // Skill is a text of instructions for the model.
@@ -98,7 +99,8 @@ func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 	}
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
 	key := hex.EncodeToString(sum[:])
-	return c.acceptOnce(ctx, key, Request{Call: c.ID, Tool: "skill", Title: "let the model follow " + s.Source + " (" + key[:12] + ")", Args: c.Args, Risk: protocol.RiskHigh,
+	title := "let the model follow the instructions in " + gate.Spelled(s.Source) + " (" + key[:12] + ")"
+	return c.acceptOnce(ctx, key, Request{Call: c.ID, Tool: "skill", Title: title, Effects: []Effect{{Text: title, Risk: protocol.RiskHigh}}, Args: c.Args, Risk: protocol.RiskHigh,
 		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
 }
 

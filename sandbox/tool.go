@@ -52,7 +52,8 @@ type Tool struct {
 	// Preview returns a line that says what the call is, and the content that it would change,
 	// send or run. It is called only if the user is asked; the call's permit is for reading then.
 	// The question adds each need that the title does not say in the same words; an empty title
-	// is made of the needs alone.
+	// is made of the needs alone. For the same arguments and files it returns the same: the box
+	// asks for it again right before Run, and fails the call if the user agreed to something else.
 	Preview func(ctx context.Context, c *Call) (title, diff string)
 	// Foresee says why a call would fail whatever the person answered: it fails so then, and
 	// nobody is asked. It is called only before a question, and only if all files that the
@@ -69,6 +70,9 @@ type Tool struct {
 
 	// content is what a call would write to its path, where the arguments say it.
 	content func(c *Call) []byte
+	// turn says that Run changes files at once, as the question showed: it runs when no other
+	// such call does.
+	turn bool
 	// also adds to a question that is asked in any case.
 	also func(ctx context.Context, c *Call, r *Request)
 }
@@ -126,11 +130,15 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	p := c.passage(needs)
 	p.Unwatched, p.Late = true, true
 	p.Step = c.trace.step
+	p.Shown = &gate.Shown{}
 	permit, end, err := c.box.gate.Pass(ctx, p)
 	if err != nil {
 		return Permit{}, err
 	}
 	c.scope.atEnd(c.ID, end)
+	if err := c.box.gate.Same(ctx, p); err != nil {
+		return Permit{}, err
+	}
 	c.touch(needs)
 	return permit, nil
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
 func deleteTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "delete", Requires: requires(protocol.FSWrite),
 			Description: "Deletes a file, or a folder with all that is in it. The person is asked each time.",
 			Parameters:  pathSchema("", "")},
@@ -44,24 +46,27 @@ func deletable(ctx context.Context, c *Call) error {
 	return err
 }
 
+// maxListed is how many names of a folder a question shows.
+const maxListed = 1000
+
 // listing shows what lies at a path, for a person: the content of a small text, or the
 // names in a folder.
 func (c *Call) listing(ctx context.Context, path string) string {
 	data, _, err := c.readFile(ctx, path, maxReading)
 	if err == nil {
-		return fsaccess.UnifiedDiff("a/"+path, "/dev/null", data, nil)
+		return fsaccess.QuestionDiff("a/"+path, "/dev/null", data, nil)
 	}
 	out, n := "", 0
 	for e, err := range c.FS.Walk(ctx, c.Permit, path, fsaccess.WalkOptions{}) {
 		if err != nil || e.Dir {
 			continue
 		}
-		if n++; n <= 100 {
+		if n++; n <= maxListed {
 			out += "- " + e.Path + "\n"
 		}
 	}
-	if n > 100 {
-		out += "… and more\n"
+	if n > maxListed {
+		out += fmt.Sprintf("… and %d more\n", n-maxListed)
 	}
 	return out + c.unread(ctx, path)
 }
@@ -82,6 +87,7 @@ func (c *Call) unread(ctx context.Context, path string) string {
 
 func moveTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "move", Requires: requires(protocol.FSRead, protocol.FSWrite),
 			Description: "Moves or renames a file or a folder. Folders on the way to the new name are made. A file in the new place is replaced only if replace is true.",
 			Parameters:  `{"type":"object","properties":{"from":{"type":"string","minLength":1},"to":{"type":"string","minLength":1},"replace":{"type":"boolean"}},"required":["from","to"],"additionalProperties":false}`},
@@ -135,6 +141,7 @@ func runMove(ctx context.Context, c *Call) (any, error) {
 
 func mkdirTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "mkdir", Requires: requires(protocol.FSWrite),
 			Description: "Makes a folder, and those above it.", Parameters: pathSchema("", "")},
 		Needs: onPath(protocol.FSWrite, protocol.OpMkdir),
@@ -196,6 +203,7 @@ func runDiff(ctx context.Context, c *Call) (any, error) {
 
 func undoTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "undo", Requires: requires(protocol.FSWrite),
 			Description: "Takes back the last change of the folder, or the change with the number step. It fails if a file was changed since.",
 			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1}},"additionalProperties":false}`},
@@ -204,15 +212,24 @@ func undoTool() Tool {
 			if err != nil {
 				return nil, err
 			}
-			return c.FS.UndoNeeds(ctx, step)
+			needs, err := c.FS.UndoNeeds(ctx, step)
+			for i := range needs {
+				if !needs[i].Destroys { // what is lost has words of its own
+					needs[i].Words = undoWords(step)
+				}
+			}
+			return needs, err
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			step, err := c.step(ctx, true)
 			if err != nil {
-				return "undo", ""
+				return "", ""
 			}
-			text, _ := c.FS.Diff(ctx, c.Permit, step)
-			return "take back: " + step.Op, text
+			text, err := c.FS.DiffBack(ctx, c.Permit, step)
+			if err != nil {
+				text = "(what would change can't be shown: " + protocol.Public(err).Message + ")\n"
+			}
+			return "", text
 		},
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			step, err := c.step(ctx, true)
@@ -229,6 +246,22 @@ func undoTool() Tool {
 			return map[string]any{"undone": float64(step.ID), "op": step.Op, "paths": paths}, nil
 		},
 	}
+}
+
+// undoWords say which step is taken back, with its action and all of its files.
+func undoWords(step fsaccess.Change) string {
+	var names []string
+	for _, p := range step.Paths {
+		names = append(names, gate.Spelled(p))
+	}
+	what := map[string]string{"write": "the change to ", "create": "the new file ", "mkdir": "the new folder ", "remove": "the removal of ", "rename": "the move of "}[step.Op]
+	switch {
+	case what == "":
+		what = "the " + gate.Spelled(step.Op) + " of "
+	case step.Op == "rename" && len(names) == 2:
+		return "undo the move of " + names[0] + " to " + names[1]
+	}
+	return "undo " + what + gate.List(names)
 }
 
 // step finds the change a call is about: the one with its number, or the last; to be

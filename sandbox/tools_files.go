@@ -108,6 +108,7 @@ func lineRange(text string, offset, limit int) string {
 
 func writeTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "write", Requires: requires(protocol.FSWrite),
 			Description: "Writes a whole file, making it if need be. An existing file must have been read before; it is replaced only if it has not changed since, or has the version given.",
 			Parameters:  pathSchema(`"content":{"type":"string"},"version":{"type":"string"}`, `,"content"`)},
@@ -116,9 +117,9 @@ func writeTool() Tool {
 			path := c.text("path")
 			old, _, err := c.readFile(ctx, path, maxReading)
 			if err != nil {
-				return "", fsaccess.UnifiedDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
+				return "", fsaccess.QuestionDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
 			}
-			return "", fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
+			return "", fsaccess.QuestionDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
 		},
 		content: func(c *Call) []byte { return []byte(c.text("content")) },
 		Foresee: func(ctx context.Context, c *Call) error {
@@ -179,6 +180,7 @@ func (c *Call) wantedVersion(ctx context.Context, path string) (fsaccess.Version
 
 func editTool() Tool {
 	return Tool{
+		turn: true,
 		Tool: protocol.Tool{ID: "edit", Requires: requires(protocol.FSRead, protocol.FSWrite),
 			Description: "Replaces old_string by new_string in a file that was read before. old_string must be there exactly once, unless replace_all is true. Returns the change as a unified diff.",
 			Parameters: pathSchema(`"old_string":{"type":"string","minLength":1},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},"version":{"type":"string"}`,
@@ -198,7 +200,7 @@ func editTool() Tool {
 			if err != nil { // where it may not be foreseen: see Tool.Foresee
 				return "", "(this will fail: " + protocol.Public(err).Message + ")"
 			}
-			return "", fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now))
+			return "", fsaccess.QuestionDiff("a/"+path, "b/"+path, old, []byte(now))
 		},
 		Foresee: func(ctx context.Context, c *Call) error {
 			_, _, _, err := c.edit(ctx)

@@ -149,7 +149,8 @@ func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (as
 		c.accept(key)
 		return asked, nil
 	}
-	q.Call, q.Tool, q.Title, q.Args, q.Session, q.Agent = c.ID, "tool_run", "run "+name+q.Title, c.Args, c.Session(), c.scope.agent
+	q.Call, q.Tool, q.Title, q.Args, q.Session, q.Agent = c.ID, "tool_run", "run "+gate.Spelled(name)+q.Title, c.Args, c.Session(), c.scope.agent
+	q.Effects = []Effect{{Text: q.Title, Risk: q.Risk}}
 	return asked, c.acceptOnce(ctx, key, q)
 }
 
@@ -161,7 +162,7 @@ func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
 		return // what is wrong is told when it is run
 	}
 	c.asked = key
-	ask.Title = "run " + c.text("command") + q.Title + strings.TrimPrefix(ask.Title, "run "+c.text("command"))
+	ask.Effects = append(ask.Effects, Effect{Text: "run " + gate.Spelled(c.text("command")) + q.Title, Risk: q.Risk})
 	ask.Risk, ask.Untrusted, ask.Reason = q.Risk, q.Untrusted, q.Reason
 }
 

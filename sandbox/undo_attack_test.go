@@ -63,7 +63,11 @@ func TestAttackUndoOfAnotherStep(t *testing.T) {
 				}
 				return sandbox.Reply{Answer: protocol.AnswerOnce}
 			}
-			h = build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`), asker, nil, without(off))
+			h = build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`), asker, nil, without(off), func(o *sandbox.Options) {
+				if off {
+					o.Without("same") // which stops these, too
+				}
+			})
 			must(t, h.journal.WriteFile("a.txt", []byte("v1\n"), 0o644))
 			must(t, h.journal.WriteFile("a.txt", []byte("v2, the user's work\n"), 0o644))
 			must(t, h.journal.WriteFile("a.txt", []byte("v3\n"), 0o644))

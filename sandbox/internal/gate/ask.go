@@ -66,8 +66,9 @@ type waiting struct {
 // batcher gathers requests of calls that run at the same time into one prompt, and
 // shows one prompt at a time.
 type batcher struct {
-	asker  Asker
-	window time.Duration
+	asker    Asker
+	window   time.Duration
+	unmarked bool
 
 	mu      sync.Mutex
 	active  int // calls under way that may still ask
@@ -161,7 +162,11 @@ func (b *batcher) prompt(batch []*waiting) {
 		ctx, cancel := whileAny(live)
 		p := Prompt{}
 		for _, w := range live {
-			p.Requests = append(p.Requests, own(readable(w.r)))
+			r := w.r
+			if !b.unmarked {
+				r = readable(r)
+			}
+			p.Requests = append(p.Requests, own(r))
 		}
 		replies, err := safeAsk(ctx, b.asker, p)
 		cancel()

@@ -10,11 +10,23 @@ import (
 // Confirm asks the person about something that turned up within a call, such as a
 // dangerous kind of file. Nothing is granted beyond this once.
 func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
+	r.Effects = append(g.effects(ctx, p), r.Effects...)
+	for _, e := range r.Effects {
+		r.Destroys = r.Destroys || e.Destroys
+		if riskier(e.Risk, r.Risk) {
+			r.Risk = e.Risk
+		}
+	}
+	if !g.o.Off.Words {
+		entitle(&r, false)
+	}
 	key := "confirm " + r.Title
 	if why, ok := p.Scope.refused(nil, key); ok {
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
 	}
-	entitle(&r, false)
+	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
+		return tooLong(p.Tool.ID, n)
+	}
 	d := protocol.Ask(r.Reason)
 	switch {
 	case p.Defer != nil:

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -96,11 +97,11 @@ func commands(needs []policy.Need) string {
 	for _, n := range needs {
 		names = append(names, Spelled(n.Subject))
 	}
-	return "run the commands " + list(names)
+	return "run the commands " + List(names)
 }
 
-// list is "a", "a and b" or "a, b and c".
-func list(parts []string) string {
+// List is "a", "a and b" or "a, b and c".
+func List(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
 	}
@@ -257,7 +258,8 @@ func Spelled(name string) string {
 }
 
 // entitle makes a request's title say all effects: those that the tool's own title does
-// not say follow behind it. What a call asks for while it runs has a title of its own.
+// not say follow behind it. What a call asks for while it runs has a title of its own. If
+// they do not fit, they are a list at the head of the diff.
 func entitle(r *Request, late bool) {
 	own := r.Title
 	if late {
@@ -288,11 +290,31 @@ func entitle(r *Request, late bool) {
 			title += ", "
 		}
 		title += e.Text
-		e.InTitle = utf8.RuneCountInString(marked(title, "")) <= MaxTitle
 	}
-	if r.Title = title; title == "" {
-		r.Title = r.Tool
+	fits := utf8.RuneCountInString(marked(title, "")) <= MaxTitle
+	for _, e := range rest {
+		e.InTitle = fits
 	}
+	switch {
+	case title == "":
+		title = r.Tool
+	case fits || len(rest) == 0 || len(rest) == 1 && (own == "" || late):
+	default:
+		switch n := strconv.Itoa(len(rest)); {
+		case late:
+			title = own + " " + n + " effects"
+		case own == "":
+			title = r.Tool + ": " + n + " effects"
+		default:
+			title = own + ", and " + n + " more"
+		}
+		list := ""
+		for _, e := range rest {
+			list += "• " + e.Text + "\n"
+		}
+		r.Diff = list + r.Diff
+	}
+	r.Title = title
 }
 
 // look tells what stands at a path, for a question alone.

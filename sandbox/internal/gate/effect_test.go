@@ -65,9 +65,14 @@ func TestTitlesSayEffects(t *testing.T) {
 		{"run it", false, []string{"read a"}, "run it, and read a", "y"},
 		{"run it", true, []string{"read a"}, "t: read a", "y"},
 		{"say read a", false, []string{"read a"}, "say read a, and read a", "y"},
-		{long, false, []string{"read a"}, long + ", and read a", "n"},
+		{long, false, []string{"read a"}, long + ", and 1 more", "n"},
 		{long[7:], false, []string{"a"}, long[7:] + ", and a", "y"},
-		{long[6:], false, []string{"a"}, long[6:] + ", and a", "n"},
+		{long[6:], false, []string{"a"}, long[6:] + ", and 1 more", "n"},
+		{"", false, []string{long + "w"}, long + "w", "n"},
+		{"", false, []string{long, "b"}, "t: 2 effects", "nn"},
+		{"x", true, []string{long, "b"}, "t: 2 effects", "nn"},
+		{"x", true, []string{long}, "t: " + long, "n"},
+		{"read a", false, []string{"read a", long, "b"}, "read a, and 2 more", "ynn"},
 		{"", false, nil, "t", ""},
 	} {
 		r := Request{Tool: "t", Title: c.own}
@@ -78,6 +83,11 @@ func TestTitlesSayEffects(t *testing.T) {
 		in := ""
 		for _, e := range r.Effects {
 			in += map[bool]string{true: "y", false: "n"}[e.InTitle]
+		}
+		for _, e := range r.Effects {
+			if !e.InTitle && !strings.Contains(r.Title+r.Diff, e.Text) {
+				t.Errorf("%q + %q: %q is nowhere", c.own, c.effects, e.Text)
+			}
 		}
 		if r.Title != c.want || in != c.in {
 			t.Errorf("%q + %q: %q %s, want %q %s", c.own, c.effects, r.Title, in, c.want, c.in)

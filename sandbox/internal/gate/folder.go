@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"regexp"
+	"slices"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -310,6 +311,9 @@ func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need 
 		if _, err := fsaccess.WithContext(ctx, f.fs).Stat(n.Subject); err == nil {
 			gone := write(protocol.OpRemove, n.Subject)
 			gone.Destroys = true
+			if slices.Contains(out, gone) {
+				continue
+			}
 			out = append(out[:len(out):len(out)], gone)
 		}
 	}

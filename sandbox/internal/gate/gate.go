@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -23,6 +24,15 @@ type Options struct {
 	Keep func(ctx context.Context, r protocol.Rule) error
 	// Violation hears what was stopped.
 	Violation func(protocol.Violation)
+	// Off are defences that an attack test switches off.
+	Off Off
+}
+
+// Off are defences that attack tests switch off, to show that their attacks succeed then.
+type Off struct {
+	Words bool // a question's title says all effects
+	Same  bool // what is done is what was shown
+	Marks bool // what cannot be seen in a question is marked
 }
 
 // Gate decides calls and mints permits. It is safe for several goroutines.
@@ -37,7 +47,7 @@ type Gate struct {
 func New(o Options) *Gate {
 	g := &Gate{o: o}
 	if o.Asker != nil {
-		g.asks = &batcher{asker: o.Asker, window: o.Window}
+		g.asks = &batcher{asker: o.Asker, window: o.Window, unmarked: o.Off.Marks}
 	}
 	return g
 }
@@ -75,6 +85,8 @@ type Passage struct {
 	Needs   []policy.Need
 	// Request is filled in for a person; it is called only if one is asked.
 	Request func(ctx context.Context, preview Permit) Request
+	// Asking hears that a person is about to be asked. It may be nil.
+	Asking func(Request)
 	// Foresee, if set, says why the call would fail whatever the person says. It is called
 	// only about files that may be read unasked, as its error tells what is in them.
 	Foresee func(ctx context.Context, preview Permit) error
@@ -85,6 +97,8 @@ type Passage struct {
 	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
 	// Unwatched calls were watched already: what a call asks for on its way.
 	Unwatched bool
+	// Shown keeps what a question showed, for [Gate.Same]. nil keeps nothing.
+	Shown *Shown
 	// Late says that the call is under way and asks for more: the question's title is then
 	// made of what it asks for, and not of what the call is.
 	Late bool
@@ -204,20 +218,16 @@ func (p *Passage) key() string { return "tool " + p.Tool.ID }
 
 // consent puts the call to the person.
 func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
-	preview := g.preview(p)
-	r := p.Request(ctx, Permit{preview})
-	preview.over.Store(true)
-	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
-	r.Effects = append(g.effects(ctx, p), r.Effects...)
-	entitle(&r, p.Late)
+	r := g.question(ctx, p)
+	if p.Asking != nil {
+		p.Asking(r)
+	}
+	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
+		return d, tooLong(p.Tool.ID, n)
+	}
 	r.Reason = strings.TrimPrefix(strings.TrimSuffix(r.Reason+"; "+d.Reason, "; "), "; ")
 	if r.Risk == "" {
 		r.Risk = protocol.RiskLow
-	}
-	for _, e := range r.Effects {
-		if riskier(e.Risk, r.Risk) {
-			r.Risk = e.Risk
-		}
 	}
 	for _, n := range p.Needs {
 		r.Destroys = r.Destroys || n.Destroys
@@ -235,11 +245,34 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	if g.asks == nil {
 		return d.Headless(), d.Err("call", p.Tool.ID)
 	}
+	if p.Shown != nil {
+		p.Shown.note(r)
+	}
 	reply, err := g.asks.ask(ctx, r)
 	if err != nil {
 		return protocol.Decision{}, err
 	}
 	return g.settle(ctx, p, reply)
+}
+
+// question is the call as the user is asked about it.
+func (g *Gate) question(ctx context.Context, p Passage) Request {
+	preview := g.preview(p)
+	r := p.Request(ctx, Permit{preview})
+	preview.over.Store(true)
+	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
+	r.Effects = append(g.effects(ctx, p), r.Effects...)
+	for _, e := range r.Effects {
+		if riskier(e.Risk, r.Risk) {
+			r.Risk = e.Risk
+		}
+	}
+	if g.o.Off.Words {
+		r.Title, r.Effects = cmp.Or(r.Title, p.Tool.ID), nil
+	} else {
+		entitle(&r, p.Late)
+	}
+	return r
 }
 
 // settle makes of a reply what it says, and remembers it.

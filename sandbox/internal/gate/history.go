@@ -38,6 +38,20 @@ func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (strin
 	return f.journal.Diff(ctx, step.ID)
 }
 
+// DiffBack shows what it would change to take back a step. The permit must cover reading
+// each of its paths.
+func (f Folder) DiffBack(ctx context.Context, p Permit, step fsaccess.Change) (string, error) {
+	if f.journal == nil {
+		return "", errNoJournal
+	}
+	for _, path := range step.Paths {
+		if err := p.Check(read(path)); err != nil {
+			return "", err
+		}
+	}
+	return f.journal.DiffBack(ctx, step.ID)
+}
+
 // UndoNeeds are the needs of taking back a step: a file that the step made is lost.
 func (f Folder) UndoNeeds(ctx context.Context, step fsaccess.Change) ([]policy.Need, error) {
 	if f.journal == nil {

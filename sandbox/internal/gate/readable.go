@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -24,8 +25,47 @@ func readable(r Request) Request {
 		r.Title = string(cut) + "… (" + strconv.Itoa(n-MaxTitle) + " characters more)"
 	}
 	r.Agent, r.Reason, r.Description = marked(r.Agent, ""), marked(r.Reason, ""), marked(r.Description, "\n\t")
-	r.Diff = marked(r.Diff, "\n\t")
+	r.Diff = emptied(marked(r.Diff, "\n\t"))
 	return r
+}
+
+// maxBlank is how many blanks, or empty lines, stand in a row as they are: more could push
+// what follows out of view.
+const maxBlank = 40
+
+// emptied writes a number in place of a long run of lines that have nothing in them but the
+// mark of a diff.
+func emptied(text string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	var out, run strings.Builder
+	n := 0
+	flush := func(mark string) {
+		if n > maxBlank {
+			out.WriteString(mark + "⟨" + strconv.Itoa(n) + " empty lines⟩\n")
+		} else {
+			out.WriteString(run.String())
+		}
+		run.Reset()
+		n = 0
+	}
+	mark := ""
+	for line := range strings.Lines(text) {
+		if body := strings.TrimRight(line, " \t\n"); len(body) == 0 || body == "+" || body == "-" {
+			if body != mark && n > 0 {
+				flush(mark)
+			}
+			mark = body
+			run.WriteString(line)
+			n++
+			continue
+		}
+		flush(mark)
+		out.WriteString(line)
+	}
+	flush(mark)
+	return out.String()
 }
 
 // own is a request that an asker may keep and change: nothing of the call's own is in it.
@@ -62,25 +102,75 @@ func Clone(tree any) any {
 	return tree
 }
 
-// marked escapes all that doesn't print, but for what is kept.
+// marked escapes all that doesn't print, but for what is kept, and what prints over its
+// neighbours. A long run of blanks becomes its number.
 func marked(s, keep string) string {
-	hidden := func(r rune) bool { return !shows(r) && !strings.ContainsRune(keep, r) }
-	if utf8.ValidString(s) && strings.IndexFunc(s, hidden) < 0 {
+	if plain(s, keep) {
 		return s
 	}
 	var b strings.Builder
+	blanks, start, marks := 0, 0, 0
 	for i, r := range s {
-		switch _, n := utf8.DecodeRuneInString(s[i:]); {
+		switch {
+		case r == ' ' || r == '\t' && strings.ContainsRune(keep, '\t'):
+			if blanks++; blanks == 1 {
+				start = i
+			}
+			continue
+		case blanks > maxBlank:
+			b.WriteString("⟨" + strconv.Itoa(blanks) + " spaces⟩")
+		case blanks > 0:
+			b.WriteString(s[start:i])
+		}
+		blanks = 0
+		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc) {
+			marks++
+		} else {
+			marks = 0
+		}
+		_, n := utf8.DecodeRuneInString(s[i:])
+		switch {
 		case r == utf8.RuneError && n == 1:
 			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i]), 16))
-		case hidden(r):
+		case !shows(r) && !strings.ContainsRune(keep, r) || overlays(r) || marks > maxMarks:
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 		default:
 			b.WriteRune(r)
 		}
 	}
+	switch {
+	case blanks > maxBlank:
+		b.WriteString("⟨" + strconv.Itoa(blanks) + " spaces⟩")
+	case blanks > 0:
+		b.WriteString(s[start:])
+	}
 	return b.String()
+}
+
+// maxMarks is how many combining marks stand on one letter as they are: scripts have up to
+// four, and a pile of them covers what is above and below.
+const maxMarks = 4
+
+// overlays reports whether a mark is drawn through the letter before it, or around it.
+func overlays(r rune) bool { return r >= 0x0334 && r <= 0x0338 || r >= 0x20d0 && r <= 0x20f0 }
+
+// plain reports whether a text is shown as it is.
+func plain(s, keep string) bool {
+	blanks := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == ' ' || c == '\t' && strings.IndexByte(keep, '\t') >= 0:
+			if blanks++; blanks > maxBlank {
+				return false
+			}
+			continue
+		case c >= utf8.RuneSelf, (c < ' ' || c == 0x7f) && strings.IndexByte(keep, c) < 0:
+			return false
+		}
+		blanks = 0
+	}
+	return true
 }
 
 // shows tells if a character is to be seen. Some that Unicode counts as letters are blank.
