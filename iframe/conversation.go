@@ -20,8 +20,8 @@ const (
 	slice = 8 * time.Millisecond
 	// bite is how much Markdown is rendered between two looks at the clock.
 	bite = 4 << 10
-	// maxBatch bounds one message to the frame, in bytes.
-	maxBatch = 512 << 10
+	// maxBatch bounds one message to the frame, in bytes: what the frame lays out at once.
+	maxBatch = 128 << 10
 )
 
 // conversation is what a document shows. The host keeps all of it, so that a

@@ -16,8 +16,13 @@ import (
 // 16; a family of emoji has 10.
 const maxStack = 32
 
-// maxElements is how many elements one block has at most. TableCells are fewer.
-const maxElements = 25_000
+// maxElements is how many elements one block has at most, rows and cells of tables apart,
+// which Limits.TableCells bounds.
+const maxElements = 10_000
+
+// maxTurns is how often the direction of letters and elements changes in one block at most:
+// browsers put the runs between them into order again for each line.
+const maxTurns = 1000
 
 // freeSpan is how many places in a grid the spans of a block may take beyond one for each
 // byte of it: an honest table has more bytes than places.
@@ -210,4 +215,55 @@ func (st *stack) over(s []byte) bool {
 		i += size
 	}
 	return false
+}
+
+// direction is what a character says about direction: 1 from the left, 2 from the right, 0
+// nothing of its own.
+func direction(r rune) int8 {
+	switch {
+	case r < utf8.RuneSelf:
+		if isLetter(byte(r)) || isDigit(byte(r)) {
+			return 1
+		}
+		return 0
+	case r == 0x200f, r == 0x61c, turnsText(r):
+		return 2
+	case r == 0x200e, unicode.IsLetter(r):
+		return 1
+	}
+	return 0
+}
+
+// mayTurn reports whether s has a letter or mark that is laid out from the right: those
+// begin with the bytes D6 to DF, E0 A0 to E0 A3, E2 80, EF AC to EF BB and F0.
+func mayTurn(s []byte) bool {
+	for i, c := range s {
+		if c >= 0xd6 && (c <= 0xdf || c == 0xf0 || c == 0xef || c == 0xe2 || c == 0xe0 && i+1 < len(s) && s[i+1] <= 0xa3) {
+			return true
+		}
+	}
+	return false
+}
+
+// turn counts the changes of direction in text without tags, if it has any.
+func (v *verifier) turn(s []byte) {
+	for i := 0; i < len(s); {
+		c, size := rune(s[i]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRune(s[i:])
+		}
+		if d := direction(c); d != 0 && d != v.heading {
+			if v.heading != 0 {
+				v.turned()
+			}
+			v.heading = d
+		}
+		i += size
+	}
+}
+
+func (v *verifier) turned() {
+	if v.turns++; v.turns > maxTurns {
+		v.limit = "directions"
+	}
 }

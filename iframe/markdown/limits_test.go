@@ -110,7 +110,7 @@ func TestPlainTextIsWhole(t *testing.T) {
 	}
 	out, _ := render(t, r, want.String())
 	text := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(out)
-	for _, note := range []string{`<p class="bailey-note">Shown as plain text: the text is longer than 1 KiB</p>` + "\n" + `<pre class="bailey-plain">`, "</pre>\n",
+	for _, note := range []string{`<p class="bailey-note">Shown as plain text: the text is longer than 1 KiB</p>` + "\n" + `<pre class="bailey-plain">`, "</pre>\n", `<pre class="bailey-plain">`,
 		`<p>`, "</p>\n", `<p class="bailey-note">Shown as plain text: more than 4000 special characters in one paragraph`} {
 		text = strings.ReplaceAll(text, note, "")
 	}

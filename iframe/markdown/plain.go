@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"strconv"
+	"unicode/utf8"
 )
 
 // plain shows text as it is, with a note that says why.
@@ -23,20 +24,56 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 		why = "a table of more than " + strconv.Itoa(l.TableCells) + " cells"
 	case "elements":
 		why = "more than " + strconv.Itoa(maxElements) + " elements in one block"
+	case "directions":
+		why = "the direction changes more than " + strconv.Itoa(maxTurns) + " times"
 	case "References":
 		why = "more than " + strconv.Itoa(l.References) + " definitions"
 	default:
 		kind, limit, why = Broken, "block", "it could not be rendered safely"
 	}
 	w.report.add(kind, limit, 1)
-	w.WriteString(`<p class="bailey-note">Shown as plain text: ` + why + "</p>\n" + `<pre class="bailey-plain">`)
-	if bytes.HasPrefix(text, []byte("\n")) {
-		w.WriteByte(' ') // or a parser takes the line break away
-	}
+	w.WriteString(`<p class="bailey-note">Shown as plain text: ` + why + "</p>\n")
 	w.code = true
-	w.escape(text)
+	for first := true; first || len(text) > 0; first = false {
+		piece := plainPiece(text)
+		text = text[len(piece):]
+		w.WriteString(`<pre class="bailey-plain">`)
+		if bytes.HasPrefix(piece, []byte("\n")) {
+			w.WriteByte(' ') // or a parser takes the line break away
+		}
+		w.escape(piece)
+		w.WriteString("</pre>\n")
+	}
 	w.code = false
-	w.WriteString("</pre>\n")
+}
+
+// Plain text is laid out in pieces: browsers take time in the square of a paragraph's length
+// where its direction or script changes with each letter.
+const (
+	plainBytes      = 32 << 10
+	plainBytesMixed = 2 << 10 // of text that is not ASCII
+)
+
+// plainPiece is the beginning of text that is laid out at once: to the end of a line, if one
+// ends in its second half.
+func plainPiece(text []byte) []byte {
+	n := min(len(text), plainBytes)
+	for _, c := range text[:n] {
+		if c >= utf8.RuneSelf {
+			n = min(n, plainBytesMixed)
+			break
+		}
+	}
+	if n == len(text) {
+		return text
+	}
+	if end := bytes.LastIndexByte(text[:n], '\n'); end >= n/2 {
+		return text[:end+1]
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 func size(n int) string {

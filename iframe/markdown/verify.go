@@ -18,6 +18,7 @@ func (r *Renderer) verify(s []byte) (limit string) {
 	if !utf8.Valid(s) {
 		return "broken"
 	}
+	mixed := mayTurn(s)
 	v := verifier{prefix: r.opts.IDPrefix, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
@@ -27,6 +28,12 @@ func (r *Renderer) verify(s []byte) (limit string) {
 		if lt > 0 {
 			if !v.text(s[i : i+lt]) {
 				return "broken"
+			}
+			if mixed && !(v.plain && lt <= 6*plainBytesMixed) {
+				v.turn(s[i : i+lt])
+			}
+			if v.limit != "" {
+				return v.limit
 			}
 			i += lt
 			continue
@@ -53,6 +60,9 @@ type verifier struct {
 
 	pre, code int // open elements of code
 	elements  int
+	heading   int8 // direction of the last letter
+	turns     int
+	plain     bool // inside a piece of plain text, which is laid out by itself
 	marks     stack
 	tables    []grid // those that are open
 	places    int    // in grids, that are left
@@ -133,6 +143,7 @@ func (v *verifier) tag(s []byte) int {
 			return 0
 		}
 		v.enter(name, -1)
+		v.plain = v.plain && name != "pre"
 		if el.class == table {
 			v.tables = v.tables[:len(v.tables)-1]
 		}
@@ -177,6 +188,10 @@ func (v *verifier) tag(s []byte) int {
 			return 0
 		}
 		switch attr {
+		case "class":
+			v.plain = v.plain || name == "pre" && val == "bailey-plain"
+		case "dir":
+			v.turned()
 		case "colspan", "span":
 			wide = spanOf(val)
 		case "rowspan":
@@ -205,13 +220,19 @@ func (v *verifier) enter(name string, by int) {
 		v.code += by
 	case "code":
 		v.code += by
+	case "bdi":
+		v.turned()
 	}
 }
 
 // count adds an element to what the block costs.
 func (v *verifier) count(el element, wide, tall int) {
-	if v.elements++; v.elements > maxElements {
-		v.limit = "elements"
+	switch el.class {
+	case row, cell, column:
+	default:
+		if v.elements++; v.elements > maxElements {
+			v.limit = "elements"
+		}
 	}
 	if el.class == table {
 		v.tables = append(v.tables, grid{})
