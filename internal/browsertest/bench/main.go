@@ -92,6 +92,7 @@ var suites = []suite{
 	{"pool.", workers("pool.")},
 	{"flagship.", runFlagship},
 	{"sandbox.", runSandbox},
+	{"pause.", runPauses},
 }
 
 func suiteNames() []string {

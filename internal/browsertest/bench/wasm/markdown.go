@@ -66,6 +66,7 @@ func main() {
 	folders(api)
 	workers(api)
 	boxes(api)
+	pauses(api)
 	js.Global().Call("baileyReady", api)
 	select {}
 }

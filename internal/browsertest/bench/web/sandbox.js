@@ -24,4 +24,24 @@ const sessions = async (rounds, n) => {
 /** @param {number} rounds */
 const stops = (rounds) => turns({ ours: () => box.stop() }, rounds, 2);
 
-Object.assign(globalThis, { load, calls, sessions, stops });
+/**
+ * The longest time in which the page had no turn while something was converted.
+ * @param {number} rounds @param {string} name
+ */
+const pauses = (rounds, name) => turns({ ours: async () => {
+  const { port1, port2 } = new MessageChannel();
+  let last = performance.now(), longest = 0, running = true;
+  port1.onmessage = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (running) port2.postMessage(0);
+  };
+  port2.postMessage(0);
+  await box.pause(name);
+  longest = Math.max(longest, performance.now() - last);
+  running = false;
+  return longest;
+} }, rounds, 1);
+
+Object.assign(globalThis, { load, calls, sessions, stops, pauses });

@@ -1,0 +1,101 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/shell"
+	"github.com/bailey-go/bailey/sandbox/web"
+)
+
+// pauses adds pause(name): one conversion of the largest input that it takes. The page measures how
+// long it stood still meanwhile.
+func pauses(all js.Value) {
+	ctx := context.Background()
+	api := all.Get("sandbox")
+	lines := func(n int, tag string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s %d\n", tag, i*7919%n)
+		}
+		return b.String()
+	}
+	pages := map[string]string{
+		"html.brackets": "<p>" + strings.Repeat("[", 5<<20-16) + "</p>",
+		"html.nested":   strings.Repeat("<blockquote>", 140) + strings.Repeat("a<br>", 1<<20-1024),
+		"html.tags":     strings.Repeat("<b>a</b> ", 5<<20/9),
+	}
+	var b *sandbox.Box
+	var mem *fsaccess.Folder
+	build := func() error {
+		if b != nil {
+			return nil
+		}
+		mem = fsaccess.NewMemory(fsaccess.MemoryOptions{})
+		for name, text := range map[string]string{"edit.txt": strings.Repeat("a", 1<<20), "a.txt": lines(20_000, "a"), "b.txt": lines(20_000, "b"), "lines.txt": lines(600_000, "some words"), "long.txt": strings.Repeat("x y ", 4<<20)} {
+			if err := mem.WriteFile(name, []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "net.fetch": ["*.example"]}, "rules": [{"permission": "*", "action": "allow"}]}`, policy.Options{})
+		if err != nil {
+			return err
+		}
+		broker, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+			name := strings.TrimSuffix(strings.TrimPrefix(r.URL, "https://"), ".example/")
+			return &fetch.Response{Status: 200, Header: map[string]string{"content-type": "text/html"}, Body: io.NopCloser(strings.NewReader(pages[name]))}, nil
+		})})
+		if err != nil {
+			return err
+		}
+		b, err = sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}), web.Fetch(broker)),
+			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+		return err
+	}
+	script := func(text string) (string, map[string]any) { return "bash", map[string]any{"command": text} }
+	api.Set("pause", promise(func(args []js.Value) (any, error) {
+		if err := build(); err != nil {
+			return nil, err
+		}
+		name := args[0].String()
+		tool, call := "", map[string]any{}
+		switch name {
+		case "html.brackets", "html.nested", "html.tags":
+			tool, call = "web_fetch", map[string]any{"url": "https://" + name + ".example/"}
+		case "diff":
+			tool, call = "diff", map[string]any{"a": "a.txt", "b": "b.txt"}
+		case "edit":
+			if err := mem.WriteFile("edit.txt", []byte(strings.Repeat("a", 1<<20)), 0o644); err != nil {
+				return nil, err
+			}
+			if res := b.Call(ctx, "read", map[string]any{"path": "edit.txt", "limit": 1}); res.Type != protocol.ResultOutput {
+				return nil, fmt.Errorf("%s", res.ErrorText)
+			}
+			tool, call = "edit", map[string]any{"path": "edit.txt", "old_string": "a", "new_string": strings.Repeat("b", 16), "replace_all": true}
+		case "grep":
+			tool, call = "grep", map[string]any{"pattern": "(x|y| )*z", "path": "long.txt"}
+		case "shell.sort":
+			tool, call = script("sort -k 2 lines.txt | tail -n 1")
+		case "shell.sed":
+			tool, call = script("sed 's/[a-z]*s/x/g' lines.txt | wc -l")
+		case "shell.grep":
+			tool, call = script("grep -c '(x|y| )*z' long.txt")
+		default:
+			return nil, fmt.Errorf("no conversion %q", name)
+		}
+		if res := b.Call(ctx, tool, call); res.Type != protocol.ResultOutput {
+			return nil, fmt.Errorf("%s: %s", name, res.ErrorText)
+		}
+		return nil, nil
+	}))
+}
