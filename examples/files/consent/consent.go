@@ -1,0 +1,469 @@
+// Package consent puts a question of a box into the words and lines that a page shows. It is
+// plain Go without a page, so that the words are tested natively. It trusts nothing that it
+// shows: runs of spaces and of empty lines, which would push a text out of view, become a
+// number, and no line of a file can pass for the heading of a difference.
+package consent
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Question is a prompt as a page shows it.
+type Question struct {
+	// Title is one line that names the action and its object, such as "Delete hours.csv?".
+	Title string
+	// Who is who asks, as "Asked by the assistant".
+	Who string
+	// Risk is the highest risk of the requests, and RiskText says it in words: "low risk".
+	Risk     protocol.Risk
+	RiskText string
+	// Mixed is set if the effects differ in risk, so that each row has to say its own.
+	Mixed bool
+	// Counts says how much changes, as "1 line added". It may be empty.
+	Counts string
+	// Notes are what a person should know about the only request besides its effects.
+	Notes []string
+	// Effects are what would happen, those that destroy something first, then by falling risk.
+	// There are none if the title says the only one.
+	Effects []Effect
+	// Lines are the differences in the order of Effects, or the arguments of a call that
+	// has no difference.
+	Lines []Line
+	// Changed is the number of lines that are added or removed.
+	Changed int
+}
+
+// Effect is one thing that would happen.
+type Effect struct {
+	Text     string
+	Risk     protocol.Risk
+	Destroys bool
+	Notes    []string // what a person should know about it besides
+}
+
+// Kind says what a line of a difference is.
+type Kind string
+
+// The kinds of lines. Plain is a line that stays as it is, and any line of a text that is no
+// difference.
+const (
+	Plain   Kind = ""
+	Added   Kind = "add"
+	Removed Kind = "del"
+	Head    Kind = "at"   // names a file or a place in it
+	Skipped Kind = "mark" // stands for lines that were left out, and says how many
+)
+
+// Line is a line without its newline.
+type Line struct {
+	Kind Kind
+	Text string
+}
+
+// Of words a prompt. It must have at least one request.
+func Of(p sandbox.Prompt) Question {
+	list := slices.Clone(p.Requests)
+	slices.SortStableFunc(list, func(a, b sandbox.Request) int {
+		if a.Destroys != b.Destroys {
+			return map[bool]int{true: -1, false: 1}[a.Destroys]
+		}
+		return rank(b.Risk) - rank(a.Risk)
+	})
+	var q Question
+	files := 0
+	for _, r := range list {
+		q.Effects = append(q.Effects, effects(r, len(list) == 1)...)
+		lines, n := Diff(r.Diff)
+		files += n
+		q.Lines = append(q.Lines, lines...)
+		if asked := arguments(r); asked != "" {
+			q.Lines = append(q.Lines, Line{Head, "What the assistant asked " + r.Tool + " for"})
+			for line := range strings.Lines(asked) {
+				q.Lines = append(q.Lines, Line{Plain, strings.TrimSuffix(line, "\n")})
+			}
+		}
+	}
+	added, removed := 0, 0
+	for _, l := range q.Lines {
+		switch l.Kind {
+		case Added:
+			added++
+		case Removed:
+			removed++
+		}
+	}
+	q.Changed = added + removed
+	q.Lines = Fold(q.Lines)
+	q.Title = title(list, files)
+	q.summarize(list, added, removed)
+	return q
+}
+
+// title is the one line that the person reads first.
+func title(list []sandbox.Request, files int) string {
+	r := list[0]
+	switch {
+	case len(list) > 1:
+		what := "steps"
+		if !slices.ContainsFunc(list, func(r sandbox.Request) bool { return r.Diff == "" }) {
+			what = "changes"
+		}
+		return fmt.Sprintf("Allow these %d %s?", len(list), what)
+	case r.Tool == "plan" && files == 1:
+		return "Apply this change?"
+	case r.Tool == "plan" && files > 1:
+		return fmt.Sprintf("Apply these %d changes?", files)
+	case r.Tool == "plan":
+		return "Apply these changes?"
+	}
+	return Mark(upper(r.Title)) + "?"
+}
+
+// summarize fills in who asks, how risky it is, and how much changes.
+func (q *Question) summarize(list []sandbox.Request, added, removed int) {
+	var who []string
+	destroys := 0
+	q.Risk = list[0].Risk
+	for _, r := range list {
+		name := "the assistant"
+		if r.Agent != "" {
+			name = "the subagent " + Mark(r.Agent)
+		}
+		if !slices.Contains(who, name) {
+			who = append(who, name)
+		}
+		if rank(r.Risk) > rank(q.Risk) {
+			q.Risk = r.Risk
+		}
+		if r.Destroys {
+			destroys++
+		}
+	}
+	q.Who = "Asked by " + strings.Join(who, " and ")
+	q.Mixed = slices.ContainsFunc(q.Effects, func(e Effect) bool { return e.Risk != q.Effects[0].Risk })
+	if len(list) == 1 {
+		q.Notes = notes(list[0])
+	}
+	q.RiskText = string(q.Risk) + " risk"
+	if q.Mixed && len(list) > 1 {
+		q.RiskText = "up to " + q.RiskText
+	}
+	var parts []string
+	if len(list) > 1 && destroys > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d %s content", destroys, len(list), map[bool]string{true: "deletes", false: "delete"}[destroys == 1]))
+	}
+	if added > 0 {
+		parts = append(parts, Count(added, "line")+" added")
+	}
+	if removed > 0 {
+		parts = append(parts, Count(removed, "line")+" removed")
+	}
+	q.Counts = strings.Join(parts, " · ")
+}
+
+// notes are what a person should know about a request besides its effects.
+func notes(r sandbox.Request) (out []string) {
+	if r.Destroys {
+		out = append(out, "deletes content (can be undone)")
+	}
+	if r.Untrusted {
+		out = append(out, "the tool is not Bailey's own")
+	}
+	return out
+}
+
+// effects are those of a request that its title does not say already, or, among others, the
+// title itself first.
+func effects(r sandbox.Request, alone bool) []Effect {
+	var out []Effect
+	for _, e := range r.Effects {
+		out = append(out, Effect{Text: Mark(upper(e.Text)), Risk: e.Risk, Destroys: e.Destroys})
+	}
+	if r.Tool == "plan" && len(out) == 0 {
+		for _, n := range r.Needs {
+			e := Effect{Text: "Write " + Mark(n.Subject), Risk: r.Risk, Destroys: n.Destroys}
+			if n.Op == protocol.OpRemove {
+				e.Text = "Delete " + Mark(n.Subject)
+			}
+			out = append(out, e)
+		}
+	}
+	title := Effect{Text: Mark(upper(r.Title)), Risk: r.Risk, Destroys: r.Destroys}
+	switch {
+	case r.Tool == "plan":
+	case alone && len(out) == 1 && r.Effects[0].InTitle:
+		return nil
+	case !alone && len(out) == 1 && r.Effects[0].InTitle, !alone && len(out) == 0:
+		out = []Effect{title}
+	case !alone:
+		out = slices.DeleteFunc(out, func(e Effect) bool { return e.Text == title.Text })
+		out = append([]Effect{title}, out...)
+	}
+	if !alone && len(out) > 0 {
+		out[0].Notes = notes(r)
+		if r.Agent != "" {
+			out[0].Notes = append(out[0].Notes, "asked by "+Mark(r.Agent))
+		}
+	}
+	return out
+}
+
+// arguments are those of a call that neither its title nor its text shows, a line each. A
+// difference shows all of them.
+func arguments(r sandbox.Request) string {
+	m, _ := r.Args.(map[string]any)
+	if slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(r.Diff, h) }) || r.Tool == "delete" || r.Tool == "plan" {
+		return ""
+	}
+	rest := map[string]any{}
+	for k, v := range m {
+		if s, ok := v.(string); !ok || s != r.Diff && !strings.HasSuffix(r.Title, " "+s) {
+			rest[k] = v
+		}
+	}
+	if len(rest) == 0 {
+		return ""
+	}
+	return Values(rest, "")
+}
+
+func rank(r protocol.Risk) int {
+	return slices.Index([]protocol.Risk{protocol.RiskLow, protocol.RiskMedium, protocol.RiskHigh, protocol.RiskCritical}, r)
+}
+
+func upper(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// Count is a number of things in words, such as "1 line" or "1,200 lines".
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Thousands(n) + " " + what + "s"
+}
+
+// Thousands writes a number with commas.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// heads are what a line that names a file begins with.
+var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
+
+var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+
+// Diff parts a unified difference into lines, and counts the files in it. Inside of a hunk a
+// line is what its place says it is: a removed line "-- a/x" begins with three hyphens, and is
+// no heading.
+//
+// A text that does not begin like a difference, such as a script, has plain lines only.
+func Diff(text string) (lines []Line, files int) {
+	listing := strings.HasPrefix(text, "- ") // of what a deleted folder holds
+	headed := slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(text, h) })
+	old, now := 0, 0 // lines of the hunk that are still to come
+	length := func(s string) int {
+		if s == "" {
+			return 1
+		}
+		n, _ := strconv.Atoi(s)
+		return n
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		l := Line{Plain, line}
+		first := ""
+		if line != "" {
+			first = line[:1]
+		}
+		switch {
+		case !headed:
+			if listing && strings.HasPrefix(line, "- ") {
+				l.Kind = Removed
+			}
+		case (old > 0 || now > 0) && first == "+":
+			l.Kind = Added
+			now--
+		case (old > 0 || now > 0) && first == "-":
+			l.Kind = Removed
+			old--
+		case first == `\`: // No newline at end of file
+			l.Kind = Head
+		case old > 0 || now > 0:
+			old--
+			now--
+		case hunk.MatchString(line):
+			m := hunk.FindStringSubmatch(line)
+			old, now = length(m[1]), length(m[2])
+			l.Kind = Head
+		case slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(line, h) }):
+			l.Kind = Head
+			if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "rename from ") {
+				files++
+			}
+		}
+		lines = append(lines, l)
+	}
+	return lines, files
+}
+
+// maxEmpty is how many empty lines of one kind are shown in a row.
+const maxEmpty = 8
+
+// Fold puts a number in the place of long runs of empty lines of one kind.
+func Fold(lines []Line) []Line {
+	blank := func(l Line) bool {
+		text := l.Text
+		if text != "" && (l.Kind == Added || l.Kind == Removed || l.Kind == Plain && text[0] == ' ') {
+			text = text[1:]
+		}
+		if text = strings.TrimSpace(text); strings.HasPrefix(text, `\`) {
+			text = strings.TrimSpace(escapes.ReplaceAllString(text, ""))
+		}
+		return text == ""
+	}
+	var out []Line
+	for i := 0; i < len(lines); {
+		n := 0
+		for i+n < len(lines) && lines[i+n].Kind == lines[i].Kind && blank(lines[i+n]) {
+			n++
+		}
+		if n <= maxEmpty {
+			for range max(n, 1) {
+				out = append(out, lines[i])
+				i++
+			}
+			continue
+		}
+		what := map[Kind]string{Added: " added", Removed: " removed"}[lines[i].Kind]
+		out = append(out, Line{Skipped, "⟨" + Thousands(n) + " empty lines" + what + "⟩"})
+		i += n
+	}
+	return out
+}
+
+// The longest runs that are shown as they are. Code is indented by fewer spaces.
+const (
+	maxSpaces  = 40  // columns
+	maxEscapes = 8   // characters that a box writes as an escape, as they don't print
+	maxSame    = 100 // times the same character
+)
+
+var escapes = regexp.MustCompile(`\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|x[0-9a-f]{2}|[abfrtv])`)
+
+var escape = regexp.MustCompile(`^\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|x[0-9a-f]{2}|[abfrtv])`)
+
+// Mark puts a number in the place of each long run of spaces, as ⟨5,000 spaces⟩, of characters
+// that don't print, and of the same character. Short runs stay.
+func Mark(s string) string {
+	var b strings.Builder
+	for len(s) > 0 {
+		n, width, end := 0, 0, 0 // of the run that s begins with
+		first, size := utf8.DecodeRuneInString(s)
+		esc := ""
+		if first == '\\' {
+			esc = escape.FindString(s)
+		}
+		switch {
+		case space(first):
+			for end < len(s) {
+				r, size := utf8.DecodeRuneInString(s[end:])
+				if !space(r) {
+					break
+				}
+				n, width, end = n+1, width+1, end+size
+				if r == '\t' || r == '\u3000' || r == '\u2001' || r == '\u2003' { // wide ones
+					width += 3
+				}
+			}
+			if width > maxSpaces {
+				b.WriteString("⟨" + Thousands(n) + " spaces⟩")
+				s = s[end:]
+				continue
+			}
+		case esc != "":
+			for ; esc != ""; esc = escape.FindString(s[end:]) {
+				n, end = n+1, end+len(esc)
+			}
+			if n > maxEscapes {
+				b.WriteString("⟨" + Thousands(n) + " hidden characters⟩")
+				s = s[end:]
+				continue
+			}
+		default:
+			for end < len(s) {
+				r, size := utf8.DecodeRuneInString(s[end:])
+				if r != first || size == 1 && r == utf8.RuneError {
+					break
+				}
+				n, end = n+1, end+size
+			}
+			if end == 0 { // no UTF-8
+				end = size
+			}
+			if n > maxSame && first != '\n' {
+				b.WriteString(string(first) + "⟨" + Thousands(n) + " times⟩")
+				s = s[end:]
+				continue
+			}
+		}
+		b.WriteString(s[:end])
+		s = s[end:]
+	}
+	return b.String()
+}
+
+func space(r rune) bool { return unicode.IsSpace(r) && r != '\n' }
+
+// Opaque reports whether a color, as getComputedStyle returns it, is at least nearly opaque.
+// A color that it cannot read is not.
+func Opaque(color string) bool {
+	alpha := "1"
+	switch {
+	case strings.HasPrefix(color, "rgb(") && !strings.Contains(color, "/"):
+	case strings.HasPrefix(color, "rgba(") && strings.Count(color, ",") == 3:
+		alpha = color[strings.LastIndexByte(color, ',')+1:]
+	case strings.Contains(color, "/") && strings.Contains(color, "("):
+		alpha = color[strings.LastIndexByte(color, '/')+1:]
+	case strings.Contains(color, "("): // color(srgb 0 0 0), oklab(0 0 0)
+	default:
+		return false
+	}
+	a, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(alpha, ")")), 64)
+	return (err == nil || alpha == "1") && a >= .9
+}
+
+// Piece is a part of a line. Mark is set for a number that stands for something left out.
+type Piece struct {
+	Text string
+	Mark bool
+}
+
+var marks = regexp.MustCompile(`⟨[0-9,]+ (?:spaces|hidden characters|times|empty lines(?: added| removed)?)⟩`)
+
+// Pieces is a line after [Mark], parted at its marks.
+func Pieces(line string) (out []Piece) {
+	line = Mark(line)
+	for at := 0; ; {
+		m := marks.FindStringIndex(line[at:])
+		if m == nil {
+			return append(out, Piece{line[at:], false})
+		}
+		out = append(out, Piece{line[at : at+m[0]], false}, Piece{line[at+m[0] : at+m[1]], true})
+		at += m[1]
+	}
+}

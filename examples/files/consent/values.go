@@ -1,0 +1,46 @@
+package consent
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Values writes a value of JSON for a person: names and values, a line each, without the
+// signs of JSON. Each line begins with indent.
+func Values(v any, indent string) string {
+	switch v := v.(type) {
+	case nil:
+		return "nothing"
+	case string:
+		v = strings.TrimRight(v, "\n")
+		if strings.Contains(v, "\n") && indent != "" {
+			return "\n" + indent + strings.ReplaceAll(v, "\n", "\n"+indent)
+		}
+		return v
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		var b strings.Builder
+		for _, e := range v {
+			b.WriteString("\n" + indent + "• " + strings.TrimLeft(Values(e, indent+"  "), "\n "))
+		}
+		if len(v) == 0 {
+			return "none"
+		}
+		return strings.TrimPrefix(b.String(), "\n")
+	case map[string]any:
+		var b strings.Builder
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			text := Values(v[key], indent+"  ")
+			if list, ok := v[key].([]any); ok && len(list) > 0 {
+				text = "\n" + text
+			}
+			b.WriteString("\n" + indent + strings.ReplaceAll(key, "_", " ") + ": " + text)
+		}
+		return strings.TrimPrefix(b.String(), "\n")
+	}
+	b, _ := json.Marshal(v)
+	return string(b)
+}
