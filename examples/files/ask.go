@@ -5,11 +5,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -17,47 +17,108 @@ import (
 // prompts shows one question of consent at a time.
 type prompts struct {
 	mu        sync.Mutex // held while one is shown
+	view      view
 	answer    chan protocol.Answer
 	dismissed chan struct{}
-	of        string    // the session that asks
-	touched   time.Time // when a key or the pointer was last used
+	of        string         // the session that asks
+	calm      int            // looks since a key or the pointer was last used
+	rested    bool           // the person has used neither for a while
+	ready     bool           // what allows something counts
+	rest      []consent.Line // of a long difference, added as the person comes to their place
 }
 
-// settle is how long a person has not used a key or the pointer before a question can be
-// answered: what was meant for something else is no answer.
-const settle = 500 * time.Millisecond
+// chunk is how many lines of a difference are put into the page at once: many more would hold
+// it up.
+const chunk = 1000
 
-// listen makes the answers work, by mouse and by key.
+// more adds lines when the end of those that are there comes into view.
+func (p *prompts) more() {
+	box := element("ask-diff")
+	if len(p.rest) == 0 || box.Get("scrollTop").Float()+2*box.Get("clientHeight").Float()+400 < box.Get("scrollHeight").Float() {
+		return
+	}
+	if last := box.Get("lastElementChild"); !last.IsNull() && last.Get("id").String() == "ask-rest" {
+		last.Call("remove")
+	}
+	n := min(chunk, len(p.rest))
+	addLines(box, p.rest[:n])
+	if p.rest = p.rest[n:]; len(p.rest) > 0 {
+		end := create("span", "⟨"+consent.Thousands(len(p.rest))+" more lines: scroll down⟩")
+		end.Set("id", "ask-rest")
+		end.Set("className", "line skip")
+		box.Call("append", end)
+	}
+}
+
+// settle is the number of looks in a row at which a question has to be in view and the person
+// has to have used no key and no pointer before an answer counts: what was meant for something
+// else is no answer. Looks are counted and not time, because a page that was held up gets the
+// keys of that time afterwards.
+const settle = 5
+
+// The times between two looks, until the question can be answered and from then on. The last
+// look is at the moment of the answer.
+const (
+	soon  = 100 * time.Millisecond
+	later = 300 * time.Millisecond
+)
+
+// listen makes the answers work, by pointer and by key.
 func (p *prompts) listen() {
-	p.answer, p.dismissed = make(chan protocol.Answer), make(chan struct{})
-	touch := js.FuncOf(func(js.Value, []js.Value) any { p.touched = time.Now(); return nil })
+	p.answer, p.dismissed = make(chan protocol.Answer, 1), make(chan struct{})
+	p.view.listen()
+	touch := js.FuncOf(func(js.Value, []js.Value) any { p.calm = 0; return nil })
 	for _, event := range []string{"keydown", "pointerdown"} {
 		document().Call("addEventListener", event, touch, true)
 	}
-	for i, a := range []struct {
+	answers := []struct {
 		id     string
 		answer protocol.Answer
-	}{{"once", protocol.AnswerOnce}, {"session", protocol.AnswerSession}, {"project", protocol.AnswerProject}, {"reject", protocol.AnswerReject}} {
-		on(element(a.id), "click", func(js.Value) { p.give(a.answer) })
-		onKey(element("ask"), func(e js.Value) bool {
-			if e.Get("key").String() != fmt.Sprint(i+1) || e.Get("target").Get("id").String() == "why" || element(a.id).Get("disabled").Bool() {
-				return false
-			}
-			go p.give(a.answer)
-			return true
-		})
+	}{{"once", protocol.AnswerOnce}, {"session", protocol.AnswerSession}, {"project", protocol.AnswerProject}, {"reject", protocol.AnswerReject}}
+	for _, a := range answers {
+		element(a.id).Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any { p.give(a.answer); return nil }))
 	}
-	onKey(element("why"), func(e js.Value) bool {
-		if e.Get("key").String() != "Enter" {
+	onKey(element("ask"), func(e js.Value) bool {
+		at := e.Get("target").Get("id").String()
+		if at == "scope" || at == "why" && e.Get("key").String() != "Enter" || e.Get("isComposing").Bool() || e.Get("repeat").Bool() ||
+			e.Get("ctrlKey").Bool() || e.Get("altKey").Bool() || e.Get("metaKey").Bool() {
 			return false
 		}
-		go p.give(protocol.AnswerReject)
-		return true
+		if at == "why" {
+			p.give(protocol.AnswerReject)
+			return true
+		}
+		for i, a := range answers {
+			if e.Get("key").String() == fmt.Sprint(i+1) {
+				p.give(a.answer)
+				return true
+			}
+		}
+		return false
 	})
+	on(element("ask-all"), "click", func(js.Value) { p.whole(element("ask-all").Call("getAttribute", "aria-pressed").String() != "true") })
 }
 
-// give answers what is shown; if nothing is, it is dropped.
+// whole shows a question over all of the window, or in its place.
+func (p *prompts) whole(yes bool) {
+	b := element("ask-all")
+	b.Call("setAttribute", "aria-pressed", fmt.Sprint(yes))
+	b.Set("textContent", map[bool]string{true: "Show less", false: "Show more"}[yes])
+	element("ask").Get("classList").Call("toggle", "whole", yes)
+	p.view.wake()
+}
+
+// give answers the question that is shown. An answer that allows something counts only if the
+// question is in view at this moment, and has been for a while. A refusal needs no view, as
+// it changes nothing. What does not count is dropped.
 func (p *prompts) give(a protocol.Answer) {
+	if p.of == "" {
+		return
+	}
+	p.look()
+	if a == protocol.AnswerReject && !p.rested || a != protocol.AnswerReject && !p.ready {
+		return
+	}
 	select {
 	case p.answer <- a:
 	default:
@@ -75,26 +136,85 @@ func (p *prompts) dismiss(session string) {
 	}
 }
 
-// wait waits for the answer to what is shown. The focus, too, comes when nobody types any
-// more, and stays in a field that has text in it.
+// tick counts a look.
+func (p *prompts) tick() {
+	p.calm++
+	p.view.calm++
+	p.look()
+	if p.calm < settle {
+		return
+	}
+	if !p.rested {
+		p.rested = true
+		p.focus()
+	}
+	if p.view.calm >= settle && p.note() == "" && !p.ready {
+		p.ready = true
+		p.show()
+	}
+}
+
+// look finds out whether the question is in view, and shows why it is not.
+func (p *prompts) look() {
+	p.more()
+	if p.view.look() != "" {
+		p.ready = false // it begins anew when the question is back in view
+	}
+	p.show()
+}
+
+// note says why nothing can be allowed, apart from the time.
+func (p *prompts) note() string {
+	if p.view.why != "" {
+		return p.view.why
+	}
+	return p.view.seen()
+}
+
+// show shows whether an answer counts now, and why it does not.
+func (p *prompts) show() {
+	ask, note := element("ask"), element("ask-off")
+	ask.Call("toggleAttribute", "data-off", !p.ready)
+	for _, id := range []string{"once", "session", "project"} {
+		element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(!p.ready))
+	}
+	if why := p.note(); note.Get("textContent").String() != why { // it is read aloud
+		note.Set("textContent", why)
+	}
+	more := func(id string) bool {
+		el := element(id)
+		return el.Get("scrollHeight").Int() > el.Get("clientHeight").Int()+1
+	}
+	hide("ask-all", !more("ask-diff") && !more("ask-list") && !ask.Get("classList").Call("contains", "whole").Bool())
+}
+
+// focus gives the question the focus, but not while somebody writes.
+func (p *prompts) focus() {
+	if text := document().Call("querySelector", "textarea:focus, input:focus"); text.IsNull() || text.Get("value").String() == "" {
+		element("ask").Call("focus")
+	}
+}
+
+// wait waits for the answer to the question that is shown.
 func (p *prompts) wait(ctx context.Context) (protocol.Answer, error) {
-	p.touched = time.Now()
-	ready := time.NewTimer(settle)
-	defer ready.Stop()
-	var answers chan protocol.Answer // nil: those that come are dropped
+	p.calm, p.rested, p.ready = 0, false, false
+	select {
+	case <-p.answer: // to an earlier one
+	default:
+	}
+	p.view.begin()
+	defer p.view.end()
+	again := time.NewTimer(soon)
+	defer again.Stop()
+	p.look()
 	for {
 		select {
-		case <-ready.C:
-			if left := settle - time.Since(p.touched); left > 0 {
-				ready.Reset(left)
-				continue
-			}
-			answers = p.answer
-			element("ask").Call("removeAttribute", "data-early")
-			if text := document().Call("querySelector", "textarea:focus, input:focus"); text.IsNull() || text.Get("value").String() == "" {
-				element("ask").Call("focus")
-			}
-		case answer := <-answers:
+		case <-again.C:
+			p.tick()
+			again.Reset(map[bool]time.Duration{true: later, false: soon}[p.ready])
+		case <-p.view.changed:
+			p.look()
+		case answer := <-p.answer:
 			return answer, nil
 		case <-p.dismissed:
 			return protocol.AnswerReject, nil
@@ -109,13 +229,16 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 	p := &a.prompts
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fill(q)
-	p.of = q.Requests[0].Session
-	a.whose(p.of)
-	element("ask").Call("setAttribute", "data-early", "")
+	of := q.Requests[0].Session
+	title := p.fill(q)
+	a.whose(of)
+	element("ask").Call("setAttribute", "data-off", "")
 	hide("ask", false)
-	status("The assistant asks: " + element("ask-title").Get("textContent").String())
-	a.notify("The assistant asks", element("ask-title").Get("textContent").String())
+	p.whole(false)
+	toFirstChange()
+	p.of = of
+	status("Waiting for your answer: " + title)
+	a.notify("The assistant asks", title)
 	before := document().Get("activeElement")
 	defer func() {
 		p.of = ""
@@ -139,41 +262,52 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 	return replies, nil
 }
 
-// fill shows a prompt.
-func fill(q sandbox.Prompt) {
-	what := func(r sandbox.Request) string {
-		if r.Tool == "plan" { // whose number says nothing to a person
-			return "carry out the plan"
-		}
-		return r.Title
+// fill shows a prompt, and returns its title.
+func (p *prompts) fill(asked sandbox.Prompt) string {
+	q := consent.Of(asked)
+	element("ask-title").Set("textContent", q.Title)
+	risk := create("span", q.RiskText)
+	risk.Set("className", "risk "+string(q.Risk))
+	sum := element("ask-sum")
+	sum.Call("replaceChildren", q.Who+" · ", risk)
+	if q.Counts != "" {
+		sum.Call("append", " · "+q.Counts)
 	}
-	title := "May the assistant " + what(q.Requests[0]) + "?"
-	if n := len(q.Requests); n > 1 {
-		title = fmt.Sprintf("May the assistant do these %d things?", n)
+	for _, n := range q.Notes {
+		note := create("span", n)
+		note.Set("className", "note")
+		sum.Call("append", " · ", note)
 	}
-	element("ask-title").Set("textContent", title)
 	list := element("ask-list")
 	list.Call("replaceChildren")
-	var diff strings.Builder
-	destroys := false
-	for _, r := range q.Requests {
-		item, risk := create("li", ""), create("span", string(r.Risk)+" risk")
-		risk.Set("className", "risk "+string(r.Risk))
-		item.Call("append", risk, " · "+what(r))
-		if r.Destroys {
-			item.Call("append", " · something is lost, and can be brought back by undo")
+	for _, e := range q.Effects {
+		item := create("li", e.Text)
+		if e.Destroys {
+			item.Set("className", "loss")
 		}
-		if r.Untrusted {
-			item.Call("append", " · the tool is not Bailey's own")
+		if q.Mixed {
+			risk := create("span", string(e.Risk)+" risk")
+			risk.Set("className", "risk "+string(e.Risk))
+			item.Call("prepend", risk, " · ")
 		}
-		if r.Agent != "" {
-			item.Call("append", " · asked by "+r.Agent)
+		for _, n := range e.Notes {
+			note := create("span", n)
+			note.Set("className", "note")
+			item.Call("append", " · ", note)
 		}
 		list.Call("append", item)
-		diff.WriteString(r.Diff)
-		destroys = destroys || r.Destroys
 	}
-	showDiff(element("ask-diff"), diff.String())
+	list.Set("hidden", len(q.Effects) == 0)
+	list.Get("classList").Call("toggle", "few", len(q.Effects) <= 2)
+	diff := element("ask-diff")
+	n := min(chunk, len(q.Lines))
+	showLines(diff, q.Lines[:n])
+	p.rest = q.Lines[n:]
+	diff.Get("classList").Call("toggle", "few", len(q.Lines) <= 3)
+	diff.Call("removeAttribute", "data-seen")
+	for _, el := range []js.Value{list, diff} {
+		el.Set("scrollTop", 0)
+	}
 	scope := element("scope")
 	scope.Call("replaceChildren")
 	option := func(text, value string) {
@@ -181,13 +315,28 @@ func fill(q sandbox.Prompt) {
 		o.Set("value", value)
 		scope.Call("append", o)
 	}
-	option("just this", "")
-	if len(q.Requests) == 1 {
-		for _, pattern := range q.Requests[0].Patterns {
+	option("only this", "")
+	if len(asked.Requests) == 1 {
+		for _, pattern := range asked.Requests[0].Patterns {
 			option(pattern, pattern)
 		}
 	}
 	element("why").Set("value", "")
+	return q.Title
+}
+
+// toFirstChange scrolls the difference to the first line that changes, if that is below what
+// is shown: lines that stay as they are may be long.
+func toFirstChange() {
+	diff := element("ask-diff")
+	first := diff.Call("querySelector", ".add, .del, .mark")
+	if first.IsNull() {
+		return
+	}
+	box := rectOf(diff)
+	if r := rectOf(first); r.top+20 > box.bottom {
+		diff.Set("scrollTop", r.top-box.top-box.height()/3)
+	}
 }
 
 // whose says which conversation asks, if it is not the one in view.
@@ -196,7 +345,7 @@ func (a *app) whose(session string) {
 	if a.cur == nil || a.cur.session.ID() != session {
 		for _, r := range a.records {
 			if r.ID == session {
-				text = "In the conversation “" + titleOf(r) + "”"
+				text = "In the chat “" + titleOf(r) + "”"
 			}
 		}
 	}

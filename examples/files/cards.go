@@ -3,14 +3,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -145,6 +143,8 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	switch {
 	case denied:
 		class, note = "denied", "not allowed"
+	case bad && why == "stopped": // by the person, who also stops a question by Escape
+		class, note = "stopped", "stopped"
 	case bad:
 		class, note = "failed", "failed"
 	case c.past:
@@ -197,7 +197,7 @@ const short = 20_000
 func (c *card) part(title string, v any) {
 	text, ok := v.(string)
 	if !ok {
-		text = plain(v, "")
+		text = consent.Values(v, "")
 	}
 	box := create("pre", text)
 	box.Set("tabIndex", 0)
@@ -221,41 +221,4 @@ func showAll(button js.Value) {
 	box.Set("textContent", button.Get("whole"))
 	button.Call("remove")
 	box.Call("focus")
-}
-
-// plain writes a value for a person: names and what they are, a line each.
-func plain(v any, indent string) string {
-	switch v := v.(type) {
-	case nil:
-		return "nothing"
-	case string:
-		v = strings.TrimRight(v, "\n")
-		if strings.Contains(v, "\n") && indent != "" {
-			return "\n" + indent + strings.ReplaceAll(v, "\n", "\n"+indent)
-		}
-		return v
-	case bool:
-		return map[bool]string{true: "yes", false: "no"}[v]
-	case []any:
-		var b strings.Builder
-		for _, e := range v {
-			b.WriteString("\n" + indent + "• " + strings.TrimLeft(plain(e, indent+"  "), "\n "))
-		}
-		if len(v) == 0 {
-			return "none"
-		}
-		return strings.TrimPrefix(b.String(), "\n")
-	case map[string]any:
-		var b strings.Builder
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			text := plain(v[key], indent+"  ")
-			if list, ok := v[key].([]any); ok && len(list) > 0 {
-				text = "\n" + text
-			}
-			b.WriteString("\n" + indent + strings.ReplaceAll(key, "_", " ") + ": " + text)
-		}
-		return strings.TrimPrefix(b.String(), "\n")
-	}
-	b, _ := json.Marshal(v)
-	return string(b)
 }

@@ -5,8 +5,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/files/consent"
 )
 
 func document() js.Value          { return js.Global().Get("document") }
@@ -85,25 +86,37 @@ func failed(err error) bool {
 
 // showDiff puts a unified difference into an element, a line an element.
 func showDiff(box js.Value, diff string) {
+	lines, _ := consent.Diff(diff)
+	showLines(box, lines)
+}
+
+// showLines puts lines into an element, each into one of its own. A number that stands for
+// spaces looks like none of the text.
+func showLines(box js.Value, lines []consent.Line) {
 	box.Call("replaceChildren")
-	for line := range strings.Lines(diff) {
-		kind := ""
-		switch {
-		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
-			kind = "at"
-		case strings.HasPrefix(line, "+"):
-			kind = "add"
-		case strings.HasPrefix(line, "-"):
-			kind = "del"
+	addLines(box, lines)
+	box.Set("hidden", len(lines) == 0)
+}
+
+// addLines puts further lines behind those that an element has.
+func addLines(box js.Value, lines []consent.Line) {
+	for _, l := range lines {
+		span := create("span", "")
+		for _, p := range consent.Pieces(l.Text) {
+			if p.Mark {
+				mark := create("i", p.Text)
+				mark.Set("className", "skip")
+				span.Call("append", mark)
+			} else {
+				span.Call("append", p.Text)
+			}
 		}
-		span := create("span", line)
-		if kind != "" {
-			span.Set("className", kind)
-			span.Set("textContent", strings.TrimSuffix(line, "\n"))
+		if l.Text == "" {
+			span.Call("append", " ")
 		}
+		span.Set("className", "line "+string(l.Kind))
 		box.Call("append", span)
 	}
-	box.Set("hidden", diff == "")
 }
 
 // tabs makes a tab list work by mouse and keyboard.

@@ -9,6 +9,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
@@ -81,10 +82,14 @@ func (a *app) wayOut(tool string, output any) {
 	}
 }
 
-// stops shows what the box stopped since it was last asked.
+// stops shows what the box stopped since it was last asked. A person's own No is none of it: it
+// stands on the call's card.
 func (a *app) stops(box *sandbox.Box) {
 	list, _ := box.Violations()
 	for _, v := range list {
+		if v.Reason == protocol.ReasonRejected {
+			continue
+		}
 		a.stopped(fmt.Sprintf("%s: %s %s", v.Layer, v.Tool, v.Detail))
 	}
 	box.ClearViolations()

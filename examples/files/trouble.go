@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -74,5 +75,5 @@ func (t *talk) retry(data any) {
 	}
 	after, _ := d["after_ms"].(float64)
 	reason, _ := d["reason"].(string)
-	status(fmt.Sprintf("The provider could not answer (%s). Try %v in %.1f s; Stop ends this.", cut(reason, 120), plain(d["attempt"], ""), after/1000))
+	status(fmt.Sprintf("The provider could not answer (%s). Try %v in %.1f s; Stop ends this.", cut(reason, 120), consent.Values(d["attempt"], ""), after/1000))
 }

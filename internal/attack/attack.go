@@ -38,6 +38,7 @@ func Suites() []Suite {
 		{"20", "names of MCP servers' tools"},
 		{"21", "lint with a known vulnerability"},
 		{"22", "spaces push out of view"},
+		{"view", "answers to questions out of view"},
 		{"23", "escape sequences in a terminal"},
 		{"24", "arguments changed during the question"},
 		{"B1", "tables that freeze the page"},

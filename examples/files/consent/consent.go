@@ -125,7 +125,31 @@ func title(list []sandbox.Request, files int) string {
 	case r.Tool == "plan":
 		return "Apply these changes?"
 	}
+	if r.Tool == "undo" {
+		return undoTitle(r)
+	}
 	return Mark(upper(r.Title)) + "?"
+}
+
+// undoTitle names the file whose change goes. The effects are listed below it.
+func undoTitle(r sandbox.Request) string {
+	var names []string
+	for _, n := range r.Needs {
+		if n.Subject != "" && !slices.Contains(names, n.Subject) {
+			names = append(names, n.Subject)
+		}
+	}
+	what := "the last change"
+	if m, ok := r.Args.(map[string]any); ok && m["step"] != nil {
+		what = fmt.Sprintf("change %v", m["step"])
+	}
+	switch len(names) {
+	case 0:
+		return "Undo " + what + "?"
+	case 1:
+		return "Undo " + what + " to " + Mark(names[0]) + "?"
+	}
+	return fmt.Sprintf("Undo %s to %d files?", what, len(names))
 }
 
 // summarize fills in who asks, how risky it is, and how much changes.
@@ -200,7 +224,7 @@ func effects(r sandbox.Request, alone bool) []Effect {
 	title := Effect{Text: Mark(upper(r.Title)), Risk: r.Risk, Destroys: r.Destroys}
 	switch {
 	case r.Tool == "plan":
-	case alone && len(out) == 1 && r.Effects[0].InTitle:
+	case alone && len(out) == 1 && r.Effects[0].InTitle && r.Tool != "undo":
 		return nil
 	case !alone && len(out) == 1 && r.Effects[0].InTitle, !alone && len(out) == 0:
 		out = []Effect{title}
@@ -221,7 +245,7 @@ func effects(r sandbox.Request, alone bool) []Effect {
 // difference shows all of them.
 func arguments(r sandbox.Request) string {
 	m, _ := r.Args.(map[string]any)
-	if slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(r.Diff, h) }) || r.Tool == "delete" || r.Tool == "plan" {
+	if slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(r.Diff, h) }) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
 		return ""
 	}
 	rest := map[string]any{}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // driver is what tests of the flagship ask of a page in any engine. Chromium's, an
@@ -231,11 +232,7 @@ func (o *opened) crash(t *testing.T) {
 	ctx := testContext(t)
 	if c, ok := o.driver.(*e2e.Page); ok {
 		go c.CDP(ctx, "Page.crash", map[string]any{}, nil) // which has no answer
-		for limit := time.Now().Add(waits); c.Crashed() == "" && time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
-		}
-		if c.Crashed() == "" {
-			t.Fatal("the page did not crash")
-		}
+		poll.Until(t, "the page crashes", func() bool { return c.Crashed() != "" })
 		return
 	}
 	list, err := browser.Processes(o.pid)

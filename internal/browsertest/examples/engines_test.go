@@ -3,12 +3,14 @@ package examples
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // engines are those this run tests: Chromium, or what BROWSERTEST_ENGINES names.
@@ -37,15 +39,10 @@ func (p anyPage) check(expression string) string {
 
 func (p anyPage) wait(what, expression string) {
 	p.t.Helper()
-	limit := time.Now().Add(waits)
-	for last := ""; ; time.Sleep(50 * time.Millisecond) {
-		if last = p.check(expression); last == "true" {
-			return
-		}
-		if time.Now().After(limit) {
-			p.t.Fatalf("%s: never; last it was %q, and the page says %q", what, last, p.check(`document.getElementById("status").innerText`))
-		}
-	}
+	last := ""
+	poll.Until(p.t, what, func() bool { last = p.check(expression); return last == "true" }, func() string {
+		return fmt.Sprintf("last it was %q, and the page says %q", last, p.check(`document.getElementById("status").innerText`))
+	})
 }
 
 func (p anyPage) click(selector string) {
@@ -161,6 +158,3 @@ func uploadAndDiscard(p anyPage) {
 	p.text("Dear all\n")
 	p.wait("nothing is pending", `document.getElementById("pending").childElementCount === 0`)
 }
-
-// waits is how long a page may take for one thing; only a failing test waits so long.
-const waits = 40 * time.Second

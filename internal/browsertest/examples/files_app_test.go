@@ -126,7 +126,7 @@ func TestFilesPackageQuestion(t *testing.T) {
 		run := tc("tool_run", "command", "quiet")
 		f.then(turn{calls: []call{run}}, turn{text: "Then not."})
 		f.say("run it")
-		holds(t, "it asks", f.asks(), "run quiet, which was installed", "high risk", "the tool is not Bailey's own")
+		holds(t, "it asks", f.asks(), "Run quiet, which was installed", " risk", "the tool is not Bailey's own")
 		f.answer(reject)
 		f.rested()
 		all := f.requests()
@@ -138,7 +138,7 @@ func TestFilesPackageQuestion(t *testing.T) {
 		// What the rules ask about is the same question: one answer is enough.
 		f.then(turn{calls: []call{tc("tool_run", "command", "quiet", "write", []any{"made"})}}, turn{text: "Done."})
 		f.say("run it, with files")
-		holds(t, "it asks", f.asks(), "run quiet, which was installed", "the tool is not Bailey's own")
+		holds(t, "it asks", f.asks(), "Run quiet, which was installed", "the tool is not Bailey's own")
 		f.answer(once)
 		f.rested()
 		all = f.requests()

@@ -165,7 +165,7 @@ func TestFilesScreensOfAModel(t *testing.T) {
 				f.rested()
 				tick(t, p, "#plan")
 				turns(tc("write", "path", "planned.txt", "content", "planned\n"), tc("delete", "path", "hours.csv"))
-				holds(t, "it asks", f.asks(), "carry out the plan")
+				holds(t, "it asks", f.asks(), "Apply these 2 changes?")
 			}, answered(reject)},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func TestFilesNotifications(t *testing.T) {
 	must(t, p.Eval(ctx, `globalThis.away = true`, nil))
 	say(t, p, `delete trip/packing.txt`)
 	asked(t, p)
-	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.includes("May the assistant delete trip/packing.txt?"))`))
+	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.includes("Delete trip/packing.txt?"))`))
 	must(t, p.Press(ctx, "4"))
 	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.startsWith("The assistant is done"))`))
 }

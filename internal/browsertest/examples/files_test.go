@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
@@ -45,25 +45,25 @@ func tick(t *testing.T, p driver, selector string) {
 	t.Helper()
 	const state = `document.querySelector(%q).checked`
 	was := eval[bool](t, p, fmt.Sprintf(state, selector))
-	for range 5 {
-		must(t, p.Click(testContext(t), selector))
-		for range 20 {
-			if eval[bool](t, p, fmt.Sprintf(state, selector)) != was {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+	looks := 0
+	poll.Until(t, selector+" changes", func() bool {
+		if looks++; looks%50 == 1 {
+			must(t, p.Click(testContext(t), selector))
 		}
-	}
-	t.Fatalf("%s stays as it is", selector)
+		return eval[bool](t, p, fmt.Sprintf(state, selector)) != was
+	})
 }
 
 // asking is true when a question of consent can be answered.
-const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-early"))`
+const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-off"))`
 
-// asked waits for a question of consent.
+// reading scrolls, as a person does, to the effects that have not been in view yet, and is asking.
+const reading = `(document.querySelector("#ask:not([hidden]) #ask-list li:not([data-seen])")?.scrollIntoView({block: "end"}), ` + asking + `)`
+
+// asked waits for a question of consent, and reads it.
 func asked(t *testing.T, p driver) string {
 	t.Helper()
-	if err := p.WaitFor(testContext(t), asking); err != nil {
+	if err := p.WaitFor(testContext(t), reading); err != nil {
 		t.Fatalf("nothing is asked: %v; the page says %q and shows %s", err, eval[string](t, p, `document.getElementById("status").textContent`), cardsOf(t, p))
 	}
 	return eval[string](t, p, `document.getElementById("ask").innerText`)
@@ -138,7 +138,7 @@ func TestFilesTour(t *testing.T) {
 	ctx := testContext(t)
 	p := openFiles(t, b)
 	must(t, p.Click(ctx, "#tour"))
-	if got := asked(t, p); !strings.Contains(got, "write notes/plan.md") || !strings.Contains(got, "+- [ ] TODO take the umbrella") {
+	if got := asked(t, p); !strings.Contains(got, "Change notes/plan.md?") || !strings.Contains(got, "+- [ ] TODO take the umbrella") {
 		t.Errorf("it asks %q", got)
 	}
 	must(t, p.Press(ctx, "1"))
@@ -167,7 +167,7 @@ func TestFilesPlan(t *testing.T) {
 		ctx := testContext(t)
 		tick(t, p, "#plan")
 		say(t, p, `organise the files by type`)
-		if got := asked(t, p); !strings.Contains(got, "carry out the plan") || !strings.Contains(got, "hours.csv") {
+		if got := asked(t, p); !strings.Contains(got, "Apply these") || !strings.Contains(got, "hours.csv") {
 			t.Errorf("it asks %q", got)
 		}
 		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.

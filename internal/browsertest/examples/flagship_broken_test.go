@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // conversation is what the document behind two frames shows, in Chromium.
@@ -20,12 +20,10 @@ func conversation(t *testing.T, p driver) string {
 func shows(t *testing.T, p driver, words string) {
 	t.Helper()
 	var last string
-	for limit := time.Now().Add(waits); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		if last = conversation(t, p); strings.Contains(last, words) {
-			return
-		}
-	}
-	t.Fatalf("the conversation never said %q, but %q", words, last)
+	poll.Until(t, fmt.Sprintf("the conversation says %q", words), func() bool {
+		last = conversation(t, p)
+		return strings.Contains(last, words)
+	}, func() string { return fmt.Sprintf("it says %q", last) })
 }
 
 // A reload while a call waits, and while an answer streams: nothing is done behind the

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 	"github.com/bailey-go/bailey/internal/leaklab"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
@@ -102,28 +102,24 @@ func (f *flagship) obey(key string) {
 // settle says something, and answers all that is asked by one key until it is done.
 func (f *flagship) settle(text, key string) {
 	f.t.Helper()
-	before, quiet := len(f.requests()), time.Now()
+	before, state := len(f.requests()), ""
 	f.say(text)
-	for limit := time.Now().Add(2 * waits); ; time.Sleep(10 * time.Millisecond) {
-		state := f.check(`document.querySelector("dialog[open]") ? "question" : !document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
+	// Ten looks in a row, so that it is not between two steps.
+	poll.Looks(f.t, "it ends", 10, func() bool {
+		state = f.check(`document.querySelector("dialog[open]") ? "question" : !document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
 		switch state {
 		case "question": // the model's own, which grants nothing
 			word := map[bool]string{true: "No answer", false: "Answer"}[key == reject]
 			f.check(`[...document.querySelectorAll("dialog[open] button")].find((b) => b.textContent === ` + js(word) + `)?.click()`)
 		case "ask": // wherever the focus is
+			f.check(reading)
 			f.check(`document.getElementById("` + map[string]string{once: "once", session: "session", project: "project", reject: "reject"}[key] + `").click()`)
 		}
-		if state != "rest" || len(f.requests()) == before {
-			quiet = time.Now()
-		}
-		if time.Since(quiet) > 200*time.Millisecond { // and not between two steps
-			return
-		}
-		if time.Now().After(limit) {
-			f.t.Fatalf("it never ended: %s after %d requests; the page says %q, %q and shows %s", state, len(f.requests())-before, f.check(`document.getElementById("status").textContent`),
-				f.check(`document.getElementById("trouble").innerText + " | " + document.querySelector("[role=tablist]")?.innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())
-		}
-	}
+		return state == "rest" && len(f.requests()) > before
+	}, func() string {
+		return fmt.Sprintf("%s after %d requests; the page says %q, %q and shows %s", state, len(f.requests())-before, f.check(`document.getElementById("status").textContent`),
+			f.check(`document.getElementById("trouble").innerText + " | " + document.querySelector("[role=tablist]")?.innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())
+	})
 }
 
 // The drill of package sandbox, in the running page with its default policy, on a folder
@@ -227,7 +223,9 @@ func TestFlagshipLeaks(t *testing.T) {
 		f.then(turn{text: text.String()})
 		f.settle("show me", reject)
 	}
-	time.Sleep(2 * time.Second) // what is late
+	// What is late: timers of a page fire in order, so those of the scripts have when these have.
+	f.check(`globalThis.late = false, void setTimeout(() => { late = true; }, 2000)`)
+	f.wait("what is late", `late`)
 	var ran int
 	for _, r := range f.requests() {
 		ran += len(r.results())

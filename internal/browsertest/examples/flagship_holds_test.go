@@ -2,11 +2,12 @@ package examples
 
 import (
 	"context"
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // held is what a page holds beside its browser's counts.
@@ -86,18 +87,12 @@ func TestFlagshipHolds(t *testing.T) {
 		t.Errorf("all conversations were read %s times in six rounds", n)
 	}
 	after := held{}
-	for limit := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) { // frames close, and garbage goes, in their own time
+	poll.Until(t, "it holds no more than before", func() bool { // frames close, and garbage goes, in their own time
 		after = holding(t, t.Context(), p)
-		flat := after.funcs <= before.funcs && after.Listeners <= before.Listeners && after.Documents <= before.Documents &&
+		return after.funcs <= before.funcs && after.Listeners <= before.Listeners && after.Documents <= before.Documents &&
 			after.Frames <= before.Frames && after.Workers <= before.Workers && after.shown <= before.shown
-		if flat {
-			t.Logf("%+v, then %+v", before, after)
-			break
-		}
-		if time.Now().After(limit) {
-			t.Fatalf("it held %+v, and after six rounds %+v", before, after)
-		}
-	}
+	}, func() string { return fmt.Sprintf("it held %+v, and after six rounds %+v", before, after) })
+	t.Logf("%+v, then %+v", before, after)
 	f.click("#history [name=older]")
 	f.wait("older changes", `document.querySelectorAll("#history li").length > 60 && !document.querySelector("#history [name=older]")`)
 }

@@ -195,7 +195,7 @@ func (t turn) write(w http.ResponseWriter, n int) {
 		}
 		rest = rest[len(piece):]
 		delta(map[string]any{"content": piece})
-		time.Sleep(t.pace)
+		<-time.After(t.pace) // as a model is slow: the page is looked at meanwhile
 		if i == 0 && t.hold != nil {
 			<-t.hold
 		}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // flagship is the page of examples/files, in any engine.
@@ -69,16 +69,13 @@ func (f *flagship) say(text string) {
 	// While a conversation or a folder is being opened the page keeps the words in the
 	// field, and says so: they are sent again.
 	taken := `document.getElementById("text").value !== ` + js(text)
-	for range 10 {
-		must(f.t, f.Press(f.t.Context(), "Enter"))
-		for range 20 {
-			if f.check(taken) == "true" {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
+	looks := 0
+	poll.Until(f.t, "they are taken", func() bool {
+		if looks++; looks%50 == 1 {
+			must(f.t, f.Press(f.t.Context(), "Enter"))
 		}
-	}
-	f.wait("they were taken", taken)
+		return f.check(taken) == "true"
+	})
 }
 
 // rested waits until the assistant is done.
@@ -87,10 +84,10 @@ func (f *flagship) rested() {
 	f.wait("the assistant is done", `document.getElementById("stop").hidden && document.getElementById("ask").hidden`)
 }
 
-// asks waits for a question of consent, and gives its words.
+// asks waits for a question of consent, reads it, and gives its words.
 func (f *flagship) asks() string {
 	f.t.Helper()
-	f.wait("it asks", asking)
+	f.wait("it asks", reading)
 	return f.check(`document.getElementById("ask").innerText`)
 }
 
@@ -117,11 +114,12 @@ func (f *flagship) do(keys string, calls ...call) []string {
 		f.asks()
 		f.answer(string(key))
 	}
-	for limit := time.Now().Add(time.Minute); len(f.requests()) < before+2 && time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+	poll.Try(func() bool {
 		if ask := f.check(`document.getElementById("ask").hidden ? "" : document.getElementById("ask").innerText`); ask != "" {
 			f.t.Fatalf("it asks unexpectedly: %s", ask)
 		}
-	}
+		return len(f.requests()) >= before+2
+	})
 	f.rested()
 	all := f.requests()
 	if len(all) < before+2 {

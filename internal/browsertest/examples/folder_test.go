@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 func openFolder(t *testing.T, b *e2e.Browser) *e2e.Page {
@@ -98,12 +99,10 @@ func TestFolderUndo(t *testing.T) {
 	ctx := testContext(t)
 	p := openFolder(t, b)
 	tables := ""
-	for limit := time.Now().Add(waits); tables != "1" && time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+	poll.Until(t, "the preview of README.md has a table", func() bool {
 		tables = inFrame(t, p, `document.querySelectorAll("#root table").length`)
-	}
-	if tables != "1" {
-		t.Errorf("the preview of README.md has %s tables", tables)
-	}
+		return tables == "1"
+	}, func() string { return "it has " + tables })
 	pressTree(t, p, "hours.csv")
 	must(t, p.WaitFor(ctx, `document.getElementById("path").textContent === "hours.csv"`))
 	before := eval[string](t, p, `document.getElementById("text").value`)

@@ -1,0 +1,278 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"math"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/files/consent"
+)
+
+// view watches whether the question of consent is in view: its title, its effects and its
+// difference. An answer that allows something counts only then. The page's own layout is
+// not trusted: a small window, a zoom, another element or a style may take any of them away.
+//
+// Chromium tells by IntersectionObserver v2 whether something lies over an element or makes
+// it transparent; it answers up to 100 ms late. Everywhere the page looks for itself as
+// well, at the time of the answer: at the place of each part, at what lies on top there, and
+// at the styles up to the root.
+type view struct {
+	sheet    js.Value // a style sheet by which elementFromPoint sees what takes no clicks, too
+	observer js.Value // null without IntersectionObserver v2
+	hidden   map[string]bool
+	why      string // why not all is in view, or nothing
+	calm     int    // looks since all is in view
+	changed  chan struct{}
+}
+
+// parts are the ids of what has to be in view, with the least height in CSS pixels of each:
+// a line of text is at least so high.
+var parts = []struct {
+	id   string
+	text bool // all of its text has to be in view; another part scrolls
+	min  float64
+}{{"ask-title", true, 14}, {"ask-sum", true, 10}, {"ask-list", false, 14}, {"ask-diff", false, 28}}
+
+func (v *view) listen() {
+	v.changed = make(chan struct{}, 1)
+	v.sheet = js.Global().Get("CSSStyleSheet").New()
+	v.sheet.Call("replaceSync", "*, ::before, ::after { pointer-events: auto !important; }")
+	v.sheet.Set("disabled", true)
+	document().Get("adoptedStyleSheets").Call("push", v.sheet)
+	again := js.FuncOf(func(js.Value, []js.Value) any { v.wake(); return nil })
+	js.Global().Call("addEventListener", "resize", again)
+	document().Call("addEventListener", "visibilitychange", again)
+	document().Call("addEventListener", "scroll", again, true)
+	if visual := js.Global().Get("visualViewport"); visual.Truthy() {
+		visual.Call("addEventListener", "resize", again)
+		visual.Call("addEventListener", "scroll", again)
+	}
+	v.observer = js.Null()
+	entry := js.Global().Get("IntersectionObserverEntry")
+	if entry.Truthy() && entry.Get("prototype").Call("hasOwnProperty", "isVisible").Bool() {
+		v.observer = js.Global().Get("IntersectionObserver").New(js.FuncOf(func(_ js.Value, args []js.Value) any {
+			for _, e := range each(args[0]) {
+				v.hidden[e.Get("target").Get("id").String()] = !e.Get("isVisible").Bool()
+			}
+			v.wake()
+			return nil
+		}), map[string]any{"trackVisibility": true, "delay": 100, "threshold": []any{0, 0.25, 0.5, 0.75, 1}})
+	}
+}
+
+// wake has the question be looked at again now.
+func (v *view) wake() {
+	select {
+	case v.changed <- struct{}{}:
+	default:
+	}
+}
+
+// begin watches a question that has just been shown. Until the browser has told of a part,
+// that part is not in view.
+func (v *view) begin() {
+	v.calm, v.hidden = 0, map[string]bool{}
+	if v.observer.IsNull() {
+		return
+	}
+	for _, p := range parts {
+		if el := element(p.id); !el.Get("hidden").Bool() {
+			v.hidden[p.id] = true
+			v.observer.Call("observe", el)
+		}
+	}
+}
+
+func (v *view) end() {
+	if !v.observer.IsNull() {
+		v.observer.Call("disconnect")
+	}
+}
+
+// The reasons why a question can't be answered yet.
+const (
+	tooSmall = "Make the window larger or zoom out: you can allow this only while all of the question is in view."
+	covered  = "Something lies over this question: you can allow this only while all of it is in view."
+)
+
+// look says why the question is not in view, or nothing.
+func (v *view) look() string {
+	if v.why = v.judge(); v.why != "" {
+		v.calm = 0
+	}
+	return v.why
+}
+
+func (v *view) judge() string {
+	if document().Get("visibilityState").String() != "visible" {
+		return "This tab is in the background."
+	}
+	if js.Global().Get("top").Equal(js.Global().Get("self")) == false && v.observer.IsNull() {
+		return "This page is shown inside of another, which may cover it."
+	}
+	v.sheet.Set("disabled", false)
+	defer v.sheet.Set("disabled", true)
+	for _, p := range parts {
+		el := element(p.id)
+		if el.Get("hidden").Bool() && !p.text && el.Get("childElementCount").Int() == 0 {
+			continue // this question has none
+		}
+		r := rectOf(el)
+		if r.height() < p.min || r.width() < 40 {
+			return tooSmall
+		}
+		if p.text && !inner(el).within(r) {
+			return tooSmall
+		}
+		if !r.within(shownOf(el)) {
+			return tooSmall
+		}
+		if !painted(el) || !onTop(el, r) {
+			return covered
+		}
+	}
+	for id, hidden := range v.hidden {
+		if hidden && !element(id).Get("hidden").Bool() {
+			return covered
+		}
+	}
+	return ""
+}
+
+// rect is a rectangle in CSS pixels of the layout viewport.
+type rect struct{ left, top, right, bottom float64 }
+
+func (r rect) width() float64  { return r.right - r.left }
+func (r rect) height() float64 { return r.bottom - r.top }
+
+// within reports whether r lies in o, but for what is lost by rounding.
+func (r rect) within(o rect) bool {
+	const eps = 1.5
+	return r.left >= o.left-eps && r.top >= o.top-eps && r.right <= o.right+eps && r.bottom <= o.bottom+eps
+}
+
+func (r rect) and(o rect) rect {
+	return rect{math.Max(r.left, o.left), math.Max(r.top, o.top), math.Min(r.right, o.right), math.Min(r.bottom, o.bottom)}
+}
+
+func toRect(v js.Value) rect {
+	return rect{v.Get("left").Float(), v.Get("top").Float(), v.Get("right").Float(), v.Get("bottom").Float()}
+}
+
+func rectOf(el js.Value) rect { return toRect(el.Call("getBoundingClientRect")) }
+
+// inner is where the text of an element is painted, which a style may move out of its box.
+func inner(el js.Value) rect {
+	r := document().Call("createRange")
+	r.Call("selectNodeContents", el)
+	box := toRect(r.Call("getBoundingClientRect"))
+	if box.height() < 8 || box.width() < 8 { // text too small to be read
+		return rect{math.Inf(-1), 0, 0, 0}
+	}
+	return box
+}
+
+// shownOf is what the window and the boxes around an element leave of it to be seen.
+func shownOf(el js.Value) rect {
+	root := document().Get("documentElement")
+	out := rect{0, 0, root.Get("clientWidth").Float(), root.Get("clientHeight").Float()}
+	if visual := js.Global().Get("visualViewport"); visual.Truthy() { // after a zoom by two fingers
+		x, y := visual.Get("offsetLeft").Float(), visual.Get("offsetTop").Float()
+		out = out.and(rect{x, y, x + visual.Get("width").Float(), y + visual.Get("height").Float()})
+	}
+	for at := el.Get("parentElement"); !at.IsNull() && !at.Equal(document().Get("body")) && !at.Equal(root); at = at.Get("parentElement") {
+		s := js.Global().Call("getComputedStyle", at)
+		if s.Get("overflow").String() != "visible" && s.Get("display").String() != "contents" {
+			out = out.and(rectOf(at))
+		}
+		if s.Get("position").String() == "fixed" {
+			break
+		}
+	}
+	return out
+}
+
+// painted reports whether no style up to the root takes an element out of view.
+func painted(el js.Value) bool {
+	plain := map[string]string{"visibility": "visible", "filter": "none", "clipPath": "none", "clip": "auto", "maskImage": "none", "webkitMaskImage": "none",
+		"mixBlendMode": "normal", "transform": "none", "scale": "none", "rotate": "none", "perspective": "none", "contentVisibility": "visible"}
+	ground := ""
+	for at := el; !at.IsNull(); at = at.Get("parentElement") {
+		s := js.Global().Call("getComputedStyle", at)
+		for name, want := range plain {
+			if got := s.Get(name); got.Type() == js.TypeString && got.String() != want {
+				return false
+			}
+		}
+		if s.Get("opacity").String() != "1" || s.Get("display").String() == "none" {
+			return false
+		}
+		if zoom := s.Get("zoom"); zoom.Type() == js.TypeString && strings.HasPrefix(zoom.String(), "0.") {
+			return false
+		}
+		if g := s.Get("backgroundColor").String(); ground == "" && consent.Opaque(g) {
+			ground = g
+		}
+	}
+	s := js.Global().Call("getComputedStyle", el)
+	for _, name := range []string{"color", "webkitTextFillColor"} {
+		if c := s.Get(name); c.Type() == js.TypeString && (!consent.Opaque(c.String()) || c.String() == ground) {
+			return false
+		}
+	}
+	return true
+}
+
+// onTop reports whether a grid of points over an element shows that element. The grid is
+// finer than a line of text.
+func onTop(el js.Value, r rect) bool {
+	const edge, down = 3, 9
+	rows := math.Max(2, math.Ceil(r.height()/down))
+	for i := 0.0; i <= rows; i++ {
+		y := r.top + edge + i/rows*(r.height()-2*edge)
+		for j := 0.0; j <= 6; j++ {
+			x := r.left + edge + j/6*(r.width()-2*edge)
+			if at := document().Call("elementFromPoint", x, y); at.IsNull() || !el.Call("contains", at).Bool() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// seen marks the effects and the first change that are in view now, and says what has not
+// been in view yet. The caller has seen that the boxes around them are in view.
+func (v *view) seen() string {
+	list := element("ask-list")
+	box := rectOf(list)
+	left := 0
+	for _, row := range each(list.Get("children")) {
+		data := row.Get("dataset")
+		if data.Get("seen").Truthy() {
+			continue
+		}
+		// Of a row that is higher than the list the end is enough: the list begins at its beginning.
+		r := rectOf(row)
+		if r.bottom <= box.bottom+1.5 && r.bottom > box.top && (r.top >= box.top-1.5 || r.height() > box.height()) && r.height() >= 10 {
+			data.Set("seen", "yes")
+		} else {
+			left++
+		}
+	}
+	if left > 0 {
+		return "Scroll down: not seen yet: " + consent.Count(left, "effect") + " of " + consent.Thousands(list.Get("childElementCount").Int()) + "."
+	}
+	diff := element("ask-diff")
+	first := diff.Call("querySelector", ".add, .del, .mark")
+	if first.IsNull() || diff.Get("dataset").Get("seen").Truthy() {
+		return ""
+	}
+	box = rectOf(diff)
+	if r := rectOf(first); r.top < box.top-1.5 || r.top+12 > box.bottom || r.height() < 8 {
+		return "Scroll to the first line that changes."
+	}
+	diff.Get("dataset").Set("seen", "yes")
+	return ""
+}
