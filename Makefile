@@ -103,6 +103,7 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 soak: $(RUNNER) testwasm ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
 	cd internal/browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
+	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
 

@@ -176,7 +176,7 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 	if err := f.moves(ctx, p, from, to); err != nil {
 		return err
 	}
-	if dir := parent(to); dir != "." {
+	if dir := parent(to); dir != "." && !f.IsDir(ctx, dir) {
 		if err := bound.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}

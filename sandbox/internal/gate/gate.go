@@ -119,6 +119,7 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 		p.Step = func(protocol.TraceType, policy.Need, protocol.Decision) {}
 	}
 	d, watched := g.decide(p)
+	agreed := d.Action == protocol.ActionAsk // if it goes on
 	if d.Action == protocol.ActionAsk {
 		var err error
 		if p.Foresee != nil && !watched && g.open(p) { // nobody is asked about what is going to fail
@@ -138,7 +139,7 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	if err := context.Cause(ctx); err != nil {
 		return Permit{}, nil, err
 	}
-	t := g.mint(p, p.Needs)
+	t := g.mint(p, p.Needs, agreed)
 	return Permit{t}, func() { t.over.Store(true) }, nil
 }
 
@@ -419,13 +420,13 @@ func reading(needs []policy.Need) []policy.Need {
 
 // preview is a permit to look at the files of a call, as the session's tool that reads may.
 func (g *Gate) preview(p Passage) *ticket {
-	t := g.mint(p, reading(p.Needs))
+	t := g.mint(p, reading(p.Needs), true)
 	t.covers = t.reads
 	return t
 }
 
 // mint is the only place where a permit comes from.
-func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
+func (g *Gate) mint(p Passage, needs []policy.Need, agreed bool) *ticket {
 	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call, sends: p.Sends}
 	own := p.Tool.Authority(p.Scope.Authority)
 	t.grants = func(n policy.Need) error {
@@ -434,13 +435,16 @@ func (g *Gate) mint(p Passage, needs []policy.Need) *ticket {
 		}
 		return nil
 	}
-	t.covers = func(n policy.Need) error { return g.covers(p, own, p.Tool.RuleName(), n) }
-	t.reads = func(n policy.Need) error { return g.covers(p, p.Scope.Authority, "read", n) }
+	t.covers = func(n policy.Need) error { return g.covers(p, own, p.Tool.RuleName(), n, agreed) }
+	t.reads = func(n policy.Need) error { return g.covers(p, p.Scope.Authority, "read", n, agreed) }
+	t.lists = func(n policy.Need) error { return g.o.Policy.Policy.FS.Check(protocol.OpRead, n.Subject) }
 	return t
 }
 
-// covers says why consent for a tree is none for n, which lies in it.
-func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n policy.Need) error {
+// covers says why leave for a tree is none for n, which lies in it. If the user agreed to the
+// tree, they agreed to all in it that no rule singles out; a rule that allows the tree's root
+// says nothing of the rest.
+func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n policy.Need, agreed bool) error {
 	if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
 		return d.Err("use", n.String())
 	}
@@ -449,8 +453,9 @@ func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n po
 	}
 	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
 	d := rules.Decide(protocol.Call{Tool: tool, Capability: n.Capability, Subject: n.Subject, Command: p.Command})
-	if d.Action == protocol.ActionAllow || d.Rule == nil || d.Action == protocol.ActionAsk && (d.Rule.Pattern == "" || d.Rule.Pattern == "*") {
-		return nil // consent for the tree is consent for what no rule singles out
+	blanket := d.Rule == nil || d.Rule.Pattern == "" || d.Rule.Pattern == "*"
+	if d.Action == protocol.ActionAllow || d.Action == protocol.ActionAsk && blanket && agreed {
+		return nil
 	}
 	return d.Err("use", n.String())
 }

@@ -18,6 +18,7 @@ type ticket struct {
 	grants func(n policy.Need) error // the lists and the grants
 	covers func(n policy.Need) error // for what lies below a Tree need: grants, and rules and refusals
 	reads  func(n policy.Need) error // the same for the session's tool that reads files
+	lists  func(n policy.Need) error // the lists alone
 	sends  func(from, to string) error
 	over   *atomic.Bool // the call has ended
 	note   func(protocol.Violation)
@@ -108,7 +109,7 @@ func (p Permit) carries(from, to string) error {
 	if p.t == nil {
 		return nil
 	}
-	for _, opens := range []func(policy.Need) error{p.t.covers, p.t.reads} {
+	for _, opens := range []func(policy.Need) error{p.t.covers, p.t.reads, p.t.lists} {
 		if opens(read(from)) != nil && opens(read(to)) == nil {
 			return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
 		}
