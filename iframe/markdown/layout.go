@@ -20,6 +20,10 @@ const maxStack = 32
 // which Limits.TableCells bounds.
 const maxElements = 10_000
 
+// maxReversed is the same for a block with a reversed list: Chromium counts all of such a
+// list again for each item that is added.
+const maxReversed = 500
+
 // maxTurns is how often the direction of letters and elements changes in one block at most:
 // browsers put the runs between them into order again for each line.
 const maxTurns = 1000

@@ -172,6 +172,7 @@ func TestLayoutBounds(t *testing.T) {
 		{"joined emoji", func(n int) string { return "\U0001f469" + rep("\u200d\U0001f469", n) }, 15, "limit marks"},
 		{"syllables of Hangul", func(n int) string { return rep("\u1100", n) }, 32, "limit marks"},
 		{"elements", func(n int) string { return "<div>" + rep("<hr>", n-1) + "</div>" }, 10000, "limit elements"},
+		{"reversed list", func(n int) string { return "<ol reversed>" + rep("<li>a", n-1) + "</ol>" }, 500, "limit elements"},
 		{"turns of letters", func(n int) string { return "a" + rep("\u05d0b", n/2) + rep("\u05d0", n%2) }, 1000, "limit directions"},
 		{"turns by marks", func(n int) string { return "a" + rep("\u200fb", n/2) + rep("\u200f", n%2) }, 1000, "limit directions"},
 		{"turns of words over lines", func(n int) string { return "a" + rep("\n\u0628 b", n/2) + rep("\n\u0628", n%2) }, 1000, "limit directions"},

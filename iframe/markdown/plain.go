@@ -23,7 +23,7 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 	case "TableCells":
 		why = "a table of more than " + strconv.Itoa(l.TableCells) + " cells"
 	case "elements":
-		why = "more than " + strconv.Itoa(maxElements) + " elements in one block"
+		why = "more elements in one block than a browser lays out at once"
 	case "directions":
 		why = "the direction changes more than " + strconv.Itoa(maxTurns) + " times"
 	case "References":

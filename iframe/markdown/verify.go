@@ -19,7 +19,7 @@ func (r *Renderer) verify(s []byte) (limit string) {
 		return "broken"
 	}
 	mixed := mayTurn(s)
-	v := verifier{prefix: r.opts.IDPrefix, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
+	v := verifier{prefix: r.opts.IDPrefix, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
 		if lt < 0 {
@@ -60,6 +60,7 @@ type verifier struct {
 
 	pre, code int // open elements of code
 	elements  int
+	most      int  // elements
 	heading   int8 // direction of the last letter
 	turns     int
 	plain     bool // inside a piece of plain text, which is laid out by itself
@@ -188,6 +189,8 @@ func (v *verifier) tag(s []byte) int {
 			return 0
 		}
 		switch attr {
+		case "reversed":
+			v.most = maxReversed
 		case "class":
 			v.plain = v.plain || name == "pre" && val == "bailey-plain"
 		case "dir":
@@ -230,7 +233,7 @@ func (v *verifier) count(el element, wide, tall int) {
 	switch el.class {
 	case row, cell, column:
 	default:
-		if v.elements++; v.elements > maxElements {
+		if v.elements++; v.elements > v.most {
 			v.limit = "elements"
 		}
 	}
