@@ -1,7 +1,21 @@
 package sandbox
 
+import "strings"
+
 // Without switches off a defence, by the name of its field in off.
 func (o *Options) Without(defence string) {
 	*map[string]*bool{"clone": &o.off.clone, "keys": &o.off.keys, "names": &o.off.names, "agents": &o.off.agents,
 		"words": &o.off.words, "same": &o.off.same, "marks": &o.off.marks, "views": &o.off.views, "sizes": &o.off.sizes}[defence] = true
+}
+
+// AgentsAtWork is how many subagents work in the background.
+func (b *Box) AgentsAtWork() (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id := range b.running {
+		if strings.HasPrefix(id, "ses-") {
+			n++
+		}
+	}
+	return n
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// RunOptions bound a run of the loop. What is zero takes the default.
+// RunOptions bound a run of the loop, together with all subagents that come from it, also
+// those in the background. What is zero takes the default.
 type RunOptions struct {
-	Steps     int           // requests to the model; 50
-	Tokens    int64         // of all requests together, in and out; no limit
+	Steps     int           // requests to models; 50
+	Tokens    int64         // of all requests together, in and out; no limit. Requests under way end.
 	Time      time.Duration // of the whole run; no limit
 	Money     float64       // by Price; no limit
+	Agents    int           // subagents that are started; 32, and at most 8 of a session work at once
 	Price     Price
 	MaxTokens int // of one answer; the provider's default
 	Retries   int // of one request; 4, and -1 for none
@@ -37,6 +39,7 @@ type Price struct{ Input, Output float64 }
 const (
 	defaultSteps   = 50
 	defaultRetries = 4
+	defaultAgents  = 32
 	firstDelay     = 500 * time.Millisecond
 	maxDelay       = 60 * time.Second
 )
@@ -55,6 +58,9 @@ func (b *Box) Run(ctx context.Context, s *Session, m Model, opts ...RunOptions) 
 	}
 	if o.Retries == 0 {
 		o.Retries = defaultRetries
+	}
+	if o.Agents == 0 {
+		o.Agents = defaultAgents
 	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
@@ -78,16 +84,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // run is one run of the loop. Only the goroutine of the iterator yields.
 type run struct {
-	box   *Box
-	s     *Session
-	model Model
-	o     RunOptions
-	yield func(Chunk, error) bool
-	gone  bool // nobody takes chunks any more
-	usage Usage
-	money float64
-	done  []string // what was done, for an interruption's list
-	final string   // the text of the last message
+	box    *Box
+	s      *Session
+	model  Model
+	o      RunOptions
+	yield  func(Chunk, error) bool
+	gone   bool // nobody takes chunks any more
+	usage  Usage
+	budget *budget
+	done   []string // what was done, for an interruption's list
+	final  string   // the text of the last message
 }
 
 func (r *run) emit(c Chunk) bool {
@@ -127,6 +133,7 @@ func (r *run) whole(ctx context.Context) {
 		ctx, stop = context.WithTimeoutCause(ctx, r.o.Time, errBudget("time"))
 		defer stop()
 	}
+	r.share(ctx)
 	if err := r.s.repair(ctx); err != nil {
 		r.fail(err)
 		return
@@ -134,6 +141,21 @@ func (r *run) whole(ctx context.Context) {
 	ctx = in(ctx, r.s.scope)
 	if err := r.steps(ctx); err != nil {
 		status = r.ended(ctx, err)
+	}
+}
+
+// share makes the run's budget: a subagent's is that of whoever started it.
+func (r *run) share(ctx context.Context) {
+	sc := r.s.scope
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if sc.root != sc { // it was given when the subagent was started
+		r.budget = sc.budget
+	}
+	if r.budget == nil {
+		r.budget = &budget{o: r.o}
+		r.budget.deadline, _ = ctx.Deadline()
+		sc.budget = r.budget
 	}
 }
 
@@ -191,6 +213,9 @@ func (r *run) steps(ctx context.Context) error {
 		if step >= r.o.Steps {
 			return errBudget("steps")
 		}
+		if err := r.budget.step(); err != nil {
+			return err
+		}
 		if err := r.compact(ctx); err != nil {
 			return err
 		}
@@ -210,7 +235,7 @@ func (r *run) steps(ctx context.Context) error {
 		if !r.emit(Chunk{Type: "finish-step"}) {
 			return errGone
 		}
-		if err := r.spent(); err != nil && calls > 0 {
+		if err := r.budget.spent(); err != nil && calls > 0 {
 			return err
 		}
 		r.s.mu.Lock()
@@ -221,17 +246,6 @@ func (r *run) steps(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// spent is why the run may not go on, or nil.
-func (r *run) spent() error {
-	if r.o.Tokens > 0 && r.usage.Input+r.usage.Output >= r.o.Tokens {
-		return errBudget("tokens")
-	}
-	if r.o.Money > 0 && r.money >= r.o.Money {
-		return errBudget("money")
-	}
-	return nil
 }
 
 // step is one answer of the model with its calls carried out.
@@ -274,7 +288,7 @@ func (r *run) count(u Usage) {
 	r.usage.Input += u.Input
 	r.usage.Output += u.Output
 	r.usage.Cached += u.Cached
-	r.money += (float64(u.Input)*r.o.Price.Input + float64(u.Output)*r.o.Price.Output) / 1e6
+	r.budget.spend(u)
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
 	r.s.rec.InputTokens += u.Input

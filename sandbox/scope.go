@@ -18,7 +18,10 @@ type scope struct {
 	only   map[string]bool // the tools there are; nil is all
 	prompt string          // in place of the box's
 	store  Store
-	model  Model // that runs the session now, for its subagents
+	model  Model   // that runs the session now, for its subagents
+	budget *budget // of the run that is under way, which subagents share
+	root   *scope  // of the session that everything here was started from; itself, if none
+	alive  int     // of root: how many subagents are at work
 
 	mu       sync.Mutex
 	read     map[string]fsaccess.Version // what the model last saw of each file
@@ -59,8 +62,12 @@ func (b *Box) newScope(id string, authority protocol.Authority, parent *scope) (
 		return nil, err
 	}
 	s := &scope{gate: &gate.Scope{ID: id, Authority: authority, Watch: watch}}
+	s.root = s
 	if parent != nil {
 		s.gate.Parent, s.depth = parent.gate, parent.depth+1
+		if !b.o.off.agents {
+			s.root, s.gate.Watch = parent.root, parent.root.gate.Watch // what a family does is watched as one
+		}
 	}
 	return s, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
 // Agent is a kind of subagent.
@@ -33,6 +34,10 @@ func taskTool() Tool {
 		Tool: protocol.Tool{ID: "task", Time: protocol.Permissive.Limits().Time,
 			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer, or in the background the id of its session.",
 			Parameters:  `{"type":"object","properties":{"subagent_type":{"type":"string","minLength":1},"prompt":{"type":"string","minLength":1},"background":{"type":"boolean"},"metadata":{"type":"object"}},"required":["subagent_type","prompt"],"additionalProperties":false}`},
+		Preview: func(_ context.Context, c *Call) (string, string) { return "", c.text("prompt") },
+		also: func(_ context.Context, c *Call, r *Request) {
+			r.Effects = append(r.Effects, Effect{Text: "start the subagent " + gate.Spelled(c.text("subagent_type")) + ", which spends of this run's budget and may do what this session may", Risk: protocol.RiskMedium})
+		},
 		Run: runTask, Text: "output",
 	}
 }
@@ -62,17 +67,26 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	case model == nil:
 		return fail("there is no model to run it; it is for sessions that Box.Run runs")
 	}
+	end, err := c.mayStart()
+	if err != nil {
+		return nil, err
+	}
 	s, err := c.startAgent(ctx, agent)
 	if err != nil {
+		end()
 		return nil, err
 	}
 	m, _ := c.Args.(map[string]any)
 	if background, _ := m["background"].(bool); background {
 		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 		c.box.track(s.ID(), cancel) // before anyone knows of it
-		go c.box.inBackground(ctx, cancel, s, model, agent)
+		go func() {
+			defer end()
+			c.box.inBackground(ctx, cancel, s, model, agent)
+		}()
 		return map[string]any{"session_id": s.ID()}, nil
 	}
+	defer end()
 	c.clock.pause() // it has limits of its own
 	defer c.clock.resume()
 	text, err := c.box.runAgent(ctx, s, model, agent)
@@ -80,6 +94,29 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	return map[string]any{"output": text}, nil
+}
+
+var errAlive = protocol.Errorf(protocol.ErrResourceLimit, "task", "", "%d subagents are at work already; wait until one has ended", maxAlive)
+
+// mayStart takes one subagent from the run's budget and a place for it, which end gives back.
+func (c *Call) mayStart() (end func(), err error) {
+	if c.box.o.off.agents {
+		return func() {}, nil
+	}
+	end, err = c.scope.agentSlot()
+	if err != nil {
+		return nil, err
+	}
+	c.scope.mu.Lock()
+	shared := c.scope.budget
+	c.scope.mu.Unlock()
+	if shared != nil {
+		if err := shared.agent(); err != nil {
+			end()
+			return nil, err
+		}
+	}
+	return end, nil
 }
 
 // startAgent makes the subagent's session: of the caller's authority, what the agent
@@ -102,6 +139,11 @@ func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 		return nil, err
 	}
 	s.scope.agent, s.scope.prompt, s.scope.only = agent.Name, agent.Prompt, c.scope.only
+	if !c.box.o.off.agents {
+		c.scope.mu.Lock()
+		s.scope.budget = c.scope.budget
+		c.scope.mu.Unlock()
+	}
 	if agent.Grants != nil {
 		narrow, err := protocol.Need(agent.Grants...)
 		if err != nil {
@@ -150,5 +192,10 @@ func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agen
 func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, s *Session, model Model, agent *Agent) {
 	defer cancel(context.Canceled)
 	defer b.untrack(s.ID())
+	if shared := s.scope.budget; shared != nil && !shared.deadline.IsZero() {
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadlineCause(ctx, shared.deadline, errBudget("time"))
+		defer stop()
+	}
 	_, _ = b.runAgent(ctx, s, model, agent) // what became of it is in its session
 }

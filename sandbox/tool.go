@@ -175,5 +175,5 @@ func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view
 }
 
 // Use counts a use of something that one session has only so many of, and is an error
-// when they are used up.
-func (c *Call) Use(what string, most int) error { return c.scope.use(what, most) }
+// when they are used up. Subagents count as the session that started them.
+func (c *Call) Use(what string, most int) error { return c.scope.root.use(what, most) }
