@@ -289,6 +289,8 @@ func Thousands(n int) string {
 // heads are what a line that names a file begins with.
 var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
 
+var folded = regexp.MustCompile(`^([+-]?)⟨(\d{1,9}) empty lines⟩$`)
+
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
 // Diff parts a unified difference into lines, and counts the files in it. Inside of a hunk a
@@ -319,6 +321,16 @@ func Diff(text string) (lines []Line, files int) {
 			if listing && strings.HasPrefix(line, "- ") {
 				l.Kind = Removed
 			}
+		case (old > 0 || now > 0) && folded.MatchString(line): // lines that the box put into a number
+			m := folded.FindStringSubmatch(line)
+			n, _ := strconv.Atoi(m[2])
+			l.Kind = map[string]Kind{"+": Added, "-": Removed}[m[1]]
+			if m[1] != "+" {
+				old = max(0, old-n)
+			}
+			if m[1] != "-" {
+				now = max(0, now-n)
+			}
 		case (old > 0 || now > 0) && first == "+":
 			l.Kind = Added
 			now--
@@ -339,6 +351,10 @@ func Diff(text string) (lines []Line, files int) {
 			if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "rename from ") {
 				files++
 			}
+		case first == "+": // behind a number that a file's own text may look like
+			l.Kind = Added
+		case first == "-":
+			l.Kind = Removed
 		}
 		lines = append(lines, l)
 	}

@@ -100,6 +100,16 @@ func TestDiffKinds(t *testing.T) {
 	if got := strings.Join(kinds, ";"); got != want || files != 1 {
 		t.Errorf("%d files: %s\nwant %s", files, got, want)
 	}
+	// The box puts long runs of empty lines into a number; the next file's heading stays one.
+	lines, files = Diff("--- a/x\n+++ b/x\n@@ -1,2 +1,5003 @@\n keep\n+⟨5000 empty lines⟩\n+end\n-old\n+new\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n")
+	if files != 2 || lines[4].Kind != Added || lines[8].Kind != Head || lines[12].Kind != Added {
+		t.Errorf("%d files: %v", files, lines)
+	}
+	// A file's own text that looks like such a number takes no mark from the lines behind it.
+	lines, _ = Diff("--- a/x\n+++ b/x\n@@ -0,0 +1,3 @@\n+⟨900 empty lines⟩\n+evil\n+more\n")
+	if lines[4].Kind != Added || lines[5].Kind != Added {
+		t.Errorf("%v", lines)
+	}
 	for _, script := range []string{"rm -rf x\n+++ b/x\n-hidden", "echo\n--- a/x\n@@ -1,9 +1,9 @@\n-x"} {
 		if lines, files := Diff(script); files != 0 || lines[1].Kind != Plain || lines[2].Kind != Plain {
 			t.Errorf("a script is read as a difference: %v", lines)
