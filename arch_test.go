@@ -196,3 +196,20 @@ func TestNoTestSleeps(t *testing.T) {
 		}
 	}
 }
+
+// The layers of an enclave have switches for tests. No file that a user builds names one, and package iframe's option for them is not exported.
+func TestOnlyTestsSwitchLayersOff(t *testing.T) {
+	out, err := exec.Command("git", "grep", "-lE", `frame\.Layer[A-Z]|LayerGlobals|\boff: *\[\]frame\.Layer`, "--", "*.go").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := strings.Fields(string(out))
+	if len(files) < 3 {
+		t.Fatalf("%q: the tests with switches were not found", files)
+	}
+	for _, f := range files {
+		if !strings.HasSuffix(f, "_test.go") && f != "internal/frame/enclave.go" {
+			t.Errorf("%s names a layer's switch: only tests may", f)
+		}
+	}
+}

@@ -17,7 +17,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
-  let dom = false, warm = false;
+  let dom = false, warm = false, unchecked = false;
 
   /** A worker below this one. @param {any[]} parts @returns {any} */
   const spawn = (parts) => {
@@ -172,6 +172,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
         if (again) warm = false; // so it was the import that failed
         return worker.forget?.();
       }
+      if (unchecked && up && text !== 'bye') {
+        if (!ended && text.includes('"type":"result"')) (ended = true), worker.postMessage('end');
+        return port.postMessage(text);
+      }
       if (ended) return text === 'bye' ? idle() : stop('SECURITY_VIOLATION', 'it came after the result');
       if (text.length > caps.bytes) return stop('RESOURCE_LIMIT', 'a message of ' + text.length + ' characters; the limit is ' + caps.bytes + ' bytes');
       let b;
@@ -254,7 +258,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       /** Messages of the host's, and their texts. @param {any[]} msgs @param {string[]} texts */
       take: (msgs, texts) => {
         if (over || ended) return;
-        const on = texts.filter((_, i) => msgs[i].type !== 'tool-response' || open.delete(msgs[i].callId));
+        const on = texts.filter((_, i) => msgs[i].type !== 'tool-response' || open.delete(msgs[i].callId) || unchecked);
         if (on.length) worker.postMessage(joinBatch(gen, on.join(','), WIDE));
       },
     };
@@ -283,6 +287,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
     if (e.data.runtime) {
       ({ runtime, config, dom, warm } = e.data);
+      unchecked = JSON.parse(config).off.includes('broker');
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');

@@ -77,7 +77,21 @@ type DomainPage struct {
 	Connect    string // sources of connect-src: a DOM enclave's code may fetch from them
 }
 
+// openPolicy is what a frame without layer 1 has.
+const openPolicy = "default-src * data: blob: 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval'"
+
+// sandbox and allow are the attributes of the domain's frames.
+func (p DomainPage) sandbox() (sandbox, allow string) {
+	if slices.Contains(p.Off, LayerFrames) {
+		return Sandbox + " allow-same-origin", ""
+	}
+	return Sandbox, Allow
+}
+
 func (p DomainPage) policy() string {
+	if slices.Contains(p.Off, LayerPolicy) {
+		return openPolicy
+	}
 	more := ""
 	if p.Wasm {
 		more = " 'wasm-unsafe-eval'"
@@ -167,7 +181,8 @@ func (p DomainPage) text(digest string) string {
 	if p.DOM {
 		b.WriteString(` data-shows="1"`)
 	}
-	b.WriteString(` sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow +
+	sandbox, allow := p.sandbox()
+	b.WriteString(` sandbox="` + sandbox + `" referrerpolicy="no-referrer" allow="` + allow +
 		`" title="Sandbox" srcdoc="`)
 	b.WriteString(html.EscapeString(p.inner()))
 	b.WriteString(`"></iframe>`)
@@ -180,7 +195,8 @@ func (p DomainPage) inner() string {
 	head(&b, "", "en", "Sandbox")
 	if p.DOM {
 		// In a template it is a model to copy, and no frame yet.
-		b.WriteString(`<template id="realm"><iframe sandbox="` + Sandbox + `" referrerpolicy="no-referrer" allow="` + Allow + `" title="Sandbox" srcdoc="`)
+		sandbox, allow := p.sandbox()
+		b.WriteString(`<template id="realm"><iframe sandbox="` + sandbox + `" referrerpolicy="no-referrer" allow="` + allow + `" title="Sandbox" srcdoc="`)
 		b.WriteString(html.EscapeString(p.realm()))
 		b.WriteString(`"></iframe></template>`)
 	}
@@ -212,11 +228,16 @@ func (p DomainPage) realm() string {
 	return b.String()
 }
 
-// Layer is a part of the runtime's hardening that a test can switch off.
+// Layer is a part of an enclave that a test can switch off. The option that does so is not exported by package iframe.
 type Layer string
 
-// The layers inside the realm. The others are frames, policies and the broker.
+// The layers around the realm, and those inside.
 const (
+	LayerPolicy  Layer = "policy"  // 1: the frames' Content-Security-Policy
+	LayerFrames  Layer = "frames"  // 2: an opaque origin and the list of features
+	LayerBroker  Layer = "broker"  // 3: what the broker counts and checks; the host checks again
+	LayerRuntime Layer = "runtime" // 7: the way out of the realm is in no scope of the code
+
 	LayerGlobals    Layer = "globals"    // 4
 	LayerPrototypes Layer = "prototypes" // 5
 	LayerGuards     Layer = "guards"     // 6

@@ -28,8 +28,9 @@ func (p *Pool) build() error {
 	if err != nil {
 		return err
 	}
+	sandbox, allow := p.opts.Page.sandbox()
 	for _, a := range [][2]string{
-		{"sandbox", Sandbox}, {"allow", Allow}, {"referrerpolicy", "no-referrer"}, {"title", "Sandbox"},
+		{"sandbox", sandbox}, {"allow", allow}, {"referrerpolicy", "no-referrer"}, {"title", "Sandbox"},
 		{"aria-hidden", "true"}, {"tabindex", "-1"}, {"data-bailey", "enclave"},
 	} {
 		if _, err := jsx.Call(el, "setAttribute", a[0], a[1]); err != nil {

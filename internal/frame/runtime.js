@@ -291,6 +291,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   });
   const con = makeConsole();
   const used = baileyHarden(config);
+  if (config.off.includes('runtime')) G.bailey = { post, calls: () => pending, limits: () => limits };
   defineProperty(G, 'console', { value: con, writable: true, enumerable: false, configurable: true });
   if (!user) {
     // A first message goes through what a browser compiles when it is first called.
