@@ -47,12 +47,12 @@ func pauses(all js.Value) {
 				return err
 			}
 		}
-		p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "net.fetch": ["*.example"]}, "rules": [{"permission": "*", "action": "allow"}]}`, policy.Options{})
+		p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "net.fetch": ["*.pages.example"]}, "rules": [{"permission": "*", "action": "allow"}]}`, policy.Options{})
 		if err != nil {
 			return err
 		}
 		broker, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
-			name := strings.TrimSuffix(strings.TrimPrefix(r.URL, "https://"), ".example/")
+			name := strings.TrimSuffix(strings.TrimPrefix(r.URL, "https://"), ".pages.example/")
 			return &fetch.Response{Status: 200, Header: map[string]string{"content-type": "text/html"}, Body: io.NopCloser(strings.NewReader(pages[name]))}, nil
 		})})
 		if err != nil {
@@ -71,7 +71,7 @@ func pauses(all js.Value) {
 		tool, call := "", map[string]any{}
 		switch name {
 		case "html.brackets", "html.nested", "html.tags":
-			tool, call = "web_fetch", map[string]any{"url": "https://" + name + ".example/"}
+			tool, call = "web_fetch", map[string]any{"url": "https://" + name + ".pages.example/"}
 		case "diff":
 			tool, call = "diff", map[string]any{"a": "a.txt", "b": "b.txt"}
 		case "edit":
