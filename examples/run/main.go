@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"syscall/js"
 	"time"
 
@@ -121,11 +120,7 @@ func (a *app) run(layer string) {
 	}
 	start := time.Now()
 	res, err := a.pool.Run(ctx, element("code").Get("value").String(), iframe.RunOptions{OnConsole: func(row protocol.ConsoleRow) {
-		parts := make([]string, len(row.Args))
-		for i, v := range row.Args {
-			parts[i] = show(v)
-		}
-		line(string(row.Level), strings.Join(parts, " "))
+		line(string(row.Level), row.Text(shown))
 	}})
 	took := time.Since(start)
 	if res == nil {

@@ -63,9 +63,9 @@ func outcome(res *protocol.RunResult, layer string) {
 	hide("outcome", false)
 	box.Call("replaceChildren")
 	box.Set("className", "ok")
-	head, text := "Returned", show(res.Value)
+	head, text := "Returned", protocol.PrintValue(res.Value, shown)
 	if res.Error != nil {
-		head, text = "Ended: "+string(res.Error.Code), res.Error.Name+": "+res.Error.Message
+		head, text = "Ended: "+string(res.Error.Code), protocol.PrintValue(res.Error.Name+": "+res.Error.Message, shown)
 		box.Set("className", "bad")
 	}
 	box.Call("append", create("b", head), create("span", text))
@@ -102,21 +102,5 @@ func timeline(traces []protocol.TraceEvent) {
 
 func percent(part float64) string { return fmt.Sprintf("%.1f%%", min(max(part, 0), 1)*100) }
 
-// show writes a value as the code would, shortened.
-func show(v any) string {
-	if s, ok := v.(string); ok {
-		return clip(s)
-	}
-	text, err := protocol.EncodeValue(v, protocol.JSONLimits{Bytes: 4 << 20, Depth: 64, Nodes: 200_000})
-	if err != nil {
-		return err.Error()
-	}
-	return clip(text)
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 2000 {
-		return string(r[:2000]) + "…"
-	}
-	return s
-}
+// shown is the most bytes of a value or of a row that the page shows.
+const shown = 4000

@@ -225,7 +225,7 @@ func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
 		}
 		list[i] = v
 	}
-	return jsx.ToJS(map[string]any{"level": string(row.Level), "args": list, "at": float64(row.At) / 1e6})
+	return jsx.ToJS(map[string]any{"level": string(row.Level), "args": list, "text": row.Text(0), "at": float64(row.At) / 1e6})
 }
 
 // result is a RunResult of api.d.ts.
@@ -241,7 +241,7 @@ func result(r *protocol.RunResult) (any, error) {
 		}
 	}
 	out := map[string]any{
-		"success": r.Success, "value": value, "partial": r.Partial, "console": console,
+		"success": r.Success, "value": value, "text": protocol.PrintValue(r.Value, 0), "partial": r.Partial, "console": console,
 		"stats": map[string]any{
 			"duration": float64(r.Stats.Duration) / 1e6, "toolCalls": r.Stats.ToolCalls,
 			"consoleCalls": r.Stats.ConsoleCalls, "outputBytes": r.Stats.OutputBytes,

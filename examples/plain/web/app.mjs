@@ -51,9 +51,13 @@ const result = document.getElementById('result');
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   result.textContent = 'Running…';
-  const run = await bailey.run(document.getElementById('code').value, { time: 2000 });
-  const said = run.console.map((row) => `${row.level}: ${row.args.join(' ')}\n`).join('');
-  result.textContent = said + (run.success ? JSON.stringify(run.value) : `${run.error.code}: ${run.error.message}`);
+  try {
+    const run = await bailey.run(document.getElementById('code').value, { time: 2000 });
+    const said = run.console.map((row) => `${row.level}: ${row.text}\n`).join('');
+    result.textContent = said + (run.success ? run.text : `${run.error.code}: ${run.error.message}`);
+  } catch (e) {
+    result.textContent = `It did not run: ${e.message}`; // no run began: the page's headers forbid it, for one
+  }
 });
 form.querySelector('button').disabled = false;
 

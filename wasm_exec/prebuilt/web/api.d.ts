@@ -84,6 +84,11 @@ export interface RunOptions {
 export interface ConsoleRow {
   level: 'log' | 'info' | 'warn' | 'error' | 'debug' | 'trace';
   args: unknown[];
+  /**
+   * The arguments as a console shows them, at most 10,000 bytes: what doesn't print is an escape. Show this one, and
+   * not args: values that come from code can make String() and JSON.stringify() throw.
+   */
+  text: string;
   /** Milliseconds since the run began. */
   at: number;
 }
@@ -95,6 +100,8 @@ export interface RunResult {
    * arrays. Members that are undefined are left out; nothing at all is null.
    */
   value: unknown;
+  /** The value as text for a person, at most 10,000 bytes; see ConsoleRow. */
+  text: string;
   /** code is TIMEOUT, ABORTED, RESOURCE_LIMIT, EXECUTION_ERROR, … */
   error?: { code: string; name: string; message: string; stack: string };
   /** The run was ended; console and stats hold what was until then. */
