@@ -127,7 +127,7 @@ wasitools: ## build the starter tools, their catalogue and their notices into bu
 	@cd worker/tools && $(GO) run ./build
 
 # C programs for the tests and benches of package worker, and one of Go's.
-TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js
+TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/paths.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js
 
 .PHONY: testwasm
 testwasm: $(TESTWASM) ## build the WASI programs that the tests run
