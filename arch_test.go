@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 const module = "github.com/bailey-go/bailey"
@@ -211,4 +213,29 @@ func TestOnlyTestsSwitchLayersOff(t *testing.T) {
 			t.Errorf("%s names a layer's switch: only tests may", f)
 		}
 	}
+}
+
+// Tests ask for a known fault of an engine and never for the engine: so testpage.KnownFaults,
+// where each has its source, is the whole list of what tests put up with.
+func TestEngineFaultsAreOneList(t *testing.T) {
+	out, err := exec.Command("git", "grep", "--untracked", "-nE", `testpage\.Engine\(\) *[!=]= *"[a-z]`, "--", "*_test.go", ":!internal/browsertest/runner/testdata").CombinedOutput()
+	if err == nil {
+		t.Errorf("name the fault in internal/testpage/faults.go and ask testpage.Has:\n%s", out)
+	}
+	seen := map[testpage.Fault]bool{}
+	for _, k := range testpage.KnownFaults() {
+		if seen[k.Fault] || k.What == "" || !strings.Contains(k.Source, "://") && !strings.Contains(k.Source, "measured") {
+			t.Errorf("%q is there twice, says nothing or has no source: %+v", k.Fault, k)
+		}
+		seen[k.Fault] = true
+		for engine := range strings.FieldsSeq(k.Engines) {
+			if engine != "firefox" && engine != "webkit" || !k.Fault.In(engine) || k.Fault.In("chromium") {
+				t.Errorf("%q: %q", k.Fault, engine)
+			}
+		}
+	}
+	used, _ := exec.Command("git", "grep", "--untracked", "-hoE", `testpage\.(No|Frames|One|Keys)[A-Za-z]+`, "--", "*_test.go").Output()
+	names := strings.Fields(string(used))
+	slices.Sort(names)
+	t.Logf("%d faults, %d names in use", len(seen), len(slices.Compact(names)))
 }

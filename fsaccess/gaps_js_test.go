@@ -21,7 +21,7 @@ import (
 // can still be taken back.
 func TestQuotaInBrowser(t *testing.T) {
 	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
-		if testpage.Engine() != "chromium" {
+		if testpage.Has(testpage.NoDebuggerCommands) {
 			t.Skip("only Chromium's driver sets a quota")
 		}
 		ctx := context.Background()

@@ -19,7 +19,7 @@ import (
 // needReal skips in engines into which no test can drag a folder.
 func needReal(t testing.TB) {
 	t.Helper()
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoFolderDragged) {
 		t.Skip("only Chromium's driver can drag a folder into a page")
 	}
 	if !jsx.Supported("document") {

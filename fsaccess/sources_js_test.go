@@ -39,7 +39,7 @@ func platformSources() map[string]func(testing.TB) FS {
 	if jsx.Supported("navigator.storage.getDirectory") { // else TestPickWantsAGesture says so
 		all["opfs"] = func(t testing.TB) FS { return opfs(t) }
 	}
-	if testpage.Engine() == "chromium" && jsx.Supported("document") {
+	if !testpage.Has(testpage.NoFolderDragged) && jsx.Supported("document") {
 		all["real folder"] = func(t testing.TB) FS {
 			f, _ := realFolder(t)
 			return f

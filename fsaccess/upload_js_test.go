@@ -126,7 +126,7 @@ func overUpload(t *testing.T, f *Folder, names []string) {
 }
 
 func TestUploadOfFolder(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoFolderChosen) {
 		t.Skip("Firefox's driver refuses to choose a folder and WebKitGTK's chooses it as a file; TestUploadOfFiles chooses files")
 	}
 	dir, names := realTree(t)

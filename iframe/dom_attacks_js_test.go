@@ -73,7 +73,7 @@ var domAttacks = []struct{ name, code string }{
 func TestDOMAttacks(t *testing.T) {
 	t.Run("any page", func(t *testing.T) { domBattle(t, false) })
 	t.Run("page with a Connection-Allowlist", func(t *testing.T) {
-		if testpage.Engine() != "chromium" {
+		if testpage.Has(testpage.NoConnectionAllowlist) {
 			t.Skipf("%s has no Connection-Allowlist", testpage.Engine())
 		}
 		testpage.Run(t, testpage.Page{Header: map[string]string{"Connection-Allowlist": "(response-origin)"}}, func(t *testing.T) { domBattle(t, true) })

@@ -18,7 +18,7 @@ func domEnclave(t *testing.T, opts DOMEnclaveOptions) *Enclave {
 	t.Helper()
 	opts.AllowWithoutConnectionAllowlist = true
 	e, err := NewDOMEnclave(testContext(t), opts)
-	if testpage.Engine() == "webkit" {
+	if testpage.Has(testpage.NoInnermostScript) {
 		if !errors.Is(err, errors.ErrUnsupported) {
 			t.Fatalf("%v: WebKitGTK 2.50 starts no code in the innermost frame; if it does now, end this exception", err)
 		}
@@ -106,7 +106,7 @@ func TestDOMEnclave(t *testing.T) {
 // A loop without end holds the thread of the frames: where that is not the page's, the
 // host's clock still decides, and another enclave starts.
 func TestDOMEnclaveLoop(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.FramesOnThePagesThread) {
 		t.Skipf("%s runs sandboxed frames on the page's own thread: a loop without end there ends when the browser ends it", testpage.Engine())
 	}
 	e := domEnclave(t, DOMEnclaveOptions{})
@@ -189,7 +189,7 @@ func TestDOMEnclaveNeedsConnectionAllowlist(t *testing.T) {
 		}
 	}
 	t.Run("without", try(nil, false))
-	t.Run("with", try(map[string]string{"Connection-Allowlist": "(response-origin)"}, testpage.Engine() == "chromium"))
+	t.Run("with", try(map[string]string{"Connection-Allowlist": "(response-origin)"}, !testpage.Has(testpage.NoConnectionAllowlist)))
 }
 
 func TestDOMEnclaveConfig(t *testing.T) {

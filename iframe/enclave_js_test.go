@@ -90,7 +90,7 @@ func TestEnclaveErrors(t *testing.T) {
 		{"leaves the script", `}; break n; } }); postMessage("x"); (function () { n: { return async function () {`, protocol.ErrInvalidParams, ""},
 	} {
 		res, err := e.Run(testContext(t), c.code, RunOptions{})
-		if testpage.Engine() == "firefox" && c.name == "syntax" {
+		if testpage.Has(testpage.NoLineOfSyntaxError) && c.name == "syntax" {
 			c.text = "does not say where"
 		}
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {

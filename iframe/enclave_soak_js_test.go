@@ -86,7 +86,7 @@ func TestPoolSoak(t *testing.T) {
 
 // countable is what the browser counts, where it can be asked.
 func countable(t *testing.T) testpage.Counts {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		return testpage.Counts{}
 	}
 	return testpage.Count(t)

@@ -75,7 +75,7 @@ func TestLinkReachesTheHost(t *testing.T) {
 	if got := clickFor(t, d, 20, 12, links, "the link"); got != (Link{"raw", "https://example.org/a?b", "somewhere else"}) {
 		t.Errorf("got %+v", got)
 	}
-	if testpage.Engine() == "webkit" {
+	if testpage.Has(testpage.KeysToTheTopOnly) {
 		t.Log("WebKit's driver sends keys to the top document only: Enter on a link is not tested here")
 	} else {
 		testpage.Press(t, "Enter") // the click gave it the focus
@@ -243,7 +243,7 @@ func TestPolicyHoldsAlone(t *testing.T) {
 	if len(got.Requests) != 0 {
 		t.Errorf("requests reached the network: %+v", got)
 	}
-	if testpage.Engine() == "chromium" && got.Connections == 0 {
+	if !testpage.Has(testpage.NoConnectionAllowlist) && got.Connections == 0 {
 		t.Error("preconnect and iframe connect no more without Connection-Allowlist: say so in THREATMODEL.md")
 	}
 	// The sink does see what is not behind the walls.
@@ -256,7 +256,7 @@ func TestPolicyHoldsAlone(t *testing.T) {
 
 // Connection-Allowlist closes the rest, sanitiser off, in engines that know it.
 func TestConnectionAllowlistStopsTheRest(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoConnectionAllowlist) {
 		t.Skipf("%s does not know Connection-Allowlist", testpage.Engine())
 	}
 	testpage.Run(t, testpage.Page{Header: map[string]string{"Connection-Allowlist": "(response-origin)"}}, func(t *testing.T) {

@@ -108,7 +108,7 @@ func TestEnclaveFromURLInIsolatedPage(t *testing.T) {
 		opts := EnclaveOptions{ReadyTimeout: 8 * time.Second}
 		opts.URL = hostedEnclave(t, 1, opts)
 		e, err := NewEnclave(testContext(t), opts)
-		if testpage.Engine() == "webkit" {
+		if testpage.Has(testpage.NoCredentialless) {
 			if !errors.Is(err, ErrFrameBlocked) {
 				t.Errorf("%v: WebKitGTK 2.50 knows no credentialless; if it does now, end this exception", err)
 			}
@@ -126,7 +126,7 @@ func TestEnclaveFromURLInIsolatedPage(t *testing.T) {
 
 // A page without any header of its own; the enclave's page closes what leaks.
 func TestDOMEnclaveFromURL(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoConnectionAllowlist) {
 		t.Skipf("%s has no Connection-Allowlist", testpage.Engine())
 	}
 	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestDOMEnclaveFromURL(t *testing.T) {
 // Code with a document holds its thread. On one site that is its neighbour's too; on
 // sites of their own they share nothing.
 func TestEnclavesOfTwoSites(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.OneProcessForTwoSites) {
 		t.Skipf("%s has no process for each site here", testpage.Engine())
 	}
 	testpage.Run(t, testpage.Page{}, func(t *testing.T) {

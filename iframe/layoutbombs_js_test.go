@@ -33,7 +33,7 @@ const worstGap = `Math.round(Math.max(globalThis.gap || 0, 0))`
 // watchGaps begins to measure. In Firefox and WebKit a frame shares the page's thread.
 func watchGaps(t *testing.T) {
 	t.Helper()
-	if testpage.Engine() == "chromium" {
+	if !testpage.Has(testpage.FramesOnThePagesThread) {
 		testpage.EvalFrames(t, gaps)
 		return
 	}
@@ -43,7 +43,7 @@ func watchGaps(t *testing.T) {
 // worst is the longest gap since watchGaps, in ms, in the page and in the frames.
 func worst(t *testing.T) (page, frames float64) {
 	t.Helper()
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.FramesOnThePagesThread) {
 		v := must(jsx.Call(jsx.Global(), "eval", worstGap))(t)
 		return must(jsx.Finite(v))(t), 0
 	}

@@ -121,7 +121,7 @@ func TestPoolZombies(t *testing.T) {
 }
 
 func TestPoolIsRebuiltAfterItsProcessDied(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s has no process to kill by the debugger; TestPoolFrameIsRemoved covers the rebuilding", testpage.Engine())
 	}
 	p := pool(t, PoolOptions{Max: 2, Spare: 2})
@@ -175,7 +175,7 @@ func TestPoolFrameIsRemoved(t *testing.T) {
 }
 
 func TestPoolHiddenAndFrozen(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s can't be told to hide or freeze a page", testpage.Engine())
 	}
 	p := pool(t, PoolOptions{Max: 2})

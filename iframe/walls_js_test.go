@@ -239,7 +239,7 @@ func TestSiblingThatGivesPrograms(t *testing.T) {
 // Killing the process that holds the frames is what another frame's
 // out-of-memory does.
 func TestDocumentOutlivesItsProcess(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s has no command that kills the process of a frame; TestDocumentIsRebuilt covers the rebuilding", testpage.Engine())
 	}
 	var st states
@@ -266,7 +266,7 @@ func TestDocumentOutlivesItsProcess(t *testing.T) {
 }
 
 func TestFrozenPageLosesNothing(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s can't be told to freeze a page", testpage.Engine())
 	}
 	var st states
@@ -292,7 +292,7 @@ func hidden() bool {
 }
 
 func TestHiddenPageShowsTheLastToken(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s can't be told to hide a page", testpage.Engine())
 	}
 	var st states

@@ -181,7 +181,7 @@ func controls(t *testing.T, m *markers, sink *testpage.Endpoint) {
 // Where the page sends Connection-Allowlist and the engine knows it, not even a
 // connection without a request gets out.
 func TestXSSInDocumentConnectsNowhere(t *testing.T) {
-	if testpage.Engine() != "chromium" {
+	if testpage.Has(testpage.NoConnectionAllowlist) {
 		t.Skipf("%s does not know Connection-Allowlist", testpage.Engine())
 	}
 	header := map[string]string{"Connection-Allowlist": "(response-origin)"}

@@ -68,4 +68,4 @@ func compile(t testing.TB, p *Pool, wasm []byte) *Module {
 func probe(t testing.TB, p *Pool) *Module { return compile(t, p, built(t, "probe.wasm")) }
 
 // live reports whether the engine has JavaScript Promise Integration.
-func live() bool { return testpage.Engine() != "webkit" }
+func live() bool { return !testpage.Has(testpage.NoPromiseIntegration) }

@@ -41,7 +41,7 @@ func platform() map[string]func(testing.TB) fsaccess.FS {
 	}
 	switch {
 	case !jsx.Supported("document"): // a worker
-	case testpage.Engine() != "chromium":
+	case testpage.Has(testpage.NoFolderDragged):
 		fmt.Println("left out, only Chromium's driver can drag a folder into a page: real folder")
 	default:
 		all["real folder"] = realFolder

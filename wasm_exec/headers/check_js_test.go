@@ -20,7 +20,7 @@ func TestCheckInAPage(t *testing.T) {
 			}
 			for _, f := range list {
 				t.Logf("%-28s %v %s", f.Name, f.Holds, f.How)
-				if !f.Holds && !(f.Name == "require-trusted-types-for" && testpage.Engine() == "webkit") {
+				if !f.Holds && !(f.Name == "require-trusted-types-for" && testpage.Has(testpage.NoTrustedTypes)) {
 					t.Errorf("does not hold: %+v", f)
 				}
 			}

@@ -3,6 +3,8 @@ package examples
 import (
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/testpage"
 )
 
 // eachEngine opens the flagship in each engine that this run tests. Firefox and Chromium
@@ -13,7 +15,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, f *flagship)) {
 		t.Run(string(engine), func(t *testing.T) {
 			f := startFlagship(t, engine)
 			private := f.check(`!!navigator.storage?.getDirectory`) == "true"
-			if private != (engine != "webkit") {
+			if private == testpage.NoPrivateFolder.In(string(engine)) {
 				t.Errorf("%s has a private file system: %v", engine, private)
 			}
 			if memory := f.check(`document.getElementById("name").textContent.includes("in memory")`) == "true"; memory == private {
