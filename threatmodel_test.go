@@ -124,7 +124,7 @@ func linked(t *testing.T) map[string]map[string]bool {
 // uncited says what is wrong with a threat model's citations.
 //
 // A test shows something about a package if it links it, or if it stands in a layer that the
-// package itself links.
+// package itself links. The tests at the root read the source of every package.
 func uncited(text string, homes map[string][]string, linked, layers map[string]map[string]bool) (wrong []string, read int) {
 	for _, c := range citations(text) {
 		read++
@@ -142,7 +142,7 @@ func uncited(text string, homes map[string][]string, linked, layers map[string]m
 					return true
 				}
 			}
-			return inside(home, c.section) || layers[c.section][home]
+			return home == "." || inside(home, c.section) || layers[c.section][home]
 		}
 		if !slices.ContainsFunc(where, links) {
 			wrong = append(wrong, fmt.Sprintf("line %d: %s stands in %s, which does not link package %s", c.line, c.test, strings.Join(where, ", "), c.section))
