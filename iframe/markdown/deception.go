@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,6 +23,13 @@ const (
 func warn(w *sink, start, text int, t target) []byte {
 	written := w.Bytes()[text:]
 	d, warning := judge(labelOf(written), t.url)
+	if all := w.Bytes()[start:]; d < certain && bytes.Contains(all, []byte(` title="`)) {
+		for tag := range tags(all) { // a browser shows a title where it shows the targets of links
+			if by, says := judge(label{text: tagValue(all[tag.at:tag.to], "title")}, t.url); by > d {
+				d, warning = by, says
+			}
+		}
+	}
 	if t.warning != "" {
 		if d < certain {
 			warning = t.warning
@@ -32,9 +40,7 @@ func warn(w *sink, start, text int, t target) []byte {
 		return nil
 	}
 	var beside sink
-	beside.WriteString(`<span class="bailey-target"> (`)
-	beside.escapeString(leads(t.url))
-	beside.WriteString(`)</span>`)
+	beside.beside(t.url)
 	if d == certain {
 		w.report.add(Deception, hostOf(t.url), 1)
 		tail := string(written)
@@ -50,6 +56,13 @@ func warn(w *sink, start, text int, t target) []byte {
 		w.WriteString(tail)
 	}
 	return beside.Bytes()
+}
+
+// beside writes where a link leads, as it stands behind the link.
+func (w *sink) beside(url string) {
+	w.WriteString(`<span class="bailey-target"> (`)
+	w.escapeString(leads(url))
+	w.WriteString(`)</span>`)
 }
 
 // leads is the part of a target that a reader has to know: the host, all addresses of a
@@ -98,7 +111,11 @@ func judge(l label, url string) (d doubt, warning string) {
 	if l.counted || l.moved && strings.ContainsAny(string(text), hostMarks) || turns && strings.ContainsAny(shape, hostMarks) {
 		worse(possible, "")
 	}
-	for _, word := range strings.Split(string(text), " ") {
+	words := strings.Split(string(text), " ")
+	if spelled(words) {
+		worse(possible, "")
+	}
+	for _, word := range words {
 		w := []rune(word)
 		if doubtful(w, hidden) {
 			worse(possible, "")
@@ -115,12 +132,54 @@ func judge(l label, url string) (d doubt, warning string) {
 // hostMarks are what parts hosts and addresses, and what may look like it.
 const hostMarks = ".:/@" + string(dotLike) + string(anything)
 
+// spelled reports whether a host may be meant that is written in several words, or with its
+// dots in brackets or in words: bank .com, bank[.]com, bank (dot) com.
+func spelled(words []string) bool {
+	name := false // a word stands before
+	for i, word := range words {
+		w := strings.ToLower(strings.Trim(word, "()[]{}<>\"'!?"))
+		if strings.ContainsAny(word, "[({<") && strings.ContainsAny(w, "])}>") {
+			for _, sign := range [...]string{"[.]", "(.)", "{.}", "<.>", "[dot]", "(dot)", "{dot}"} {
+				if _, rest, ok := strings.Cut(w, sign); ok && name || ok && !strings.HasPrefix(w, sign) {
+					if endsHost("x."+strings.TrimRight(hostWord(rest), ".")) > honest {
+						return true
+					}
+				}
+			}
+		}
+		next := ""
+		if i+1 < len(words) {
+			next = hostWord(strings.Trim(words[i+1], "()[]{}<>\"'!?"))
+		}
+		switch {
+		case name && (w == "dot" || w == "." || w == string(dotLike)) && classic("."+strings.ToLower(next)):
+			return true
+		case name && len(w) > 1 && (w[0] == '.' || strings.HasPrefix(w, string(dotLike))) && classic(hostWord(strings.TrimPrefix(w, string(dotLike)))):
+			return true
+		case len(w) > 1 && (w[len(w)-1] == '.' || strings.HasSuffix(w, string(dotLike))) && next != "" && classic("."+next):
+			return true
+		}
+		if _, rest, ok := strings.Cut(w, ","); ok && w[0] != ',' && hostWord(rest) == "com" {
+			return true
+		}
+		name = name || w != ""
+	}
+	return false
+}
+
+// hostWord is what a word begins with of a host.
+func hostWord(w string) string {
+	return w[:len(w)-len(strings.TrimLeftFunc(w, hostRune))]
+}
+
 // doubtful reports whether a word can't be read: something in it may look like anything,
 // or is not seen, and the rest may be a part of a host.
 func doubtful(w []rune, hidden bool) bool {
 	odd, ascii, marks := hidden, false, false
 	for i, r := range w {
 		switch {
+		case r == styled:
+			odd, ascii = true, true
 		case r == anything || r == dotLike:
 			odd = odd || i > 0 && i < len(w)-1
 			marks = true
@@ -134,7 +193,7 @@ func doubtful(w []rune, hidden bool) bool {
 }
 
 func hostRune(r rune) bool {
-	return r == '.' || r == '-' || r == '_' || r == dotLike || r >= 0x80 && r != anything || r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r)))
+	return r == '.' || r == '-' || r == '_' || r == dotLike || r >= 0x80 && r != anything && r != styled || r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r)))
 }
 
 // lookAtWord finds what looks like a host in a word and compares it with the target's.
@@ -164,6 +223,9 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 		// Only what the browser would take for a host stands behind a scheme.
 		behind := strings.TrimRight(before, `/\`)
 		scheme := strings.HasSuffix(behind, ":") && (len(behind) < len(before) || schemeWord(behind)) || strings.HasSuffix(before, "//")
+		if len(behind) == 2 && strings.HasPrefix(before[2:], `\`) {
+			scheme = false // a folder of a drive
+		}
 		mail := strings.HasSuffix(before, "@")
 		sure := scheme || strings.HasPrefix(strings.ToLower(run), "www.")
 		if scheme && strings.HasPrefix(after, "@") {
@@ -256,7 +318,13 @@ func endsHost(word string) doubt {
 	last := word[strings.LastIndexByte(word, '.')+1:]
 	tld := strings.ToLower(last)
 	if strings.ContainsFunc(tld, func(r rune) bool { return r >= 0x80 }) || strings.HasPrefix(tld, "xn--") {
-		return certain
+		switch { // 詳細はこちら。公式サイト are two sentences
+		case !ideographs(tld):
+			return certain
+		case hasWord(tldsIdeographs, tld):
+			return possible
+		}
+		return honest
 	}
 	if !hasWord(tlds, tld) {
 		return honest
@@ -279,6 +347,17 @@ func endsHost(word string) doubt {
 		return certain
 	}
 	return possible
+}
+
+// ideographs reports whether a word has letters of Chinese, Japanese or Korean, and none that
+// could be taken for one of ASCII's.
+func ideographs(word string) bool {
+	for _, r := range word {
+		if !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !(r >= '0' && r <= '9') && r != 'ー' || r == 'ニ' || r == '一' || r == '丨' || r == 'ㅣ' || r == '〇' || r == 'ㅇ' {
+			return false
+		}
+	}
+	return true
 }
 
 // sameNumber reports whether a text has no other telephone number than number.

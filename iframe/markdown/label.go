@@ -71,7 +71,8 @@ func textOf(html []byte) string {
 const (
 	anything = utf8.RuneError // may look like anything
 	dotLike  = '\uE000'       // looks like a dot, and browsers don't take it for one
-	dots     = "\u00b0\u00b7\u02d9\u02da\u0387\u0589\u05c5\u0660\u06d4\u06f0\u0701\u0702\u0f0b\u1427\u166e\u16eb\u17d4\u2022\u2024\u2025\u2027\u2219\u22c5\u22c4\u25cf\u25e6\u26ab\u2981\u2a2f\u2e30\u2e31\u2e33\u2e3c\u30fb\u318d\u4e36\ua4f8\ua4f9\ua60e\ufe45\ufe52\uff65\U00010101\U0001016d\U0001d16d"
+	styled   = '\uE001'       // looks like one of ASCII's letters or digits: in bold, in a circle, raised
+	dots     = "\u00b0\u00b7\u02d9\u02da\u0387\u0589\u05c5\u0660\u06d4\u06f0\u0701\u0702\u0f0b\u1427\u166e\u16eb\u17d4\u2022\u2024\u2025\u2027\u2219\u22c5\u22c4\u25cf\u25e6\u26ab\u2981\u2a2f\u2e30\u2e31\u2e33\u2e3c\u30fb\u318d\u4e36\ua4f8\ua4f9\ua60e\ua78f\u119e\u11a2\u2218\u2299\u22c6\u2a00\u29be\u29bf\u2b50\u2b51\ufe45\ufe52\uff65\U00010101\U0001016d\U0001d16d"
 	slashes  = "\u1735\u2044\u2215\u2571\u27cb\u29f6\u29f8\u2cc6\u2e4a\u2f03\u3033\u30ce\u31d3\u4e3f\ua4fd\U0001d23a"
 	colons   = "\u02d0\u02f8\u05c3\u0703\u0704\u16ec\u1803\u1809\u205a\u2236\u2982\ua4fd\ua789\ufe13\ufe30\ufe55"
 	hyphens  = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2cba\ufe58\ufe63"
@@ -130,8 +131,10 @@ func looks(r rune) rune {
 		return '.'
 	case unseen(r), unicode.Is(unicode.Zs, r): // a thin space parts no words
 		return 0
-	case strings.ContainsRune(dots, r):
+	case strings.ContainsRune(dots, r), shape(r):
 		return dotLike
+	case isStyled(r):
+		return styled
 	case strings.ContainsRune(slashes, r):
 		return '/'
 	case strings.ContainsRune(colons, r):
@@ -140,6 +143,8 @@ func looks(r rune) rune {
 		return '-'
 	case strings.ContainsRune(ats, r):
 		return '@'
+	case r == '‚':
+		return ','
 	case strings.ContainsRune(harmless, r), unicode.In(r, unicode.Sm, unicode.Sc, unicode.So, unicode.No):
 		return ' '
 	case compatible(r):
@@ -150,6 +155,22 @@ func looks(r rune) rune {
 		return r
 	}
 	return anything
+}
+
+// shape reports whether r is one of the small circles, squares and diamonds.
+func shape(r rune) bool {
+	return r >= 0x25a0 && r <= 0x25ff || r >= 0x26aa && r <= 0x26ac || r >= 0x2b12 && r <= 0x2b2f || r >= 0x1f534 && r <= 0x1f53b || r >= 0x1f780 && r <= 0x1f7ff
+}
+
+// isStyled reports whether r is a letter or digit of ASCII in another style.
+func isStyled(r rune) bool {
+	switch {
+	case r < 0x2b0:
+		return false
+	case r >= 0x249c && r <= 0x24ea, r >= 0xfb00 && r <= 0xfb06, r >= 0x1d400 && r <= 0x1d7ff, r >= 0x1f110 && r <= 0x1f1ff, r >= 0x1fbf0 && r <= 0x1fbf9:
+		return true
+	}
+	return unicode.Is(unicode.Lm, r) && unicode.Is(unicode.Latin, r)
 }
 
 // unseen reports whether a character leaves no trace: format characters, variation

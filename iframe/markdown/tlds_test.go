@@ -24,6 +24,12 @@ func TestEndingsAreTopLevelDomains(t *testing.T) {
 			t.Errorf("%s is missing", tld)
 		}
 	}
+	for _, tld := range strings.Fields(tldsIdeographs) {
+		ascii, _ := asciiLabel(tld)
+		if suffix, icann := publicsuffix.PublicSuffix("nobody-has-this-name." + ascii); !icann || !strings.HasSuffix(suffix, ascii) || !ideographs(tld) {
+			t.Errorf("%s (%s) is no top-level domain", tld, ascii)
+		}
+	}
 	if hasWord(tlds, "or") || hasWord(tlds, "println") {
 		t.Error("the list has what is no top-level domain")
 	}
