@@ -71,6 +71,7 @@ browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ES
 .PHONY: lint
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
+	@for m in . internal/tools $(NESTED); do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@# Declared once, used in the page: what is unused is told by the page's build alone.

@@ -17,7 +17,7 @@ require (
 	github.com/hack-pad/safejs v0.1.0 // indirect
 	github.com/microcosm-cc/bluemonday v1.0.27 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
-	mvdan.cc/sh/v3 v3.14.1
+	mvdan.cc/sh/v3 v3.14.1 // indirect
 )
 
 replace github.com/bailey-go/bailey => ../..
