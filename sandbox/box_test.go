@@ -85,7 +85,7 @@ func (h *house) file(t testing.TB, name string) string {
 	t.Helper()
 	data, err := h.mem.ReadFile(name)
 	if err != nil {
-		return "(" + err.Error() + ")"
+		return "(" + strings.ToLower(err.Error()) + ")" // GOOS=js says "No such file"
 	}
 	return string(data)
 }

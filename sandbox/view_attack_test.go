@@ -119,7 +119,9 @@ func readers() []reach {
 	}
 }
 
-func isThere(err error) bool { return err == nil || !strings.Contains(err.Error(), "no such file") }
+func isThere(err error) bool {
+	return err == nil || !strings.Contains(strings.ToLower(err.Error()), "no such file")
+}
 
 func names(list []fs.DirEntry) (out string) {
 	for _, e := range list {
