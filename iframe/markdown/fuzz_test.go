@@ -2,6 +2,7 @@ package markdown_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -59,9 +60,28 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
+// stride is 1 natively and in make soak. In a page, make test takes every eighth text of the tests
+// whose code has nothing to do with a browser: it is the same there, only slower.
+func stride() int {
+	if runtime.GOOS == "js" && testing.Short() {
+		return 8
+	}
+	return 1
+}
+
+// natively skips a test where stride is more than one.
+func natively(t *testing.T) {
+	t.Helper()
+	if stride() > 1 {
+		t.Skip("the same code as natively: make soak runs it in a page")
+	}
+}
+
 func FuzzStream(f *testing.F) {
 	for i, s := range seedTexts(f) {
-		f.Add([]byte(s), uint64(i))
+		if i%stride() == 0 {
+			f.Add([]byte(s), uint64(i))
+		}
 	}
 	r := newRenderer(f, markdown.Options{})
 	small := newRenderer(f, markdown.Options{Limits: markdown.Limits{Bytes: 400, BlockBytes: 100, Depth: 3, LineBytes: 60, Delimiters: 10,

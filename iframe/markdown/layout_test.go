@@ -145,7 +145,10 @@ func TestAttackLayoutBombs(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	capped := 0
 	var worst cost
-	for _, b := range bombs {
+	for i, b := range bombs {
+		if i%stride() != 0 {
+			continue
+		}
 		// Without the bounds a browser has as many elements as the text has tags, and each mark of a run.
 		tables.Off(b.Name, strings.Count(b.Text, "<") > 10000)
 		marks.Off(b.Name, longestRun(b.Text) > 33)

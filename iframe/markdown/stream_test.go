@@ -174,6 +174,7 @@ func TestStreamOfSoup(t *testing.T) {
 
 // A large open block is not rendered for each token, but nothing waits for ever.
 func TestStreamOfOpenBlocks(t *testing.T) {
+	natively(t)
 	r := newRenderer(t, markdown.Options{})
 	for name, src := range openTails(24 << 10) {
 		checkSplits(t, r, src, rng(t))

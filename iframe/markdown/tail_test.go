@@ -34,6 +34,7 @@ func visible(s string) string {
 // markers that vanish again, no address that turns into a link, no row that turns
 // into a table.
 func TestTailDoesNotFlicker(t *testing.T) {
+	natively(t)
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {
 		final, _ := render(t, r, a.Text)
