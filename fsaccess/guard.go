@@ -43,6 +43,9 @@ type Question struct {
 	Path string
 	To   string // of a rename
 	Kind Kind   // why the content is dangerous, if that is the question
+	// Content is then the content that would be written, or the first 16 MiB of it; nil for a
+	// file that is renamed. It must not be changed or kept.
+	Content []byte
 }
 
 // GuardError is a refusal: what was tried, and which rule said no. It is one of
@@ -254,10 +257,10 @@ func (g *guard) room(bytes int64, files int, try bool) error {
 	return nil
 }
 
-// content checks what is about to become a file's content. old is the file's
+// content checks what is about to become a file's content, which begins with head. old is the file's
 // name and content so far: an edit does not need consent for what the file
 // was already. A start-up file needs it each time, because each edit is run.
-func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName string, old core) error {
+func (g *guard) content(ctx context.Context, name string, kinds []Kind, head []byte, oldName string, old core) error {
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -273,7 +276,7 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, oldName 
 		if !ok {
 			d = protocol.ActionAsk
 		}
-		q := Question{Op: "write", Path: name, Kind: k}
+		q := Question{Op: "write", Path: name, Kind: k, Content: head}
 		if err := g.consent(ctx, d, q, ErrKind, string(k)); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func (g *guard) insideGit(ctx context.Context, name string) error {
 			if at > 0 {
 				dir = name[:at-1]
 			}
-			if g.gitFolder(ctx, dir) {
+			if g.gitFolder(ctx, dir, elem) {
 				return refuse(ErrProtected, "%s is a git folder: git runs what its files say, so no policy opens it", dir)
 			}
 		}
@@ -44,9 +44,14 @@ func gitHolds(elem string) bool {
 
 // gitFolder decides as git's is_git_directory does (setup.c): a file HEAD, and objects
 // and refs here or where commondir says. Git follows links, so it matters only that
-// they exist.
-func (g *guard) gitFolder(ctx context.Context, dir string) bool {
+// they exist. elem counts as there: the part that would complete a git folder is refused,
+// else its config could be written before it is one.
+func (g *guard) gitFolder(ctx context.Context, dir, elem string) bool {
+	elem = strings.TrimRight(skeleton(elem), ". ")
 	there := func(name string) bool {
+		if elem == name || strings.Contains(elem, "~") && strings.HasPrefix(elem, name[:min(6, len(name))]+"~") {
+			return true
+		}
 		_, err := g.core.stat(ctx, join(dir, name))
 		return err == nil
 	}

@@ -70,6 +70,9 @@ func gitAttacks() []gitAttack {
 		{name: "config of the user's bare repository", setup: func(git func(string, ...string) string, _ string) { git(".", "clone", "-q", "--bare", ".", "repo.git") },
 			files: files{"repo.git/config": withTree(".")}, dir: "repo.git", types: status},
 		{name: "the user's configuration", files: files{".gitconfig": "[core]\n\tfsmonitor = \"EVIL; false\"\n"}, dir: ".", types: status},
+		{name: "the user's configuration by its other name", setup: func(_ func(string, ...string) string, root string) {
+			_ = os.MkdirAll(filepath.Join(root, ".config/git"), 0o755)
+		}, files: files{".config/git/config": "[core]\n\tfsmonitor = \"EVIL; false\"\n"}, dir: ".", types: status},
 	}
 }
 
@@ -122,13 +125,13 @@ func TestGitRunsNothing(t *testing.T) {
 	}
 	try := func(t *testing.T, a gitAttack, guarded bool) {
 		root, home := t.TempDir(), t.TempDir()
-		if _, own := a.files[".gitconfig"]; own {
+		if a.files[".gitconfig"] != "" || a.files[".config/git/config"] != "" {
 			home = root
 		}
 		git := func(dir string, args ...string) string {
 			cmd := exec.Command("git", args...)
 			cmd.Dir = filepath.Join(root, dir)
-			cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=true", "HOME="+home,
+			cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "XDG_CONFIG_HOME=", "GIT_EDITOR=true", "HOME="+home,
 				"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 			out, _ := cmd.CombinedOutput()
 			return string(out)
@@ -192,4 +195,66 @@ func TestOrdinaryNamesOfGit(t *testing.T) {
 	must(t, g.WriteFile("headers", []byte("x"), 0o644))
 	must(t, g.Rename("head", "tail"))
 	must(t, g.RemoveAll("src/hooks"))
+}
+
+// A folder whose HEAD came with the project becomes no git folder, in whatever order its
+// other parts are written, and by no spelling of them.
+func TestNoGitFolderIsCompleted(t *testing.T) {
+	full := map[string]string{"config": evilConfig, "objects": "", "refs": ""}
+	for name, c := range map[string]struct {
+		there []string // beside HEAD
+		make  []string // a name that ends in / is a folder
+		last  string   // is refused
+	}{
+		"refs last":                {nil, []string{"config", "objects/"}, "refs/"},
+		"objects last":             {nil, []string{"config", "refs/"}, "objects/"},
+		"a folder below refs":      {nil, []string{"config", "objects/x/"}, "refs/heads/"},
+		"a file below refs":        {[]string{"objects/x"}, []string{"config"}, "refs/x"},
+		"a file named refs":        {[]string{"objects/x"}, nil, "refs"},
+		"in capitals":              {[]string{"objects/x"}, []string{"config"}, "REFS/"},
+		"with a letter of its own": {[]string{"objects/x"}, []string{"config"}, "ref\u017f/"},
+		"a short name":             {[]string{"refs/x"}, []string{"config"}, "OBJECT~1/"},
+		"commondir":                {nil, []string{"config"}, "commondir"},
+		"commondir in capitals":    {nil, nil, "COMMONDIR"},
+		"hooks and all":            {nil, []string{"hooks/post-checkout", "config", "refs/"}, "objects/"},
+	} {
+		for _, by := range []string{"make", "rename"} {
+			m := NewMemory(MemoryOptions{})
+			put := func(f *Folder, name string) error {
+				if dir, ok := strings.CutSuffix(name, "/"); ok {
+					return f.MkdirAll(dir, 0o755)
+				}
+				if err := f.MkdirAll(path.Dir(name), 0o755); err != nil {
+					return err
+				}
+				return f.WriteFile(name, []byte(full[path.Base(name)]), 0o644)
+			}
+			for _, n := range append([]string{"HEAD"}, c.there...) {
+				must(t, put(m, "sub/"+n))
+			}
+			g := Guard(m, everywhere(t))
+			for _, n := range c.make {
+				if err := put(g, "sub/"+n); err != nil {
+					t.Errorf("%s: %s before it is a git folder: %v", name, n, err)
+				}
+			}
+			var err error
+			if by == "make" {
+				err = put(g, "sub/"+c.last)
+			} else {
+				first, _, _ := strings.Cut(c.last, "/")
+				must(t, put(g, "other/"+c.last))
+				err = g.Rename("other/"+first, "sub/"+first)
+			}
+			if !errors.Is(err, ErrProtected) && !errors.Is(err, ErrBadName) {
+				t.Errorf("%s: %s by %s: %v", name, c.last, by, err)
+			}
+		}
+	}
+	// A HEAD alone makes nothing of a folder.
+	m := NewMemory(MemoryOptions{})
+	must(t, m.WriteFile("HEAD", nil, 0o644))
+	g := Guard(m, everywhere(t))
+	must(t, g.WriteFile("config", []byte("x"), 0o644))
+	must(t, g.MkdirAll("objects/refs/hooks", 0o755))
 }

@@ -112,7 +112,7 @@ func (r *guardReplacement) Write(p []byte) (int, error) {
 func (r *guardReplacement) start(next []byte) error {
 	look := append(r.head[:len(r.head):len(r.head)], next[:inspectMax-len(r.head)]...)
 	kinds := classify(r.name, look, r.size+int64(len(next)))
-	if err := r.g.content(r.ctx, r.name, kinds, r.name, nil); err != nil {
+	if err := r.g.content(r.ctx, r.name, kinds, look, r.name, nil); err != nil {
 		return err
 	}
 	under, err := r.g.core.replace(r.ctx, r.name, r.perm)
@@ -153,7 +153,7 @@ func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
 	}
 	if !r.asked {
 		kinds := classify(r.name, r.head, r.size)
-		if err := r.g.content(ctx, r.name, kinds, r.name, old); err != nil {
+		if err := r.g.content(ctx, r.name, kinds, r.head, r.name, old); err != nil {
 			return err
 		}
 	}
@@ -294,7 +294,7 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 		if err != nil {
 			return err
 		}
-		return g.content(ctx, next, kinds, e.Path, g.core)
+		return g.content(ctx, next, kinds, nil, e.Path, g.core)
 	})
 	if err != nil {
 		return err

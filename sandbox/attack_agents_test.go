@@ -207,3 +207,58 @@ func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 		count.Off(c.name, attempt(true))
 	}
 }
+
+// stopsAtBirth stops the box at the moment in which a subagent's session is made.
+type stopsAtBirth struct {
+	sandbox.Store
+	stop func()
+}
+
+func (s stopsAtBirth) Put(ctx context.Context, r protocol.SessionRecord, m []protocol.MessageRecord, p []protocol.PartRecord) error {
+	if r.Agent != "" {
+		s.stop()
+	}
+	return s.Store.Put(ctx, r, m, p)
+}
+
+// A call that is stopped while it starts a subagent starts none: nothing would stop it.
+func TestStopWhileASubagentStarts(t *testing.T) {
+	p := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`)
+	for _, background := range []bool{true, false} {
+		for _, n := range []int{1, 5} {
+			var h *house
+			stops := make(chan struct{}, 100)
+			h = build(t, p, nil, nil, func(o *sandbox.Options) {
+				o.Sessions = stopsAtBirth{sandbox.NewMemoryStore(), func() { h.Stop("the user said so"); stops <- struct{}{} }}
+			})
+			s := h.session(t)
+			var mu sync.Mutex
+			of := 0
+			m := &sandboxtest.Model{}
+			m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+				mu.Lock()
+				defer mu.Unlock()
+				for _, part := range r.Messages[0].Parts {
+					if strings.Contains(part.Text, "go on") {
+						of++
+					}
+				}
+				if len(r.Messages) > 2 || of > 0 {
+					return sandboxtest.Say("done")
+				}
+				return tasks(n, background, 0)
+			}
+			_, err := h.talk(t, s, m, "start", sandbox.RunOptions{})
+			must(t, err)
+			<-stops
+			for h.AgentsAtWork() > 0 {
+				runtime.Gosched()
+			}
+			mu.Lock()
+			if of > 0 {
+				t.Errorf("background %t, %d: %d requests of subagents after the stop", background, n, of)
+			}
+			mu.Unlock()
+		}
+	}
+}

@@ -400,6 +400,9 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	needs := []Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
 	r := Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
+	if q.Content != nil && !b.o.off.words { // no other question need have shown it
+		r.Diff = fsaccess.QuestionDiff("/dev/null", "b/"+q.Path, nil, q.Content)
+	}
 	p := c.passage(needs)
 	p.Step = c.trace.step
 	if err := b.gate.Confirm(ctx, p, r); err != nil {

@@ -16,16 +16,16 @@ import (
 func TestQuestionsShowWhatIsInThem(t *testing.T) {
 	long := strings.Repeat("w", 400)
 	for _, c := range []struct{ name, words, title, diff string }{
-		{"turned", "a\u202egpj.exe", `run prog a\u202egpj.exe`, ""},
-		{"invisible", "a\u200b\u3164\u2800b", `run prog a\u200b\u3164\u2800b`, ""},
-		{"tag", "a\U000e0041", `run prog a\U000e0041`, ""},
-		{"control", "a\x1b[2K\rb", `run prog a\x1b[2K\rb`, "run prog a\\x1b[2K\\rb\n\n"},
-		{"pushed away", "a\n\n\n\nb", `run prog a\n\n\n\nb`, "run prog a\n\n\n\nb\n\n"},
-		{"wide space", "a\u2003\u00a0b", `run prog a\u2003\u00a0b`, ""},
-		{"no UTF-8", "a\xffb", `run prog a\xffb`, ""},
+		{"turned", "a\u202egpj.exe", `run prog "a\u202egpj.exe"`, ""},
+		{"invisible", "a\u200b\u3164\u2800b", `run prog "a\u200b\u3164\u2800b"`, ""},
+		{"tag", "a\U000e0041", `run prog "a\U000e0041"`, ""},
+		{"control", "a\x1b[2K\rb", `run prog "a\x1b[2K\rb"`, ""},
+		{"pushed away", "a\n\n\n\nb", `run prog "a\n\n\n\nb"`, ""},
+		{"wide space", "a\u2003\u00a0b", `run prog "a\u2003\u00a0b"`, ""},
+		{"no UTF-8", "a\xffb", `run prog "a\xffb"`, ""},
 		{"as long as may be", long[:240-len("run prog ")], "run prog " + long[:240-len("run prog ")], ""},
 		{"one more", long[:241-len("run prog ")], "run prog " + long[:240-len("run prog ")] + "… (1 characters more)", "run prog " + long[:241-len("run prog ")] + "\n\n"},
-		{"other scripts", "Grüße, 日本, עברית, 👍", "run prog Grüße, 日本, עברית, 👍", ""},
+		{"other scripts", "Grüße, 日本, עברית, 👍", `run prog "Grüße, 日本, עברית, 👍"`, ""},
 	} {
 		asker := sandboxtest.Always(protocol.AnswerOnce)
 		ran := ""

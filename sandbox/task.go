@@ -77,15 +77,27 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	m, _ := c.Args.(map[string]any)
-	if background, _ := m["background"].(bool); background {
-		ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	background, _ := m["background"].(bool)
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	if background {
 		c.box.track(s.ID(), cancel) // before anyone knows of it
+	}
+	// A Stop before this ended the call; one after it ends the subagent.
+	if err := context.Cause(ctx); err != nil {
+		c.box.untrack(s.ID())
+		cancel(err)
+		s.Close()
+		end()
+		return nil, err
+	}
+	if background {
 		go func() {
 			defer end()
-			c.box.inBackground(ctx, cancel, s, model, agent)
+			c.box.inBackground(own, cancel, s, model, agent)
 		}()
 		return map[string]any{"session_id": s.ID()}, nil
 	}
+	cancel(nil)
 	defer end()
 	c.clock.pause() // it has limits of its own
 	defer c.clock.resume()

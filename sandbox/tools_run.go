@@ -161,7 +161,11 @@ func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
 	if err != nil || key == "" || c.accepted(key) {
 		return // what is wrong is told when it is run
 	}
-	c.asked = key
+	// The first question is the one that is answered. The gate makes it again right before the
+	// call runs: a command that is another by then was not asked about.
+	if c.asked == "" {
+		c.asked = key
+	}
 	ask.Effects = append(ask.Effects, Effect{Text: "run " + gate.Spelled(c.text("command")) + q.Title, Risk: q.Risk})
 	ask.Risk, ask.Untrusted, ask.Reason = q.Risk, q.Untrusted, q.Reason
 }
@@ -210,9 +214,14 @@ type runArgs struct {
 	Write   []string `json:"write"`
 }
 
-// line is the command with its arguments, as a question shows them.
+// line is the command with its arguments, as a question shows them: no two lists of
+// arguments look the same, and none looks like words of the question.
 func (a *runArgs) line() string {
-	return strings.TrimSuffix("run "+a.Command+" "+strings.Join(a.Args, " "), " ")
+	line := "run " + gate.Spelled(a.Command)
+	for _, arg := range a.Args {
+		line += " " + gate.Spelled(arg)
+	}
+	return line
 }
 
 // input is what the command is given to read, as a question shows it.

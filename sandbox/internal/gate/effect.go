@@ -254,6 +254,7 @@ func Spelled(name string) string {
 	if name != "" && utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !plain(r) || !shows(r) }) < 0 {
 		return name
 	}
+	name = strings.ReplaceAll(name, `\`, `\\`) // before what can't be seen becomes an escape
 	return `"` + strings.ReplaceAll(marked(name, ""), `"`, `\"`) + `"`
 }
 
