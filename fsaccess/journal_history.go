@@ -30,6 +30,7 @@ func (w *Journal) History(ctx context.Context) ([]Change, error) {
 	undone := w.j.undone()
 	var out []Change
 	index := make(map[int64]int)
+	had := make(map[int]map[string]bool) // the paths of the steps with many
 	for _, r := range w.j.records {
 		i, ok := index[r.Group]
 		if !ok {
@@ -40,9 +41,19 @@ func (w *Journal) History(ctx context.Context) ([]Change, error) {
 		}
 		c := &out[i]
 		for _, p := range r.paths() {
-			if !slices.Contains(c.Paths, p) {
-				c.Paths = append(c.Paths, p)
+			if had[i] == nil && len(c.Paths) == 32 {
+				had[i] = make(map[string]bool)
+				for _, p := range c.Paths {
+					had[i][p] = true
+				}
 			}
+			switch all := had[i]; {
+			case all == nil && slices.Contains(c.Paths, p), all[p]:
+				continue
+			case all != nil:
+				all[p] = true
+			}
+			c.Paths = append(c.Paths, p)
 		}
 		c.Bytes += r.size
 		w.j.eachBlob(r, func(_ string, size int64) { c.Bytes += size })
@@ -107,13 +118,14 @@ func (w *Journal) diff(ctx context.Context, id int64, back bool) (string, error)
 	defer leave()
 	var out []string
 	found := false
+	kept := w.j.befores()
 	for _, r := range w.j.records {
 		if r.Group != id {
 			continue
 		}
 		found = true
 		for _, e := range r.Effects {
-			d, err := w.j.diffEffect(ctx, r, e, back)
+			d, err := w.j.diffEffect(ctx, r, e, kept, back)
 			if err != nil {
 				return "", err
 			}
@@ -129,7 +141,7 @@ func (w *Journal) diff(ctx context.Context, id int64, back bool) (string, error)
 	return strings.Join(out, ""), nil
 }
 
-func (j *journal) diffEffect(ctx context.Context, r *record, e effect, back bool) (string, error) {
+func (j *journal) diffEffect(ctx context.Context, r *record, e effect, kept map[string]before, back bool) (string, error) {
 	a, b := "a/"+e.Path, "b/"+e.Path
 	switch {
 	case e.From != "" && back:
@@ -155,7 +167,7 @@ func (j *journal) diffEffect(ctx context.Context, r *record, e effect, back bool
 	}
 	if e.After.none() {
 		b = "/dev/null"
-	} else if now, err = j.afterwards(ctx, r, e); err != nil {
+	} else if now, err = j.afterwards(ctx, r, e, kept); err != nil {
 		return "", err
 	}
 	if back {
@@ -170,15 +182,30 @@ func (j *journal) diffEffect(ctx context.Context, r *record, e effect, back bool
 	return UnifiedDiff(a, b, old, now), nil
 }
 
-// afterwards finds what a change left behind: it is the before-image of a later
-// change, or still there.
-func (j *journal) afterwards(ctx context.Context, r *record, e effect) ([]byte, error) {
-	for _, s := range j.records {
-		for _, f := range s.Effects {
-			if s.Seq > r.Seq && f.From == "" && f.Before.same(e.After) {
-				return j.store.content(ctx, s, f.Before)
+// before is a content that a record keeps.
+type before struct {
+	r *record
+	s state
+}
+
+// befores finds the last record that keeps each content, by the content's hash.
+func (j *journal) befores() map[string]before {
+	out := map[string]before{}
+	for _, r := range j.records {
+		for _, e := range r.Effects {
+			if e.From == "" && e.Before.file() {
+				out[e.Before.Hash] = before{r, e.Before}
 			}
 		}
+	}
+	return out
+}
+
+// afterwards finds what a change left behind: it is the before-image of a later
+// change, or still there.
+func (j *journal) afterwards(ctx context.Context, r *record, e effect, kept map[string]before) ([]byte, error) {
+	if later, ok := kept[e.After.Hash]; ok && later.r.Seq > r.Seq {
+		return j.store.content(ctx, later.r, later.s)
 	}
 	if e.After.Size > diffLimit {
 		return []byte(fmt.Sprintf("(%d bytes)\n", e.After.Size)), nil
