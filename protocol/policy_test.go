@@ -156,6 +156,69 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
+// What is sent of a path lies between Below and Most of each folder above it.
+func TestSendOfAFolder(t *testing.T) {
+	names := []string{"a", "b", "a.csv", "B"}
+	var paths []string
+	for _, x := range names {
+		paths = append(paths, x)
+		for _, y := range names {
+			paths = append(paths, x+"/"+y, x+"/"+y+"/a", x+"/"+y+"/b.csv")
+		}
+	}
+	patterns := []string{"", "a", "b", "a/b", "*.csv", "**/*.csv", "a/*", "**", "b/a.csv"}
+	checked, exact := 0, 0
+	for _, level := range []string{"contents", "summary", "nothing"} {
+		for _, contents := range patterns {
+			for _, summaries := range patterns {
+				for _, nothing := range patterns {
+					text := `{"send": {"default": "` + level + `"`
+					for list, pattern := range map[string]string{"contents": contents, "summaries": summaries, "nothing": nothing} {
+						if pattern != "" {
+							text += `, "` + list + `": ["` + pattern + `"]`
+						}
+					}
+					p, err := protocol.ParsePolicy(text+"}}", protocol.PolicyOptions{})
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, root := range []string{".", "a", "b", "a/b"} {
+						least, most := p.Send.Below(root), p.Send.Most(root)
+						reached := false
+						for _, path := range paths {
+							if root != "." && !strings.HasPrefix(path, root+"/") {
+								continue
+							}
+							got := p.Send.For(path)
+							if got.Narrow(most) != got || least.Narrow(got) != least {
+								t.Fatalf("%s}}: %s is sent of %s; of %s it is %s to %s", text, got, path, root, least, most)
+							}
+							checked++
+							reached = reached || got == most
+						}
+						if reached {
+							exact++
+						}
+					}
+				}
+			}
+		}
+	}
+	if tried := 3 * 9 * 9 * 9 * 4; exact < tried*4/5 {
+		// Where it is not, a question says more than is sent, and never less.
+		t.Errorf("Most is reached by a path in %d of %d folders (%d paths)", exact, tried, checked)
+	}
+	for root, want := range map[string]protocol.Send{"../x": protocol.SendNothing, "A": protocol.SendNothing, "a/b": protocol.SendNothing, "c": protocol.SendSummary, ".": protocol.SendContents, "d/e": protocol.SendContents, "f": protocol.SendNothing} {
+		p, err := protocol.ParsePolicy(`{"send": {"default": "nothing", "contents": [".", "d"], "summaries": ["c"], "nothing": ["a", "f"]}}`, protocol.PolicyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Send.Most(root); got != want {
+			t.Errorf("%s: %s, want %s", root, got, want)
+		}
+	}
+}
+
 func TestSendBelow(t *testing.T) {
 	p, err := protocol.ParsePolicy(`{"send": {"nothing": ["Private/keys", "**/*.pem"], "summaries": ["data/*.csv"]}}`, protocol.PolicyOptions{})
 	if err != nil {

@@ -77,16 +77,7 @@ func (s *SendPolicy) Below(root string) Send {
 	if !slices.ContainsFunc(s.Contents, whole) {
 		level = level.Narrow((&SendPolicy{Default: s.Default}).For("."))
 	}
-	reaches := func(p Pattern) bool {
-		if root == "." || p.literal == "." {
-			return true
-		}
-		folded := fold(root)
-		if p.literal != "" {
-			return covers(folded, fold(p.literal)) || p.below(root)
-		}
-		return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || p.mayReach(foldWindows(root)+"/")
-	}
+	reaches := func(p Pattern) bool { return p.reaches(root) }
 	if slices.ContainsFunc(s.Summaries, reaches) {
 		level = level.Narrow(SendSummary)
 	}
@@ -94,6 +85,39 @@ func (s *SendPolicy) Below(root string) Send {
 		level = SendNothing
 	}
 	return level
+}
+
+// Most is the most of what For may say of root and of any path below it.
+func (s *SendPolicy) Most(root string) Send {
+	if validPath("send", root) != nil {
+		return SendNothing
+	}
+	if _, all := denies(s.Nothing, root); all { // and all below it
+		return SendNothing
+	}
+	if _, all := denies(s.Summaries, root); all {
+		return SendSummary
+	}
+	if slices.ContainsFunc(s.Contents, func(p Pattern) bool { return p.Match(root) || p.reaches(root) }) {
+		return SendContents
+	}
+	level := (&SendPolicy{Default: s.Default}).For(".")
+	if level == SendNothing && slices.ContainsFunc(s.Summaries, func(p Pattern) bool { return p.reaches(root) }) {
+		return SendSummary
+	}
+	return level
+}
+
+// reaches reports whether p could match root, or something below it, by any spelling.
+func (p Pattern) reaches(root string) bool {
+	if root == "." || p.literal == "." {
+		return true
+	}
+	folded := fold(root)
+	if p.literal != "" {
+		return covers(folded, fold(p.literal)) || p.below(root)
+	}
+	return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || p.mayReach(foldWindows(root)+"/")
 }
 
 func (r *policyReader) send(v any) error {

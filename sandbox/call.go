@@ -328,14 +328,17 @@ func (c *Call) sentTo(n Need) string {
 	}
 	c.scope.mu.Unlock()
 	send := &c.box.policy.Policy.Send
-	level := send.For(n.Subject)
+	least := send.For(n.Subject)
+	most := least
 	if n.Tree {
-		level = send.Below(n.Subject)
+		least, most = send.Below(n.Subject), send.Most(n.Subject)
 	}
 	switch {
-	case to == "" || level == protocol.SendNothing:
+	case to == "" || most == protocol.SendNothing:
 		return ""
-	case level == protocol.SendSummary:
+	case least != most:
+		return to + " as far as the policy allows"
+	case most == protocol.SendSummary:
 		return to + " as a summary"
 	}
 	return to

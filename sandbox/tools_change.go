@@ -214,7 +214,7 @@ func undoTool() Tool {
 			}
 			needs, err := c.FS.UndoNeeds(ctx, step)
 			for i := range needs {
-				if !needs[i].Destroys { // what is lost has words of its own
+				if !needs[i].Destroys && len(step.Paths) <= maxNamed { // what is lost has words of its own
 					needs[i].Words = undoWords(step)
 				}
 			}
@@ -229,7 +229,7 @@ func undoTool() Tool {
 			if err != nil {
 				text = "(what would change can't be shown: " + protocol.Public(err).Message + ")\n"
 			}
-			return "", text
+			return undoWords(step), text
 		},
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			step, err := c.step(ctx, true)
@@ -248,7 +248,11 @@ func undoTool() Tool {
 	}
 }
 
-// undoWords say which step is taken back, with its action and all of its files.
+// maxNamed is how many files of a step the words of an undo name together. With more, each
+// file has its own words, since each need's words must be searched for its own name.
+const maxNamed = 20
+
+// undoWords say which step is taken back, with its action and its files, or their number.
 func undoWords(step fsaccess.Change) string {
 	var names []string
 	for _, p := range step.Paths {
@@ -260,6 +264,8 @@ func undoWords(step fsaccess.Change) string {
 		what = "the " + gate.Spelled(step.Op) + " of "
 	case step.Op == "rename" && len(names) == 2:
 		return "undo the move of " + names[0] + " to " + names[1]
+	case len(names) > maxNamed:
+		return fmt.Sprintf("undo %s%d files", what, len(names))
 	}
 	return "undo " + what + gate.List(names)
 }
