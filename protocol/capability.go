@@ -42,7 +42,29 @@ const (
 	Notifications  Capability = "notifications"
 )
 
-// Risk is how much harm a capability can do.
+// Risk is how much harm an effect can do. A question to the user shows the highest level of its effects:
+//
+//   - low: nothing is lost, nothing leaves this machine, and nothing runs.
+//   - medium: something changes or is sent, and the question shows what.
+//   - high: something is lost, or the question cannot show what changes or where it goes.
+//   - critical: a program runs, or the tool's maker is not known.
+//
+// The first row that fits an effect gives its level:
+//
+//	a tool that is not trusted             critical  nobody has checked that it does what it says
+//	content of a dangerous kind            critical  a program runs when the file is opened
+//	content is lost                        high      what the question does not show can be in it, and without a journal it does not come back
+//	any file of a folder                   high      the question cannot show which files change, or how
+//	a hidden file or folder                high      programs read such files as settings, and the user seldom sees them
+//	a file that build tools run            high      the next build runs the commands in it
+//	a change that cannot be undone         high      the folder keeps no journal, so the old content is lost
+//	a file or a folder that is there       medium    the question shows the change, and undo takes it back
+//	a new folder                           low       nothing is lost
+//	a new text file in an ordinary folder  low       nothing is lost, the question shows the content, and no program runs it
+//	a new file whose content is not shown  medium    nothing is lost, but the question cannot show what is in it
+//	reading a file that is sent            medium    the content leaves this machine
+//	reading a file                         low       nothing is lost, and nothing leaves this machine
+//	anything else                          its own   the capability's own level, see Capability.Risk
 type Risk string
 
 const (
@@ -135,7 +157,8 @@ func ParseCapability(s string) (Capability, error) {
 // Valid reports whether c is one of [Capabilities].
 func (c Capability) Valid() bool { _, ok := find(c); return ok }
 
-// Risk is how much harm c can do; of an unknown one, [RiskCritical].
+// Risk is the level of an effect of c that fits no other row of the table of [Risk]. That of an
+// unknown capability is [RiskCritical].
 func (c Capability) Risk() Risk {
 	if k, ok := find(c); ok {
 		return k.risk

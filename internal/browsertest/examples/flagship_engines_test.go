@@ -34,7 +34,7 @@ func TestFlagshipTour(t *testing.T) {
 		f.click("#tour")
 		holds(t, "it asks", f.asks(), "Change notes/plan.md?", "+- [ ] TODO take the umbrella")
 		f.answer(once)
-		holds(t, "it asks", f.asks(), "Undo the last change to notes/plan.md?", "- [ ] TODO take the umbrella")
+		holds(t, "it asks", f.asks(), "Undo the last change to notes/plan.md?", "-- [ ] TODO take the umbrella")
 		f.answer(once)
 		f.ready()
 		f.rested()

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -19,8 +20,7 @@ type Effect struct {
 	// the whole subject: "write thesis.tex, whose content is lost". A subject that is not a
 	// plain name stands in quotes, and all characters are visible.
 	Text string
-	// Risk is the level of this effect alone. The levels and their reasons are a table in
-	// risk.go.
+	// Risk is the level of this effect alone; see the table of [protocol.Risk].
 	Risk protocol.Risk
 	// Destroys reports that content is lost. Undo brings it back if the folder keeps a journal.
 	Destroys bool
@@ -33,31 +33,80 @@ type Effect struct {
 
 // effects says all needs of a call in words. Each need is in just one effect.
 func (g *Gate) effects(ctx context.Context, p Passage) []Effect {
-	var out []Effect
-	for _, n := range moves(p.Needs) {
-		s := g.situation(ctx, p, n)
-		e := Effect{Text: s.words(), Risk: s.risk(), Destroys: n.Destroys, Needs: []policy.Need{n}}
-		i := slices.IndexFunc(out, func(o Effect) bool { return joins(o, e) })
-		if i < 0 {
-			out = append(out, e)
-			continue
+	s := speech{at: map[place]int{}}
+	for i, n := range moves(p.Needs) {
+		if i%256 == 255 { // a page's only thread is let go
+			_ = jsx.Yield(ctx)
 		}
-		o := &out[i]
+		about := g.situation(ctx, p, n)
+		s.say(Effect{Text: about.words(), Risk: about.risk(), Destroys: n.Destroys, Needs: []policy.Need{n}})
+	}
+	return s.done()
+}
+
+// speech is a list of effects while it is made. A map finds the effect that a need joins, so
+// the work grows with the number of needs, and not with its square.
+type speech struct {
+	out      []Effect
+	at       map[place]int // where in out an effect stands
+	commands []string      // those of the effect at place{kind: "commands"}
+	looked   int           // how many effects of out were looked at, which a test counts
+}
+
+// place is what a need finds an effect by: its text, the path that it writes, or that it runs commands.
+type place struct{ kind, name string }
+
+// say adds an effect of one need, or joins it with one before it: if the words are the same,
+// as one more command, or as the loss of what the other replaces.
+func (s *speech) say(e Effect) {
+	n := e.Needs[0]
+	plain := n.Words == ""
+	command := plain && n.Capability == protocol.ShellRun
+	file := plain && n.Capability == protocol.FSWrite && !n.Tree
+	i, found := s.at[place{"text", e.Text}]
+	if found {
+		s.looked++
+	}
+	found = found && s.out[i].Text == e.Text
+	loses := false
+	switch {
+	case found:
+	case command:
+		i, found = s.at[place{kind: "commands"}]
+	case file && n.Op == protocol.OpRemove && n.Destroys:
+		i, found = s.at[place{"write", n.Subject}]
+		loses = found
+	}
+	if !found {
+		i = len(s.out)
+		s.out = append(s.out, e)
+	} else {
+		s.looked++
+		o := &s.out[i]
 		o.Needs = append(o.Needs, n)
-		if o.Text != e.Text {
-			switch {
-			case n.Capability == protocol.ShellRun:
-				o.Text = commands(o.Needs)
-			case !o.Destroys: // what stands there is replaced
-				o.Text = "write " + Spelled(n.Subject) + ", whose content is lost"
-			}
+		if loses && !o.Destroys { // what stands there is replaced
+			o.Text = "write " + Spelled(n.Subject) + ", whose content is lost"
 		}
 		o.Destroys = o.Destroys || e.Destroys
 		if riskier(e.Risk, o.Risk) {
 			o.Risk = e.Risk
 		}
 	}
-	return out
+	s.at[place{"text", s.out[i].Text}] = i
+	switch {
+	case command:
+		s.at[place{kind: "commands"}] = i
+		s.commands = append(s.commands, Spelled(n.Subject))
+	case file && (n.Op == "" || n.Op == protocol.OpWrite):
+		s.at[place{"write", n.Subject}] = i
+	}
+}
+
+func (s *speech) done() []Effect {
+	if len(s.commands) > 1 {
+		s.out[s.at[place{kind: "commands"}]].Text = "run the commands " + List(s.commands)
+	}
+	return s.out
 }
 
 // moves gives a need to take something away, and the next one to put something there, the
@@ -73,31 +122,6 @@ func moves(needs []policy.Need) []policy.Need {
 		}
 	}
 	return out
-}
-
-// joins reports whether an effect is said in one line with one before it: in the same
-// words, as one more command, or as the loss of what the other replaces.
-func joins(o, e Effect) bool {
-	a, b := o.Needs[len(o.Needs)-1], e.Needs[0]
-	if o.Text == e.Text {
-		return true
-	}
-	if a.Words != "" || b.Words != "" {
-		return false
-	}
-	if a.Capability == protocol.ShellRun {
-		return b.Capability == protocol.ShellRun
-	}
-	return a.Capability == protocol.FSWrite && b.Capability == protocol.FSWrite && a.Subject == b.Subject && !a.Tree && !b.Tree &&
-		(a.Op == "" || a.Op == protocol.OpWrite) && b.Op == protocol.OpRemove && b.Destroys
-}
-
-func commands(needs []policy.Need) string {
-	var names []string
-	for _, n := range needs {
-		names = append(names, Spelled(n.Subject))
-	}
-	return "run the commands " + List(names)
 }
 
 // List is "a", "a and b" or "a, b and c".
@@ -277,21 +301,23 @@ func entitle(r *Request, late bool) {
 			rest = append(rest, e)
 		}
 	}
-	title := own
+	var b strings.Builder
+	b.WriteString(own)
 	for i, e := range rest {
 		switch {
-		case title == "":
+		case b.Len() == 0:
 		case late && i == 0:
-			title += " "
+			b.WriteString(" ")
 		case i == 0:
-			title += ", and "
+			b.WriteString(", and ")
 		case i == len(rest)-1:
-			title += " and "
+			b.WriteString(" and ")
 		default:
-			title += ", "
+			b.WriteString(", ")
 		}
-		title += e.Text
+		b.WriteString(e.Text)
 	}
+	title := b.String()
 	fits := utf8.RuneCountInString(marked(title, "")) <= MaxTitle
 	for _, e := range rest {
 		e.InTitle = fits
@@ -309,11 +335,11 @@ func entitle(r *Request, late bool) {
 		default:
 			title = own + ", and " + n + " more"
 		}
-		list := ""
+		var list strings.Builder
 		for _, e := range rest {
-			list += "• " + e.Text + "\n"
+			list.WriteString("• " + e.Text + "\n")
 		}
-		r.Diff = list + r.Diff
+		r.Diff = list.String() + r.Diff
 	}
 	r.Title = title
 }

@@ -320,9 +320,15 @@ func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []pro
 		return []protocol.Rule{rule}
 	}
 	var out []protocol.Rule
+	type key struct {
+		pattern string
+		c       protocol.Capability
+	}
+	at := map[key]int{}
 	add := func(r protocol.Rule) {
-		i := slices.IndexFunc(out, func(o protocol.Rule) bool { return o.Pattern == r.Pattern && o.Capability == r.Capability })
-		if i < 0 {
+		i, ok := at[key{r.Pattern, r.Capability}]
+		if !ok {
+			at[key{r.Pattern, r.Capability}] = len(out)
 			out = append(out, r)
 			return
 		}
@@ -373,8 +379,10 @@ func spelled(n policy.Need) bool {
 // patterns suggests what a grant could be for, narrowest first.
 func patterns(needs []policy.Need) []string {
 	var out []string
+	had := map[string]bool{"": true}
 	add := func(s string) {
-		if s != "" && !slices.Contains(out, s) {
+		if !had[s] {
+			had[s] = true
 			out = append(out, s)
 		}
 	}

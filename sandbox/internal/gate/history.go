@@ -62,8 +62,10 @@ func (f Folder) UndoNeeds(ctx context.Context, step fsaccess.Change) ([]policy.N
 		return nil, err
 	}
 	var out []policy.Need
+	had := map[policy.Need]bool{}
 	add := func(n policy.Need) {
-		if !slices.Contains(out, n) {
+		if !had[n] {
+			had[n] = true
 			out = append(out, n)
 		}
 	}

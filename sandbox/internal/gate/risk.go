@@ -18,12 +18,8 @@ type risk struct {
 	why  string
 }
 
-// risks is the table: the first row that fits an effect gives its level.
-//
-//   - low: nothing is lost, nothing leaves this machine, and nothing runs.
-//   - medium: something changes or is sent, and the question shows what.
-//   - high: something is lost, or the question cannot show what changes or where it goes.
-//   - critical: a program runs, or the tool's maker is not known.
+// risks is the table: the first row that fits an effect gives its level. The documentation of
+// [protocol.Risk] has it too, for users.
 func risks() []risk {
 	return []risk{
 		{"a tool that is not trusted", func(s situation) bool { return s.untrusted },
@@ -53,7 +49,7 @@ func risks() []risk {
 		{"reading a file", func(s situation) bool { return s.Capability == protocol.FSRead },
 			protocol.RiskLow, "nothing is lost, and nothing leaves this machine"},
 		{"anything else", func(situation) bool { return true },
-			"", "the capability's own level, see protocol.Capability.Risk"},
+			"", "the capability's own level, see Capability.Risk"},
 	}
 }
 
