@@ -101,7 +101,7 @@ func (b *Broker) page(ctx context.Context, res *fetch.Response, at string) (any,
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
 	switch kind = strings.TrimSpace(kind); {
 	case kind == "text/html" || kind == "application/xhtml+xml":
-		if text, err = markdown(ctx, text); err != nil {
+		if text, err = markdown(ctx, text, at); err != nil {
 			return nil, err
 		}
 	case strings.HasPrefix(kind, "text/"), kind == "", kind == "application/json", strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml"), kind == "application/xml", kind == "application/javascript":

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,9 +32,11 @@ const leftOut = "\n\n(The rest of the page is left out: it is too long.)"
 
 // markdown is HTML as Markdown. It reads the page once from its beginning to its end, without a tree: the
 // time goes with the length of the text, and the page gets its turn between any two tokens. It ends
-// with ctx.
-func markdown(ctx context.Context, text string) (string, error) {
-	return newConverter(ctx, text).markdown()
+// with ctx. at is the page's address.
+func markdown(ctx context.Context, text, at string) (string, error) {
+	c := newConverter(ctx, text)
+	c.at = at
+	return c.markdown()
 }
 
 func newConverter(ctx context.Context, text string) *converter {
@@ -49,7 +52,7 @@ func (c *converter) markdown() (string, error) {
 		return "", err
 	}
 	c.finish()
-	if full {
+	if full || c.cut {
 		c.out.WriteString(leftOut)
 	}
 	return c.out.String(), nil
@@ -82,9 +85,17 @@ type converter struct {
 	marksAt string // prefix before the first of marks
 	last    rune
 
-	skip       string // the element whose content is left out
-	skipped    int    // elements of that name inside it
+	at      string   // the page's address
+	base    *url.URL // of its links, if it has an element base
+	cut     bool     // some text had no room
+	skip    string   // the element whose content is left out
+	skipped int      // elements of that name inside it
+	hidden  bool     // it is left out because the page hides it
+	inner   int      // lists and tables inside it
+
 	strong, em int
+	struck     int
+	small      string // what parts a small number from the one before it
 	link       string
 	inLink     bool
 	pre        int
@@ -93,6 +104,7 @@ type converter struct {
 	code       bool
 	table      int
 	cells      int
+	over       int // columns of the last cell, but for the first
 	rows       int
 	inCell     bool
 	title      bool
@@ -130,7 +142,7 @@ func (c *converter) run() error {
 			if len(name) > maxTag {
 				continue
 			}
-			c.tag(string(name), more, t == html.SelfClosingTagToken)
+			c.tag(string(name), c.attributes(more), t == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			name, _ := c.z.TagName()
 			if len(name) <= maxTag {
@@ -141,30 +153,121 @@ func (c *converter) run() error {
 }
 
 // attributes are those of a tag that matter here.
-func (c *converter) attributes(more bool) (href, alt, class string) {
+type attributes struct {
+	href, alt, class   string
+	span, start, value int
+	hidden             bool
+}
+
+func (c *converter) attributes(more bool) (a attributes) {
 	for range 100 {
 		if !more {
 			break
 		}
 		var k, v []byte
 		k, v, more = c.z.TagAttr()
+		number := func() int {
+			n, _ := strconv.Atoi(strings.TrimSpace(string(v[:min(len(v), 10)])))
+			return min(max(n, 0), 99_999_999)
+		}
 		switch string(k) {
 		case "href", "src":
-			if href == "" && len(v) <= maxAddress {
-				href = string(v)
+			if a.href == "" && len(v) <= maxAddress {
+				a.href = string(v)
 			}
 		case "alt":
-			alt = string(v[:min(len(v), maxAddress)])
+			a.alt = strings.ToValidUTF8(string(v[:min(len(v), maxAddress)]), "")
 		case "class":
-			class = string(v[:min(len(v), 200)])
+			a.class = string(v[:min(len(v), 200)])
+		case "colspan":
+			a.span = number()
+		case "start":
+			a.start = number()
+		case "value":
+			a.value = number()
+		case "hidden":
+			a.hidden = a.hidden || !strings.EqualFold(strings.TrimSpace(string(v[:min(len(v), 20)])), "until-found")
+		case "style":
+			style := strings.ToLower(strings.Join(strings.Fields(string(v[:min(len(v), maxAddress)])), ""))
+			a.hidden = a.hidden || strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 		}
 	}
-	return href, alt, class
+	return a
 }
 
-func (c *converter) tag(name string, more, closed bool) {
-	if c.skip == "head" && !inHead(name) {
-		c.skip = "" // a head that nobody closed ends here
+// hides begins to leave out an element that the page hides.
+func (c *converter) hides(name string) bool {
+	switch name {
+	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
+		return true // it has no content
+	case "html", "body", "table", "tbody", "thead", "tfoot":
+		if name != "table" {
+			return false // pages hide all of themselves until a script has run
+		}
+	}
+	c.skip, c.skipped, c.hidden, c.inner = name, 0, true, 0
+	return true
+}
+
+// endsHidden reports whether a tag ends the hidden element that it stands in, one whose end
+// tag may be left out.
+func (c *converter) endsHidden(name string, end bool) bool {
+	outer := func(names string) bool { return c.inner == 0 && strings.Contains(names, " "+name+" ") }
+	switch name {
+	case "ul", "ol", "menu", "dl", "table":
+		defer func() {
+			if end {
+				c.inner--
+			} else {
+				c.inner++
+			}
+		}()
+	}
+	switch c.skip {
+	case "p":
+		return !end && block(name) || end && outer(" div section article main aside li td blockquote body ")
+	case "li":
+		return !end && outer(" li ") || end && outer(" ul ol menu ")
+	case "dt", "dd":
+		return !end && outer(" dt dd ") || end && outer(" dl ")
+	case "td", "th":
+		return !end && outer(" td th tr ") || end && outer(" tr table tbody thead ")
+	case "tr":
+		return !end && outer(" tr tbody ") || end && outer(" table tbody thead ")
+	case "option":
+		return !end && outer(" option ")
+	}
+	return false
+}
+
+// block reports whether an element ends a paragraph.
+func block(name string) bool {
+	switch name {
+	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption",
+		"h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "menu", "li", "dt", "dd", "table", "blockquote", "pre", "listing", "hr":
+		return true
+	}
+	return false
+}
+
+func (c *converter) tag(name string, a attributes, closed bool) {
+	closed = closed && (name == "svg" || name == "math") // all else is open, whatever its tag says
+	switch {
+	case c.skip == "head" && !inHead(name): // a head that nobody closed ends here
+		c.skip = ""
+	case (c.skip == "svg" || c.skip == "math") && (block(name) || name == "span" || name == "b" || name == "img"): // so does a drawing
+		c.skip = ""
+	case c.hidden && c.skip != "" && c.endsHidden(name, false):
+		c.skip = ""
+	case name == "base" && (c.skip == "" || c.skip == "head") && c.base == nil && a.href != "":
+		if u, err := url.Parse(c.at); err == nil {
+			if u, err = u.Parse(stripped(a.href)); err == nil {
+				c.base = u
+			}
+		}
+	}
+	if c.skip == "" && a.hidden && c.hides(name) {
+		return
 	}
 	if c.skip != "" {
 		if name == c.skip && !closed {
@@ -173,13 +276,15 @@ func (c *converter) tag(name string, more, closed bool) {
 		return
 	}
 	switch name {
-	case "script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select", "textarea", "button", "audio", "video", "canvas", "title":
-		if !closed {
-			c.skip, c.skipped = name, 0
+	case "script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select", "textarea", "button", "audio", "video", "canvas", "title", "noembed", "noframes", "datalist":
+		if !closed && !(name == "button" && c.title) { // headings that open and close are buttons
+			c.skip, c.skipped, c.hidden = name, 0, false
 		}
 	case "br":
 		if c.pre > 0 || c.code {
 			c.verbatim.WriteByte('\n')
+		} else if c.title {
+			c.space = true
 		} else if c.gap == 0 {
 			c.block(1)
 		}
@@ -193,7 +298,7 @@ func (c *converter) tag(name string, more, closed bool) {
 			c.title = true
 			c.opened = strings.Repeat("#", int(name[1]-'0')) + " "
 		}
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center":
+	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
 		c.block(2)
 	case "dt", "dd", "legend", "option":
 		c.block(1)
@@ -203,14 +308,18 @@ func (c *converter) tag(name string, more, closed bool) {
 		} else {
 			c.block(2)
 		}
-		c.push(container{tag: name})
+		c.push(container{tag: name, count: max(a.start, 1) - 1})
 	case "li":
 		c.block(1)
 		c.pop("li")
 		mark := "- "
 		for i := len(c.open) - 1; i >= 0; i-- {
 			if t := c.open[i].tag; t == "ul" || t == "ol" || t == "menu" {
-				if c.open[i].count++; t == "ol" {
+				c.open[i].count++
+				if a.value > 0 {
+					c.open[i].count = a.value
+				}
+				if t == "ol" {
 					mark = strconv.Itoa(c.open[i].count) + ". "
 				}
 				break
@@ -226,19 +335,19 @@ func (c *converter) tag(name string, more, closed bool) {
 	case "blockquote":
 		c.block(2)
 		c.push(container{tag: name, indent: "> "})
-	case "pre", "listing", "xmp":
+	case "pre", "listing", "xmp", "plaintext":
 		if c.pre++; c.pre == 1 {
-			_, _, class := c.attributes(more)
-			c.language = languageOf(class)
-			c.code = false
+			if c.code {
+				c.inlineCode()
+			}
+			c.language = languageOf(a.class)
 			c.verbatim.Reset()
 		}
 	case "code", "tt", "kbd", "samp":
 		switch {
 		case c.pre > 0:
-			_, _, class := c.attributes(more)
 			if c.language == "" && c.verbatim.Len() == 0 {
-				c.language = languageOf(class)
+				c.language = languageOf(a.class)
 			}
 		case !c.code:
 			c.code = true
@@ -254,23 +363,28 @@ func (c *converter) tag(name string, more, closed bool) {
 		}
 	case "a":
 		c.closeLink()
-		href, _, _ := c.attributes(more)
-		if c.pre == 0 && !c.code && usable(href) {
+		if href := c.address(a.href); c.pre == 0 && !c.code && href != "" {
 			c.link, c.inLink = href, true
 			c.sign("[")
 		}
 	case "img":
-		href, alt, _ := c.attributes(more)
 		if c.pre > 0 || c.code {
 			break
 		}
-		alt = strings.Join(strings.Fields(alt), " ")
-		switch {
-		case usable(href) && !strings.HasPrefix(strings.ToLower(href), "data:"):
-			c.raw("![" + escape(alt, 'x') + "](" + linkAddress(href) + ")")
-		case alt != "":
-			c.raw(escape(alt, 'x'))
+		alt := strings.Join(strings.Fields(a.alt), " ")
+		if src := c.address(a.href); src != "" {
+			c.raw("![" + escape(alt, 'x') + "](" + src + ")")
+		} else if alt != "" {
+			_ = c.text(alt) // the context is looked at again with the next tag
 		}
+	case "del", "s", "strike":
+		if c.struck++; c.struck == 1 {
+			c.sign("~~")
+		}
+	case "sup":
+		c.small = "^"
+	case "sub":
+		c.small = "_"
 	case "table":
 		c.block(2)
 		if c.table++; c.table == 1 {
@@ -293,7 +407,12 @@ func (c *converter) tag(name string, more, closed bool) {
 			} else {
 				c.closeSigns()
 				c.space = true
-				c.raw("|")
+				c.raw(strings.Repeat("| ", c.over) + "|")
+			}
+			c.over = 0
+			for ; a.span > 1 && c.cells < maxCells; a.span-- {
+				c.over++ // columns under the same head
+				c.cells++
 			}
 			c.space, c.inCell = true, true
 		} else {
@@ -311,6 +430,9 @@ func inHead(name string) bool {
 }
 
 func (c *converter) end(name string) {
+	if c.skip != "" && c.hidden && name != c.skip && c.endsHidden(name, true) {
+		c.skip = ""
+	}
 	if c.skip != "" {
 		if name == c.skip {
 			if c.skipped--; c.skipped < 0 {
@@ -330,7 +452,7 @@ func (c *converter) end(name string) {
 			}
 		}
 		c.block(2)
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center":
+	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
 		c.block(2)
 	case "ul", "ol", "menu":
 		c.pop(name)
@@ -345,7 +467,7 @@ func (c *converter) end(name string) {
 	case "blockquote":
 		c.block(2)
 		c.pop(name)
-	case "pre", "listing", "xmp":
+	case "pre", "listing", "xmp", "plaintext":
 		if c.pre > 0 {
 			if c.pre--; c.pre == 0 {
 				c.fence()
@@ -367,6 +489,14 @@ func (c *converter) end(name string) {
 				c.unsign("*")
 			}
 		}
+	case "del", "s", "strike":
+		if c.struck > 0 {
+			if c.struck--; c.struck == 0 {
+				c.unsign("~~")
+			}
+		}
+	case "sup", "sub":
+		c.small = ""
 	case "a":
 		c.closeLink()
 	case "tr":
@@ -411,6 +541,10 @@ func (c *converter) closeSigns() {
 		c.em = 0
 		c.unsign("*")
 	}
+	if c.struck > 0 {
+		c.struck = 0
+		c.unsign("~~")
+	}
 }
 
 func (c *converter) endRow() {
@@ -420,7 +554,8 @@ func (c *converter) endRow() {
 	c.closeSigns()
 	c.inCell = false
 	c.space = true
-	c.raw("|")
+	c.raw(strings.Repeat("| ", c.over) + "|")
+	c.over = 0
 	if c.rows++; c.rows == 1 {
 		c.gap = 1
 		c.raw("|" + strings.Repeat(" --- |", c.cells))
@@ -500,6 +635,8 @@ func (c *converter) raw(s string) {
 		c.marks, c.last = "", ' '
 	} else if c.space && c.last != ' ' {
 		c.out.WriteByte(' ')
+	} else if c.last == '!' && strings.HasPrefix(c.opened+s, "[") || c.last == '`' && strings.HasPrefix(c.opened+s, "`") {
+		c.out.WriteByte(' ') // or it would be an image, or one piece of code
 	}
 	c.start, c.gap, c.space = false, 0, false
 	c.out.WriteString(c.opened)
@@ -547,7 +684,7 @@ func (c *converter) closeLink() {
 		c.opened = c.opened[:i] + c.opened[i+1:]
 		return
 	}
-	c.out.WriteString("](" + linkAddress(c.link) + ")")
+	c.out.WriteString("](" + c.link + ")")
 	c.last = ')'
 }
 
@@ -556,6 +693,7 @@ func (c *converter) text(s string) error {
 	if c.pre > 0 || c.code {
 		if c.verbatim.Len()+len(s) > maxPre {
 			s = s[:max(maxPre-c.verbatim.Len(), 0)]
+			c.cut = true
 		}
 		c.verbatim.WriteString(s)
 		return nil
@@ -578,6 +716,12 @@ func (c *converter) text(s string) error {
 		} else if c.space {
 			last = ' '
 		}
+		if c.small != "" {
+			if r, _ := utf8.DecodeRuneInString(word); unicode.IsDigit(last) && unicode.IsDigit(r) {
+				c.raw(c.small) // 10 to the power of 5 is not 105
+			}
+			c.small = ""
+		}
 		c.raw(escape(word, last))
 		if c.work += len(word); c.work >= stretch {
 			c.work = 0
@@ -598,7 +742,7 @@ func blank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r'
 // escape writes a word so that Markdown reads it as text. last is the sign before it, or 0 at the beginning of
 // a line.
 func escape(word string, last rune) string {
-	if !strings.ContainsAny(word, "\\`*_[]<#>+-.)|~") {
+	if !strings.ContainsAny(word, "\\`*_[]<#>+-.)|~&=:") {
 		return word
 	}
 	var b strings.Builder
@@ -617,8 +761,12 @@ func escape(word string, last rune) string {
 			if !letter(last) || end || !letter(after) {
 				b.WriteByte('\\')
 			}
-		case '#', '>', '+', '-':
-			if line && runes == 0 && (end || r == '>' || after == r) {
+		case '&':
+			if reference(rest) {
+				b.WriteByte('\\')
+			}
+		case '#', '>', '+', '-', '=', ':':
+			if line && runes == 0 && (end && r != ':' || r == '>' || after == r && r != ':' || r == ':' && after == '-') {
 				b.WriteByte('\\')
 			}
 		case '.', ')':
@@ -636,14 +784,45 @@ func escape(word string, last rune) string {
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// usable reports whether an address is worth telling: script and anchors in the page are not.
-func usable(href string) bool {
-	h := strings.TrimSpace(strings.ToLower(href))
-	return h != "" && !strings.HasPrefix(h, "javascript:") && !strings.HasPrefix(h, "vbscript:")
+// reference reports whether & and s begin with a character reference.
+func reference(s string) bool {
+	i := strings.IndexByte(s[:min(len(s), 40)], ';')
+	return i > 0 && !strings.ContainsFunc(s[:i], func(r rune) bool { return r != '#' && (r >= 0x80 || !letter(r)) })
 }
 
-func linkAddress(href string) string {
-	return strings.NewReplacer(" ", "%20", "\n", "", "\r", "", "\t", "", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\\", "%5C").Replace(strings.TrimSpace(href))
+// stripped is an address as browsers read it: without controls and spaces around it, and
+// without line ends and tabs inside it.
+func stripped(href string) string {
+	href = strings.TrimFunc(href, func(r rune) bool { return r <= ' ' })
+	return strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(href)
+}
+
+// address is a link's address as Markdown has it, and nothing for what is not worth telling:
+// scripts, data and places in the page.
+func (c *converter) address(href string) string {
+	href = stripped(href)
+	for _, scheme := range [...]string{"javascript:", "vbscript:", "data:", "#"} {
+		if len(href) >= len(scheme) && strings.EqualFold(href[:len(scheme)], scheme) {
+			return ""
+		}
+	}
+	if href != "" && c.base != nil {
+		if u, err := c.base.Parse(href); err == nil {
+			href = u.String()
+		}
+	}
+	var b strings.Builder
+	for i := 0; i < len(href); i++ {
+		switch r := href[i]; {
+		case r <= ' ', r == 0x7f, strings.IndexByte("()<>\\`|\"", r) >= 0:
+			b.WriteString("%" + strings.ToUpper(strconv.FormatUint(uint64(r)+0x100, 16)[1:]))
+		case r == '&' && reference(href[i+1:]):
+			b.WriteString("&amp;")
+		default:
+			b.WriteByte(r)
+		}
+	}
+	return b.String()
 }
 
 func languageOf(class string) string {
@@ -681,6 +860,9 @@ func (c *converter) inlineCode() {
 	ticks := strings.Repeat("`", longest(text)+1)
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 		text = " " + text + " "
+	}
+	if c.inCell {
+		text = strings.ReplaceAll(text, "|", `\|`)
 	}
 	c.raw(ticks + text + ticks)
 }

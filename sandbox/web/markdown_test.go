@@ -42,16 +42,70 @@ func TestMarkdown(t *testing.T) {
 		"<hr>x":                                              "* * *\n\nx",
 		"<script>x<b></script><style>y</style><noscript><p>z</p></noscript>t": "t",
 		"<head><title>T</title><p>x":                                          "x",
-		"<svg><svg></svg><p>in</svg>out":                                      "out",
+		"<svg><svg></svg><p>in</svg>out":                                      "inout",
 		"1. a":                                                                `1\. a`,
 		"# a *b* [c] `d` <p>- e":                                              "\\# a \\*b\\* \\[c\\] \\`d\\`\n\n\\- e",
 		"snake_case _x_ 1.5 a-b":                                              `snake_case \_x\_ 1.5 a-b`,
 		"&lt;b&gt; &amp; &nbsp;x":                                             "\\<b> & \u00a0x",
 		"<p>a</p></div></li></ul></a></b></table>":                            "a",
 	} {
-		if got, err := markdown(context.Background(), in); got != want || err != nil {
+		if got, err := markdown(context.Background(), in, "https://page.example/a/b"); got != want || err != nil {
 			t.Errorf("%q:\n got %q, %v\nwant %q", in, got, err, want)
 		}
+	}
+}
+
+// Pages that a reader of the Markdown took for something else than a reader of the page, or that lost text.
+func TestMarkdownSaysWhatThePageShows(t *testing.T) {
+	for in, want := range map[string]string{
+		// addresses
+		"<a href='java&#10;script:x'>t</a><a href='&#1;JavaScript:x'>u</a><a href=' vbscript:x'>v</a>": "tuv",
+		"<a href='data:text/html,x'>t</a> <a href='#x'>u</a>":                                          "t u",
+		"<img src=' da&#9;ta:image/png;base64,xx' alt=a>":                                              "a",
+		"<base href='https://other.example/c/'><base href=/no><a href=x>t</a><img src=//i.example/y>":  "[t](https://other.example/c/x)![](https://i.example/y)",
+		"<head><base href=/c/></head><a href=x>t</a>":                                                  "[t](https://page.example/c/x)",
+		"<a href=x>t</a>": "[t](x)",
+		"<a href='/a`'>x</a> or <a href='/b`'>y</a>":                      "[x](/a%60) or [y](/b%60)",
+		"<a href='/a&#10;&#13;b&#1;c\u007f\"'>x</a>":                      "[x](/ab%01c%7F%22)",
+		"<a href='/?a=1&b=2&amp;copy;'>y</a>":                             "[y](/?a=1&b=2&amp;copy;)",
+		"<table><tr><td><code>a|b</code><td><a href='/|'>c|d</a></table>": "| `a\\|b` | [c\\|d](/%7C) |\n| --- | --- |",
+		// what is not shown
+		"<script/>x</script><style/>y{}</style><noembed><p>n</noembed><noframes>f</noframes>z": "z",
+		"<div hidden>a<div>b</div>c</div>x<span style='color:red; Display : none'>d</span>y":   "xy",
+		"<p hidden>a<p>b<ul><li hidden>c<ul><li>d</ul><li>e</ul>":                              "b\n\n- e",
+		"<table><tr hidden><td>a<tr><td>b<td style='visibility:hidden'>c<td>d</table>":         "| b | d |\n| --- | --- |",
+		"<div hidden=until-found>a</div><body style='display:none'>b<img hidden src=/x>":       "a\n\nb",
+		"<p>a<!-- c > d --><![CDATA[x]]>b<template><p>y</template><input value=v>":             "ab",
+		// what is shown
+		"<p>a<svg><path/><p>b":                              "a\n\nb",
+		"<h2><button>S</button></h2><p>t<button>B</button>": "## S\n\nt",
+		"<code>a<pre>x</pre></code>":                        "`a`\n\n```\nx\n```",
+		"<details><summary>S</summary>b</details>":          "S\n\nb",
+		"<dl><dt>T<dd>D</dl>":                               "T\nD",
+		"<plaintext>a<b>":                                   "```\na<b>\n```",
+		// what is no structure
+		"<img alt='# H'>":       "\\# H",
+		"<img alt='- a'>b":      "\\- ab",
+		"a<br>=====<p>==<p>= b": "a\n\\=====\n\n\\==\n\n\\= b",
+		"a<br>:-":               "a\n\\:-",
+		"a!<a href=/x>b</a>":    "a! [b](/x)",
+		"&amp;lt;b&amp;gt; R&amp;D; x&amp;#60; a&amp;b": "\\&lt;b\\&gt; R\\&D; x\\&#60; a&b",
+		"<code>a</code><code>b</code>":                  "`a` `b`",
+		"<h1>a<br>b</h1>c":                              "# a b\n\nc",
+		// numbers
+		"10<sup>5</sup>, m<sup>2</sup>, H<sub>2</sub>O, 10<sub>2</sub>, <sup>1</sup>": "10^5, m2, H2O, 10_2, 1",
+		"<del>10</del><ins>5</ins> <s></s>x":                                          "~~10~~5 x",
+		"<ol start=5><li>a<li value=9>b<li>c</ol>":                                    "5. a\n9. b\n10. c",
+		"<ol start=-3><li value='99999999999'>a</ol>":                                 "99999999. a",
+		// tables
+		"<table><caption>C</caption><tr><th colspan=2>a<th>b<tr><td>1<td>2<td colspan=900>3</table>": "C\n\n| a | | b |\n| --- | --- | --- |\n| 1 | 2 | 3 " + strings.Repeat("| ", 197) + "|",
+	} {
+		if got, err := markdown(t.Context(), in, "https://page.example/a/b"); got != want || err != nil {
+			t.Errorf("%q:\n got %q, %v\nwant %q", in, got, err, want)
+		}
+	}
+	if got, err := markdown(t.Context(), "<pre>"+strings.Repeat("<br>"+strings.Repeat("a", 1000), 600), ""); err != nil || !strings.HasSuffix(got, leftOut) {
+		t.Errorf("a long block of code ends with %q, %v", got[len(got)-30:], err)
 	}
 }
 
@@ -98,7 +152,13 @@ var bombs = map[string]func(n int) string{
 	"a long word":                 func(n int) string { return strings.Repeat("a", n) },
 	"a name of a tag":             func(n int) string { return "<" + strings.Repeat("a", n) + ">x" },
 	"white space":                 func(n int) string { return strings.Repeat("\n ", n/2) },
-	"forms":                       func(n int) string { return strings.Repeat("<form><input>", n/13) },
+	"hidden items":                func(n int) string { return strings.Repeat("<li hidden><ul>", n/15) },
+	"wide cells":                  func(n int) string { return "<table>" + strings.Repeat("<tr><td colspan=999>a", n/20) },
+	"character references, open":  func(n int) string { return strings.Repeat("&amp;a", n/6) },
+	"bases": func(n int) string {
+		return "<base href=//a/" + strings.Repeat("b", 3000) + "/>" + strings.Repeat("<a href=x>y</a>", n/15)
+	},
+	"forms": func(n int) string { return strings.Repeat("<form><input>", n/13) },
 }
 
 // steps is how often a conversion of a page looked at the clock, and how long the text became.
@@ -150,18 +210,18 @@ func TestMarkdownEndsWithItsContext(t *testing.T) {
 func TestMarkdownIsBounded(t *testing.T) {
 	line := "<br>" + strings.Repeat("a", 1020)
 	for n, cut := range map[int]bool{100: false, 8*1024 + 600: true} {
-		got, err := markdown(t.Context(), strings.Repeat(line, n))
+		got, err := markdown(t.Context(), strings.Repeat(line, n), "")
 		if err != nil || strings.HasSuffix(got, leftOut) != cut || len(got) > maxMarkdown+64<<10 {
 			t.Errorf("%d lines: %d bytes, %v", n, len(got), err)
 		}
 	}
 	for n, cut := range map[int]bool{maxToken - 64: false, maxToken + 64: true} {
-		got, err := markdown(t.Context(), "<p>before</p><!--"+strings.Repeat("a", n)+"--><p>after")
+		got, err := markdown(t.Context(), "<p>before</p><!--"+strings.Repeat("a", n)+"--><p>after", "")
 		if err != nil || strings.HasSuffix(got, leftOut) != cut || !strings.HasPrefix(got, "before") {
 			t.Errorf("a comment of %d bytes: %q, %v", n, got, err)
 		}
 	}
-	if got, err := markdown(t.Context(), strings.Repeat("<blockquote>", 5000)+"<br>deep"); err != nil || !strings.HasSuffix(got, "deep") || len(got) > 100 {
+	if got, err := markdown(t.Context(), strings.Repeat("<blockquote>", 5000)+"<br>deep", ""); err != nil || !strings.HasSuffix(got, "deep") || len(got) > 100 {
 		t.Errorf("%q %v", got, err)
 	}
 }
@@ -172,7 +232,7 @@ func FuzzMarkdown(f *testing.F) {
 	}
 	f.Add("<table><tr><td><ul><li>a<pre>b</table>c</pre><h1>d")
 	f.Fuzz(func(t *testing.T, page string) {
-		got, err := markdown(t.Context(), page)
+		got, err := markdown(t.Context(), page, "")
 		if err != nil || len(got) > 150*len(page)+1000 {
 			t.Fatalf("%d bytes become %d: %v", len(page), len(got), err)
 		}
