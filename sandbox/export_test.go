@@ -1,6 +1,10 @@
 package sandbox
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+)
 
 // Without switches off a defence, by the name of its field in off.
 func (o *Options) Without(defence string) {
@@ -19,3 +23,6 @@ func (b *Box) AgentsAtWork() (n int) {
 	}
 	return n
 }
+
+// Copy is the folder of a dry run, past its box.
+func (p *Plan) Copy() *fsaccess.Overlay { return p.over }

@@ -135,6 +135,12 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	if err := p.real.gate.Confirm(ctx, passage, r); err != nil {
 		return nil, err
 	}
+	// A write that was under way when the folder was frozen may have ended since.
+	if now, err := p.Diff(ctx); err != nil {
+		return nil, publicError("plan", err)
+	} else if now != diff && !p.real.o.off.same {
+		return nil, protocol.Errorf(protocol.ErrSession, "plan", "", "the plan, or the folder that it is for, changed while the user was asked; make another").WithReason(protocol.ReasonStale)
+	}
 	p.real.audit.Note("plan "+r.Call+" was agreed to:\n"+diff, p.real.o.Now().UTC())
 	done, err := p.over.Apply(fsaccess.WithCause(ctx, r.Call))
 	return done, publicError("plan", err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -133,5 +134,44 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 	must(t, err)
 	if len(done) != 1 || h.file(t, "new") != "n" || h.file(t, "a") != "x" || h.file(t, "b") != "y" {
 		t.Errorf("did %v", done)
+	}
+}
+
+// A write that was under way in the copy when the plan was shown is not carried out.
+func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
+	count := attack.Start(t, "09")
+	ctx := t.Context()
+	for name, late := range map[string]func(f *fsaccess.Overlay) error{
+		"a new file":           func(f *fsaccess.Overlay) error { return f.WriteFile("evil", []byte("e"), 0o644) },
+		"other content":        func(f *fsaccess.Overlay) error { return f.WriteFile("new", []byte("evil"), 0o644) },
+		"a file of the folder": func(f *fsaccess.Overlay) error { return f.WriteFile("a", []byte("evil"), 0o644) },
+		"a removal":            func(f *fsaccess.Overlay) error { return f.Remove("a") },
+		"a move":               func(f *fsaccess.Overlay) error { return f.Rename("a", "b") },
+		"a new folder":         func(f *fsaccess.Overlay) error { return f.Mkdir("d", 0o755) },
+	} {
+		attempt := func(off bool) bool {
+			var p *sandbox.Plan
+			asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
+				must(t, late(p.Copy()))
+				return sandbox.Reply{Answer: protocol.AnswerOnce}
+			}}
+			h := build(t, policy.Careful(), asker, map[string]string{"a": "x"}, func(o *sandbox.Options) {
+				if off {
+					o.Without("same")
+				}
+			})
+			var err error
+			p, err = h.Plan(ctx)
+			must(t, err)
+			must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "new", "content": "n"})))
+			_, err = p.Apply(ctx)
+			if !off && !errors.Is(err, protocol.ReasonStale) {
+				t.Errorf("%s: %v", name, err)
+			}
+			_, gone := h.mem.Stat("new")
+			return gone == nil
+		}
+		count.Try(name, attempt(false))
+		count.Off(name, attempt(true))
 	}
 }
