@@ -207,6 +207,8 @@ var startupFiles = [...]StartupFile{
 	{"**/.jjconfig.toml", false, "https://jj-vcs.github.io/jj/latest/config/"},
 	{"**/.aws", false, "https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-sourcing-external.html (credential_process)"},
 	{"**/.kube", false, "https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins (exec)"},
+	{"**/_darcs", false, "http://darcs.net/Using/Configuration (_darcs/prefs/defaults: prehook, posthook)"},
+	{"**/.darcs", false, "http://darcs.net/Using/Configuration (defaults: prehook, posthook)"},
 	{"**/.husky", false, "https://typicode.github.io/husky/"},
 	{"**/.pre-commit-config.yaml", false, "https://pre-commit.com/#plugins"},
 	{"**/lefthook.y*ml", false, "https://lefthook.dev/configuration/"},

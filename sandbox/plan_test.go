@@ -139,7 +139,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 
 // A write that was under way in the copy when the plan was shown is not carried out.
 func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
-	count := attack.Start(t, "09")
+	count := attack.Start(t, "04")
 	ctx := t.Context()
 	for name, late := range map[string]func(f *fsaccess.Overlay) error{
 		"a new file":           func(f *fsaccess.Overlay) error { return f.WriteFile("evil", []byte("e"), 0o644) },

@@ -239,6 +239,8 @@ func (s *shell) create(ctx context.Context, p string, add bool) (*writer, error)
 		return fail(err)
 	case fi.IsDir():
 		return fail(errIsDirectory)
+	default:
+		w.was = fi
 	}
 	return w, nil
 }
@@ -261,6 +263,7 @@ type writer struct {
 	p      string
 	permit sandbox.Permit
 	want   fsaccess.Version
+	was    fs.FileInfo // of the file that is replaced, when the user was asked; or nil
 	add    bool
 	buf    bytes.Buffer
 	closed bool
@@ -287,13 +290,25 @@ func (w *writer) Close() error {
 	var err error
 	if w.add {
 		err = w.s.c.FS.Append(w.ctx, w.permit, w.p, w.buf.Bytes())
-	} else {
+	} else if err = w.moved(); err == nil {
 		_, err = w.s.c.FS.Write(w.ctx, w.permit, w.p, w.buf.Bytes(), w.want)
 	}
 	if err != nil {
 		_, _ = io.WriteString(&w.s.out, "bash: "+abs(w.p)+": "+short(err).Error()+"\n")
 	}
 	return err
+}
+
+// moved reports whether somebody else saved the file since the user agreed to lose it.
+func (w *writer) moved() error {
+	if w.was == nil {
+		return nil
+	}
+	fi, err := w.s.c.FS.Stat(w.ctx, w.permit, w.p)
+	if err != nil || fi.Size() == w.was.Size() && fi.ModTime().Equal(w.was.ModTime()) {
+		return nil // a file that is gone loses nothing
+	}
+	return fsaccess.ErrConflict
 }
 
 func (s *shell) stat(ctx context.Context, name string, _ bool) (fs.FileInfo, error) {
