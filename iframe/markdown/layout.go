@@ -24,8 +24,10 @@ const maxElements = 10_000
 // list again for each item that is added.
 const maxReversed = 500
 
-// maxTurns is how often the direction of letters and elements changes in one block at most:
-// browsers put the runs between them into order again for each line.
+// maxTurns is how often the direction of letters and elements changes in one paragraph at
+// most: browsers put the runs between them into order again for each line, so the work grows
+// with the square of the turns. All paragraphs of a block have no more work than one: 1000
+// items of a list may have 31 turns each.
 const maxTurns = 1000
 
 // freeSpan is how many places in a grid the spans of a block may take beyond one for each
@@ -266,8 +268,24 @@ func (v *verifier) turn(s []byte) {
 	}
 }
 
+// ownParagraph reports whether browsers put the runs of an element's text into order apart
+// from the text around it.
+func ownParagraph(name string) bool {
+	switch name {
+	case "p", "li", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6":
+		return true
+	}
+	return false
+}
+
 func (v *verifier) turned() {
-	if v.turns++; v.turns > maxTurns {
+	v.turns++
+	v.ordered()
+}
+
+// ordered looks at the work of putting all runs so far into order.
+func (v *verifier) ordered() {
+	if v.ordering+v.turns*v.turns > maxTurns*maxTurns {
 		v.limit = "directions"
 	}
 }

@@ -200,6 +200,8 @@ func TestLayoutBounds(t *testing.T) {
 		{"elements", func(n int) string { return "<div>" + rep("<hr>", n-1) + "</div>" }, 10000, "limit elements"},
 		{"reversed list", func(n int) string { return "<ol reversed>" + rep("<li>a", n-1) + "</ol>" }, 500, "limit elements"},
 		{"turns of letters", func(n int) string { return "a" + rep("\u05d0b", n/2) + rep("\u05d0", n%2) }, 1000, "limit directions"},
+		{"turns of items", func(n int) string { return rep("- a"+rep("\u05d0b", 15)+"\n", n) }, 1111, "limit directions"},
+		{"turns around paragraphs", func(n int) string { return "<div>" + rep("<span dir=rtl>1</span><p>a</p>", n) + "</div>" }, 1000, "limit directions"},
 		{"turns by marks", func(n int) string { return "a" + rep("\u200fb", n/2) + rep("\u200f", n%2) }, 1000, "limit directions"},
 		{"turns of words over lines", func(n int) string { return "a" + rep("\n\u0628 b", n/2) + rep("\n\u0628", n%2) }, 1000, "limit directions"},
 		{"turns of elements", func(n int) string { return "<div>" + rep("<span dir=rtl>1</span>\n", n) + "</div>" }, 1000, "limit directions"},
@@ -222,6 +224,9 @@ func TestLayoutBounds(t *testing.T) {
 		"a long column":         "<table><tr><th rowspan=60>a<td>b" + rep("<tr><td>c", 59) + "</table>",
 		"a wide head":           "<table><tr><th colspan=40>a<tr>" + rep("<td>c", 40) + "</table>",
 		"Tibetan":               rep("\u0f67\u0fb2\u0fb1\u0f71\u0f74\u0f83", 40),
+		"a Hebrew list":         rep("- \u05e2\u05d1\u05e8\u05d9\u05ea HTTP\n", 2000),
+		"a Hebrew table":        rep("|"+rep(" \u05e2\u05d1 A |", 8)+"\n|"+rep("-|", 8)+"\n", 1) + rep("|"+rep(" \u05e2\u05d1 A |", 8)+"\n", 300),
+		"an Arabic table":       "| \u0628 | 1 |\n|-|-|\n" + rep("| \u0628 12 x | 3 \u0628 |\n", 2000),
 		"family":                rep("\U0001f469\u200d\u2764\ufe0f\u200d\U0001f48b\u200d\U0001f468 ", 40),
 	} {
 		if out, report := render(t, r, text); report.Count("") > 0 {

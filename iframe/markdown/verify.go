@@ -62,7 +62,8 @@ type verifier struct {
 	elements  int
 	most      int  // elements
 	heading   int8 // direction of the last letter
-	turns     int
+	turns     int  // of direction, in the paragraph that is read
+	ordering  int  // squares of the turns of the paragraphs that have ended
 	plain     bool // inside a piece of plain text, which is laid out by itself
 	marks     stack
 	tables    []grid // those that are open
@@ -71,8 +72,10 @@ type verifier struct {
 }
 
 type openElement struct {
-	name  string // of the text that is read
-	class class
+	name    string // of the text that is read
+	class   class
+	turns   int // around it, if it is a paragraph of its own
+	heading int8
 }
 
 // text holds only what is text to every reader.
@@ -148,8 +151,17 @@ func (v *verifier) tag(s []byte) int {
 		if el.class == table {
 			v.tables = v.tables[:len(v.tables)-1]
 		}
+		if ownParagraph(name) {
+			v.ordering += v.turns * v.turns
+			v.turns, v.heading = v.stack[k].turns, v.stack[k].heading
+			v.ordered()
+		}
 		v.stack = v.stack[:k]
 		return i + 1
+	}
+	around := openElement{name: name, class: el.class, turns: v.turns, heading: v.heading}
+	if ownParagraph(name) {
+		v.turns, v.heading = 0, 0
 	}
 	var seen [16]string
 	n := 0
@@ -208,7 +220,7 @@ func (v *verifier) tag(s []byte) int {
 		if len(v.stack) >= maxTree {
 			return 0
 		}
-		v.stack = append(v.stack, openElement{name, el.class})
+		v.stack = append(v.stack, around)
 		v.enter(name, 1)
 	}
 	v.count(el, wide, tall)
