@@ -54,8 +54,8 @@ const (
 	plainBytesMixed = 2 << 10 // of text that is not ASCII
 )
 
-// plainPiece is the beginning of text that is laid out at once: to the end of a line, if one
-// ends in its second half.
+// plainPiece is the beginning of text that is laid out at once: to the end of a line or
+// a word, if one ends in its second half.
 func plainPiece(text []byte) []byte {
 	n := min(len(text), plainBytes)
 	for _, c := range text[:n] {
@@ -69,6 +69,16 @@ func plainPiece(text []byte) []byte {
 	}
 	if end := bytes.LastIndexByte(text[:n], '\n'); end >= n/2 {
 		return text[:end+1]
+	}
+	if end := bytes.LastIndexAny(text[:n], " \t"); end >= n/2 {
+		return text[:end+1]
+	}
+	for at := n; at > n/2; at-- { // not between the characters of one letter or emoji
+		if r, _ := utf8.DecodeRune(text[at:]); utf8.RuneStart(text[at]) && !extends(r) && jamoKind(r) < 2 && r < 0xe0000 {
+			if before, _ := utf8.DecodeLastRune(text[:at]); !draws(before) {
+				return text[:at]
+			}
+		}
 	}
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
