@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -270,8 +271,14 @@ func undoWords(step fsaccess.Change) string {
 	return "undo " + what + gate.List(names)
 }
 
+// untold reports whether the policy's lists keep a file's name from the model.
+func (c *Call) untold(path string) bool {
+	return c.box.policy.Policy.FS.Check(protocol.OpRead, path) != nil
+}
+
 // step finds the change a call is about: the one with its number, or the last; to be
-// taken back, the last that stands. A call is about the same change from its needs on.
+// taken back, the last that stands. Changes of files that may not be read are none here: an
+// answer about one would tell its name. A call is about the same change from its needs on.
 func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
 	if c.change != nil {
 		return *c.change, nil
@@ -283,6 +290,9 @@ func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
 	m, _ := c.Args.(map[string]any)
 	id, chosen := m["step"].(float64)
 	for _, s := range list {
+		if slices.ContainsFunc(s.Paths, c.untold) && !c.box.o.off.views {
+			continue
+		}
 		if chosen && float64(s.ID) == id || !chosen && (!back || !s.Undone && s.Op != "undo" && s.Op != "undoto") {
 			if !c.box.o.off.views {
 				c.change = &s

@@ -253,3 +253,25 @@ func TestQuestionsCountUnreadFiles(t *testing.T) {
 		}
 	}
 }
+
+// The history names no file that may not be read, whoever changed it.
+func TestAttackHistoryNamesHiddenFiles(t *testing.T) {
+	count := attack.Start(t, "11")
+	pol := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["hr/*-salary"], "allowWrite": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`)
+	for name, c := range map[string]sandbox.ToolCall{
+		"the last difference":        {Tool: "diff"},
+		"a difference by its number": {Tool: "diff", Args: args{"step": 1.0}},
+		"the last undo":              {Tool: "undo"},
+		"an undo by its number":      {Tool: "undo", Args: args{"step": 1.0}},
+	} {
+		attempt := func(off bool) bool {
+			h := build(t, pol, nil, map[string]string{"hr/list": "x"})
+			h.bare(t, nil, func(o *sandbox.Options) { o.Policy = pol }, without(off))
+			must(t, h.journal.WriteFile("hr/kim-salary", []byte("y"), 0o644)) // the user's own
+			res := h.Call(t.Context(), c.Tool, c.Args)
+			return strings.Contains(fmt.Sprint(res.Data, res.ErrorText), "kim")
+		}
+		count.Try(name, attempt(false))
+		count.Off(name, attempt(true))
+	}
+}
