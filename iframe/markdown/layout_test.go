@@ -134,6 +134,7 @@ func longestRun(text string) (longest int) {
 // The corpus of layout bombs, after sanitising: no block asks more of a layout than its
 // bounds, whatever it was made of, and nothing is refused by the last check.
 func TestAttackLayoutBombs(t *testing.T) {
+	natively(t)
 	bombs, err := layoutbombs.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -182,6 +183,7 @@ func TestAttackLayoutBombs(t *testing.T) {
 
 // Each bound, below, at and above.
 func TestLayoutBounds(t *testing.T) {
+	natively(t)
 	rep := strings.Repeat
 	r := newRenderer(t, markdown.Options{})
 	for _, c := range []struct {

@@ -106,6 +106,7 @@ func rng(t testing.TB) *rand.Rand {
 }
 
 func TestStreamOfAnswers(t *testing.T) {
+	natively(t)
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {
 		checkSplits(t, r, a.Text, rng(t))
@@ -113,6 +114,7 @@ func TestStreamOfAnswers(t *testing.T) {
 }
 
 func TestStreamOfAttacks(t *testing.T) {
+	natively(t)
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
 	for i, p := range loadXSS(t) {

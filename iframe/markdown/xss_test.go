@@ -20,6 +20,7 @@ func newXSSRenderer(t testing.TB) *markdown.Renderer {
 // What a stream shows on the way is as inert as what it shows in the end (see
 // TestXSSIsInert), wherever the text is cut.
 func TestXSSStreamsInert(t *testing.T) {
+	natively(t)
 	r := newXSSRenderer(t)
 	for _, p := range loadXSS(t) {
 		text := p.expand(xssSink)

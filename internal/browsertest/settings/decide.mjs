@@ -86,6 +86,11 @@ function host(network, hostport) {
   return network.allowedDomains.some((/** @type {string} */ d) => matchesDomainPatternWithPort(canonical, port, d))
 }
 
+// The package asks the program which for its shell, once for each setting, and gives it a second,
+// which a loaded machine takes. Under Bun it asks this function. No shell runs here.
+// @ts-ignore
+globalThis.Bun = { which: (/** @type {string} */ name) => `/bin/${name}` }
+
 const answers = []
 for (const { settings, reads = [], writes = [], hosts = [] } of JSON.parse(readFileSync(0, 'utf8'))) {
   const parsed = SandboxRuntimeConfigSchema.safeParse(settings)
