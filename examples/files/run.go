@@ -240,10 +240,10 @@ func (a *app) planned(ctx context.Context, t *talk, model sandbox.Model, text st
 func (a *app) interrupt() {
 	if t := a.cur; t != nil && t.cancel != nil {
 		t.session.Interrupt("the person pressed stop")
-		a.prompts.dismiss(t.session.ID())
 		if t.leave != nil {
-			t.leave()
+			t.leave() // before the question goes: a plan that is stopped was not declined
 		}
+		a.prompts.dismiss(t.session.ID())
 	}
 }
 
