@@ -23,7 +23,9 @@ func (a *app) composer() {
 		go a.send(value("text"))
 		return true
 	})
-	on(element("stop"), "click", func(js.Value) { a.interrupt() })
+	for _, id := range []string{"stop", "ask-stop"} {
+		on(element(id), "click", func(js.Value) { a.interrupt() })
+	}
 	onKey(document().Get("body"), func(e js.Value) bool {
 		if e.Get("key").String() == "Escape" && a.cur != nil && a.cur.cancel != nil && !element("dialog").Get("open").Bool() {
 			go a.interrupt()

@@ -106,7 +106,7 @@ func TestFilesStopAtAPlan(t *testing.T) {
 		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "list the files", document.getElementById("composer").requestSubmit())`, nil))
 		must(t, p.WaitFor(ctx, `document.getElementById("text").value === ""`))
 		n := eval[int](t, p, `document.getElementById("cards").children.length`)
-		must(t, p.Click(ctx, "#stop"))
+		must(t, p.Click(ctx, stopButton(t, p)))
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.getElementById("stop").hidden`))
 		saysStatus(t, p, "Stopped")
 		if !eval[bool](t, p, `!!document.querySelector("#tree [data-path='hours.csv']")`) {

@@ -69,6 +69,15 @@ func asked(t *testing.T, p driver) string {
 	return eval[string](t, p, `document.getElementById("ask").innerText`)
 }
 
+// stopButton is the selector of the button that ends a run: a sheet over the composer has its own.
+func stopButton(t *testing.T, p driver) string {
+	t.Helper()
+	if eval[bool](t, p, `document.getElementById("ask-stop").checkVisibility()`) {
+		return "#ask-stop"
+	}
+	return "#stop"
+}
+
 const cards = `[...document.querySelectorAll("#cards li")].map((li) => li.className + " " + li.querySelector("b").textContent)`
 
 func cardsOf(t *testing.T, p driver) string {
