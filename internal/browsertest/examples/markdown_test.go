@@ -196,7 +196,7 @@ func TestPlain(t *testing.T) {
 		t.Errorf("markdown(): %q", got)
 	}
 	must(t, p.Click(ctx, "#run button"))
-	must(t, p.WaitFor(ctx, `document.getElementById("result").textContent === "log: fetch is undefined\n[2,3,5,7,11,13,17,19,23,29]"`))
+	must(t, p.WaitFor(ctx, `document.getElementById("result").textContent === "log: fetch is undefined\n[2, 3, 5, 7, 11, 13, 17, 19, 23, 29]"`))
 	must(t, p.Eval(ctx, `document.getElementById("code").value = "for (;;);"`, nil))
 	must(t, p.Click(ctx, "#run button"))
 	must(t, p.WaitFor(ctx, `/^TIMEOUT: /.test(document.getElementById("result").textContent)`))

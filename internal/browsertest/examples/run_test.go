@@ -68,7 +68,7 @@ func TestRunRuns(t *testing.T) {
 	ctx := testContext(t)
 	p := openRun(t, b)
 	must(t, p.Click(ctx, "#run"))
-	if got := ended(t, p); !strings.Contains(got, `"plan.md"`) || !strings.Contains(got, `"words":6`) {
+	if got := ended(t, p); !strings.Contains(got, `[{name: "plan.md", words: 6}, {name: "shop.md", words: 4}]`) {
 		t.Errorf("the outcome is %q", got)
 	}
 	if got := eval[string](t, p, `document.getElementById("console").innerText`); got != "read 2 notes" {
