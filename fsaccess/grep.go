@@ -9,10 +9,11 @@ import (
 	"iter"
 	"os"
 	"regexp"
-	"runtime"
+	"regexp/syntax"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 // Match is one line that a search found.
@@ -32,9 +33,8 @@ type GrepOptions struct {
 	MaxPerFile int
 	// Binary searches files with NUL bytes too.
 	Binary bool
-	// MaxLine is the most bytes that the expression is run over at a stretch: a longer
-	// line is searched in pieces. 0 is 1 MiB, which is the most. Between stretches the
-	// search gives way to the page and heeds its context.
+	// MaxLine is the most bytes of a line that are searched together: a match over the
+	// border of two pieces is not found. 0 is 1 MiB, which is the most.
 	MaxLine int
 }
 
@@ -43,19 +43,19 @@ const (
 	grepBytes = 8 << 20 // and bytes of them; a larger file is read line by line
 	maxLine   = 1 << 20 // a longer line is searched in pieces
 	maxText   = 4 << 10
+	grepSteps = 16 << 10 // of an expression, at a stretch that can't be interrupted
+	grepLook  = 64 << 10 // bytes in which its beginning is looked for at once
 )
 
 // Grep searches all files below root for a regular expression (RE2), line by
 // line, in the order of [Walk]. A file that cannot be read is yielded as an
-// error with its path, and the search goes on.
+// error with its path, and the search goes on. The search lets the page have its turn
+// at least every 10 ms, also within a line, and ends with its context.
 func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
 		ctx = keeping(ctx, f.c)
-		s := &search{ctx: ctx, f: f, re: re, o: o, yield: yield, whole: wholeFile(re), piece: maxLine, rested: time.Now()}
-		if o.MaxLine > 0 {
-			s.piece = min(o.MaxLine, maxLine)
-		}
+		s := newSearch(ctx, f, re, o, yield)
 		var batch []Entry
 		var size int64
 		flush := func() bool {
@@ -107,33 +107,91 @@ type search struct {
 	f      *Folder
 	re     *regexp.Regexp
 	whole  *regexp.Regexp
+	prefix []byte // each match begins with it
+	exact  bool   // and the expression is nothing else
+	steps  int    // of the expression, for a character
 	o      GrepOptions
 	yield  func(Match, error) bool
 	found  int
-	piece  int       // bytes at a stretch
-	since  int       // bytes searched since the last look at the clock
-	rested time.Time // when the page last had its turn
+	piece  int // bytes of a line searched together
+	budget jsx.Budget
+
+	uncut bool // a line is searched at a stretch; for the test of a search that is not cut
 }
 
-// maxStretch is how long a search keeps a page's only thread.
-const maxStretch = 50 * time.Millisecond
+func newSearch(ctx context.Context, f *Folder, re *regexp.Regexp, o GrepOptions, yield func(Match, error) bool) *search {
+	s := &search{ctx: ctx, f: f, re: re, o: o, yield: yield, whole: wholeFile(re), piece: maxLine, steps: stepsOf(re)}
+	if o.MaxLine > 0 {
+		s.piece = min(o.MaxLine, maxLine)
+	}
+	prefix, _ := re.LiteralPrefix() // complete for ^x$ too
+	s.prefix, s.exact = []byte(prefix), prefix != "" && re.String() == regexp.QuoteMeta(prefix)
+	return s
+}
 
-// rest is called after n bytes were searched: it ends a search whose context is done,
-// and lets a page that has waited for long have its turn.
-func (s *search) rest(n int) error {
-	if s.since += n; s.since < 64<<10 && s.since < s.piece {
+// stepsOf is how many instructions an expression has: RE2 takes at most so many steps for a character.
+func stepsOf(re *regexp.Regexp) int {
+	parsed, err := syntax.Parse(re.String(), syntax.Perl)
+	if err == nil {
+		if prog, err := syntax.Compile(parsed.Simplify()); err == nil {
+			return len(prog.Inst)
+		}
+	}
+	return 1000 // an expression of another syntax
+}
+
+// spend counts n steps. It ends a search whose context is done, and lets a page that
+// has waited for long have its turn.
+func (s *search) spend(n int) error {
+	if s.budget.Steps(s.ctx, n) == nil {
 		return nil
 	}
-	s.since = 0
-	if runtime.GOOS == "js" && time.Since(s.rested) > maxStretch {
-		time.Sleep(time.Millisecond)
-		s.rested = time.Now()
+	s.yield(Match{}, s.ctx.Err())
+	return errStop
+}
+
+// has reports whether the text has the beginning of a match.
+func (s *search) has(text []byte) (bool, error) {
+	return bytes.Contains(text, s.prefix), s.spend(len(text)/16 + 1)
+}
+
+// find runs the expression over a piece of a line. Where that is too long for a stretch,
+// the piece is read a character at a time, so that the search can rest and end in it.
+func (s *search) find(text []byte) ([]int, error) {
+	if len(text)*s.steps <= grepSteps || s.uncut {
+		return s.re.FindIndex(text), s.spend(len(text)*s.steps + 16)
 	}
-	if err := s.ctx.Err(); err != nil {
-		s.yield(Match{}, err)
-		return errStop
+	if len(s.prefix) > 0 {
+		if ok, err := s.has(text); !ok || err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	if s.exact {
+		at := bytes.Index(text, s.prefix)
+		return []int{at, at + len(s.prefix)}, nil
+	}
+	r := &slowReader{s: s, text: text}
+	at := s.re.FindReaderIndex(r)
+	return at, r.err
+}
+
+// slowReader is a piece of a line that counts its steps; it ends with the search.
+type slowReader struct {
+	s    *search
+	text []byte
+	err  error
+}
+
+func (r *slowReader) ReadRune() (rune, int, error) {
+	if len(r.text) == 0 || r.err != nil {
+		return 0, 0, io.EOF
+	}
+	c, n := utf8.DecodeRune(r.text)
+	r.text = r.text[n:]
+	if r.err = r.s.spend(r.s.steps); r.err != nil {
+		return 0, 0, io.EOF
+	}
+	return c, n, nil
 }
 
 func (s *search) batch(ctx context.Context, files []Entry) bool {
@@ -178,30 +236,71 @@ func (s *search) content(name string, data []byte) error {
 	if !s.o.Binary && isBinary(data) {
 		return nil
 	}
-	if s.whole != nil && (s.o.MaxLine == 0 || len(data) <= s.piece) && !s.whole.Match(data) {
-		return s.rest(len(data))
-	}
-	n := 0
-	for line := 1; len(data) > 0; line++ {
-		text, rest, _ := bytes.Cut(data, []byte("\n"))
-		data = rest
-		for first := true; first || len(text) > 0; first = false {
-			piece := text[:min(len(text), s.piece)]
-			text = text[len(piece):]
-			more, err := s.line(name, line, piece, &n)
-			if err != nil || !more {
+	n, seen := 0, 0 // matches; bytes that were looked at together and may have some
+	for line, begins := 1, true; len(data) > 0; {
+		if begins && seen <= 0 {
+			chunk, ok, err := s.look(data)
+			if err != nil {
 				return err
 			}
+			if !ok {
+				if data = data[len(chunk):]; len(data) > 0 {
+					line += bytes.Count(chunk, newline)
+				}
+				continue
+			}
+			seen = len(chunk)
+		}
+		text := data[:min(len(data), s.piece)]
+		i := bytes.IndexByte(data[:min(len(data), s.piece+1)], '\n')
+		size := len(text)
+		if i >= 0 {
+			text, size = data[:i], i+1
+		}
+		data = data[size:]
+		seen -= size
+		begins = i >= 0
+		more, err := s.line(name, line, text, &n)
+		if err != nil || !more {
+			return err
+		}
+		if begins {
+			line++
 		}
 	}
 	return nil
 }
 
+// look is a first look at many lines at once. It returns whole lines of data, and reports
+// whether they may have a match; where it can't tell, there are none of them and they may.
+func (s *search) look(data []byte) (chunk []byte, ok bool, err error) {
+	if s.o.MaxLine != 0 && len(data) > s.piece { // the expression sees pieces
+		return nil, true, nil
+	}
+	most := grepLook
+	if len(s.prefix) == 0 {
+		if most = grepSteps / s.steps; s.whole == nil {
+			return nil, true, nil
+		}
+	}
+	if chunk = data; len(data) > most {
+		chunk = data[:bytes.LastIndexByte(data[:most], '\n')+1]
+	}
+	if len(chunk) == 0 {
+		return nil, true, nil
+	}
+	if len(s.prefix) > 0 {
+		ok, err = s.has(chunk)
+		return chunk, ok, err
+	}
+	return chunk, s.whole.Match(chunk), s.spend(len(chunk)*s.steps + 16)
+}
+
 // line tests one line; more is false when this file has had its share.
 func (s *search) line(name string, line int, text []byte, n *int) (more bool, err error) {
 	text = bytes.TrimSuffix(text, []byte("\r"))
-	at := s.re.FindIndex(text)
-	if err := s.rest(len(text) + 1); err != nil {
+	at, err := s.find(text)
+	if err != nil {
 		return false, err
 	}
 	if at == nil {

@@ -95,14 +95,12 @@ func grepTool() Tool {
 }
 
 // An expression's work is its size times the bytes it is run over, at about 0.1 µs a
-// step in a browser. It can't be stopped within a stretch, which is therefore short;
-// between stretches the page has its turn, and stop and the tool's time are heeded.
-// Large expressions are bounded in all, too.
+// step in a browser. fsaccess.Grep lets the page have its turn and heeds stop and the
+// tool's time within a line too. Large expressions are bounded in all, too.
 const (
 	grepSmall   = 60
 	grepSteps   = 2 << 30
-	grepStretch = 4 << 20 // steps, so about half a second
-	grepLargest = 2_000   // instructions
+	grepLargest = 2_000 // instructions
 )
 
 func runGrep(ctx context.Context, c *Call) (any, error) {
@@ -121,7 +119,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 		}
 	}
 	budget, skipped := int64(grepSteps), 0
-	o := fsaccess.GrepOptions{Max: maxFound, MaxLine: max(2<<10, grepStretch/size)}
+	o := fsaccess.GrepOptions{Max: maxFound}
 	o.Skip = func(e fsaccess.Entry) bool {
 		if e.Dir {
 			return false
