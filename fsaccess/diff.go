@@ -2,35 +2,30 @@ package fsaccess
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A diff by lines has these limits, for both texts together: it holds a page's only thread, and may not
-// do so for more than 50 ms.
+// A diff by lines has these limits, for both texts together.
 const (
 	diffLimit = 4 << 20 // bytes
 	diffLines = 200_000
 	diffApart = 40_000 // lines between the first and the last that differ; beyond it, they are one replacement
 )
 
-// UnifiedDiff gives the change from a to b in unified form, as diff -u does
+// UnifiedDiff returns the change from a to b in unified form, as diff -u does
 // with three lines of context. An absent side is named /dev/null by the caller.
 // For what is not text, or too large, it says so in one line.
-func UnifiedDiff(aName, bName string, a, b []byte) string {
-	if bytes.Equal(a, b) {
-		return ""
-	}
-	head := "--- " + aName + "\n+++ " + bName + "\n"
-	if !isText(a) || !isText(b) || len(a)+len(b) > diffLimit || bytes.Count(a, newline)+bytes.Count(b, newline) > diffLines {
-		return head + fmt.Sprintf("Binary or large files differ: %d bytes, then %d bytes.\n", len(a), len(b))
-	}
-	x, y := splitLines(a), splitLines(b)
-	var out strings.Builder
-	out.WriteString(head)
-	writeHunks(&out, x, y, editScript(x, y))
-	return out.String()
+// It lets the page have its turn at least every 10 ms, so do not call it in a
+// callback. Its only error is that of ctx.
+func UnifiedDiff(ctx context.Context, aName, bName string, a, b []byte) (string, error) {
+	d := &differ{ctx: ctx}
+	text := d.unified(aName, bName, a, b)
+	return text, d.err
 }
 
 var newline = []byte{10}
@@ -42,54 +37,132 @@ var newline = []byte{10}
 // which less than 70 % is text. Of the old content a, what is no text or more than 4 MiB or
 // 200,000 lines is counted in one line, which begins with a backslash. New content of more than
 // that comes without marks, as it is.
-func QuestionDiff(aName, bName string, a, b []byte) string {
-	if bytes.Equal(a, b) {
+func QuestionDiff(ctx context.Context, aName, bName string, a, b []byte) (string, error) {
+	d := &differ{ctx: ctx}
+	text := d.question(aName, bName, a, b)
+	return text, d.err
+}
+
+// A differ compares two texts in pieces, between which the page has its turn. Once its
+// context is done, err is set, and all that is left to do is as short as can be.
+type differ struct {
+	ctx    context.Context
+	budget jsx.Budget
+	err    error
+}
+
+// spend counts n steps, and reports whether the work is to go on.
+func (d *differ) spend(n int) bool {
+	if d.err == nil {
+		d.err = d.budget.Steps(d.ctx, n)
+	}
+	return d.err == nil
+}
+
+const diffPiece = 64 << 10 // bytes looked at together
+
+// same is how many bytes two texts have in common at the beginning.
+func (d *differ) same(a, b []byte) int {
+	n, end := 0, min(len(a), len(b))
+	for n < end && d.spend(diffPiece/32) {
+		piece := min(diffPiece, end-n)
+		if bytes.Equal(a[n:n+piece], b[n:n+piece]) {
+			n += piece
+			continue
+		}
+		for a[n] == b[n] {
+			n++
+		}
+		break
+	}
+	return n
+}
+
+// sameEnd is how many bytes two texts have in common at the end.
+func (d *differ) sameEnd(a, b []byte) int {
+	n, end := 0, min(len(a), len(b))
+	for n < end && d.spend(diffPiece/32) {
+		piece := min(diffPiece, end-n)
+		if bytes.Equal(a[len(a)-n-piece:len(a)-n], b[len(b)-n-piece:len(b)-n]) {
+			n += piece
+			continue
+		}
+		for a[len(a)-1-n] == b[len(b)-1-n] {
+			n++
+		}
+		break
+	}
+	return n
+}
+
+func (d *differ) equal(a, b []byte) bool { return len(a) == len(b) && d.same(a, b) == len(a) }
+
+// lines counts line ends.
+func (d *differ) lines(data []byte) (n int) {
+	for len(data) > 0 && d.spend(diffPiece/16) {
+		piece := data[:min(diffPiece, len(data))]
+		n += bytes.Count(piece, newline)
+		data = data[len(piece):]
+	}
+	return n
+}
+
+func (d *differ) unified(aName, bName string, a, b []byte) string {
+	if d.equal(a, b) {
 		return ""
 	}
 	head := "--- " + aName + "\n+++ " + bName + "\n"
-	line, a, b := withoutSame(a, b)
+	if len(a)+len(b) > diffLimit || !d.isText(a) || !d.isText(b) || d.lines(a)+d.lines(b) > diffLines {
+		return head + fmt.Sprintf("Binary or large files differ: %d bytes, then %d bytes.\n", len(a), len(b))
+	}
+	x, y := d.splitLines(a), d.splitLines(b)
 	var out strings.Builder
 	out.WriteString(head)
-	if !mostlyText(a) || len(a) > diffLimit || bytes.Count(a, newline) > diffLines {
+	d.writeHunks(&out, 0, x, y, d.editScript(x, y))
+	return out.String()
+}
+
+func (d *differ) question(aName, bName string, a, b []byte) string {
+	if d.equal(a, b) {
+		return ""
+	}
+	head := "--- " + aName + "\n+++ " + bName + "\n"
+	line, a, b := d.withoutSame(a, b)
+	var out strings.Builder
+	out.WriteString(head)
+	if len(a) > diffLimit || !d.mostlyText(a) || d.lines(a) > diffLines {
 		fmt.Fprintf(&out, "\\ %d bytes of the old content are replaced, and not shown\n", len(a))
 		a = nil
 	}
-	if len(b) > 64<<10 && !mostlyText(b) {
-		b = textOf(b)
+	if len(b) > 64<<10 && !d.mostlyText(b) {
+		b = d.textOf(b)
 	}
-	if len(b) > diffLimit || bytes.Count(b, newline) > diffLines { // the caller shows it or refuses it, as it does any text of that size
+	if len(b) > diffLimit || d.lines(b) > diffLines { // the caller shows it or refuses it, as it does any text of that size
 		out.Write(b)
 		return out.String()
 	}
-	x, y := splitLines(a), splitLines(b)
-	writeHunksFrom(&out, line, x, y, editScript(x, y))
+	x, y := d.splitLines(a), d.splitLines(b)
+	d.writeHunks(&out, line, x, y, d.editScript(x, y))
 	return out.String()
 }
 
 // withoutSame cuts from two large texts the lines at the beginning and at the end that are
 // the same, but for three of each. line is how many were cut at the beginning.
-func withoutSame(a, b []byte) (line int, x, y []byte) {
-	if len(a)+len(b) <= diffLimit && bytes.Count(a, newline)+bytes.Count(b, newline) <= diffLines {
+func (d *differ) withoutSame(a, b []byte) (line int, x, y []byte) {
+	if len(a)+len(b) <= diffLimit && d.lines(a)+d.lines(b) <= diffLines {
 		return 0, a, b
 	}
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
+	n := d.same(a, b)
 	n = bytes.LastIndexByte(a[:n], '\n') + 1
 	for range 3 {
 		if n > 0 {
 			n = bytes.LastIndexByte(a[:n-1], '\n') + 1
 		}
 	}
-	line = bytes.Count(a[:n], []byte("\n"))
+	line = d.lines(a[:n])
 	a, b = a[n:], b[n:]
-	m := 0
-	for m < len(a) && m < len(b) && a[len(a)-1-m] == b[len(b)-1-m] {
-		m++
-	}
 	// The end is cut behind the third line that is the same whole.
-	end := len(a) - m
+	end := len(a) - d.sameEnd(a, b)
 	for range 4 {
 		i := bytes.IndexByte(a[end:], '\n')
 		if i < 0 {
@@ -101,9 +174,9 @@ func withoutSame(a, b []byte) (line int, x, y []byte) {
 }
 
 // mostlyText reports whether at least 70 % of the bytes belong to characters of a text.
-func mostlyText(data []byte) bool {
+func (d *differ) mostlyText(data []byte) bool {
 	n := 0
-	for i := 0; i < len(data); {
+	for i := 0; i < len(data) && d.spend(1); {
 		r, size := utf8.DecodeRune(data[i:])
 		if !(r == utf8.RuneError && size == 1) && (r >= ' ' && r != 0x7f || r == '\n' || r == '\t' || r == '\r') {
 			n += size
@@ -115,7 +188,7 @@ func mostlyText(data []byte) bool {
 
 // textOf keeps of data that is no text all that could be some: runs of at least four
 // characters, also where a zero byte follows each (UTF-16). The bytes between are counted.
-func textOf(data []byte) []byte {
+func (d *differ) textOf(data []byte) []byte {
 	var out []byte
 	hidden := 0
 	flush := func() {
@@ -124,9 +197,9 @@ func textOf(data []byte) []byte {
 			hidden = 0
 		}
 	}
-	for i := 0; i < len(data); {
+	for i := 0; i < len(data) && d.spend(1); {
 		end, chars := i, 0
-		for end < len(data) {
+		for end < len(data) && d.spend(1) {
 			r, size := utf8.DecodeRune(data[end:])
 			if r == utf8.RuneError && size == 1 || r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
 				break
@@ -155,27 +228,42 @@ func textOf(data []byte) []byte {
 }
 
 // isText: valid UTF-8 without NUL.
-func isText(data []byte) bool {
-	return bytes.IndexByte(data, 0) < 0 && utf8.Valid(data)
+func (d *differ) isText(data []byte) bool {
+	for len(data) > 0 && d.spend(diffPiece/8) {
+		end := min(diffPiece, len(data))
+		for cut := 0; end < len(data) && cut < utf8.UTFMax && !utf8.RuneStart(data[end]); cut++ {
+			end--
+		}
+		if bytes.IndexByte(data[:end], 0) >= 0 || !utf8.Valid(data[:end]) {
+			return false
+		}
+		data = data[end:]
+	}
+	return true
 }
 
-func splitLines(data []byte) []string {
-	if len(data) == 0 {
-		return nil
-	}
-	lines := strings.SplitAfter(string(data), "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
+func (d *differ) splitLines(data []byte) []string {
+	var lines []string
+	for text := string(data); text != "" && d.spend(1); {
+		end := strings.IndexByte(text, '\n') + 1
+		if end == 0 {
+			end = len(text)
+		}
+		lines, text = append(lines, text[:end]), text[end:]
+		d.spend(end / 32)
 	}
 	return lines
 }
 
 // numbered gives equal lines equal numbers, so that a long line is read once and not at each comparison.
-func numbered(x, y []string) (a, b []int) {
+func (d *differ) numbered(x, y []string) (a, b []int) {
 	numbers := make(map[string]int, len(x))
 	number := func(lines []string) []int {
 		out := make([]int, len(lines))
 		for i, l := range lines {
+			if !d.spend(4 + len(l)/32) {
+				break
+			}
 			n, ok := numbers[l]
 			if !ok {
 				n = len(numbers)
@@ -193,19 +281,19 @@ type edit struct{ a0, a1, b0, b1 int }
 
 // editScript lists what differs, by Myers' algorithm within a bound; beyond it
 // the middle is one replacement, which is correct if not minimal.
-func editScript(x, y []string) []edit {
+func (d *differ) editScript(x, y []string) []edit {
 	pre := 0
-	for pre < len(x) && pre < len(y) && x[pre] == y[pre] {
+	for pre < len(x) && pre < len(y) && x[pre] == y[pre] && d.spend(1+len(x[pre])/32) {
 		pre++
 	}
 	suf := 0
-	for suf < len(x)-pre && suf < len(y)-pre && x[len(x)-1-suf] == y[len(y)-1-suf] {
+	for suf < len(x)-pre && suf < len(y)-pre && x[len(x)-1-suf] == y[len(y)-1-suf] && d.spend(1+len(x[len(x)-1-suf])/32) {
 		suf++
 	}
 	x, y = x[pre:len(x)-suf], y[pre:len(y)-suf]
 	mid := []edit{{0, len(x), 0, len(y)}}
 	if len(x)+len(y) <= diffApart {
-		mid = myers(numbered(x, y))
+		mid = d.myers(d.numbered(x, y))
 	}
 	for i := range mid {
 		mid[i].a0 += pre
@@ -218,7 +306,7 @@ func editScript(x, y []string) []edit {
 
 const myersBound = 1000 // edits; the trace takes the square of it
 
-func myers(x, y []int) []edit {
+func (d *differ) myers(x, y []int) []edit {
 	n, m := len(x), len(y)
 	if n == 0 && m == 0 {
 		return nil
@@ -230,17 +318,21 @@ func myers(x, y []int) []edit {
 	v := make([]int, 2*limit+3)
 	var trace [][]int
 	mid := limit + 1
-	for d := 0; d <= limit; d++ {
-		trace = append(trace, append([]int(nil), v[mid-d-1:mid+d+2]...))
-		for k := -d; k <= d; k += 2 {
+	for e := 0; e <= limit && d.spend(e); e++ {
+		trace = append(trace, append([]int(nil), v[mid-e-1:mid+e+2]...))
+		for k := -e; k <= e; k += 2 {
 			var i int
-			if k == -d || k != d && v[mid+k-1] < v[mid+k+1] {
+			if k == -e || k != e && v[mid+k-1] < v[mid+k+1] {
 				i = v[mid+k+1]
 			} else {
 				i = v[mid+k-1] + 1
 			}
+			from := i
 			for i < n && i-k < m && x[i] == y[i-k] {
 				i++
+			}
+			if !d.spend((i - from) / 8) {
+				break
 			}
 			if v[mid+k] = i; i >= n && i-k >= m {
 				return backtrack(trace, n, m)
@@ -281,14 +373,10 @@ func backtrack(trace [][]int, i, j int) []edit {
 	return out
 }
 
-func writeHunks(out *strings.Builder, x, y []string, edits []edit) {
-	writeHunksFrom(out, 0, x, y, edits)
-}
-
-// writeHunksFrom is writeHunks for texts before which so many same lines were cut.
-func writeHunksFrom(out *strings.Builder, line int, x, y []string, edits []edit) {
+// writeHunks writes the edits of texts before which so many same lines were cut.
+func (d *differ) writeHunks(out *strings.Builder, line int, x, y []string, edits []edit) {
 	const around = 3
-	for s := 0; s < len(edits); {
+	for s := 0; s < len(edits) && d.spend(16); {
 		e := s + 1
 		for e < len(edits) && edits[e].a0-edits[e-1].a1 <= 2*around {
 			e++
@@ -299,12 +387,12 @@ func writeHunksFrom(out *strings.Builder, line int, x, y []string, edits []edit)
 		fmt.Fprintf(out, "@@ -%s +%s @@\n", span(line+a0, line+a1), span(line+b0, line+b1))
 		at := a0
 		for _, ed := range edits[s:e] {
-			writeLines(out, ' ', x[at:ed.a0])
-			writeLines(out, '-', x[ed.a0:ed.a1])
-			writeLines(out, '+', y[ed.b0:ed.b1])
+			d.writeLines(out, ' ', x[at:ed.a0])
+			d.writeLines(out, '-', x[ed.a0:ed.a1])
+			d.writeLines(out, '+', y[ed.b0:ed.b1])
 			at = ed.a1
 		}
-		writeLines(out, ' ', x[at:a1])
+		d.writeLines(out, ' ', x[at:a1])
 		s = e
 	}
 }
@@ -319,8 +407,11 @@ func span(from, to int) string {
 	return fmt.Sprintf("%d,%d", from+1, to-from)
 }
 
-func writeLines(out *strings.Builder, mark byte, lines []string) {
+func (d *differ) writeLines(out *strings.Builder, mark byte, lines []string) {
 	for _, l := range lines {
+		if !d.spend(1 + len(l)/32) {
+			return
+		}
 		out.WriteByte(mark)
 		out.WriteString(l)
 		if !strings.HasSuffix(l, "\n") {

@@ -4,6 +4,7 @@ package fsaccess
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -21,7 +22,7 @@ func TestUnifiedDiffApplies(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a := randomText(r)
 		b := mutate(r, a)
-		d := UnifiedDiff("a/f", "b/f", []byte(a), []byte(b))
+		d := unified(t, "a/f", "b/f", []byte(a), []byte(b))
 		if got, perr := applyDiff(a, d); perr != nil || got != b {
 			t.Fatalf("seed %d: %v\nold %q\nnew %q\ngot %q\ndiff\n%s", seed, perr, a, b, got, d)
 		}
@@ -43,7 +44,7 @@ func TestUnifiedDiffApplies(t *testing.T) {
 
 // applyDiff is a small patch, so that the test does its work everywhere.
 func applyDiff(a, diff string) (string, error) {
-	x := splitLines([]byte(a))
+	x := (&differ{ctx: context.Background()}).splitLines([]byte(a))
 	var out strings.Builder
 	at := 0
 	lines := strings.SplitAfter(diff, "\n")
@@ -100,7 +101,7 @@ func randomText(r *rand.Rand) string {
 }
 
 func mutate(r *rand.Rand, s string) string {
-	lines := splitLines([]byte(s))
+	lines := (&differ{ctx: context.Background()}).splitLines([]byte(s))
 	for range r.IntN(6) {
 		i := r.IntN(len(lines) + 1)
 		switch {
@@ -123,12 +124,12 @@ func TestUnifiedDiffOfOddThings(t *testing.T) {
 		{"a\x00b", "c", "Binary or large files differ: 3 bytes, then 1 bytes."},
 		{"\xff", "c", "Binary or large files differ"},
 	} {
-		if d := UnifiedDiff("a", "b", []byte(c.a), []byte(c.b)); !strings.Contains(d, c.want) || (c.want == "") != (d == "") {
+		if d := unified(t, "a", "b", []byte(c.a), []byte(c.b)); !strings.Contains(d, c.want) || (c.want == "") != (d == "") {
 			t.Errorf("%q to %q: %q", c.a, c.b, d)
 		}
 	}
 	huge := []byte(strings.Repeat("line\n", diffLimit/5))
-	if d := UnifiedDiff("a", "b", huge[:len(huge)-5], append([]byte("x\n"), huge...)); !strings.Contains(d, "large") {
+	if d := unified(t, "a", "b", huge[:len(huge)-5], append([]byte("x\n"), huge...)); !strings.Contains(d, "large") {
 		t.Error("a huge text was compared by lines")
 	}
 }
@@ -157,9 +158,16 @@ func TestDiffIsBounded(t *testing.T) {
 		{"near enough", append(append([]byte("x\n"), mixed(diffApart/2-2, "")...), "x\n"...), append(append([]byte("y\n"), mixed(diffApart/2-2, "")...), "y\n"...), false, 2},
 		{"all lines differ", mixed(diffApart, "a"), mixed(diffApart, "b"), false, 1},
 	} {
-		d := UnifiedDiff("a", "b", c.a, c.b)
+		d := unified(t, "a", "b", c.a, c.b)
 		if large := strings.Contains(d, "large files differ"); large != c.large || strings.Count(d, "\n@@ ") != c.hunks {
 			t.Errorf("%s: large %v, %d hunks", c.name, large, strings.Count(d, "\n@@ "))
 		}
 	}
+}
+
+func unified(t *testing.T, aName, bName string, a, b []byte) string {
+	t.Helper()
+	text, err := UnifiedDiff(t.Context(), aName, bName, a, b)
+	must(t, err)
+	return text
 }

@@ -177,9 +177,9 @@ func (j *journal) diffEffect(ctx context.Context, r *record, e effect, kept map[
 			}
 			return name
 		}
-		return QuestionDiff(swap(b, "b/", "a/"), swap(a, "a/", "b/"), now, old), nil
+		return QuestionDiff(ctx, swap(b, "b/", "a/"), swap(a, "a/", "b/"), now, old)
 	}
-	return UnifiedDiff(a, b, old, now), nil
+	return UnifiedDiff(ctx, a, b, old, now)
 }
 
 // before is a content that a record keeps.

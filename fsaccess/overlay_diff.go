@@ -169,5 +169,5 @@ func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
 	if err := errors.Join(oerr, nerr); err != nil {
 		return "", pathErr("diff", name, err)
 	}
-	return QuestionDiff(a, b, old, now), nil
+	return QuestionDiff(ctx, a, b, old, now)
 }

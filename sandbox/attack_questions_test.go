@@ -416,7 +416,7 @@ func TestAttackHiddenContent(t *testing.T) {
 				shown += r.Diff
 			}
 			count.Try(fmt.Sprintf("%s, in a plan: %v", c.name, plan), !strings.Contains(shown, c.want))
-			old := fsaccess.UnifiedDiff("a", "b", []byte(c.files["f"]), []byte(h.file(t, c.a["path"].(string))))
+			old, _ := fsaccess.UnifiedDiff(t.Context(), "a", "b", []byte(c.files["f"]), []byte(h.file(t, c.a["path"].(string))))
 			count.Off(c.name, !strings.Contains(old, "evil"))
 		}
 	}

@@ -55,7 +55,7 @@ const maxListed = 1000
 func (c *Call) listing(ctx context.Context, path string) string {
 	data, _, err := c.readFile(ctx, path, maxReading)
 	if err == nil {
-		return fsaccess.QuestionDiff("a/"+path, "/dev/null", data, nil)
+		return questionDiff(ctx, "a/"+path, "/dev/null", data, nil)
 	}
 	out, n := "", 0
 	for e, err := range c.FS.Walk(ctx, c.Permit, path, fsaccess.WalkOptions{}) {
@@ -189,7 +189,11 @@ func runDiff(ctx context.Context, c *Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return map[string]any{"diff": fsaccess.UnifiedDiff("a/"+a, "b/"+b, x, y)}, nil
+		text, err := fsaccess.UnifiedDiff(ctx, "a/"+a, "b/"+b, x, y)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"diff": text}, nil
 	}
 	step, err := c.step(ctx, false)
 	if err != nil {

@@ -117,9 +117,9 @@ func writeTool() Tool {
 			path := c.text("path")
 			old, _, err := c.readFile(ctx, path, maxReading)
 			if err != nil {
-				return "", fsaccess.QuestionDiff("/dev/null", "b/"+path, nil, []byte(c.text("content")))
+				return "", questionDiff(ctx, "/dev/null", "b/"+path, nil, []byte(c.text("content")))
 			}
-			return "", fsaccess.QuestionDiff("a/"+path, "b/"+path, old, []byte(c.text("content")))
+			return "", questionDiff(ctx, "a/"+path, "b/"+path, old, []byte(c.text("content")))
 		},
 		content: func(c *Call) []byte { return []byte(c.text("content")) },
 		Foresee: func(ctx context.Context, c *Call) error {
@@ -196,11 +196,11 @@ func editTool() Tool {
 			if err != nil {
 				return "", ""
 			}
-			now, err := c.edited(string(old))
+			now, err := c.edited(ctx, string(old))
 			if err != nil { // where it may not be foreseen: see Tool.Foresee
 				return "", "(this will fail: " + protocol.Public(err).Message + ")"
 			}
-			return "", fsaccess.QuestionDiff("a/"+path, "b/"+path, old, []byte(now))
+			return "", questionDiff(ctx, "a/"+path, "b/"+path, old, []byte(now))
 		},
 		Foresee: func(ctx context.Context, c *Call) error {
 			_, _, _, err := c.edit(ctx)
@@ -225,7 +225,7 @@ func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.
 	if have != want {
 		return nil, "", "", c.stale(path)
 	}
-	now, err = c.edited(string(old))
+	now, err = c.edited(ctx, string(old))
 	return old, now, have, err
 }
 
@@ -240,7 +240,20 @@ func runEdit(ctx context.Context, c *Call) (any, error) {
 		return nil, err
 	}
 	c.scope.saw(path, v)
-	return map[string]any{"diff": fsaccess.UnifiedDiff("a/"+path, "b/"+path, old, []byte(now)), "version": string(v)}, nil
+	text, err := fsaccess.UnifiedDiff(ctx, "a/"+path, "b/"+path, old, []byte(now))
+	if err != nil {
+		text = "The edit is done; the call ended before its diff was made.\n"
+	}
+	return map[string]any{"diff": text, "version": string(v)}, nil
+}
+
+// questionDiff is the difference that a question shows, or says why there is none.
+func questionDiff(ctx context.Context, a, b string, old, now []byte) string {
+	text, err := fsaccess.QuestionDiff(ctx, a, b, old, now)
+	if err != nil {
+		return "(what would change can't be shown: " + protocol.Public(err).Message + ")\n"
+	}
+	return text
 }
 
 const (
@@ -266,14 +279,17 @@ func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, f
 }
 
 // edited is the text after an edit's replacement.
-func (c *Call) edited(text string) (string, error) {
+func (c *Call) edited(ctx context.Context, text string) (string, error) {
 	path, from, to := c.text("path"), c.text("old_string"), c.text("new_string")
 	m, _ := c.Args.(map[string]any)
 	all, _ := m["replace_all"].(bool)
 	fail := func(r protocol.Reason, why string) (string, error) {
 		return "", protocol.Errorf(protocol.ErrExecution, "edit", path, "%s", why).WithReason(r)
 	}
-	n := strings.Count(text, from)
+	r, n := replacer{ctx: ctx, from: from}, 0
+	if err := r.each(text, func(int) error { n++; return nil }); err != nil {
+		return "", err
+	}
 	switch {
 	case from == to:
 		return fail(protocol.ReasonNoOp, "old_string and new_string are the same")
@@ -286,8 +302,5 @@ func (c *Call) edited(text string) (string, error) {
 	if size := int64(len(text)) + int64(n)*int64(len(to)-len(from)); size > c.maxEdit() {
 		return "", protocol.Errorf(protocol.ErrResourceLimit, "edit", path, "the file would have %d bytes; an edit may make a file of %d", size, c.maxEdit())
 	}
-	if all {
-		return strings.ReplaceAll(text, from, to), nil
-	}
-	return strings.Replace(text, from, to, 1), nil
+	return r.replace(text, to, n)
 }

@@ -164,7 +164,11 @@ func (a *app) editor() {
 	})
 	a.on("look", func() error { return a.preview(!element("edit").Get("hidden").Bool()) })
 	a.on("compare", func() error {
-		showDiff("diff", fsaccess.UnifiedDiff(a.file.path, a.file.path+", as you wrote it", a.file.was, []byte(a.content())))
+		text, err := fsaccess.UnifiedDiff(a.ctx, a.file.path, a.file.path+", as you wrote it", a.file.was, []byte(a.content()))
+		if err != nil {
+			return err
+		}
+		showDiff("diff", text)
 		element("diff").Call("focus")
 		return nil
 	})
@@ -201,10 +205,14 @@ func (a *app) save(version fsaccess.Version) error {
 		if err != nil && !isMissing(err) {
 			return err
 		}
+		text, err := fsaccess.UnifiedDiff(a.ctx, "theirs", "yours", theirs, mine)
+		if err != nil {
+			return err
+		}
 		answer, _ := ask(question{
 			title:   f.path + " has changed",
 			text:    "Somebody else has written it since you opened it. This is what yours would change of theirs:",
-			diff:    fsaccess.UnifiedDiff("theirs", "yours", theirs, mine),
+			diff:    text,
 			answers: []string{"Write mine", "Take theirs", "Go on editing"},
 		})
 		switch answer {

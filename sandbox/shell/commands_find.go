@@ -233,7 +233,10 @@ func diff(t *task) int {
 	if err == nil {
 		var b []byte
 		if b, err = t.read(rest[1]); err == nil {
-			text := fsaccess.UnifiedDiff(rest[0], rest[1], a, b)
+			text, err := fsaccess.UnifiedDiff(t.ctx, rest[0], rest[1], a, b)
+			if err != nil {
+				panic(ended{})
+			}
 			if text == "" {
 				return 0
 			}

@@ -23,9 +23,9 @@ func text(lines []Line) string {
 
 // The words of a question: its title, who asks, the risk and the counts.
 func TestWords(t *testing.T) {
-	diff := fsaccess.UnifiedDiff("a/notes/plan.md", "b/notes/plan.md", []byte("a\nb\n"), []byte("a\nc\nd\n"))
+	diff := unified(t, "a/notes/plan.md", "b/notes/plan.md", []byte("a\nb\n"), []byte("a\nc\nd\n"))
 	low := func(name string) sandbox.Request {
-		return sandbox.Request{Tool: "write", Title: "write the new file " + name, Risk: protocol.RiskLow, Diff: fsaccess.UnifiedDiff("/dev/null", "b/"+name, nil, []byte("x\n")),
+		return sandbox.Request{Tool: "write", Title: "write the new file " + name, Risk: protocol.RiskLow, Diff: unified(t, "/dev/null", "b/"+name, nil, []byte("x\n")),
 			Effects: []sandbox.Effect{{Text: "write the new file " + name, Risk: protocol.RiskLow, InTitle: true}}}
 	}
 	gone := sandbox.Request{Tool: "delete", Title: "delete hours.csv", Risk: protocol.RiskHigh, Destroys: true, Diff: "--- a/hours.csv\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n",
@@ -90,7 +90,7 @@ func TestArguments(t *testing.T) {
 
 // A line of a file cannot pass for a heading: inside of a hunk its place says what it is.
 func TestDiffKinds(t *testing.T) {
-	diff := fsaccess.UnifiedDiff("a/x", "b/x", []byte("-- a/harmless\nkeep\n"), []byte("++ b/harmless\n@@ -1 +1 @@\nkeep\n"))
+	diff := unified(t, "a/x", "b/x", []byte("-- a/harmless\nkeep\n"), []byte("++ b/harmless\n@@ -1 +1 @@\nkeep\n"))
 	lines, files := Diff(diff)
 	var kinds []string
 	for _, l := range lines {
@@ -134,7 +134,7 @@ func TestAttackSpacesInWords(t *testing.T) {
 			}
 			return n
 		}
-		q := one(sandbox.Request{Tool: "write", Title: "write x", Diff: fsaccess.UnifiedDiff("/dev/null", "b/x", nil, []byte(content))})
+		q := one(sandbox.Request{Tool: "write", Title: "write x", Diff: unified(t, "/dev/null", "b/x", nil, []byte(content))})
 		shown := text(q.Lines)
 		table.Try(name, !strings.Contains(shown, evil) || height(shown) > 24)
 		table.Off(name, height(content) > 24)
@@ -201,4 +201,13 @@ func TestCount(t *testing.T) {
 			t.Error(got)
 		}
 	}
+}
+
+func unified(t *testing.T, aName, bName string, a, b []byte) string {
+	t.Helper()
+	text, err := fsaccess.UnifiedDiff(t.Context(), aName, bName, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
