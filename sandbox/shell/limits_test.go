@@ -123,7 +123,11 @@ func TestAttackDepthOfAScript(t *testing.T) {
 	a := attack.Start(t, "05")
 	a.NoSwitch("a stack that overflows can't be caught: with the defence off the test itself ends")
 	b, _ := build(t, open, nil)
+	n := 0
 	for name, script := range depths(2500) {
+		if n++; testing.Short() && n%4 != 0 { // the order is another one each time
+			continue
+		}
 		script = script[:min(len(script), 65536)]
 		out, code, err := run(t, b, script)
 		said := out
@@ -136,6 +140,9 @@ func TestAttackDepthOfAScript(t *testing.T) {
 		}
 	}
 	for name, script := range depths(100) {
+		if n++; testing.Short() && n%4 != 0 {
+			continue
+		}
 		if strings.HasSuffix(name, "words") || name == "builtin" || name == "command" || name == "eval" {
 			continue
 		}

@@ -2,7 +2,10 @@ package shell_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math/rand"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -39,54 +42,94 @@ func value(r *rand.Rand) any {
 	return words[r.Intn(len(words))]
 }
 
-// randomCall calls a tool with random arguments, or a script of random commands.
-func randomCall(b *sandbox.Box, r *rand.Rand) (res protocol.ToolResult, what string, own bool) {
-	tools := []string{"read", "write", "edit", "delete", "move", "mkdir", "diff", "undo", "glob", "grep", "list", "todo", "bash"}
-	if r.Intn(2) == 0 {
-		tool := tools[r.Intn(len(tools))]
-		a := map[string]any{}
-		for _, key := range []string{"path", "content", "old_string", "new_string", "replace_all", "version", "offset", "limit", "from", "to", "replace", "step", "a", "b", "pattern", "include", "command", "timeout"} {
-			if r.Intn(3) == 0 {
-				a[key] = value(r)
-			}
+// arguments are names of arguments of all tools.
+var arguments = []string{"path", "content", "old_string", "new_string", "replace_all", "version", "offset", "limit", "from", "to", "replace", "step", "a", "b", "pattern", "include", "timeout",
+	"todos", "questions", "query", "name", "prompt", "agent", "background", "task"}
+
+// someArguments are arguments of which about a third are there. The tool's own are there most often.
+func someArguments(tool sandbox.Tool, r *rand.Rand) map[string]any {
+	a := map[string]any{}
+	for _, key := range arguments {
+		most := 8
+		if strings.Contains(tool.Parameters, `"`+key+`"`) {
+			most = 2
 		}
-		if tool == "bash" {
-			a = map[string]any{"command": value(r), "timeout": 1000.0}
+		if r.Intn(most) == 0 {
+			a[key] = value(r)
 		}
-		return b.Call(context.Background(), tool, a), tool, true
 	}
+	return a
+}
+
+// someScript is a script of random commands, and whether they are ours and not the interpreter's.
+func someScript(r *rand.Rand) (script string, own bool) {
 	commands := append(shell.Commands(), "shift", "unset", "local", "read", "mapfile", "printf", "echo", "test", "getopts", "set", "shopt", "trap", "alias", "type", "command", "builtin", "eval", "source", "exec", "return", "break", "let", "pushd", "popd", "dirs", "cd", "wait")
 	c := commands[r.Intn(len(commands))]
 	parts := []string{c}
 	for k := r.Intn(5); k > 0; k-- {
 		parts = append(parts, words[r.Intn(len(words))])
 	}
-	script := "set -- a b; x=(1 2); " + strings.Join(parts, " ")
+	script = "set -- a b; x=(1 2); " + strings.Join(parts, " ")
 	script += []string{"", " < b.txt", " | cat", " &\nwait", " < a.txt | sort"}[r.Intn(5)]
-	return b.Call(context.Background(), "bash", map[string]any{"command": script, "timeout": 1000.0}), script, slices.Contains(shell.Commands(), c)
+	return script, slices.Contains(shell.Commands(), c)
 }
 
-// random makes n calls from a seed. A panic of a tool or of a command of ours is an error; so are more than 256 MiB in use.
-func random(t *testing.T, seed int64, n int) {
+// tools are the standard tools and the shell.
+func tools() []sandbox.Tool { return append(sandbox.Standard(), shell.Bash(shell.Options{})) }
+
+func toolOf(t testing.TB, id string) sandbox.Tool {
+	t.Helper()
+	i := slices.IndexFunc(tools(), func(tool sandbox.Tool) bool { return tool.ID == id })
+	if i < 0 {
+		t.Fatalf("there is no tool %s", id)
+	}
+	return tools()[i]
+}
+
+// mostInUse is how many bytes calls may use at most.
+const mostInUse = 256 << 20
+
+// holds makes a call, of which a panic is an error, and so are more than 256 MiB in use after it.
+func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) {
+	t.Helper()
+	res := b.Call(context.Background(), tool, args)
+	if own && (strings.Contains(res.ErrorText, "the tool failed") || strings.Contains(res.ErrorText, "the shell failed")) {
+		t.Errorf("%s with %.300q: %s", tool, fmt.Sprint(args), res.ErrorText)
+	}
+	var m runtime.MemStats
+	if runtime.ReadMemStats(&m); m.HeapInuse > mostInUse {
+		runtime.GC() // what is no longer used is not in use
+		if runtime.ReadMemStats(&m); m.HeapInuse > mostInUse {
+			t.Errorf("%s with %.300q: %d MiB in use", tool, fmt.Sprint(args), m.HeapInuse>>20)
+		}
+	}
+}
+
+// random makes n calls of a tool from a seed. Files that were read before are there, so that edits and the like get far.
+func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
 	t.Helper()
 	r := rand.New(rand.NewSource(seed))
 	var b *sandbox.Box
 	for i := range n {
 		if i%100 == 0 {
 			b, _ = build(t, open, sandboxtest.Always(protocol.AnswerOnce))
-			var m runtime.MemStats
-			if runtime.ReadMemStats(&m); m.HeapInuse > 256<<20 {
-				t.Fatalf("seed %d: %d MiB in use after %d calls", seed, m.HeapInuse>>20, i)
+			for _, name := range []string{"a.txt", "b.txt", "d/e.txt"} {
+				b.Call(context.Background(), "read", map[string]any{"path": name})
 			}
+			b.Call(context.Background(), "write", map[string]any{"path": "a.txt", "content": "one\ntwo\n"})
 		}
-		res, what, own := randomCall(b, r)
-		if own && (strings.Contains(res.ErrorText, "the tool failed") || strings.Contains(res.ErrorText, "the shell failed")) {
-			t.Errorf("seed %d: %q: %s", seed, what, res.ErrorText)
+		if tool.ID != "bash" {
+			holds(t, b, tool.ID, someArguments(tool, r), true)
+		} else if r.Intn(4) == 0 {
+			holds(t, b, "bash", map[string]any{"command": value(r), "timeout": 1000.0}, true)
+		} else {
+			script, own := someScript(r)
+			holds(t, b, "bash", map[string]any{"command": script, "timeout": 1000.0}, own)
 		}
 	}
 }
 
-// Random calls of the standard tools and of the shell, in the browser's build too. The longest time in which nothing else of
+// Random calls of each standard tool and of the shell, in the browser's build too. The longest time in which nothing else of
 // the program had a turn is told, and not judged: the machine may be busy.
 func TestRandomCallsHold(t *testing.T) {
 	n := 20_000 // make soak
@@ -96,23 +139,76 @@ func TestRandomCallsHold(t *testing.T) {
 	case runtime.GOOS != "js":
 		n = 2_000
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	longest := make(chan time.Duration)
-	go func() {
-		var most time.Duration
-		for last := time.Now(); jsx.Yield(ctx) == nil; last = time.Now() {
-			most = max(most, time.Since(last))
+	for _, tool := range tools() {
+		share := n / 2 // of the shell, which has its commands
+		if tool.ID != "bash" {
+			share = n / 2 / len(sandbox.Standard())
 		}
-		longest <- most
-	}()
-	random(t, 17, n)
-	stop()
-	t.Logf("%d calls; the longest pause was %v", n, <-longest)
+		t.Run(tool.ID, func(t *testing.T) {
+			ctx, stop := context.WithCancel(t.Context())
+			longest := make(chan time.Duration)
+			go func() {
+				var most time.Duration
+				for last := time.Now(); jsx.Yield(ctx) == nil; last = time.Now() {
+					most = max(most, time.Since(last))
+				}
+				longest <- most
+			}()
+			random(t, tool, 17, share)
+			stop()
+			t.Logf("%d calls; the longest pause was %v", share, <-longest)
+		})
+	}
 }
 
-func FuzzRandomCalls(f *testing.F) {
+// fuzz makes calls of one tool: random ones from a seed, and one with the fuzzer's text as its arguments.
+func fuzz(f *testing.F, id string) {
 	for seed := range int64(4) {
-		f.Add(seed)
+		f.Add(seed, `{"path":"a.txt","content":"x","old_string":"one","new_string":"two","from":"a.txt","to":"c.txt","pattern":"o+","a":"a.txt","b":"b.txt","command":"cat a.txt | sort"}`)
 	}
-	f.Fuzz(func(t *testing.T, seed int64) { random(t, seed, 20) })
+	f.Fuzz(func(t *testing.T, seed int64, text string) {
+		tool := toolOf(t, id)
+		random(t, tool, seed, 10)
+		var args map[string]any
+		if json.Unmarshal([]byte(text), &args) != nil || args == nil {
+			return
+		}
+		if id == "bash" {
+			args["timeout"] = 1000.0
+		}
+		b, _ := build(t, open, sandboxtest.Always(protocol.AnswerOnce))
+		b.Call(context.Background(), "read", map[string]any{"path": "a.txt"})
+		holds(t, b, id, args, id != "bash") // a fault of the interpreter's ends the script alone
+	})
+}
+
+func FuzzRead(f *testing.F)       { fuzz(f, "read") }
+func FuzzWrite(f *testing.F)      { fuzz(f, "write") }
+func FuzzEdit(f *testing.F)       { fuzz(f, "edit") }
+func FuzzGlob(f *testing.F)       { fuzz(f, "glob") }
+func FuzzGrep(f *testing.F)       { fuzz(f, "grep") }
+func FuzzDelete(f *testing.F)     { fuzz(f, "delete") }
+func FuzzMove(f *testing.F)       { fuzz(f, "move") }
+func FuzzMkdir(f *testing.F)      { fuzz(f, "mkdir") }
+func FuzzDiff(f *testing.F)       { fuzz(f, "diff") }
+func FuzzUndo(f *testing.F)       { fuzz(f, "undo") }
+func FuzzTodo(f *testing.F)       { fuzz(f, "todo") }
+func FuzzQuestion(f *testing.F)   { fuzz(f, "question") }
+func FuzzSkill(f *testing.F)      { fuzz(f, "skill") }
+func FuzzToolSearch(f *testing.F) { fuzz(f, "tool_search") }
+func FuzzTask(f *testing.F)       { fuzz(f, "task") }
+func FuzzBash(f *testing.F)       { fuzz(f, "bash") }
+
+// Each standard tool has its fuzz target above.
+func TestEachToolHasAFuzzTarget(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("the sources are not there")
+	}
+	source, err := os.ReadFile("random_test.go")
+	must(t, err)
+	for _, tool := range tools() {
+		if !strings.Contains(string(source), `(f *testing.F) { fuzz(f, "`+tool.ID+"\") }\n") {
+			t.Errorf("%s has none", tool.ID)
+		}
+	}
 }
