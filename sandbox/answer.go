@@ -231,10 +231,10 @@ func (a *answer) carryOut(ctx context.Context) error {
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
 			asking: func(Request) { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
 			done: func(res protocol.ToolResult, c *Call) {
-				far, kept := c.forModel(res, false)
+				far, kept := c.forModel(ctx, res, false)
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
 				if a.run.model.Local() {
-					e.model, e.kept = c.forModel(res, true)
+					e.model, e.kept = c.forModel(ctx, res, true)
 				}
 				tell(e)
 			}})

@@ -61,7 +61,7 @@ func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t T
 	b.gate.Expect(1)
 	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res protocol.ToolResult, c *Call) {
 		t.Result = res
-		t.Text, t.Kept = c.forModel(res, local)
+		t.Text, t.Kept = c.forModel(ctx, res, local)
 	}}, make(chan struct{}, 1))
 	return t
 }

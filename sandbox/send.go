@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -86,7 +87,10 @@ func (c *Call) sends(from, to string) error {
 
 // forModel is a result as a model gets to see it, and what was kept back of it. What a
 // model on this machine sees is not sent anywhere, and so is whole.
-func (c *Call) forModel(res protocol.ToolResult, local bool) (text string, kept []string) {
+func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool) (text string, kept []string) {
+	if ctx.Err() != nil { // the call was stopped; what it says of that is still told
+		ctx = context.WithoutCancel(ctx)
+	}
 	if res.Type == protocol.ResultError {
 		text = fmt.Sprintf("error %s", res.Code)
 		if res.Reason != "" {
@@ -99,21 +103,21 @@ func (c *Call) forModel(res protocol.ToolResult, local bool) (text string, kept 
 			data, kept = c.narrowed(data)
 		}
 		if !local {
-			data = c.box.redacted(data, &kept, 64)
+			data = c.box.redacted(ctx, data, &kept, 64)
 		}
 		return modelJSON(data, res.Metadata), kept
 	}
 	if local {
 		return text, kept
 	}
-	text, found := secrets.Redact(text)
+	text, found := secrets.RedactContext(ctx, text)
 	return text, append(kept, found...)
 }
 
 // redacted is a result without the credentials in its texts and in the names of its members.
-func (b *Box) redacted(v any, kept *[]string, depth int) any {
+func (b *Box) redacted(ctx context.Context, v any, kept *[]string, depth int) any {
 	text := func(s string) string {
-		s, found := secrets.Redact(s)
+		s, found := secrets.RedactContext(ctx, s)
 		for _, f := range found {
 			if !slices.Contains(*kept, f) {
 				*kept = append(*kept, f)
@@ -130,7 +134,7 @@ func (b *Box) redacted(v any, kept *[]string, depth int) any {
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = b.redacted(e, kept, depth-1)
+			out[i] = b.redacted(ctx, e, kept, depth-1)
 		}
 		return out
 	case map[string]any:
@@ -149,7 +153,7 @@ func (b *Box) redacted(v any, kept *[]string, depth int) any {
 				}
 				name = fmt.Sprintf("%s (%d)", base, i)
 			}
-			out[name] = b.redacted(v[k], kept, depth-1)
+			out[name] = b.redacted(ctx, v[k], kept, depth-1)
 		}
 		return out
 	}

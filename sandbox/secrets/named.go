@@ -96,21 +96,21 @@ var (
 )
 
 // secretValues are the values under data in manifests of the kind Secret.
-func secretValues(text string) (out []window) {
+func secretValues(s *search, text string) (out []window) {
 	at := 0
-	for _, cut := range append(manifestEnd.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
-		if manifest := text[at:cut[0]]; kubernetesSecret.MatchString(manifest) {
+	for _, cut := range append(s.all(manifestEnd, text), []int{len(text), len(text)}) {
+		if manifest := text[at:cut[0]]; len(s.all(kubernetesSecret, manifest)) > 0 {
 			indent := -1
 			for line := range strings.Lines(manifest) {
 				deep := len(line) - len(strings.TrimLeft(line, " \t"))
-				switch m := dataBegins.FindStringSubmatch(line); {
-				case m != nil:
+				switch m := s.all(dataBegins, line); {
+				case len(m) > 0:
 					indent = deep
 				case strings.TrimSpace(line) != "" && deep <= indent:
 					indent = -1
 				case indent >= 0:
-					if m := dataValue.FindStringSubmatchIndex(line); m != nil {
-						out = append(out, window{at + m[2], at + m[3]})
+					if m := s.all(dataValue, line); len(m) > 0 {
+						out = append(out, window{at + m[0][2], at + m[0][3]})
 					}
 				}
 				at += len(line)

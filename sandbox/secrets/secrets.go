@@ -5,9 +5,15 @@
 package secrets
 
 import (
+	"context"
+	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 // Finding is one credential in a text.
@@ -19,8 +25,84 @@ type Finding struct {
 // maxText is how much of a text is looked at; what is behind it is taken out whole.
 const maxText = 4 << 20
 
-// Find returns the credentials in a text, in order and without overlap.
-func Find(text string) []Finding {
+// Find returns the credentials in a text, in order and without overlap. It holds its
+// thread: in a page, use [FindContext] for a text of more than a few kilobytes.
+func Find(text string) []Finding { return find(&search{}, text) }
+
+// FindContext is [Find] for a text whose size a stranger chooses. It lets the page have
+// its turn at least every 10 ms, so do not call it in a callback. If ctx ends before it,
+// the whole text is one finding.
+func FindContext(ctx context.Context, text string) []Finding {
+	s := &search{ctx: ctx}
+	out := find(s, text)
+	if s.err != nil {
+		return []Finding{{"unread rest", 0, len(text)}}
+	}
+	return out
+}
+
+// A search runs expressions over a text. With a context it does so in pieces.
+type search struct {
+	ctx    context.Context // nil: at a stretch
+	budget jsx.Budget
+	err    error
+}
+
+const (
+	atOnce   = 512 // bytes that an expression is run over at a stretch
+	runeWork = 32  // steps that an expression takes for a character, at most about
+)
+
+// spend counts n steps, and reports whether the search is to go on.
+func (s *search) spend(n int) bool {
+	if s.ctx != nil && s.err == nil {
+		s.err = s.budget.Steps(s.ctx, n)
+	}
+	return s.err == nil
+}
+
+// all returns the places of all matches and of their groups. A long text is read a
+// character at a time. Behind a match it begins anew there, so what begins at the
+// end of a match counts as the beginning of a word.
+func (s *search) all(re *regexp.Regexp, text string) (out [][]int) {
+	if s.ctx == nil || len(text) <= atOnce {
+		if !s.spend(runeWork * len(text)) {
+			return nil
+		}
+		return re.FindAllStringSubmatchIndex(text, -1)
+	}
+	for at := 0; at < len(text); {
+		m := re.FindReaderSubmatchIndex(&reader{s, text[at:]})
+		if m == nil || s.err != nil {
+			break
+		}
+		next := at + max(m[1], 1)
+		for i := range m {
+			if m[i] >= 0 {
+				m[i] += at
+			}
+		}
+		out, at = append(out, m), next
+	}
+	return out
+}
+
+// reader is a text that counts its steps; it ends with the search.
+type reader struct {
+	s    *search
+	text string
+}
+
+func (r *reader) ReadRune() (rune, int, error) {
+	if r.text == "" || !r.s.spend(runeWork) {
+		return 0, 0, io.EOF
+	}
+	c, n := utf8.DecodeRuneInString(r.text)
+	r.text = r.text[n:]
+	return c, n, nil
+}
+
+func find(s *search, text string) []Finding {
 	var out []Finding
 	if len(text) > maxText {
 		out = append(out, Finding{"unread rest", maxText, len(text)})
@@ -28,8 +110,12 @@ func Find(text string) []Finding {
 	}
 	lower := lowered(text)
 	for _, r := range rules() {
-		for _, w := range r.windows(lower) {
-			out = r.find(out, text, w)
+		windows := r.windows(s, lower)
+		if r.re == kubernetesSecret {
+			windows = windows[:min(len(windows), 1)] // it looks at the whole text
+		}
+		for _, w := range windows {
+			out = r.find(s, out, text, w)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return a.Start - b.Start })
@@ -61,30 +147,40 @@ type window struct{ from, to int }
 // reach is how far from a word a secret may lie in a very long line.
 const reach = 4 << 10
 
+// look is how many bytes are searched for a word at a stretch.
+const look = 64 << 10
+
 // windows are the lines that hold one of the rule's words, so that its expression is
 // run over those alone. A private key has many lines, and its rule sees all.
-func (r *rule) windows(lower string) []window {
+func (r *rule) windows(s *search, lower string) []window {
 	var out []window
 	for _, w := range r.words {
-		for at := 0; ; {
-			i := strings.Index(lower[at:], w)
+		for at := 0; s.spend(64); {
+			near := lower[at:min(len(lower), at+look+len(w))]
+			i := strings.Index(near, w)
 			if i < 0 {
-				break
+				if !s.spend(look/16) || at+len(near) >= len(lower) {
+					break
+				}
+				at += look
+				continue
 			}
 			i += at
-			from := strings.LastIndexByte(lower[:i], '\n') + 1
-			to := len(lower)
-			if n := strings.IndexByte(lower[i:], '\n'); n >= 0 {
+			// Only what is in reach is looked at: in one long line all of it would be, for each word.
+			first, last := max(0, i-reach), min(len(lower), i+reach)
+			from := first + strings.LastIndexByte(lower[first:i], '\n') + 1
+			to := last
+			if n := strings.IndexByte(lower[i:last], '\n'); n >= 0 {
 				to = i + n
 			}
-			for n := r.lines; n > 0 && to < len(lower); n-- {
-				next := strings.IndexByte(lower[to+1:], '\n')
+			for n := r.lines; n > 0 && to < last; n-- {
+				next := strings.IndexByte(lower[to+1:last], '\n')
 				if next < 0 {
-					next = len(lower) - to - 1
+					next = last - to - 1
 				}
 				to += 1 + next
 			}
-			from, to = max(from, i-reach), min(to, i+reach)
+			s.spend(2 * reach / 16)
 			if r.lines < 0 {
 				to = len(lower)
 			}
@@ -107,14 +203,14 @@ func (r *rule) windows(lower string) []window {
 	return merged
 }
 
-func (r *rule) find(out []Finding, text string, w window) []Finding {
+func (r *rule) find(s *search, out []Finding, text string, w window) []Finding {
 	if r.re == kubernetesSecret {
-		for _, v := range secretValues(text) {
+		for _, v := range secretValues(s, text) {
 			out = append(out, Finding{r.kind, v.from, v.to})
 		}
 		return out
 	}
-	for _, m := range r.re.FindAllStringSubmatchIndex(text[w.from:w.to], -1) {
+	for _, m := range s.all(r.re, text[w.from:w.to]) {
 		start, end := w.from+m[2*r.group], w.from+m[2*r.group+1]
 		secret := text[start:end]
 		switch {
@@ -129,8 +225,14 @@ func (r *rule) find(out []Finding, text string, w window) []Finding {
 
 // Redact returns the text with each credential replaced by a word about it, and the
 // kinds that were found.
-func Redact(text string) (string, []string) {
-	found := Find(text)
+func Redact(text string) (string, []string) { return redacted(text, Find(text)) }
+
+// RedactContext is [Redact] by [FindContext].
+func RedactContext(ctx context.Context, text string) (string, []string) {
+	return redacted(text, FindContext(ctx, text))
+}
+
+func redacted(text string, found []Finding) (string, []string) {
 	if len(found) == 0 {
 		return text, nil
 	}

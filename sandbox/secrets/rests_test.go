@@ -1,0 +1,83 @@
+package secrets
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asked is a context that counts how often it is asked, and is done from the call last on if last is set.
+type asked struct {
+	context.Context
+	n, last int
+}
+
+func (a *asked) Err() error {
+	if a.n++; a.last > 0 && a.n >= a.last {
+		return context.Canceled
+	}
+	return a.Context.Err()
+}
+
+func allWords() (out []string) {
+	for _, r := range rules() {
+		out = append(out, r.words...)
+	}
+	return out
+}
+
+// A text is looked at in pieces, whatever is in it: once for a stretch of its work the context is asked. When
+// that has ended, nothing of the text is told.
+func TestSearchForSecretsRests(t *testing.T) {
+	for name, unit := range map[string]string{
+		"words in lines": strings.Join(allWords(), " \n") + "\n", "words in one line": strings.Join(allWords(), " ") + " ", "names in one line": "api_key=abcdEFGH1234 ",
+		"keys that begin": "-----BEGIN PRIVATE KEY-----\n", "commands": "curl ", "manifests": "kind: Secret\ndata:\n  a: aGVsbG93b3JsZA==\n---\n", "a manifest in a line": "kind: Secret data: ", "addresses": "a://b:",
+	} {
+		text := strings.Repeat(unit, 40_000/len(unit)+1)
+		ctx := &asked{Context: context.Background()}
+		found := FindContext(ctx, text)
+		if ctx.n < 40_000/16/1024 || ctx.n < 1 {
+			t.Errorf("%s: %d looks", name, ctx.n)
+		}
+		if len(found) == 1 && found[0].Kind == "unread rest" {
+			t.Errorf("%s: nothing was read", name)
+		}
+		end := &asked{Context: context.Background(), last: max(1, ctx.n/2)}
+		if out, kinds := RedactContext(end, text); out != "[unread rest removed]" || !slices.Equal(kinds, []string{"unread rest"}) || end.n > end.last+4 {
+			t.Errorf("%s: after the end %.60q, %d looks of %d", name, out, end.n, end.last)
+		}
+	}
+}
+
+// The windows of a rule are found in the length of the text, however long its lines are.
+func TestWindowsAreFoundInTheirLength(t *testing.T) {
+	text := strings.Repeat(strings.Join(allWords(), " ")+" ", 200)
+	for _, r := range rules() {
+		s := &search{ctx: &asked{Context: context.Background()}}
+		r.windows(s, text)
+		// A window and what is beside it is looked at for each word and 4 KiB.
+		if most := 10 + len(r.words)*(2+len(text)/reach)*(2*reach/16+128)/(16<<10); s.ctx.(*asked).n > most {
+			t.Errorf("%s: %d looks, at most %d", r.kind, s.ctx.(*asked).n, most)
+		}
+	}
+}
+
+// What is found at a stretch is found in pieces too. One that begins where another ends is found in pieces only.
+func TestSearchInPiecesFindsTheSame(t *testing.T) {
+	rep := strings.Repeat
+	value := "aB3" + "dE5gH7jK9mN1pQ"
+	for name, text := range map[string]string{
+		"short": "password = " + value + "\n", "one long line": rep("x ", 40_000) + "api_key=" + value + " " + rep("y ", 40_000),
+		"two beside each other": rep("z ", 1000) + "token=" + value + " secret=" + value + rep(" z", 1000), "behind long lines": rep(rep("w", 9000)+"\n", 9) + "passwd: " + value + "\n",
+		"a key":                rep("a\n", 700) + "-----BEGIN RSA " + "PRIVATE KEY-----\n" + rep("MIIabc\n", 200) + "-----END RSA " + "PRIVATE KEY-----\n" + rep("b\n", 700),
+		"a key without an end": rep("a\n", 700) + "-----BEGIN " + "PRIVATE KEY-----\n" + rep("MIIabc\n", 200), "a manifest": rep("# a\n", 300) + "kind: Secret\ndata:\n  a: aGVsbG93b3JsZA==\n  b: |\n" + rep("    aGVsbG93b3JsZA==\n", 50) + "---\n" + rep("# b\n", 300),
+		"letters of several bytes": rep("ä€ ", 4000) + "api_key=" + value + rep(" ä", 4000),
+	} {
+		want, got := Find(text), FindContext(t.Context(), text)
+		missing := slices.ContainsFunc(want, func(f Finding) bool { return !slices.Contains(got, f) })
+		if len(want) == 0 || missing || len(got) > 2*len(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+}
