@@ -53,7 +53,7 @@ func TestQuestionDiffLimits(t *testing.T) {
 		{"nothing new", lines(3, "a"), lines(3, "a"), "", "a"},
 		{"an end", []byte("a\nb"), nil, "-b\n\\ No newline at end of file\n", "+b"},
 	} {
-		got := QuestionDiff("a/f", "b/f", c.a, c.b)
+		got, _ := QuestionDiff(t.Context(), "a/f", "b/f", c.a, c.b)
 		if !strings.Contains(got, c.want) || strings.Contains(got, c.without) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %.300q (%d bytes), want %.100q and no %.100q", c.name, got, len(got), c.want, c.without)
 		}
@@ -73,7 +73,7 @@ func TestQuestionDiffOfLargeTexts(t *testing.T) {
 			line := fmt.Sprintf("\n%d\n", number)
 			full := "\n" + string(old)
 			now := strings.Replace(full, line, "\nchanged\n", 1)[1:]
-			got := QuestionDiff("a/f", "b/f", old, []byte(now))
+			got, _ := QuestionDiff(t.Context(), "a/f", "b/f", old, []byte(now))
 			if want := fmt.Sprintf("-%d\n+changed\n", number); !strings.Contains(got, want) || len(got) > 300 {
 				t.Errorf("%d lines, the %s: %.300q", n, at, got)
 			}

@@ -404,7 +404,11 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	r := Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
 	if q.Content != nil && !b.o.off.words { // no other question need have shown it
-		r.Diff = fsaccess.QuestionDiff("/dev/null", "b/"+q.Path, nil, q.Content)
+		text, err := fsaccess.QuestionDiff(ctx, "/dev/null", "b/"+q.Path, nil, q.Content)
+		if err != nil {
+			return false, err
+		}
+		r.Diff = text
 	}
 	p := c.passage(needs)
 	p.Step = c.trace.step
