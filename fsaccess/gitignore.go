@@ -77,32 +77,32 @@ func (r ignoreRule) matches(rel string) bool {
 	return matchDeep(strings.Split(r.pattern, "/"), strings.Split(rel, "/"))
 }
 
-// matchDeep is path.Match by elements, where "**" stands for any number of them.
+// matchDeep is path.Match by elements, where "**" stands for any number of them. Its work
+// is at most the product of both lengths.
 func matchDeep(pat, name []string) bool {
-	for len(pat) > 0 {
-		if pat[0] == "**" {
-			for len(pat) > 1 && pat[1] == "**" {
-				pat = pat[1:]
+	star, back := -1, 0 // the last "**", and where in name it ends for now
+	p, n := 0, 0
+	for n < len(name) || p < len(pat) {
+		switch {
+		case p < len(pat) && pat[p] == "**":
+			if p++; p == len(pat) {
+				return n < len(name)
 			}
-			if len(pat) == 1 {
-				return len(name) > 0
+			star, back = p, n
+			continue
+		case p < len(pat) && n < len(name):
+			if ok, _ := path.Match(pat[p], name[n]); ok {
+				p, n = p+1, n+1
+				continue
 			}
-			for i := range name {
-				if matchDeep(pat[1:], name[i:]) {
-					return true
-				}
-			}
+		}
+		if star < 0 || back >= len(name) {
 			return false
 		}
-		if len(name) == 0 {
-			return false
-		}
-		if ok, _ := path.Match(pat[0], name[0]); !ok {
-			return false
-		}
-		pat, name = pat[1:], name[1:]
+		back++
+		p, n = star, back
 	}
-	return len(name) == 0
+	return true
 }
 
 func parseIgnore(data []byte) []ignoreRule {

@@ -3,6 +3,7 @@ package protocol
 import (
 	"math"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ const (
 	MaxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema
 	maxSchemaSteps = 200_000  // checks for one value, so that anyOf in anyOf ends
+	maxMatching    = 1 << 19  // bytes held against patterns, times the patterns' instructions, for one value
 	maxProblems    = 5        // problems told about one value
 	maxChecks      = 1_000    // checks within one another: a recursion in wasm dies at 15,000 frames
 )
@@ -67,7 +69,7 @@ type node struct {
 	minLen, maxLen, minItem, maxItem int // -1 for none
 	minProp, maxProp                 int
 	minContain, maxContain           int
-	pattern                          *regexp.Regexp
+	pattern                          *matcher
 	unique                           bool
 
 	props     map[string]*node
@@ -85,8 +87,14 @@ type node struct {
 }
 
 type patternProp struct {
-	re *regexp.Regexp
+	re *matcher
 	n  *node
+}
+
+// matcher is an expression and how many instructions it has: RE2 takes at most so many steps for a byte.
+type matcher struct {
+	*regexp.Regexp
+	size int
 }
 
 type compiler struct {
@@ -348,7 +356,7 @@ func texts(v any, path string) ([]string, error) {
 	return list, nil
 }
 
-func expression(v any, path string) (*regexp.Regexp, error) {
+func expression(v any, path string) (*matcher, error) {
 	s, ok := v.(string)
 	if !ok || len(s) > MaxPattern {
 		return nil, badSchema(path, "must be a regular expression of at most %d bytes", MaxPattern)
@@ -357,5 +365,13 @@ func expression(v any, path string) (*regexp.Regexp, error) {
 	if err != nil {
 		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
-	return re, nil
+	parsed, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	return &matcher{re, len(prog.Inst)}, nil
 }

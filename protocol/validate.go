@@ -16,11 +16,13 @@ func (s *Schema) Validate(v any) error {
 	if s == nil {
 		return Errorf(ErrInvalidParams, "validate", "", "there is no schema; make one with ParseSchema")
 	}
-	c := checker{steps: maxSchemaSteps}
+	c := checker{steps: maxSchemaSteps, matching: maxMatching}
 	c.check(s.root, v, "", maxChecks)
 	switch {
 	case c.steps < 0:
 		return Errorf(ErrResourceLimit, "validate", "", "the value takes more than %d checks; simplify the schema or the value", maxSchemaSteps)
+	case c.matching < 0:
+		return Errorf(ErrResourceLimit, "validate", "", "the texts are too long for the schema's patterns; shorten them, or call it more than once")
 	case len(c.problems) == 0:
 		return nil
 	}
@@ -32,6 +34,7 @@ func (s *Schema) Validate(v any) error {
 type checker struct {
 	problems []string
 	steps    int
+	matching int  // bytes times instructions that patterns may still take
 	quiet    bool // only whether there is a problem is wanted
 	failed   bool
 }
@@ -45,10 +48,19 @@ func (c *checker) problem(path, text string) {
 
 // try reports whether v fits n.
 func (c *checker) try(n *node, v any, path string, depth int) bool {
-	t := checker{steps: c.steps, quiet: true}
+	t := checker{steps: c.steps, matching: c.matching, quiet: true}
 	t.check(n, v, path, depth)
-	c.steps = t.steps
+	c.steps, c.matching = t.steps, t.matching
 	return !t.failed
+}
+
+// matches holds a text against a pattern, within the bound of all such work.
+func (c *checker) matches(m *matcher, s string) bool {
+	if c.matching -= m.size * (len(s) + 1); c.matching < 0 {
+		c.failed = true
+		return false
+	}
+	return m.MatchString(s)
 }
 
 func (c *checker) check(n *node, v any, path string, depth int) {
@@ -157,7 +169,7 @@ func (c *checker) text(n *node, s, path string) {
 			c.problem(path, "must have at most "+strconv.Itoa(n.maxLen)+" characters")
 		}
 	}
-	if n.pattern != nil && !n.pattern.MatchString(s) {
+	if n.pattern != nil && !c.matches(n.pattern, s) {
 		c.problem(path, "must match "+n.pattern.String())
 	}
 }
@@ -251,7 +263,7 @@ func (c *checker) object(n *node, m map[string]any, path string, depth int) {
 		sub, known := n.props[k]
 		c.check(sub, v, inner, depth-1)
 		for _, p := range n.patterns {
-			if p.re.MatchString(k) {
+			if c.matches(p.re, k) {
 				known = true
 				c.check(p.n, v, inner, depth-1)
 			}
