@@ -37,9 +37,8 @@ func named() []rule {
 	header.words, header.kind, header.bits, header.ok = []string{"authorization"}, "authorization header", 2.5, func(s string) bool {
 		return random(s) || strings.HasSuffix(s, "=")
 	}
-	kubernetes := rule{kind: "kubernetes secret", words: []string{"kind:"}, re: kubernetesSecret, lines: -1}
 	return []rule{
-		header, basic, setting, vendor, kubernetes,
+		header, basic, setting, vendor, {kind: "kubernetes secret", manifests: true},
 		form("authorization header", "authorization", `(?i)authorization["']?\s{0,3}[:=]\s{0,3}["']?(?:bearer|basic|token)\s+([\w\-.~+/=]{16,1000})`, 1, 2.5),
 		n(`(?i)` + nameIs + `["'\x60\]]{0,2}(?:\s{1,3}string)?\s{0,5}` + is + `\s{0,5}` + quoted),
 		n(`(?i)` + quote + nameIs + quote + `\s{0,3},\s{0,3}` + quoted),
@@ -86,39 +85,102 @@ func userAndPassword(s string) bool {
 	return ok && len(password) > 4 && !strings.HasPrefix(password, "$") && !placeholder(password) && strings.Trim(password[1:], "abcdefghijklmnopqrstuvwxyz_-") != ""
 }
 
-// kubernetesSecret finds manifests of the kind Secret; secretValues the values in one.
-var kubernetesSecret = regexp.MustCompile(`(?im)^\s*kind:\s*["']?secret["']?\s*$`)
-
-var (
-	manifestEnd = regexp.MustCompile(`(?m)^---\s*$`)
-	dataBegins  = regexp.MustCompile(`(?i)^([ \t]*)(?:string)?data:\s*$`)
-	dataValue   = regexp.MustCompile(`^[ \t]+(?:[\w.\-]+:\s*)?["']?([A-Za-z0-9+/=]{8,})["']?\s*$`)
-)
+const space = " \t\n\f\r"
 
 // secretValues are the values under data in manifests of the kind Secret.
-func secretValues(s *search, text string) (out []window) {
-	at := 0
-	for _, cut := range append(s.all(manifestEnd, text), []int{len(text), len(text)}) {
-		if manifest := text[at:cut[0]]; len(s.all(kubernetesSecret, manifest)) > 0 {
-			indent := -1
-			for line := range strings.Lines(manifest) {
-				deep := len(line) - len(strings.TrimLeft(line, " \t"))
-				switch m := s.all(dataBegins, line); {
-				case len(m) > 0:
-					indent = deep
-				case strings.TrimSpace(line) != "" && deep <= indent:
-					indent = -1
-				case indent >= 0:
-					if m := s.all(dataValue, line); len(m) > 0 {
-						out = append(out, window{at + m[0][2], at + m[0][3]})
-					}
-				}
-				at += len(line)
-			}
+func (s *search) secretValues(text, lower string) (out []window) {
+	at := 0 // where the manifest begins
+	for i := s.index(lower, "kind:", 0); i < len(lower); i = s.index(lower, "kind:", i+1) {
+		if !s.kindSecret(lower, i) {
+			continue
 		}
-		at = cut[1]
+		end := s.manifestEnd(text, at)
+		for end < i && s.err == nil {
+			at = end
+			end = s.manifestEnd(text, at)
+		}
+		indent := -1
+		for line := range strings.Lines(text[at:end]) {
+			if !s.spend(4 + len(line)/16) {
+				return nil
+			}
+			content := strings.TrimRight(strings.TrimLeft(line, " \t"), space)
+			deep := len(line) - len(strings.TrimLeft(line, " \t"))
+			switch value := strings.ToLower(content[:min(len(content), 12)]); {
+			case value == "data:" || value == "stringdata:":
+				indent = deep
+			case content != "" && deep <= indent:
+				indent = -1
+			case indent >= 0 && deep > 0:
+				if from, to, ok := s.dataValue(content); ok {
+					out = append(out, window{at + deep + from, at + deep + to})
+				}
+			}
+			at += len(line)
+		}
+		i = max(i, end-1)
 	}
 	return out
+}
+
+// kindSecret reports whether the word kind: at a place begins its line, and is followed by the word secret alone.
+func (s *search) kindSecret(lower string, i int) bool {
+	before := strings.TrimRight(lower[:i], " \t\f\r")
+	after := strings.TrimLeft(lower[i+len("kind:"):], space)
+	s.spend((2*len(lower) - len(before) - len(after)) / 64)
+	if before != "" && !strings.HasSuffix(before, "\n") {
+		return false
+	}
+	after, ok := strings.CutPrefix(unquoted(after), "secret")
+	rest := strings.TrimLeft(unquoted(after), " \t\f\r")
+	return ok && (rest == "" || rest[0] == '\n')
+}
+
+// unquoted is a text without the quotation mark that it may begin with.
+func unquoted(text string) string {
+	if text != "" && (text[0] == '"' || text[0] == '\'') {
+		return text[1:]
+	}
+	return text
+}
+
+// manifestEnd returns the place of the next line of three hyphens behind a place, or the text's length.
+func (s *search) manifestEnd(text string, at int) int {
+	for at = s.index(text, "\n---", at); at < len(text); at = s.index(text, "\n---", at+1) {
+		rest := strings.TrimLeft(text[at+4:], " \t\f\r")
+		s.spend((len(text) - at - len(rest)) / 16)
+		if rest == "" || rest[0] == '\n' {
+			return at + 1
+		}
+	}
+	return len(text)
+}
+
+// dataValue is where the value is in a line of data, such as name: "aGVsbG8=".
+func (s *search) dataValue(line string) (from, to int, ok bool) {
+	if i := strings.IndexByte(line, ':'); i > 0 && s.only(line[:i], "_.-") {
+		from = len(line) - len(strings.TrimLeft(line[i+1:], space))
+	}
+	from = len(line) - len(unquoted(line[from:]))
+	to = len(line)
+	if to > from && (line[to-1] == '"' || line[to-1] == '\'') {
+		to--
+	}
+	return from, to, to-from >= 8 && s.only(line[from:to], "+/=")
+}
+
+// only reports whether there are only ASCII letters, digits and some signs in a text.
+func (s *search) only(text, signs string) bool {
+	for i := range len(text) {
+		if i%64 == 0 && !s.spend(4) {
+			return false
+		}
+		c := text[i]
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte(signs, c) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // random reports whether a value looks made by a machine: digits and letters mixed, or

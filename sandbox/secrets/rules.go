@@ -2,30 +2,50 @@ package secrets
 
 import (
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"sync"
 )
 
 // rule finds one kind of credential.
 type rule struct {
-	kind  string
-	words []string // one of them must be there, in lower case, before the expression is tried
-	re    *regexp.Regexp
-	group int     // which is the secret
-	bits  float64 // entropy per character that the secret must have; 0: the form is enough
-	lines int     // how many lines after the one with the word belong to it; -1: all
-	name  int     // the group with what the secret is called, if that has a say
-	ok    func(secret string) bool
+	kind      string
+	words     []string // one of them must be there, in lower case, before the expression is tried
+	compiled  func() (*regexp.Regexp, int)
+	group     int     // which is the secret
+	bits      float64 // entropy per character that the secret must have; 0: the form is enough
+	lines     int     // how many lines after the one with the word belong to it
+	name      int     // the group with what the secret is called, if that has a say
+	ok        func(secret string) bool
+	endWord   string         // begins the end of a secret that has many lines
+	end       *regexp.Regexp // such an end, of at most 64 bytes more
+	manifests bool           // secretValues finds them, without an expression
 }
 
+// form is a rule whose expression is compiled when it is first needed. It comes with the steps of a character.
 func form(kind, words, re string, group int, bits float64) rule {
-	return rule{kind: kind, words: strings.Fields(words), re: regexp.MustCompile(re), group: group, bits: bits}
+	compiled := sync.OnceValues(func() (*regexp.Regexp, int) {
+		return regexp.MustCompile(re), steps(re)
+	})
+	return rule{kind: kind, words: strings.Fields(words), compiled: compiled, group: group, bits: bits}
 }
 
-// rules are compiled when the first text is looked at.
+// steps is how many steps an expression takes for a character, at most about: each of its instructions may look at it.
+func steps(re string) int {
+	parsed, err := syntax.Parse(re, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		panic(err)
+	}
+	return 8 + len(prog.Inst)/2
+}
+
 var rules = sync.OnceValue(func() []rule {
-	key := form("private key", "-----begin", `-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)`, 0, 0)
-	key.lines = -1
+	key := form("private key", "-----begin", `-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`, 0, 0)
+	key.endWord, key.end = "-----END ", regexp.MustCompile(`^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----`)
 	return append(append([]rule{key}, known()...), named()...)
 })
 
