@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
@@ -103,7 +104,8 @@ func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool
 			data, kept = c.narrowed(data)
 		}
 		if !local {
-			data = c.box.redacted(ctx, data, &kept, 64)
+			r := redactor{kept: &kept, keys: !c.box.o.off.keys}
+			data = r.redacted(ctx, data, 64)
 		}
 		return modelJSON(data, res.Metadata), kept
 	}
@@ -114,27 +116,42 @@ func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool
 	return text, append(kept, found...)
 }
 
-// redacted is a result without the credentials in its texts and in the names of its members.
-func (b *Box) redacted(ctx context.Context, v any, kept *[]string, depth int) any {
-	text := func(s string) string {
-		s, found := secrets.RedactContext(ctx, s)
-		for _, f := range found {
-			if !slices.Contains(*kept, f) {
-				*kept = append(*kept, f)
-			}
-		}
-		return s
+// redactor takes the credentials out of the texts in a result.
+type redactor struct {
+	kept   *[]string // the kinds of what was found
+	keys   bool      // in the names of members too
+	budget jsx.Budget
+}
+
+const textSteps = 512 // of the search of a text that is empty: each rule has its words
+
+func (r *redactor) text(ctx context.Context, s string) string {
+	found := []string{"unread rest"}
+	if r.budget.Steps(ctx, textSteps) != nil {
+		s = "[unread rest removed]"
+	} else {
+		s, found = secrets.RedactContext(ctx, s)
 	}
+	for _, f := range found {
+		if !slices.Contains(*r.kept, f) {
+			*r.kept = append(*r.kept, f)
+		}
+	}
+	return s
+}
+
+// redacted is a result without the credentials in it.
+func (r *redactor) redacted(ctx context.Context, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
-		return text(v)
+		return r.text(ctx, v)
 	case []any:
 		if depth == 0 {
 			return "(nested too deeply to be looked at)"
 		}
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = b.redacted(ctx, e, kept, depth-1)
+			out[i] = r.redacted(ctx, e, depth-1)
 		}
 		return out
 	case map[string]any:
@@ -142,18 +159,26 @@ func (b *Box) redacted(ctx context.Context, v any, kept *[]string, depth int) an
 			return "(nested too deeply to be looked at)"
 		}
 		out := map[string]any{}
-		for _, k := range slices.Sorted(maps.Keys(v)) { // so that the same is named the same
+		same := map[string]int{} // how many names have become one
+		keys := slices.Collect(maps.Keys(v))
+		slices.SortFunc(keys, func(a, b string) int { // so that the same is named the same
+			_ = r.budget.Steps(ctx, 2) // after its end, the texts are taken out
+			return strings.Compare(a, b)
+		})
+		for _, k := range keys {
 			name := k
-			if !b.o.off.keys {
-				name = text(k)
+			if r.keys {
+				name = r.text(ctx, k)
 			}
-			for base, i := name, 2; ; i++ {
+			for base := name; ; {
 				if _, taken := out[name]; !taken {
 					break
 				}
-				name = fmt.Sprintf("%s (%d)", base, i)
+				_ = r.budget.Steps(ctx, 32)
+				same[base]++
+				name = fmt.Sprintf("%s (%d)", base, same[base]+1)
 			}
-			out[name] = b.redacted(ctx, v[k], kept, depth-1)
+			out[name] = r.redacted(ctx, v[k], depth-1)
 		}
 		return out
 	}
