@@ -133,23 +133,25 @@ func title(list []sandbox.Request, files int) string {
 
 // undoTitle names the file whose change goes. The effects are listed below it.
 func undoTitle(r sandbox.Request) string {
-	var names []string
+	files, name := 0, ""
+	seen := make(map[string]bool, len(r.Needs))
 	for _, n := range r.Needs {
-		if n.Subject != "" && !slices.Contains(names, n.Subject) {
-			names = append(names, n.Subject)
+		if n.Subject != "" && !seen[n.Subject] {
+			seen[n.Subject] = true
+			files, name = files+1, n.Subject
 		}
 	}
 	what := "the last change"
 	if m, ok := r.Args.(map[string]any); ok && m["step"] != nil {
 		what = fmt.Sprintf("change %v", m["step"])
 	}
-	switch len(names) {
+	switch files {
 	case 0:
 		return "Undo " + what + "?"
 	case 1:
-		return "Undo " + what + " to " + Mark(names[0]) + "?"
+		return "Undo " + what + " to " + Mark(name) + "?"
 	}
-	return fmt.Sprintf("Undo %s to %d files?", what, len(names))
+	return fmt.Sprintf("Undo %s to %d files?", what, files)
 }
 
 // summarize fills in who asks, how risky it is, and how much changes.
