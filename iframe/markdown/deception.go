@@ -257,7 +257,10 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 			}
 			continue
 		}
-		if same(name, host) {
+		if below := strings.HasSuffix(host, "."+name); same(name, host) || below && strings.Contains(name, ".") {
+			if !same(name, host) {
+				worse(possible, name)
+			}
 			if rest := strings.TrimLeft(after, "0123456789:"); rest == "" || strings.ContainsAny(rest[:1], `/\?#`) {
 				return d, named // what follows is the path
 			}
@@ -282,8 +285,10 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 	return d, named
 }
 
+// same reports whether a name is that of the target's host. A host below the name is another
+// one: below github.io each belongs to somebody else, and no list knows all such names.
 func same(name, host string) bool {
-	return name == host || strings.Contains(name, ".") && strings.HasSuffix(host, "."+name) || "www."+host == name
+	return name == host || "www."+name == host || "www."+host == name
 }
 
 func schemeWord(s string) bool {
