@@ -204,6 +204,8 @@ func (c *converter) hides(name string) bool {
 		if name != "table" {
 			return false // pages hide all of themselves until a script has run
 		}
+	case "head":
+		return false // it is never shown, and ends with the first text or element that is
 	}
 	c.skip, c.skipped, c.hidden, c.inner = name, 0, true, 0
 	return true
@@ -235,7 +237,11 @@ func (c *converter) endsHidden(name string, end bool) bool {
 	case "tr":
 		return !end && outer(" tr tbody ") || end && outer(" table tbody thead ")
 	case "option":
-		return !end && outer(" option ")
+		return !end && outer(" option optgroup hr select input textarea ") || end && outer(" optgroup select ")
+	case "optgroup":
+		return !end && outer(" optgroup hr select input textarea ") || end && outer(" select ")
+	case "select":
+		return !end && outer(" select input textarea ")
 	}
 	return false
 }
@@ -253,13 +259,13 @@ func block(name string) bool {
 func (c *converter) tag(name string, a attributes, closed bool) {
 	closed = closed && (name == "svg" || name == "math") // all else is open, whatever its tag says
 	switch {
-	case c.skip == "head" && !inHead(name): // a head that nobody closed ends here
+	case c.skip == "button" && !c.hidden && name == "button": // a button ends where the next begins
 		c.skip = ""
 	case (c.skip == "svg" || c.skip == "math") && (block(name) || name == "span" || name == "b" || name == "img"): // so does a drawing
 		c.skip = ""
 	case c.hidden && c.skip != "" && c.endsHidden(name, false):
 		c.skip = ""
-	case name == "base" && (c.skip == "" || c.skip == "head") && c.base == nil && a.href != "":
+	case name == "base" && c.skip == "" && c.base == nil && a.href != "":
 		if u, err := url.Parse(c.at); err == nil {
 			if u, err = u.Parse(stripped(a.href)); err == nil {
 				c.base = u
@@ -273,12 +279,15 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 		if name == c.skip && !closed {
 			c.skipped++
 		}
+		if c.skip == "button" && !c.hidden && holds(name) {
+			c.inner++
+		}
 		return
 	}
 	switch name {
-	case "script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "select", "textarea", "button", "audio", "video", "canvas", "title", "noembed", "noframes", "datalist":
+	case "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "button", "audio", "video", "canvas", "title", "noembed", "noframes", "datalist":
 		if !closed && !(name == "button" && c.title) { // headings that open and close are buttons
-			c.skip, c.skipped, c.hidden = name, 0, false
+			c.skip, c.skipped, c.hidden, c.inner = name, 0, false, 0
 		}
 	case "br":
 		if c.pre > 0 || c.code {
@@ -300,7 +309,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 		}
 	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
 		c.block(2)
-	case "dt", "dd", "legend", "option":
+	case "dt", "dd", "legend", "select", "optgroup", "option":
 		c.block(1)
 	case "ul", "ol", "menu":
 		if c.inList() {
@@ -421,24 +430,30 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 	}
 }
 
-func inHead(name string) bool {
+// holds reports whether an element holds others, and only its own end tag ends it.
+func holds(name string) bool {
 	switch name {
-	case "head", "title", "meta", "link", "base", "script", "style", "noscript", "template":
-		return true
+	case "p", "li", "dt", "dd", "hr":
+		return false
 	}
-	return false
+	return block(name)
 }
 
 func (c *converter) end(name string) {
 	if c.skip != "" && c.hidden && name != c.skip && c.endsHidden(name, true) {
 		c.skip = ""
 	}
+	if c.skip == "button" && !c.hidden && holds(name) {
+		if c.inner--; c.inner < 0 { // what holds the button ends, and it too
+			c.skip = ""
+		}
+	}
 	if c.skip != "" {
 		if name == c.skip {
 			if c.skipped--; c.skipped < 0 {
 				c.skip = ""
 			}
-		} else if name == "html" || name == "body" && c.skip != "head" {
+		} else if name == "html" || name == "body" {
 			c.skip = ""
 		}
 		return
@@ -454,6 +469,8 @@ func (c *converter) end(name string) {
 		c.block(2)
 	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
 		c.block(2)
+	case "select":
+		c.block(1)
 	case "ul", "ol", "menu":
 		c.pop(name)
 		if c.inList() {

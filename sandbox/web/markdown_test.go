@@ -109,6 +109,52 @@ func TestMarkdownSaysWhatThePageShows(t *testing.T) {
 	}
 }
 
+// Text behind an element that was never closed is not lost. By the HTML standard a head ends at the first text or
+// element that does not belong there, options end at each other, and a button at the next one or with what holds it.
+func TestMarkdownLosesNoTextBehindWhatIsOpen(t *testing.T) {
+	for in, want := range map[string]string{
+		"<head>text": "text",
+		"<html><head><title>T</title>text<p>more":                              "text\n\nmore",
+		"<head><title>T</title><meta charset=utf-8><link href=x> \n text":      "text",
+		"<head><script>x</script>text":                                         "text",
+		"<head><style>x</style><b>bold</b>":                                    "**bold**",
+		"<head><noscript>n</noscript><template>t</template>text":               "text",
+		"<head><base href=//b.example/><title>T</title>text <a href=x>l</a>":   "text [l](https://b.example/x)",
+		"<head hidden>text":                                                    "text",
+		"<head style='display:none'><title>T</title><p>text":                   "text",
+		"<head><head>text":                                                     "text",
+		"<head></p></div>text":                                                 "text",
+		"<head>&amp;":                                                          "&",
+		"<head><title>T</title></body>text":                                    "text",
+		"<p>a<head><title>T</title>b":                                          "ab",
+		"<select><option>one<option>two</select>text":                          "one\ntwo\ntext",
+		"<select>text":                                                         "text",
+		"<p>a<select><option>one<p>text":                                       "a\none\n\ntext",
+		"<select><option>one<optgroup label=g><option>two</select>":            "one\ntwo",
+		"<select><select>text":                                                 "text",
+		"<select><option>one<input>text":                                       "onetext",
+		"<select><option>one<textarea>x</textarea>text":                        "onetext",
+		"<table><tr><td><select><option>one<td>text</table>":                   "| one | text |\n| --- | --- |",
+		"<select><option hidden>h<option>one</select>text":                     "one\ntext",
+		"<select><option hidden>h</select>text":                                "text",
+		"<select><option hidden>h<input>text":                                  "text",
+		"<select><optgroup hidden><option>h<optgroup><option>one</select>text": "one\ntext",
+		"<select><optgroup hidden><option>h</select>text":                      "text",
+		"<select hidden><option>h</select>text":                                "text",
+		"<select hidden><option>h<input>text":                                  "text",
+		"<select hidden><option>h<select>text":                                 "text",
+		"<button>a<button>b</button>text":                                      "text",
+		"<div><button>a</div>text":                                             "text",
+		"<div><button><div>a</div>b</div>text":                                 "text",
+		"<section><button><div>a</div></button>b</section>text":                "b\n\ntext",
+		"<button hidden>a<div>b</div></button>text":                            "text",
+	} {
+		if got, err := markdown(t.Context(), in, "https://page.example/a/b"); got != want || err != nil {
+			t.Errorf("%q:\n got %q, %v\nwant %q", in, got, err, want)
+		}
+	}
+}
+
 // bombs are pages whose conversion took time in the square of their length, or multiplied them, with a tree or with
 // regular expressions. Each is made for a length.
 var bombs = map[string]func(n int) string{
