@@ -53,12 +53,17 @@ type Question struct {
 // [ErrTooLarge], and also the *[protocol.Error] of the policy, if that refused.
 // A refusal is final: asking the same again gives the same.
 type GuardError struct {
-	Rule   string
+	Rule   string // for the person: it may quote the policy, and Error does not
 	Err    error
 	Policy error // the policy's own error, or nil
 }
 
-func (e *GuardError) Error() string { return e.Err.Error() + ": " + e.Rule }
+func (e *GuardError) Error() string {
+	if e.Policy != nil {
+		return e.Err.Error() + ": " + e.Policy.Error()
+	}
+	return e.Err.Error() + ": " + e.Rule
+}
 
 // Unwrap gives both errors to errors.Is and errors.As.
 func (e *GuardError) Unwrap() []error {
@@ -122,7 +127,11 @@ func policyErr(err error) error {
 	if errors.Is(err, protocol.ReasonProtected) {
 		kind = ErrProtected
 	}
-	return &GuardError{Rule: err.Error(), Err: kind, Policy: err}
+	rule := err.Error()
+	if entry := errors.Unwrap(err); entry != nil && protocol.CodeOf(err) == protocol.ErrCapabilityDenied {
+		rule = entry.Error()
+	}
+	return &GuardError{Rule: rule, Err: kind, Policy: err}
 }
 
 func (g *guard) mayRead(name string) bool { return g.check(protocol.OpRead, name) == nil }

@@ -61,5 +61,5 @@ func ExampleNewServer() {
 	_ = served.Wait()
 	// Output:
 	// false {"content":"Call Anna.\n","version":"d2adbedae965bb048130e86175e27a60"}
-	// true error not allowed: call read: read "diary.md": denied by denyRead "diary.md"
+	// true error not allowed: call read: read "diary.md": the policy does not let this be read
 }

@@ -29,6 +29,10 @@ type Decision struct {
 	Rule   *Rule  `json:"rule,omitempty"` // the rule that decided, if one did
 	// Refines is the reason that goes with the error, such as [ReasonProtected].
 	Refines Reason `json:"refines,omitempty"`
+	// Private, if set, is the reason with the entry of the policy that decided, such as
+	// `denied by denyRead "clients/acme/**"`. It is for the person and their log alone: an
+	// entry can name files and hosts that a model does not know.
+	Private string `json:"-"`
 }
 
 // Allow is the decision to go on.
@@ -53,7 +57,11 @@ func (d Decision) Narrow(other Decision) Decision {
 func (d Decision) Headless() Decision {
 	if d.Action == ActionAsk {
 		d.Action = ActionDeny
-		d.Reason = "this needs a person's consent and nobody is there to ask: " + d.Reason
+		const nobody = "this needs a person's consent and nobody is there to ask: "
+		d.Reason = nobody + d.Reason
+		if d.Private != "" {
+			d.Private = nobody + d.Private
+		}
 	}
 	return d
 }

@@ -63,7 +63,7 @@ func ExampleRules_Decide() {
 	}
 	// Output:
 	// notes/a.md: allow ()
-	// certs/site.key: deny (rule deny read on "**/*.key")
+	// certs/site.key: deny (a rule of the policy denies this)
 }
 
 func ExampleWatch() {

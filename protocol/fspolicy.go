@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"iter"
 	"path"
 	"slices"
@@ -42,6 +43,10 @@ const (
 // *[Error] with [ErrCapabilityDenied], and with [ReasonProtected] if the path is
 // on the list that no policy opens. path must be as [io/fs.ValidPath] has it;
 // links must have been resolved by the caller.
+//
+// The text of the error is for a model to read, and does not quote the policy, whose entries
+// can name files that a model does not know. The error that it wraps says which entry denies,
+// for the person: errors.Unwrap(err) is nil if there is none.
 func (p *FSPolicy) Check(op FSOp, path string) error {
 	if err := validPath(string(op), path); err != nil {
 		return err
@@ -133,17 +138,32 @@ func (p *FSPolicy) MayTraverse(dir string) bool {
 
 func (p *FSPolicy) checkRead(path string) error {
 	if deny, ok := denies(p.Credentials, path); ok {
-		return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by credentials %s", quote(deny))
+		return byEntry("read", path, noReading, "denied by credentials "+quote(deny))
 	}
 	for _, d := range p.DenyRead {
 		if d.matchDeny(path) && !p.reopens(d, path) {
-			return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by denyRead %s", quote(d.text))
+			return byEntry("read", path, noReading, "denied by denyRead "+quote(d.text))
 		}
 	}
 	if spelling, ok := undecomposed(p.DenyRead, path); ok && !slices.ContainsFunc(p.AllowRead, func(a Pattern) bool { return a.allows(path) }) {
-		return Errorf(ErrCapabilityDenied, "read", quote(path), "denied by denyRead %s", quote(spelling))
+		return byEntry("read", path, noReading, "denied by denyRead "+quote(spelling))
 	}
 	return nil
+}
+
+const (
+	noReading = "the policy does not let this be read"
+	noWriting = "the policy does not let this be written"
+)
+
+// byEntry is a refusal by an entry of a policy's list. Its text is for a model, and the error
+// that it wraps is for the person.
+func byEntry(op, subject, text, private string) *Error {
+	e := Errorf(ErrCapabilityDenied, op, quote(subject), "%s", text)
+	if private != "" {
+		e.Err = errors.New(private)
+	}
+	return e
 }
 
 // reopens reports whether AllowRead opens path although deny matches it: what
@@ -196,15 +216,15 @@ func (p *FSPolicy) checkWrite(op FSOp, path string) error {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which is protected", entry).WithReason(ReasonProtected)
 	}
 	if deny, ok := denies(p.Credentials, path); ok {
-		return Errorf(ErrCapabilityDenied, string(op), quote(path), "denied by credentials %s", quote(deny))
+		return byEntry(string(op), path, noWriting, "denied by credentials "+quote(deny))
 	}
 	if deny, ok := denies(p.DenyWrite, path); ok {
-		return Errorf(ErrCapabilityDenied, string(op), quote(path), "denied by denyWrite %s", quote(deny))
+		return byEntry(string(op), path, noWriting, "denied by denyWrite "+quote(deny))
 	}
 	if op == OpRemove || op == OpWrite {
 		for _, d := range slices.Concat(p.DenyWrite, p.Credentials) {
 			if d.literal != "" && d.literal != "." && d.below(path) {
-				return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which is not to be written", quote(d.text))
+				return byEntry(string(op), path, "the policy does not let this be done to the folder, for what is in it", "the folder holds "+quote(d.text)+", which is not to be written")
 			}
 		}
 	}

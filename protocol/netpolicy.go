@@ -35,7 +35,7 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 		if why := n.Reasons[d.text]; why != "" {
 			return Deny(why)
 		}
-		return Deny("denied by deniedDomains " + quote(d.text))
+		return Decision{Action: ActionDeny, Reason: "the policy denies this host", Private: "denied by deniedDomains " + quote(d.text)}
 	}
 	for _, a := range n.Allowed {
 		if !a.Match(host, port) {
@@ -52,10 +52,11 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 	return Ask("not among allowedDomains")
 }
 
-// Check is Decide with nobody to ask: nil, or an *[Error] with [ErrCapabilityDenied].
+// Check is Decide with nobody to ask: nil, or an *[Error] with [ErrCapabilityDenied]. The entry
+// that denies is not in its text; see [FSPolicy.Check].
 func (n *NetPolicy) Check(hostport string) error {
 	if d := n.Decide(hostport); d.Action != ActionAllow {
-		return Errorf(ErrCapabilityDenied, "fetch", quote(hostport), "%s", d.Reason)
+		return byEntry("fetch", hostport, d.Reason, d.Private)
 	}
 	return nil
 }

@@ -242,7 +242,10 @@ func decided(r *Rule) Decision {
 	copied := *r
 	d := Decision{Action: r.Action, Rule: &copied}
 	if r.Action != ActionAllow {
-		d.Reason = "rule " + r.String()
+		d.Reason, d.Private = "a rule of the policy denies this", "rule "+r.String()
+	}
+	if r.Action == ActionAsk {
+		d.Reason = "a rule of the policy asks about this"
 	}
 	if !r.Action.Valid() {
 		d.Action = ActionDeny

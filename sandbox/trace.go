@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -82,11 +83,11 @@ func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
 		e.Rule = d.Rule.String()
 	}
 	if d.Action != protocol.ActionAllow {
-		e.Error = d.Reason
+		e.Error = cmp.Or(d.Private, d.Reason)
 	}
 	t.emit(e)
-	if kind == protocol.TracePermission {
-		t.decision(n, e.Decision, d.Reason, e.Rule)
+	if kind == protocol.TracePermission || e.Decision == protocol.ActionDeny { // a refusal by a list is told here alone
+		t.decision(n, e.Decision, cmp.Or(d.Private, d.Reason), e.Rule)
 	}
 }
 

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -108,6 +109,8 @@ func said(d protocol.Decision) string {
 		s = string(protocol.ActionDeny)
 	}
 	switch {
+	case d.Private != "":
+		return s + ", " + d.Private
 	case d.Reason != "":
 		return s + ", " + d.Reason
 	case d.Rule != nil:
@@ -208,7 +211,11 @@ func refused(err error) protocol.Decision {
 		return protocol.Allow()
 	}
 	p := protocol.Public(err)
-	return protocol.Decision{Action: protocol.ActionDeny, Reason: p.Message, Refines: p.Reason}
+	d := protocol.Decision{Action: protocol.ActionDeny, Reason: p.Message, Refines: p.Reason}
+	if entry := errors.Unwrap(err); entry != nil && p.Code == protocol.ErrCapabilityDenied {
+		d.Private = entry.Error()
+	}
+	return d
 }
 
 // rules is the second step.

@@ -27,8 +27,8 @@ func ExampleExplain() {
 	// capability: fs.write on notes/today.md: allow
 	// rules: fs.write on notes/today.md: ask, rule ask write on "notes/**"
 	// so: ask, rule ask write on "notes/**"
-	// capability: fs.read on private/diary.md: deny, read "private/diary.md": denied by denyRead "private"
-	// so: deny, read "private/diary.md": denied by denyRead "private"
+	// capability: fs.read on private/diary.md: deny, denied by denyRead "private"
+	// so: deny, denied by denyRead "private"
 }
 
 func TestFlags(t *testing.T) {

@@ -226,7 +226,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return d, tooLong(p.Tool.ID, n)
 	}
-	r.Reason = strings.TrimPrefix(strings.TrimSuffix(r.Reason+"; "+d.Reason, "; "), "; ")
+	r.Reason = strings.TrimPrefix(strings.TrimSuffix(r.Reason+"; "+cmp.Or(d.Private, d.Reason), "; "), "; ")
 	if r.Risk == "" {
 		r.Risk = protocol.RiskLow
 	}
@@ -476,6 +476,6 @@ func (g *Gate) violation(p Passage, d protocol.Decision) {
 	if d.Rule != nil {
 		v.Rule = d.Rule.String()
 	}
-	v.Detail += ": " + d.Reason
+	v.Detail += ": " + cmp.Or(d.Private, d.Reason)
 	g.o.Violation(v)
 }
