@@ -3,13 +3,15 @@
 //
 //	go run ./examples/headless -dir ~/notes "list the files" "add 'milk' to list.txt"
 //
-// Changes are asked about on the terminal; without one, or with -headless, they are denied.
+// Changes are asked about on the terminal: an answer that allows one repeats the number of its
+// question, such as "yes 417". All else refuses, and is told to the model as the reason. Lines
+// that were typed before a question are no answer to it. If the input is no terminal, its lines
+// are requests only; then, and with -headless, nobody is asked and changes are denied.
 // Every change can be undone: "undo". With -policy a policy is read from a file, a settings
 // file of sandbox-runtime among them; with -audit the log is written to one.
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -31,7 +33,7 @@ func main() {
 	headless := flag.Bool("headless", false, "ask nobody: what would be asked about is denied")
 	flag.Parse()
 	if err := run(*dir, *file, *audit, *headless, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "headless:", printable(err.Error()))
+		fmt.Fprintln(os.Stderr, inLine("headless: "+err.Error()))
 		os.Exit(1)
 	}
 }
@@ -65,9 +67,13 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 	defer log.Close()
 	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo), Policy: p, Audit: sandbox.NewAudit(log)}
 	o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}))
-	in := bufio.NewReader(os.Stdin)
-	if !headless {
-		o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return ask(os.Stdout, in, p) })
+	out := &terminal{w: os.Stdout}
+	var in *typed
+	if person := !headless && atTerminal(os.Stdin); person || len(requests) == 0 {
+		in = newTyped(os.Stdin)
+		if a := (&asker{out: out, in: in}); person {
+			o.Ask = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) { return a.ask(p) })
+		}
 	}
 	box, err := sandbox.New(o)
 	if err != nil {
@@ -79,18 +85,19 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 	}
 	defer s.Close()
 	for _, text := range requests {
-		if err := answer(ctx, box, s, text); err != nil {
+		if err := answer(ctx, box, s, out, text); err != nil {
 			return err
 		}
 	}
 	for len(requests) == 0 {
-		fmt.Print("> ")
-		text, err := in.ReadString('\n')
-		if err != nil {
-			fmt.Println()
-			return nil
+		if err := out.own("> "); err != nil {
+			return err
 		}
-		if err := answer(ctx, box, s, text); err != nil {
+		text, err := in.line()
+		if err != nil {
+			return out.own("\n")
+		}
+		if err := answer(ctx, box, s, out, text); err != nil {
 			return err
 		}
 	}
@@ -114,11 +121,16 @@ func undoStore(dir string) (*fsaccess.Folder, error) {
 	return fsaccess.OpenDir(at, fsaccess.DirOptions{})
 }
 
-func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, text string) error {
+// atTerminal reports whether a file is a terminal, or another device of characters.
+func atTerminal(f *os.File) bool {
+	fi, err := f.Stat()
+	return err == nil && fi.Mode()&os.ModeCharDevice != 0
+}
+
+func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, out *terminal, text string) error {
 	if _, err := s.Say(ctx, text); err != nil {
 		return err
 	}
-	out := &terminal{w: os.Stdout}
 	for chunk, err := range box.Run(ctx, s, provider.Commands()) {
 		switch {
 		case err != nil:
@@ -132,7 +144,10 @@ func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, text stri
 				return err
 			}
 		case chunk.Type == "tool-input-available":
-			fmt.Fprintln(os.Stderr, "·", inLine(chunk.ToolName))
+			if err := out.own(""); err != nil { // the line that the answer is in
+				return err
+			}
+			fmt.Fprintln(os.Stderr, inLine("· "+chunk.ToolName))
 		}
 	}
 	return nil

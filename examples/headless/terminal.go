@@ -1,27 +1,37 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/sandbox"
 )
 
 // terminal writes text of a model, a file or a tool to a terminal. A terminal obeys what it is
 // sent: an escape sequence can move the cursor over a question, or fill the clipboard. So
-// characters that a terminal does not print are written as their number, but line feed and tab.
+// characters that a terminal does not print are written as their number.
+//
+// Each line begins with a mark, so that no text passes for a question. Lines are cut before they
+// are as wide as the terminal, which would begin a line without the mark.
 type terminal struct {
-	w    io.Writer
-	rest []byte // the beginning of a character whose end has not come yet
+	mu     sync.Mutex
+	w      io.Writer
+	rest   []byte // the beginning of a character whose end has not come yet
+	column int    // columns of this line that are written; 0 at its beginning
 }
+
+const (
+	mark    = "│ "
+	columns = 78 // of a line, with the mark; a terminal has 80 or more
+	tab     = 4  // columns between two stops
+)
 
 // Write never cuts a character that is split between two calls.
 func (t *terminal) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	text := append(t.rest, p...)
 	cut := len(text)
 	for i := 1; i < utf8.UTFMax && i <= len(text); i++ {
@@ -33,15 +43,108 @@ func (t *terminal) Write(p []byte) (int, error) {
 		}
 	}
 	t.rest = append([]byte(nil), text[cut:]...)
-	_, err := io.WriteString(t.w, printable(string(text[:cut])))
-	return len(p), err
+	return len(p), t.write(string(text[:cut]))
 }
 
 // endLine ends a text, and its line.
 func (t *terminal) endLine() error {
-	_, err := io.WriteString(t.w, printable(string(t.rest))+"\n")
-	t.rest = nil
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.finish("\n")
+}
+
+// own writes words of the program's own from the beginning of a line on. The text after them
+// begins a line.
+func (t *terminal) own(words string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.column > 0 || len(t.rest) > 0 {
+		if err := t.finish("\n"); err != nil {
+			return err
+		}
+	}
+	_, err := io.WriteString(t.w, words)
 	return err
+}
+
+func (t *terminal) finish(end string) error {
+	text := string(t.rest) + end
+	t.rest = nil
+	return t.write(text)
+}
+
+func (t *terminal) write(text string) error {
+	var b strings.Builder
+	begin := func() {
+		if t.column == 0 {
+			b.WriteString(mark)
+			t.column = width(mark)
+		}
+	}
+	for _, r := range printable(text) {
+		begin()
+		if r == '\n' {
+			b.WriteByte('\n')
+			t.column = 0
+			continue
+		}
+		piece, wide := string(r), wideness(r)
+		if r == '\t' {
+			wide = tab - (t.column-width(mark))%tab
+			piece = strings.Repeat(" ", wide)
+		}
+		if t.column+wide > columns {
+			b.WriteByte('\n')
+			t.column = 0
+			begin()
+		}
+		b.WriteString(piece)
+		t.column += wide
+	}
+	_, err := io.WriteString(t.w, b.String())
+	return err
+}
+
+// wideness is the most columns that a terminal gives to a character.
+func wideness(r rune) int {
+	if r < 0x1100 || r == '│' || r == '⟨' || r == '⟩' {
+		return 1
+	}
+	return 2
+}
+
+func width(s string) (n int) {
+	for _, r := range s {
+		n += wideness(r)
+	}
+	return n
+}
+
+// marked is a text as a terminal shows it, with the mark before each line.
+func marked(text string) string {
+	var b strings.Builder
+	t := terminal{w: &b}
+	_ = t.write(text) // a Builder returns no error
+	if t.column > 0 {
+		_ = t.write("\n")
+	}
+	return b.String()
+}
+
+// inLine is a line of the program's own words about names that others chose. What is too wide
+// goes on in a line that is indented.
+func inLine(s string) string {
+	var b strings.Builder
+	at := 0
+	for _, r := range strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(printable(s)) {
+		if at+wideness(r) > columns {
+			b.WriteString("\n      ")
+			at = 6
+		}
+		b.WriteRune(r)
+		at += wideness(r)
+	}
+	return b.String()
 }
 
 // printable writes each character that acts on the terminal or turns the direction of text, and
@@ -71,55 +174,4 @@ func acts(r rune) bool {
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-}
-
-// inLine is printable for what must stay in one line.
-func inLine(s string) string {
-	return strings.NewReplacer("\n", "⟨U+000A⟩", "\t", "⟨U+0009⟩").Replace(printable(s))
-}
-
-// question is a request as it is asked: the content first, with a mark before each line so that
-// no content passes for the question, then the title and all effects, next to where the answer is typed.
-func question(r sandbox.Request) string {
-	var b strings.Builder
-	b.WriteByte('\n')
-	if r.Diff != "" {
-		for line := range strings.Lines(printable(r.Diff)) {
-			b.WriteString("│ " + strings.TrimSuffix(line, "\n") + "\n")
-		}
-	}
-	fmt.Fprintf(&b, "%s (%s risk)\n", inLine(r.Title), inLine(string(r.Risk)))
-	for _, e := range r.Effects {
-		if !e.InTitle {
-			fmt.Fprintf(&b, "  - %s\n", inLine(e.Text))
-		}
-	}
-	if r.Destroys {
-		b.WriteString("  Content is lost.\n")
-	}
-	if r.Untrusted {
-		fmt.Fprintf(&b, "  The tool %s comes from a server or from this folder; its words are its own.\n", inLine(r.Tool))
-	}
-	if r.Agent != "" {
-		fmt.Fprintf(&b, "  The subagent %s asks.\n", inLine(r.Agent))
-	}
-	b.WriteString("yes, session, or why not? ")
-	return b.String()
-}
-
-// ask shows a prompt and reads an answer for each request: but for these words, a no and why.
-func ask(out io.Writer, in *bufio.Reader, p sandbox.Prompt) (replies []sandbox.Reply, _ error) {
-	words := map[string]protocol.Answer{"y": protocol.AnswerOnce, "yes": protocol.AnswerOnce, "s": protocol.AnswerSession, "session": protocol.AnswerSession}
-	for _, r := range p.Requests {
-		if _, err := io.WriteString(out, question(r)); err != nil {
-			return replies, err
-		}
-		text, err := in.ReadString('\n')
-		if err != nil {
-			return replies, nil // nobody there: the rest is rejected
-		}
-		text = strings.TrimSpace(text)
-		replies = append(replies, sandbox.Reply{Answer: words[text], Reason: text})
-	}
-	return replies, nil
 }
