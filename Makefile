@@ -106,7 +106,7 @@ soak: $(RUNNER) testwasm ## what is long: every test at its full length in Chrom
 	cd internal/browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) $$p || exit 1; done; done
+	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 .PHONY: dist
 dist: $(BIN)/wasm_exec ## build the prebuilt bailey.wasm with its JavaScript API and types into dist/
