@@ -111,7 +111,10 @@ func (r *guardReplacement) Write(p []byte) (int, error) {
 // change no answer.
 func (r *guardReplacement) start(next []byte) error {
 	look := append(r.head[:len(r.head):len(r.head)], next[:inspectMax-len(r.head)]...)
-	kinds := classify(r.name, look, r.size+int64(len(next)))
+	kinds, err := classify(r.ctx, r.name, look, r.size+int64(len(next)))
+	if err != nil {
+		return err
+	}
 	if err := r.g.content(r.ctx, r.name, kinds, look, r.name, nil); err != nil {
 		return err
 	}
@@ -152,7 +155,10 @@ func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
 		files = 1
 	}
 	if !r.asked {
-		kinds := classify(r.name, r.head, r.size)
+		kinds, err := classify(ctx, r.name, r.head, r.size)
+		if err != nil {
+			return err
+		}
 		if err := r.g.content(ctx, r.name, kinds, r.head, r.name, old); err != nil {
 			return err
 		}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/zipform"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -32,9 +34,11 @@ const (
 
 // Classify names the dangerous kinds of a file, by its name and its content:
 // either is enough, for either is believed by some program. Source code of
-// languages that a double click does not run is no script.
+// languages that a double click does not run is no script. It lets the page have its
+// turn at least every 10 ms, so do not call it in a callback.
 func Classify(name string, data []byte) []Kind {
-	return classify(name, data, int64(len(data)))
+	kinds, _ := classify(context.Background(), name, data, int64(len(data))) // it has no end of its own
+	return kinds
 }
 
 // inspectMax is how much of a file is looked at. An archive must be whole to
@@ -48,7 +52,8 @@ var kindByExt = map[Kind]string{
 	KindMacro:      "docm dotm xlsm xltm xlam xlsb xll pptm potm ppam ppsm sldm accde accdb mde slk iqy dqy oqy wiz",
 }
 
-func classify(name string, head []byte, size int64) []Kind {
+func classify(ctx context.Context, name string, head []byte, size int64) ([]Kind, error) {
+	look := &inspection{ctx: ctx}
 	var out []Kind
 	add := func(k Kind, is bool) {
 		if is && !slices.Contains(out, k) {
@@ -63,14 +68,67 @@ func classify(name string, head []byte, size int64) []Kind {
 	startup, found := protocol.StartupFileOf(skeleton(name))
 	add(KindAutorun, found && !startup.Refused)
 	byMagic(head, add)
+	look.spend(len(head) / 64)
 	text := decodeText(head)
+	look.spend(len(head) / 64)
 	add(KindScript, bytes.HasPrefix(text, []byte("#!")) || bytes.HasPrefix(text, []byte("\xef\xbb\xbf#!")))
-	add(KindActive, activeMarkup(ext, text) || ext == "svgz" && activeSVGZ(head, size))
+	add(KindActive, look.activeMarkup(ext, text) || ext == "svgz" && look.activeSVGZ(head, size))
 	add(KindShortcut, shortcutText(text))
-	macro, archive := inspectArchive(head, size)
+	macro, archive := look.archive(head, size)
 	add(KindMacro, macro)
 	add(KindArchive, archive)
-	return out
+	return out, look.err
+}
+
+// inspection looks into the content of one file. It counts its steps, and gives the page its turn between them.
+type inspection struct {
+	ctx    context.Context
+	budget jsx.Budget
+	err    error // that ended it; then it found nothing out
+}
+
+// spend counts n steps, and reports whether the inspection is to go on.
+func (l *inspection) spend(n int) bool {
+	if l.err == nil {
+		l.err = l.budget.Steps(l.ctx, n)
+	}
+	return l.err == nil
+}
+
+// resting is spend as a function that others call.
+func (l *inspection) resting(n int) error {
+	l.spend(n)
+	return l.err
+}
+
+// reader reads a file and counts its bytes as steps: the headers and compressed data that others make something of.
+type reader struct {
+	l    *inspection
+	file *bytes.Reader
+}
+
+func (l *inspection) read(b []byte) *reader { return &reader{l, bytes.NewReader(b)} }
+
+func (r *reader) Read(p []byte) (int, error) {
+	if !r.l.spend(len(p)) {
+		return 0, r.l.err
+	}
+	return r.file.Read(p)
+}
+
+func (r *reader) ReadAt(p []byte, at int64) (int, error) {
+	if !r.l.spend(len(p)) {
+		return 0, r.l.err
+	}
+	return r.file.ReadAt(p, at)
+}
+
+// Write counts what others unpack, and drops it.
+func (l *inspection) Write(p []byte) (int, error) {
+	if !l.spend(len(p) / 2) {
+		return 0, l.err
+	}
+	return len(p), nil
 }
 
 func byMagic(b []byte, add func(Kind, bool)) {
@@ -106,23 +164,22 @@ const (
 	archivePeek    = 64 << 20 // how much is unpacked to see whether sizes are true
 )
 
-// inspectArchive looks into ZIP (wherever it begins, as unpackers do), gzip and
-// tar.
-func inspectArchive(b []byte, size int64) (macro, bad bool) {
+// archive looks into ZIP (wherever it begins, as unpackers do), gzip and tar.
+func (l *inspection) archive(b []byte, size int64) (macro, bad bool) {
 	whole := size == int64(len(b))
 	switch {
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")), bytes.HasPrefix(b, []byte("PK\x05\x06")), whole && hasZipEnd(b):
 		if !whole {
 			return false, true
 		}
-		return inspectZip(b)
+		return l.zip(b, zipform.Check)
 	case bytes.HasPrefix(b, []byte("\x1f\x8b")):
 		if !whole {
 			return false, true
 		}
-		return false, inspectGzip(b)
+		return false, l.gzip(b)
 	case len(b) > 262 && string(b[257:262]) == "ustar":
-		return false, inspectTar(bytes.NewReader(b)) || !whole
+		return false, l.tar(l.read(b)) || !whole
 	}
 	return false, false
 }
@@ -133,20 +190,20 @@ func hasZipEnd(b []byte) bool {
 	return i >= 0 && len(tail)-i >= 22 && bytes.Contains(b, []byte("PK\x01\x02"))
 }
 
-func inspectGzip(b []byte) bool {
-	z, err := gzip.NewReader(bytes.NewReader(b))
+func (l *inspection) gzip(b []byte) bool {
+	z, err := gzip.NewReader(l.read(b))
 	if err != nil {
 		return true
 	}
 	var first bytes.Buffer
-	n, _ := io.Copy(&capped{&first, 1 << 20}, io.LimitReader(z, archivePeek))
+	n, _ := io.Copy(io.MultiWriter(l, &capped{&first, 1 << 20}), io.LimitReader(z, archivePeek))
 	if n == archivePeek || n > 1<<20 && n/int64(len(b)) > archiveRatio {
 		return true
 	}
 	t := first.Bytes()
 	if len(t) > 262 && string(t[257:262]) == "ustar" {
-		z, err := gzip.NewReader(bytes.NewReader(b))
-		return err != nil || inspectTar(z)
+		z, err := gzip.NewReader(l.read(b))
+		return err != nil || l.tar(io.TeeReader(z, l))
 	}
 	return false
 }
@@ -163,11 +220,14 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func inspectTar(r io.Reader) bool {
+func (l *inspection) tar(r io.Reader) bool {
 	t := tar.NewReader(r)
 	var total int64
 	for n := 0; ; n++ {
 		h, err := t.Next()
+		if !l.spend(100) {
+			return true
+		}
 		if err == io.EOF {
 			return false
 		}
@@ -221,5 +281,5 @@ func kindsOfAs(ctx context.Context, c core, name, as string) ([]Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	return classify(as, head, fi.Size()), nil
+	return classify(ctx, as, head, fi.Size())
 }

@@ -5,15 +5,13 @@ import (
 	"compress/gzip"
 	"html"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
 // markupWindow is how much markup is looked at in one go. A page's one thread has its turn
 // after each.
-const markupWindow = 64 << 10
+const markupWindow = 16 << 10
 
 // markupOverlap is how much of a window is looked at again with the next, after runs of white
 // space were made one space: it is longer than any pattern.
@@ -74,7 +72,7 @@ var (
 
 // activeMarkup is careful to the side of caution: a page that only talks about
 // script in its text is asked about too. All of text is looked at.
-func activeMarkup(ext string, text []byte) bool {
+func (l *inspection) activeMarkup(ext string, text []byte) bool {
 	if !isMarkup(ext, text) {
 		return false
 	}
@@ -84,8 +82,8 @@ func activeMarkup(ext string, text []byte) bool {
 		if m.active(text[:n]) {
 			return true
 		}
-		if text = text[n:]; len(text) > 0 && runtime.GOOS == "js" {
-			time.Sleep(time.Millisecond) // the page's turn
+		if text = text[n:]; !l.spend(4 * n) {
+			return true
 		}
 	}
 	return false
@@ -214,43 +212,49 @@ func oddCharset(text []byte) bool {
 
 // hasHandler looks for an attribute whose name begins with "on". White space is one space.
 func hasHandler(low []byte) bool {
-	for i := 0; ; {
+	found, _ := handlerIn(low)
+	return found
+}
+
+// handlerIn is hasHandler, and says how many letters of names were read, for a test.
+func handlerIn(low []byte) (found bool, read int) {
+	for i := 0; ; i += 2 {
 		k := bytes.Index(low[i:], []byte("on"))
 		if k < 0 {
-			return false
+			return false, read
 		}
 		i += k
-		before := byte(' ')
-		if i > 0 {
-			before = low[i-1]
+		// A name in the middle of letters is none; it is not read to their end for each "on".
+		if i > 0 && strings.IndexByte(" /\"'`", low[i-1]) < 0 {
+			continue
 		}
 		j := i + 2
 		for j < len(low) && (low[j] >= 'a' && low[j] <= 'z') {
 			j++
 		}
+		read += j - i
 		eq := j
 		if eq < len(low) && low[eq] == ' ' {
 			eq++
 		}
-		if j > i+2 && eq < len(low) && low[eq] == '=' && strings.IndexByte(" /\"'`", before) >= 0 {
-			return true
+		if j > i+2 && eq < len(low) && low[eq] == '=' {
+			return true, read
 		}
-		i += 2
 	}
 }
 
 // activeSVGZ looks into a compressed SVG. What can't be unpacked, or not whole, counts as active.
-func activeSVGZ(b []byte, size int64) bool {
+func (l *inspection) activeSVGZ(b []byte, size int64) bool {
 	if !bytes.HasPrefix(b, []byte("\x1f\x8b")) {
 		return false // plain text, which was looked at
 	}
 	if int64(len(b)) != size {
 		return true
 	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
+	z, err := gzip.NewReader(l.read(b))
 	if err != nil {
 		return true
 	}
-	text, err := io.ReadAll(io.LimitReader(z, inspectMax+1))
-	return err != nil || len(text) > inspectMax || activeMarkup("svg", decodeText(text))
+	text, err := io.ReadAll(io.TeeReader(io.LimitReader(z, inspectMax+1), l))
+	return err != nil || len(text) > inspectMax || l.activeMarkup("svg", decodeText(text))
 }

@@ -95,7 +95,7 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	if err := p.unpack(zr, l); err != nil {
 		return nil, err
 	}
-	if err := zipform.Check(data); err != nil {
+	if err := zipform.Check(data, nil); err != nil {
 		return nil, badPackage("", "two readers would read the ZIP differently: %w", err)
 	}
 	for _, name := range []string{manifestFile, moduleFile} {

@@ -38,7 +38,13 @@ var (
 // or behind the last; files that overlap; a name that is there twice; a Unicode path (extra
 // field 0x7075) that is another name; and two ends. What is in front of the first file is not
 // looked at, nor are the contents.
-func Check(data []byte) error {
+//
+// rest, if it is set, is called with numbers of steps of work, between which a page may have
+// its turn. Its error ends the check and is returned.
+func Check(data []byte, rest func(steps int) error) error {
+	if rest == nil {
+		rest = func(int) error { return nil }
+	}
 	dir, base, count, err := directory(data)
 	if err != nil {
 		return err
@@ -47,6 +53,9 @@ func Check(data []byte) error {
 	var all []file
 	names := map[string]bool{}
 	for range count {
+		if err := rest(100); err != nil { // names are at most 64 KiB, and compared at a gigabyte a second
+			return err
+		}
 		var f file
 		if f, dir, err = next(dir); err != nil {
 			return err
@@ -66,7 +75,16 @@ func Check(data []byte) error {
 	if !bytes.HasPrefix(dir, []byte("PK\x05\x06")) && !bytes.HasPrefix(dir, []byte("PK\x06\x06")) {
 		return errDirectory // it goes on behind the number of entries that the end says
 	}
-	slices.SortFunc(all, func(a, b file) int { return cmp.Compare(a.at, b.at) })
+	var ended error
+	slices.SortFunc(all, func(a, b file) int {
+		if ended == nil {
+			ended = rest(1)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	if ended != nil {
+		return ended
+	}
 	for i, f := range all {
 		to := uint64(start)
 		if i+1 < len(all) {

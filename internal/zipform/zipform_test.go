@@ -73,7 +73,7 @@ func TestDecent(t *testing.T) {
 		"zip in a zip":          archive(t, "", entry{name: "in.zip", text: string(archive(t, "", two...))}),
 		"a size that is full":   archive(t, "", entry{name: "a", text: "x", set: func(h *zip.FileHeader) { h.Comment = "PK\x01\x02" }}),
 	} {
-		if err := Check(data); err != nil {
+		if err := Check(data, nil); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -148,7 +148,7 @@ func TestAttackTwoReaders(t *testing.T) {
 	} {
 		_, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		count.Off(name, err == nil || err == zip.ErrInsecurePath)
-		count.Try(name, Check(data) == nil)
+		count.Try(name, Check(data, nil) == nil)
 	}
 }
 
@@ -156,7 +156,7 @@ func FuzzCheck(f *testing.F) {
 	f.Add(archive(f, "", entry{name: "a", text: "b"}, entry{name: "c", text: "d", set: deflate}))
 	f.Add(archive(f, "comment", entry{name: "a", text: "b", raw: true}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if Check(data) != nil {
+		if Check(data, nil) != nil {
 			return
 		}
 		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
