@@ -11,6 +11,11 @@ type JSONLimits struct {
 	Bytes int // of the whole text; 1 MiB
 	Depth int // of arrays and objects; 64, and never more than 256
 	Nodes int // values, members and elements together; 200,000
+
+	// Rest, if set, is called after each 256 values, members and elements, and after each
+	// 64 KiB of a string or of white space, so that a page may have its turn. If it returns
+	// an error, [ParseJSON] ends and returns that.
+	Rest func() error
 }
 
 const (
@@ -47,7 +52,10 @@ func parseJSON(text string, limits JSONLimits, tagged bool) (any, error) {
 	if len(text) > l.Bytes {
 		return nil, Errorf(ErrResourceLimit, "decode", "", "the text has %d bytes; the limit is %d", len(text), l.Bytes)
 	}
-	p := parser{s: text, nodes: l.Nodes, tagged: tagged}
+	p := parser{s: text, nodes: l.Nodes, tagged: tagged, rest: l.Rest, look: len(text) + 1}
+	if p.rest != nil {
+		p.look = restBytes
+	}
 	p.space()
 	v, err := p.value(l.Depth)
 	if err == nil {
@@ -55,7 +63,10 @@ func parseJSON(text string, limits JSONLimits, tagged bool) (any, error) {
 			err = p.bad("there is something behind the value")
 		}
 	}
-	if err != nil {
+	switch {
+	case p.ended != nil:
+		return nil, p.ended
+	case err != nil:
 		return nil, err
 	}
 	return v, nil
@@ -66,6 +77,38 @@ type parser struct {
 	i      int
 	nodes  int
 	tagged bool // objects with the key "$" are values JSON has no form for
+
+	rest  func() error // nil: the text is read at a stretch
+	look  int          // where a string or white space rests next
+	ended error        // of rest
+}
+
+const (
+	restNodes = 256
+	restBytes = 64 << 10
+)
+
+// node counts a value, a member or an element, and rests after many.
+func (p *parser) node() *jsonError {
+	if p.nodes--; p.nodes < 0 {
+		return p.over("there are more values than the limit allows")
+	}
+	if p.nodes%restNodes == 0 {
+		return p.turn(p.i)
+	}
+	return nil
+}
+
+// turn rests at a place in the text.
+func (p *parser) turn(at int) *jsonError {
+	if p.rest == nil {
+		return nil
+	}
+	p.look = at + restBytes
+	if p.ended = p.rest(); p.ended != nil {
+		return p.bad("the reading was ended")
+	}
+	return nil
 }
 
 // jsonError is an error whose path grows as it is handed up.
@@ -121,7 +164,9 @@ func (p *parser) space() {
 	for p.i < len(p.s) {
 		switch p.s[p.i] {
 		case ' ', '\t', '\n', '\r':
-			p.i++
+			if p.i++; p.i >= p.look && p.turn(p.i) != nil {
+				p.i = len(p.s) // where nothing more is read
+			}
 		default:
 			return
 		}
@@ -129,8 +174,8 @@ func (p *parser) space() {
 }
 
 func (p *parser) value(depth int) (any, *jsonError) {
-	if p.nodes--; p.nodes < 0 {
-		return nil, p.over("there are more values than the limit allows")
+	if err := p.node(); err != nil {
+		return nil, err
 	}
 	if p.i >= len(p.s) {
 		return nil, p.bad("the text ends where a value should be")
@@ -212,8 +257,8 @@ func (p *parser) object(depth int) (any, *jsonError) {
 			return nil, &jsonError{code: ErrSecurityViolation, at: p.i, text: "the key " + key + " is refused; use a Map for keys that somebody else chooses"}
 		}
 		special = special || key == tagKey
-		if p.nodes--; p.nodes < 0 {
-			return nil, p.over("there are more values than the limit allows")
+		if err := p.node(); err != nil {
+			return nil, err
 		}
 		if p.space(); p.i >= len(p.s) || p.s[p.i] != ':' {
 			return nil, p.bad("a colon should be here")

@@ -64,10 +64,10 @@ func (p *parser) str() (string, *jsonError) {
 		case c == '"':
 			p.i = i + 1
 			s := text[start:i]
-			if high >= utf8.RuneSelf && !utf8.ValidString(s) {
-				return "", p.bad("the string is not UTF-8")
+			if high < utf8.RuneSelf {
+				return s, nil
 			}
-			return s, nil
+			return s, p.valid(s)
 		case c == '\\':
 			p.i = i
 			return p.escaped(start)
@@ -77,6 +77,11 @@ func (p *parser) str() (string, *jsonError) {
 		default:
 			high |= c
 		}
+		if i >= p.look {
+			if err := p.turn(i); err != nil {
+				return "", err
+			}
+		}
 	}
 	return "", p.bad("the string has no end")
 }
@@ -85,14 +90,17 @@ func (p *parser) escaped(start int) (string, *jsonError) {
 	b := make([]byte, 0, 2*(p.i-start)+16)
 	b = append(b, p.s[start:p.i]...)
 	for p.i < len(p.s) {
+		if p.i >= p.look {
+			if err := p.turn(p.i); err != nil {
+				return "", err
+			}
+		}
 		c := p.s[p.i]
 		p.i++
 		switch {
 		case c == '"':
-			if !utf8.Valid(b) {
-				return "", p.bad("the string is not UTF-8")
-			}
-			return string(b), nil
+			s := string(b)
+			return s, p.valid(s)
 		case c < 0x20:
 			return "", p.bad("a control character in a string must be escaped")
 		case c != '\\':
@@ -140,6 +148,27 @@ func (p *parser) escaped(start int) (string, *jsonError) {
 		}
 	}
 	return "", p.bad("the string has no end")
+}
+
+// valid refuses a string that is not UTF-8.
+func (p *parser) valid(s string) *jsonError {
+	for len(s) > restBytes && p.rest != nil {
+		n := restBytes
+		for n > restBytes-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		if !utf8.ValidString(s[:n]) {
+			break
+		}
+		if err := p.turn(p.i); err != nil {
+			return err
+		}
+		s = s[n:]
+	}
+	if !utf8.ValidString(s) {
+		return p.bad("the string is not UTF-8")
+	}
+	return nil
 }
 
 func (p *parser) hex4() (rune, bool) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -94,7 +95,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 				a.closeOpen()
 				return x.e.Text, nil
 			}
-			if !a.take(x.e) {
+			if !a.take(ctx, x.e) {
 				return "", errGone
 			}
 		}
@@ -102,7 +103,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 }
 
 // take turns an event into chunks and parts; false if nobody listens.
-func (a *answer) take(e ModelEvent) bool {
+func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	switch e.Type {
 	case EventText, EventReasoning:
 		kind := "text"
@@ -131,7 +132,7 @@ func (a *answer) take(e ModelEvent) bool {
 	case EventCallDelta:
 		return a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: e.CallID, Delta: e.Text})
 	case EventCall:
-		return a.closeOpen() && a.call(e)
+		return a.closeOpen() && a.call(ctx, e)
 	case EventUsage:
 		a.usage = e.Usage
 	}
@@ -154,7 +155,7 @@ func (a *answer) closeOpen() bool {
 }
 
 // call takes in a call. Its name is a model's and may be anything.
-func (a *answer) call(e ModelEvent) bool {
+func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 	if len(e.CallID) == 0 || len(e.CallID) > 256 {
 		e.CallID = "call-" + randomID(9)
 	}
@@ -162,7 +163,7 @@ func (a *answer) call(e ModelEvent) bool {
 	if protocol.ValidToolName(e.Tool) != nil || len(kind) > 128 {
 		kind = "tool-unknown"
 	}
-	tree, err := parseArgs(string(e.Args))
+	tree, err := parseArgs(ctx, string(e.Args))
 	data := map[string]any{"tool": e.Tool, "input": tree}
 	if len(e.Meta) > 0 {
 		data["meta"] = string(e.Meta)
@@ -296,7 +297,8 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 			c, data["reason"] = Chunk{Type: "tool-output-denied", ToolCallID: p.ToolCallID}, string(e.res.Reason)
 		}
 	} else {
-		data["output"], c.Output = plainOutput(e.res.Data), plainOutput(e.res.Data)
+		c.Output = plainOutput(ctx, e.res.Data)
+		data["output"] = c.Output
 		tool, _ := old["tool"].(string)
 		a.run.done = append(a.run.done, tool+" "+rowLine(old["input"]))
 	}
@@ -312,7 +314,7 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 }
 
 // plainOutput is a result as JSON holds it; what JSON has no form for becomes text.
-func plainOutput(v any) any {
+func plainOutput(ctx context.Context, v any) any {
 	if plain(v, 64) {
 		return v
 	}
@@ -320,7 +322,9 @@ func plainOutput(v any) any {
 	if err != nil {
 		return "(a value that JSON has no form for)"
 	}
-	tree, err := protocol.ParseJSON(string(b), protocol.JSONLimits{Bytes: 64 << 20, Nodes: 5_000_000})
+	var budget jsx.Budget
+	ctx = context.WithoutCancel(ctx) // what a call did is stored when it is stopped, too
+	tree, err := protocol.ParseJSON(string(b), protocol.JSONLimits{Bytes: 64 << 20, Nodes: 5_000_000, Rest: func() error { return budget.Spend(ctx) }})
 	if err != nil {
 		return string(b)
 	}

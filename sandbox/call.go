@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -188,7 +189,7 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
 	}
-	tree, err := argsTree(args)
+	tree, err := argsTree(ctx, args)
 	if err != nil {
 		return c, err
 	}
@@ -204,7 +205,7 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 }
 
 // argsTree brings arguments to a tree of JSON values. It may be the caller's own.
-func argsTree(args any) (any, error) {
+func argsTree(ctx context.Context, args any) (any, error) {
 	switch a := args.(type) {
 	case nil:
 		return map[string]any{}, nil
@@ -213,15 +214,15 @@ func argsTree(args any) (any, error) {
 			return a, nil
 		}
 	case []byte:
-		return parseArgs(string(a))
+		return parseArgs(ctx, string(a))
 	case json.RawMessage:
-		return parseArgs(string(a))
+		return parseArgs(ctx, string(a))
 	}
 	text, err := json.Marshal(args)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "call", "", "the arguments are not JSON")
 	}
-	return parseArgs(string(text))
+	return parseArgs(ctx, string(text))
 }
 
 // plain reports whether v holds nothing but what a JSON text would be read to.
@@ -242,12 +243,17 @@ func plain(v any, depth int) bool {
 	return false
 }
 
-func parseArgs(text string) (any, error) {
+// parseArgs reads the arguments of a call, with a turn for the page between their parts.
+func parseArgs(ctx context.Context, text string) (any, error) {
 	if text == "" {
 		return map[string]any{}, nil
 	}
-	tree, err := protocol.ParseJSON(text, protocol.JSONLimits{Bytes: 16 << 20})
-	if err != nil {
+	var budget jsx.Budget
+	tree, err := protocol.ParseJSON(text, protocol.JSONLimits{Bytes: 16 << 20, Rest: func() error { return budget.Spend(ctx) }})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, protocol.Errorf(protocol.CodeOf(err), "call", "", "the arguments are not right: %w", err)
 	}
 	return tree, nil

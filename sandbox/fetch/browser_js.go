@@ -42,7 +42,7 @@ func browserDo(ctx context.Context, r Request) (*Response, error) {
 		done()
 		return nil, err
 	}
-	out.Body = &streamBody{ctx: ctx, reader: reader, done: done}
+	out.Body = &restingBody{ReadCloser: &streamBody{ctx: ctx, reader: reader, done: done}, ctx: ctx}
 	return out, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -36,6 +37,25 @@ type TransportFunc func(ctx context.Context, r Request) (*Response, error)
 
 // Do calls f.
 func (f TransportFunc) Do(ctx context.Context, r Request) (*Response, error) { return f(ctx, r) }
+
+// restingBody is a body that gives the page its turn, for a server may send faster than its
+// answer is read. It ends with its context.
+type restingBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	budget jsx.Budget
+}
+
+// mostRead is how much of a body is handed out together.
+const mostRead = 32 << 10
+
+func (b *restingBody) Read(p []byte) (int, error) {
+	p = p[:min(len(p), mostRead)]
+	if err := b.budget.Steps(b.ctx, len(p)); err != nil {
+		return 0, err
+	}
+	return b.ReadCloser.Read(p)
+}
 
 // Event is one event of an event stream.
 type Event struct {
