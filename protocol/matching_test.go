@@ -20,7 +20,7 @@ func TestMatchingIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := expression("(x+x+)+y|x", "")
+		m, err := (&compiler{}).expression("(x+x+)+y|x", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,5 +44,34 @@ func TestMatchingIsBounded(t *testing.T) {
 	}
 	if err := s.Validate(list); !errors.Is(err, ErrResourceLimit) {
 		t.Errorf("many short texts: %v", err)
+	}
+}
+
+// The patterns of a schema have a bounded number of instructions together, which are counted before they are compiled.
+func TestPatternsOfASchemaAreBounded(t *testing.T) {
+	patterns := func(text string, n int) string {
+		return `{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"pattern":"`+text+`"},`, n), ",") + `]}`
+	}
+	one := &compiler{}
+	m, err := one.expression("a{500}", "")
+	if err != nil || m.size > one.instructions+4 {
+		t.Fatalf("%v: %d instructions, counted as %d", err, m.size, one.instructions)
+	}
+	most := maxExpressions / one.instructions
+	long := strings.Repeat("k", 8<<10)
+	paths := func(n int) string { // each path has the long key
+		return `{"properties":{"` + long + `":{"allOf":[` + strings.TrimSuffix(strings.Repeat(`{"type":"null"},`, n), ",") + `]}}}`
+	}
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"one": {patterns("a{500}", 1), true}, "at the limit": {patterns("a{500}", most), true}, "over it": {patterns("a{500}", most+1), false}, "usual ones": {patterns("^[0-9a-f]{8}-[0-9a-f]{4}$", 100), true},
+		"one that is written out to a million": {patterns("(?:"+strings.Repeat("a", 900)+"){1000}", 1), false}, "nested repetitions": {patterns("((a{10}){10}){10}b{1000}(c{1000})", 8), false}, "names": {`{"patternProperties":{"` + strings.Repeat("a", 900) + `{1000}(bcdef){1000}(bcdef){1000}(bcdef){1000}":{}}}`, false},
+		"letters": {patterns(`^\\p{L}{1,255}$`, 20), true}, "paths": {paths(100), true}, "long paths": {paths(200), false},
+	} {
+		if _, err := ParseSchema(c.text); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrResourceLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

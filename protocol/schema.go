@@ -27,6 +27,8 @@ const (
 	MaxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema
 	maxSchemaSteps = 200_000  // checks for one value, so that anyOf in anyOf ends
+	maxExpressions = 1 << 14  // instructions of a schema's patterns together
+	maxSchemaPaths = 1 << 20  // bytes of the paths of its keywords together
 	maxMatching    = 1 << 19  // bytes held against patterns, times the patterns' instructions, for one value
 	maxProblems    = 5        // problems told about one value
 	maxChecks      = 1_000    // checks within one another: a recursion in wasm dies at 15,000 frames
@@ -98,8 +100,10 @@ type matcher struct {
 }
 
 type compiler struct {
-	root any
-	refs map[string]*node
+	root         any
+	refs         map[string]*node
+	paths        int // bytes of paths so far
+	instructions int // of patterns so far
 }
 
 func badSchema(path, format string, args ...any) error {
@@ -122,6 +126,9 @@ func (c *compiler) node(v any, path string, depth int) (*node, error) {
 		c.refs[path] = n
 	}
 	for _, key := range sortedKeys(m) {
+		if c.paths += len(path) + len(key); c.paths > maxSchemaPaths {
+			return nil, Errorf(ErrResourceLimit, "schema", "", "the paths of the keywords have more than %d bytes together; shorten the names, or nest less", maxSchemaPaths)
+		}
 		if err := c.keyword(n, key, m[key], path+"/"+key, depth-1); err != nil {
 			return nil, err
 		}
@@ -179,7 +186,7 @@ func (c *compiler) keyword(n *node, key string, v any, path string, depth int) (
 	case "uniqueItems":
 		n.unique, err = flag(v, path)
 	case "pattern":
-		n.pattern, err = expression(v, path)
+		n.pattern, err = c.expression(v, path)
 	case "required":
 		n.required, err = texts(v, path)
 	case "properties":
@@ -190,7 +197,7 @@ func (c *compiler) keyword(n *node, key string, v any, path string, depth int) (
 			return err
 		}
 		for _, k := range sortedKeys(v.(map[string]any)) {
-			re, err := expression(k, path)
+			re, err := c.expression(k, path)
 			if err != nil {
 				return err
 			}
@@ -356,22 +363,47 @@ func texts(v any, path string) ([]string, error) {
 	return list, nil
 }
 
-func expression(v any, path string) (*matcher, error) {
+func (c *compiler) expression(v any, path string) (*matcher, error) {
 	s, ok := v.(string)
 	if !ok || len(s) > MaxPattern {
 		return nil, badSchema(path, "must be a regular expression of at most %d bytes", MaxPattern)
+	}
+	parsed, err := syntax.Parse(s, syntax.Perl)
+	if err != nil {
+		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
+	}
+	// Repetitions are written out when it is compiled, which must not be begun if they are too many.
+	if c.instructions += instructions(parsed); c.instructions > maxExpressions {
+		return nil, Errorf(ErrResourceLimit, "schema", path, "the patterns have more than %d instructions together, with their repetitions written out; use maxLength, or repeat less", maxExpressions)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
 	re, err := regexp.Compile(s)
 	if err != nil {
 		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
-	parsed, err := syntax.Parse(s, syntax.Perl)
-	if err != nil {
-		return nil, err
-	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
 	return &matcher{re, len(prog.Inst)}, nil
+}
+
+// instructions is how many an expression has at most, about, once its repetitions are written out.
+func instructions(re *syntax.Regexp) int {
+	n := 0
+	for _, sub := range re.Sub {
+		n += instructions(sub)
+	}
+	switch re.Op {
+	case syntax.OpRepeat:
+		n = (n + 1) * max(re.Min+1, re.Max)
+	case syntax.OpLiteral:
+		n = len(re.Rune)
+	case syntax.OpAlternate:
+		n += len(re.Sub)
+	case syntax.OpCapture:
+		n += 2
+	default:
+		n++
+	}
+	return min(n, 2*maxExpressions)
 }
