@@ -72,6 +72,9 @@ func rawAttacks(t *testing.T, sink string, each int, pick func(xss.Payload) bool
 	if err != nil {
 		t.Fatal(err)
 	}
+	if testing.Short() {
+		all = xss.Sample(all, 4) // make attack and make soak show all of it
+	}
 	all = slices.DeleteFunc(all, func(p xss.Payload) bool { return !pick(p) || strings.Contains(p.ID, "-huge") })
 	for group := range slices.Chunk(all, each) {
 		var texts, names []string
@@ -159,7 +162,7 @@ func TestXSSInDocumentWithoutSanitiser(t *testing.T) {
 		t.Errorf("requests reached the network at the end: %+v", got.Requests)
 	}
 	t.Logf("%d attacks in %d documents, %d things stopped by the policy", n, len(groups), stopped)
-	if floor := int64(300); stopped < floor {
+	if floor := int64(n) * 2 / 9; stopped < floor {
 		t.Errorf("the policy stopped %d things; want at least %d, or the attacks were not there", stopped, floor)
 	}
 	controls(t, m, sink)

@@ -14,13 +14,19 @@ const xssSink = "http://127.0.0.1:9/sink"
 
 func loadXSS(t testing.TB) []xssPayload {
 	t.Helper()
+	return sampleXSS(t, 1)
+}
+
+// sampleXSS returns one row of every so many, of each class of the collection.
+func sampleXSS(t testing.TB, every int) []xssPayload {
+	t.Helper()
 	all, err := xss.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := make([]xssPayload, len(all))
-	for i, p := range all {
-		rows[i] = xssPayload{p}
+	var rows []xssPayload
+	for _, p := range xss.Sample(all, every) {
+		rows = append(rows, xssPayload{p})
 	}
 	return rows
 }

@@ -68,6 +68,22 @@ func Load() ([]Payload, error) {
 	return all, nil
 }
 
+// Sample returns one row of every so many: of each category, the rows of each kind of Does are
+// counted apart and the first of every so many is taken. So each class is in each sample, and a sample
+// is the same in each run.
+func Sample(all []Payload, every int) []Payload {
+	var some []Payload
+	seen := map[[2]string]int{}
+	for _, p := range all {
+		class := [2]string{p.Category, p.Does}
+		if seen[class]%every == 0 {
+			some = append(some, p)
+		}
+		seen[class]++
+	}
+	return some
+}
+
 // Marker is the JavaScript that tells on itself wherever it runs. It holds no
 // quote, space, equals sign, angle bracket or asterisk, so that it stands in any
 // attribute, in CSS and in Markdown; postMessage reaches the top from an opaque

@@ -33,6 +33,33 @@ func TestExpand(t *testing.T) {
 	}
 }
 
+func TestSampleHasEachClass(t *testing.T) {
+	all, err := xss.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := func(list []xss.Payload) map[string]int {
+		n := map[string]int{}
+		for _, p := range list {
+			n[p.Category+" "+p.Does]++
+		}
+		return n
+	}
+	want := classes(all)
+	for _, every := range []int{1, 2, 5, len(all)} {
+		some := xss.Sample(all, every)
+		got := classes(some)
+		for class, n := range want {
+			if got[class] != (n+every-1)/every {
+				t.Errorf("one of %d: %d of %d rows of %q", every, got[class], n, class)
+			}
+		}
+		if every == len(all) && len(some) != len(want) {
+			t.Errorf("one of %d: %d rows of %d classes", every, len(some), len(want))
+		}
+	}
+}
+
 // The collection itself: what every row must have, and how much there must be.
 func TestCollection(t *testing.T) {
 	const want, wantCategories = 450, 12
