@@ -60,26 +60,18 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// stride is 1 natively and in make soak. In a page, make test takes every eighth text of the tests
-// whose code has nothing to do with a browser: it is the same there, only slower.
-func stride() int {
-	if runtime.GOOS == "js" && testing.Short() {
-		return 8
-	}
-	return 1
-}
-
-// natively skips a test where stride is more than one.
+// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
+// same there, only slower.
 func natively(t *testing.T) {
 	t.Helper()
-	if stride() > 1 {
+	if runtime.GOOS == "js" && testing.Short() {
 		t.Skip("the same code as natively: make soak runs it in a page")
 	}
 }
 
 func FuzzStream(f *testing.F) {
 	for i, s := range seedTexts(f) {
-		if i%stride() == 0 {
+		if i%scaled(1, 8) == 0 {
 			f.Add([]byte(s), uint64(i))
 		}
 	}

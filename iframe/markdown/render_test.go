@@ -37,6 +37,7 @@ func render(t testing.TB, r *markdown.Renderer, src string) (string, markdown.Re
 // that shares nothing with it.
 func TestXSSIsInert(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for _, p := range loadXSS(t) {
 		for _, text := range p.forms(xssSink) {

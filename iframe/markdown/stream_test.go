@@ -107,6 +107,7 @@ func rng(t testing.TB) *rand.Rand {
 
 func TestStreamOfAnswers(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {
 		checkSplits(t, r, a.Text, rng(t))
@@ -115,12 +116,10 @@ func TestStreamOfAnswers(t *testing.T) {
 
 func TestStreamOfAttacks(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
-	for i, p := range loadXSS(t) {
-		if i%scaled(1, 10) != 0 {
-			continue
-		}
+	for _, p := range sampleXSS(t, scaled(1, 8)) {
 		for _, text := range p.forms(xssSink) {
 			if len(text) < 2000 {
 				checkSplits(t, r, text, g)
@@ -129,8 +128,8 @@ func TestStreamOfAttacks(t *testing.T) {
 	}
 }
 
-// scaled is n natively, and small in a short run or in a browser, which is ten
-// times slower and runs the same code.
+// scaled is n natively without -short, as make soak runs it. It is small in make test, and in a
+// browser, which is ten times slower and runs the same code.
 func scaled(n, small int) int {
 	if testing.Short() || runtime.GOOS == "js" {
 		return small
@@ -157,9 +156,10 @@ func soup(g *rand.Rand, n int) string {
 }
 
 func TestStreamOfSoup(t *testing.T) {
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
-	for i := range scaled(3000, 200) {
+	for i := range scaled(3000, 300) {
 		src := soup(g, 40)
 		checkSplits(t, r, src, g)
 		if i%10 == 0 {
@@ -177,8 +177,9 @@ func TestStreamOfSoup(t *testing.T) {
 // A large open block is not rendered for each token, but nothing waits for ever.
 func TestStreamOfOpenBlocks(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
-	for name, src := range openTails(24 << 10) {
+	for name, src := range openTails(scaled(24<<10, 12<<10)) {
 		checkSplits(t, r, src, rng(t))
 		s := r.NewStream()
 		var view screen

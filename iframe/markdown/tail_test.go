@@ -35,6 +35,7 @@ func visible(s string) string {
 // into a table.
 func TestTailDoesNotFlicker(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {
 		final, _ := render(t, r, a.Text)
@@ -43,8 +44,9 @@ func TestTailDoesNotFlicker(t *testing.T) {
 		var view screen
 		taken, steps, worst := 0, 0, 0
 		before, where := "", ""
-		for i := 0; i < len(a.Text); i += 4 {
-			s.Write([]byte(a.Text[i:min(i+4, len(a.Text))]))
+		step := scaled(4, 12)
+		for i := 0; i < len(a.Text); i += step {
+			s.Write([]byte(a.Text[i:min(i+step, len(a.Text))]))
 			view.apply(t, s.Patches())
 			now := visible(view.String())
 			steps++

@@ -21,6 +21,7 @@ func newXSSRenderer(t testing.TB) *markdown.Renderer {
 // TestXSSIsInert), wherever the text is cut.
 func TestXSSStreamsInert(t *testing.T) {
 	natively(t)
+	t.Parallel()
 	r := newXSSRenderer(t)
 	for _, p := range loadXSS(t) {
 		text := p.expand(xssSink)
