@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -25,7 +26,7 @@ func family(t *testing.T, off bool, o sandbox.RunOptions, turn func(n int) sandb
 			o.Without("agents")
 		}
 	})
-	const most = 400 // so that a test without the defence ends
+	const most = 100 // so that a test without the defence ends: twice what any run of these tests may make
 	var mu sync.Mutex
 	under, idle := 0, make(chan struct{}, 1)
 	m := &sandboxtest.Model{}
@@ -49,11 +50,11 @@ func family(t *testing.T, off bool, o sandbox.RunOptions, turn func(n int) sandb
 	_, err := h.talk(t, h.session(t), m, "go", o)
 	must(t, err)
 	for h.AgentsAtWork() > 0 && !func() bool { mu.Lock(); defer mu.Unlock(); return requests > most }() {
-		runtime.Gosched()
+		until.Turn()
 	}
 	h.Stop("enough")
 	for h.AgentsAtWork() > 0 {
-		runtime.Gosched()
+		until.Turn()
 	}
 	mu.Lock()
 	defer mu.Unlock()
@@ -74,7 +75,7 @@ func TestAttackSubagentsWithoutNumber(t *testing.T) {
 		turn.Usage = sandbox.Usage{Input: 600, Output: 400}
 		return turn
 	}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name string
 		o    sandbox.RunOptions
 		most int // requests
@@ -88,6 +89,9 @@ func TestAttackSubagentsWithoutNumber(t *testing.T) {
 		{"by tokens", sandbox.RunOptions{Steps: 1000, Tokens: 20_000}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
 		{"by money", sandbox.RunOptions{Steps: 1000, Money: 0.02, Price: sandbox.Price{Input: 1, Output: 1}}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
 	} {
+		if runtime.GOOS == "js" && testing.Short() && i%4 > 0 {
+			continue // the same code as natively, where all rows run
+		}
 		n, _ := family(t, false, c.o, c.turn)
 		count.Try(fmt.Sprintf("%s (%d requests)", c.name, n), n > c.most)
 		n, _ = family(t, true, c.o, c.turn)
@@ -150,7 +154,7 @@ func TestSubagentsAtOnce(t *testing.T) {
 			t.Errorf("of %d, %d were refused: %s", c.start, got, told)
 		}
 		for h.AgentsAtWork() > 0 {
-			runtime.Gosched()
+			until.Turn()
 		}
 	}
 }
@@ -252,7 +256,7 @@ func TestStopWhileASubagentStarts(t *testing.T) {
 			must(t, err)
 			<-stops
 			for h.AgentsAtWork() > 0 {
-				runtime.Gosched()
+				until.Turn()
 			}
 			mu.Lock()
 			if of > 0 {
