@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -57,7 +58,7 @@ func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
 	}
 	for source, empty := range sources(t) {
 		for way, write := range ways {
-			if way == "large" && testing.Short() && source != "memory" && source != "opfs" {
+			if way == "large" && runtime.GOOS == "js" && testing.Short() && source != "opfs" {
 				continue
 			}
 			for _, answer := range []bool{true, false} {

@@ -134,10 +134,10 @@ func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
 func TestRandomCallsHold(t *testing.T) {
 	n := 20_000 // make soak
 	switch {
-	case testing.Short():
-		n = 200
 	case runtime.GOOS != "js":
 		n = 2_000
+	case testing.Short():
+		n = 200
 	}
 	for _, tool := range tools() {
 		share := n / 2 // of the shell, which has its commands
