@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -80,7 +81,10 @@ func TestBytesStayBytes(t *testing.T) {
 // compare-and-swap writes of one version exactly one wins.
 func TestParallelEditsQueue(t *testing.T) {
 	ctx := context.Background()
-	const n = 16
+	n := 16
+	if runtime.GOOS == "js" && testing.Short() {
+		n = 6
+	}
 	for name, open := range everyFS(t) {
 		t.Run(name, func(t *testing.T) {
 			f := open(t)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -73,7 +74,7 @@ func TestNoNameLeadsOut(t *testing.T) {
 			sub, err := disk.(fs.SubFS).Sub("granted")
 			must(t, err)
 			g := Guard(sub.(FS), everywhere(t))
-			names := maps.Clone(names)
+			names := sampleNames(names)
 			for _, n := range plantLinks(t, disk) {
 				names[n] = ErrLink
 			}
@@ -102,6 +103,19 @@ func TestNoNameLeadsOut(t *testing.T) {
 			t.Logf("%d names, %d calls", len(names), tried)
 		})
 	}
+}
+
+// sampleNames returns all names natively and in make soak. In a page, make test takes the first of every
+// eight of each error: the guard judges names by the same code there.
+func sampleNames(all map[string]error) map[string]error {
+	some, seen := map[string]error{}, map[error]int{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if want := all[name]; seen[want]%stride() == 0 {
+			some[name] = want
+		}
+		seen[all[name]]++
+	}
+	return some
 }
 
 func everyOperation(f *Folder, name string) map[string]func() (string, error) {

@@ -179,8 +179,8 @@ func TestOverlayOverReadOnly(t *testing.T) {
 func TestApplyKilledAnywhere(t *testing.T) {
 	ctx := context.Background()
 	points := 0
-	for _, how := range []crashKind{dieBefore, dieAfter, dieTorn} {
-		for at := 1; ; at++ {
+	for i, how := range []crashKind{dieBefore, dieAfter, dieTorn} {
+		for at := 1 + i; ; at += stride() {
 			disk, store, upper := NewMemory(MemoryOptions{NoMove: true}), NewMemory(MemoryOptions{}), NewMemory(MemoryOptions{})
 			c := &crasher{how: how}
 			w := NewJournal(faultyFS(disk, c, false, true), faultyFS(store, c, true, true))
@@ -227,7 +227,7 @@ func TestApplyKilledAnywhere(t *testing.T) {
 		}
 	}
 	t.Logf("%d kill points", points)
-	if points < 60 {
+	if points < 60/stride() {
 		t.Errorf("only %d kill points", points)
 	}
 }
