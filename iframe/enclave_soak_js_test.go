@@ -16,12 +16,12 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// 10,000 runs through a pool, 200 in a short test: each is answered once, and what is
+// 10,000 runs through a pool, 100 in a short test: each is answered once, and what is
 // held at the end is what was held when the pool was warm.
 func TestPoolSoak(t *testing.T) {
 	n, warm := 10_000, 100
 	if testing.Short() {
-		n = 200
+		n, warm = 100, 50
 	}
 	before := jsx.Live()
 	p := pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: EnclaveOptions{Tools: toolset(t, echo("echo"))}})

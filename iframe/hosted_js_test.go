@@ -3,6 +3,7 @@ package iframe
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,7 @@ func TestEnclaveURLRefused(t *testing.T) {
 	testpage.Run(t, bare(t, ""), func(t *testing.T) {
 		strict := hostedEnclave(t, 1, EnclaveOptions{})
 		foreign, err := EnclavePage(EnclaveOptions{}, "https://elsewhere.example")
+		var wg sync.WaitGroup // some answers are only known after a while, so all are waited for at once
 		for _, c := range []struct{ name, url, want string }{
 			{"another level's page", strict, "other options"},
 			{"no such page", testpage.Origin(t, 1) + "/nothing-here", "did not answer"},
@@ -84,13 +86,14 @@ func TestEnclaveURLRefused(t *testing.T) {
 			{"data", "data:text/html,x", "https: or http:"},
 			{"no address", "http://[", "URL"},
 		} {
-			t.Run(c.name, func(t *testing.T) {
+			wg.Go(func() {
 				_, err := NewEnclave(testContext(t), EnclaveOptions{Level: protocol.Secure, URL: c.url, ReadyTimeout: 8 * time.Second})
 				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("want an error about %q, got %v", c.want, err)
+					t.Errorf("%s: want an error about %q, got %v", c.name, c.want, err)
 				}
 			})
 		}
+		wg.Wait()
 		if n := jsx.Live()[jsx.Frames]; n != 0 {
 			t.Errorf("%d frames live", n)
 		}

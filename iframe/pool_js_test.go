@@ -263,9 +263,10 @@ func replaceHashes(policy string, hashes []string) string {
 // The ports between host and enclave are closed by somebody else: the run ends with one
 // clear error, and the pool recovers.
 func TestPoolPortIsClosed(t *testing.T) {
+	var wg sync.WaitGroup // a pool for each port, side by side: they wait for a time limit
 	for _, which := range []string{"data", "control", "outer"} {
-		t.Run(which, func(t *testing.T) {
-			p := pool(t, PoolOptions{Max: 1})
+		p := pool(t, PoolOptions{Max: 1})
+		wg.Go(func() {
 			up := make(chan struct{}, 1)
 			got := make(chan error, 1)
 			go func() {
@@ -285,7 +286,8 @@ func TestPoolPortIsClosed(t *testing.T) {
 				closed <- err
 			})
 			if err := <-closed; err != nil {
-				t.Fatal(err)
+				t.Errorf("%s: %v", which, err)
+				return
 			}
 			err := <-got
 			// The control port is only needed to kill: without it the frame is removed.
@@ -294,11 +296,12 @@ func TestPoolPortIsClosed(t *testing.T) {
 				want = protocol.ErrTimeout
 			}
 			if !errors.Is(err, want) {
-				t.Errorf("%v, want %s", err, want)
+				t.Errorf("%s: %v, want %s", which, err, want)
 			}
 			if res, err := p.Run(testContext(t), `return 1`, RunOptions{}); err != nil || wire(res.Value) != "1" {
-				t.Errorf("after it: %v", err)
+				t.Errorf("%s: after it: %v", which, err)
 			}
 		})
 	}
+	wg.Wait()
 }
