@@ -21,6 +21,12 @@ FUZZ    ?= 60s
 # Packages that a page can hold; the commands below wasm_exec run on a host only.
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint)$$')
 
+# Those of them whose tests can notice the browser, the longest first: but for examples, only internal/jsx and internal/testpage reach it
+# (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively; make soak runs it in a page.
+TOUCH = {{if eq .Name "main"}}{{$$n := .ImportPath}}{{range .Deps}}{{$$n}} {{.}}{{"\n"}}{{end}}{{end}}
+BROWSER = $$(echo ./iframe ./fsaccess ./iframe/markdown ./worker ./sandbox; $(WASM) $(GO) list -test -f '$(TOUCH)' ./... | \
+  sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint)$$')
+
 .PHONY: help
 help: ## print this
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,16 +46,16 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples into build/examples
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
 
 .PHONY: test-native
-test-native: $(SUM) ## the tests that need no browser
+test-native: $(SUM) ## the tests that need no browser; -short makes some tables a sample, make soak runs all of them
 	$(GO) vet ./...
 	$(WASM) $(GO) vet ./...
 	@# Go's cache doesn't see which files "go list" read.
 	$(GO) test -count=1 .
-	$(GO) test -json ./... | $(SUM)
+	$(GO) test -json -short ./... | $(SUM)
 
 .PHONY: test-chromium
-test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the same packages and those that need a browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -exec $(RUNNER) $(PAGE) | $(SUM)
+test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach the browser, in Chromium
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -p 3 -exec $(RUNNER) $(BROWSER) | $(SUM)
 	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
@@ -101,7 +107,8 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
 
 .PHONY: soak
-soak: $(RUNNER) testwasm ## what is long: every test at its full length in Chromium, then the fuzzers, FUZZ=60s each
+soak: $(RUNNER) testwasm ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
+	$(GO) test -timeout 60m ./...
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
 	cd internal/browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
