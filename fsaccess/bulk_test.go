@@ -222,7 +222,7 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 	v := viewOf(disk)
 	// The same bytes through a core of its own: another program.
 	others := newFolder(&elsewhere{v.c, newShared()})
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), until.Patience)
 	defer cancel()
 	var got []string
 	step := 0

@@ -31,6 +31,8 @@ func echo(id string) protocol.Tool {
 
 func TestEnclaveTools(t *testing.T) {
 	var during sync.Map
+	deaf := make(chan struct{})
+	defer close(deaf)
 	tools := toolset(t, echo("echo"),
 		protocol.Tool{ID: "files_list", Server: "files", Parameters: anything, Execute: func(context.Context, any) (any, error) { return []any{"a", "b"}, nil }},
 		protocol.Tool{ID: "add", Parameters: `{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"],"additionalProperties":false}`,
@@ -51,7 +53,7 @@ func TestEnclaveTools(t *testing.T) {
 			during.Store("slow", ctx.Err())
 			return nil, ctx.Err()
 		}},
-		protocol.Tool{ID: "deaf", Time: 100 * time.Millisecond, Execute: func(context.Context, any) (any, error) { until.Passed(400 * time.Millisecond); return 1, nil }},
+		protocol.Tool{ID: "deaf", Time: 100 * time.Millisecond, Execute: func(context.Context, any) (any, error) { <-deaf; return 1, nil }},
 		protocol.Tool{ID: "guarded", Execute: func(context.Context, any) (any, error) { return "reached", nil }},
 	)
 	e := enclave(t, EnclaveOptions{Level: protocol.Standard, Tools: tools, Authorize: func(_ context.Context, tool *protocol.Tool, _ any) error {

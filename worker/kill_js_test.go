@@ -260,7 +260,7 @@ func TestEightAtOnce(t *testing.T) {
 		if !live() && !p.opts.Trusted {
 			// Known: WebKit's brokers in frames share the page's thread. Some get their worker only
 			// when others have ended, and after seconds of it the outer frame may be taken for lost.
-			until.Passed(time.Second)
+			wait("one has begun", func(_, most int64) bool { return most > 0 })
 			t.Log("not fair in WebKit behind frames, and not asked for")
 		} else {
 			wait("all have begun", func(least, _ int64) bool { return least > 0 })
