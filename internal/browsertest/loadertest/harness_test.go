@@ -97,7 +97,7 @@ type tab struct {
 
 func open(t *testing.T, s site) *tab {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // ends only a test that has failed
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
 	files := http.FileServer(http.Dir(built))
