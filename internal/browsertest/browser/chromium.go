@@ -72,6 +72,10 @@ const chromiumDisabled = "Translate,OptimizationHints,MediaRouter,DialMediaRoute
 	"CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,AutofillServerCommunication," +
 	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
+// endLimit is how long Chromium may take to do what it always does at once: to close, to show a tab, to let a renderer
+// crash. Only a browser that hangs, or a very busy machine, takes longer than a moment.
+const endLimit = 30 * time.Second
+
 func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 	opts := append([]chromedp.ExecAllocatorOption{}, chromiumFlags...)
 	opts = append(opts,
@@ -113,7 +117,7 @@ func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 	b.close = func() error {
 		var err error
 		once.Do(func() {
-			tctx, cancel := context.WithTimeout(bctx, 5*time.Second)
+			tctx, cancel := context.WithTimeout(bctx, endLimit)
 			defer cancel()
 			err = chromedp.Cancel(tctx)
 			bcancel()

@@ -65,7 +65,7 @@ func (p *ChromiumPage) cover(ctx context.Context) (uncover func() error, err err
 // becomes waits until the page itself sees its visibility change: the browser
 // answers the command that changes it before that.
 func (p *ChromiumPage) becomes(ctx context.Context, state string) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	for {
 		v, err := p.Eval(ctx, "document.visibilityState")
@@ -198,7 +198,7 @@ func (p *ChromiumPage) Crash(ctx context.Context) error { return crash(ctx, p.ta
 
 // crash never gets an answer: its target is no more.
 func crash(ctx context.Context, s cdp.Session) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	gone, stop := s.Subscribe("Inspector.targetCrashed")
 	defer stop()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/css"
@@ -102,7 +101,7 @@ func (p *ChromiumPage) Call(ctx context.Context, method string, params, result a
 
 // Close closes the page.
 func (p *ChromiumPage) Close() error {
-	tctx, cancel := context.WithTimeout(p.ctx, 2*time.Second)
+	tctx, cancel := context.WithTimeout(p.ctx, endLimit)
 	defer cancel()
 	err := chromedp.Cancel(tctx)
 	p.cancel()

@@ -37,7 +37,7 @@ drop.ondrop = async (e) => { e.preventDefault();
 </script>`
 
 func context1(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // ends only a test that has failed
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -351,7 +351,7 @@ func TestCancelledContextEndsTheBrowser(t *testing.T) {
 	cancel()
 	select {
 	case <-b.Chromium().Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(poll.Limit):
 		t.Fatal("still running")
 	}
 	must(t, b.Close())

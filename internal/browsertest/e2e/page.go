@@ -135,6 +135,8 @@ func (p *Page) Reload(ctx context.Context) error {
 }
 
 func (p *Page) awaitLoad(ctx context.Context, start func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
 	p.mu.Lock()
 	before := p.loads
 	p.mu.Unlock()
@@ -203,14 +205,20 @@ func (p *Page) Text(ctx context.Context, selector string) (string, error) {
 	return *s, nil
 }
 
-// Wait waits until a CSS selector finds an element that is visible.
+// waitLimit is how long Wait, WaitFor and a load may take: only a test that fails waits so long. It begins anew with each of
+// them, so that a slow machine fails no test that gets on.
+const waitLimit = 2 * time.Minute
+
+// Wait waits until a CSS selector finds an element that is visible, for at most 2 minutes.
 func (p *Page) Wait(ctx context.Context, selector string) error {
 	return p.WaitFor(ctx, "!!document.querySelector("+quote(selector)+")?.checkVisibility()")
 }
 
-// WaitFor waits until a JavaScript expression is true. An expression that throws
-// is not true yet.
+// WaitFor waits until a JavaScript expression is true, for at most 2 minutes. An
+// expression that throws is not true yet.
 func (p *Page) WaitFor(ctx context.Context, expression string) error {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
 	var last error
 	for {
 		var ok bool

@@ -11,6 +11,7 @@ import (
 )
 
 func TestParallelPackages(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-p", "2", "./testdata/quick", "./testdata/cover")
 		if r.code != 0 || strings.Count(r.out, "\nok ") != 2 {
@@ -22,6 +23,7 @@ func TestParallelPackages(t *testing.T) {
 
 // The runner's exit code is the binary's own; go test makes 1 of all of them.
 func TestExitCodes(t *testing.T) {
+	t.Parallel()
 	bin := binary(t)
 	each(t, func(t *testing.T, e browser.Engine) {
 		for test, want := range map[string]int{"TestPass": 0, "TestFail": 1, "TestPanic": 2, "TestExit": 3} {
@@ -36,6 +38,7 @@ func TestExitCodes(t *testing.T) {
 
 // A wrong command line says what to do, and starts no browser.
 func TestUsage(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		args []string
 		want string

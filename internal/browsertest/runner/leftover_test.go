@@ -18,6 +18,7 @@ import (
 
 // Whatever ends the runner, the browser and its files go with it.
 func TestNothingIsLeftBehind(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into /proc")
 	}
@@ -42,7 +43,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 				if err := c.Start(); err != nil {
 					t.Fatal(err)
 				}
-				limit := time.AfterFunc(time.Minute, func() { c.Process.Kill() })
+				limit := time.AfterFunc(poll.Limit, func() { c.Process.Kill() })
 				defer limit.Stop()
 				for sc := bufio.NewScanner(out); sc.Scan() && sc.Text() != "first"; {
 				}

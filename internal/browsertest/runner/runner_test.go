@@ -143,6 +143,7 @@ func each(t *testing.T, f func(t *testing.T, e browser.Engine)) {
 const cases = "./testdata/cases"
 
 func TestEndings(t *testing.T) {
+	t.Parallel()
 	table := []struct {
 		test string
 		code int
@@ -168,6 +169,7 @@ func TestEndings(t *testing.T) {
 	each(t, func(t *testing.T, e browser.Engine) {
 		for _, row := range table {
 			t.Run(row.test, func(t *testing.T) {
+				t.Parallel()
 				r := run(t, e, "-v", "-timeout", "60s", "-run", "^"+row.test+"$", cases)
 				if r.code != row.code {
 					t.Errorf("exit code %d, want %d", r.code, row.code)
@@ -185,6 +187,7 @@ func TestEndings(t *testing.T) {
 }
 
 func TestConsole(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		if e == browser.WebKit {
 			t.Skip("WebKitGTK's driver does not tell of the console")
@@ -194,6 +197,7 @@ func TestConsole(t *testing.T) {
 }
 
 func TestTimeouts(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		t.Run("deadlock", func(t *testing.T) {
 			r := run(t, e, "-timeout", "1s", "-run", "^TestDeadlock$", cases)
@@ -216,6 +220,7 @@ func TestTimeouts(t *testing.T) {
 }
 
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	for _, e := range engines {
 		if e != browser.Chromium {
 			continue // the fixture crashes its page by a DevTools command
@@ -229,6 +234,7 @@ func TestCrash(t *testing.T) {
 }
 
 func TestOutput(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		t.Run("order", func(t *testing.T) {
 			r := run(t, e, "-v", "-run", "^TestManyLines$", cases)
@@ -279,6 +285,7 @@ func TestOutput(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		c := command(t, e, "-run", "^TestArguments$", cases, "-args", "-word", "a b")
 		c.Env = append(c.Env, "CASES_VARIABLE=ü=1")
@@ -300,6 +307,7 @@ func TestArguments(t *testing.T) {
 }
 
 func TestBench(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-run", "^$", "-bench", ".", "-benchtime", "20ms", cases)
 		if !regexp.MustCompile(`BenchmarkSum\s+\d{5,}\s+[0-9.]+ ns/op\s+0 B/op\s+0 allocs/op`).MatchString(r.out) {
@@ -309,6 +317,7 @@ func TestBench(t *testing.T) {
 }
 
 func TestInPage(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-timeout", "120s", "./testdata/inpage")
 		if r.code != 0 {
@@ -327,6 +336,7 @@ func TestInPage(t *testing.T) {
 
 // The page of a test's second round runs that round.
 func TestInPageTwice(t *testing.T) {
+	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-count", "2", "-run", "^TestSubtests$", "./testdata/inpage")
 		if r.code != 0 || strings.Count(r.out, "--- PASS: TestSubtests ") != 2 {

@@ -251,7 +251,7 @@ func (s *server) serveExit(w http.ResponseWriter, r *http.Request, p *testPage) 
 		return
 	}
 	seq, _ := strconv.Atoi(q.Get("seq"))
-	limit := time.NewTimer(5 * time.Second)
+	limit := time.NewTimer(30 * time.Second)
 	defer limit.Stop()
 	for {
 		ok, changed := p.out.reached(seq)

@@ -11,6 +11,7 @@ import (
 // A project that has nothing to do with this one can use the command as a tool,
 // although its path has "internal" in it: that forbids imports, not running.
 func TestToolOfAnotherModule(t *testing.T) {
+	t.Parallel()
 	here, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
