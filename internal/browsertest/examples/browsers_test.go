@@ -57,6 +57,7 @@ func there(cell string) (is, always bool) {
 
 // The table of docs/browsers.md is what the engines do.
 func TestDocsBrowsers(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/browsers.md"))
 	must(t, err)
 	first, _, _ := strings.Cut(string(text), "\n## ")

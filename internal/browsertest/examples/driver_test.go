@@ -70,6 +70,8 @@ func (w *wire) EvalFrames(ctx context.Context, expression string) ([]browser.Fra
 }
 
 func (w *wire) WaitFor(ctx context.Context, expression string) error {
+	ctx, cancel := context.WithTimeout(ctx, poll.Limit)
+	defer cancel()
 	for {
 		var ok bool
 		// What is asked between two documents may have no answer, which WebKitGTK's driver waits

@@ -2,10 +2,11 @@ package examples
 
 import (
 	"encoding/json"
-	"net"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
@@ -13,6 +14,7 @@ import (
 
 // Stop behind finished steps lists them in words, for the person and the model.
 func TestFilesStopLists(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
 			turn{calls: []call{tc("code_run", "code", "for (;;);")}})
@@ -36,13 +38,23 @@ func TestFilesStopLists(t *testing.T) {
 // A provider that isn't there: after the last try a sentence says who did not answer and why
 // that may be, and offers another try.
 func TestFilesUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	addr := l.Addr().String()
-	must(t, l.Close())
+	t.Parallel()
+	addr := nobody(t)
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) { unreachable(t, engine, newOwnServer(t), addr) })
 	}
+}
+
+// nobody is an address at which no one listens while the test runs: its port is taken.
+func nobody(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	at, err := syscall.Getsockname(fd)
+	must(t, err)
+	return fmt.Sprintf("127.0.0.1:%d", at.(*syscall.SockaddrInet4).Port)
 }
 
 func unreachable(t *testing.T, engine browser.Engine, s *ownServer, addr string) {

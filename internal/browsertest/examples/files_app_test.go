@@ -15,6 +15,7 @@ import (
 
 // Nothing of the tools is fetched before one is used, but their list; licences are shown.
 func TestFilesToolsOnDemand(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		fetched := func() []string {
@@ -41,6 +42,7 @@ func TestFilesToolsOnDemand(t *testing.T) {
 
 // A package is installed from a ZIP, asked about before it runs, kept over a reload, and removed.
 func TestFilesPackages(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		must(t, p.Click(ctx, "#tab-tools"))
@@ -119,6 +121,7 @@ func quietZIP(t *testing.T) string {
 // A model that calls an installed tool: the person is asked once a conversation, and once for
 // a call that wants files too; a no holds.
 func TestFilesPackageQuestion(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		f.click("#tab-tools")
 		must(t, f.in.SetFiles(testContext(t), "#install-file", quietZIP(t)))
@@ -157,6 +160,7 @@ func inSample(t *testing.T, p driver, code string) {
 // A folder's skill is listed, and nothing of it reaches the model before the person has read and
 // accepted it; another text is another skill.
 func TestFilesSkills(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		// bring puts a skill into the folder and has the page open that anew: a folder in memory
@@ -199,6 +203,7 @@ func TestFilesSkills(t *testing.T) {
 // Code and tools tell how far they are; one call is ended by itself, and Stop ends all and lists
 // what was done.
 func TestFilesProgressAndStop(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		say(t, p, `javascript: console.log("step one"); await callTool("read", {path: "hours.csv"}); console.log("step two"); await sleep(60000)`)
 		must(t, p.WaitFor(testContext(t), `/step one\n→ read hours.csv\nstep two/.test(document.querySelector("#cards li:last-child .live pre")?.textContent)`))
@@ -225,6 +230,7 @@ func TestFilesProgressAndStop(t *testing.T) {
 // What the person changes by hand: made, renamed, moved and deleted, all of it undone; and on a
 // copy, which is dropped or carried over.
 func TestFilesByHand(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		there := func(path string, yes bool) {

@@ -8,6 +8,7 @@ import (
 // What a person was about to type or to press is no answer to a question that comes up under
 // their hands: it can be answered when they have rested, and takes no focus from their text.
 func TestFilesQuestionWaitsForHands(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		const open = `!document.getElementById("ask").hidden`
@@ -58,6 +59,7 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 
 // What is said as an answer ends, at whichever moment, is answered.
 func TestFilesSaidAsTheAnswerEnds(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		for i := range 10 {

@@ -38,6 +38,7 @@ func made(f *flagship, yes bool, names ...string) {
 // A grant for more than the thing asked about holds for what its pattern is for: not outside it,
 // not for another tool, and not in another conversation.
 func TestFilesScope(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		write := func(name string) call { return tc("write", "path", name, "content", "made\n") }
 		f.then(turn{calls: []call{write("notes/one.txt")}}, turn{text: "That was it."})
@@ -63,6 +64,7 @@ func TestFilesScope(t *testing.T) {
 // What is to be done at once is one question. Its answer is for all of it, and a grant for each thing
 // that was shown.
 func TestFilesBatch(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		batch := func(names ...string) (calls []call) {
 			for _, name := range names {
@@ -111,6 +113,7 @@ func TestFilesBatch(t *testing.T) {
 
 // No question shows a call as the model wrote it.
 func TestFilesQuestionsAreWords(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		for _, c := range []struct {
 			title string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // drag is one step of a drag from outside the browser, at the middle of an element.
@@ -47,6 +48,7 @@ func zipped(t *testing.T, p driver) map[string]string {
 // page says so while it hangs above. After a reload one click opens it again, and the ZIP
 // has the bytes of the disk.
 func TestFilesDropAgainZip(t *testing.T) {
+	t.Parallel()
 	b := withDisk(t)
 	ctx := testContext(t)
 	p := openFiles(t, b)
@@ -67,13 +69,11 @@ func TestFilesDropAgainZip(t *testing.T) {
 	drag(t, p, "dragEnter", "#talk iframe", d.dir)
 	must(t, p.WaitFor(ctx, `getComputedStyle(document.querySelector("#talk iframe")).pointerEvents === "none"`))
 	const says = `"drop" in document.body.dataset && getComputedStyle(document.body, "::after").content.includes("Drop the folder")`
-	for tries := 0; !eval[bool](t, p, says); tries++ {
-		if tries == 100 {
-			t.Fatal("the page never said what a drop does")
-		}
+	poll.Until(t, "the page says what a drop does", func() bool {
 		drag(t, p, "dragEnter", "#talk iframe", d.dir) // the developer tools tell of no change of frame
 		drag(t, p, "dragOver", "#talk iframe", d.dir)
-	}
+		return eval[bool](t, p, says)
+	})
 	must(t, p.Drop(ctx, "#talk iframe", d.dir))
 	saysStatus(t, p, "Open: winter")
 	must(t, p.WaitFor(ctx, `!("drop" in document.body.dataset)`))

@@ -72,6 +72,7 @@ var windows = [][3]float64{{1920, 1080, 1}, {1400, 860, 1}, {1120, 700, 1}, {102
 // In every window that people have, and zoomed, all of a question is in view, and it can be
 // answered.
 func TestFilesQuestionFits(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	f, p := flagshipIn(t, b)
 	ctx := testContext(t)
@@ -208,6 +209,7 @@ const answerBlind = `new Promise((done) => {
 // TestAttackAnswerOutOfView: an answer that allows something does not count while the title,
 // the effects or the difference are not in view, however that came about.
 func TestAttackAnswerOutOfView(t *testing.T) {
+	t.Parallel()
 	table := attack.Start(t, "view")
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		o := f.in
@@ -314,6 +316,7 @@ func blinded(t *testing.T, f *flagship, table *attack.Table) {
 
 // A refusal changes nothing, and counts in a window that is too small for the question.
 func TestFilesRefuseOutOfView(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	f, p := flagshipIn(t, b)
 	ctx := testContext(t)
@@ -335,6 +338,7 @@ func TestFilesRefuseOutOfView(t *testing.T) {
 
 // Runs of spaces and of empty lines are numbers, and push nothing out of view.
 func TestAttackSpacesPushOutOfView(t *testing.T) {
+	t.Parallel()
 	table := attack.Start(t, "22")
 	table.NoSwitch("the question's words are made by package consent, whose tests hold the controls")
 	b := launch(t, e2e.Options{})
@@ -365,6 +369,7 @@ func TestAttackSpacesPushOutOfView(t *testing.T) {
 // TestKeyboardFilesShowMore: a long difference is shown over the whole window, and back, by keys,
 // and all of it is reached by scrolling.
 func TestKeyboardFilesShowMore(t *testing.T) {
+	t.Parallel()
 	f, p := flagshipIn(t, launch(t, e2e.Options{}))
 	must(t, p.Viewport(testContext(t), 1400, 860, 1))
 	f.then(turn{calls: []call{tc("write", "path", "long.txt", "content", strings.Repeat("a line\n", 3000))}}, turn{text: "That was it."})

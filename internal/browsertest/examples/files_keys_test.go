@@ -37,6 +37,7 @@ func (p anyPage) walk(what string) {
 
 // Tab comes by all that can be used, whichever panel is open, and while it asks.
 func TestKeyboardFilesReachesAll(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, o *opened) {
 		if o.engine == browser.WebKit {
 			t.Skip("its Tab goes from the conversation's frame back to the start: #skip is there for it")
@@ -92,6 +93,7 @@ func bringSkill(t *testing.T, o *opened) {
 
 // What is done by a button is done by its key, and a dialogue by its own.
 func TestKeyboardFilesActs(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, o *opened) {
 		p := anyPage{o.page, t}
 		must(t, o.Eval(testContext(t), `void (() => {

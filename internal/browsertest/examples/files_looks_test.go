@@ -12,6 +12,7 @@ import (
 // Every screen and dialogue, light and dark, wide and narrow: nothing that axe-core finds, and
 // nothing wider than the window.
 func TestFilesScreens(t *testing.T) {
+	t.Parallel()
 	long(t)
 	eachFiles(t, func(t *testing.T, p *opened) {
 		p.calm(t)
@@ -97,6 +98,7 @@ func (o *opened) eachLook(t *testing.T, more func(dark bool, width int)) {
 
 // The same of what comes up with a model: what it asks, what was allowed, stopped and changed.
 func TestFilesScreensOfAModel(t *testing.T) {
+	t.Parallel()
 	long(t)
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		p := f.in

@@ -11,6 +11,7 @@ import (
 // Nothing asks for notifications by itself. Once the person wants them, one comes when the tab is
 // hidden and an answer or a question is due, and none while it is in view.
 func TestFilesNotifications(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFiles(t, b)
@@ -44,6 +45,7 @@ func TestFilesNotifications(t *testing.T) {
 
 // Speaking is off until it was pressed, and then says first where the sound may go.
 func TestFilesVoice(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		understands := eval[bool](t, p, `typeof (globalThis.SpeechRecognition ?? globalThis.webkitSpeechRecognition) === "function"`)
@@ -76,6 +78,7 @@ func TestFilesVoice(t *testing.T) {
 // A dialogue that was closed, or a folder that the browser refuses, is told with what to do; the
 // theme that was chosen stays.
 func TestFilesRefusedFolderAndTheme(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		if p.engine == browser.Chromium {

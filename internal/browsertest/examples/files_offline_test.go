@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,8 +15,7 @@ import (
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 )
 
-// ownServer serves a copy of the built flagship at an address that stays, so that it can go
-// and come back.
+// ownServer serves a copy of the built flagship, and can go.
 type ownServer struct {
 	t    *testing.T
 	dir  string
@@ -29,10 +27,6 @@ func newOwnServer(t *testing.T) *ownServer {
 	t.Helper()
 	s := &ownServer{t: t, dir: t.TempDir()}
 	must(t, os.CopyFS(filepath.Join(s.dir, "files"), os.DirFS(filepath.Join(built, "files"))))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	s.addr = l.Addr().String()
-	must(t, l.Close())
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -40,18 +34,19 @@ func newOwnServer(t *testing.T) *ownServer {
 
 func (s *ownServer) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(command, "serve", "-addr", s.addr, s.dir)
+	s.cmd = exec.Command(command, "serve", "-addr", "127.0.0.1:0", s.dir)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := s.cmd.StdoutPipe()
 	must(s.t, err)
 	must(s.t, s.cmd.Start())
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		if strings.Contains(lines.Text(), " at http://"+s.addr+"/") {
+		if _, rest, ok := strings.Cut(lines.Text(), " at http://"); ok {
+			s.addr, _, _ = strings.Cut(rest, "/")
 			return
 		}
 	}
-	s.t.Fatal("it does not serve at " + s.addr)
+	s.t.Fatal("it does not say where it serves")
 }
 
 func (s *ownServer) stop() {
@@ -115,6 +110,7 @@ func stored(t *testing.T, p driver) {
 // Loaded once, the page works when its server is gone: the conversation is there, commands are
 // read, code runs, and so does a tool that was used before. What was never fetched is missed by name.
 func TestFilesOffline(t *testing.T) {
+	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		ctx := testContext(t)
 		stored(t, p)
@@ -148,6 +144,7 @@ func TestFilesOffline(t *testing.T) {
 // What the page sends, such as a conversation to a model, goes past the service worker: a copy of
 // each would stay in it until its garbage is collected.
 func TestFilesSendsPastServiceWorker(t *testing.T) {
+	t.Parallel()
 	s := newOwnServer(t)
 	p := s.open(browser.Chromium) // the other engines know no routes
 	stored(t, p)
@@ -172,6 +169,7 @@ func TestFilesSendsPastServiceWorker(t *testing.T) {
 // A policy that was changed on the server holds from the next load on, and then without a
 // server too: no copy keeps an older one.
 func TestFilesPolicyStaysCurrent(t *testing.T) {
+	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		ctx := testContext(t)
 		stored(t, p)
@@ -207,6 +205,7 @@ func TestFilesPolicyStaysCurrent(t *testing.T) {
 // A new build is noticed by a page that stays open, and loads whole; without a network the
 // newer one is what is there.
 func TestFilesNewVersion(t *testing.T) {
+	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		stored(t, p)
 		if eval[bool](t, p, `!document.getElementById("update").hidden`) {
@@ -237,6 +236,7 @@ func TestFilesNewVersion(t *testing.T) {
 
 // The browser offers to install the page.
 func TestFilesInstallable(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFiles(t, b)

@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/browsertest/browser"
+	"github.com/bailey-go/bailey/internal/browsertest/poll"
 )
 
 // An answer for good holds after a reload, is listed, and is taken back: then it is asked
 // again. A No stays a No to the eye, and each card says who decided.
 func TestFilesForGood(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		add := func(text string, asks bool) {
@@ -73,6 +75,7 @@ func TestFilesForGood(t *testing.T) {
 
 // A card has all that came of a call, and all that the model saw, when the person asks for it.
 func TestFilesCardsWhole(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, `run "seq 1 9000"`)
@@ -98,6 +101,7 @@ func TestFilesCardsWhole(t *testing.T) {
 
 // Stop drops a plan that is asked about, and what was said meanwhile makes no other.
 func TestFilesStopAtAPlan(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		tick(t, p, "#plan")
@@ -122,6 +126,7 @@ func TestFilesStopAtAPlan(t *testing.T) {
 // A link of an answer leads out after a question, and leaves the answer where it is. Where the page's
 // headers don't name its server, the address can be copied.
 func TestFilesLinks(t *testing.T) {
+	t.Parallel()
 	for _, engine := range engines() {
 		for _, named := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/named %v", engine, named), func(t *testing.T) {
@@ -177,6 +182,7 @@ func TestFilesLinks(t *testing.T) {
 // The page's policy names the chosen provider alone, whatever else its headers name. Without
 // one that was chosen it names none.
 func TestFilesReachesTheProviderAlone(t *testing.T) {
+	t.Parallel()
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
 			other := newMoody(t)
@@ -206,6 +212,7 @@ func TestFilesReachesTheProviderAlone(t *testing.T) {
 
 // Code of an answer is copied by its button, under the page's own headers.
 func TestFilesCopiesCode(t *testing.T) {
+	t.Parallel()
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
 			ctx := testContext(t)
@@ -217,12 +224,9 @@ func TestFilesCopiesCode(t *testing.T) {
 			must(t, p.Eval(ctx, `void (navigator.clipboard.writeText = async (text) => { globalThis.copied = text; })`, nil))
 			say(t, p, "hello")
 			must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden && document.getElementById("heard").textContent.includes("the end")`))
-			for range 100 { // the button is there with a later frame
-				if inFrame(t, p, `document.querySelectorAll("button[data-ui=copy]").length`) == "1" {
-					break
-				}
-				must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => done(true), 50))`))
-			}
+			poll.Until(t, "the button is there", func() bool { // with a later frame
+				return inFrame(t, p, `document.querySelectorAll("button[data-ui=copy]").length`) == "1"
+			})
 			pressInFrame(t, p, "button[data-ui=copy]")
 			must(t, p.WaitFor(ctx, `globalThis.copied?.includes("func f() bool")`))
 		})

@@ -84,6 +84,7 @@ func leaving(t *testing.T, p driver, text string) {
 // one that they name is used after a reload, which keeps the conversation; what a provider does wrong is
 // said in a sentence, with another try; the key is sent to it alone, and wiped.
 func TestFilesProviders(t *testing.T) {
+	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		ctx := testContext(t)
 		m := newMoody(t)
@@ -182,6 +183,7 @@ func TestFilesProviders(t *testing.T) {
 // A provider that was chosen, with the reload put off: the page says why the next message can't
 // be sent and what to do, keeps the words, and offers the reload; no request is made before.
 func TestFilesProviderLater(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		p, ctx := f.in, testContext(t)
 		use := func(answer string) {
@@ -241,6 +243,7 @@ func TestFilesProviderLater(t *testing.T) {
 // The browser's own model, where it has one (here one that we put in), is chosen without a
 // reload, answers in the conversation, and says why when it can't.
 func TestFilesBrowsersModel(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		must(t, p.Eval(ctx, `void (globalThis.LanguageModel = undefined)`, nil))

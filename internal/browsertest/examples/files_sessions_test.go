@@ -40,6 +40,7 @@ func saysStatus(t *testing.T, p driver, words string) {
 // Conversations are tabs: named by what was said first, renamed, forked, put away and brought
 // back; one goes on working while another is in view, and a reload brings all of them.
 func TestFilesTabs(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, "find packing.txt")
@@ -113,6 +114,7 @@ func TestFilesTabs(t *testing.T) {
 
 // Back to before a message, with the files as they were then; without them they stay.
 func TestFilesRewind(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		for _, text := range []string{`add "one" to notes/plan.md`, `add "two" to notes/plan.md`, `add "three" to notes/plan.md`} {
@@ -156,6 +158,7 @@ func TestFilesRewind(t *testing.T) {
 // A conversation goes into a file and comes back from it, elsewhere, without its grants; a
 // file that is none is refused by name.
 func TestFilesExportImport(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, `add "first" to notes/plan.md`)

@@ -23,13 +23,12 @@ func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
 func say(t *testing.T, p driver, text string) {
 	t.Helper()
 	ctx := testContext(t)
-	for range 5 { // what is above the field may still grow, and the click miss it
+	// What is above the field may still grow, and the click miss it.
+	poll.Until(t, "the words are in the field", func() bool {
+		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "")`, nil))
 		must(t, p.Type(ctx, "#text", text))
-		if eval[string](t, p, `document.getElementById("text").value`) == text {
-			break
-		}
-		must(t, p.WaitFor(ctx, `new Promise((done) => setTimeout(() => { document.getElementById("text").value = ""; done(true); }, 300))`))
-	}
+		return eval[string](t, p, `document.getElementById("text").value`) == text
+	})
 	must(t, p.Press(ctx, "Enter"))
 }
 
@@ -86,6 +85,7 @@ func cardsOf(t *testing.T, p driver) string {
 }
 
 func TestFilesLooks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	for _, c := range []struct {
 		name          string
@@ -143,6 +143,7 @@ func TestFilesLooks(t *testing.T) {
 
 // The first minute: reads, code, a way out that is closed, a change, its undo.
 func TestFilesTour(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFiles(t, b)
@@ -172,6 +173,7 @@ func TestFilesTour(t *testing.T) {
 // A plan is made on a copy, shown as a whole, and asked about once; a shell's commands go
 // through the same gate.
 func TestFilesPlan(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		tick(t, p, "#plan")
@@ -200,6 +202,7 @@ func TestFilesPlan(t *testing.T) {
 // A reload in the middle of a question: nothing was changed, the conversation is there,
 // and goes on.
 func TestFilesReload(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, `delete trip/packing.txt`)
@@ -216,6 +219,7 @@ func TestFilesReload(t *testing.T) {
 
 // What was allowed for the conversation isn't asked about again, and a No is heard.
 func TestFilesGrants(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, `add "first" to notes/plan.md`)

@@ -29,6 +29,7 @@ func shows(t *testing.T, p driver, words string) {
 // A reload while a call waits, and while an answer streams: nothing is done behind the
 // person's back, what was said is there, and it goes on.
 func TestFlagshipReload(t *testing.T) {
+	t.Parallel()
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
 	d := newDisk(t, "reloaded", map[string]string{"a.txt": "a\n"})
@@ -69,6 +70,7 @@ func TestFlagshipReload(t *testing.T) {
 // Stop, in the middle of code, of a program, of a question and of an answer: it ends, the
 // model hears why, nothing half done is left, and the next message is answered.
 func TestFlagshipStop(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		hold := make(chan struct{})
 		defer close(hold)
@@ -110,6 +112,7 @@ func TestFlagshipStop(t *testing.T) {
 // The tab's renderer is killed in the middle of a run: with a new one the conversation
 // and the folder are as they were, and whole.
 func TestFlagshipCrash(t *testing.T) {
+	t.Parallel()
 	long(t)
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		if f.in.engine == browser.WebKit {
@@ -134,6 +137,7 @@ func TestFlagshipCrash(t *testing.T) {
 // A reload while a call waits, and while an answer streams, in each engine: nothing is done
 // behind the person's back, and it goes on with what the engine keeps.
 func TestFlagshipReloadSample(t *testing.T) {
+	t.Parallel()
 	long(t) // in Chromium, TestFlagshipReload does it on a disk
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		kept := func(words string) {
@@ -173,6 +177,7 @@ func TestFlagshipReloadSample(t *testing.T) {
 // What can go wrong with a provider: it is told in plain words, the key is not in them,
 // and the next message works.
 func TestFlagshipProviderErrors(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		const key = "sk-never-shown-123456"
 		f.check(`localStorage.setItem("bailey-files", JSON.stringify({...JSON.parse(localStorage.getItem("bailey-files")), key: ` + js(key) + `}))`)
@@ -225,6 +230,7 @@ func TestFlagshipProviderErrors(t *testing.T) {
 // Offline, the folder, the tools and the reader of commands work; a remote model says
 // that it can't be reached, and answers when the network is back.
 func TestFlagshipOffline(t *testing.T) {
+	t.Parallel()
 	f, p := flagshipIn(t, launch(t, e2e.Options{}))
 	ctx := testContext(t)
 	f.one("", "bash", "command", "awk 'BEGIN { print 1 }'") // its program is fetched

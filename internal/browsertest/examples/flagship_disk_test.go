@@ -75,6 +75,7 @@ const winter = "name,day,hours\nAnna,1,3\nBen,2,4\n"
 // A real folder: a model's tools, the reader's commands and code change the bytes on the
 // disk, and undo gives them back.
 func TestFlagshipOnDisk(t *testing.T) {
+	t.Parallel()
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
 	d := newDisk(t, "winter", map[string]string{"hours.csv": winter, "notes/plan.md": "# Plan\r\n\r\nTODO: \xff\xfe\n", "data/bytes.bin": "\x00\x01\x02\xff"})
@@ -136,6 +137,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 
 // The guided task works on a folder of the person's as well: it has the same files.
 func TestFlagshipTourOnDisk(t *testing.T) {
+	t.Parallel()
 	long(t)
 	b := withDisk(t)
 	p, err := b.Page(testContext(t), site+"files/")

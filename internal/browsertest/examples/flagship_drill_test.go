@@ -125,6 +125,7 @@ func (f *flagship) settle(text, key string) {
 // The drill of package sandbox, in the running page with its default policy, on a folder
 // of this machine: a model that obeys what it reads, and a person who says no.
 func TestFlagshipDrill(t *testing.T) {
+	t.Parallel()
 	if len(sandboxtest.Attacks) < 60 {
 		t.Fatalf("%d attacks only", len(sandboxtest.Attacks))
 	}
@@ -161,6 +162,7 @@ func drill(t *testing.T) (*flagship, disk, *sinks, *e2e.Browser) {
 
 // With consent given blindly, attacks have their effects: the drill can fail.
 func TestFlagshipDrillCanFail(t *testing.T) {
+	t.Parallel()
 	f, d, sink, b := drill(t)
 	hit, without := 0, []string{}
 	for _, a := range sandboxtest.Attacks {
@@ -195,6 +197,7 @@ func noNames(t *testing.T, b *e2e.Browser) {
 // Every vector of the leak lab through the page: scripts as the model's code, markup as
 // what it says. None reaches a sink; in a bare frame those do that are counted.
 func TestFlagshipLeaks(t *testing.T) {
+	t.Parallel()
 	sink := listenAll(t)
 	var js, html []leaklab.Vector
 	for _, v := range leaklab.All() {

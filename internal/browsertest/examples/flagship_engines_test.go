@@ -28,6 +28,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, f *flagship)) {
 
 // The guided task, by the reader of commands that everybody begins with.
 func TestFlagshipTour(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		f.check(`localStorage.removeItem("bailey-files")`)
 		f.reload()
@@ -48,6 +49,7 @@ func TestFlagshipTour(t *testing.T) {
 // Each tool, as a model calls it, over the folder of the page: what comes of it is what
 // the model is told.
 func TestFlagshipTools(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		for _, s := range []struct {
 			keys string
@@ -111,6 +113,7 @@ func pairs(args map[string]any) (kv []any) {
 
 // Each answer to a question of consent does what it says, and no more.
 func TestFlagshipAnswers(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		write := func(keys, path, text string) string {
 			t.Helper()
@@ -157,6 +160,7 @@ func TestFlagshipAnswers(t *testing.T) {
 
 // Undo and redo by the buttons, and back to before the first change.
 func TestFlagshipUndo(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		before := f.one("", "read", "path", "hours.csv")
 		f.one(once, "write", "path", "hours.csv", "content", "gone\n")

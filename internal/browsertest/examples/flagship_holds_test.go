@@ -51,6 +51,7 @@ func holding(t *testing.T, ctx context.Context, p *e2e.Page) held {
 // After rounds of use the page holds what it held before them. Of what it keeps a number of,
 // that many are there first: tabs, changes and open conversations.
 func TestFlagshipHolds(t *testing.T) {
+	t.Parallel()
 	long(t)
 	b := launch(t, e2e.Options{})
 	f, p := flagshipIn(t, b)

@@ -53,6 +53,7 @@ func keyboard(t *testing.T, path string) anyPage {
 
 // The main actions of each example without a mouse.
 func TestKeyboardFiles(t *testing.T) {
+	t.Parallel()
 	eachFiles(t, func(t *testing.T, o *opened) { keyboardFiles(t, anyPage{o.page, t}) })
 }
 
@@ -119,6 +120,7 @@ func keyboardFiles(t *testing.T, p anyPage) {
 }
 
 func TestKeyboardMarkdown(t *testing.T) {
+	t.Parallel()
 	p := keyboard(t, "markdown/")
 	p.wait("ready", `!document.getElementById("ready").disabled`)
 	p.tabTo("#answers li:nth-child(2) button")
@@ -127,6 +129,7 @@ func TestKeyboardMarkdown(t *testing.T) {
 }
 
 func TestKeyboardRun(t *testing.T) {
+	t.Parallel()
 	p := keyboard(t, "run/")
 	p.wait("ready", `!document.getElementById("ready").disabled`)
 	p.tabTo("#run")
@@ -141,6 +144,7 @@ func TestKeyboardRun(t *testing.T) {
 }
 
 func TestKeyboardTool(t *testing.T) {
+	t.Parallel()
 	p := keyboard(t, "tool/")
 	p.wait("ready", `!document.getElementById("ready").disabled`)
 	p.tabTo("#line")
@@ -159,6 +163,7 @@ func TestKeyboardTool(t *testing.T) {
 }
 
 func TestKeyboardFolder(t *testing.T) {
+	t.Parallel()
 	p := keyboard(t, "folder/")
 	p.wait("the sample is there", `!!document.querySelector("#tree [data-path='README.md'][aria-current]")`)
 	p.tabTo("#tree [data-path='hours.csv']")
@@ -176,6 +181,7 @@ func TestKeyboardFolder(t *testing.T) {
 }
 
 func TestKeyboardPlain(t *testing.T) {
+	t.Parallel()
 	p := keyboard(t, "plain/")
 	p.wait("ready", `!document.getElementById("again").disabled`)
 	p.tabTo("#again")

@@ -57,6 +57,7 @@ func (f *flagship) scrolled(n int, last string) {
 // A folder of 5,000 real files: shown in few rows, searched by tools, changed and undone,
 // and a change from outside is seen.
 func TestFlagshipManyFiles(t *testing.T) {
+	t.Parallel()
 	long(t)
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
@@ -80,6 +81,7 @@ func TestFlagshipManyFiles(t *testing.T) {
 // The same where a folder of this machine can't be dropped: in the private file system, or
 // uploaded into memory, of which the page says that it is a copy.
 func TestFlagshipManyFilesElsewhere(t *testing.T) {
+	t.Parallel()
 	long(t)
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		const n = 5000
@@ -119,6 +121,7 @@ func TestFlagshipManyFilesElsewhere(t *testing.T) {
 
 // A tree of 50,000 files, all folders unfolded.
 func TestFlagshipHugeTree(t *testing.T) {
+	t.Parallel()
 	long(t)
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
@@ -133,6 +136,7 @@ func TestFlagshipHugeTree(t *testing.T) {
 // A conversation of 500 messages: answered, shown again after a reload, scrolled and gone
 // on with.
 func TestFlagshipLongConversation(t *testing.T) {
+	t.Parallel()
 	long(t)
 	eachEngine(t, func(t *testing.T, f *flagship) {
 		f.next = func(r chatRequest) turn { return turn{text: "Answer to **" + r.said() + "**."} }

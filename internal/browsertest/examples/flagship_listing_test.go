@@ -46,6 +46,7 @@ func (f *flagship) held(p *e2e.Page, d disk) {
 // Rows are shown, in order, and can be used by keys and by the pointer while the browser is
 // still listing; what is pointed at stays where it is when more come.
 func TestFlagshipRowsWhileListing(t *testing.T) {
+	t.Parallel()
 	b := withDisk(t)
 	f, p := flagshipIn(t, b)
 	ctx := testContext(t)

@@ -50,6 +50,7 @@ func (f *flagship) round(i int) {
 // Use by script, round by round. What the page's processes hold doesn't grow by more than a tenth from the second
 // quarter of the time to the last.
 func TestFlagshipSoak(t *testing.T) {
+	t.Parallel()
 	long(t)
 	d, long := soakTime(t)
 	ctx, cancel := context.WithTimeout(context.Background(), d+5*time.Minute)

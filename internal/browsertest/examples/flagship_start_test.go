@@ -21,6 +21,7 @@ look();`
 // On a line of 10 Mbit/s the shell is painted before the program runs, and the page says
 // how far it is.
 func TestFlagshipSlowLine(t *testing.T) {
+	t.Parallel()
 	long(t)
 	ctx := testContext(t)
 	p, err := launch(t, e2e.Options{}).Blank(ctx)

@@ -26,6 +26,7 @@ func download(t *testing.T) string {
 // A host that sends no headers at all, and one whose page has its policy in a meta
 // element: in each engine the guided task works, and nothing of ours breaks the policy.
 func TestFlagshipStaticHost(t *testing.T) {
+	t.Parallel()
 	for _, engine := range engines() {
 		for _, c := range []struct {
 			name string

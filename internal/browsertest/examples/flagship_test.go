@@ -22,7 +22,7 @@ type flagship struct {
 // startFlagship opens it in a new browser, read by a model with a script of its own.
 func startFlagship(t *testing.T, engine browser.Engine) *flagship {
 	t.Helper()
-	o := open(t, engine, site+"flagship/", e2e.Options{})
+	o := open(t, engine, site+beside, e2e.Options{})
 	f := &flagship{anyPage: anyPage{o.page, t}, in: o}
 	f.begin()
 	return f
@@ -31,22 +31,26 @@ func startFlagship(t *testing.T, engine browser.Engine) *flagship {
 // flagshipIn is the same in a Chromium that was started with options.
 func flagshipIn(t *testing.T, b *e2e.Browser) (*flagship, *e2e.Page) {
 	t.Helper()
-	p, err := b.Page(testContext(t), site+"flagship/")
+	p, err := b.Page(testContext(t), site+beside)
 	must(t, err)
 	f := &flagship{anyPage: anyPage{p.Chrome(), t}, in: &opened{driver: p, engine: browser.Chromium, page: p.Chrome()}}
 	f.begin()
 	return f, p
 }
 
-// begin waits for the page, and chooses the test's model in its settings.
+// beside is a file of the flagship's origin that runs nothing: what the page finds in its storage is put there from it, and
+// the page is loaded once.
+const beside = "flagship/style.css"
+
+// begin chooses the test's model in the page's settings, and loads the page.
 func (f *flagship) begin() {
 	f.t.Helper()
-	f.ready()
 	f.model = strings.ReplaceAll(f.t.Name(), "/", "-")
 	f.script = models.add(f.model)
 	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": f.model, "url": models.URL + "/v1", "origin": models.URL})
-	f.check(`localStorage.setItem("bailey-files", ` + js(string(settings)) + `)`)
-	f.reload()
+	must(f.t, f.in.Eval(testContext(f.t), `localStorage.setItem("bailey-files", `+js(string(settings))+`)`, nil))
+	must(f.t, f.in.Goto(testContext(f.t), site+"flagship/"))
+	f.ready()
 }
 
 func (f *flagship) ready() {

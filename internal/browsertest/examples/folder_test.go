@@ -1,12 +1,10 @@
 package examples
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bailey-go/bailey/internal/browsertest/e2e"
 	"github.com/bailey-go/bailey/internal/browsertest/poll"
@@ -24,9 +22,7 @@ func openFolder(t *testing.T, b *e2e.Browser) *e2e.Page {
 // says waits until an element's text holds words.
 func says(t *testing.T, p *e2e.Page, selector, words string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(testContext(t), 15*time.Second)
-	defer cancel()
-	if err := p.WaitFor(ctx, `document.querySelector(`+js(selector)+`)?.innerText.includes(`+js(words)+`)`); err != nil {
+	if err := p.WaitFor(testContext(t), `document.querySelector(`+js(selector)+`)?.innerText.includes(`+js(words)+`)`); err != nil {
 		text, _ := p.Text(testContext(t), selector)
 		status, _ := p.Text(testContext(t), "#status")
 		t.Fatalf("%s never said %q, but %q; the page's status is %q", selector, words, text, status)
@@ -52,6 +48,7 @@ func pressTree(t *testing.T, p *e2e.Page, path string) {
 }
 
 func TestFolderLooks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	for _, c := range []struct {
 		name          string
@@ -95,6 +92,7 @@ func TestFolderLooks(t *testing.T) {
 }
 
 func TestFolderUndo(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFolder(t, b)
@@ -154,6 +152,7 @@ func TestFolderUndo(t *testing.T) {
 
 // A kind of file that can do harm is asked about; Enter refuses.
 func TestFolderGuardAsks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openFolder(t, b)
@@ -181,6 +180,7 @@ func TestFolderGuardAsks(t *testing.T) {
 // A real folder of this machine, dropped on the page: written to the disk, undone on
 // the disk, and what another program writes is shown and never overwritten unasked.
 func TestFolderOnDisk(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "letters")
 	must(t, os.Mkdir(dir, 0o755))
 	file := filepath.Join(dir, "dear.txt")
@@ -197,10 +197,7 @@ func TestFolderOnDisk(t *testing.T) {
 	p := openFolder(t, b)
 	must(t, p.Wait(ctx, "iframe"))
 	must(t, p.Drop(ctx, "iframe", dir)) // on the preview, which is a frame of another origin
-	// A real folder may take its time to be opened and remembered.
-	soon, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	if err := p.WaitFor(soon, `document.getElementById("name").textContent === "letters"`); err != nil {
+	if err := p.WaitFor(ctx, `document.getElementById("name").textContent === "letters"`); err != nil {
 		t.Fatalf("%v; the page says %q, and shows %q", err, eval[string](t, p, `document.getElementById("status").textContent`), eval[string](t, p, `document.getElementById("name").textContent`))
 	}
 	pressTree(t, p, "dear.txt")
@@ -233,6 +230,7 @@ func TestFolderOnDisk(t *testing.T) {
 
 // An upload can't be written: changes are kept beside it.
 func TestFolderUpload(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "letters")
 	must(t, os.Mkdir(dir, 0o755))
 	must(t, os.WriteFile(filepath.Join(dir, "dear.txt"), []byte("Dear all\n"), 0o644))

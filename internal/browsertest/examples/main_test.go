@@ -3,12 +3,15 @@ package examples
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -47,31 +50,32 @@ func run(m *testing.M) (int, error) {
 	command = filepath.Join(dir, "wasm_exec")
 	built = filepath.Join(dir, "examples")
 	plain := filepath.Join(built, "plain")
-	steps := [][]string{
+	// The commands of a step are run side by side.
+	steps := [][][]string{{
 		{"go", "build", "-o", command, "./wasm_exec"},
+	}, {
+		{"go", "-C", "worker/tools", "run", "./build"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "folder"), "./examples/folder"},
-		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "tool"), "./examples/tool"},
-		{"go", "-C", "worker/tools", "run", "./build"},
+		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
+	}, {
 		{"cp", "-r", "build/tools", filepath.Join(built, "tool", "tools")},
 		{"sh", "-c", `cp build/tools/* "$0"`, filepath.Join(built, "files", "tools")},
-		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
 		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
-	}
+	}}
 	if *ready != "" {
 		from, err := filepath.Abs(*ready)
 		if err != nil {
 			return 0, err
 		}
-		steps = append(steps[:1], []string{"cp", "-a", from, built})
+		steps = append(steps[:1], [][]string{{"cp", "-a", from, built}})
 	}
-	for _, args := range steps {
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir = root
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+	for _, commands := range steps {
+		if err := together(commands); err != nil {
+			return 0, err
 		}
 	}
 	stop, err := models.start()
@@ -107,6 +111,25 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
+// together runs commands side by side, as many as there are processors.
+func together(commands [][]string) error {
+	slots, errs := make(chan struct{}, runtime.NumCPU()), make([]error, len(commands))
+	var all sync.WaitGroup
+	for i, args := range commands {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Dir = root
+			if out, err := cmd.CombinedOutput(); err != nil {
+				errs[i] = fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
 // long leaves a test that takes long to make e2e.
 func long(t *testing.T) {
 	t.Helper()
@@ -115,9 +138,11 @@ func long(t *testing.T) {
 	}
 }
 
+// testContext is for what a test does. Waits have limits of their own, which begin anew with each: this
+// one ends only a test that has failed.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -26,6 +26,7 @@ func ended(t *testing.T, p *e2e.Page) string {
 }
 
 func TestRunLooks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	for _, c := range []struct {
 		name          string
@@ -64,6 +65,7 @@ func TestRunLooks(t *testing.T) {
 }
 
 func TestRunRuns(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openRun(t, b)
@@ -99,6 +101,7 @@ func TestRunRuns(t *testing.T) {
 // Each attack ends, is stopped, and nothing of it leaves the machine: the browser's own
 // network log is the witness.
 func TestRunAttacks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{NetLog: true})
 	ctx := testContext(t)
 	p := openRun(t, b)
@@ -130,6 +133,7 @@ func TestRunAttacks(t *testing.T) {
 
 // The habits of an editor: indent, outdent, keep the indentation, comment, undo, leave, run.
 func TestRunKeyboard(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openRun(t, b)

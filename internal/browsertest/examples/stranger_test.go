@@ -53,6 +53,7 @@ func readme(t *testing.T, heading string) (steps []string) {
 // A stranger has the README, a clone and a new folder beside it: what the text says is
 // done to the letter, but for the port.
 func TestStranger(t *testing.T) {
+	t.Parallel()
 	steps := readme(t, "Use it in your program")
 	if len(steps) < 3 || !strings.HasPrefix(steps[1], "package main") {
 		t.Fatalf("README.md tells %q", steps)

@@ -36,6 +36,7 @@ func pipe(t *testing.T, p *e2e.Page, line string) (output, problem string) {
 }
 
 func TestToolLooks(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	for _, c := range []struct {
 		name          string
@@ -107,6 +108,7 @@ var shipped = map[string]struct{ line, want string }{
 }
 
 func TestToolRunsEveryTool(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{NetLog: true})
 	ctx := testContext(t)
 	p := openTool(t, b)
@@ -168,6 +170,7 @@ func TestToolRunsEveryTool(t *testing.T) {
 // A file of the person's is dropped, a tool that is no built-in one is installed, gets nothing until it is
 // granted, survives a reload, and can't take cat's name.
 func TestToolFilesAndPackages(t *testing.T) {
+	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
 	p := openTool(t, b)
