@@ -63,24 +63,33 @@ func Suites() []Suite {
 // Count is what one test reports of a suite.
 type Count struct {
 	Suite     string `json:"suite"`
+	Test      string `json:"test"` // the test, or the layout of the leak lab
 	Tried     int    `json:"tried"`
 	Controls  int    `json:"controls"` // attempts with the defence off
 	Off       int    `json:"off"`      // of those, how many succeeded
 	Succeeded int    `json:"succeeded"`
-	NoSwitch  string `json:"noSwitch,omitempty"` // why there is no control
+	NoSwitch  string `json:"noSwitch,omitempty"` // why the test has no control of its own
 }
 
-// prefixes of the names of the tests that make attack runs: the two collections are older than this package.
-var prefixes = [...]string{"TestAttack", "TestXSS", "TestInjectionDrill"}
+// prefixes of the names of the tests that make attack runs, and the suite of those that start none: the two collections
+// are older than this package.
+var prefixes = [...]struct{ name, suite string }{{"TestAttack", ""}, {"TestXSS", "xss"}, {"TestInjectionDrill", "drill"}}
 
 // IsTest reports whether make attack runs a test of this name.
 func IsTest(name string) bool {
+	_, ok := SuiteOf(name)
+	return ok
+}
+
+// SuiteOf returns the suite that a test of this name belongs to by its name alone, "" if it has to start one, and
+// reports whether make attack runs the test.
+func SuiteOf(test string) (suite string, ok bool) {
 	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
+		if strings.HasPrefix(test, p.name) {
+			return p.suite, true
 		}
 	}
-	return false
+	return "", false
 }
 
 const mark = "attack: {"
@@ -134,7 +143,8 @@ func Start(t testing.TB, suite string) *Table {
 	if !IsTest(t.Name()) {
 		t.Fatalf("%s: make attack runs the tests whose names begin with TestAttack", t.Name())
 	}
-	a := &Table{t: t, c: Count{Suite: suite}}
+	test, _, _ := strings.Cut(t.Name(), "/")
+	a := &Table{t: t, c: Count{Suite: suite, Test: test}}
 	t.Cleanup(a.end)
 	return a
 }

@@ -50,27 +50,28 @@ func record(name, suite string, body func(a *Table)) (r *recorder) {
 }
 
 func TestCounts(t *testing.T) {
+	const name = "TestAttackX"
 	for _, c := range []struct {
 		what, name, suite string
 		body              func(a *Table)
 		err               string
 		want              Count
 	}{
-		{"a defence that holds", "TestAttackX", "01", func(a *Table) { a.Try("x", false); a.Try("y", false); a.Off("x", true); a.Off("y", false) },
-			"", Count{Suite: "01", Tried: 2, Controls: 2, Off: 1}},
-		{"a defence that does not", "TestAttackX", "01", func(a *Table) { a.Try("x", true); a.Off("x", true) },
-			"SUCCEEDED", Count{Suite: "01", Tried: 1, Controls: 1, Off: 1, Succeeded: 1}},
-		{"a control that shows nothing", "TestAttackX", "B4", func(a *Table) { a.Try("x", false); a.Off("x", false) },
-			"shows nothing", Count{Suite: "B4", Tried: 1, Controls: 1}},
-		{"no control", "TestAttackX", "B4", func(a *Table) { a.Try("x", false) },
-			"shows nothing", Count{Suite: "B4", Tried: 1}},
-		{"a reason for no control", "TestAttackX", "B4", func(a *Table) { a.Try("x", false); a.NoSwitch("nothing to switch") },
-			"", Count{Suite: "B4", Tried: 1, NoSwitch: "nothing to switch"}},
-		{"controls alone", "TestXSSRaw", "xss", func(a *Table) { a.Off("x", true) },
-			"", Count{Suite: "xss", Controls: 1, Off: 1}},
-		{"nothing tried", "TestAttackX", "xss", func(a *Table) { a.NoSwitch("nothing") },
-			"nothing was tried", Count{Suite: "xss", NoSwitch: "nothing"}},
-		{"no such suite", "TestAttackX", "25", nil, "no such suite", Count{}},
+		{"a defence that holds", name, "01", func(a *Table) { a.Try("x", false); a.Try("y", false); a.Off("x", true); a.Off("y", false) },
+			"", Count{Suite: "01", Test: name, Tried: 2, Controls: 2, Off: 1}},
+		{"a defence that does not", name, "01", func(a *Table) { a.Try("x", true); a.Off("x", true) },
+			"SUCCEEDED", Count{Suite: "01", Test: name, Tried: 1, Controls: 1, Off: 1, Succeeded: 1}},
+		{"a control that shows nothing", name, "B4", func(a *Table) { a.Try("x", false); a.Off("x", false) },
+			"shows nothing", Count{Suite: "B4", Test: name, Tried: 1, Controls: 1}},
+		{"no control", name, "B4", func(a *Table) { a.Try("x", false) },
+			"shows nothing", Count{Suite: "B4", Test: name, Tried: 1}},
+		{"a reason for no control", name, "B4", func(a *Table) { a.Try("x", false); a.NoSwitch("nothing to switch") },
+			"", Count{Suite: "B4", Test: name, Tried: 1, NoSwitch: "nothing to switch"}},
+		{"controls alone", name + "/sub", "xss", func(a *Table) { a.Off("x", true) },
+			"", Count{Suite: "xss", Test: name, Controls: 1, Off: 1}},
+		{"nothing tried", name, "xss", func(a *Table) { a.NoSwitch("nothing") },
+			"nothing was tried", Count{Suite: "xss", Test: name, NoSwitch: "nothing"}},
+		{"no such suite", name, "25", nil, "no such suite", Count{}},
 		{"a name that make attack does not run", "TestX", "01", nil, "begin with TestAttack", Count{}},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -5,8 +5,31 @@ package leaklab
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
+
+// Engines are the browsers in which the lab runs.
+func Engines() []string { return []string{"chromium", "firefox", "webkit"} }
+
+// Layouts are the places in which each vector is tried. The controls come first: a vector that does not leak in "plain" shows nothing elsewhere.
+func Layouts() []string {
+	return []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
+		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url",
+		"realm-open", "realm", "realm-warm"}
+}
+
+// MustHold are the layouts in which a leak is a defect. THREATMODEL.md lists the leaks of the others.
+func MustHold() []string {
+	return slices.DeleteFunc(Layouts(), func(l string) bool {
+		return slices.Contains([]string{"plain", "single", "document-raw", "dom", "realm-open"}, l)
+	})
+}
+
+// Has reports whether an engine has the layout: only Chromium knows Connection-Allowlist.
+func Has(engine, layout string) bool {
+	return engine == "chromium" || !strings.HasSuffix(layout, "-allowlist") && layout != "dom-url"
+}
 
 // Vector is one way out.
 type Vector struct {

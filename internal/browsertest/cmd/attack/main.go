@@ -1,10 +1,10 @@
-// Attack runs every attack test of the repository, natively and in a browser, then the leak lab, and prints one table: how
-// many attacks were tried, how many succeeded with the defence off, and how many succeeded. It exits with 1 if one
-// succeeded, if a control shows nothing, if a test failed, or if nothing was tried of a suite.
+// Attack runs every attack test of the repository at its full length, natively and in a browser, then the leak lab, and prints one table: how
+// many attacks were tried, how many succeeded with the defence off, and how many succeeded. Its exit status is 1 if an attack succeeded, if a
+// control shows nothing, if nothing was tried of a suite, or if a test failed, was skipped or did not run.
 //
 //	attack -engine chromium -suite 01,realm
 //
-// It finds the tests by their files' import of internal/attack and their names.
+// It finds the tests by their names and the suites by the calls of attack.Start in them.
 package main
 
 import (
@@ -24,43 +24,58 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/browsertest/repo"
+	"github.com/bailey-go/bailey/internal/leaklab"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	engine := flag.String("engine", "chromium", "the browser: chromium, firefox or webkit")
+	engine := flag.String("engine", "", "the browser: chromium, which is the default, firefox or webkit")
 	suites := flag.String("suite", "", "suites to run, with commas between; all, if empty")
-	layouts := flag.String("layouts", "document,document-raw-allowlist,compute-strict", "layouts of the leak lab; \"\" for none")
-	verbose := flag.Bool("v", false, "print what every test says")
+	layouts := flag.String("layouts", "document,document-raw-allowlist,compute-strict", "layouts of the leak lab, of those that the browser has")
+	short := flag.Bool("short", false, "run the tests with -short: a part of some tables")
+	verbose := flag.Bool("v", false, "print all output of the tests")
 	flag.Parse()
-	r := &runner{engine: *engine, layouts: *layouts, verbose: *verbose, out: os.Stdout}
-	if err := r.all(ctx, *suites); err != nil {
+	r := &runner{engine: *engine, short: *short, verbose: *verbose, out: os.Stdout}
+	if err := r.all(ctx, *suites, *layouts); err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)
 		os.Exit(1)
 	}
 }
 
 type runner struct {
-	engine, layouts string
-	verbose         bool
-	out             io.Writer
-	root            string
-	picked          []string // suites; all, if empty
-	table           table
+	engine         string
+	short, verbose bool
+	out            io.Writer
+	root           string
+	picked         []string // suites; all, if empty
+	table          table
 }
 
-func (r *runner) all(ctx context.Context, suites string) error {
+func (r *runner) all(ctx context.Context, suites, layouts string) error {
 	var err error
-	if r.root, err = root(); err != nil {
+	if r.root, err = repo.Root(); err != nil {
 		return err
 	}
 	if r.engine == "" {
 		r.engine = "chromium"
 	}
-	if r.picked, err = pick(suites); err != nil {
+	if !slices.Contains(leaklab.Engines(), r.engine) {
+		return fmt.Errorf("there is no browser %q; there are %s", r.engine, strings.Join(leaklab.Engines(), " "))
+	}
+	var names []string
+	for _, s := range attack.Suites() {
+		names = append(names, s.Name)
+	}
+	if r.picked, err = repo.Pick("suite", suites, names); err != nil {
 		return err
 	}
+	labs, err := repo.Pick("layout", layouts, leaklab.MustHold())
+	if err != nil {
+		return err
+	}
+	labs = slices.DeleteFunc(labs, func(l string) bool { return !leaklab.Has(r.engine, l) })
 	begin := time.Now()
 	for _, module := range modules(r.root) {
 		native, browser, err := r.find(ctx, module)
@@ -70,52 +85,19 @@ func (r *runner) all(ctx context.Context, suites string) error {
 		r.run(ctx, module, native, false)
 		r.run(ctx, module, browser, true)
 	}
-	if r.layouts != "" && r.wants([]string{"leaks"}) {
-		r.leakLab(ctx)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if r.wants([]string{"leaks"}) {
+		r.leakLab(ctx, labs)
 	}
 	ok := r.table.print(r.out, r.picked)
-	fmt.Fprintf(r.out, "%s, %v\n", r.engine, time.Since(begin).Round(time.Second))
+	length := "at full length"
+	if r.short {
+		length = "with -short"
+	}
+	fmt.Fprintf(r.out, "%s, %s, %v\n", r.engine, length, time.Since(begin).Round(time.Second))
 	if !ok {
 		return errors.New("see the lines with <-")
 	}
-	return nil
-}
-
-// root is the repository's folder, found from a folder in it.
-func root() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "internal", "attack")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", errors.New("run it inside of the repository")
-		}
-		dir = up
-	}
-}
-
-func pick(suites string) ([]string, error) {
-	var picked []string
-	for name := range strings.FieldsFuncSeq(suites, func(r rune) bool { return r == ',' || r == ' ' }) {
-		all := attack.Suites()
-		if !slices.ContainsFunc(all, func(s attack.Suite) bool { return s.Name == name }) {
-			var names []string
-			for _, s := range all {
-				names = append(names, s.Name)
-			}
-			return nil, fmt.Errorf("there is no suite %q; there are %s", name, strings.Join(names, " "))
-		}
-		picked = append(picked, name)
-	}
-	return picked, nil
+	return ctx.Err()
 }
 
 // modules are the repository's folders with a go.mod, the repository itself first.
@@ -125,7 +107,7 @@ func modules(root string) []string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == "build") {
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules" || d.Name() == "testdata" || d.Name() == "build") {
 			return filepath.SkipDir
 		}
 		if dir := filepath.Dir(path); d.Name() == "go.mod" && dir != root {
@@ -136,55 +118,47 @@ func modules(root string) []string {
 	return dirs
 }
 
-// set is the tests of some packages.
-type set struct{ packages, tests []string }
-
 // find returns the attack tests of a module that run natively, and those that only a browser runs.
-func (r *runner) find(ctx context.Context, module string) (native, browser set, err error) {
+func (r *runner) find(ctx context.Context, module string) (native, browser []test, err error) {
 	here, err := testFiles(ctx, module)
 	if err != nil {
-		return native, browser, err
+		return nil, nil, err
 	}
 	page, err := testFiles(ctx, module, "GOOS=js", "GOARCH=wasm")
 	if err != nil {
-		return native, browser, err
-	}
-	add := func(s *set, pkg, file string) error {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		for _, f := range testsOf(string(text)) {
-			if !r.wants(f.suites) {
-				continue
-			}
-			if !slices.Contains(s.tests, f.name) {
-				s.tests = append(s.tests, f.name)
-			}
-			if !slices.Contains(s.packages, pkg) {
-				s.packages = append(s.packages, pkg)
-			}
-		}
-		return nil
-	}
-	for file, pkg := range here {
-		if err := add(&native, pkg, file); err != nil {
-			return native, browser, err
-		}
+		return nil, nil, err
 	}
 	for file, pkg := range page {
-		if _, ok := here[file]; ok {
-			continue
-		}
-		if err := add(&browser, pkg, file); err != nil {
-			return native, browser, err
+		if _, ok := here[file]; !ok {
+			if browser, err = r.add(browser, pkg, file); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
-	for _, s := range []*set{&native, &browser} {
-		slices.Sort(s.packages)
-		slices.Sort(s.tests)
+	for file, pkg := range here {
+		if native, err = r.add(native, pkg, file); err != nil {
+			return nil, nil, err
+		}
 	}
 	return native, browser, nil
+}
+
+// add appends a file's tests that are to run.
+func (r *runner) add(to []test, pkg, file string) ([]test, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	found, err := testsOf(file, string(text))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		if f.pkg = pkg; r.wants(f.suites) {
+			to = append(to, f)
+		}
+	}
+	return to, nil
 }
 
 // testFiles returns the module's test files and the package of each.
@@ -212,104 +186,156 @@ func testFiles(ctx context.Context, module string, env ...string) (map[string]st
 	}
 }
 
-// wants reports whether a test of these suites is to be run. A test whose suites are not known may be of any.
+// wants reports whether a test of these suites is to be run.
 func (r *runner) wants(suites []string) bool {
-	return len(r.picked) == 0 || len(suites) == 0 || slices.ContainsFunc(suites, func(s string) bool { return slices.Contains(r.picked, s) })
+	return len(r.picked) == 0 || slices.ContainsFunc(suites, func(s string) bool { return slices.Contains(r.picked, s) })
 }
 
-// run runs tests and adds up what they report.
-func (r *runner) run(ctx context.Context, module string, s set, browser bool) {
-	if len(s.tests) == 0 || ctx.Err() != nil {
+// run runs tests and adds up their reports.
+func (r *runner) run(ctx context.Context, module string, tests []test, browser bool) {
+	if len(tests) == 0 {
 		return
 	}
-	args := append([]string{"test", "-json", "-count=1", "-short", "-timeout=20m", "-run=^(" + strings.Join(s.tests, "|") + ")$"}, s.packages...)
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = module, os.Environ()
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	var names, packages []string
+	for _, t := range tests {
+		names, packages = append(names, t.name), append(packages, t.pkg)
+	}
+	slices.Sort(names)
+	slices.Sort(packages)
+	names, packages = slices.Compact(names), slices.Compact(packages)
+	args := []string{"test", "-json", "-count=1", "-timeout=60m", "-run=^(" + strings.Join(names, "|") + ")$"}
+	if r.short {
+		args = append(args, "-short")
+	}
 	where := "natively"
 	if browser {
-		cmd.Args = slices.Insert(cmd.Args, 2, "-exec="+filepath.Join(r.root, ".bin", "browsertest"))
-		cmd.Env = append(cmd.Env, "GOOS=js", "GOARCH=wasm", "BROWSERTEST_ENGINE="+r.engine)
+		args = append(args, "-exec="+filepath.Join(r.root, ".bin", "browsertest"))
 		where = "in " + r.engine
 	}
+	cmd := repo.Command(ctx, "go", append(args, packages...)...)
+	cmd.Dir, cmd.Env = module, os.Environ()
+	if browser {
+		cmd.Env = append(cmd.Env, "GOOS=js", "GOARCH=wasm", "BROWSERTEST_ENGINE="+r.engine)
+	}
 	rel, _ := filepath.Rel(r.root, module)
-	fmt.Fprintf(r.out, "%s: %d tests of %d packages %s\n", rel, len(s.tests), len(s.packages), where)
-	r.read(cmd)
+	where = fmt.Sprintf("%s, %s", rel, where)
+	fmt.Fprintf(r.out, "%s: %d tests of %d packages\n", where, len(tests), len(packages))
+	ended := map[string]ending{}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		cmd.Stderr = os.Stderr
+		if err = cmd.Start(); err == nil {
+			r.read(out, ended)
+			err = cmd.Wait()
+		}
+	}
+	r.table.settle(tests, ended)
+	if err != nil {
+		r.table.fail(where + ": go test: " + err.Error())
+	}
 }
 
 // event is a line of go test -json.
-type event struct{ Action, Package, Test, Output string }
+type event struct {
+	Action, Package, Test, Output string
+	Elapsed                       float64
+}
 
-// read runs go test -json: counts go to the table, and what failed is printed.
-func (r *runner) read(cmd *exec.Cmd) {
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		r.table.failed = append(r.table.failed, err.Error())
-		return
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		r.table.failed = append(r.table.failed, err.Error())
-		return
-	}
+// ending is how a test ended.
+type ending struct {
+	action string // pass, fail or skip
+	why    string // the last line of a test that was skipped
+	parts  []string
+	counts []attack.Count
+}
+
+// read reads the output of go test -json. Ended has the tests by package and name.
+func (r *runner) read(out io.Reader, ended map[string]ending) {
 	said := map[string]*strings.Builder{}
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
 		if line == "" && err != nil {
-			break
+			return
 		}
 		var e event
 		if json.Unmarshal([]byte(line), &e) != nil || e.Action == "" {
 			fmt.Fprint(r.out, line)
 			continue
 		}
-		of := e.Package + " " + e.Test
+		name, part, sub := strings.Cut(e.Test, "/")
+		key := e.Package + " " + name
+		of, test := e.Package+" "+e.Test, ended[key]
+		if said[of] == nil {
+			said[of] = &strings.Builder{}
+		}
 		switch e.Action {
 		case "output", "build-output":
 			if c, ok := attack.Parse(e.Output); ok {
-				r.table.add(c)
+				test.counts = append(test.counts, c)
 			}
 			if r.verbose || e.Action == "build-output" {
 				fmt.Fprint(r.out, e.Output)
 			} else {
-				if said[of] == nil {
-					said[of] = &strings.Builder{}
-				}
 				said[of].WriteString(e.Output)
 			}
-		case "fail":
-			r.table.failed = append(r.table.failed, strings.TrimSpace(of))
-			if said[of] != nil {
+		case "pass", "fail", "skip":
+			if e.Action == "fail" {
 				fmt.Fprint(r.out, said[of])
 			}
+			switch {
+			case e.Test == "":
+				if e.Action == "fail" {
+					r.table.fail("package " + e.Package)
+				}
+				continue
+			case !sub:
+				test.action, test.why = e.Action, reason(said[of].String())
+				fmt.Fprintf(r.out, "%8.1f s  %s  %s %s\n", e.Elapsed, e.Action, strings.TrimPrefix(e.Package, "github.com/bailey-go/bailey/"), name)
+			case e.Action == "skip":
+				test.parts = append(test.parts, part+" ("+reason(said[of].String())+")")
+			}
+			delete(said, of)
 		}
-	}
-	if err := cmd.Wait(); err != nil && len(r.table.failed) == 0 {
-		r.table.failed = append(r.table.failed, strings.Join(cmd.Args[:2], " ")+": "+err.Error())
+		if name != "" {
+			ended[key] = test
+		}
 	}
 }
 
-// leakLab runs the lab's layouts, with their control, and adds up its lines.
-func (r *runner) leakLab(ctx context.Context) {
-	if ctx.Err() != nil {
-		return
+// reason is the last line of a skipped test's output that is the test's own.
+func reason(said string) (why string) {
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "---") && !strings.HasPrefix(line, "===") {
+			why = line
+		}
 	}
-	fmt.Fprintf(r.out, "the leak lab: %s in %s\n", r.layouts, r.engine)
-	cmd := exec.CommandContext(ctx, filepath.Join(r.root, ".bin", "leaklab-run"))
+	return why
+}
+
+// leakLab runs the lab's layouts, with their control, and adds up its lines.
+func (r *runner) leakLab(ctx context.Context, layouts []string) {
+	fmt.Fprintf(r.out, "the leak lab: %s in %s\n", strings.Join(layouts, " "), r.engine)
+	cmd := repo.Command(ctx, filepath.Join(r.root, ".bin", "leaklab-run"))
 	cmd.Dir = r.root
-	cmd.Env = append(os.Environ(), "ENGINE="+r.engine, "LAYOUT="+r.layouts)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = append(os.Environ(), "ENGINE="+r.engine, "LAYOUT="+strings.Join(layouts, ","))
 	out, err := cmd.CombinedOutput()
-	for line := range strings.Lines(string(out)) {
-		if c, ok := attack.Parse(line); ok {
-			r.table.add(c)
+	for _, l := range layouts {
+		found := false
+		for line := range strings.Lines(string(out)) {
+			if c, ok := attack.Parse(line); ok && c.Test == l {
+				r.table.add(c)
+				found = true
+			}
+		}
+		if !found {
+			r.table.wrong("leaks", "layout "+l+" did not run")
 		}
 	}
 	if err != nil {
-		r.table.failed = append(r.table.failed, "the leak lab: "+err.Error())
+		r.table.wrong("leaks", "the leak lab: "+err.Error())
+	}
+	if r.verbose || err != nil {
 		fmt.Fprintf(r.out, "%s", out)
 	}
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,41 +15,65 @@ import (
 
 // test is an attack test as it stands in a file.
 type test struct {
-	name   string
-	suites []string // those that its text names; empty if it names none
+	pkg, name string
+	suites    []string // that it belongs to
+	starts    []string // that it reports counts of
 }
 
-var (
-	testFunc = regexp.MustCompile(`^func (Test\w+)\(\w+ \*testing\.T\)`)
-	starts   = regexp.MustCompile(`attack\.Start\(\w+, "([^"]+)"\)`)
-)
-
-// testsOf returns the attack tests of a test file's text: those that make attack runs, in a file that counts attacks or
-// that leaves the counting to a helper in another file of the package.
-func testsOf(text string) []test {
-	var found []test
-	in := false
-	for line := range strings.Lines(text) {
-		if m := testFunc.FindStringSubmatch(line); m != nil {
-			if in = attack.IsTest(m[1]); in {
-				found = append(found, test{name: m[1]})
-			}
-		} else if strings.HasPrefix(line, "}") {
-			in = false
-		}
-		if in {
-			for _, m := range starts.FindAllStringSubmatch(line, -1) {
-				found[len(found)-1].suites = append(found[len(found)-1].suites, m[1])
-			}
-		}
+// testsOf returns the attack tests of a test file's text. It returns an error if the file starts a suite outside of an attack test, where
+// make attack would not find it, or if an attack test belongs to no suite.
+func testsOf(name, text string) (found []test, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
 	}
-	return found
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Body == nil {
+			continue
+		}
+		t := test{name: f.Name.Name}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 2 {
+				if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "Start" {
+					if pkg, ok := fun.X.(*ast.Ident); ok && pkg.Name == "attack" {
+						suite := "" // no literal
+						if lit, ok := call.Args[1].(*ast.BasicLit); ok {
+							suite, _ = strconv.Unquote(lit.Value)
+						}
+						t.starts = append(t.starts, suite)
+					}
+				}
+			}
+			return true
+		})
+		suite, is := attack.SuiteOf(t.name)
+		switch {
+		case f.Recv != nil || !is:
+			if len(t.starts) > 0 {
+				return nil, fmt.Errorf("%s: %s calls attack.Start, and make attack does not run it; only the test itself may start a suite", name, t.name)
+			}
+			continue
+		case slices.Contains(t.starts, ""):
+			return nil, fmt.Errorf("%s: %s calls attack.Start without a literal, so make attack can't tell its suite", name, t.name)
+		case len(t.starts) == 0 && suite == "":
+			return nil, fmt.Errorf("%s: %s starts no suite; call attack.Start, or choose a name that does not begin with TestAttack", name, t.name)
+		}
+		t.suites = t.starts
+		if suite != "" && !slices.Contains(t.suites, suite) {
+			t.suites = append(slices.Clone(t.suites), suite)
+		}
+		found = append(found, t)
+	}
+	return found, nil
 }
 
 // table is what was counted.
 type table struct {
 	rows   map[string]attack.Count
-	failed []string // tests and programs
+	none   []attack.Count      // tests that have no control of their own
+	faults map[string][]string // of a suite
+	failed []string            // programs and packages
 }
 
 func (t *table) add(c attack.Count) {
@@ -59,43 +85,118 @@ func (t *table) add(c attack.Count) {
 	sum.Controls += c.Controls
 	sum.Off += c.Off
 	sum.Succeeded += c.Succeeded
-	if sum.NoSwitch == "" {
-		sum.NoSwitch = c.NoSwitch
-	}
 	t.rows[c.Suite] = sum
+	if c.Off == 0 {
+		t.none = append(t.none, c)
+	}
 }
 
-// print writes a line for each suite and the total, and reports whether all is well.
+// wrong notes why the row of a suite can't be believed.
+func (t *table) wrong(suite, why string) {
+	if t.faults == nil {
+		t.faults = map[string][]string{}
+	}
+	t.faults[suite] = append(t.faults[suite], why)
+}
+
+// fail notes a failure that is of no suite.
+func (t *table) fail(what string) { t.failed = append(t.failed, what) }
+
+// settle adds what tests counted, and notes each that did not run to its end.
+func (t *table) settle(tests []test, ended map[string]ending) {
+	for _, want := range tests {
+		end := ended[want.pkg+" "+want.name]
+		fault := ""
+		switch end.action {
+		case "pass":
+			if len(end.parts) > 0 {
+				fault = want.name + " skipped " + strings.Join(end.parts, ", ")
+			}
+		case "skip":
+			fault = want.name + " was skipped (" + end.why + ")"
+		case "fail":
+			fault = want.name + " failed"
+		default:
+			fault = want.name + " did not run, or not to its end"
+		}
+		for _, suite := range want.suites {
+			starts := times(want.starts, func(s string) bool { return s == suite })
+			counts := times(end.counts, func(c attack.Count) bool { return c.Suite == suite })
+			if fault != "" {
+				t.wrong(suite, fault)
+			} else if counts != starts {
+				t.wrong(suite, fmt.Sprintf("%s starts the suite %d times and reported %d counts", want.name, starts, counts))
+			}
+		}
+		for _, c := range end.counts {
+			t.add(c)
+		}
+	}
+}
+
+// times is how many of a list are such.
+func times[T any](list []T, such func(T) bool) (n int) {
+	for _, x := range list {
+		if such(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// print writes a line for each suite and the total, and reports whether all is well. A suite none of whose attacks succeeds with the defence
+// off has no control: its row shows nothing about the defence, and the reasons stand below the table.
 func (t *table) print(w io.Writer, picked []string) bool {
 	ok := len(t.failed) == 0
-	fmt.Fprintf(w, "\n%-7s %-50s %8s %14s %10s\n", "suite", "attack", "tried", "defence off", "succeeded")
+	fmt.Fprintf(w, "\n%-7s %-50s %8s %16s %10s\n", "suite", "attack", "tried", "defence off", "succeeded")
 	var total attack.Count
+	without := 0
 	for _, s := range attack.Suites() {
 		if len(picked) > 0 && !slices.Contains(picked, s.Name) {
 			continue
 		}
 		c := t.rows[s.Name]
+		faults := t.faults[s.Name]
 		off := strconv.Itoa(c.Off) + " of " + strconv.Itoa(c.Controls)
-		if c.Controls == 0 {
-			off = "no switch"
+		if c.Off == 0 {
+			off = "no control"
+			without += c.Tried
 		}
-		wrong := ""
 		switch {
 		case c.Tried == 0:
-			wrong, off = "  <- nothing was tried", ""
+			faults, off = append([]string{"nothing was tried"}, faults...), ""
 		case c.Succeeded > 0:
-			wrong = "  <- not stopped"
-		case c.Off == 0 && (c.Controls > 0 || c.NoSwitch == ""):
-			wrong = "  <- the control shows nothing"
+			faults = append([]string{"not stopped"}, faults...)
+		case c.Off == 0 && c.Controls > 0:
+			faults = append([]string{"the control shows nothing"}, faults...)
 		}
-		ok = ok && wrong == ""
-		fmt.Fprintf(w, "%-7s %-50s %8d %14s %10d%s\n", s.Name, s.Title, c.Tried, off, c.Succeeded, wrong)
+		arrow := ""
+		if len(faults) > 0 {
+			ok, arrow = false, "  <- "+strings.Join(faults, "; ")
+		}
+		fmt.Fprintf(w, "%-7s %-50s %8d %16s %10d%s\n", s.Name, s.Title, c.Tried, off, c.Succeeded, arrow)
 		total.Tried += c.Tried
 		total.Controls += c.Controls
 		total.Off += c.Off
 		total.Succeeded += c.Succeeded
 	}
-	fmt.Fprintf(w, "%-7s %-50s %8d %14s %10d\n", "total", "", total.Tried, strconv.Itoa(total.Off)+" of "+strconv.Itoa(total.Controls), total.Succeeded)
+	fmt.Fprintf(w, "%-7s %-50s %8d %16s %10d\n", "total", "", total.Tried, strconv.Itoa(total.Off)+" of "+strconv.Itoa(total.Controls), total.Succeeded)
+	if without > 0 {
+		fmt.Fprintf(w, "%d attacks are of suites without a control: that they failed shows nothing.\n", without)
+	}
+	for i, c := range t.none {
+		if i == 0 {
+			fmt.Fprintln(w, "\nTests without a control of their own:")
+		}
+		why := c.NoSwitch
+		if why == "" {
+			why = "nothing succeeded with the defence off"
+		}
+		if t.rows[c.Suite].Off == 0 {
+			why += " (NO CONTROL in the suite)"
+		}
+		fmt.Fprintf(w, "  %-6s %s, %d tried: %s\n", c.Suite, c.Test, c.Tried, why)
+	}
 	for _, f := range t.failed {
 		fmt.Fprintf(w, "failed: %s  <-\n", f)
 	}

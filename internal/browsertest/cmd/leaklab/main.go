@@ -8,6 +8,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,18 +23,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/browsertest/repo"
 	"github.com/bailey-go/bailey/internal/leaklab"
-)
-
-var (
-	engines = []string{"chromium", "firefox", "webkit"}
-	// The controls come first: what did not leak there shows nothing elsewhere.
-	layouts = []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
-		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url",
-		"realm-open", "realm", "realm-warm"}
-	// mustHold are the layouts in which a leak is a defect. What the others leak is
-	// what THREATMODEL.md says of them.
-	mustHold = []string{"document", "document-allowlist", "document-raw-allowlist", "compute", "compute-strict", "compute-warm", "compute-url", "dom-allowlist", "dom-url", "realm", "realm-warm"}
 )
 
 // Attacks on the realm send nothing: what counts is what they achieve, and their
@@ -52,15 +43,16 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	root, err := findRoot()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}
-	pickedEngines, err := pick("ENGINE", engines)
+	layouts := leaklab.Layouts()
+	pickedEngines, err := repo.Pick("ENGINE", cmp.Or(os.Getenv("ENGINE"), strings.Join(leaklab.Engines(), " ")), leaklab.Engines())
 	if err != nil {
 		return err
 	}
-	pickedLayouts, err := pick("LAYOUT", layouts)
+	pickedLayouts, err := repo.Pick("LAYOUT", cmp.Or(os.Getenv("LAYOUT"), strings.Join(layouts, " ")), layouts)
 	if err != nil {
 		return err
 	}
@@ -89,7 +81,7 @@ func run(ctx context.Context) error {
 			if !control && !slices.Contains(pickedLayouts, layout) {
 				continue
 			}
-			if (strings.HasSuffix(layout, "-allowlist") || layout == "dom-url") && engine != "chromium" {
+			if !leaklab.Has(engine, layout) {
 				fmt.Printf("%s %s: not run: %s does not know Connection-Allowlist\n", engine, layout, engine)
 				continue
 			}
@@ -131,8 +123,8 @@ func run(ctx context.Context) error {
 	for _, t := range l.tables {
 		if slices.Contains(pickedLayouts, t.layout) {
 			fmt.Printf("%s %s vectors=%d ran=%d leaked=%d\n", t.engine, t.layout, len(t.rows), t.ran, len(t.leaked))
-			if slices.Contains(mustHold, t.layout) { // for make attack
-				fmt.Println(attack.Count{Suite: "leaks", Tried: len(t.rows), Controls: len(t.rows), Off: len(t.rows) - len(t.noControl), Succeeded: len(t.leaked)}.Line())
+			if slices.Contains(leaklab.MustHold(), t.layout) { // for make attack
+				fmt.Println(attack.Count{Suite: "leaks", Test: t.layout, Tried: len(t.rows), Controls: len(t.rows), Off: len(t.rows) - len(t.noControl), Succeeded: len(t.leaked)}.Line())
 			}
 		}
 	}
@@ -140,38 +132,6 @@ func run(ctx context.Context) error {
 		return errors.New("a layout that must hold leaked, a vector did not run, or a sink heard nothing: see the lines with DEFECT and FAILED")
 	}
 	return nil
-}
-
-func pick(name string, all []string) ([]string, error) {
-	v := os.Getenv(name)
-	if v == "" {
-		return all, nil
-	}
-	var picked []string
-	for f := range strings.FieldsFuncSeq(v, func(r rune) bool { return r == ',' || r == ' ' }) {
-		if !slices.Contains(all, f) {
-			return nil, fmt.Errorf("%s=%s: there are %s", name, f, strings.Join(all, ", "))
-		}
-		picked = append(picked, f)
-	}
-	return picked, nil
-}
-
-func findRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "internal", "leaklab")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", errors.New("run it inside the repository")
-		}
-		dir = up
-	}
 }
 
 // lab is one run.
@@ -226,10 +186,8 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 
 // page runs the vectors whose ids begin with only, and returns what it printed, too.
 func (l *lab) page(ctx context.Context, engine, layout, only string) (map[string]row, string, error) {
-	cmd := exec.CommandContext(ctx, l.runner, l.binary(), "-test.run=^TestLeakLab$", "-test.v", "-test.timeout=5m")
+	cmd := repo.Command(ctx, l.runner, l.binary(), "-test.run=^TestLeakLab$", "-test.v", "-test.timeout=5m")
 	cmd.Dir = filepath.Join(l.root, "iframe")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = append(os.Environ(), "BROWSERTEST_ENGINE="+engine, "LEAKLAB="+layout, "LEAKLAB_ONLY="+only)
 	if l.dns != nil {
 		cmd.Env = append(cmd.Env, "LEAKLAB_DNS=1")

@@ -129,21 +129,6 @@ func TestLookupsAreAttributed(t *testing.T) {
 	}
 }
 
-func TestPick(t *testing.T) {
-	t.Setenv("LAYOUT", "compute, dom")
-	if got, err := pick("LAYOUT", layouts); err != nil || !slices.Equal(got, []string{"compute", "dom"}) {
-		t.Error(got, err)
-	}
-	t.Setenv("LAYOUT", "computer")
-	if _, err := pick("LAYOUT", layouts); err == nil || !strings.Contains(err.Error(), "compute-strict") {
-		t.Error("an unknown layout:", err)
-	}
-	t.Setenv("LAYOUT", "")
-	if got, err := pick("LAYOUT", layouts); err != nil || len(got) != len(layouts) {
-		t.Error(got, err)
-	}
-}
-
 // Outside of a namespace the lab says so instead of claiming that no name was asked for.
 func TestNamespaceWithoutRoot(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())

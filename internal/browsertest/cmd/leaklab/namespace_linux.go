@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/browsertest/repo"
 )
 
 // insideEnv is set in the lab that runs in the namespace.
@@ -54,7 +56,7 @@ func enterNamespace(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	within := func(args ...string) *exec.Cmd {
-		cmd := exec.CommandContext(ctx, "unshare", append([]string{"--net", "--mount", "bash", "-c", setUp, "leaklab", conf}, args...)...)
+		cmd := repo.Command(ctx, "unshare", append([]string{"--net", "--mount", "bash", "-c", setUp, "leaklab", conf}, args...)...)
 		cmd.Env = append(os.Environ(), insideEnv+"=1")
 		cmd.Stderr = os.Stderr
 		return cmd
@@ -64,6 +66,5 @@ func enterNamespace(ctx context.Context) (bool, error) {
 	}
 	cmd := within(self)
 	cmd.Stdout = os.Stdout
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	return true, cmd.Run()
 }
