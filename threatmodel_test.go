@@ -180,11 +180,11 @@ func TestThreatModelCitesWhatRuns(t *testing.T) {
 	}
 	// The check itself: rows that must be found wrong, and one that is right.
 	for row, want := range map[string]string{
-		"## A program (package worker)\n| x | `TestGitRunsNothing` |":       "which does not link package worker",
-		"## A program (package worker)\n| x | `TestThatNobodyWrote` |":      "there is no TestThatNobodyWrote",
-		"## A folder (package fsaccess)\n| x | `TestSrcdoc` |":              "which does not link package fsaccess",
-		"## A program (package internal/wasifs)\n| x | `TestConformance` |": "which does not link package internal/wasifs",
-		"## A folder (package fsaccess)\n| x | `TestGitRunsNothing` |":      "",
+		"## A program (package worker)\n| x | `TestAttackGitRunsCommands` |":  "which does not link package worker",
+		"## A program (package worker)\n| x | `TestThatNobodyWrote` |":        "there is no TestThatNobodyWrote",
+		"## A folder (package fsaccess)\n| x | `TestSrcdoc` |":                "which does not link package fsaccess",
+		"## A program (package internal/wasifs)\n| x | `TestConformance` |":   "which does not link package internal/wasifs",
+		"## A folder (package fsaccess)\n| x | `TestAttackGitRunsCommands` |": "",
 	} {
 		wrong, _ := uncited(row, homes, linked, layers)
 		if got := strings.Join(wrong, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 // gitAttack is a set of plain files by which an everyday git command of the user's runs
@@ -116,14 +118,15 @@ func gitDoors() map[string]func(f *Folder, name string, data []byte) error {
 	}
 }
 
-// TestGitRunsNothing lets a guard, with nobody to ask, take the files of each attack by
+// TestAttackGitRunsCommands lets a guard, with nobody to ask, take the files of each attack by
 // each door, and types a git command. Without the guard each attack succeeds, or it
 // would show nothing.
-func TestGitRunsNothing(t *testing.T) {
+func TestAttackGitRunsCommands(t *testing.T) {
+	count := attack.Start(t, "02")
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Fatalf("git is needed: %v", err)
 	}
-	try := func(t *testing.T, a gitAttack, guarded bool) {
+	try := func(t *testing.T, a gitAttack, guarded bool) bool {
 		root, home := t.TempDir(), t.TempDir()
 		if a.files[".gitconfig"] != "" || a.files[".config/git/config"] != "" {
 			home = root
@@ -171,14 +174,16 @@ func TestGitRunsNothing(t *testing.T) {
 			put(disk, "write")
 		}
 		out := git(a.dir, a.types...)
-		if _, err := os.Stat(evil); (err == nil) == guarded {
+		_, err = os.Stat(evil)
+		if (err == nil) == guarded {
 			t.Errorf("guarded: %t, the attacker's command ran: %t; git says\n%s", guarded, err == nil, out)
 		}
+		return err == nil
 	}
 	for _, a := range gitAttacks() {
 		t.Run(a.name, func(t *testing.T) {
-			try(t, a, false)
-			try(t, a, true)
+			count.Off(a.name, try(t, a, false))
+			count.Try(a.name, try(t, a, true))
 		})
 	}
 }

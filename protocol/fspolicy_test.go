@@ -88,8 +88,11 @@ func everything(t *testing.T) *protocol.FSPolicy {
 	return &protocol.FSPolicy{AllowWrite: patterns(t, ".")}
 }
 
-func TestMandatoryDeny(t *testing.T) {
-	p := everything(t)
+// The start-up files of shells, editors and git are written under no policy.
+func TestAttackStartupFiles(t *testing.T) {
+	count := attack.Start(t, "02")
+	p, off := everything(t), everything(t)
+	off.WithoutList()
 	bad := []string{}
 	for _, n := range []string{
 		".gitconfig", ".gitmodules", ".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".ripgreprc", ".mcp.json",
@@ -119,6 +122,8 @@ func TestMandatoryDeny(t *testing.T) {
 		}
 	}
 	for _, path := range bad {
+		count.Try(path, p.Check(protocol.OpWrite, path) == nil)
+		count.Off(path, off.Check(protocol.OpWrite, path) == nil)
 		for _, op := range []protocol.FSOp{protocol.OpWrite, protocol.OpMkdir, protocol.OpRemove} {
 			err := p.Check(op, path)
 			if !errors.Is(err, protocol.ReasonProtected) || !errors.Is(err, fs.ErrPermission) {

@@ -1,0 +1,4 @@
+package protocol
+
+// WithoutList switches off the list of start-up files.
+func (p *FSPolicy) WithoutList() { p.unlisted = true }
