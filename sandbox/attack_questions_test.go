@@ -609,33 +609,3 @@ func TestCommandThatBecomesAnother(t *testing.T) {
 		}
 	}
 }
-
-// A script's redirect loses the content that the user agreed to lose, and not what they saved
-// while the script went on.
-func TestAttackRedirectThatIsOpenForLong(t *testing.T) {
-	count := attack.Start(t, "04")
-	count.NoSwitch("the shell's handlers have none; without the comparison four of the five succeed")
-	for name, script := range map[string]string{
-		"a group":            "{ echo x; cat old.txt; } > thesis.tex",
-		"a loop":             "for f in old.txt; do cat $f; done > thesis.tex",
-		"a subshell":         "( cat old.txt ) > thesis.tex",
-		"a function":         "f() { cat old.txt; }; f > thesis.tex",
-		"an open descriptor": "exec > thesis.tex; cat old.txt",
-	} {
-		var h *house
-		saved := false
-		asker := &sandboxtest.Asker{Reply: func(r sandbox.Request) sandbox.Reply {
-			if strings.Contains(r.Title, "read old.txt") {
-				saved = true
-				must(t, h.journal.WriteFile("thesis.tex", []byte("a new chapter\n"), 0o644))
-			}
-			return sandbox.Reply{Answer: protocol.AnswerOnce}
-		}}
-		h = fullHouse(t, asksAboutAll, asker, func(context.Context, sandbox.Command) (int, error) { return 0, nil })
-		h.Call(t.Context(), "bash", args{"command": script})
-		if !saved {
-			t.Errorf("%s: the file was not saved in between", name)
-		}
-		count.Try(name, h.file(t, "thesis.tex") != "a new chapter\n")
-	}
-}

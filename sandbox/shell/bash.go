@@ -24,7 +24,14 @@ type Options struct {
 	// Time is the limit of a script; default 60 s, at most 300 s. A call may ask for less.
 	Time time.Duration
 
-	uncontained bool // tests show with it that panics end the program where nothing contains them
+	off off
+}
+
+// off are defences that a test switches off, to show that they are what stops an attack.
+type off struct {
+	contain bool // panics of the interpreter's goroutines end the script and not the program
+	compare bool // a redirect loses no other content than the one that the user was asked about
+	bounds  bool // the depth of a script, the size of an expansion and of the variables
 }
 
 // Bash is the tool bash.
@@ -39,7 +46,7 @@ func Bash(o Options) sandbox.Tool {
 			Description: "Runs a shell script over the folder, which is /. Pipes, redirects, globs, loops, functions and here-documents work; the commands are " + strings.Join(Commands(), ", ") + ". timeout is in milliseconds.",
 			Parameters:  `{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":65536},"timeout":{"type":"integer","minimum":1,"maximum":300000}},"required":["command"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
-			f, err := parse(args(c).Command)
+			f, err := o.parse(args(c).Command)
 			if err != nil {
 				return nil, err
 			}
@@ -102,7 +109,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 func (s *shell) run(ctx context.Context) (any, error) {
 	a := args(s.c)
-	f, err := parse(a.Command)
+	f, err := s.o.parse(a.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +121,7 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // and with it what is still in the background
 	w := newWatched(ctx)
-	w.uncontained = s.o.uncontained
+	w.off = s.o.off
 	s.w = w
 	r, err := interp.New(
 		interp.Within(w.bounds()),

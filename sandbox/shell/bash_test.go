@@ -19,6 +19,13 @@ var files = map[string]string{"a.txt": "one\ntwo\nthree\n", "b.txt": "banana\nap
 
 func build(t testing.TB, text string, ask sandbox.Asker) (*sandbox.Box, *fsaccess.Folder) {
 	t.Helper()
+	b, mem, _ := buildWith(t, text, ask, shell.Bash(shell.Options{}))
+	return b, mem
+}
+
+// buildWith is build with another bash. The journal is the folder as the user has it.
+func buildWith(t testing.TB, text string, ask sandbox.Asker, bash sandbox.Tool) (*sandbox.Box, *fsaccess.Folder, *fsaccess.Journal) {
+	t.Helper()
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.MkdirAll("d", 0o755))
 	for name, content := range files {
@@ -26,10 +33,11 @@ func build(t testing.TB, text string, ask sandbox.Asker) (*sandbox.Box, *fsacces
 	}
 	p, err := policy.Parse(text, policy.Options{})
 	must(t, err)
-	b, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{})), Policy: p, Ask: ask,
-		Tools: append(sandbox.Standard(), shell.Bash(shell.Options{})), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+	journal := fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	b, err := sandbox.New(sandbox.Options{FS: journal, Policy: p, Ask: ask,
+		Tools: append(sandbox.Standard(), bash), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	must(t, err)
-	return b, mem
+	return b, mem, journal
 }
 
 func must(t testing.TB, err error) {

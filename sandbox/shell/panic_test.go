@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -117,7 +118,7 @@ func TestAttackPanicsEndTheProgram(t *testing.T) {
 		t.Skip("there are no processes to end")
 	}
 	if script := os.Getenv("BAILEY_SCRIPT"); script != "" {
-		_, _, err := run(t, withBroken(t, shell.BashUncontained(shell.Options{Runner: breaks{}})), script)
+		_, _, err := run(t, withBroken(t, shell.BashWithout("contain", shell.Options{Runner: breaks{}})), script)
 		if err != nil && strings.Contains(err.Error(), "the shell failed") {
 			t.Fatal("the panic was contained")
 		}
@@ -134,6 +135,39 @@ func TestAttackPanicsEndTheProgram(t *testing.T) {
 		if !ended {
 			t.Errorf("%q with the defence off: %v\n%s", script, err, out)
 		}
+	}
+}
+
+// Without the bounds a deep script ends the process. The stack is small here, as a browser's is.
+func TestAttackDepthEndsTheProgram(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("there are no processes to end")
+	}
+	if script := os.Getenv("BAILEY_SCRIPT"); script != "" {
+		debug.SetMaxStack(8 << 20)
+		bash := shell.Bash(shell.Options{})
+		if os.Getenv("BAILEY_OFF") != "" {
+			bash = shell.BashWithout("bounds", shell.Options{})
+		}
+		b, _, _ := buildWith(t, open, nil, bash)
+		_, _, _ = run(t, b, script)
+		return
+	}
+	a := attack.Start(t, "05")
+	for name, script := range map[string]string{
+		"sum": "echo $((1" + strings.Repeat("+1", 32000) + "))", "minus": "((" + strings.Repeat("- ", 32000) + "1))", "complement": "((" + strings.Repeat("~", 65000) + "1))",
+		"powers": "((1" + strings.Repeat("**1", 21000) + "))", "functions": strings.Repeat("f()", 21000) + "{ :; }",
+	} {
+		attempt := func(off string) (bool, string) {
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestAttackDepthEndsTheProgram$")
+			cmd.Env = append(os.Environ(), "BAILEY_SCRIPT="+script, "BAILEY_OFF="+off)
+			out, err := cmd.CombinedOutput()
+			return err != nil, string(out[:min(len(out), 300)])
+		}
+		ended, out := attempt("")
+		a.Try(name+": "+out, ended)
+		ended, out = attempt("yes")
+		a.Off(name, ended && strings.Contains(out, "stack"))
 	}
 }
 

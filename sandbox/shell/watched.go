@@ -25,7 +25,7 @@ type watched struct {
 	most    int // the most they ever held
 	breaths int // how often commands asked for the page's turn
 
-	uncontained bool
+	off off
 }
 
 const (
@@ -52,7 +52,7 @@ func (w *watched) Err() error {
 		return w.fail("the script takes too many steps")
 	}
 	var pc [1]uintptr
-	if runtime.Callers(maxFrames, pc[:]) > 0 {
+	if !w.off.bounds && runtime.Callers(maxFrames, pc[:]) > 0 {
 		return w.fail("functions call one another too deeply")
 	}
 	if n%64 == 0 {
@@ -97,7 +97,7 @@ func (w *watched) contain(f func() error) (err error) {
 
 // bounds are the interpreter's.
 func (w *watched) bounds() interp.Bounds {
-	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.uncontained, Refuse: w.fail, Words: braces,
+	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.off.contain, Unbounded: w.off.bounds, Refuse: w.fail, Words: braces,
 		Regexp: func(text string) (*regexp.Regexp, error) {
 			p, err := expression(text, false, false)
 			if err != nil {

@@ -25,7 +25,8 @@ type Bounds struct {
 	// Regexp compiles the expression of [[ text =~ expression ]].
 	Regexp func(expr string) (*regexp.Regexp, error)
 
-	Uncontained bool // for a test that shows what happens without
+	Uncontained bool // for a test that shows what happens without contain
+	Unbounded   bool // for a test that shows what happens without the limit of an expansion
 }
 
 // The limits of one step.
@@ -118,6 +119,9 @@ func (b *bounds) arithmetic(sub string) (syntax.ArithmExpr, error) {
 // fits looks at how large words may become before they are expanded.
 func (r *Runner) fits(words ...*syntax.Word) bool {
 	r.printed = maxExpansion
+	if r.bounds.Unbounded {
+		return true
+	}
 	total := 0
 	for _, w := range words {
 		n := r.size(w)
@@ -135,7 +139,7 @@ func (r *Runner) fits(words ...*syntax.Word) bool {
 // fitsNode is fits for an arithmetic expression.
 func (r *Runner) fitsNode(n syntax.Node) bool {
 	r.printed = maxExpansion
-	if n != nil && r.size(n) > maxExpansion {
+	if n != nil && !r.bounds.Unbounded && r.size(n) > maxExpansion {
 		r.exit.fatal(r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes"))
 	}
 	return !r.exit.fatalExit
