@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // Code that keeps to its limits is never said to have attacked, however much it says at once.
 func TestAttackAccusesHonestCode(t *testing.T) {
 	count := attack.Start(t, "B7")
-	count.NoSwitch("each row passes the one function that bounds a batch; without that bound the first row ends with SECURITY_VIOLATION")
 	tools := toolset(t, protocol.Tool{ID: "echo", Parameters: anything, Execute: func(_ context.Context, args any) (any, error) { return args, nil }})
 	e := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools})
+	off := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools, off: []frame.Layer{frame.LayerBatches}})
 	for _, c := range []struct {
 		name, code string
 		rows       int // at least; errors that come behind the result are not shown
@@ -40,6 +41,8 @@ func TestAttackAccusesHonestCode(t *testing.T) {
 		} else if len(res.Console) < c.rows {
 			t.Errorf("%s: %d rows, want at least %d", c.name, len(res.Console), c.rows)
 		}
+		_, err = off.Run(testContext(t), c.code, RunOptions{})
+		count.Off(c.name, errors.Is(err, protocol.ErrSecurityViolation))
 	}
 }
 

@@ -11,8 +11,8 @@ const maxAround = 100
 // joined writes the real target beside each link that reads as a host only together with what
 // stands right before or behind it: [bank](https://evil.test).com, or two links side by side.
 // It takes the HTML of a block and returns it unchanged if there is none.
-func joined(html []byte) []byte {
-	if !bytes.Contains(html, []byte(`<a data-href="`)) {
+func (r *Renderer) joined(html []byte) []byte {
+	if r.unlabelled || !bytes.Contains(html, []byte(`<a data-href="`)) {
 		return html
 	}
 	type link struct {

@@ -163,6 +163,9 @@ func mayStayOpen(c class) bool {
 
 // warned is warn for a link of the text, whose end tag has just been written.
 func (b *balancer) warned(o opened, href string) []byte {
+	if b.r.unlabelled {
+		return nil
+	}
 	t := target{url: href, warning: tagValue(b.out.Bytes()[o.at:o.text], "data-warning")}
 	before := len(b.out.report.Findings)
 	tail := warn(&b.out, o.at, o.text, t)

@@ -278,7 +278,7 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 		w.plain(d.in.text[p.start:p.end], limit, &d.r.opts.Limits)
 	}
 	if !p.raw && limit == "" && p.kind != fenceSegment {
-		if html := joined(w.Bytes()[start:]); len(html) > w.Len()-start {
+		if html := d.r.joined(w.Bytes()[start:]); len(html) > w.Len()-start {
 			w.Truncate(start)
 			w.Write(html)
 		}
@@ -348,7 +348,7 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	out := slices.Concat(streams...)
 	if raw {
 		out, limit = balance(d.r, streams, until, &report)
-		out = joined(plainCode(out, &report))
+		out = d.r.joined(plainCode(out, &report))
 	}
 	if limit == "" {
 		if isBlank(out) {

@@ -8,3 +8,6 @@ func (r *Renderer) Sanitise(s string) string {
 
 // Verify is the last check alone.
 func (r *Renderer) Verify(s string) bool { return r.verify([]byte(s)) == "" }
+
+// WithoutLabels switches off the real target beside a link and the warning in it.
+func (r *Renderer) WithoutLabels() { r.unlabelled = true }

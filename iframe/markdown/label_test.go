@@ -12,6 +12,19 @@ import (
 
 const beside = `<span class="bailey-target"> (`
 
+// unlabelled returns what is rendered without the real target beside links. The result has a link still, or the control would show nothing.
+func unlabelled(t *testing.T) func(text string) string {
+	r := newRenderer(t, markdown.Options{})
+	r.WithoutLabels()
+	return func(text string) string {
+		out, _ := render(t, r, text)
+		if !strings.Contains(out, " data-href=") {
+			t.Errorf("%q has no link: %s", text, out)
+		}
+		return out
+	}
+}
+
 // A link whose text may be taken for another host has the real one beside it.
 func TestAttackDeceptiveLinks(t *testing.T) {
 	rows := labels.Deceptive()
@@ -19,8 +32,7 @@ func TestAttackDeceptiveLinks(t *testing.T) {
 		t.Fatalf("%d rows: want 300", len(rows))
 	}
 	count := attack.Start(t, "B3")
-	count.NoSwitch("the defence is the host that is added: without it no row shows one")
-	r := newRenderer(t, markdown.Options{})
+	r, off := newRenderer(t, markdown.Options{}), unlabelled(t)
 	passed, warned := 0, 0
 	for _, row := range rows {
 		out, report := render(t, r, row.Markdown)
@@ -29,6 +41,7 @@ func TestAttackDeceptiveLinks(t *testing.T) {
 			t.Errorf("%s: shown as plain text: %s", row.Name, report)
 		}
 		passes := !strings.Contains(out, beside+"evil.test)</span>")
+		count.Off(row.Name, !strings.Contains(off(row.Markdown), "(evil.test)"))
 		if count.Try(row.Name, passes); passes {
 			passed++
 			t.Errorf("%s: nothing says where it leads:\n%s\n%s", row.Name, row.Markdown, out)
@@ -64,14 +77,14 @@ func TestHonestLinksHaveNoWarning(t *testing.T) {
 // Links of the review that found these tricks.
 func TestAttackLinksThatLie(t *testing.T) {
 	count := attack.Start(t, "13")
-	count.NoSwitch("the defence is the host that is added: without it no row shows one")
-	r := newRenderer(t, markdown.Options{})
+	r, off := newRenderer(t, markdown.Options{}), unlabelled(t)
 	for _, text := range []string{
 		"https://www.bank.com/login", "www.bank.com", // controls
 		"→https://www.bank.com/login", "🔒https://www.bank.com/login", "#https://www.bank.com", "1https://bank.com", "https://www.bank.com·", "https://www.bank.com¨/login", "bank․com", "www․bank․com", "https://bank․com",
 		"https:∕∕www․bank․com", "xhttps://bank.com", "•www.bank.com", "🔒 https:⁄⁄bank․com",
 	} {
 		out, report := render(t, r, "["+text+"](https://evil.example)")
+		count.Off(text, !strings.Contains(off("["+text+"](https://evil.example)"), "(evil.example)"))
 		count.Try(fmt.Sprintf("%q leads to evil.example, and neither the text nor a warning says so (report %+v)", text, report), !strings.Contains(out, "evil.example)</span>"))
 	}
 }
@@ -79,8 +92,7 @@ func TestAttackLinksThatLie(t *testing.T) {
 // A mail to more than the address in its path, and a code instead of a number.
 func TestAttackMailAndCalls(t *testing.T) {
 	count := attack.Start(t, "B6")
-	count.NoSwitch("the defence is the list of recipients that is added: without it no row shows one")
-	r := newRenderer(t, markdown.Options{})
+	r, off := newRenderer(t, markdown.Options{}), unlabelled(t)
 	for target, shows := range map[string]string{
 		"mailto:help@bank.com?to=spy@evil.test":                "help@bank.com, spy@evil.test",
 		"mailto:help@bank.com?cc=spy@evil.test":                "help@bank.com, spy@evil.test",
@@ -99,6 +111,7 @@ func TestAttackMailAndCalls(t *testing.T) {
 			label = "+49 30 123456"
 		}
 		out, report := render(t, r, "["+label+"]("+target+")")
+		count.Off(target, !strings.Contains(off("["+label+"]("+target+")"), "("+shows+")"))
 		count.Try(fmt.Sprintf("%s: %s\n%s", target, report, out), !strings.Contains(out, beside+shows+")</span>") || report.Count(markdown.Deception) != 1)
 	}
 	for _, code := range []string{"tel:*21*+1900%23", "tel:**21*1900#", "tel:%2A21%2a1900%23", "tel:#31#1900", "tel:+49;x=*21", "TEL:*#06#"} {

@@ -31,7 +31,7 @@ func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
 	inner()
 	nw.inLink = false
 	w.WriteString("</a>")
-	if t.url != "" {
+	if t.url != "" && !nw.r.unlabelled {
 		w.Write(warn(w, start, from, t))
 	}
 }

@@ -16,6 +16,8 @@ type Renderer struct {
 	once   sync.Once
 	conv   *converter
 	policy *bluemonday.Policy
+
+	unlabelled bool // tests show with it what the real target beside a link is for
 }
 
 // New returns a Renderer. Options that make no sense are an error that names

@@ -17,7 +17,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
-  let dom = false, warm = false, unchecked = false;
+  let dom = false, warm = false, unchecked = false, unbounded = false;
 
   /** A worker below this one. @param {any[]} parts @returns {any} */
   const spawn = (parts) => {
@@ -104,9 +104,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
     /** Keeps a checked message for the host. A batch never grows past what the host takes: it would
      * accuse the code of what the broker did. @type {(text: string) => void} */
     const add = (text) => {
-      if (held + text.length > caps.bytes / 4) flush();
+      if (held + text.length > caps.bytes / 4 && !unbounded) flush();
       held += text.length;
-      if (out.push(text) >= MAX_ROWS) flush();
+      if (out.push(text) >= MAX_ROWS && !unbounded) flush();
       else wait ||= setTimeout(flush, CONSOLE_DELAY);
     };
     /** @type {(m: any) => void} */
@@ -288,6 +288,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
     if (e.data.runtime) {
       ({ runtime, config, dom, warm } = e.data);
       unchecked = JSON.parse(config).off.includes('broker');
+      unbounded = JSON.parse(config).off.includes('batches');
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');

@@ -236,6 +236,7 @@ const (
 	LayerPolicy  Layer = "policy"  // 1: the frames' Content-Security-Policy
 	LayerFrames  Layer = "frames"  // 2: an opaque origin and the list of features
 	LayerBroker  Layer = "broker"  // 3: what the broker counts and checks; the host checks again
+	LayerBatches Layer = "batches" // 3: the size of what the broker sends to the host at once
 	LayerRuntime Layer = "runtime" // 7: the way out of the realm is in no scope of the code
 
 	LayerGlobals    Layer = "globals"    // 4
