@@ -254,8 +254,9 @@ func TestAttackProgramsPaths(t *testing.T) {
 // A tool that walks a tree is no way to a file that may not be read, by its own name either.
 func TestAttackTreesOfTools(t *testing.T) {
 	a := attack.Start(t, "03")
-	a.NoSwitch("each tool's call is decided by itself; TestAttackProgramsPaths has the switch for what is below")
+	const without = `{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}` // the control: nothing is denied
 	for _, text := range []string{
+		without,
 		`{"capabilities": {"fs.read": ["pub"]}, "rules": [{"permission": "*", "action": "allow"}]}`,
 		`{"capabilities": {"fs.read": ["pub/*"]}, "rules": [{"permission": "*", "action": "allow"}]}`,
 		`{"capabilities": {"fs.read": ["."]}, "filesystem": {"denyRead": ["private"], "allowRead": ["private/open.txt"]}, "rules": [{"permission": "*", "action": "allow"}]}`,
@@ -267,7 +268,12 @@ func TestAttackTreesOfTools(t *testing.T) {
 			} {
 				res := h.Call(context.Background(), tool, call)
 				told := sandboxText(res)
-				a.Try(tool+" "+path+" under "+text, strings.Contains(told, "SECRET") || res.Type == protocol.ResultOutput && strings.Contains(told, "key.txt"))
+				got := strings.Contains(told, "SECRET") || res.Type == protocol.ResultOutput && strings.Contains(told, "key.txt")
+				if name := tool + " " + path + " under " + text; text == without {
+					a.Off(name, got)
+				} else {
+					a.Try(name, got)
+				}
 			}
 		}
 	}
@@ -495,7 +501,6 @@ func TestAttackProgramsLose(t *testing.T) {
 // none to remove.
 func TestAttackAnswersOfCommands(t *testing.T) {
 	a := attack.Start(t, "08")
-	a.NoSwitch("a rule without its command would be another rule")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`
 	for _, answer := range []protocol.Answer{protocol.AnswerSession, protocol.AnswerProject} {
 		for _, pattern := range []string{"", "out", "out/**", "**"} {
@@ -510,32 +515,42 @@ func TestAttackAnswersOfCommands(t *testing.T) {
 				{"another command removes", "rm", "out", true},
 				{"the command itself removes", "format", "out", true},
 			} {
-				said := 0
-				asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
-					if said++; said == 1 {
-						return sandbox.Reply{Answer: answer, Pattern: pattern}
-					}
-					return sandbox.Reply{}
-				}}
-				h := build(t, parse(t, pol), asker, map[string]string{"out/a.txt": "a"}, func(o *sandbox.Options) {
-					o.Tools = append(sandbox.Standard(), sandbox.ToolRun(named{"format rm FORMAT format2", func(ctx context.Context, c sandbox.Command) (int, error) {
-						switch {
-						case c.Name == "format" && said == 1 && len(c.Args) == 0:
-							return 0, nil
-						case second.lose:
-							_ = c.Losing(ctx, map[string]string{"out/a.txt": ""})
-							return 0, c.FS.Remove("out/a.txt")
+				for _, off := range []bool{false, true} {
+					said := 0
+					asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
+						if said++; said == 1 {
+							return sandbox.Reply{Answer: answer, Pattern: pattern}
 						}
-						return 0, c.FS.WriteFile("out/new.txt", nil, 0o644)
-					}}))
-				})
-				h.ok(t, "tool_run", args{"command": "format", "write": []any{"out"}})
-				h.ok(t, "tool_run", args{"command": "format", "write": []any{"out"}}) // the answer holds for itself
-				h.Call(context.Background(), "tool_run", args{"command": second.command, "args": []any{"x"}, "write": []any{second.write}})
-				list, _ := h.mem.ReadDir("out")
-				a.Try(string(answer)+" on "+pattern+": "+second.name, names(list) != "a.txt\n")
-				if said != 2 {
-					t.Errorf("%s on %q: %s: %d questions", answer, pattern, second.name, said)
+						if off {
+							return sandbox.Reply{Answer: protocol.AnswerOnce}
+						}
+						return sandbox.Reply{}
+					}}
+					h := build(t, parse(t, pol), asker, map[string]string{"out/a.txt": "a"}, func(o *sandbox.Options) {
+						o.Tools = append(sandbox.Standard(), sandbox.ToolRun(named{"format rm FORMAT format2", func(ctx context.Context, c sandbox.Command) (int, error) {
+							switch {
+							case c.Name == "format" && said == 1 && len(c.Args) == 0:
+								return 0, nil
+							case second.lose:
+								_ = c.Losing(ctx, map[string]string{"out/a.txt": ""})
+								return 0, c.FS.Remove("out/a.txt")
+							}
+							return 0, c.FS.WriteFile("out/new.txt", nil, 0o644)
+						}}))
+					})
+					h.ok(t, "tool_run", args{"command": "format", "write": []any{"out"}})
+					h.ok(t, "tool_run", args{"command": "format", "write": []any{"out"}}) // the answer holds for itself
+					h.Call(context.Background(), "tool_run", args{"command": second.command, "args": []any{"x"}, "write": []any{second.write}})
+					list, _ := h.mem.ReadDir("out")
+					name, got := string(answer)+" on "+pattern+": "+second.name, names(list) != "a.txt\n"
+					if off { // the control: a second yes, as if the first had been one to both
+						a.Off(name, got)
+						continue
+					}
+					a.Try(name, got)
+					if said != 2 {
+						t.Errorf("%s on %q: %s: %d questions", answer, pattern, second.name, said)
+					}
 				}
 			}
 		}

@@ -40,7 +40,7 @@ func markdown(ctx context.Context, text, at string) (string, error) {
 }
 
 func newConverter(ctx context.Context, text string) *converter {
-	c := &converter{ctx: ctx, z: html.NewTokenizer(strings.NewReader(text)), start: true}
+	c := &converter{ctx: ctx, z: html.NewTokenizer(strings.NewReader(text)), start: true, most: maxMarkdown}
 	c.z.SetMaxBuf(maxToken)
 	return c
 }
@@ -72,6 +72,7 @@ type converter struct {
 	z      *html.Tokenizer
 	out    strings.Builder
 	budget jsx.Budget
+	most   int // bytes of the result: maxMarkdown, but in a test
 	work   int
 	yields int // how often the clock was looked at; tests count it
 
@@ -126,7 +127,7 @@ func (c *converter) run() error {
 				return context.Cause(c.ctx)
 			}
 		}
-		if c.out.Len() > maxMarkdown {
+		if c.out.Len() > c.most {
 			return errFull
 		}
 		switch t {
@@ -746,7 +747,7 @@ func (c *converter) text(s string) error {
 			if err := c.budget.Spend(c.ctx); err != nil {
 				return context.Cause(c.ctx)
 			}
-			if c.out.Len() > maxMarkdown {
+			if c.out.Len() > c.most {
 				return errFull
 			}
 		}
@@ -899,7 +900,7 @@ func (c *converter) fence() {
 	c.raw(ticks + c.language)
 	c.language = ""
 	for line := range strings.SplitSeq(text, "\n") {
-		if c.out.Len() > maxMarkdown {
+		if c.out.Len() > c.most {
 			break
 		}
 		c.out.WriteString("\n" + c.prefix + line)
