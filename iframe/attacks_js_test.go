@@ -93,6 +93,7 @@ func newBattle(t *testing.T, opts EnclaveOptions, sink string) *battle {
 	}
 	opts.Tools = toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
 	opts.Limits = protocol.Limits{Time: time.Minute} // it ends no attack but those that have no end
+	opts.Heartbeat = 5 * time.Second                 // a busy machine is no attack
 	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
 	return b
 }
