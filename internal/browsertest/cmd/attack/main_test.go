@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -156,5 +159,50 @@ func TestEverySuiteIsStarted(t *testing.T) {
 		if !slices.Contains(started, s.Name) {
 			t.Errorf("no test starts the suite %s", s.Name)
 		}
+	}
+}
+
+// SECURITY.md shows the table of the last run: the rows are the suites, and the total is the sum of those that ran.
+func TestSecurityShowsTheTable(t *testing.T) {
+	root, err := repo.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := regexp.MustCompile(`(?m)^\| ([\w]+) \| ([^|]*) \| ([\d,]+) \| (?:([\d,]+) of ([\d,]+)|no control) \| ([\d,]+) \|$|^\| ([\w]+) \| ([^|]+) \| (not run) \| +\| +\|$`)
+	number := func(s string) int {
+		n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
+		return n
+	}
+	var names []string
+	var sum, total attack.Count
+	for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+		if m[9] != "" {
+			names = append(names, m[7]+": "+m[8])
+			continue
+		}
+		c := attack.Count{Tried: number(m[3]), Off: number(m[4]), Controls: number(m[5]), Succeeded: number(m[6])}
+		if m[1] == "total" {
+			total = c
+			continue
+		}
+		names = append(names, m[1]+": "+m[2])
+		sum.Tried += c.Tried
+		sum.Off += c.Off
+		sum.Controls += c.Controls
+		sum.Succeeded += c.Succeeded
+	}
+	var want []string
+	for _, s := range attack.Suites() {
+		want = append(want, s.Name+": "+s.Title)
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("the rows of SECURITY.md are\n%s\nand the suites are\n%s", strings.Join(names, "\n"), strings.Join(want, "\n"))
+	}
+	if sum != total || sum.Succeeded != 0 {
+		t.Errorf("the total of SECURITY.md is %s, its rows are together %s", fmt.Sprint(total), fmt.Sprint(sum))
 	}
 }
