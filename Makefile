@@ -60,7 +60,7 @@ test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach th
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) $(SUM) node_modules ## the nested modules: the runner itself, the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
-	@# A test waits for its browser half of the time: three run side by side on two processors.
+	@# Tests wait: until a question can be answered, until a limit ends a run. So three run side by side on two processors.
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -json -short -parallel 3 -timeout 20m -count=1 ./... | $(SUM)) || exit 1; fi; done
 
 .PHONY: e2e
