@@ -7,7 +7,8 @@ import (
 )
 
 // conversions are the loops over a size that a model, a file or a server chooses, as wasm/pause.go names them.
-var conversions = []string{"html.brackets", "html.nested", "html.tags", "diff", "edit", "grep", "shell.sort", "shell.sed", "shell.grep"}
+var conversions = []string{"html.brackets", "html.nested", "html.tags", "diff", "edit", "grep", "shell.sort", "shell.sed", "shell.grep",
+	"secrets", "kinds.zip", "kinds.gzip", "kinds.markup", "json"}
 
 // runPauses measures for how long the page stands still while something is converted that has the largest size
 // allowed: the longest pause of all rounds, against 50 ms.

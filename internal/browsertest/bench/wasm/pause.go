@@ -3,17 +3,24 @@
 package main
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
 )
@@ -64,12 +71,57 @@ func pauses(all js.Value) {
 			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 		return err
 	}
+	// What is no call of a tool, or one whose refusal is the result.
+	direct := map[string]func() error{
+		"secrets": func() error {
+			_, kinds := secrets.RedactContext(ctx, strings.Repeat("token secret password api_key authorization curl aws sk-", 1<<20/56))
+			return unexpected(len(kinds) > 0, "secrets were found")
+		},
+		"kinds.zip": func() error {
+			data, err := manyFiles(60_000)
+			if err != nil {
+				return err
+			}
+			return unexpected(len(fsaccess.Classify("a.zip", data)) == 0, "it is no dangerous archive")
+		},
+		"kinds.gzip": func() error {
+			var b bytes.Buffer
+			z := gzip.NewWriter(&b)
+			piece := make([]byte, 64<<10)
+			for i := range piece[:4<<10] {
+				piece[i] = byte(i * i >> 3)
+			}
+			for range 48 << 4 { // MiB
+				if _, err := z.Write(piece); err != nil {
+					return err
+				}
+				if err := jsx.Yield(ctx); err != nil {
+					return err
+				}
+			}
+			if err := z.Close(); err != nil {
+				return err
+			}
+			fsaccess.Classify("a.gz", b.Bytes())
+			return nil
+		},
+		"kinds.markup": func() error {
+			return unexpected(len(fsaccess.Classify("a.html", bytes.Repeat([]byte("on"), 8<<20))) > 0, "it is active")
+		},
+		"json": func() error {
+			res := b.Call(ctx, "todo", json.RawMessage("["+strings.Repeat(`"a text of some length and more of the same",`, 150_000)+`""]`))
+			return unexpected(res.Type == protocol.ResultOutput, "a list is no object")
+		},
+	}
 	script := func(text string) (string, map[string]any) { return "bash", map[string]any{"command": text} }
 	api.Set("pause", promise(func(args []js.Value) (any, error) {
 		if err := build(); err != nil {
 			return nil, err
 		}
 		name := args[0].String()
+		if run, ok := direct[name]; ok {
+			return nil, run()
+		}
 		tool, call := "", map[string]any{}
 		switch name {
 		case "html.brackets", "html.nested", "html.tags":
@@ -100,4 +152,30 @@ func pauses(all js.Value) {
 		}
 		return nil, nil
 	}))
+}
+
+func unexpected(is bool, what string) error {
+	if is {
+		return errors.New(what)
+	}
+	return nil
+}
+
+// manyFiles is a ZIP of empty files, made with turns for the page.
+func manyFiles(n int) ([]byte, error) {
+	var b bytes.Buffer
+	var budget jsx.Budget
+	z := zip.NewWriter(&b)
+	for i := range n {
+		if _, err := z.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("file %d", i)}); err != nil {
+			return nil, err
+		}
+		if err := budget.Spend(context.Background()); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
