@@ -40,6 +40,8 @@ type Question struct {
 	Lines []Line
 	// Changed is the number of lines that are added or removed.
 	Changed int
+	// Reading says which of Lines have to have been in view before they can be allowed.
+	Reading Reading
 }
 
 // Effect is one thing that would happen.
@@ -79,32 +81,38 @@ func Of(p sandbox.Prompt) Question {
 		return rank(b.Risk) - rank(a.Risk)
 	})
 	var q Question
-	files := 0
+	files, added, removed := 0, 0, 0
+	var s sheet
 	for _, r := range list {
 		q.Effects = append(q.Effects, effects(r, len(list) == 1)...)
 		lines, n := Diff(r.Diff)
 		files += n
-		q.Lines = append(q.Lines, lines...)
-		if asked := arguments(r); asked != "" {
-			q.Lines = append(q.Lines, Line{Head, "What the assistant asked " + r.Tool + " for"})
-			for line := range strings.Lines(asked) {
-				q.Lines = append(q.Lines, Line{Plain, strings.TrimSuffix(line, "\n")})
+		for _, l := range lines {
+			switch l.Kind {
+			case Added:
+				added++
+			case Removed:
+				removed++
 			}
 		}
-	}
-	added, removed := 0, 0
-	for _, l := range q.Lines {
-		switch l.Kind {
-		case Added:
-			added++
-		case Removed:
-			removed++
+		s.add(lines, !headed(r.Diff), r.Risk)
+		if asked := arguments(r); asked != "" {
+			s.add([]Line{{Head, "What the assistant asked " + r.Tool + " for"}}, false, r.Risk)
+			var lines []Line
+			for line := range strings.Lines(asked) {
+				lines = append(lines, Line{Plain, strings.TrimSuffix(line, "\n")})
+			}
+			s.add(lines, true, r.Risk)
 		}
 	}
 	q.Changed = added + removed
-	q.Lines = Fold(q.Lines)
 	q.Title = title(list, files)
 	q.summarize(list, added, removed)
+	var words string
+	q.Lines = s.lines
+	if q.Reading, words = s.reading(); words != "" {
+		q.Counts = strings.TrimPrefix(q.Counts+" · "+words, " · ")
+	}
 	return q
 }
 
@@ -247,7 +255,7 @@ func effects(r sandbox.Request, alone bool) []Effect {
 // difference shows all of them.
 func arguments(r sandbox.Request) string {
 	m, _ := r.Args.(map[string]any)
-	if slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(r.Diff, h) }) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
+	if headed(r.Diff) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
 		return ""
 	}
 	rest := map[string]any{}
@@ -291,6 +299,11 @@ func Thousands(n int) string {
 // heads are what a line that names a file begins with.
 var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
 
+// headed reports whether a text begins like a difference.
+func headed(text string) bool {
+	return slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(text, h) })
+}
+
 var folded = regexp.MustCompile(`^([+-]?)⟨(\d{1,9}) empty lines⟩$`)
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
@@ -302,7 +315,7 @@ var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 // A text that does not begin like a difference, such as a script, has plain lines only.
 func Diff(text string) (lines []Line, files int) {
 	listing := strings.HasPrefix(text, "- ") // of what a deleted folder holds
-	headed := slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(text, h) })
+	headed := headed(text)
 	old, now := 0, 0 // lines of the hunk that are still to come
 	length := func(s string) int {
 		if s == "" {
