@@ -24,6 +24,8 @@ type prompts struct {
 	calm      int            // looks since a key or the pointer was last used
 	rested    bool           // the person has used neither for a while
 	ready     bool           // what allows something counts
+	wary      bool           // keys may be meant for a text: they answer once the person has moved into the question
+	from      js.Value       // the text that the question took the focus from
 	rest      []consent.Line // of a long difference, added as the person comes to their place
 }
 
@@ -67,8 +69,8 @@ const (
 func (p *prompts) listen() {
 	p.answer, p.dismissed = make(chan protocol.Answer, 1), make(chan struct{})
 	p.view.listen()
-	touch := js.FuncOf(func(js.Value, []js.Value) any { p.calm = 0; return nil })
-	for _, event := range []string{"keydown", "pointerdown"} {
+	touch := js.FuncOf(func(_ js.Value, args []js.Value) any { p.touched(args[0]); return nil })
+	for _, event := range []string{"keydown", "keyup", "mousedown", "pointerdown", "focusin"} {
 		document().Call("addEventListener", event, touch, true)
 	}
 	answers := []struct {
@@ -88,14 +90,26 @@ func (p *prompts) listen() {
 			p.give(protocol.AnswerReject)
 			return true
 		}
+		key := e.Get("key").String()
+		if p.wary {
+			if len([]rune(key)) == 1 && p.from.Truthy() && p.from.Get("isConnected").Bool() {
+				p.from.Call("focus") // the key goes on to where it was meant for
+			}
+			return false
+		}
+		if key == "n" {
+			p.view.next()
+			return true
+		}
 		for i, a := range answers {
-			if e.Get("key").String() == fmt.Sprint(i+1) {
+			if key == fmt.Sprint(i+1) {
 				p.give(a.answer)
 				return true
 			}
 		}
 		return false
 	})
+	on(element("ask-next"), "click", func(js.Value) { p.view.next() })
 	on(element("ask-all"), "click", func(js.Value) { p.whole(element("ask-all").Call("getAttribute", "aria-pressed").String() != "true") })
 }
 
@@ -178,26 +192,85 @@ func (p *prompts) show() {
 	for _, id := range []string{"once", "session", "project"} {
 		element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(!p.ready))
 	}
-	if why := p.note(); note.Get("textContent").String() != why { // it is read aloud
+	why := p.note()
+	if note.Get("textContent").String() != why { // it is read aloud
 		note.Set("textContent", why)
 	}
 	more := func(id string) bool {
 		el := element(id)
 		return el.Get("scrollHeight").Int() > el.Get("clientHeight").Int()+1
 	}
+	hide("ask-next", p.view.why != "" || why == "")
 	hide("ask-all", !more("ask-diff") && !more("ask-list") && !ask.Get("classList").Call("contains", "whole").Bool())
 }
 
-// focus gives the question the focus, but not while somebody writes.
+// focus gives the question the focus, but not while somebody writes. Keys that were meant for an
+// empty text come here from now on, so that they don't answer.
 func (p *prompts) focus() {
-	if text := document().Call("querySelector", "textarea:focus, input:focus"); text.IsNull() || text.Get("value").String() == "" {
-		element("ask").Call("focus")
+	at := document().Get("activeElement")
+	if writes(at) {
+		p.suspect(true)
+		if text := at.Get("value"); text.Type() == js.TypeString && text.String() != "" {
+			return
+		}
+		p.from = at
+	}
+	element("ask").Call("focus")
+}
+
+// writes reports whether keys write into an element, or may: what is in a frame is not known.
+func writes(el js.Value) bool {
+	if el.IsNull() || el.IsUndefined() || el.Get("tagName").IsUndefined() {
+		return false
+	}
+	switch el.Get("tagName").String() {
+	case "INPUT", "TEXTAREA", "SELECT", "IFRAME":
+		return true
+	}
+	return el.Get("isContentEditable").Truthy()
+}
+
+// suspect has keys answer only after Tab or a click in the question, or ends that. The question
+// says so on its answers, and in words for a screen reader.
+func (p *prompts) suspect(yes bool) {
+	p.wary = yes
+	element("ask").Call("toggleAttribute", "data-tab", yes)
+	element("ask-keys").Set("textContent", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 4.", false: "Press a number from 1 to 4 to answer."}[yes])
+}
+
+// touched sees each key, click and move of the focus while a question is shown. Tab within
+// the question, or a click in it once it has been there for a while, is meant for it. A key in
+// a text is not, and neither is a click that comes with the question.
+func (p *prompts) touched(e js.Value) {
+	event, target := e.Get("type").String(), e.Get("target")
+	if event == "keydown" || event == "pointerdown" {
+		p.calm = 0
+	}
+	if p.of == "" {
+		return
+	}
+	within := element("ask").Call("contains", target).Bool()
+	switch {
+	case !within:
+		if (event == "keydown" || event == "focusin" || event == "pointerdown") && writes(target) {
+			p.suspect(true)
+		}
+	case event == "mousedown" && !p.rested:
+		e.Call("preventDefault") // the focus stays where the person had it
+		p.suspect(true)
+	case event == "pointerdown" && p.rested, event == "keydown" && e.Get("key").String() == "Tab":
+		p.suspect(false)
+	case p.wary && (event == "keydown" || event == "keyup") && element("answers").Call("contains", target).Bool():
+		if key := e.Get("key").String(); key == "Enter" || key == " " {
+			e.Call("preventDefault")
+		}
 	}
 }
 
 // wait waits for the answer to the question that is shown.
 func (p *prompts) wait(ctx context.Context) (protocol.Answer, error) {
-	p.calm, p.rested, p.ready = 0, false, false
+	p.calm, p.rested, p.ready, p.from = 0, false, false, js.Null()
+	p.suspect(writes(document().Get("activeElement")))
 	select {
 	case <-p.answer: // to an earlier one
 	default:
@@ -303,8 +376,8 @@ func (p *prompts) fill(asked sandbox.Prompt) string {
 	n := min(chunk, len(q.Lines))
 	showLines(diff, q.Lines[:n])
 	p.rest = q.Lines[n:]
+	p.view.reading = q.Reading
 	diff.Get("classList").Call("toggle", "few", len(q.Lines) <= 3)
-	diff.Call("removeAttribute", "data-seen")
 	for _, el := range []js.Value{list, diff} {
 		el.Set("scrollTop", 0)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"math"
+	"sort"
 	"strings"
 	"syscall/js"
 
@@ -23,7 +24,8 @@ type view struct {
 	observer js.Value // null without IntersectionObserver v2
 	hidden   map[string]bool
 	why      string // why not all is in view, or nothing
-	calm     int    // looks since all is in view
+	reading  consent.Reading
+	calm     int // looks since all is in view
 	changed  chan struct{}
 }
 
@@ -242,8 +244,8 @@ func onTop(el js.Value, r rect) bool {
 	return true
 }
 
-// seen marks the effects and the first change that are in view now, and says what has not
-// been in view yet. The caller has seen that the boxes around them are in view.
+// seen marks the effects and the changes that are in view now, and says what has not been in
+// view yet. The caller has seen that the boxes around them are in view.
 func (v *view) seen() string {
 	list := element("ask-list")
 	box := rectOf(list)
@@ -264,15 +266,76 @@ func (v *view) seen() string {
 	if left > 0 {
 		return "Scroll down: not seen yet: " + consent.Count(left, "effect") + " of " + consent.Thousands(list.Get("childElementCount").Int()) + "."
 	}
-	diff := element("ask-diff")
-	first := diff.Call("querySelector", ".add, .del, .mark")
-	if first.IsNull() || diff.Get("dataset").Get("seen").Truthy() {
-		return ""
+	v.read()
+	if left, of := v.reading.Left(); left > 0 {
+		return "Scroll on: not seen yet: " + consent.Count(left, "change") + " of " + consent.Thousands(of) + "."
 	}
-	box = rectOf(diff)
-	if r := rectOf(first); r.top < box.top-1.5 || r.top+12 > box.bottom || r.height() < 8 {
-		return "Scroll to the first line that changes."
-	}
-	diff.Get("dataset").Set("seen", "yes")
 	return ""
+}
+
+// read notes which lines of the difference are in view now.
+func (v *view) read() {
+	diff := element("ask-diff")
+	box, rows := rectOf(diff), diff.Get("children")
+	row := func(i int) rect { return rectOf(rows.Index(i)) }
+	n := rowsOf(diff)
+	for i := sort.Search(n, func(i int) bool { return row(i).bottom > box.top+1 }); i < n; i++ {
+		r := row(i)
+		if r.top >= box.bottom-1 {
+			return
+		}
+		// A pixel is lost by rounding; less than half a line of text is not seen.
+		h := r.height()
+		top, bottom := math.Max(r.top, box.top), math.Min(r.bottom, box.bottom)
+		if h < 8 || bottom-top < math.Min(8, h) {
+			continue
+		}
+		from, to := (top-r.top)/h, (bottom-r.top)/h
+		if box.top-r.top <= 1.5 {
+			from = 0
+		}
+		if r.bottom-box.bottom <= 1.5 {
+			to = 1
+		}
+		v.reading.See(i, from, to)
+	}
+}
+
+// rowsOf is how many lines of the difference are in the page. Behind them may stand how many
+// more there are.
+func rowsOf(diff js.Value) int {
+	n := diff.Get("childElementCount").Int()
+	if n > 0 && diff.Get("lastElementChild").Get("id").String() == "ask-rest" {
+		n--
+	}
+	return n
+}
+
+// next scrolls to what has not been seen yet, or to the end of the lines that are there.
+func (v *view) next() {
+	list, diff := element("ask-list"), element("ask-diff")
+	if row := list.Call("querySelector", "li:not([data-seen])"); !row.IsNull() {
+		r, box := rectOf(row), rectOf(list)
+		by := r.top - box.top
+		if r.height() > box.height() {
+			by = r.bottom - box.bottom
+		}
+		list.Set("scrollTop", list.Get("scrollTop").Float()+by)
+		return
+	}
+	line, at := v.reading.Next()
+	if line < 0 {
+		return
+	}
+	rows := diff.Get("children")
+	if line >= rowsOf(diff) {
+		diff.Set("scrollTop", diff.Get("scrollHeight"))
+		return
+	}
+	r, box := rectOf(rows.Index(line)), rectOf(diff)
+	by := r.top + at*r.height() - box.top - 2
+	if at == 1 {
+		by = r.bottom - box.bottom + 2
+	}
+	diff.Set("scrollTop", diff.Get("scrollTop").Float()+by)
 }

@@ -174,7 +174,7 @@ func TestFilesSkills(t *testing.T) {
 			} else {
 				say(t, p, `javascript: await callTool("glob", {pattern: "**"}); try { await callTool("read", {path: ".skills/letters/SKILL.md"}) } catch {}; await callTool("write", {path: ".skills/letters/SKILL.md", content: `+js(text)+`})`)
 				asked(t, p)
-				must(t, p.Press(ctx, "1"))
+				answerKey(t, p, "1")
 				rested(t, p)
 				press(t, p, button)
 			}

@@ -2,7 +2,10 @@ package examples
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 // What a person was about to type or to press is no answer to a question that comes up under
@@ -50,9 +53,70 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 			t.Error("a press as the question came up has answered it")
 		}
 		must(t, p.WaitFor(ctx, asking+` && document.activeElement.id === "ask"`))
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		rested(t, p)
 		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child").className === "denied"`))
+		noErrors(t, p)
+	})
+}
+
+// TestAttackKeysMeantForAText: a question takes the focus from an empty text field, and the person, who has just
+// paused, types on. Nothing of it answers, and it stays in the field. Behind Tab a number answers.
+func TestAttackKeysMeantForAText(t *testing.T) {
+	table := attack.Start(t, "view")
+	table.NoSwitch("the same keys answer behind Tab and behind a click in the question, as the test shows")
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		const focused = asking + ` && document.activeElement.id === "ask"`
+		open := func() bool { return eval[bool](t, p, `!document.getElementById("ask").hidden`) }
+		for _, text := range []string{"1 more thing", "2", "3", "4 of them"} {
+			say(t, p, `delete hours.csv`)
+			must(t, p.WaitFor(ctx, focused))
+			must(t, p.Press(ctx, text[:1])) // a key of the hand, to where the focus is
+			must(t, p.WaitFor(ctx, `document.activeElement.id === "text"`))
+			must(t, anyPage{p.page, t}.Type(ctx, text[1:])) // without a click, as the sheet may lie over the field
+			table.Try(text, !open())
+			if got := eval[string](t, p, `document.getElementById("text").value`); got != text {
+				t.Errorf("%q was typed, and the field has %q", text, got)
+			}
+			must(t, p.Eval(ctx, `void (document.getElementById("text").value = "", document.getElementById("ask").focus())`, nil))
+			// Enter and Space on an answer that has the focus by no act of the person's.
+			must(t, p.Eval(ctx, `document.getElementById("once").focus()`, nil))
+			for _, key := range []string{"Enter", "Space"} {
+				must(t, p.Press(ctx, key))
+				table.Try(key+" on an answer", !open())
+			}
+			must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
+			if got := eval[string](t, p, `document.getElementById("ask-keys").textContent + getComputedStyle(document.querySelector("#once kbd"), "::before").content`); !strings.Contains(got, "press Tab first") || !strings.Contains(got, "Tab ") {
+				t.Errorf("the question says %q", got)
+			}
+			answerKey(t, p, "4")
+			must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
+			rested(t, p)
+		}
+		// A click as the question comes up moves the focus nowhere.
+		say(t, p, `delete hours.csv`)
+		kept := eval[string](t, p, `new Promise((done) => {
+			const ask = document.getElementById("ask");
+			const look = () => {
+				if (ask.hidden) return setTimeout(look, 5);
+				const e = new MouseEvent("mousedown", {bubbles: true, cancelable: true});
+				document.getElementById("once").dispatchEvent(e);
+				done(e.defaultPrevented + " " + ask.hasAttribute("data-tab"));
+			};
+			look();
+		})`)
+		table.Try("a click as it comes up", kept != "true true")
+		must(t, p.WaitFor(ctx, focused))
+		answerKey(t, p, "4")
+		rested(t, p)
+		// A click in the question, once it is there, is meant for it.
+		say(t, p, `delete hours.csv`)
+		must(t, p.WaitFor(ctx, focused))
+		must(t, p.Click(ctx, "#ask-title"))
+		must(t, p.Press(ctx, "4"))
+		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
+		rested(t, p)
 		noErrors(t, p)
 	})
 }

@@ -204,7 +204,7 @@ const spoiling = `(() => {
 // whether one counted.
 const answerBlind = `new Promise((done) => {
 	const ask = document.getElementById("ask");
-	for (const key of ["1", "2", "3"]) ask.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+	for (const key of ["Tab", "1", "2", "3"]) ask.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
 	for (const id of ["once", "session", "project"]) document.getElementById(id).click();
 	requestAnimationFrame(() => setTimeout(() => done(ask.hidden)));
 })`
@@ -253,6 +253,7 @@ func TestAttackAnswerOutOfView(t *testing.T) {
 		made(f, true, "hours.csv")
 		made(f, false, "notes/new.md")
 		unseenEffects(t, f, table)
+		unseenChanges(t, f, table)
 		blinded(t, f, table)
 	})
 }
@@ -273,12 +274,12 @@ func unseenEffects(t *testing.T, f *flagship, table *attack.Table) {
 	f.wait("some are still unseen", `document.querySelectorAll("#ask-list [data-seen]").length > 0 && document.getElementById("ask-off").textContent.startsWith("Scroll down")`)
 	table.Try("effects in the list's middle", eval[bool](t, f.in, answerBlind))
 	for range 40 {
-		if f.check(asking) == "true" {
+		if f.check(`!document.querySelector("#ask-list li:not([data-seen])")`) == "true" {
 			break
 		}
 		n := f.check(`document.querySelectorAll("#ask-list [data-seen]").length`)
 		f.check(`document.querySelector("#ask-list li:not([data-seen])")?.scrollIntoView({block: "start"})`)
-		f.wait("more are seen", `document.querySelectorAll("#ask-list [data-seen]").length > `+n+` || `+asking)
+		f.wait("more are seen", `document.querySelectorAll("#ask-list [data-seen]").length > `+n+` || !document.querySelector("#ask-list li:not([data-seen])")`)
 	}
 	f.asks()
 	f.answer(reject)
@@ -286,6 +287,40 @@ func unseenEffects(t *testing.T, f *flagship, table *attack.Table) {
 	f.then(turn{calls: []call{tc("read", "path", "notes/plan.md")}}, turn{text: "Read."})
 	f.say("read it")
 	f.rested()
+}
+
+// unseenChanges: the end of a long difference, and where the risk is high its middle, has not
+// been in view before somebody went through it.
+func unseenChanges(t *testing.T, f *flagship, table *attack.Table) {
+	t.Helper()
+	var text strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&text, "echo %d\n", i)
+	}
+	for _, c := range []struct {
+		path   string
+		middle bool
+	}{{"notes/long.md", false}, {"Makefile", true}} {
+		f.then(turn{calls: []call{tc("write", "path", c.path, "content", text.String())}}, turn{text: "That was it."})
+		f.say("write it")
+		f.wait("it says that not all was seen", `document.getElementById("ask-off").textContent === "Scroll on: not seen yet: 1 change of 1."`)
+		table.Try("the end of "+c.path, eval[bool](t, f.in, answerBlind))
+		if c.middle {
+			f.check(`document.getElementById("ask-diff").scrollTop = 1e6`)
+			f.wait("its end is in view", `(() => { const e = document.getElementById("ask-diff"); return e.scrollTop + e.clientHeight >= e.scrollHeight - 2 && !!document.getElementById("ask-off").textContent; })()`)
+			table.Try("the middle of "+c.path, eval[bool](t, f.in, answerBlind))
+		}
+		f.wait("the question has the focus", `document.activeElement.id === "ask"`)
+		must(t, f.Press(testContext(t), "Tab"))
+		f.check(`globalThis.before = document.getElementById("ask-diff").scrollTop`)
+		must(t, f.Press(testContext(t), "n"))
+		f.wait("the key goes on to what is unseen", `document.getElementById("ask-diff").scrollTop !== globalThis.before`)
+		f.wait("it can be answered", reading)
+		must(t, f.Press(testContext(t), reject))
+		f.rested()
+		made(f, false, c.path)
+		f.another()
+	}
 }
 
 // blinded is the control: the same with a page whose eyes are shut.
@@ -328,8 +363,8 @@ func TestFilesRefuseOutOfView(t *testing.T) {
 	f.wait("it asks", `!document.getElementById("ask").hidden`)
 	must(t, p.Viewport(ctx, 300, 120, 1))
 	f.wait("it says why it can't be allowed", `document.getElementById("ask-off").textContent.includes("Make the window larger") && document.activeElement.id === "ask"`)
-	must(t, f.Press(ctx, once))
-	must(t, f.Press(ctx, reject))
+	answerKey(t, f, once)
+	answerKey(t, f, reject)
 	f.rested()
 	must(t, p.Viewport(ctx, 1280, 800, 1))
 	made(f, true, "hours.csv")

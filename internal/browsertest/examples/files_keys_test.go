@@ -50,7 +50,7 @@ func TestKeyboardFilesReachesAll(t *testing.T) {
 		asked(t, o)
 		p.walk("while it asks")
 		must(t, o.Eval(testContext(t), `document.getElementById("ask").focus()`, nil))
-		p.keys(session)
+		p.keys("Tab", session)
 		rested(t, o)
 		bringSkill(t, o)
 		say(t, o, `run "seq 1 9000"`)
@@ -87,7 +87,7 @@ func bringSkill(t *testing.T, o *opened) {
 	t.Helper()
 	say(t, o, `javascript: await callTool("glob", {pattern: "**"}); await callTool("write", {path: ".skills/letters/SKILL.md", content: "---\ndescription: How letters are written\n---\nBegin with Dear.\n"})`)
 	asked(t, o)
-	must(t, o.Press(testContext(t), once))
+	answerKey(t, o, once)
 	rested(t, o)
 }
 

@@ -30,7 +30,7 @@ func TestFilesNotifications(t *testing.T) {
 	must(t, p.WaitFor(ctx, `document.getElementById("notify").getAttribute("aria-pressed") === "true"`))
 	say(t, p, `delete trip/packing.txt`)
 	asked(t, p)
-	must(t, p.Press(ctx, "4"))
+	answerKey(t, p, "4")
 	must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
 	if told() != "" {
 		t.Errorf("in view it tells %q", told())
@@ -39,7 +39,7 @@ func TestFilesNotifications(t *testing.T) {
 	say(t, p, `delete trip/packing.txt`)
 	asked(t, p)
 	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.includes("Delete trip/packing.txt?"))`))
-	must(t, p.Press(ctx, "4"))
+	answerKey(t, p, "4")
 	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.startsWith("The assistant is done"))`))
 }
 

@@ -26,7 +26,7 @@ func TestFilesForGood(t *testing.T) {
 			say(t, p, `add "`+text+`" to notes/plan.md`)
 			if asks {
 				asked(t, p)
-				must(t, p.Press(ctx, "3"))
+				answerKey(t, p, "3")
 			}
 			must(t, p.WaitFor(ctx, fmt.Sprintf(`document.querySelectorAll("#cards li").length === %d && document.querySelector("#cards li:last-child").className === "done" || !document.getElementById("ask").hidden`, n+2)))
 			if eval[bool](t, p, `!document.getElementById("ask").hidden`) {
@@ -41,7 +41,7 @@ func TestFilesForGood(t *testing.T) {
 		}
 		say(t, p, `delete trip/packing.txt`)
 		asked(t, p)
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		rested(t, p)
 		if reloaded(t, p) {
 			if got := eval[string](t, p, `document.querySelector("#cards li:last-child").className`); got != "denied" {
@@ -67,7 +67,7 @@ func TestFilesForGood(t *testing.T) {
 		must(t, p.Click(ctx, "#tab-steps"))
 		say(t, p, `add "third" to notes/plan.md`)
 		asked(t, p)
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		rested(t, p)
 		noErrors(t, p)
 	})

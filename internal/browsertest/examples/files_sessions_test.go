@@ -75,7 +75,7 @@ func TestFilesTabs(t *testing.T) {
 			t.Error("the tab behind does not show that it is at work")
 		}
 		must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions [role=tab]:last-child").className !== "works"`))
 		say(t, p, "list the files")
 		rested(t, p)
@@ -120,7 +120,7 @@ func TestFilesRewind(t *testing.T) {
 		for _, text := range []string{`add "one" to notes/plan.md`, `add "two" to notes/plan.md`, `add "three" to notes/plan.md`} {
 			say(t, p, text)
 			asked(t, p)
-			must(t, p.Press(ctx, "1"))
+			answerKey(t, p, "1")
 			must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.getElementById("stop").hidden`))
 		}
 		content := func() string { return zipped(t, p)["notes/plan.md"] }
@@ -163,7 +163,7 @@ func TestFilesExportImport(t *testing.T) {
 		ctx := testContext(t)
 		say(t, p, `add "first" to notes/plan.md`)
 		asked(t, p)
-		must(t, p.Press(ctx, "2")) // for the conversation
+		answerKey(t, p, "2") // for the conversation
 		rested(t, p)
 		must(t, p.Eval(ctx, `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => { blob.text().then(done); return make.call(URL, blob); }; }))`, nil))
 		press(t, p, "#save")
@@ -183,7 +183,7 @@ func TestFilesExportImport(t *testing.T) {
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li").length >= 2`))
 		say(t, p, `add "second" to notes/plan.md`)
 		asked(t, p) // what was granted in the other is not granted here
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
 		must(t, os.WriteFile(file, []byte(`{"format": "other"}`), 0o644))
 		must(t, p.SetFiles(ctx, "#load-file", file))

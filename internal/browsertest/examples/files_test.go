@@ -1,6 +1,7 @@
 package examples
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -56,8 +57,17 @@ func tick(t *testing.T, p driver, selector string) {
 // asking is true when a question of consent can be answered.
 const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-off"))`
 
-// reading scrolls, as a person does, to the effects that have not been in view yet, and is asking.
-const reading = `(document.querySelector("#ask:not([hidden]) #ask-list li:not([data-seen])")?.scrollIntoView({block: "end"}), ` + asking + `)`
+// reading goes on, as a person does, to what has not been in view yet, and is asking.
+const reading = `(document.querySelector("#ask:not([hidden]) #ask-next:not([hidden])")?.click(), ` + asking + `)`
+
+// answerKey presses the key of an answer, behind Tab: the focus may come from a text field.
+func answerKey(t *testing.T, p interface {
+	Press(ctx context.Context, key string) error
+}, key string) {
+	t.Helper()
+	must(t, p.Press(testContext(t), "Tab"))
+	must(t, p.Press(testContext(t), key))
+}
 
 // asked waits for a question of consent, and reads it.
 func asked(t *testing.T, p driver) string {
@@ -131,7 +141,7 @@ func TestFilesLooks(t *testing.T) {
 				must(t, err)
 			}
 			if strings.HasSuffix(c.name, "asks") {
-				must(t, p.Press(ctx, "4"))
+				answerKey(t, p, "4")
 				rested(t, p)
 				if got := cardsOf(t, p); !strings.Contains(got, "denied") {
 					t.Errorf("after no: %s", got)
@@ -151,10 +161,10 @@ func TestFilesTour(t *testing.T) {
 	if got := asked(t, p); !strings.Contains(got, "Change notes/plan.md?") || !strings.Contains(got, "+- [ ] TODO take the umbrella") {
 		t.Errorf("it asks %q", got)
 	}
-	must(t, p.Press(ctx, "1"))
+	answerKey(t, p, "1")
 	must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
 	for eval[bool](t, p, `!document.getElementById("ask").hidden`) { // the undo
-		must(t, p.Press(ctx, "1"))
+		answerKey(t, p, "1")
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
 		must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
 	}
@@ -183,7 +193,7 @@ func TestFilesPlan(t *testing.T) {
 		}
 		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.
 		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "read notes/plan.md", document.getElementById("composer").requestSubmit())`, nil))
-		must(t, p.Press(ctx, "1"))
+		answerKey(t, p, "1")
 		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("read")`))
 		rested(t, p)
 		saysStatus(t, p, "The plan changes nothing.")
@@ -224,7 +234,7 @@ func TestFilesGrants(t *testing.T) {
 		ctx := testContext(t)
 		say(t, p, `add "first" to notes/plan.md`)
 		asked(t, p)
-		must(t, p.Press(ctx, "2"))
+		answerKey(t, p, "2")
 		rested(t, p)
 		say(t, p, `add "second" to notes/plan.md`)
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards .done").length === 4 || !document.getElementById("ask").hidden`))
@@ -234,7 +244,7 @@ func TestFilesGrants(t *testing.T) {
 		rested(t, p)
 		say(t, p, `delete notes/plan.md`)
 		asked(t, p)
-		must(t, p.Press(ctx, "4"))
+		answerKey(t, p, "4")
 		rested(t, p)
 		if got := cardsOf(t, p); !strings.Contains(got, "denied delete") {
 			t.Error(got)

@@ -73,7 +73,7 @@ func keyboardFiles(t *testing.T, p anyPage) {
 		must(t, p.Type(t.Context(), "delete hours.csv"))
 		p.keys("Enter")
 		p.wait("it asks, with the focus", asking+` && document.activeElement.id === "ask"`)
-		p.keys(k.key)
+		p.keys("Tab", k.key)
 		p.wait(k.class, `document.querySelector("#cards li:last-child").className === "`+k.class+`"`)
 		if k.class == "done" {
 			p.tabTo("#tab-steps")

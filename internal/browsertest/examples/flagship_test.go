@@ -103,7 +103,7 @@ func (f *flagship) answer(key string) {
 	f.t.Helper()
 	title := f.check(`document.getElementById("ask-title").textContent`)
 	f.wait("the question has the focus", `document.activeElement.id === "ask"`)
-	must(f.t, f.Press(f.t.Context(), key))
+	answerKey(f.t, f, key)
 	f.wait("the question is answered", `document.getElementById("ask").hidden || document.getElementById("ask-title").textContent !== `+js(title))
 }
 
