@@ -531,3 +531,7 @@ func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) 
 type osFile struct{ *os.File }
 
 func (f *osFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
+
+// swappedAt is the refusal of what was one thing when it was looked at and another when it
+// was opened.
+func swappedAt(name string) error { return &linkError{name: name, swapped: true} }

@@ -15,10 +15,6 @@ type linkError struct {
 
 func linkAt(name, to string) error { return &linkError{name: name, to: to} }
 
-// swappedAt is the refusal of what was one thing when it was looked at and another when it
-// was opened.
-func swappedAt(name string) error { return &linkError{name: name, swapped: true} }
-
 func (e *linkError) Error() string {
 	switch {
 	case e.swapped:
