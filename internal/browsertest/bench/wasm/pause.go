@@ -78,11 +78,11 @@ func pauses(all js.Value) {
 			return unexpected(len(kinds) > 0, "secrets were found")
 		},
 		"kinds.zip": func() error {
-			data, err := manyFiles(60_000)
+			data, err := manyFiles(10_000) // with more it counts as dangerous at once
 			if err != nil {
 				return err
 			}
-			return unexpected(len(fsaccess.Classify("a.zip", data)) == 0, "it is no dangerous archive")
+			return unexpected(len(fsaccess.Classify("a.zip", data)) > 0, "it is a dangerous archive")
 		},
 		"kinds.gzip": func() error {
 			var b bytes.Buffer
