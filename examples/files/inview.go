@@ -111,7 +111,7 @@ func (v *view) judge() string {
 	if document().Get("visibilityState").String() != "visible" {
 		return "This tab is in the background."
 	}
-	if js.Global().Get("top").Equal(js.Global().Get("self")) == false && v.observer.IsNull() {
+	if !js.Global().Get("top").Equal(js.Global().Get("self")) && v.observer.IsNull() {
 		return "This page is shown inside of another, which may cover it."
 	}
 	v.sheet.Set("disabled", false)
