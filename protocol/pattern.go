@@ -118,7 +118,9 @@ func compile(s string) (tokens []token, problem string) {
 			case n == 1:
 				tokens = append(tokens, token{kind: tokStar})
 			case i < len(s) && s[i] == '/':
-				tokens = append(tokens, token{kind: tokDirs})
+				if k := len(tokens); k == 0 || tokens[k-1].kind != tokDirs { // two are as one
+					tokens = append(tokens, token{kind: tokDirs})
+				}
 				i++
 			default:
 				tokens = append(tokens, token{kind: tokAny})
@@ -311,90 +313,6 @@ func (p Pattern) match(path string, tokens []token, literal string, subtree bool
 // covers reports whether path is folder or lies in it.
 func covers(folder, path string) bool {
 	return folder == "." || path == folder || len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
-}
-
-// glob reports whether tokens match all of s or, with subtree, a leading run of
-// its folders. It walks all ways at once, so that no pattern is slow.
-func glob(tokens []token, s string, subtree bool) bool {
-	ok, _ := simulate(tokens, s, subtree, false)
-	return ok
-}
-
-// prefix reports whether tokens could match something that begins with s.
-func prefix(tokens []token, s string) bool {
-	_, alive := simulate(tokens, s, false, false)
-	return alive
-}
-
-// simulate runs tokens over s. Bit i of now: tokens[i:] are still to be read, and
-// bit i of inside: a **/ has begun a folder's name and waits for its slash. With gaps, s is
-// what longNames returned.
-func simulate(tokens []token, s string, subtree, gaps bool) (match, alive bool) {
-	n := len(tokens)
-	var small [4 * 33]bool
-	sets := small[:]
-	if n > 32 {
-		sets = make([]bool, 4*(n+1))
-	}
-	now, next := sets[:n+1], sets[n+1:2*(n+1)]
-	inside, inside2 := sets[2*(n+1):3*(n+1)], sets[3*(n+1):4*(n+1)]
-	enter := func(set []bool) { // the moves that read nothing
-		for i, t := range tokens {
-			if set[i] && (t.kind == tokStar || t.kind == tokAny || t.kind == tokDirs) {
-				set[i+1] = true
-			}
-		}
-	}
-	step := func(r rune) {
-		clear(next)
-		clear(inside2)
-		for i, t := range tokens {
-			if !now[i] && !inside[i] {
-				continue
-			}
-			switch t.kind {
-			case tokDirs:
-				if r == '/' {
-					next[i] = true
-				} else {
-					inside2[i] = true
-				}
-			case tokStar:
-				next[i] = next[i] || r != '/'
-			case tokAny:
-				next[i] = true
-			default:
-				next[i+1] = next[i+1] || t.one(r) || gaps && r <= anyDots && (t.kind != tokRune || unknown(r, t.r))
-			}
-		}
-		enter(next)
-	}
-	now[0] = true
-	enter(now)
-	for _, r := range s {
-		gap := gaps && r <= anyDots
-		for more := gap; more; { // as often as it leads further
-			step(r)
-			more = false
-			for i := range now {
-				more = more || next[i] && !now[i] || inside2[i] && !inside[i]
-				now[i], inside[i] = now[i] || next[i], inside[i] || inside2[i]
-			}
-		}
-		if gap {
-			continue
-		}
-		if subtree && r == '/' && now[n] {
-			return true, true
-		}
-		step(r)
-		now, next = next, now
-		inside, inside2 = inside2, inside
-	}
-	for i := range now {
-		alive = alive || now[i] || inside[i]
-	}
-	return now[n], alive
 }
 
 // validPath refuses a path that is not in the one form patterns are matched on.
