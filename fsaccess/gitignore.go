@@ -4,6 +4,8 @@ import (
 	"context"
 	"path"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 // ignorer answers what the .gitignore files of a tree leave out, reading each
@@ -14,7 +16,12 @@ type ignorer struct {
 	ctx   context.Context
 	c     core
 	rules map[string][]ignoreRule // by folder
+
+	budget jsx.Budget
 }
+
+// maxIgnore is the largest .gitignore that is read, in bytes.
+const maxIgnore = 1 << 20
 
 type ignoreRule struct {
 	pattern string // relative to its folder; without "/" it fits at any depth
@@ -27,20 +34,25 @@ func newIgnorer(ctx context.Context, c core, on bool) *ignorer {
 	if !on {
 		return nil
 	}
-	return &ignorer{ctx, c, make(map[string][]ignoreRule)}
+	return &ignorer{ctx: ctx, c: c, rules: make(map[string][]ignoreRule)}
 }
 
 func (g *ignorer) of(dir string) []ignoreRule {
 	r, ok := g.rules[dir]
 	if !ok {
-		if data, err := g.c.readFile(g.ctx, join(dir, ".gitignore")); err == nil {
-			r = parseIgnore(data)
+		name := join(dir, ".gitignore")
+		if info, err := g.c.stat(g.ctx, name); err == nil && info.Size() <= maxIgnore {
+			if data, err := g.c.readFile(g.ctx, name); err == nil && len(data) <= maxIgnore {
+				r = g.parse(data)
+			}
 		}
 		g.rules[dir] = r
 	}
 	return r
 }
 
+// skips reports whether an entry is left out. The page has its turn between rules. When the
+// context has ended, the answer is of no use: the walk ends.
 func (g *ignorer) skips(name string, dir bool) bool {
 	if g == nil {
 		return false
@@ -54,6 +66,10 @@ func (g *ignorer) skips(name string, dir bool) bool {
 	for {
 		rel := relative(at, name)
 		for _, r := range g.of(at) {
+			// At worst each byte of the rule is compared with each of the name.
+			if g.budget.Steps(g.ctx, 8+len(r.pattern)*len(rel)/8) != nil {
+				return true
+			}
 			if r.dirOnly && !dir || r.negate != skip {
 				continue
 			}
@@ -105,9 +121,12 @@ func matchDeep(pat, name []string) bool {
 	return true
 }
 
-func parseIgnore(data []byte) []ignoreRule {
+func (g *ignorer) parse(data []byte) []ignoreRule {
 	var out []ignoreRule
 	for line := range strings.SplitSeq(string(data), "\n") {
+		if g.budget.Steps(g.ctx, 8+len(line)/8) != nil {
+			return nil
+		}
 		line = strings.TrimSuffix(line, "\r")
 		if !strings.HasSuffix(line, `\ `) {
 			line = strings.TrimRight(line, " \t")

@@ -1,51 +1,54 @@
 package fsaccess
 
 import (
-	"math/rand/v2"
-	"path"
+	"context"
 	"strings"
 	"testing"
 )
 
-// matchSlowly is what matchDeep has to agree with: it tries everything.
-func matchSlowly(pat, name []string) bool {
-	switch {
-	case len(pat) == 0:
-		return len(name) == 0
-	case len(name) == 0:
-		return false
-	case pat[0] == "**":
-		if len(pat) == 1 {
-			return true
-		}
-		for i := range name {
-			if matchSlowly(pat[1:], name[i:]) {
-				return true
-			}
-		}
-		return false
-	}
-	ok, _ := path.Match(pat[0], name[0])
-	return ok && matchSlowly(pat[1:], name[1:])
+// looks is a context that counts how often it is asked, and has ended from the call last on if last is set.
+type looks struct {
+	context.Context
+	n, last int
 }
 
-// A rule with several ** takes the product of both lengths, and not a power: the last row would not end else.
-func TestIgnoreRulesMatchInTheirLength(t *testing.T) {
-	r := rand.New(rand.NewPCG(17, 5))
-	some := func(n int, of ...string) (out []string) {
-		for range n {
-			out = append(out, of[r.IntN(len(of))])
-		}
-		return out
+func (l *looks) Err() error {
+	if l.n++; l.last > 0 && l.n >= l.last {
+		return context.Canceled
 	}
-	for range 50_000 {
-		pat, name := some(1+r.IntN(6), "a", "b", "*", "**", "**"), some(1+r.IntN(7), "a", "b")
-		if got, want := matchDeep(pat, name), matchSlowly(pat, name); got != want {
-			t.Fatalf("%v with %v: %v", pat, name, got)
-		}
+	return l.Context.Err()
+}
+
+// However long a .gitignore is, the page has its turn while it is read and while names are held against it.
+func TestIgnoreRests(t *testing.T) {
+	m := NewMemory(MemoryOptions{})
+	must(t, m.WriteFile(".gitignore", []byte(strings.Repeat("a*b*c*/d\n", maxIgnore/9)), 0o644))
+	ctx := &looks{Context: context.Background()}
+	g := newIgnorer(ctx, folderOf(ctx, m).c, true)
+	g.of(".")
+	if read := ctx.n; read < maxIgnore/9/2048 {
+		t.Errorf("%d looks while it was read", read)
 	}
-	deep := strings.Split(strings.Repeat("a/", 2000)+"a", "/")
-	if matchDeep(strings.Split(strings.Repeat("**/a/", 4)+"b", "/"), deep) {
-		t.Error("b is not there")
+	ctx.n = 0
+	if g.skips("abcabcabc/x", false) {
+		t.Error("it is left out")
+	}
+	held := ctx.n
+	if held < maxIgnore/9*16/16384 {
+		t.Errorf("%d looks while a name was held against it", held)
+	}
+	ctx.n, ctx.last = 0, 3
+	if g.skips("abcabcabc/x", false); ctx.n > 3+4 {
+		t.Errorf("%d looks: the end after 3 was not heeded", ctx.n)
+	}
+}
+
+func TestIgnoreHasALargestSize(t *testing.T) {
+	for size, want := range map[int]bool{maxIgnore - 1: true, maxIgnore: true, maxIgnore + 1: false} {
+		m := NewMemory(MemoryOptions{})
+		must(t, m.WriteFile(".gitignore", []byte("*.log\n#"+strings.Repeat("x", size-7)), 0o644))
+		if got := newIgnorer(t.Context(), folderOf(t.Context(), m).c, true).skips("a.log", false); got != want {
+			t.Errorf("%d bytes: left out %v", size, got)
+		}
 	}
 }

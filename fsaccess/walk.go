@@ -33,6 +33,8 @@ type WalkOptions struct {
 	Limit int
 	// Gitignore leaves out what the .gitignore files of the tree exclude,
 	// and .git itself.
+	// A file of more than 1 MiB, a line of more than 1 KiB and a pattern with
+	// more than four ** are passed over.
 	Gitignore bool
 }
 
