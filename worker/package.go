@@ -3,6 +3,7 @@ package worker
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,9 +11,11 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/zipform"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
@@ -76,9 +79,12 @@ func (p *Package) Wasm() []byte { return bytes.Clone(p.files[moduleFile]) }
 // out of it, is there twice or differs by case only; links; encryption; what unpacks to far
 // more than it was or than it says; bytes before, behind or inside of the archive that are no
 // file's; local headers that say otherwise than the directory; a module that is none.
-// The errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit].
-func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
+// In a page others have their turn
+// while it unpacks, so do not call it in a callback; it ends with ctx, whose error it returns then.
+// Its own errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit].
+func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Package, error) {
 	l := limits.filled()
+	var budget jsx.Budget
 	if int64(len(data)) > l.ZIP {
 		return nil, tooLarge("", "the ZIP has %d bytes; the limit is %d", len(data), l.ZIP)
 	}
@@ -92,10 +98,12 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 		return nil, badPackage("", "it is no ZIP archive, or a damaged one")
 	}
 	p := &Package{files: map[string][]byte{}, zip: data}
-	if err := p.unpack(zr, l); err != nil {
+	if err := p.unpack(ctx, &budget, zr, l); err != nil {
 		return nil, err
 	}
-	if err := zipform.Check(data, nil); err != nil {
+	if err := zipform.Check(data, func(n int) error { return budget.Steps(ctx, n) }); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
 		return nil, badPackage("", "two readers would read the ZIP differently: %w", err)
 	}
 	for _, name := range []string{manifestFile, moduleFile} {
@@ -110,9 +118,23 @@ func ReadPackage(data []byte, limits PackageLimits) (*Package, error) {
 	if _, err := wasmbin.Parse(p.files[moduleFile]); err != nil {
 		return nil, badPackage(moduleFile, "it is no WebAssembly module: %w", err)
 	}
-	sum := sha256.Sum256(data)
-	p.Manifest, p.SHA256 = *m, hex.EncodeToString(sum[:])
+	p.Manifest = *m
+	if p.SHA256, err = hashOf(ctx, &budget, data); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// hashOf is the SHA-256 of data in hexadecimal. The page has its turn meanwhile.
+func hashOf(ctx context.Context, budget *jsx.Budget, data []byte) (string, error) {
+	sum := sha256.New()
+	for part := range slices.Chunk(data, 64<<10) {
+		if err := budget.Spend(ctx); err != nil {
+			return "", err
+		}
+		sum.Write(part)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
 func badPackage(name, format string, args ...any) error {
@@ -170,7 +192,7 @@ func directory(data []byte, most int) (n int, err error) {
 	return n, nil
 }
 
-func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
+func (p *Package) unpack(ctx context.Context, budget *jsx.Budget, zr *zip.Reader, l PackageLimits) error {
 	seen := map[string]string{}
 	left := l.Total
 	for _, f := range zr.File {
@@ -207,7 +229,7 @@ func (p *Package) unpack(zr *zip.Reader, l PackageLimits) error {
 		case f.UncompressedSize64 > 1<<20 && f.UncompressedSize64/uint64(l.Ratio) > f.CompressedSize64:
 			return tooLarge(f.Name, "it is more than %d times larger than packed", l.Ratio)
 		}
-		data, err := content(f)
+		data, err := content(ctx, budget, f)
 		if err != nil {
 			return err
 		}
@@ -239,13 +261,16 @@ func checkName(name string) error {
 
 // content unpacks a file, and not a byte more than it says: the reader ends there, and fails
 // if the sum is wrong or if there is less.
-func content(f *zip.File) ([]byte, error) {
+func content(ctx context.Context, budget *jsx.Budget, f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
 		return nil, badPackage(f.Name, "it is damaged: %w", err)
 	}
 	defer r.Close()
-	data, err := io.ReadAll(io.LimitReader(r, int64(f.UncompressedSize64)+1))
+	data, err := io.ReadAll(io.LimitReader(resting{ctx, budget, r}, int64(f.UncompressedSize64)+1))
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, badPackage(f.Name, "it is damaged: %w", err)
 	}
@@ -253,4 +278,18 @@ func content(f *zip.File) ([]byte, error) {
 		return nil, badPackage(f.Name, "it has not as many bytes as it says")
 	}
 	return data, nil
+}
+
+// resting is a reader between whose pieces of at most 64 KiB the page has its turn.
+type resting struct {
+	ctx    context.Context
+	budget *jsx.Budget
+	r      io.Reader
+}
+
+func (r resting) Read(b []byte) (int, error) {
+	if err := r.budget.Spend(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.r.Read(b[:min(len(b), 64<<10)])
 }

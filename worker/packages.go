@@ -3,8 +3,6 @@ package worker
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -86,7 +85,7 @@ func (p *Packages) reserved(name string) bool {
 // nothing: the same ZIP again keeps its grant, another one under the name does not. A wanted
 // hash, if not empty, must be the ZIP's SHA-256 in hexadecimal.
 func (p *Packages) Install(ctx context.Context, zip []byte, wanted string) (*Package, error) {
-	pkg, err := ReadPackage(zip, p.opts.Limits)
+	pkg, err := ReadPackage(ctx, zip, p.opts.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -231,10 +230,13 @@ func (p *Packages) load(ctx context.Context, name string) (*Package, error) {
 	if err != nil || protocol.Unmarshal(tree, &r) != nil {
 		return nil, damaged
 	}
-	if sum := sha256.Sum256(zip); hex.EncodeToString(sum[:]) != r.SHA256 {
+	var budget jsx.Budget
+	if sum, err := hashOf(ctx, &budget, zip); err != nil {
+		return nil, err
+	} else if sum != r.SHA256 {
 		return nil, damaged
 	}
-	pkg, err := ReadPackage(zip, p.opts.Limits)
+	pkg, err := ReadPackage(ctx, zip, p.opts.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
