@@ -27,7 +27,7 @@ const (
 	MaxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema
 	maxSchemaSteps = 200_000  // checks for one value, so that anyOf in anyOf ends
-	maxExpressions = 1 << 14  // instructions of a schema's patterns together
+	maxExpressions = 1 << 13  // instructions of a schema's patterns together
 	maxSchemaPaths = 1 << 20  // bytes of the paths of its keywords together
 	maxMatching    = 1 << 19  // bytes held against patterns, times the patterns' instructions, for one value
 	maxProblems    = 5        // problems told about one value
@@ -93,7 +93,7 @@ type patternProp struct {
 	n  *node
 }
 
-// matcher is an expression and how many instructions it has: RE2 takes at most so many steps for a byte.
+// matcher is an expression and how many instructions it has at most, about: RE2 takes at most so many steps for a byte.
 type matcher struct {
 	*regexp.Regexp
 	size int
@@ -373,18 +373,15 @@ func (c *compiler) expression(v any, path string) (*matcher, error) {
 		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
 	// Repetitions are written out when it is compiled, which must not be begun if they are too many.
-	if c.instructions += instructions(parsed); c.instructions > maxExpressions {
+	size := instructions(parsed)
+	if c.instructions += size; c.instructions > maxExpressions {
 		return nil, Errorf(ErrResourceLimit, "schema", path, "the patterns have more than %d instructions together, with their repetitions written out; use maxLength, or repeat less", maxExpressions)
-	}
-	prog, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
 	re, err := regexp.Compile(s)
 	if err != nil {
 		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
-	return &matcher{re, len(prog.Inst)}, nil
+	return &matcher{re, size}, nil
 }
 
 // instructions is how many an expression has at most, about, once its repetitions are written out.

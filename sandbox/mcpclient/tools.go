@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -33,6 +35,7 @@ func (c *Client) Tools(ctx context.Context) ([]sandbox.Tool, error) {
 	var out []sandbox.Tool
 	taken := map[string]bool{}
 	cursor := ""
+	budget := jsx.Budget{Slice: time.Millisecond} // a schema may take as long as several others
 	for page := 0; ; page++ {
 		if page == maxPages {
 			return nil, protocol.Errorf(protocol.ErrResourceLimit, "tools/list", c.o.Name, "the list has more than %d pages", maxPages)
@@ -49,6 +52,9 @@ func (c *Client) Tools(ctx context.Context) ([]sandbox.Tool, error) {
 			return nil, err
 		}
 		for _, l := range res.Tools {
+			if err := budget.Spend(ctx); err != nil {
+				return nil, err
+			}
 			out = append(out, c.tool(l, taken))
 		}
 		if len(out) > maxTools {

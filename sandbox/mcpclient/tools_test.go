@@ -42,6 +42,44 @@ func TestNamesAndSchemas(t *testing.T) {
 	box(t, c, "", nil) // takes them all
 }
 
+// looks is a context that counts how often it is asked, and has ended from the call last on if last is set.
+type looks struct {
+	context.Context
+	n, last int
+}
+
+func (l *looks) Err() error {
+	if l.n++; l.last > 0 && l.n >= l.last {
+		return context.Canceled
+	}
+	return l.Context.Err()
+}
+
+// Each schema may take milliseconds to read: the page has its turn between any two, and the end of the context is heeded there.
+func TestListOfToolsRests(t *testing.T) {
+	s := &server{}
+	s.do = func(method string, msg args) (r fetch.Response, b string) {
+		if method != "tools/list" {
+			return r, b
+		}
+		var tools []any
+		for i := range 500 {
+			tools = append(tools, args{"name": fmt.Sprint("t", i), "inputSchema": args{"type": "object"}})
+		}
+		return r, result(msg, args{"tools": tools})
+	}
+	c, err := connect(t, s)
+	must(t, err)
+	ctx := &looks{Context: context.Background()}
+	if tools, err := c.Tools(ctx); err != nil || len(tools) != 500 || ctx.n < 500 {
+		t.Errorf("%d tools, %d looks: %v", len(tools), ctx.n, err)
+	}
+	end := &looks{Context: context.Background(), last: ctx.n - 100}
+	if _, err := c.Tools(end); err == nil || end.n > end.last+10 {
+		t.Errorf("%d looks, the end was at %d: %v", end.n, end.last, err)
+	}
+}
+
 func TestResults(t *testing.T) {
 	var res args
 	s := &server{}
