@@ -287,7 +287,7 @@ func (v *view) read() {
 		// A pixel is lost by rounding; less than half a line of text is not seen.
 		h := r.height()
 		top, bottom := math.Max(r.top, box.top), math.Min(r.bottom, box.bottom)
-		if h < 8 || bottom-top < math.Min(8, h) {
+		if h < consent.Least || bottom-top < consent.Least {
 			continue
 		}
 		from, to := (top-r.top)/h, (bottom-r.top)/h
@@ -333,9 +333,5 @@ func (v *view) next() {
 		return
 	}
 	r, box := rectOf(rows.Index(line)), rectOf(diff)
-	by := r.top + at*r.height() - box.top - 2
-	if at == 1 {
-		by = r.bottom - box.bottom + 2
-	}
-	diff.Set("scrollTop", diff.Get("scrollTop").Float()+by)
+	diff.Set("scrollTop", diff.Get("scrollTop").Float()+consent.Scroll(at, r.top, r.bottom, box.top, box.bottom))
 }

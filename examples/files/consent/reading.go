@@ -166,3 +166,20 @@ func (r *Reading) Next() (line int, at float64) {
 	}
 	return -1, 0
 }
+
+// Least is how many pixels of a line have to be in view before it counts: half a line of text.
+const Least = 8
+
+// Scroll returns by how many pixels a box has to be scrolled for what [Reading.Next] returned.
+// The line and the box are from top to bottom. What has been in view of the line is shown again
+// by so much that what is left of it counts: all of a line that fits, and half a line of another.
+func Scroll(at, top, bottom, boxTop, boxBottom float64) float64 {
+	const edge = 2
+	switch height := bottom - top; {
+	case at == 1:
+		return bottom - boxBottom + edge
+	case at > 0 && height > boxBottom-boxTop-2*edge:
+		return top + at*height - boxTop - edge - Least
+	}
+	return top - boxTop - edge
+}

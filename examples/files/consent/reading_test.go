@@ -170,3 +170,33 @@ func TestReadingOfATallLine(t *testing.T) {
 		t.Error("nothing asks for something")
 	}
 }
+
+// Through a box of any height, in pixels, the key leads to the end: also where a part of a line is in view that is too little to count.
+func TestKeyLeadsToTheEnd(t *testing.T) {
+	text := lines(60, "echo %d")
+	for _, height := range []float64{19, 22.15, 600} { // of a line
+		for box := 24.0; box < 420; box += 7.3 {
+			q := Of(sandbox.Prompt{Requests: []sandbox.Request{{Tool: "bash", Title: "bash", Risk: protocol.RiskHigh, Diff: text, Args: map[string]any{"command": text}}}})
+			top := 0.0
+			look := func() {
+				for i := range q.Lines {
+					from, to := float64(i)*height-top, float64(i+1)*height-top
+					low, high := max(from, 0), min(to, box)
+					if high-low >= Least {
+						q.Reading.See(i, (low-from)/height, (high-from)/height)
+					}
+				}
+			}
+			look()
+			keys := 0
+			for line, at := q.Reading.Next(); line >= 0; line, at = q.Reading.Next() {
+				if keys++; keys > 10_000 {
+					t.Fatalf("lines of %v in a box of %v: no end at line %d, %v", height, box, line, at)
+				}
+				top += Scroll(at, float64(line)*height-top, float64(line+1)*height-top, 0, box)
+				top = min(max(top, 0), max(float64(len(q.Lines))*height-box, 0))
+				look()
+			}
+		}
+	}
+}
