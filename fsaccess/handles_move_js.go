@@ -121,6 +121,22 @@ func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err
 	if err != nil {
 		return false, err
 	}
+	if h.source != "opfs" {
+		// A symbolic link may have the name: the browser shows it to nobody, and Chromium never answers a move onto one whose
+		// target is a file of a .git folder. It makes no file in a link's place, so this says whether the name is free.
+		free, err := await(ctx, parent, "getFileHandle", baseOf(to), map[string]any{"create": true})
+		if err != nil {
+			return false, err
+		}
+		if made, err := await(ctx, free, "getFile"); err != nil {
+			return false, err
+		} else if size, err := numberOf(made, "size"); err != nil || size != 0 {
+			return false, err // another program's, of this moment: replaced as a file that is there
+		}
+		if _, err := await(ctx, parent, "removeEntry", baseOf(to)); err != nil {
+			return false, err
+		}
+	}
 	if _, err := await(ctx, handle, "move", parent, baseOf(to)); err != nil {
 		if context.Cause(ctx) != nil {
 			return false, err
