@@ -6,6 +6,9 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"os"
+	"slices"
+
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 // Version identifies the content of a file: two reads that give the same
@@ -23,6 +26,23 @@ const (
 // VersionOf is the version of a content.
 func VersionOf(data []byte) Version {
 	return versionOfHash(hashOf(data))
+}
+
+// versionIn is [VersionOf] with turns for the page. It ends with ctx.
+func versionIn(ctx context.Context, data []byte) (Version, error) {
+	const piece = 256 << 10
+	if len(data) <= piece {
+		return VersionOf(data), nil
+	}
+	var budget jsx.Budget
+	h := sha256.New()
+	for part := range slices.Chunk(data, piece) {
+		if err := budget.Spend(ctx); err != nil {
+			return "", err
+		}
+		h.Write(part)
+	}
+	return versionOfHash(hex.EncodeToString(h.Sum(nil))), nil
 }
 
 func versionOfHash(hash string) Version { return Version(hash[:32]) }
@@ -72,7 +92,11 @@ func ReadVersion(ctx context.Context, fsys FS, name string) ([]byte, Version, er
 	if err != nil {
 		return nil, "", err
 	}
-	return data, VersionOf(data), nil
+	v, err := versionIn(ctx, data)
+	if err != nil {
+		return nil, "", pathErr("read", name, err)
+	}
+	return data, v, nil
 }
 
 // WriteVersion writes a file only if it still has the wanted version, and gives
@@ -95,7 +119,7 @@ func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm f
 	if err != nil {
 		return "", err
 	}
-	return VersionOf(data), nil
+	return versionIn(context.WithoutCancel(ctx), data) // it is written by now
 }
 
 // Update reads a file, lets edit change the content, and writes the result,
@@ -107,10 +131,11 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 	var v Version
 	err := f.change("update", name, func(p string) error {
 		old, err := f.c.readFile(ctx, p)
-		was := VersionOf(old)
-		if notExist(err) {
-			was = Absent
-		} else if err != nil {
+		was := Absent
+		if err == nil {
+			was, err = versionIn(ctx, old)
+		}
+		if err != nil && !notExist(err) {
 			return err
 		}
 		data, err := edit(old)
@@ -123,7 +148,9 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 		} else if now != was {
 			return ErrConflict
 		}
-		v = VersionOf(data)
+		if v, err = versionIn(ctx, data); err != nil {
+			return err
+		}
 		return writeWhole(ctx, f.c, p, data, perm.Perm())
 	})
 	return v, err

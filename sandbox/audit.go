@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"compress/flate"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"hash"
 	"io"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -76,25 +79,43 @@ func (a *Audit) trace(e protocol.TraceEvent) {
 
 func (a *Audit) violation(v protocol.Violation) { a.add(AuditEntry{Violation: &v}) }
 
-// auditText is a value in short.
+// auditText is a value in short. Others have their turn while a long one is hashed, whose entry is made in any case.
 func auditText(v any) string {
 	if v == nil {
 		return ""
 	}
-	text, ok := v.(string)
-	if !ok {
-		b, err := json.Marshal(v)
-		if err != nil {
-			return "(not JSON)"
-		}
-		text = string(b)
+	d := inShort{sum: sha256.New()}
+	w := bufio.NewWriter(&d)
+	r := resting{ctx: context.Background()}
+	var err error
+	if text, ok := v.(string); ok {
+		err = r.write(w, text)
+	} else {
+		err = r.encode(w, v, 0)
 	}
-	if len(text) <= auditValue {
-		return text
+	_ = w.Flush() // it takes all
+	switch {
+	case err != nil:
+		return "(not JSON)"
+	case d.n <= auditValue:
+		return string(d.head)
 	}
-	sum := sha256.Sum256([]byte(text))
-	n, _ := json.Marshal(len(text))
-	return "sha256:" + hex.EncodeToString(sum[:]) + " of " + string(n) + " bytes"
+	return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) + " of " + strconv.Itoa(d.n) + " bytes"
+}
+
+// inShort keeps the beginning of what is written to it, its hash and its length.
+type inShort struct {
+	head []byte
+	sum  hash.Hash
+	n    int
+}
+
+func (d *inShort) Write(b []byte) (int, error) {
+	if left := auditValue - len(d.head); left > 0 {
+		d.head = append(d.head, b[:min(len(b), left)]...)
+	}
+	d.n += len(b)
+	return d.sum.Write(b)
 }
 
 func (a *Audit) add(e AuditEntry) {

@@ -1,8 +1,8 @@
 package sandbox
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,13 +101,13 @@ func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool
 	} else {
 		data := res.Data
 		if !local {
-			data, kept = c.narrowed(data)
+			data, kept = c.narrowed(ctx, data)
 		}
 		if !local {
 			r := redactor{kept: &kept, keys: !c.box.o.off.keys}
 			data = r.redacted(ctx, data, 64)
 		}
-		return modelJSON(data, res.Metadata), kept
+		return modelJSON(ctx, data, res.Metadata), kept
 	}
 	if local {
 		return text, kept
@@ -185,7 +185,7 @@ func (r *redactor) redacted(ctx context.Context, v any, depth int) any {
 	return v
 }
 
-func modelJSON(data any, meta protocol.ResultMetadata) string {
+func modelJSON(ctx context.Context, data any, meta protocol.ResultMetadata) string {
 	if m, ok := data.(map[string]any); ok && meta.Truncated {
 		with := map[string]any{"truncated": true}
 		if meta.OutputPath != "" {
@@ -197,16 +197,17 @@ func modelJSON(data any, meta protocol.ResultMetadata) string {
 		data = with
 	}
 	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
+	w := bufio.NewWriter(&b)
+	r := resting{ctx: context.WithoutCancel(ctx), html: true}
+	if err := r.encode(w, data, 0); err != nil {
 		return fmt.Sprint(data)
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	_ = w.Flush() // a strings.Builder takes all
+	return b.String()
 }
 
 // narrowed takes out of a result what may not be sent.
-func (c *Call) narrowed(data any) (any, []string) {
+func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 	m, ok := data.(map[string]any)
 	if ok && c.tool != nil && c.tool.Rows != "" {
 		return c.narrowedRows(m)
@@ -219,7 +220,7 @@ func (c *Call) narrowed(data any) (any, []string) {
 	if level == protocol.SendNothing {
 		return map[string]any{"done": true, "note": "the policy sends nothing of what is in these files; the person sees it"}, kept
 	}
-	whole := modelJSON(data, protocol.ResultMetadata{})
+	whole := modelJSON(ctx, data, protocol.ResultMetadata{})
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		whole = text
 	}

@@ -195,7 +195,7 @@ func wc(t *task) int {
 		fmt.Fprintln(t.out, line)
 	}
 	code := t.each(files, func(name string, d []byte) int {
-		n := [4]int{bytes.Count(d, []byte("\n")), words(d), utf8.RuneCount(d), len(d)}
+		n := t.counts(d)
 		for i := range total {
 			total[i] += n[i]
 		}
@@ -208,17 +208,26 @@ func wc(t *task) int {
 	return code
 }
 
-// words counts words.
-func words(d []byte) int {
-	n, inside := 0, false
-	for _, r := range string(d) {
-		if space := unicode.IsSpace(r); space {
-			inside = false
-		} else if !inside {
-			inside = true
-			n++
+// counts are the lines, words, characters and bytes of a text.
+func (t *task) counts(d []byte) (n [4]int) {
+	inside := false
+	for at := 0; at < len(d); {
+		r, size := utf8.DecodeRune(d[at:])
+		at += size
+		n[2]++
+		space := unicode.IsSpace(r)
+		switch {
+		case r == '\n':
+			n[0]++
+		case !space && !inside:
+			n[1]++
+		}
+		inside = !space
+		if n[2]%4096 == 0 {
+			t.spend(16 << 10)
 		}
 	}
+	n[3] = len(d)
 	return n
 }
 

@@ -147,7 +147,13 @@ func (t *task) lines(data []byte) []string {
 	}
 	fits(data)
 	t.hold(len(data) + 16*bytes.Count(data, []byte("\n")))
-	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	text := strings.TrimSuffix(string(data), "\n")
+	list := make([]string, 0, 1+strings.Count(text, "\n"))
+	for line := range strings.SplitSeq(text, "\n") {
+		t.spend(8 + len(line)/8)
+		list = append(list, line)
+	}
+	return list
 }
 
 // print writes lines.

@@ -1,0 +1,40 @@
+package fsaccess
+
+import (
+	"bytes"
+	"context"
+	"testing"
+)
+
+// The hash of a large content is made in pieces, with turns for the page, and ends with the context; it is the same hash.
+func TestVersionsRest(t *testing.T) {
+	for _, size := range []int{0, 1, 256<<10 - 1, 256 << 10, 256<<10 + 1, 8 << 20} {
+		data := bytes.Repeat([]byte("v"), size)
+		ctx := &looks{Context: context.Background()}
+		if v, err := versionIn(ctx, data); err != nil || v != VersionOf(data) {
+			t.Errorf("%d bytes: %v, %v", size, v, err)
+		}
+		if ctx.n < size/(256<<10)-1 {
+			t.Errorf("%d bytes: %d looks", size, ctx.n)
+		}
+	}
+	data := bytes.Repeat([]byte("v"), 8<<20)
+	end := &looks{Context: context.Background(), last: 3}
+	if _, err := versionIn(end, data); err == nil || end.n > 3+4 {
+		t.Errorf("%d looks, the end was at 3: %v", end.n, err)
+	}
+	// What is written has a version, also if its context ends then.
+	m := NewMemory(MemoryOptions{})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	if v, err := WriteVersion(ctx, m, "a", data, 0o644, Absent); err != nil || v != VersionOf(data) {
+		t.Errorf("%v, %v", v, err)
+	}
+	if got, v, err := ReadVersion(t.Context(), m, "a"); err != nil || v != VersionOf(data) || !bytes.Equal(got, data) {
+		t.Errorf("%v, %v", v, err)
+	}
+	stop()
+	if _, _, err := ReadVersion(ctx, m, "a"); err == nil {
+		t.Error("a read whose context has ended gives a version")
+	}
+}

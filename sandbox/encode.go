@@ -1,0 +1,146 @@
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// resting gives the page its turn in long work over a value or a text that a tool, a model or a server
+// has made.
+type resting struct {
+	ctx    context.Context
+	budget jsx.Budget
+	html   bool // <, > and & are left as they are
+	values int
+}
+
+const (
+	restValues = 256      // values that are handled at a stretch
+	restBytes  = 64 << 10 // bytes of a text that are handled at a stretch
+	mostNested = 1_000    // containers within one another
+)
+
+var errNested = errors.New("the value is nested too deeply, or holds itself")
+
+// encode writes v as [json.Marshal] does. It ends with the context.
+func (r *resting) encode(w *bufio.Writer, v any, depth int) error {
+	if r.values++; r.values%restValues == 0 {
+		if err := r.budget.Spend(r.ctx); err != nil {
+			return err
+		}
+	}
+	if depth > mostNested {
+		return errNested
+	}
+	switch v := v.(type) {
+	case string:
+		return r.encodeText(w, v)
+	case []any:
+		if v == nil {
+			break
+		}
+		for i, e := range v {
+			if err := w.WriteByte("[,"[min(i, 1)]); err != nil {
+				return err
+			}
+			if err := r.encode(w, e, depth+1); err != nil {
+				return err
+			}
+		}
+		if len(v) == 0 {
+			w.WriteByte('[')
+		}
+		return w.WriteByte(']')
+	case map[string]any:
+		if v == nil {
+			break
+		}
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			if err := w.WriteByte("{,"[min(i, 1)]); err != nil {
+				return err
+			}
+			if err := r.encodeText(w, k); err != nil {
+				return err
+			}
+			if err := w.WriteByte(':'); err != nil {
+				return err
+			}
+			if err := r.encode(w, v[k], depth+1); err != nil {
+				return err
+			}
+		}
+		if len(v) == 0 {
+			w.WriteByte('{')
+		}
+		return w.WriteByte('}')
+	}
+	b, err := r.marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(b)
+	return err
+}
+
+func (r *resting) marshal(v any) ([]byte, error) {
+	if !r.html {
+		return json.Marshal(v)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// encodeText writes a text in quotes.
+func (r *resting) encodeText(w *bufio.Writer, s string) error {
+	if err := w.WriteByte('"'); err != nil {
+		return err
+	}
+	for len(s) > 0 {
+		n := min(len(s), restBytes)
+		for n < len(s) && n > restBytes-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		b, err := r.marshal(s[:n])
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(b[1 : len(b)-1]); err != nil {
+			return err
+		}
+		if s = s[n:]; s != "" {
+			if err := r.budget.Spend(r.ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return w.WriteByte('"')
+}
+
+// write hands a text on in pieces.
+func (r *resting) write(w *bufio.Writer, s string) error {
+	for {
+		n := min(len(s), restBytes)
+		if _, err := w.WriteString(s[:n]); err != nil {
+			return err
+		}
+		if s = s[n:]; s == "" {
+			return nil
+		}
+		if err := r.budget.Spend(r.ctx); err != nil {
+			return err
+		}
+	}
+}
