@@ -87,8 +87,11 @@ func TestPatternsAreReadAlike(t *testing.T) {
 		}
 		return b.String()
 	}
-	matched := 0
-	for i := range 40_000 {
+	matched, rounds := 0, 40_000
+	if testing.Short() {
+		rounds = 8_000
+	}
+	for i := range rounds {
 		most := 12
 		if i%20 == 0 {
 			most = 200 // several words
@@ -112,8 +115,8 @@ func TestPatternsAreReadAlike(t *testing.T) {
 			}
 		}
 	}
-	if matched < 10_000 {
-		t.Errorf("%d matched only", matched)
+	if matched < rounds/4 {
+		t.Errorf("%d of %d matched only", matched, 4*rounds)
 	}
 }
 
