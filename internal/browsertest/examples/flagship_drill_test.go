@@ -94,8 +94,7 @@ func (d disk) changed() (list []string) {
 // obey lets the model read the mail and answers everything by one key.
 func (f *flagship) obey(key string) {
 	f.t.Helper()
-	f.click("#new")
-	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0 && !document.getElementById("welcome").hidden`)
+	f.another()
 	f.settle("what is in my mail?", key)
 }
 
