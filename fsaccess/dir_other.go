@@ -133,6 +133,16 @@ func (p place) link() error {
 
 // enter opens the folder at the place.
 func (p place) enter() (*os.Root, error) {
+	for try := 0; ; try++ {
+		dir, err := p.enterOnce()
+		if try < tries && isSwapped(err) {
+			continue
+		}
+		return dir, err
+	}
+}
+
+func (p place) enterOnce() (*os.Root, error) {
 	fi, err := p.look()
 	switch {
 	case err != nil:
@@ -174,7 +184,7 @@ func (p place) file(flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 		looked, err := p.look()
 		if notExist(err) && flag&os.O_CREATE != 0 {
 			f, err := p.dir.OpenFile(p.base, flag|os.O_EXCL, perm)
-			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 && try < 8 {
+			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 && try < tries {
 				continue // another program has just made it
 			}
 			return described(f, err)
@@ -200,6 +210,9 @@ func (p place) file(flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 		}
 		if err != nil {
 			f.Close()
+			if isSwapped(err) && try < tries {
+				continue
+			}
 			return nil, nil, err
 		}
 		return f, fi, nil
@@ -531,6 +544,16 @@ func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) 
 type osFile struct{ *os.File }
 
 func (f *osFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
+
+// tries is how often a name is looked at again because it was replaced between the look and the
+// opening. Each save by a rename replaces a file, also one of this package beside the opening,
+// and each try is judged anew; only a name that is replaced all the time is given up.
+const tries = 100
+
+func isSwapped(err error) bool {
+	le, ok := errors.AsType[*linkError](err)
+	return ok && le.swapped
+}
 
 // swappedAt is the refusal of what was one thing when it was looked at and another when it
 // was opened.

@@ -188,6 +188,35 @@ func TestAttackLinkSwappedInBetween(t *testing.T) {
 	}
 }
 
+// A file or folder that is replaced by another one, as each save by a rename does, is looked at
+// again, and given up only when that happens all the time.
+func TestReplacedInBetween(t *testing.T) {
+	for _, name := range []string{"a", "a/file"} {
+		for times, ok := range map[int]bool{0: true, 1: true, tries: true, tries + 1: false} {
+			root := linkedFolder(t, t.TempDir(), nil)
+			dir, err := OpenDir(root, DirOptions{NoSync: true})
+			must(t, err)
+			defer dir.Close()
+			at, n := filepath.Join(root, name), 0
+			dir.c.(*osDir).between = func(elem string) {
+				if elem != baseOf(name) || n == times {
+					return
+				}
+				n++
+				must(t, os.Rename(at, filepath.Join(t.TempDir(), "old")))
+				if name == "a" {
+					must(t, os.Mkdir(at, 0o755))
+				}
+				must(t, os.WriteFile(filepath.Join(root, "a/file"), []byte("new"), 0o600))
+			}
+			b, err := dir.ReadFile("a/file")
+			if ok && (err != nil || times > 0 && string(b) != "new") || !ok && !errors.Is(err, ErrLink) {
+				t.Errorf("%s replaced %d times: %q %v", name, times, b, err)
+			}
+		}
+	}
+}
+
 // What was done before a link took a folder's place is not undone or applied through it.
 func TestAttackLinkBeforeUndoAndApply(t *testing.T) {
 	count := attack.Start(t, "01")
