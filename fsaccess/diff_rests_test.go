@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 const diffStretch = 16 << 10 // steps between two looks
@@ -40,15 +42,15 @@ func TestDiffRests(t *testing.T) {
 		{"a question: the old is no text", QuestionDiff, rep("\x01", 1<<20), "x", 1 << 20 / diffStretch},
 		{"a question: one that is all text", QuestionDiff, "", rep("é", 3<<20), 3 << 20 / diffStretch},
 	} {
-		ctx := &looked{Context: context.Background()}
+		ctx := &until.Looks{Context: context.Background()}
 		text, err := c.diff(ctx, "a", "b", []byte(c.a), []byte(c.b))
-		if err != nil || text == "" || ctx.n < max(1, c.want) {
-			t.Errorf("%s: %d looks, want %d; %v", c.name, ctx.n, c.want, err)
+		if err != nil || text == "" || ctx.N < max(1, c.want) {
+			t.Errorf("%s: %d looks, want %d; %v", c.name, ctx.N, c.want, err)
 			continue
 		}
-		end := &looked{Context: context.Background(), last: max(1, ctx.n/2)}
-		if _, err := c.diff(end, "a", "b", []byte(c.a), []byte(c.b)); !errors.Is(err, context.Canceled) || end.n > end.last+4 {
-			t.Errorf("%s: %d looks after the end at %d; %v", c.name, end.n, end.last, err)
+		end := &until.Looks{Context: context.Background(), End: max(1, ctx.N/2)}
+		if _, err := c.diff(end, "a", "b", []byte(c.a), []byte(c.b)); !errors.Is(err, context.Canceled) || end.N > end.End+4 {
+			t.Errorf("%s: %d looks after the end at %d; %v", c.name, end.N, end.End, err)
 		}
 	}
 }

@@ -4,42 +4,31 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// looks is a context that counts how often it is asked, and has ended from the call last on if last is set.
-type looks struct {
-	context.Context
-	n, last int
-}
-
-func (l *looks) Err() error {
-	if l.n++; l.last > 0 && l.n >= l.last {
-		return context.Canceled
-	}
-	return l.Context.Err()
-}
 
 // However long a .gitignore is, the page has its turn while it is read and while names are held against it.
 func TestIgnoreRests(t *testing.T) {
 	m := NewMemory(MemoryOptions{})
 	must(t, m.WriteFile(".gitignore", []byte(strings.Repeat("a*b*c*/d\n", maxIgnore/9)), 0o644))
-	ctx := &looks{Context: context.Background()}
+	ctx := &until.Looks{Context: context.Background()}
 	g := newIgnorer(ctx, folderOf(ctx, m).c, true)
 	g.of(".")
-	if read := ctx.n; read < maxIgnore/9/2048 {
+	if read := ctx.N; read < maxIgnore/9/2048 {
 		t.Errorf("%d looks while it was read", read)
 	}
-	ctx.n = 0
+	ctx.N = 0
 	if g.skips("abcabcabc/x", false) {
 		t.Error("it is left out")
 	}
-	held := ctx.n
+	held := ctx.N
 	if held < maxIgnore/9*16/16384 {
 		t.Errorf("%d looks while a name was held against it", held)
 	}
-	ctx.n, ctx.last = 0, 3
-	if g.skips("abcabcabc/x", false); ctx.n > 3+4 {
-		t.Errorf("%d looks: the end after 3 was not heeded", ctx.n)
+	ctx.N, ctx.End = 0, 3
+	if g.skips("abcabcabc/x", false); ctx.N > 3+4 {
+		t.Errorf("%d looks: the end after 3 was not heeded", ctx.N)
 	}
 }
 

@@ -7,20 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// looked is a context that counts how often it is asked, and is done from the call last on if last is set.
-type looked struct {
-	context.Context
-	n, last int
-}
-
-func (l *looked) Err() error {
-	if l.n++; l.last > 0 && l.n >= l.last {
-		return context.Canceled
-	}
-	return l.Context.Err()
-}
 
 var slowSearches = []struct {
 	name, expr string
@@ -46,7 +35,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 		data := []byte(strings.Repeat(c.line, c.size/len(c.line)))
 		re := regexp.MustCompile(c.expr)
 		search := func(last int, uncut bool) (looks, matches int, failed, stopped error) {
-			ctx := &looked{Context: context.Background(), last: last}
+			ctx := &until.Looks{Context: context.Background(), End: last}
 			s := newSearch(ctx, nil, re, GrepOptions{Binary: true}, func(_ Match, err error) bool {
 				if err != nil {
 					failed = err
@@ -57,7 +46,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 			})
 			s.uncut = uncut
 			stopped = s.content("f", data)
-			return ctx.n, matches, failed, stopped
+			return ctx.N, matches, failed, stopped
 		}
 		looks, matches, failed, stopped := search(0, false)
 		lines := bytes.Count(data, newline)

@@ -10,6 +10,8 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // large are files whose inspection takes long, each with the bytes that are read or unpacked for it at least.
@@ -65,10 +67,10 @@ func large(t *testing.T) map[string]struct {
 // The inspection of a large file asks its context once for a stretch of its work, and fails when that has ended.
 func TestInspectionsRest(t *testing.T) {
 	for name, f := range large(t) {
-		ctx := &looked{Context: t.Context()}
+		ctx := &until.Looks{Context: t.Context()}
 		kinds, err := classify(ctx, f.name, f.data, int64(len(f.data)))
-		if least := f.bytes / (16 << 10); err != nil || len(kinds) > 0 || ctx.n < least {
-			t.Errorf("%s: %v, %v, %d looks, at least %d", name, kinds, err, ctx.n, least)
+		if least := f.bytes / (16 << 10); err != nil || len(kinds) > 0 || ctx.N < least {
+			t.Errorf("%s: %v, %v, %d looks, at least %d", name, kinds, err, ctx.N, least)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()

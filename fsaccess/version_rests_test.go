@@ -4,24 +4,26 @@ import (
 	"bytes"
 	"context"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // The hash of a large content is made in pieces, with turns for the page, and ends with the context; it is the same hash.
 func TestVersionsRest(t *testing.T) {
 	for _, size := range []int{0, 1, 256<<10 - 1, 256 << 10, 256<<10 + 1, 8 << 20} {
 		data := bytes.Repeat([]byte("v"), size)
-		ctx := &looks{Context: context.Background()}
+		ctx := &until.Looks{Context: context.Background()}
 		if v, err := versionIn(ctx, data); err != nil || v != VersionOf(data) {
 			t.Errorf("%d bytes: %v, %v", size, v, err)
 		}
-		if ctx.n < size/(256<<10)-1 {
-			t.Errorf("%d bytes: %d looks", size, ctx.n)
+		if ctx.N < size/(256<<10)-1 {
+			t.Errorf("%d bytes: %d looks", size, ctx.N)
 		}
 	}
 	data := bytes.Repeat([]byte("v"), 8<<20)
-	end := &looks{Context: context.Background(), last: 3}
-	if _, err := versionIn(end, data); err == nil || end.n > 3+4 {
-		t.Errorf("%d looks, the end was at 3: %v", end.n, err)
+	end := &until.Looks{Context: context.Background(), End: 3}
+	if _, err := versionIn(end, data); err == nil || end.N > 3+4 {
+		t.Errorf("%d looks, the end was at 3: %v", end.N, err)
 	}
 	// What is written has a version, also if its context ends then.
 	m := NewMemory(MemoryOptions{})

@@ -8,15 +8,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// asks is a context that counts how often it is asked.
-type asks struct {
-	context.Context
-	n int
-}
-
-func (a *asks) Err() error { a.n++; return a.Context.Err() }
 
 func encoded(ctx context.Context, v any) (string, error) {
 	var b bytes.Buffer
@@ -69,9 +63,9 @@ func TestEncodeIsTheStandards(t *testing.T) {
 
 func TestEncodeRests(t *testing.T) {
 	for name, v := range map[string]any{"many": make([]any, 100*restValues), "long": strings.Repeat("x", 100*restBytes)} {
-		ctx := &asks{Context: t.Context()}
-		if _, err := encoded(ctx, v); err != nil || ctx.n < 99 {
-			t.Errorf("%s: %d looks: %v", name, ctx.n, err)
+		ctx := &until.Looks{Context: t.Context()}
+		if _, err := encoded(ctx, v); err != nil || ctx.N < 99 {
+			t.Errorf("%s: %d looks: %v", name, ctx.N, err)
 		}
 		end, stop := context.WithCancel(t.Context())
 		stop()

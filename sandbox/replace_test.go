@@ -6,20 +6,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// asked is a context that counts how often it is asked, and is done from the call last on if last is set.
-type asked struct {
-	context.Context
-	n, last int
-}
-
-func (a *asked) Err() error {
-	if a.n++; a.last > 0 && a.n >= a.last {
-		return context.Canceled
-	}
-	return a.Context.Err()
-}
 
 func replaced(ctx context.Context, text, from, to string) (n int, now string, err error) {
 	r := replacer{ctx: ctx, from: from}
@@ -69,15 +58,15 @@ func TestReplaceRests(t *testing.T) {
 		{"equal sums", thue + thue + thue + thue, thue[:1<<19] + "a" + thue[:1<<19], ""},
 		{"one large text", rep("a", 3<<20) + "b" + rep("a", 1<<20), "b", rep("c", 1<<20)},
 	} {
-		ctx := &asked{Context: context.Background()}
+		ctx := &until.Looks{Context: context.Background()}
 		n, now, err := replaced(ctx, c.text, c.from, c.to)
 		least := len(c.text) / 16 / (16 << 10)
-		if err != nil || n != strings.Count(c.text, c.from) || len(now) != len(c.text)+n*(len(c.to)-len(c.from)) || ctx.n < least || ctx.n > 40*least {
-			t.Errorf("%s: %d places, %d bytes, %d looks for at least %d; %v", c.name, n, len(now), ctx.n, least, err)
+		if err != nil || n != strings.Count(c.text, c.from) || len(now) != len(c.text)+n*(len(c.to)-len(c.from)) || ctx.N < least || ctx.N > 40*least {
+			t.Errorf("%s: %d places, %d bytes, %d looks for at least %d; %v", c.name, n, len(now), ctx.N, least, err)
 		}
-		end := &asked{Context: context.Background(), last: ctx.n / 2}
-		if _, _, err := replaced(end, c.text, c.from, c.to); !errors.Is(err, context.Canceled) || end.n > end.last+4 {
-			t.Errorf("%s: %d looks after the end at %d; %v", c.name, end.n, end.last, err)
+		end := &until.Looks{Context: context.Background(), End: ctx.N / 2}
+		if _, _, err := replaced(end, c.text, c.from, c.to); !errors.Is(err, context.Canceled) || end.N > end.End+4 {
+			t.Errorf("%s: %d looks after the end at %d; %v", c.name, end.N, end.End, err)
 		}
 	}
 }

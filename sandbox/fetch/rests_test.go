@@ -6,32 +6,21 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// looked is a context that counts how often it is asked, and is done from the call last on if last is set.
-type looked struct {
-	context.Context
-	n, last int
-}
-
-func (l *looked) Err() error {
-	if l.n++; l.last > 0 && l.n >= l.last {
-		return context.Canceled
-	}
-	return l.Context.Err()
-}
 
 // A stream that is there at once is read with turns for the page, and ends with its context.
 func TestBodiesRest(t *testing.T) {
 	for name, text := range map[string]string{"a long event": "data: " + strings.Repeat("a", 1<<20) + "\n\n", "many events": strings.Repeat("data: a\n\n", 100_000), "comments": strings.Repeat(":\n", 500_000) + "data: a\n\n"} {
 		for _, last := range []int{0, 10} {
-			ctx, events := &looked{Context: t.Context(), last: last}, 0
+			ctx, events := &until.Looks{Context: t.Context(), End: last}, 0
 			err := Events(&restingBody{ReadCloser: io.NopCloser(strings.NewReader(text)), ctx: ctx}, func(Event) error { events++; return nil })
-			if least := len(text) / mostRead; last == 0 && (err != nil || events == 0 || ctx.n < least) {
-				t.Errorf("%s: %v, %d events, %d looks, at least %d", name, err, events, ctx.n, least)
+			if least := len(text) / mostRead; last == 0 && (err != nil || events == 0 || ctx.N < least) {
+				t.Errorf("%s: %v, %d events, %d looks, at least %d", name, err, events, ctx.N, least)
 			}
-			if last > 0 && (!errors.Is(err, context.Canceled) || ctx.n > last+4) {
-				t.Errorf("%s: after the end %v, %d looks", name, err, ctx.n)
+			if last > 0 && (!errors.Is(err, context.Canceled) || ctx.N > last+4) {
+				t.Errorf("%s: after the end %v, %d looks", name, err, ctx.N)
 			}
 		}
 	}

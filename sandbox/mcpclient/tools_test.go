@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -42,19 +43,6 @@ func TestNamesAndSchemas(t *testing.T) {
 	box(t, c, "", nil) // takes them all
 }
 
-// looks is a context that counts how often it is asked, and has ended from the call last on if last is set.
-type looks struct {
-	context.Context
-	n, last int
-}
-
-func (l *looks) Err() error {
-	if l.n++; l.last > 0 && l.n >= l.last {
-		return context.Canceled
-	}
-	return l.Context.Err()
-}
-
 // Each schema may take milliseconds to read: the page has its turn between any two, and the end of the context is heeded there.
 func TestListOfToolsRests(t *testing.T) {
 	s := &server{}
@@ -70,13 +58,13 @@ func TestListOfToolsRests(t *testing.T) {
 	}
 	c, err := connect(t, s)
 	must(t, err)
-	ctx := &looks{Context: context.Background()}
-	if tools, err := c.Tools(ctx); err != nil || len(tools) != 500 || ctx.n < 500 {
-		t.Errorf("%d tools, %d looks: %v", len(tools), ctx.n, err)
+	ctx := &until.Looks{Context: context.Background()}
+	if tools, err := c.Tools(ctx); err != nil || len(tools) != 500 || ctx.N < 500 {
+		t.Errorf("%d tools, %d looks: %v", len(tools), ctx.N, err)
 	}
-	end := &looks{Context: context.Background(), last: ctx.n - 100}
-	if _, err := c.Tools(end); err == nil || end.n > end.last+10 {
-		t.Errorf("%d looks, the end was at %d: %v", end.n, end.last, err)
+	end := &until.Looks{Context: context.Background(), End: ctx.N - 100}
+	if _, err := c.Tools(end); err == nil || end.N > end.End+10 {
+		t.Errorf("%d looks, the end was at %d: %v", end.N, end.End, err)
 	}
 }
 

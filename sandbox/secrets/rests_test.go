@@ -5,20 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/until"
 )
-
-// asked is a context that counts how often it is asked, and is done from the call last on if last is set.
-type asked struct {
-	context.Context
-	n, last int
-}
-
-func (a *asked) Err() error {
-	if a.n++; a.last > 0 && a.n >= a.last {
-		return context.Canceled
-	}
-	return a.Context.Err()
-}
 
 func allWords() (out []string) {
 	for _, r := range rules() {
@@ -43,17 +32,17 @@ func TestSearchForSecretsRests(t *testing.T) {
 		"keys that begin": "-----BEGIN " + "PRIVATE KEY-----\n", "commands": "curl ", "manifests": "kind: Secret\ndata:\n  a: aGVsbG93b3JsZA==\n---\n", "a manifest in a line": "kind: Secret data: ", "addresses": "a://b:",
 	} {
 		text := strings.Repeat(unit, size/len(unit)+1)
-		ctx := &asked{Context: context.Background()}
+		ctx := &until.Looks{Context: context.Background()}
 		found := FindContext(ctx, text)
-		if least := size * all / (16 << 10) * 9 / 10; name == "words in one line" && ctx.n < least || ctx.n == 0 {
-			t.Errorf("%s: %d looks, at least %d", name, ctx.n, least)
+		if least := size * all / (16 << 10) * 9 / 10; name == "words in one line" && ctx.N < least || ctx.N == 0 {
+			t.Errorf("%s: %d looks, at least %d", name, ctx.N, least)
 		}
 		if len(found) == 1 && found[0].Kind == "unread rest" {
 			t.Errorf("%s: nothing was read", name)
 		}
-		end := &asked{Context: context.Background(), last: max(1, ctx.n/2)}
-		if out, kinds := RedactContext(end, text); out != "[unread rest removed]" || !slices.Equal(kinds, []string{"unread rest"}) || end.n > end.last+4 {
-			t.Errorf("%s: after the end %.60q, %d looks of %d", name, out, end.n, end.last)
+		end := &until.Looks{Context: context.Background(), End: max(1, ctx.N/2)}
+		if out, kinds := RedactContext(end, text); out != "[unread rest removed]" || !slices.Equal(kinds, []string{"unread rest"}) || end.N > end.End+4 {
+			t.Errorf("%s: after the end %.60q, %d looks of %d", name, out, end.N, end.End)
 		}
 	}
 }
@@ -62,13 +51,13 @@ func TestSearchForSecretsRests(t *testing.T) {
 func TestWindowsAreFoundInTheirLength(t *testing.T) {
 	text := strings.Repeat(strings.Join(allWords(), " ")+" ", 200)
 	for _, r := range rules() {
-		s := &search{ctx: &asked{Context: context.Background()}}
+		s := &search{ctx: &until.Looks{Context: context.Background()}}
 		if !r.manifests {
 			r.windows(s, text, func(window) {})
 		}
-		// A window and what is beside it is looked at for each word and 4 KiB.
-		if most := 10 + len(r.words)*(2+len(text)/reach)*(2*reach/16+128)/(16<<10); s.ctx.(*asked).n > most {
-			t.Errorf("%s: %d looks, at most %d", r.kind, s.ctx.(*asked).n, most)
+		// A window and what is beside it is looked at for each word and 4 KiB, and a look that finds the time used up is followed by a second.
+		if most := 10 + 2*len(r.words)*(2+len(text)/reach)*(2*reach/16+128)/(16<<10); s.ctx.(*until.Looks).N > most {
+			t.Errorf("%s: %d looks, at most %d", r.kind, s.ctx.(*until.Looks).N, most)
 		}
 	}
 }
