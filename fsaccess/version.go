@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 )
@@ -30,17 +29,12 @@ func VersionOf(data []byte) Version {
 
 // versionIn is [VersionOf] with turns for the page. It ends with ctx.
 func versionIn(ctx context.Context, data []byte) (Version, error) {
-	const piece = 256 << 10
-	if len(data) <= piece {
+	if len(data) <= 64<<10 {
 		return VersionOf(data), nil
 	}
-	var budget jsx.Budget
 	h := sha256.New()
-	for part := range slices.Chunk(data, piece) {
-		if err := budget.Spend(ctx); err != nil {
-			return "", err
-		}
-		h.Write(part)
+	if err := jsx.WriteIn(ctx, new(jsx.Budget), h, data); err != nil {
+		return "", err
 	}
 	return versionOfHash(hex.EncodeToString(h.Sum(nil))), nil
 }

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -81,40 +82,42 @@ func (a *Audit) violation(v protocol.Violation) { a.add(AuditEntry{Violation: &v
 
 // auditText is a value in short. Others have their turn while a long one is hashed, whose entry is made in any case.
 func auditText(v any) string {
-	if v == nil {
-		return ""
-	}
-	d := inShort{sum: sha256.New()}
-	w := bufio.NewWriter(&d)
+	var d inShort
 	r := resting{ctx: context.Background()}
-	var err error
-	if text, ok := v.(string); ok {
-		err = r.write(w, text)
-	} else {
-		err = r.encode(w, v, 0)
+	switch v := v.(type) {
+	case nil:
+	case string:
+		_ = jsx.WriteIn(r.ctx, &r.budget, &d, v) // it takes all
+	default:
+		w := bufio.NewWriterSize(&d, auditValue)
+		if err := r.encode(w, v, 0); err != nil {
+			return "(not JSON)"
+		}
+		_ = w.Flush()
 	}
-	_ = w.Flush() // it takes all
-	switch {
-	case err != nil:
-		return "(not JSON)"
-	case d.n <= auditValue:
+	if d.sum == nil {
 		return string(d.head)
 	}
 	return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) + " of " + strconv.Itoa(d.n) + " bytes"
 }
 
-// inShort keeps the beginning of what is written to it, its hash and its length.
+// inShort keeps what is written to it, or its hash and length if it is longer than auditValue.
 type inShort struct {
 	head []byte
-	sum  hash.Hash
+	sum  hash.Hash // nil: head is all
 	n    int
 }
 
 func (d *inShort) Write(b []byte) (int, error) {
-	if left := auditValue - len(d.head); left > 0 {
-		d.head = append(d.head, b[:min(len(b), left)]...)
-	}
 	d.n += len(b)
+	if d.sum == nil && d.n <= auditValue {
+		d.head = append(d.head, b...)
+		return len(b), nil
+	}
+	if d.sum == nil {
+		d.sum = sha256.New()
+		d.sum.Write(d.head)
+	}
 	return d.sum.Write(b)
 }
 

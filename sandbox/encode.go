@@ -30,7 +30,9 @@ const (
 
 var errNested = errors.New("the value is nested too deeply, or holds itself")
 
-// encode writes v as [json.Marshal] does. It ends with the context.
+// encode writes v as [json.Marshal] does, piece by piece, so that a long value can be hashed without
+// being in memory twice. It ends with the context. protocol.EncodeJSON is for the wires: it refuses keys
+// and sizes that a result may well have.
 func (r *resting) encode(w *bufio.Writer, v any, depth int) error {
 	if r.values++; r.values%restValues == 0 {
 		if err := r.budget.Spend(r.ctx); err != nil {
@@ -127,20 +129,4 @@ func (r *resting) encodeText(w *bufio.Writer, s string) error {
 		}
 	}
 	return w.WriteByte('"')
-}
-
-// write hands a text on in pieces.
-func (r *resting) write(w *bufio.Writer, s string) error {
-	for {
-		n := min(len(s), restBytes)
-		if _, err := w.WriteString(s[:n]); err != nil {
-			return err
-		}
-		if s = s[n:]; s == "" {
-			return nil
-		}
-		if err := r.budget.Spend(r.ctx); err != nil {
-			return err
-		}
-	}
 }

@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -71,6 +73,20 @@ func TestEncodeRests(t *testing.T) {
 		stop()
 		if _, err := encoded(end, v); err == nil {
 			t.Errorf("%s: the end is not heeded", name)
+		}
+	}
+}
+
+// A log's entry keeps a value of up to 2 KiB as it is, and of a longer one its hash and length.
+func TestAuditTextInShort(t *testing.T) {
+	for n, whole := range map[int]bool{0: true, auditValue - 1: true, auditValue: true, auditValue + 1: false, 3 * restBytes: false} {
+		text := strings.Repeat("a", n)
+		wrapped := strings.Repeat("a", max(0, n-len(`{"a":""}`)))
+		for want, v := range map[string]any{text: text, `{"a":"` + wrapped + `"}`: map[string]any{"a": wrapped}} {
+			got := auditText(v)
+			if hashed := fmt.Sprintf("sha256:%x of %d bytes", sha256.Sum256([]byte(want)), len(want)); whole && got != want || !whole && got != hashed {
+				t.Errorf("%d bytes: %.80q", n, got)
+			}
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -128,11 +127,8 @@ func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Packa
 // hashOf is the SHA-256 of data in hexadecimal. The page has its turn meanwhile.
 func hashOf(ctx context.Context, budget *jsx.Budget, data []byte) (string, error) {
 	sum := sha256.New()
-	for part := range slices.Chunk(data, 64<<10) {
-		if err := budget.Spend(ctx); err != nil {
-			return "", err
-		}
-		sum.Write(part)
+	if err := jsx.WriteIn(ctx, budget, sum, data); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }

@@ -2,6 +2,7 @@ package jsx
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -56,6 +57,21 @@ func (b *Budget) Spend(ctx context.Context) error {
 	err := Yield(ctx)
 	b.start = time.Now()
 	return err
+}
+
+// WriteIn hands data to w in pieces of 64 KiB, with a [Budget.Spend] before each.
+func WriteIn[T ~string | ~[]byte](ctx context.Context, b *Budget, w io.Writer, data T) error {
+	for len(data) > 0 {
+		if err := b.Spend(ctx); err != nil {
+			return err
+		}
+		n := min(len(data), 64<<10)
+		if _, err := w.Write([]byte(data[:n])); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
 }
 
 // Over reports whether the slice is used up, for work that has its own way to
