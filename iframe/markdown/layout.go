@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -152,6 +153,9 @@ func jamoKind(r rune) int8 {
 // attributes, and says in their place how many are not shown. Tags between two characters
 // don't part a cluster. It returns s itself if there are none.
 func capStacks(s []byte) (out []byte, cut int) {
+	if !slices.ContainsFunc(s, func(c byte) bool { return c >= utf8.RuneSelf }) {
+		return s, 0
+	}
 	var st, outside stack
 	from, dropped := 0, 0 // what of s is not in out yet, and how many characters were left out there
 	tell := func() {
