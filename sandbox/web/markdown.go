@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -40,9 +41,38 @@ func markdown(ctx context.Context, text, at string) (string, error) {
 }
 
 func newConverter(ctx context.Context, text string) *converter {
-	c := &converter{ctx: ctx, z: html.NewTokenizer(strings.NewReader(text)), start: true, most: maxMarkdown}
+	c := &converter{ctx: ctx, start: true, most: maxMarkdown}
+	c.z = html.NewTokenizer(&pieces{c, text})
 	c.z.SetMaxBuf(maxToken)
 	return c
+}
+
+// pieces gives the tokenizer the page, with turns for the browser also within a long token.
+type pieces struct {
+	c    *converter
+	text string
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	if p.text == "" {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), stretch)], p.text)
+	p.text = p.text[n:]
+	return n, p.c.rest(n)
+}
+
+// rest counts n bytes of work, and gives the browser its turn when a stretch is full.
+func (c *converter) rest(n int) error {
+	if c.work += n; c.work < stretch {
+		return nil
+	}
+	c.work = 0
+	c.yields++
+	if err := c.budget.Spend(c.ctx); err != nil {
+		return context.Cause(c.ctx)
+	}
+	return nil
 }
 
 func (c *converter) markdown() (string, error) {
@@ -118,14 +148,10 @@ func (c *converter) run() error {
 			if err := c.z.Err(); errors.Is(err, html.ErrBufferExceeded) {
 				return err
 			}
-			return c.ctx.Err()
+			return context.Cause(c.ctx)
 		}
-		if c.work += len(c.z.Raw()) + 64; c.work >= stretch {
-			c.work = 0
-			c.yields++
-			if err := c.budget.Spend(c.ctx); err != nil {
-				return context.Cause(c.ctx)
-			}
+		if err := c.rest(64); err != nil {
+			return err
 		}
 		if c.out.Len() > c.most {
 			return errFull
@@ -383,7 +409,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 		}
 		alt := strings.Join(strings.Fields(a.alt), " ")
 		if src := c.address(a.href); src != "" {
-			c.raw("![" + escape(alt, 'x') + "](" + src + ")")
+			c.raw("![" + escape(alt, len(alt), 'x') + "](" + src + ")")
 		} else if alt != "" {
 			_ = c.text(alt) // the context is looked at again with the next tag
 		}
@@ -740,12 +766,12 @@ func (c *converter) text(s string) error {
 			}
 			c.small = ""
 		}
-		c.raw(escape(word, last))
-		if c.work += len(word); c.work >= stretch {
-			c.work = 0
-			c.yields++
-			if err := c.budget.Spend(c.ctx); err != nil {
-				return context.Cause(c.ctx)
+		for ; word != ""; last = c.last {
+			n := wholeRunes(word, stretch)
+			c.raw(escape(word, n, last))
+			word = word[n:]
+			if err := c.rest(n); err != nil {
+				return err
 			}
 			if c.out.Len() > c.most {
 				return errFull
@@ -757,19 +783,32 @@ func (c *converter) text(s string) error {
 
 func blank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\f' }
 
-// escape writes a word so that Markdown reads it as text. last is the sign before it, or 0 at the beginning of
-// a line.
-func escape(word string, last rune) string {
-	if !strings.ContainsAny(word, "\\`*_[]<#>+-.)|~&=:") {
-		return word
+// wholeRunes is the length of the longest beginning of s that has at most n bytes and cuts no character.
+func wholeRunes(s string, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	for i := n; i > n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return i
+		}
+	}
+	return n
+}
+
+// escape writes the first n bytes of a word so that Markdown reads them as text. last is the sign before them, or
+// 0 at the beginning of a line.
+func escape(word string, n int, last rune) string {
+	if !strings.ContainsAny(word[:n], "\\`*_[]<#>+-.)|~&=:") {
+		return word[:n]
 	}
 	var b strings.Builder
 	line := last == 0
 	runes := 0
 	digits := true
-	for rest := word; rest != ""; {
-		r, n := utf8.DecodeRuneInString(rest)
-		rest = rest[n:]
+	for rest := word; len(word)-len(rest) < n; {
+		r, size := utf8.DecodeRuneInString(rest)
+		rest = rest[size:]
 		after, _ := utf8.DecodeRuneInString(rest)
 		end := rest == ""
 		switch r {
