@@ -27,6 +27,9 @@ type sink struct {
 func (w *sink) escape(s []byte) {
 	n := 0
 	for i := 0; i < len(s); i++ {
+		if plainByte(s[i]) {
+			continue
+		}
 		var with string
 		switch s[i] {
 		case '&':
@@ -69,6 +72,12 @@ func (w *sink) escape(s []byte) {
 }
 
 func (w *sink) escapeString(s string) { w.escape(util.StringToReadOnlyBytes(s)) }
+
+// plainByte reports whether a byte is a printable character of ASCII that HTML reads as itself everywhere. Most are.
+func plainByte(c byte) bool {
+	const special = 1<<'"' | 1<<'&' | 1<<'\'' | 1<<'<' | 1<<'>' // all are below 64
+	return c >= ' ' && c < 0x7f && (c >= 64 || uint64(special)>>c&1 == 0)
+}
 
 // unshown looks at what begins at s[i] and leaves no trace, or turns the direction of
 // text. It returns the bytes that belong together, and how many characters of them a
@@ -168,6 +177,10 @@ func tagRun(s []byte, i int) (size int, flag bool) {
 // prose writes Markdown text: backslash escapes and references become what they
 // stand for, and that is escaped.
 func (w *sink) prose(s []byte) {
+	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, '&') < 0 {
+		w.escape(s)
+		return
+	}
 	n := 0
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

@@ -1,7 +1,7 @@
 package markdown
 
 import (
-	"slices"
+	"encoding/binary"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
@@ -153,7 +153,7 @@ func jamoKind(r rune) int8 {
 // attributes, and says in their place how many are not shown. Tags between two characters
 // don't part a cluster. It returns s itself if there are none.
 func capStacks(s []byte) (out []byte, cut int) {
-	if !slices.ContainsFunc(s, func(c byte) bool { return c >= utf8.RuneSelf }) {
+	if isASCII(s) {
 		return s, 0
 	}
 	var st, outside stack
@@ -199,6 +199,22 @@ func capStacks(s []byte) (out []byte, cut int) {
 	return append(out, s[from:]...), cut
 }
 
+// isASCII reports whether s has no character beyond ASCII. It looks at eight bytes at a time.
+func isASCII(s []byte) bool {
+	for len(s) >= 8 {
+		if binary.LittleEndian.Uint64(s)&0x8080808080808080 != 0 {
+			return false
+		}
+		s = s[8:]
+	}
+	for _, c := range s {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // capStacks is capStacks of what was written from start on.
 func (w *sink) capStacks(start int) {
 	if out, cut := capStacks(w.Bytes()[start:]); cut > 0 {
@@ -210,6 +226,12 @@ func (w *sink) capStacks(start int) {
 
 // over reports whether capStacks would cut something of text without tags.
 func (st *stack) over(s []byte) bool {
+	if !st.joins && isASCII(s) {
+		if len(s) > 0 {
+			*st = stack{}
+		}
+		return false
+	}
 	for i := 0; i < len(s); {
 		c, size := rune(s[i]), 1
 		if c >= utf8.RuneSelf {
@@ -244,11 +266,17 @@ func direction(r rune) int8 {
 	return 0
 }
 
-// mayTurn reports whether s has a letter or mark that is laid out from the right: those
-// begin with the bytes D6 to DF, E0 A0 to E0 A3, E2 80, EF AC to EF BB and F0.
+// mayTurn reports whether s may have a letter or mark that is laid out from the right. In UTF-8 those begin with
+// the bytes D6 to DF, E0 A0 to E0 A3, E2 80 8F, EF AC to EF BB, F0 90 and F0 9E. Dashes, quotation marks and emoji
+// do not.
 func mayTurn(s []byte) bool {
 	for i, c := range s {
-		if c >= 0xd6 && (c <= 0xdf || c == 0xf0 || c == 0xef || c == 0xe2 || c == 0xe0 && i+1 < len(s) && s[i+1] <= 0xa3) {
+		if c < 0xd6 || i+1 == len(s) {
+			continue
+		}
+		switch next := s[i+1]; {
+		case c <= 0xdf, c == 0xe0 && next <= 0xa3, c == 0xef && next >= 0xac && next <= 0xbb, c == 0xf0 && (next == 0x90 || next == 0x9e),
+			c == 0xe2 && next == 0x80 && i+2 < len(s) && s[i+2] == 0x8f:
 			return true
 		}
 	}
@@ -274,12 +302,8 @@ func (v *verifier) turn(s []byte) {
 
 // ownParagraph reports whether browsers put the runs of an element's text into order apart
 // from the text around it.
-func ownParagraph(name string) bool {
-	switch name {
-	case "p", "li", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6":
-		return true
-	}
-	return false
+func ownParagraph(c class) bool {
+	return c == paragraph || c == listItem || c == cell || c == defItem || c == heading
 }
 
 func (v *verifier) turned() {

@@ -15,10 +15,11 @@ import (
 // refuses is shown as plain text. It returns the limit that was hit, "broken" for what
 // this package does not write, "" if all is well.
 func (r *Renderer) verify(s []byte) (limit string) {
-	if !utf8.Valid(s) {
+	ascii := isASCII(s)
+	if !ascii && !utf8.Valid(s) {
 		return "broken"
 	}
-	mixed := mayTurn(s)
+	mixed := !ascii && mayTurn(s)
 	v := verifier{prefix: r.opts.IDPrefix, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
@@ -97,6 +98,9 @@ func (v *verifier) text(s []byte) bool {
 func escaped(s []byte, blanks string, code bool) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
+		if plainByte(c) {
+			continue
+		}
 		switch {
 		case c == '&':
 			end := bytes.IndexByte(s[i:min(len(s), i+6)], ';')
@@ -151,7 +155,7 @@ func (v *verifier) tag(s []byte) int {
 		if el.class == table {
 			v.tables = v.tables[:len(v.tables)-1]
 		}
-		if ownParagraph(name) {
+		if ownParagraph(el.class) {
 			v.ordering += v.turns * v.turns
 			v.turns, v.heading = v.stack[k].turns, v.stack[k].heading
 			v.ordered()
@@ -160,7 +164,7 @@ func (v *verifier) tag(s []byte) int {
 		return i + 1
 	}
 	around := openElement{name: name, class: el.class, turns: v.turns, heading: v.heading}
-	if ownParagraph(name) {
+	if ownParagraph(el.class) {
 		v.turns, v.heading = 0, 0
 	}
 	var seen [16]string
