@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -99,29 +100,61 @@ func (w *watched) release(n int) {
 
 // readAll reads the command's input.
 func (t *task) readAll() []byte {
-	var out []byte
+	// One growing buffer would be copied at a stretch each time that it grows.
+	var parts [][]byte
+	size := 0
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.in.Read(buf)
 		if n > 0 {
-			if len(out)+n > maxFile {
+			if size += n; size > maxFile {
 				panic(tooMuch("the input is longer than 64 MiB"))
 			}
 			t.hold(n)
-			out = append(out, buf[:n]...)
+			if last := len(parts) - 1; last >= 0 && len(parts[last])+n <= cap(parts[last]) {
+				parts[last] = append(parts[last], buf[:n]...)
+			} else {
+				parts = append(parts, append(make([]byte, 0, max(n, min(size, 1<<20))), buf[:n]...))
+			}
 			t.spend(n)
 		}
 		if err != nil {
-			return out // what was written to a pipe that broke is all there is
+			break // what was written to a pipe that broke is all there is
 		}
 	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	out := make([]byte, 0, size)
+	for _, part := range parts {
+		for piece := range slices.Chunk(part, restBytes) {
+			out = append(out, piece...)
+			t.spend(len(piece) / 8)
+		}
+	}
+	return out
 }
 
-// fits ends the command if data is more than can be split.
-func fits(data []byte) {
-	if len(data) > maxInput || bytes.Count(data, []byte("\n")) > maxLines {
+const restBytes = 64 << 10 // that are counted or copied at a stretch
+
+// text returns data as a string, and how many line ends it has. It ends the command if data is more than can be split.
+func (t *task) text(data []byte) (string, int) {
+	if len(data) > maxInput {
 		panic(tooMuch("the input is longer than 16 MiB or 2,000,000 lines"))
 	}
+	t.hold(len(data))
+	var text strings.Builder
+	text.Grow(len(data))
+	ends := 0
+	for piece := range slices.Chunk(data, restBytes) {
+		text.Write(piece)
+		ends += bytes.Count(piece, []byte("\n"))
+		t.spend(len(piece) / 8)
+	}
+	if ends > maxLines {
+		panic(tooMuch("the input is longer than 16 MiB or 2,000,000 lines"))
+	}
+	return text.String(), ends
 }
 
 // pattern is an expression that may be interrupted.

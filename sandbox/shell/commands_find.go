@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"regexp"
@@ -263,19 +262,21 @@ func xargs(t *task) int {
 	if err != nil {
 		return 1
 	}
-	fits(d)
-	t.hold(len(d))
-	if has(o, '0') && bytes.Count(d, []byte{0}) > maxLines {
+	var text string
+	if !has(o, 'I') || has(o, '0') {
+		text, _ = t.text(d)
+	}
+	if has(o, '0') && strings.Count(text, "\x00") > maxLines {
 		return t.fail("more than 2,000,000 words")
 	}
 	var words []string
 	switch {
 	case has(o, '0'):
-		words = strings.Split(strings.TrimSuffix(string(d), "\x00"), "\x00")
+		words = strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 	case has(o, 'I'):
 		words = t.lines(d)
 	default:
-		words = strings.Fields(string(d))
+		words = strings.Fields(text)
 	}
 	n, ok := t.number(o, 'n', max(len(words), 1))
 	if !ok || n < 1 {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"bufio"
 	"cmp"
 	"fmt"
 	"regexp"
@@ -48,31 +49,45 @@ func sortLines(t *task) int {
 		}
 		return s
 	}
-	compare := func(a, b string) int {
-		t.spend(4 * (len(a) + len(b) + 16))
-		x, y := key(a), key(b)
+	// Made once for each line, and not for each comparison.
+	type row struct{ line, key string }
+	rows := make([]row, len(l))
+	for i, line := range l {
+		rows[i] = row{line, key(line)}
+		t.spend(2*len(line) + 64)
+		t.hold(32)
+		if column > 0 || has(o, 'f') {
+			t.hold(len(rows[i].key))
+		}
+	}
+	compare := func(a, b row) int {
+		t.spend(len(a.key) + len(b.key) + 64)
 		if has(o, 'n') {
-			if c := cmp.Compare(leading(x), leading(y)); c != 0 {
+			if c := cmp.Compare(leading(a.key), leading(b.key)); c != 0 {
 				return c
 			}
 			if has(o, 'u') {
 				return 0
 			}
-			return strings.Compare(a, b)
+			return strings.Compare(a.line, b.line)
 		}
-		if c := strings.Compare(x, y); c != 0 || has(o, 'u') {
+		if c := strings.Compare(a.key, b.key); c != 0 || has(o, 'u') {
 			return c
 		}
-		return strings.Compare(a, b)
+		return strings.Compare(a.line, b.line)
 	}
-	slices.SortStableFunc(l, func(a, b string) int {
+	slices.SortStableFunc(rows, func(a, b row) int {
 		if has(o, 'r') {
 			return compare(b, a)
 		}
 		return compare(a, b)
 	})
 	if has(o, 'u') {
-		l = slices.CompactFunc(l, func(a, b string) bool { return compare(a, b) == 0 })
+		rows = slices.CompactFunc(rows, func(a, b row) bool { return compare(a, b) == 0 })
+	}
+	l = l[:0]
+	for _, r := range rows {
+		l = append(l, r.line)
 	}
 	return max(code, t.print(l))
 }
@@ -258,10 +273,10 @@ func tr(t *task) int {
 	if err != nil {
 		return 1
 	}
-	fits(d)
-	var b strings.Builder
+	text, _ := t.text(d)
+	w := bufio.NewWriter(t.out)
 	last := rune(-1)
-	for _, r := range string(d) {
+	for _, r := range text {
 		t.spend(16)
 		hit := in(r)
 		if hit && has(o, 'd') {
@@ -280,10 +295,9 @@ func tr(t *task) int {
 		if last = -1; hit {
 			last = r
 		}
-		b.WriteRune(r)
+		w.WriteRune(r)
 	}
-	_, err = t.out.Write([]byte(b.String()))
-	return failed(err)
+	return failed(w.Flush())
 }
 
 func grep(t *task) int {

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -134,7 +133,11 @@ func (t *task) each(files []string, do func(name string, data []byte) int) int {
 func (t *task) all(files []string) (data []byte, code int) {
 	code = t.each(files, func(_ string, d []byte) int {
 		joined(maxFile, len(data), len(d))
-		data = append(data, d...)
+		if data == nil {
+			data = d
+		} else {
+			data = append(data, d...)
+		}
 		return 0
 	})
 	return data, code
@@ -145,11 +148,10 @@ func (t *task) lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
 	}
-	fits(data)
-	t.hold(len(data) + 16*bytes.Count(data, []byte("\n")))
-	text := strings.TrimSuffix(string(data), "\n")
-	list := make([]string, 0, 1+strings.Count(text, "\n"))
-	for line := range strings.SplitSeq(text, "\n") {
+	text, ends := t.text(data)
+	t.hold(16 * ends)
+	list := make([]string, 0, 1+ends)
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		t.spend(8 + len(line)/8)
 		list = append(list, line)
 	}
