@@ -10,7 +10,7 @@ BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 SUM     := $(BIN)/testsum
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := internal/browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
+NESTED  := browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
@@ -65,14 +65,14 @@ test-e2e: $(RUNNER) $(SUM) node_modules ## the nested modules: the runner itself
 
 .PHONY: e2e
 e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
-	cd internal/browsertest && $(GO) test -json -count=1 -timeout 60m ./examples | $(SUM)
+	cd browsertest && $(GO) test -json -count=1 -timeout 60m ./examples | $(SUM)
 
 .PHONY: browsers
 browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
 	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
 	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
 	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)) || exit 1; done
-	cd internal/browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
+	cd browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
 	cd mcp && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 15m -run '^TestInBrowsers$$' .
 
 .PHONY: lint
@@ -95,23 +95,23 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 
 .PHONY: bench
 bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
-	cd internal/browsertest && BENCH=$(BENCH) $(GO) run ./bench
+	cd browsertest && BENCH=$(BENCH) $(GO) run ./bench
 
 .PHONY: attack
 attack: $(RUNNER) testwasm wasitools node_modules ## every attack, with and without the defence, in one table (SUITE=01,realm ENGINE=firefox)
-	cd internal/browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab && $(GO) build -o $(BIN)/attack ./cmd/attack
+	cd browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab && $(GO) build -o $(BIN)/attack ./cmd/attack
 	@$(BIN)/attack -engine "$(ENGINE)" -suite "$(SUITE)"
 
 .PHONY: leaklab
 leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chromium LAYOUT=compute)
-	cd internal/browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab
+	cd browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab
 	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
 
 .PHONY: soak
 soak: $(RUNNER) testwasm ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
 	$(GO) test -timeout 60m ./...
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
-	cd internal/browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
+	cd browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
@@ -163,7 +163,7 @@ build/testwasm/%.wasm: worker/testdata/%.c
 .PHONY: $(RUNNER)
 $(RUNNER):
 	@mkdir -p $(BIN)
-	cd internal/browsertest && $(GO) build -o $@ ./cmd/browsertest
+	cd browsertest && $(GO) build -o $@ ./cmd/browsertest
 
 # Its name as a person types it.
 .PHONY: .bin/browsertest
@@ -172,7 +172,7 @@ $(RUNNER):
 .PHONY: $(SUM)
 $(SUM):
 	@mkdir -p $(BIN)
-	cd internal/browsertest && $(GO) build -o $@ ./cmd/testsum
+	cd browsertest && $(GO) build -o $@ ./cmd/testsum
 
 .PHONY: $(BIN)/wasm_exec
 $(BIN)/wasm_exec:

@@ -38,11 +38,11 @@ var rooms = map[string][]string{
 	"iframe":                 {"protocol", "internal/jsx", "internal/frame"},
 	"iframe/markdown":        {"internal/jsx/trust"},
 	"worker":                 {"protocol", "internal/jsx", "internal/frame", "internal/zipform"},
-	"sandbox":                {"protocol", "fsaccess", "iframe", "worker", "internal/jsx", "wasm_exec/headers"},
+	"sandbox":                {"protocol", "fsaccess", "iframe", "worker", "internal/jsx", "headers"},
 	"wasm_exec":              {"protocol", "iframe", "internal/frame"},
-	"wasm_exec/headers":      {"internal/jsx", "protocol"},
+	"headers":                {"internal/jsx", "protocol"},
 	"wasm_exec/prebuilt":     {"protocol", "iframe", "internal/jsx"},
-	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "wasm_exec/headers"},
+	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
 }
 
 // hostOnly are the packages no page ever holds.
@@ -167,7 +167,7 @@ func TestOnlyJSXKnowsSyscallJS(t *testing.T) {
 
 // A library does its work when it is asked to: no init, nothing built at start.
 func TestNoInitFunctions(t *testing.T) {
-	out, err := exec.Command("git", "grep", "-nE", `^func init\(\)`, "--", "*.go", ":!*_test.go", ":!internal/browsertest").CombinedOutput()
+	out, err := exec.Command("git", "grep", "-nE", `^func init\(\)`, "--", "*.go", ":!*_test.go", ":!browsertest").CombinedOutput()
 	if err == nil {
 		t.Errorf("init functions:\n%s", out)
 	}
@@ -218,7 +218,7 @@ func TestOnlyTestsSwitchLayersOff(t *testing.T) {
 // Tests ask for a known fault of an engine and never for the engine: so testpage.KnownFaults,
 // where each has its source, is the whole list of what tests put up with.
 func TestEngineFaultsAreOneList(t *testing.T) {
-	out, err := exec.Command("git", "grep", "--untracked", "-nE", `testpage\.Engine\(\) *[!=]= *"[a-z]`, "--", "*_test.go", ":!internal/browsertest/runner/testdata").CombinedOutput()
+	out, err := exec.Command("git", "grep", "--untracked", "-nE", `testpage\.Engine\(\) *[!=]= *"[a-z]`, "--", "*_test.go", ":!browsertest/internal/runner/testdata").CombinedOutput()
 	if err == nil {
 		t.Errorf("name the fault in internal/testpage/faults.go and ask testpage.Has:\n%s", out)
 	}

@@ -101,7 +101,7 @@ func linked(t *testing.T) map[string]map[string]bool {
 	}
 	read(".", module+"/", "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	read(".", module+"/", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	for _, nested := range []string{"internal/browsertest", "mcp", "sandbox/secrets/publicset", "worker/tools", "fsaccess/conformance"} {
+	for _, nested := range []string{"browsertest", "mcp", "sandbox/secrets/publicset", "worker/tools", "fsaccess/conformance"} {
 		if _, err := os.Stat(path.Join(nested, "go.mod")); err == nil {
 			read(nested, module+"/")
 		}
@@ -110,7 +110,7 @@ func linked(t *testing.T) map[string]map[string]bool {
 	for _, p := range list(t, "js", "wasm", "./examples/...", "./wasm_exec/...") {
 		for _, dep := range append(p.Deps, p.ImportPath) {
 			if rel, ok := relative(dep); ok {
-				for _, home := range []string{"internal/browsertest/examples", "internal/browsertest/e2e", "internal/browsertest/loadertest"} {
+				for _, home := range []string{"browsertest/examples", "browsertest/internal/e2e", "browsertest/loadertest"} {
 					if all[home] != nil {
 						all[home][rel] = true
 					}

@@ -160,7 +160,7 @@ func TestInBrowsers(t *testing.T) {
 
 	runner := filepath.Join(t.TempDir(), "browsertest")
 	build := exec.Command("go", "build", "-o", runner, "./cmd/browsertest")
-	build.Dir = filepath.Join("..", "internal", "browsertest")
+	build.Dir = filepath.Join("..", "browsertest")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -12,7 +12,7 @@
 // toolchain, names files by their content, compresses them, and writes the
 // manifest that the loader reads. serve sends the result from this machine with
 // the headers of package
-// [github.com/bailey-go/bailey/wasm_exec/headers]. enclave writes the page of an enclave
+// [github.com/bailey-go/bailey/headers]. enclave writes the page of an enclave
 // that has one of its own, and its headers.
 //
 // A package with an offline.json beside its headers.json becomes a page that works without a

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/wasm_exec/headers"
+	"github.com/bailey-go/bailey/headers"
 )
 
 // The table of docs/headers.md is what headers.json does.

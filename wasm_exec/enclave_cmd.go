@@ -12,9 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // enclaveUse says which enclave's page a folder holds.

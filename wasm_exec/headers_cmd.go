@@ -12,7 +12,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/bailey-go/bailey/wasm_exec/headers"
+	"github.com/bailey-go/bailey/headers"
 )
 
 func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/iframe"
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // link asks before a page is left, and shows where it leads.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // kept is what the browser keeps of the settings. boot.js reads theme and origin.

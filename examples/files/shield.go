@@ -9,9 +9,9 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // shield shows where this page can reach, what was stopped, and what holds it.

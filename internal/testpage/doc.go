@@ -1,5 +1,5 @@
 // Package testpage is for tests that run in a real browser under
-// internal/browsertest: through it, a test in the page asks the runner outside
+// browsertest: through it, a test in the page asks the runner outside
 // for what a page cannot do by itself. It runs a test in a fresh top-level page
 // with headers of its own, serves answers from other origins, watches for
 // traffic that should not be, makes trusted input, takes screenshots, freezes

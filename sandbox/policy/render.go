@@ -3,8 +3,8 @@ package policy
 import (
 	"slices"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/wasm_exec/headers"
 )
 
 // Use is what a page under this policy needs of its headers: the widest the policy

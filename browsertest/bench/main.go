@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	prefix := flag.String("run", os.Getenv("BENCH"), "run what has this prefix, or begins this prefix, only")
+	quick := flag.Bool("quick", os.Getenv("BENCH_QUICK") == "1", "few rounds: to try a suite, not to publish")
+	out := flag.String("o", "", "results file (default bench/results.json in the repository)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *prefix, *out, *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, prefix, out string, quick bool) error {
+	root, err := repository(ctx)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = filepath.Join(root, "bench", "results.json")
+	}
+	kept, err := readRows(out)
+	if err != nil {
+		return err
+	}
+	env := &Env{Root: root, Prefix: prefix, Quick: quick}
+	defer env.Close()
+	var rows []Row
+	ran := false
+	for _, s := range suites {
+		if !env.Wants(s.prefix) {
+			continue
+		}
+		ran = true
+		start := time.Now()
+		got, err := s.run(ctx, env)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.prefix, err)
+		}
+		fmt.Fprintf(os.Stderr, "bench: %s took %.0f s\n", s.prefix, time.Since(start).Seconds())
+		rows = append(rows, got...)
+	}
+	if !ran {
+		return fmt.Errorf("no suite for %q: there are %s", prefix, strings.Join(suiteNames(), ", "))
+	}
+	printTable(os.Stdout, rows)
+	if quick {
+		fmt.Fprintln(os.Stderr, "bench: quick: results are not written")
+		return nil
+	}
+	return writeRows(out, merge(kept, rows))
+}
+
+// repository is the folder of the main module, from wherever in it this runs.
+func repository(ctx context.Context) (string, error) {
+	b, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/bailey-go/bailey").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the repository: %w (run it in browsertest)", err)
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+// A suite makes rows whose ids begin with its prefix.
+type suite struct {
+	prefix string
+	run    func(context.Context, *Env) ([]Row, error)
+}
+
+var suites = []suite{
+	{"markdown.", runMarkdown},
+	{"document.", runDocument},
+	{"page.", runPage},
+	{"enclave.", runEnclave},
+	{"fs.", runFolders},
+	{"worker.", workers("worker.")},
+	{"wasi.", workers("wasi.")},
+	{"pool.", workers("pool.")},
+	{"flagship.", runFlagship},
+	{"sandbox.", runSandbox},
+	{"pause.", runPauses},
+}
+
+func suiteNames() []string {
+	var names []string
+	for _, s := range suites {
+		names = append(names, s.prefix+"*")
+	}
+	return names
+}

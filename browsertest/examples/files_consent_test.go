@@ -1,0 +1,159 @@
+package examples
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
+)
+
+// plainQuestion reports unless a question is in words, with a risk in words, for each thing
+// that it asks about.
+func plainQuestion(t *testing.T, f *flagship, things int) {
+	t.Helper()
+	text := f.check(`document.getElementById("ask").innerText`)
+	if strings.Contains(text, `{"`) || strings.Contains(text, `":`) {
+		t.Errorf("it asks in JSON: %q", text)
+	}
+	if n := f.check(`document.getElementById("ask-list").children.length`); things > 1 && n != fmt.Sprint(things) {
+		t.Errorf("of %d things are listed: %s", things, n)
+	}
+	for _, risk := range strings.Split(f.check(`[...document.querySelectorAll("#ask .risk")].map((e) => e.innerText).join("|")`), "|") {
+		if !regexp.MustCompile(`^(up to )?(low|medium|high|critical) risk$`).MatchString(risk) {
+			t.Errorf("the risk is said as %q", risk)
+		}
+	}
+}
+
+// made reports whether files are in the list, or are not.
+func made(f *flagship, yes bool, names ...string) {
+	f.t.Helper()
+	for _, name := range names {
+		f.wait(name, `!!document.querySelector("#tree [data-path='`+name+`']") === `+map[bool]string{true: "true", false: "false"}[yes])
+	}
+}
+
+// A grant for more than the thing asked about holds for what its pattern is for: not outside it,
+// not for another tool, and not in another conversation.
+func TestFilesScope(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		write := func(name string) call { return tc("write", "path", name, "content", "made\n") }
+		f.then(turn{calls: []call{write("notes/one.txt")}}, turn{text: "That was it."})
+		f.say("write one")
+		f.asks()
+		if got := f.check(`[...document.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this,notes/one.txt,notes/**" {
+			t.Errorf("a grant can be for %q", got)
+		}
+		f.check(`(() => { const e = document.getElementById("scope"); e.value = "notes/**"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+		f.answer(session)
+		f.rested()
+		f.one("", "write", "path", "notes/two.txt", "content", "made\n")
+		f.one("", "write", "path", "notes/deep/three.txt", "content", "made\n")
+		holds(t, "outside", f.one(reject, "write", "path", "trip/four.txt", "content", "made\n"), "rejected")
+		holds(t, "another tool", f.one(reject, "delete", "path", "notes/two.txt"), "rejected")
+		f.click("#tab-settings")
+		holds(t, "what was allowed", f.check(`document.getElementById("grants").innerText`), "Allowed: write", "notes/**", "in this conversation")
+		f.another()
+		holds(t, "another conversation", f.one(reject, "write", "path", "notes/five.txt", "content", "made\n"), "rejected")
+	})
+}
+
+// What is to be done at once is one question. Its answer is for all of it, and a grant for each thing
+// that was shown.
+func TestFilesBatch(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		batch := func(names ...string) (calls []call) {
+			for _, name := range names {
+				calls = append(calls, tc("write", "path", name, "content", "of "+name+"\n"))
+			}
+			return calls
+		}
+		ask := func(key string, names ...string) []string {
+			t.Helper()
+			before := len(f.requests())
+			f.then(turn{calls: batch(names...)}, turn{text: "That was it."})
+			f.say("do two things")
+			text := f.asks()
+			holds(t, "it asks", text, "Allow these 2 changes?", "low risk", "2 lines added", "+of "+names[0], "+of "+names[1])
+			for _, name := range names {
+				if !strings.Contains(f.check(`document.getElementById("ask-list").innerText`), "Write the new file "+name) {
+					t.Errorf("%s is not listed in %q", name, text)
+				}
+			}
+			if got := f.check(`[...document.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this" {
+				t.Errorf("a grant can be for %q", got)
+			}
+			plainQuestion(t, f, 2)
+			f.answer(key)
+			f.rested()
+			all := f.requests()
+			if len(all) != before+2 {
+				t.Fatalf("the model was asked %d times", len(all)-before)
+			}
+			return all[len(all)-1].results()
+		}
+		holds(t, "after no", strings.Join(ask(reject, "no-1.txt", "no-2.txt"), " "), "rejected")
+		if n := f.check(`document.querySelectorAll("#cards li.denied").length`); n != "2" {
+			t.Errorf("%s cards say no", n)
+		}
+		made(f, false, "no-1.txt", "no-2.txt")
+		ask(once, "yes-1.txt", "yes-2.txt")
+		made(f, true, "yes-1.txt", "yes-2.txt")
+		f.another()
+		ask(session, "held-1.txt", "held-2.txt")
+		made(f, true, "held-1.txt", "held-2.txt")
+		f.do("", tc("write", "path", "held-1.txt", "content", "of held-1.txt\n"))
+		holds(t, "what was not shown", f.one(reject, "write", "path", "held-3.txt", "content", "made\n"), "rejected")
+	})
+}
+
+// No question shows a call as the model wrote it.
+func TestFilesQuestionsAreWords(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		for _, c := range []struct {
+			title string
+			call  call
+		}{
+			{"Write the new file made.txt", tc("write", "path", "made.txt", "content", "made\n")},
+			{"Edit notes/plan.md", tc("edit", "path", "notes/plan.md", "old_string", "# ", "new_string", "## ")},
+			{"Delete hours.csv", tc("delete", "path", "hours.csv")},
+			{"trip/packing.txt", tc("move", "from", "trip/packing.txt", "to", "packing.txt")},
+			{"made", tc("mkdir", "path", "made")},
+			{"hours.csv", tc("bash", "command", "rm hours.csv && echo done > made.txt")},
+			{"made.html", tc("code_run", "code", `await callTool("write", {path: "made.html", content: "<p>made"})`)},
+		} {
+			f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("read", "path", "notes/plan.md"), tc("read", "path", "trip/packing.txt")}},
+				turn{calls: []call{c.call}}, turn{text: "That was it."})
+			before := len(f.requests())
+			f.say("do it")
+			for asked := false; ; asked = true { // a script may ask for each of its steps
+				poll.Until(t, c.call.tool+" asks, or ends", func() bool { return f.check(asking) == "true" || len(f.requests()) >= before+3 }, f.cards)
+				if f.check(asking) != "true" {
+					if !asked {
+						t.Errorf("%s: nothing was asked: %v", c.call.tool, f.requests()[before+2].results())
+					}
+					break
+				}
+				holds(t, c.call.tool, f.check(`document.getElementById("ask").innerText`), "Asked by the assistant", c.title)
+				plainQuestion(t, f, 1)
+				f.answer(reject)
+			}
+			f.rested()
+			f.another()
+		}
+		tick(t, f.in, "#plan")
+		f.then(turn{calls: []call{tc("write", "path", "planned.txt", "content", "made\n"), tc("delete", "path", "hours.csv")}}, turn{text: "That was it."})
+		f.say("plan it")
+		holds(t, "it asks", f.asks(), "Apply these 2 changes?", "high risk", "planned.txt", "hours.csv", "deletes content (can be undone)")
+		plainQuestion(t, f, 1)
+		f.answer(reject)
+		f.rested()
+		made(f, false, "planned.txt")
+		made(f, true, "hours.csv")
+	})
+}

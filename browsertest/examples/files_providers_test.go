@@ -1,0 +1,273 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/browser"
+)
+
+// moody is a provider of Chat Completions that answers as it is told.
+type moody struct {
+	*httptest.Server
+	mu   sync.Mutex
+	mood func(w http.ResponseWriter, n int)
+	n    int
+	keys []string
+}
+
+func newMoody(t *testing.T) *moody {
+	m := &moody{}
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Allow-Headers", "authorization, content-type, accept")
+		h.Set("Access-Control-Expose-Headers", "retry-after")
+		if r.Method == http.MethodOptions {
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		m.mu.Lock()
+		m.n++
+		n, mood := m.n, m.mood
+		m.keys = append(m.keys, r.Header.Get("Authorization"))
+		m.mu.Unlock()
+		mood(w, n)
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *moody) be(mood func(w http.ResponseWriter, n int)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mood, m.n = mood, 0
+}
+
+// speak streams a text, and ends or breaks off.
+func speak(w http.ResponseWriter, text string, whole bool) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", text)
+	w.(http.Flusher).Flush()
+	if !whole {
+		panic(http.ErrAbortHandler)
+	}
+	fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+}
+
+func refuse(status int, after, text string) func(http.ResponseWriter, int) {
+	return func(w http.ResponseWriter, n int) {
+		if after != "" {
+			w.Header().Set("Retry-After", after)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"error":{"message":%q}}`, text)
+	}
+}
+
+// leaving presses a button of the dialogue that may load the page again: later, as WebKitGTK's
+// driver never answers what is evaluated when its document goes away.
+func leaving(t *testing.T, p driver, text string) {
+	t.Helper()
+	must(t, p.Eval(testContext(t), `void setTimeout(() => [...document.querySelectorAll("#dialog button")].find((b) => b.textContent === `+js(text)+`).click())`, nil))
+}
+
+// The settings: a server that the page's headers don't name is answered with the line they need;
+// one that they name is used after a reload, which keeps the conversation; what a provider does wrong is
+// said in a sentence, with another try; the key is sent to it alone, and wiped.
+func TestFilesProviders(t *testing.T) {
+	t.Parallel()
+	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
+		ctx := testContext(t)
+		m := newMoody(t)
+		say(t, p, "find packing.txt")
+		rested(t, p)
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = "local"; e.dispatchEvent(new Event("change")); })()`, nil))
+		must(t, p.WaitFor(ctx, `!document.getElementById("remote").hidden`))
+		must(t, p.Eval(ctx, `void (() => { document.getElementById("url").value = `+js(m.URL+"/v1")+`; document.getElementById("model").value = "moody"; document.getElementById("key").value = "sk-secret"; })()`, nil))
+		press(t, p, "#use")
+		must(t, p.WaitFor(ctx, `!document.getElementById("needs").hidden`))
+		noViolations(t, p)
+		line := eval[string](t, p, `document.getElementById("needs-line").textContent`)
+		if !strings.Contains(line, strings.TrimPrefix(m.URL, "http://")) || !json.Valid([]byte(line)) {
+			t.Fatalf("it says %q", line)
+		}
+		must(t, os.WriteFile(filepath.Join(s.dir, "files", "headers.json"), []byte(line), 0o644)) // to the letter
+		press(t, p, "#use")
+		if got := dialogue(t, p); !strings.Contains(got, "conversations are kept") {
+			t.Error(got)
+		}
+		must(t, p.Eval(ctx, `void (globalThis.stale = true)`, nil))
+		leaving(t, p, "Load again")
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.getElementById("tour") && !document.getElementById("tour").disabled`))
+		if got := cardsOf(t, p); p.lasts() && !strings.Contains(got, "packing.txt") {
+			t.Errorf("the conversation is gone: %q", got)
+		}
+		if got := eval[string](t, p, `document.getElementById("model-name").textContent`); got != "Read by moody at "+m.URL {
+			t.Error(got)
+		}
+		broken := "broke off"
+		if p.engine == browser.WebKit { // which takes the end of a broken answer for its end
+			broken = "cut off in the middle"
+		}
+		for _, c := range []struct {
+			name string
+			mood func(http.ResponseWriter, int)
+			want []string
+		}{
+			{"401", refuse(401, "", "bad key"), []string{"does not accept the key", "Settings", "bad key"}},
+			{"404", refuse(404, "", "no such model"), []string{"knows no model", "moody"}},
+			{"500 for good", refuse(500, "0.01", "oops"), []string{"a fault of its own (500)", "oops"}},
+			{"429 for good", refuse(429, "0.01", "slow down"), []string{"too many requests", "slow down"}},
+			{"cut off for good", func(w http.ResponseWriter, n int) { w.Header().Set("Retry-After", "0"); speak(w, "half", false) }, []string{broken}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				m.be(c.mood)
+				say(t, p, "hello")
+				if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden && document.getElementById("trouble-text").textContent.includes(`+js(c.want[0])+`)`); err != nil {
+					t.Fatalf("%v; the page says %q and %q", err, eval[string](t, p, `document.getElementById("trouble-text").textContent`), eval[string](t, p, `document.getElementById("status").textContent`))
+				}
+				got := eval[string](t, p, `document.getElementById("trouble-text").textContent`)
+				for _, w := range c.want {
+					if !strings.Contains(got, w) {
+						t.Errorf("no %q in %q", w, got)
+					}
+				}
+				if strings.Contains(got, "sk-secret") || strings.Contains(got, "{") {
+					t.Errorf("it says %q", got)
+				}
+			})
+		}
+		noViolations(t, p)
+		// Another try answers what was asked; of a try that failed nothing is left.
+		m.be(func(w http.ResponseWriter, n int) {
+			if n == 1 {
+				speak(w, "half of ", false)
+			}
+			speak(w, "whole again", true)
+		})
+		press(t, p, "#again")
+		must(t, p.WaitFor(testContext(t), `document.getElementById("status").textContent === "Done" && document.getElementById("trouble").hidden`))
+		must(t, p.WaitFor(testContext(t), `document.getElementById("heard").textContent.includes("whole again")`))
+		if got := inFrame(t, p, `document.body.innerText`); !strings.Contains(got, "whole again") || strings.Contains(got, "half of") {
+			t.Errorf("it shows %q", got)
+		}
+		m.Close()
+		say(t, p, "hello?")
+		must(t, p.WaitFor(testContext(t), `/attempt|Try 1/.test(document.getElementById("status").textContent)`))
+		press(t, p, "#stop")
+		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("status").textContent.startsWith("Stopped")`))
+		for _, k := range m.keys {
+			if k != "Bearer sk-secret" {
+				t.Errorf("the key was %q", k)
+			}
+		}
+		must(t, p.Click(ctx, "#tab-settings"))
+		press(t, p, "#wipe")
+		saysStatus(t, p, "key is gone")
+		if got := eval[string](t, p, `JSON.stringify(localStorage) + document.getElementById("key").value`); strings.Contains(got, "sk-secret") {
+			t.Error("the key is still in the browser")
+		}
+	})
+}
+
+// A provider that was chosen, with the reload put off: the page says why the next message can't
+// be sent and what to do, keeps the words, and offers the reload; no request is made before.
+func TestFilesProviderLater(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *flagship) {
+		p, ctx := f.in, testContext(t)
+		use := func(answer string) {
+			t.Helper()
+			must(t, p.Eval(ctx, `document.getElementById("tab-settings").click()`, nil))
+			press(t, p, "#use")
+			dialogue(t, p)
+			leaving(t, p, answer)
+		}
+		choice := func(id string) {
+			t.Helper()
+			must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = `+js(id)+`; e.dispatchEvent(new Event("change")); })()`, nil))
+		}
+		local := eval[string](t, p, `localStorage.getItem("bailey-files")`)
+		choice("commands")
+		must(t, p.Eval(ctx, `void (globalThis.stale = true)`, nil))
+		use("Load again")
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.readyState === "complete"`))
+		filesReady(t, p)
+		var k map[string]string
+		must(t, json.Unmarshal([]byte(local), &k))
+		choosing := func() {
+			t.Helper()
+			choice("local")
+			must(t, p.WaitFor(ctx, `!document.getElementById("remote").hidden`))
+			must(t, p.Eval(ctx, `void (() => { document.getElementById("url").value = `+js(k["url"])+`; document.getElementById("model").value = `+js(k["model"])+`; })()`, nil))
+			use("Later")
+		}
+		choosing()
+		saysStatus(t, p, "Load the page again")
+		f.then(turn{text: "here I am"})
+		must(t, p.Type(ctx, "#text", "are you there?"))
+		must(t, p.Press(ctx, "Enter"))
+		must(t, p.WaitFor(ctx, `!document.getElementById("trouble").hidden`))
+		holds(t, "the sentence", eval[string](t, p, `document.getElementById("trouble-text").textContent`), "Load it again", k["origin"], "what you wrote are kept")
+		if !eval[bool](t, p, `document.getElementById("reload").checkVisibility() && !document.getElementById("again").checkVisibility() && document.getElementById("stop").hidden`) {
+			t.Error("it does not offer the reload alone")
+		}
+		noViolations(t, p)
+		if n := len(f.requests()); n != 0 {
+			t.Errorf("%d requests came", n)
+		}
+		must(t, p.Eval(ctx, `globalThis.stale = true`, nil))
+		press(t, p, "#reload")
+		must(t, p.WaitFor(ctx, `!globalThis.stale && document.readyState === "complete"`))
+		filesReady(t, p)
+		if got := eval[string](t, p, `document.getElementById("text").value`); got != "are you there?" {
+			t.Errorf("the field has %q", got)
+		}
+		must(t, p.Eval(ctx, `document.getElementById("text").focus()`, nil))
+		must(t, p.Press(ctx, "Enter"))
+		shows(t, p, "here I am")
+		f.rested()
+	})
+}
+
+// The browser's own model, where it has one (here one that we put in), is chosen without a
+// reload, answers in the conversation, and says why when it can't.
+func TestFilesBrowsersModel(t *testing.T) {
+	t.Parallel()
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		must(t, p.Eval(ctx, `void (globalThis.LanguageModel = undefined)`, nil))
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#provider [value=browser]").disabled`))
+		must(t, p.Eval(ctx, `void (globalThis.LanguageModel = class {
+			static async availability() { return globalThis.state ?? "available"; }
+			static async create() { return new LanguageModel(); }
+			promptStreaming() { return new ReadableStream({start(c) { c.enqueue(JSON.stringify({text: "I am on this machine."})); c.close(); }}); }
+			destroy() {}
+			get contextUsage() { return 1; }
+		})`, nil))
+		must(t, p.Click(ctx, "#tab-steps"))
+		must(t, p.Click(ctx, "#tab-settings"))
+		must(t, p.WaitFor(ctx, `!document.querySelector("#provider [value=browser]").disabled`))
+		must(t, p.Eval(ctx, `(() => { const e = document.getElementById("provider"); e.value = "browser"; e.dispatchEvent(new Event("change")); })()`, nil))
+		press(t, p, "#use")
+		must(t, p.WaitFor(ctx, `document.getElementById("model-name").textContent.includes("browser's own model")`))
+		say(t, p, "hello")
+		must(t, p.WaitFor(ctx, `document.getElementById("heard").textContent.includes("I am on this machine.")`))
+		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
+		must(t, p.Eval(ctx, `void (globalThis.state = "unavailable")`, nil))
+		say(t, p, "hello again")
+		must(t, p.WaitFor(ctx, `document.getElementById("trouble-text").textContent.includes("does not work on this device")`))
+		noErrors(t, p)
+	})
+}

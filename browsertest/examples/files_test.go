@@ -1,0 +1,256 @@
+package examples
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
+)
+
+func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
+	t.Helper()
+	ctx := testContext(t)
+	p, err := b.Page(ctx, site+"files/")
+	must(t, err)
+	must(t, p.WaitFor(ctx, `!document.getElementById("tour").disabled`))
+	return p
+}
+
+// say writes to the assistant, and sends it by the Enter key.
+func say(t *testing.T, p driver, text string) {
+	t.Helper()
+	ctx := testContext(t)
+	// What is above the field may still grow, and the click miss it.
+	poll.Until(t, "the words are in the field", func() bool {
+		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "")`, nil))
+		must(t, p.Type(ctx, "#text", text))
+		return eval[string](t, p, `document.getElementById("text").value`) == text
+	})
+	must(t, p.Press(ctx, "Enter"))
+}
+
+// rested waits until the assistant is done.
+func rested(t *testing.T, p driver) {
+	t.Helper()
+	must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("cards").children.length > 0`))
+}
+
+// tick clicks a box until its tick has changed: while the page is being laid out a click may
+// miss it.
+func tick(t *testing.T, p driver, selector string) {
+	t.Helper()
+	const state = `document.querySelector(%q).checked`
+	was := eval[bool](t, p, fmt.Sprintf(state, selector))
+	looks := 0
+	poll.Until(t, selector+" changes", func() bool {
+		if looks++; looks%50 == 1 {
+			must(t, p.Click(testContext(t), selector))
+		}
+		return eval[bool](t, p, fmt.Sprintf(state, selector)) != was
+	})
+}
+
+// asking is true when a question of consent can be answered.
+const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-off"))`
+
+// reading goes on, as a person does, to what has not been in view yet, and is asking.
+const reading = `(document.querySelector("#ask:not([hidden]) #ask-next:not([hidden])")?.click(), ` + asking + `)`
+
+// answerKey presses the key of an answer, behind Tab: the focus may come from a text field.
+func answerKey(t *testing.T, p interface {
+	Press(ctx context.Context, key string) error
+}, key string) {
+	t.Helper()
+	must(t, p.Press(testContext(t), "Tab"))
+	must(t, p.Press(testContext(t), key))
+}
+
+// asked waits for a question of consent, and reads it.
+func asked(t *testing.T, p driver) string {
+	t.Helper()
+	if err := p.WaitFor(testContext(t), reading); err != nil {
+		t.Fatalf("nothing is asked: %v; the page says %q and shows %s", err, eval[string](t, p, `document.getElementById("status").textContent`), cardsOf(t, p))
+	}
+	return eval[string](t, p, `document.getElementById("ask").innerText`)
+}
+
+// stopButton is the selector of the button that ends a run: a sheet over the composer has its own.
+func stopButton(t *testing.T, p driver) string {
+	t.Helper()
+	if eval[bool](t, p, `document.getElementById("ask-stop").checkVisibility()`) {
+		return "#ask-stop"
+	}
+	return "#stop"
+}
+
+const cards = `[...document.querySelectorAll("#cards li")].map((li) => li.className + " " + li.querySelector("b").textContent)`
+
+func cardsOf(t *testing.T, p driver) string {
+	t.Helper()
+	return strings.Join(eval[[]string](t, p, cards), "\n")
+}
+
+func TestFilesLooks(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	for _, c := range []struct {
+		name          string
+		dark          bool
+		width, height int
+		say, tab      string
+	}{
+		{"welcome", false, 1400, 860, "", ""},
+		{"asks", false, 1400, 860, `add "one more" to notes/plan.md`, ""},
+		{"dark", true, 1400, 860, `search for TODO in notes`, ""},
+		{"shield", true, 1400, 860, "", "#tab-shield"},
+		{"settings", false, 1400, 860, "", "#tab-settings"},
+		{"undo", false, 1000, 800, "", "#tab-undo"},
+		{"narrow", false, 390, 844, `search for TODO in notes`, ""},
+		{"narrow-asks", true, 390, 844, `delete trip/packing.txt`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := testContext(t)
+			p := openFiles(t, b)
+			defer p.Close()
+			must(t, p.Viewport(ctx, c.width, c.height, 1))
+			must(t, p.Dark(ctx, c.dark))
+			if c.say != "" {
+				say(t, p, c.say)
+				if strings.HasSuffix(c.name, "asks") {
+					asked(t, p)
+				} else {
+					rested(t, p)
+				}
+			}
+			if c.tab != "" {
+				must(t, p.Click(ctx, c.tab))
+			}
+			noViolations(t, p)
+			if c.tab != "#tab-shield" { // where it tries what should be stopped
+				noErrors(t, p)
+			}
+			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
+			}
+			if *shots {
+				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/files/screenshots", c.name+".png")})
+				must(t, err)
+			}
+			if strings.HasSuffix(c.name, "asks") {
+				answerKey(t, p, "4")
+				rested(t, p)
+				if got := cardsOf(t, p); !strings.Contains(got, "denied") {
+					t.Errorf("after no: %s", got)
+				}
+			}
+		})
+	}
+}
+
+// The first minute: reads, code, a way out that is closed, a change, its undo.
+func TestFilesTour(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openFiles(t, b)
+	must(t, p.Click(ctx, "#tour"))
+	if got := asked(t, p); !strings.Contains(got, "Change notes/plan.md?") || !strings.Contains(got, "+- [ ] TODO take the umbrella") {
+		t.Errorf("it asks %q", got)
+	}
+	answerKey(t, p, "1")
+	must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
+	for eval[bool](t, p, `!document.getElementById("ask").hidden`) { // the undo
+		answerKey(t, p, "1")
+		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
+		must(t, p.WaitFor(ctx, asking+` || !document.getElementById("tour").disabled`))
+	}
+	got := cardsOf(t, p)
+	for _, want := range []string{"done glob **", "done bash awk -F,", "done grep TODO", "done code_run const rows", "failed code_run const secret", "done write notes/plan.md", "done undo"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if n := eval[int](t, p, `document.querySelectorAll("#history li").length`); n < 2 {
+		t.Errorf("%d steps in the undo list", n)
+	}
+	noErrors(t, p)
+}
+
+// A plan is made on a copy, shown as a whole, and asked about once; a shell's commands go
+// through the same gate.
+func TestFilesPlan(t *testing.T) {
+	t.Parallel()
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		tick(t, p, "#plan")
+		say(t, p, `organise the files by type`)
+		if got := asked(t, p); !strings.Contains(got, "Apply these") || !strings.Contains(got, "hours.csv") {
+			t.Errorf("it asks %q", got)
+		}
+		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.
+		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "read notes/plan.md", document.getElementById("composer").requestSubmit())`, nil))
+		answerKey(t, p, "1")
+		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("read")`))
+		rested(t, p)
+		saysStatus(t, p, "The plan changes nothing.")
+		tick(t, p, "#plan")
+		say(t, p, `run "cat csv/hours.csv | wc -l"`)
+		if err := p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("bash") && document.getElementById("stop").hidden`); err != nil {
+			t.Fatalf("%v: %s", err, cardsOf(t, p))
+		}
+		must(t, p.Click(ctx, "#tab-undo"))
+		press(t, p, "#undo") // one step for the plan
+		must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("Took back")`))
+		must(t, p.WaitFor(ctx, `[...document.querySelectorAll(".row")].some((r) => r.dataset.path === "hours.csv")`))
+	})
+}
+
+// A reload in the middle of a question: nothing was changed, the conversation is there,
+// and goes on.
+func TestFilesReload(t *testing.T) {
+	t.Parallel()
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		say(t, p, `delete trip/packing.txt`)
+		asked(t, p)
+		if reloaded(t, p) && eval[bool](t, p, `!document.getElementById("welcome").hidden`) {
+			t.Error("the conversation is gone")
+		}
+		must(t, p.WaitFor(ctx, `!!document.querySelector("#tree [data-path='trip']")`))
+		say(t, p, "find packing.txt")
+		rested(t, p)
+		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#cards pre")].some((e) => e.textContent.includes("trip/packing.txt"))`))
+	})
+}
+
+// What was allowed for the conversation isn't asked about again, and a No is heard.
+func TestFilesGrants(t *testing.T) {
+	t.Parallel()
+	eachFiles(t, func(t *testing.T, p *opened) {
+		ctx := testContext(t)
+		say(t, p, `add "first" to notes/plan.md`)
+		asked(t, p)
+		answerKey(t, p, "2")
+		rested(t, p)
+		say(t, p, `add "second" to notes/plan.md`)
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards .done").length === 4 || !document.getElementById("ask").hidden`))
+		if eval[bool](t, p, `!document.getElementById("ask").hidden`) {
+			t.Error("it asks again")
+		}
+		rested(t, p)
+		say(t, p, `delete notes/plan.md`)
+		asked(t, p)
+		answerKey(t, p, "4")
+		rested(t, p)
+		if got := cardsOf(t, p); !strings.Contains(got, "denied delete") {
+			t.Error(got)
+		}
+		must(t, p.Click(ctx, "#tab-undo"))
+		press(t, p, "#undo")
+		must(t, p.WaitFor(ctx, `document.getElementById("status").textContent.startsWith("Took back")`))
+	})
+}

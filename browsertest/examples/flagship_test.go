@@ -1,0 +1,167 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/browser"
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
+)
+
+// flagship is the page of examples/files, in any engine.
+type flagship struct {
+	anyPage
+	model string
+	*script
+	in *opened
+}
+
+// startFlagship opens it in a new browser, read by a model with a script of its own.
+func startFlagship(t *testing.T, engine browser.Engine) *flagship {
+	t.Helper()
+	o := open(t, engine, site+beside, e2e.Options{})
+	f := &flagship{anyPage: anyPage{o.page, t}, in: o}
+	f.begin()
+	return f
+}
+
+// flagshipIn is the same in a Chromium that was started with options.
+func flagshipIn(t *testing.T, b *e2e.Browser) (*flagship, *e2e.Page) {
+	t.Helper()
+	p, err := b.Page(testContext(t), site+beside)
+	must(t, err)
+	f := &flagship{anyPage: anyPage{p.Chrome(), t}, in: &opened{driver: p, engine: browser.Chromium, page: p.Chrome()}}
+	f.begin()
+	return f, p
+}
+
+// beside is a file of the flagship's origin that runs nothing: what the page finds in its storage is put there from it, and
+// the page is loaded once.
+const beside = "flagship/style.css"
+
+// begin chooses the test's model in the page's settings, and loads the page.
+func (f *flagship) begin() {
+	f.t.Helper()
+	f.model = strings.ReplaceAll(f.t.Name(), "/", "-")
+	f.script = models.add(f.model)
+	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": f.model, "url": models.URL + "/v1", "origin": models.URL})
+	must(f.t, f.in.Eval(testContext(f.t), `localStorage.setItem("bailey-files", `+js(string(settings))+`)`, nil))
+	must(f.t, f.in.Goto(testContext(f.t), site+"flagship/"))
+	f.ready()
+}
+
+func (f *flagship) ready() {
+	f.t.Helper()
+	f.wait("the page is ready", `!document.getElementById("tour").disabled`)
+}
+
+func (f *flagship) reload() {
+	f.t.Helper()
+	f.check(`(globalThis.stale = true, setTimeout(() => location.reload()))`)
+	f.wait("a new document", `!globalThis.stale && document.readyState === "complete"`)
+	f.ready()
+}
+
+// say writes to the assistant, and sends it by the Enter key.
+func (f *flagship) say(text string) {
+	f.t.Helper()
+	f.check(`(() => { const e = document.getElementById("text"); e.focus(); e.select(); document.execCommand("insertText", false, ` + js(text) + `); })()`)
+	f.wait("the words are in the field", `document.getElementById("text").value === `+js(text)+` && document.activeElement.id === "text"`)
+	// While a conversation or a folder is being opened the page keeps the words in the
+	// field, and says so: they are sent again.
+	taken := `document.getElementById("text").value !== ` + js(text)
+	looks := 0
+	poll.Until(f.t, "they are taken", func() bool {
+		if looks++; looks%50 == 1 {
+			must(f.t, f.Press(f.t.Context(), "Enter"))
+		}
+		return f.check(taken) == "true"
+	})
+}
+
+// rested waits until the assistant is done.
+func (f *flagship) rested() {
+	f.t.Helper()
+	f.wait("the assistant is done", `document.getElementById("stop").hidden && document.getElementById("ask").hidden`)
+}
+
+// asks waits for a question of consent, reads it, and gives its words.
+func (f *flagship) asks() string {
+	f.t.Helper()
+	f.wait("it asks", reading)
+	return f.check(`document.getElementById("ask").innerText`)
+}
+
+// The answers to a question of consent, by key.
+const once, session, project, reject = "1", "2", "3", "4"
+
+// answer answers a question by key, and waits until it is gone.
+func (f *flagship) answer(key string) {
+	f.t.Helper()
+	title := f.check(`document.getElementById("ask-title").textContent`)
+	f.wait("the question has the focus", `document.activeElement.id === "ask"`)
+	answerKey(f.t, f, key)
+	f.wait("the question is answered", `document.getElementById("ask").hidden || document.getElementById("ask-title").textContent !== `+js(title))
+}
+
+// do has the model make calls, answers what is asked by the keys given, in order, and
+// gives what the model saw of each. Without a key nothing may be asked.
+func (f *flagship) do(keys string, calls ...call) []string {
+	f.t.Helper()
+	f.then(turn{calls: calls}, turn{text: "That was it."})
+	before := len(f.requests())
+	f.say(fmt.Sprintf("do %d", before%10))
+	for _, key := range keys {
+		f.asks()
+		f.answer(string(key))
+	}
+	poll.Try(func() bool {
+		if ask := f.check(`document.getElementById("ask").hidden ? "" : document.getElementById("ask").innerText`); ask != "" {
+			f.t.Fatalf("it asks unexpectedly: %s", ask)
+		}
+		return len(f.requests()) >= before+2
+	})
+	f.rested()
+	all := f.requests()
+	if len(all) < before+2 {
+		f.t.Fatalf("the model was asked %d times only; the page says %q", len(all)-before, f.check(`document.getElementById("status").textContent`))
+	}
+	return all[len(all)-1].results()
+}
+
+// one is do for one call.
+func (f *flagship) one(keys, tool string, kv ...any) string {
+	f.t.Helper()
+	list := f.do(keys, tc(tool, kv...))
+	if len(list) != 1 {
+		f.t.Fatalf("%s: %d results", tool, len(list))
+	}
+	return list[0]
+}
+
+// tc is a tool's call.
+func tc(tool string, kv ...any) call {
+	args := map[string]any{}
+	for i := 0; i+1 < len(kv); i += 2 {
+		args[kv[i].(string)] = kv[i+1]
+	}
+	return call{tool, args}
+}
+
+// holds reports unless a text has all the words.
+func holds(t *testing.T, what, got string, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if !strings.Contains(got, w) {
+			t.Errorf("%s: no %q in %q", what, w, got)
+		}
+	}
+}
+
+// cards are the calls that are shown.
+func (f *flagship) cards() string {
+	return f.check(cards + `.join("\n")`)
+}

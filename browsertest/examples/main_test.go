@@ -1,0 +1,214 @@
+package examples
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+)
+
+const root = "../.."
+
+var (
+	shots = flag.Bool("shots", false, "write the kept screenshots into the examples' folders")
+	ready = flag.String("built", "", "a folder of built examples to test, such as build/examples, in place of building them")
+	site  string // the address of the served examples, ending in a slash
+
+	command string // wasm_exec
+	built   string // the folder of the built examples
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	code, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// run builds the examples, serves them as a person would, and ends the server.
+func run(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "bailey-examples-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	command = filepath.Join(dir, "wasm_exec")
+	built = filepath.Join(dir, "examples")
+	plain := filepath.Join(built, "plain")
+	// The commands of a step are run side by side.
+	steps := [][][]string{{
+		{"go", "build", "-o", command, "./wasm_exec"},
+	}, {
+		{"go", "-C", "worker/tools", "run", "./build"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "folder"), "./examples/folder"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "tool"), "./examples/tool"},
+		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},
+	}, {
+		{"cp", "-r", "build/tools", filepath.Join(built, "tool", "tools")},
+		{"sh", "-c", `cp build/tools/* "$0"`, filepath.Join(built, "files", "tools")},
+		{"sh", "-c", `cp examples/plain/web/* "$0"`, plain},
+	}}
+	if *ready != "" {
+		from, err := filepath.Abs(*ready)
+		if err != nil {
+			return 0, err
+		}
+		steps = append(steps[:1], [][]string{{"cp", "-a", from, built}})
+	}
+	for _, commands := range steps {
+		if err := together(commands); err != nil {
+			return 0, err
+		}
+	}
+	stop, err := models.start()
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	if err := withModels(built); err != nil {
+		return 0, err
+	}
+	serve := exec.Command(command, "serve", "-addr", "127.0.0.1:0", built)
+	serve.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := serve.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	if err := serve.Start(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		_ = serve.Process.Signal(syscall.SIGTERM)
+		_ = serve.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	for site == "" && lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), " at "); ok {
+			site = strings.Fields(rest)[0]
+		}
+	}
+	if site == "" {
+		return 0, fmt.Errorf("serve did not say where it serves")
+	}
+	return m.Run(), nil
+}
+
+// together runs commands side by side, as many as there are processors.
+func together(commands [][]string) error {
+	slots, errs := make(chan struct{}, runtime.NumCPU()), make([]error, len(commands))
+	var all sync.WaitGroup
+	for i, args := range commands {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Dir = root
+			if out, err := cmd.CombinedOutput(); err != nil {
+				errs[i] = fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// long leaves a test that takes long to make e2e.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes long: make e2e runs it")
+	}
+}
+
+// testContext is for what a test does. Waits have limits of their own, which begin anew with each: this
+// one ends only a test that has failed.
+func testContext(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func launch(t *testing.T, o e2e.Options) *e2e.Browser {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
+	t.Cleanup(cancel)
+	b, err := e2e.Launch(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// press clicks a button when it can be pressed.
+func press(t *testing.T, p driver, selector string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	must(t, p.Click(ctx, selector))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eval[T any](t *testing.T, p driver, expression string) (v T) {
+	t.Helper()
+	must(t, p.Eval(testContext(t), expression, &v))
+	return v
+}
+
+// inFrame evaluates an expression in the inner frame of the page's document.
+func inFrame(t *testing.T, p driver, expression string) string {
+	t.Helper()
+	values, err := p.EvalFrames(testContext(t), `document.getElementById("root")?.dataset.policy ? String(`+expression+`) : null`)
+	must(t, err)
+	for _, v := range values {
+		if s := string(v.Value); s != "null" && s != "" {
+			if v.Err != "" {
+				t.Fatal(v.Err)
+			}
+			return strings.Trim(s, `"`)
+		}
+	}
+	t.Fatalf("no frame of a document among %d frames", len(values))
+	return ""
+}
+
+func noErrors(t *testing.T, p driver) {
+	t.Helper()
+	for _, m := range p.Errors() {
+		t.Errorf("the page's console says: %+v", m)
+	}
+}
+
+func noViolations(t *testing.T, p driver) {
+	t.Helper()
+	list, err := p.Axe(testContext(t), filepath.Join(root, "node_modules/axe-core/axe.min.js"), "")
+	must(t, err)
+	for _, v := range list {
+		t.Errorf("axe: %s", v)
+	}
+}

@@ -1,0 +1,223 @@
+package examples
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+)
+
+func openTool(t *testing.T, b *e2e.Browser) *e2e.Page {
+	t.Helper()
+	ctx := testContext(t)
+	p, err := b.Page(ctx, site+"tool/")
+	must(t, err)
+	must(t, p.WaitFor(ctx, `document.getElementById("status").textContent === "Ready"`))
+	return p
+}
+
+// pipe runs a line and gives the output and what the page complains of.
+func pipe(t *testing.T, p *e2e.Page, line string) (output, problem string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.Eval(ctx, `document.getElementById("status").textContent = ""; document.getElementById("line").value = `+js(line), nil))
+	must(t, p.Click(ctx, "#go"))
+	must(t, p.WaitFor(ctx, `/^(Done|Ended)/.test(document.getElementById("status").textContent) && !document.getElementById("ready").disabled`))
+	return eval[string](t, p, `document.getElementById("result").hidden ? "" : document.getElementById("output").textContent`),
+		eval[string](t, p, `document.getElementById("problem").hidden ? "" : document.getElementById("problem").textContent`)
+}
+
+func TestToolLooks(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	for _, c := range []struct {
+		name          string
+		dark          bool
+		width, height int
+		line          string
+	}{
+		{"light", false, 1280, 900, "grep ERROR server.log | cut -d ' ' -f 4- | sort | uniq -c | sort -rn"},
+		{"dark", true, 1280, 900, "cat nothing.txt | wc -l"},
+		{"narrow", false, 390, 844, "csv -o sold -r -n 3 -t markdown menu.csv"},
+		{"runaway", false, 1280, 900, "awk 'BEGIN { while (1) n++ }'"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := testContext(t)
+			p := openTool(t, b)
+			defer p.Close()
+			must(t, p.Viewport(ctx, c.width, c.height, 1))
+			must(t, p.Dark(ctx, c.dark))
+			if c.name == "runaway" {
+				must(t, p.Eval(ctx, `document.getElementById("line").value = `+js(c.line), nil))
+				must(t, p.Click(ctx, "#go"))
+				must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.running") && !document.getElementById("stop").disabled && document.getElementById("status").textContent === "Running"`))
+			} else {
+				pipe(t, p, c.line)
+			}
+			noViolations(t, p)
+			noErrors(t, p)
+			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
+				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
+			}
+			if *shots {
+				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/tool/screenshots", c.name+".png")})
+				must(t, err)
+			}
+			if c.name == "runaway" {
+				must(t, p.Click(ctx, "#stop"))
+				must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.killed") && /was killed/.test(document.getElementById("problem").textContent)`))
+				if out, problem := pipe(t, p, "echo still here"); out != "still here\n" || problem != "" {
+					t.Errorf("after a kill: %q %q", out, problem)
+				}
+			}
+		})
+	}
+}
+
+// each shipped tool is run here once, under the production headers.
+var shipped = map[string]struct{ line, want string }{
+	"cat": {"cat notes.md", "# Thursday"}, "head": {"head -n 1 menu.csv", "dish,price,sold\n"}, "tail": {"tail -n 1 menu.csv", "pears,3.10,9\n"},
+	"wc": {"wc -l server.log", "400 server.log\n"}, "tac": {"tac menu.csv", "pears,3.10,9\n"}, "nl": {"nl notes.md", "1\t# Thursday"}, "rev": {"echo abc | rev", "cba\n"},
+	"echo": {"echo 'a b'", "a b\n"}, "seq": {"seq 3", "1\n2\n3\n"}, "tee": {"echo x | tee tee.txt", "x\n"}, "paste": {"seq 2 | paste -s -d ,", "1,2\n"},
+	"sort": {"seq 3 | sort -r", "3\n2\n1\n"}, "uniq": {"cut -d ' ' -f 3 server.log | sort | uniq -c", " ERROR\n"}, "cut": {"cut -d , -f 1 menu.csv", "dish\n"},
+	"tr": {"echo abc | tr a-z A-Z", "ABC\n"}, "grep": {"grep -c ERROR server.log", "\n"}, "egrep": {"egrep -o '^(s|p)[a-z]+' menu.csv", "soup\n"}, "fgrep": {"fgrep 4.50 menu.csv", "soup,4.50,31\n"},
+	"sed": {"sed -n 's/soup/stew/p' menu.csv", "stew,4.50,31\n"}, "fzf": {"cut -d , -f 1 menu.csv | fzf brd", "bread\n"},
+	"ls": {"ls", "chart.png\n"}, "find": {"find . -name '*.md'", "./notes.md\n"}, "xargs": {"echo menu.csv | xargs wc -l", "menu.csv\n"}, "tree": {"tree", "├── chart.png"},
+	"du": {"du -b notes.md", "\tnotes.md\n"}, "stat": {"stat -c '%n %F' notes.md", "notes.md regular file\n"}, "file": {"file -i chart.png", "chart.png: image/png\n"},
+	"truncate": {"truncate -s 3 new.txt", ""}, "touch": {"touch touched.txt", ""}, "pwd": {"pwd", "/\n"}, "basename": {"basename a/b.c .c", "b\n"}, "dirname": {"dirname a/b.c", "a\n"},
+	"mkdir": {"mkdir -p made/here", ""}, "cp": {"cp notes.md copy.md", ""}, "mv": {"mv copy.md moved.md", ""}, "rm": {"rm moved.md", ""},
+	"base64": {"echo hello | base64", "aGVsbG8K\n"}, "xxd": {"xxd -l 4 chart.png", "8950 4e47"}, "uuid": {"uuid", "-4"}, "jwt": {"jwt decode eyJhbGciOiJub25lIn0.eyJzdWIiOiJtZSJ9.", `"sub": "me"`},
+	"md5sum": {"echo -n | md5sum", "d41d8cd98f00b204e9800998ecf8427e"}, "sha1sum": {"echo -n | sha1sum", "da39a3ee5e6b4b0d3255bfef95601890afd80709"},
+	"sha224sum": {"echo -n | sha224sum", "d14a028c2a3a2bc9476102bb288234c415a2b01f828ea62ac5b3e42f"}, "sha256sum": {"sha256sum chart.png", "  chart.png\n"},
+	"sha384sum": {"echo -n | sha384sum", "38b060a751ac96384cd9327eb1b1e36a21fdb71114be0743"}, "sha512sum": {"echo -n | sha512sum", "cf83e1357eefb8bdf1542850d66d8007"},
+	"gzip": {"cat notes.md | gzip | gunzip", "# Thursday"}, "gunzip": {"echo a | gzip | gunzip", "a\n"}, "zcat": {"echo b | gzip | zcat", "b\n"},
+	"tar": {"tar -c notes.md | tar -t", "notes.md\n"}, "zip": {"zip -q notes.zip notes.md", ""}, "unzip": {"unzip -l notes.zip", "notes.md\n"},
+	"diff": {"diff -u menu.csv notes.md", "-dish,price,sold\n"}, "patch": {"printf-less | patch", ""},
+	"jq": {"toml2json config.toml | jq .oven.heat", "220\n"}, "yq": {"toml2json config.toml | yq .oven.fan", "true\n"}, "awk": {"awk -F, '{s += $3} END {print s}' menu.csv", "134\n"},
+	"toml2json": {"toml2json -c config.toml", `"heat":220`}, "csv": {"csv -s dish -w 'sold>30' menu.csv", "soup\nbread\n"}, "xmllint": {"echo '<a><b/></a>' | xmllint --format", "  <b/>\n"},
+	"minify": {"echo 'a { color : #ff0000 }' | minify -t css", "a{color:red}"}, "shfmt": {"echo 'if true;then echo  x;fi' | shfmt", "if true; then echo x; fi\n"}, "markdown": {"markdown notes.md", "<em>Ana</em>"},
+	"sqlite3": {"sqlite3 -csv t.db 'create table t(a); insert into t values (6),(7); select sum(a) from t'", "13\n"},
+}
+
+func TestToolRunsEveryTool(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{NetLog: true})
+	ctx := testContext(t)
+	p := openTool(t, b)
+	data, err := os.ReadFile(filepath.Join(root, "build/tools/tools.json"))
+	must(t, err)
+	var list struct {
+		Binaries []struct{ Tools []struct{ Name string } }
+	}
+	must(t, json.Unmarshal(data, &list))
+	n := 0
+	for _, bin := range list.Binaries {
+		for _, tool := range bin.Tools {
+			n++
+			c, ok := shipped[tool.Name]
+			if !ok {
+				t.Errorf("%s is shipped and not run here", tool.Name)
+				continue
+			}
+			if tool.Name == "patch" { // the table has no way to write a difference
+				pipe(t, p, "sed s/soup/stew/ menu.csv > new.csv")
+				pipe(t, p, "diff -u menu.csv new.csv > d.patch")
+				c.line, c.want = "patch -s menu.csv d.patch | cat menu.csv", ""
+			}
+			out, problem := pipe(t, p, c.line)
+			if !strings.Contains(out, c.want) || problem != "" && tool.Name != "diff" && tool.Name != "patch" {
+				t.Errorf("%s: %q says %q, complains %q; want %q", tool.Name, c.line, out, problem, c.want)
+			}
+		}
+	}
+	if n < 60 {
+		t.Errorf("%d tools only", n)
+	}
+	// The bytes of a picture, and not of a text that was made of them.
+	png, err := os.ReadFile(filepath.Join(root, "examples/tool/sample/chart.png"))
+	must(t, err)
+	sum := sha256.Sum256(png)
+	if out, _ := pipe(t, p, "sha256sum chart.png"); out != hex.EncodeToString(sum[:])+"  chart.png\n" {
+		t.Errorf("sha256sum says %q", out)
+	}
+	if out, problem := pipe(t, p, "echo a | nonsense"); out != "" || !strings.Contains(problem, "no such tool") {
+		t.Errorf("%q %q", out, problem)
+	}
+	must(t, p.Click(ctx, "#notices summary"))
+	must(t, p.WaitFor(ctx, `document.getElementById("licences").textContent.includes("github.com/benhoyt/goawk") && document.getElementById("licences").textContent.includes("SQLite")`))
+	noErrors(t, p)
+	for _, r := range p.Requests() {
+		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
+			t.Errorf("request for %s", r.URL)
+		}
+	}
+	must(t, b.Close())
+	log, err := b.NetLog()
+	must(t, err)
+	if out := log.Outside(); len(out) > 0 {
+		t.Errorf("the network log has %v", out)
+	}
+}
+
+// A file of the person's is dropped, a tool that is no built-in one is installed, gets nothing until it is
+// granted, survives a reload, and can't take cat's name.
+func TestToolFilesAndPackages(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openTool(t, b)
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		must(t, os.WriteFile(path, data, 0o644))
+		return path
+	}
+	blob := []byte("\x89PNG\r\n\x1a\n\x00\xff\xfe bytes that are no text")
+	must(t, p.SetFiles(ctx, "#pick", write("mine.png", blob)))
+	must(t, p.WaitFor(ctx, `document.getElementById("files").innerText.includes("mine.png")`))
+	if out, _ := pipe(t, p, "sha256sum mine.png"); out != fmt.Sprintf("%x  mine.png\n", sha256.Sum256(blob)) {
+		t.Errorf("sha256sum says %q", out)
+	}
+	wasm, err := os.ReadFile(filepath.Join(root, "build/tools/sqlite3.wasm"))
+	if err != nil {
+		t.Skip("sqlite3 was not built: there is no clang for WASI, and nothing small to pack")
+	}
+	pack := func(name string) []byte {
+		var z bytes.Buffer
+		w := zip.NewWriter(&z)
+		for file, data := range map[string]string{"tool.wasm": string(wasm), "manifest.json": `{"name":"` + name + `","version":"1.0.0","description":"a tool of somebody's","author":"somebody",
+			"parameters":{"type":"object","properties":{"args":{"type":"array","items":{"type":"string"}}}},"execution":{"argStyle":"cli","fileAccess":"readwrite"}}`} {
+			f, err := w.Create(file)
+			must(t, err)
+			_, err = f.Write([]byte(data))
+			must(t, err)
+		}
+		must(t, w.Close())
+		return z.Bytes()
+	}
+	must(t, p.SetFiles(ctx, "#zip", write("cat.zip", pack("cat"))))
+	must(t, p.WaitFor(ctx, `document.getElementById("problem").textContent.includes("built in")`))
+	must(t, p.SetFiles(ctx, "#zip", write("mydb.zip", pack("mydb"))))
+	must(t, p.WaitFor(ctx, `document.getElementById("packages").innerText.includes("mydb")`))
+	const line = "mydb made.db 'create table t(a); insert into t values (5); select a from t'"
+	if _, problem := pipe(t, p, line); problem == "" {
+		t.Error("a tool that was granted nothing made a file")
+	}
+	must(t, p.Click(ctx, "#allow-mydb"))
+	says(t, p, "#status", "mydb may do with files: readwrite")
+	if out, problem := pipe(t, p, line); out != "5\n" || problem != "" {
+		t.Errorf("%q %q", out, problem)
+	}
+	must(t, p.Reload(ctx))
+	must(t, p.WaitFor(ctx, `document.getElementById("status").textContent === "Ready" && document.querySelector("#allow-mydb")?.checked`))
+	noViolations(t, p)
+	noErrors(t, p)
+}

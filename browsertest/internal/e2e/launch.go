@@ -1,0 +1,140 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/bailey-go/bailey/browsertest/internal/browser"
+)
+
+// Options describe a browser. The zero value is a quiet headless Chromium with a
+// window of 1280 by 800 pixels.
+type Options struct {
+	// Path is Chromium's executable; empty means to look for it.
+	Path string
+	// Width and Height are the window's.
+	Width, Height int
+	// NetLog records the browser's network log; see Browser.NetLog.
+	NetLog bool
+	// WriteGrants are origins, such as "http://127.0.0.1:8080", whose pages may
+	// write into dropped folders, and open those of earlier visits, without a question.
+	WriteGrants []string
+	// Preferences are further settings of the profile. Safe Browsing is off unless they
+	// say otherwise: it asks its maker about dangerous files that a page writes.
+	Preferences map[string]any
+	// Args are further command-line arguments.
+	Args []string
+	// Logf, if not nil, gets what the browser prints.
+	Logf func(format string, args ...any)
+}
+
+// Browser is a running Chromium.
+type Browser struct {
+	chromium *browser.ChromiumBrowser
+	dir      string
+	temp     *browser.Dir
+	netlog   string
+	once     sync.Once
+	err      error
+}
+
+// Launch starts a browser, which ends with Close, with ctx, or with this process.
+func Launch(ctx context.Context, o Options) (*Browser, error) {
+	dir, err := browser.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	b := &Browser{dir: dir.Path, temp: dir}
+	prefs := map[string]any{"safebrowsing": map[string]any{"enabled": false}}
+	for k, v := range o.Preferences {
+		prefs[k] = v
+	}
+	if len(o.WriteGrants) > 0 {
+		guard := map[string]any{}
+		for _, origin := range o.WriteGrants {
+			guard[origin+",*"] = map[string]any{"setting": 1}
+		}
+		for _, kind := range []string{"file_system_read_guard", "file_system_write_guard"} {
+			if err := put(prefs, guard, "profile", "content_settings", "exceptions", kind); err != nil {
+				dir.Close()
+				return nil, err
+			}
+		}
+	}
+	args := append([]string{}, o.Args...)
+	if o.Width > 0 && o.Height > 0 {
+		args = append(args, fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height))
+	}
+	if o.NetLog {
+		b.netlog = filepath.Join(b.dir, "netlog.json")
+		args = append(args, "--log-net-log="+b.netlog, "--net-log-capture-mode=Default")
+	}
+	br, err := browser.Start(ctx, browser.Options{Path: o.Path, Dir: b.dir, Args: args, Preferences: prefs, Logf: o.Logf})
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	b.chromium = br.(*browser.ChromiumBrowser)
+	context.AfterFunc(ctx, func() { b.Close() })
+	return b, nil
+}
+
+// put sets a value deep in a tree of maps.
+func put(tree map[string]any, value any, path ...string) error {
+	for _, k := range path[:len(path)-1] {
+		next, ok := tree[k].(map[string]any)
+		if !ok {
+			if tree[k] != nil {
+				return fmt.Errorf("e2e: preference %q is not an object", k)
+			}
+			next = map[string]any{}
+			tree[k] = next
+		}
+		tree = next
+	}
+	tree[path[len(path)-1]] = value
+	return nil
+}
+
+// Version is the browser's name and version.
+func (b *Browser) Version() string { return b.chromium.Version() }
+
+// Chromium is the browser underneath, for what this package does not offer.
+func (b *Browser) Chromium() *browser.ChromiumBrowser { return b.chromium }
+
+// Close ends the browser and removes its profile. It may be called twice. The
+// network log is kept in memory.
+func (b *Browser) Close() error {
+	b.once.Do(func() {
+		b.err = b.chromium.Close()
+		if b.netlog != "" {
+			data, err := os.ReadFile(b.netlog)
+			if err != nil {
+				b.err = errors.Join(b.err, err)
+			}
+			b.netlog = string(data)
+		}
+		b.err = errors.Join(b.err, b.temp.Close())
+	})
+	return b.err
+}
+
+// Grant gives an origin permissions by their DevTools names, such as
+// "clipboardReadWrite" or "notifications".
+func (b *Browser) Grant(ctx context.Context, origin string, permissions ...string) error {
+	return b.chromium.Call(ctx, "Browser.grantPermissions", map[string]any{"origin": origin, "permissions": permissions}, nil)
+}
+
+// Targets lists the browser's pages, frames with their own process and workers.
+func (b *Browser) Targets(ctx context.Context) ([]browser.Target, error) {
+	return b.chromium.Targets(ctx)
+}
+
+// Processes lists the browser's processes with their memory, on Linux.
+func (b *Browser) Processes() ([]browser.Process, error) {
+	return browser.Processes(b.chromium.PID())
+}
