@@ -19,13 +19,13 @@ SUITE   ?=
 FUZZ    ?= 60s
 
 # Packages that a page can hold; the commands below wasm_exec run on a host only.
-PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint)$$')
+PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
 # Those of them whose tests can notice the browser, the longest first: but for examples, only internal/jsx and internal/testpage reach it
 # (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively; make soak runs it in a page.
 TOUCH = {{if eq .Name "main"}}{{$$n := .ImportPath}}{{range .Deps}}{{$$n}} {{.}}{{"\n"}}{{end}}{{end}}
 BROWSER = $$(echo ./iframe ./fsaccess ./iframe/markdown ./worker ./sandbox; $(WASM) $(GO) list -test -f '$(TOUCH)' ./... | \
-  sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint)$$')
+  sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
 .PHONY: help
 help: ## print this
@@ -86,6 +86,7 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	$(GO) test -count=1 . ./internal/jsx/blocklint
+	$(GO) run ./internal/houselint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
 	@# A box without shell, providers and MCP.
 	$(BIN)/wasm_exec build ./sandbox/testdata/size -o build/sizes/box

@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"fsaccess":               {"protocol", "internal/jsx", "internal/zipform"},
 	"internal/jsx":           {},
 	"internal/jsx/blocklint": {},
+	"internal/houselint":     {},
 	"internal/jsx/trust":     {},
 	"internal/attack":        {},
 	"internal/leaklab":       {},
@@ -46,7 +47,7 @@ var rooms = map[string][]string{
 }
 
 // hostOnly are the packages no page ever holds.
-var hostOnly = []string{"wasm_exec", "internal/jsx/blocklint"}
+var hostOnly = []string{"wasm_exec", "internal/jsx/blocklint", "internal/houselint"}
 
 type pkg struct {
 	ImportPath                         string

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// names counts the exported top-level names of each public package.
+func (s *Source) names() map[string]int {
+	out := map[string]int{}
+	for dir, p := range s.packages {
+		if p.public() {
+			out[dir] = len(p.exported())
+		}
+	}
+	return out
+}
+
+// aliases lists the public types that are another name of a type of an internal package: their
+// documentation shows no fields and no methods.
+func (s *Source) aliases() []string {
+	var out []string
+	for _, p := range s.packages {
+		if !p.public() {
+			continue
+		}
+		for _, n := range p.exported() {
+			sel, ok := n.node.(*ast.SelectorExpr)
+			if !ok {
+				continue
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if dir, known := s.imports(n.file)[fmt.Sprint(x)]; ok && known && !s.packages[dir].public() {
+				out = append(out, fmt.Sprintf("%s: %s is an alias of %s.%s", s.fset.Position(n.pos), n.name, dir, sel.Sel.Name))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// unused lists the exported names of public packages that no other package, no test, no example
+// and no other exported declaration of their package mentions. The values of a type are used with
+// the type.
+func (s *Source) unused() []string {
+	used := map[string]bool{} // folder + "." + name
+	for dir, p := range s.packages {
+		for _, f := range p.files {
+			imports := s.imports(f)
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && imports[x.Name] != "" {
+						used[imports[x.Name]+"."+n.Sel.Name] = true
+					}
+				case *ast.Ident:
+					if f.test {
+						used[dir+"."+n.Name] = true
+					}
+				}
+				return true
+			})
+		}
+		s.mentioned(p, used)
+	}
+	var out []string
+	for _, p := range s.packages {
+		if !p.public() {
+			continue
+		}
+		for _, n := range p.exported() {
+			if !used[p.Dir+"."+n.name] && !(n.typ != "" && used[p.Dir+"."+n.typ]) {
+				out = append(out, fmt.Sprintf("%s: %s.%s", s.fset.Position(n.pos), p.Name, n.name))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// mentioned marks the types in the signatures, fields and elements of a package's exported
+// declarations: they are part of the face even if nobody spells them.
+func (s *Source) mentioned(p *Package, used map[string]bool) {
+	mark := func(own string, node ast.Node) {
+		ast.Inspect(node, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && id.Name != own {
+				used[p.Dir+"."+id.Name] = true
+			}
+			return true
+		})
+	}
+	for _, f := range p.files {
+		if f.test {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() {
+					mark(d.Name.Name, d.Type)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok && spec.Name.IsExported() {
+						mark(spec.Name.Name, spec.Type)
+					}
+				}
+			}
+		}
+	}
+}
+
+// scattered lists the types whose methods lie in more than most files.
+func (s *Source) scattered(most int) []string {
+	var out []string
+	for dir, p := range s.packages {
+		in := map[string]map[string]bool{}
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			for _, d := range f.ast.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || fn.Recv == nil {
+					continue
+				}
+				t := receiver(fn.Recv.List[0].Type)
+				if in[t] == nil {
+					in[t] = map[string]bool{}
+				}
+				in[t][idea(f.name)] = true
+			}
+		}
+		for t, files := range in {
+			if len(files) > most {
+				out = append(out, fmt.Sprintf("%s: %s has methods in %d files: %s", dir, t, len(files), strings.Join(slices.Sorted(maps.Keys(files)), ", ")))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// idea is a file's name without the platforms: x.go, x_js.go and x_other.go are one.
+func idea(name string) string {
+	return regexp.MustCompile(`(_(js|other|linux|wasm|unix|windows))*\.go$`).ReplaceAllString(name, "")
+}
+
+func receiver(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.StarExpr:
+		return receiver(t.X)
+	case *ast.IndexExpr:
+		return receiver(t.X)
+	case *ast.IndexListExpr:
+		return receiver(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return "?"
+}
+
+// Words counts a package's comments outside of tests.
+type Words struct{ All, What, Returns, Semicolons int }
+
+func (w *Words) add(o Words) {
+	w.All += o.All
+	w.What += o.What
+	w.Returns += o.Returns
+	w.Semicolons += o.Semicolons
+}
+
+// per is n per 1,000 words.
+func (w Words) per(n int) float64 {
+	if w.All == 0 {
+		return 0
+	}
+	return float64(n) * 1000 / float64(w.All)
+}
+
+var (
+	word    = regexp.MustCompile(`[\pL][\pL\pN'’_-]*`)
+	what    = regexp.MustCompile(`(?i)\bwhat\b`)
+	returns = regexp.MustCompile(`(?i)\b(returns?|returned|reports?|reported)\b`)
+)
+
+// words counts the words of each package's comments, those of tests, directives and licences
+// left out.
+func (s *Source) words() map[string]Words {
+	out := map[string]Words{}
+	for dir, p := range s.packages {
+		if strings.Contains(dir, "testdata") {
+			continue
+		}
+		var w Words
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			for _, g := range f.ast.Comments {
+				text := g.Text() // directives such as //go:build are not in it
+				if strings.Contains(text, "Copyright") {
+					continue
+				}
+				w.add(Words{All: len(word.FindAllString(text, -1)), What: len(what.FindAllString(text, -1)), Returns: len(returns.FindAllString(text, -1)), Semicolons: strings.Count(text, ";")})
+			}
+		}
+		if w.All > 0 {
+			out[dir] = w
+		}
+	}
+	return out
+}
+
+// undocumented lists the exported names of public packages without a comment, and functions and
+// types whose comment does not begin with their name.
+func (s *Source) undocumented() []string {
+	var out []string
+	for _, p := range s.packages {
+		if !p.public() {
+			continue
+		}
+		for _, n := range p.exported() {
+			first := strings.TrimLeft(n.doc, "\n ")
+			for _, article := range []string{"A ", "An ", "The "} {
+				first = strings.TrimPrefix(first, article)
+			}
+			_, value := n.node.(*ast.ValueSpec)
+			if n.doc == "" || !value && !strings.HasPrefix(first, n.name) {
+				out = append(out, fmt.Sprintf("%s: %s.%s", s.fset.Position(n.pos), p.Name, n.name))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,5 @@
+// Package inner is internal.
+package inner
+
+// Box has a field.
+type Box struct{ Field int }

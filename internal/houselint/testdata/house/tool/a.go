@@ -1,0 +1,5 @@
+package tool
+
+type scattered struct{}
+
+func (scattered) a() {}
