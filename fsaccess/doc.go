@@ -1,6 +1,6 @@
-// Package fsaccess gives a program the folder a person chose, as an [FS] that
-// works like package os: with a guard in front, a copy to work on, and an undo
-// for every change.
+// Package fsaccess gives a program access to a folder that the user chose. The folder is an
+// [FS] that works like package os. A [Guard] in front checks each operation, an [Overlay]
+// holds changes in a copy, and a [Journal] can undo every change.
 //
 // Most programs need three lines:
 //
@@ -8,14 +8,15 @@
 //	work := fsaccess.NewJournal(fsaccess.Guard(dir, policy), undoStore)
 //	err = work.WriteFile("notes.md", data, 0o644)      // and work.Undo(ctx)
 //
-// A source is where the files are: a picked folder, the origin's private file
-// system, an upload, memory, a folder of the operating system. A layer is an
-// [FS] over an [FS]: [Guard] decides what may be done, [Overlay] keeps changes
-// aside until they are applied, [Journal] makes them undoable. They compose in
-// any order, and fs.WalkDir, template.ParseFS and the rest work on all of them.
+// A source holds the files: a picked folder, the origin-private file system, an upload,
+// memory, or a folder of the operating system. A layer is an [FS] over another [FS]:
+// [Guard] decides which operations are allowed, [Overlay] stores changes separately until
+// they are applied, and [Journal] makes changes undoable. Layers can be combined in any
+// order. fs.WalkDir, template.ParseFS and other functions of the standard library work on
+// all of them.
 //
-// The package trusts the browser, or os.Root, to keep a handle inside its
-// folder; it trusts no name, no content and no policy text. It never follows a
-// name out of the folder, never leaves a file half written, and never
-// overwrites silently what somebody else has changed in between.
+// The package trusts the browser, or os.Root, to keep a handle inside its folder. It trusts
+// no name, no file content and no policy text. It never follows a name out of the folder,
+// never leaves a file half written, and never silently overwrites a change that another
+// program has made in between.
 package fsaccess

@@ -10,47 +10,60 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Error is an error of this package: its text is what a person reads, and it
-// answers [errors.Is] for the standard errors that fit.
+// Error is an error constant of this package. Its text is written for the user. It matches
+// the standard errors that fit with [errors.Is], for example [ErrDenied] matches
+// [fs.ErrPermission].
 type Error string
 
 const (
-	// ErrConflict: the file is not what the caller last saw. Read it again.
+	// ErrConflict is returned if the file differs from the version that the caller last
+	// read. Read it again.
 	ErrConflict Error = "changed by somebody else since it was last read; read it again and redo the change"
-	// ErrReadOnly: this folder cannot be changed at all. Put an Overlay over it.
+	// ErrReadOnly is returned if the folder cannot be changed at all. Put an [Overlay] over
+	// it.
 	ErrReadOnly Error = "this folder is read-only; work on a copy (NewOverlay) or ask for write access"
-	// ErrDenied: the policy, or the person, said no. It is never retried.
+	// ErrDenied is returned if the policy or the user denied the operation. This package
+	// never retries it.
 	ErrDenied Error = "not allowed by policy"
-	// ErrProtected: the path is on the list that no policy opens.
+	// ErrProtected is returned if the path is on the list of protected paths, which no
+	// policy can allow.
 	ErrProtected Error = "protected path: may never be written"
-	// ErrBadName: the name could escape the folder or deceive a reader.
+	// ErrBadName is returned if the name could lead out of the folder or deceive a reader.
 	ErrBadName Error = "this name is not allowed in a folder"
-	// ErrLink: the name is a symbolic link, or passes through one. A link can be
-	// listed, described and removed, and is never followed.
+	// ErrLink is returned if the name is a symbolic link, or passes through one. A link can
+	// be listed, described and removed. It is never followed.
 	ErrLink Error = "a symbolic link is not followed"
-	// ErrKind: the content is of a kind that needs consent of its own.
+	// ErrKind is returned if the content is of a dangerous [Kind] and the separate consent
+	// for it is missing.
 	ErrKind Error = "this kind of file needs consent of its own"
-	// ErrQuota: a limit on bytes or files is reached; the old content is intact.
+	// ErrQuota is returned if a limit on bytes or files is reached. The old content is
+	// unchanged.
 	ErrQuota Error = "no room left: the limit on bytes or files is reached; nothing was changed"
-	// ErrTooLarge: one file or one change is over its own limit.
+	// ErrTooLarge is returned if a file or a change exceeds the limit for one file or one
+	// change.
 	ErrTooLarge Error = "too large for the limit on one file or one change; nothing was changed"
-	// ErrNothing: there is nothing left to undo or redo.
+	// ErrNothing is returned if no step is left to undo or redo, or the step is not in the
+	// history.
 	ErrNothing Error = "nothing to undo or redo"
-	// ErrCancelled: the person closed the picker, or the browser refused it.
+	// ErrCancelled is returned if the user closed the picker, or the browser refused the
+	// chosen folder.
 	ErrCancelled Error = "no folder was chosen: the picker was closed, or the browser refused a system folder such as Downloads or the home folder"
-	// ErrGesture: the browser wants a click or a key first.
+	// ErrGesture is returned if the browser requires a click or a key press first.
 	ErrGesture Error = "the browser asks only in answer to a click or a key press: call this from its handler"
-	// ErrRevoked: permission was there and is gone. Ask again with a gesture.
+	// ErrRevoked is returned if the permission was granted once and is gone. Ask again with
+	// a gesture.
 	ErrRevoked Error = "permission to this folder is gone: ask for it again from a click"
-	// ErrBusy: another handle, tab or program holds the file.
+	// ErrBusy is returned if another handle, tab or program has the file open.
 	ErrBusy Error = "in use by another tab or program; close it there and try again"
-	// ErrCorrupt: a stored record does not match its checksum.
+	// ErrCorrupt is returned if a stored record does not match its checksum.
 	ErrCorrupt Error = "stored record is damaged"
 )
 
+// Error returns the text of the error.
 func (e Error) Error() string { return string(e) }
 
-// Is makes each error answer for the standard errors it refines.
+// Is reports whether target is a standard error, or an error of package protocol, that e
+// refines.
 func (e Error) Is(target error) bool {
 	switch e {
 	case ErrReadOnly:
@@ -77,24 +90,24 @@ func (e Error) Is(target error) bool {
 	return false
 }
 
-// Errors that have a name in package syscall keep it, so that one errors.Is
-// serves a picked folder and an operating system's alike.
+// Errors that package syscall has are used as they are, so that one errors.Is works for a
+// picked folder and for a folder of the operating system.
 const (
 	errNotExist    = syscall.ENOENT
 	errExist       = syscall.EEXIST
 	errIsDir       = syscall.EISDIR
 	errNotDir      = syscall.ENOTDIR
 	errNotEmpty    = syscall.ENOTEMPTY
-	errUnsupported = syscall.ENOSYS // is errors.ErrUnsupported
+	errUnsupported = syscall.ENOSYS // matches errors.ErrUnsupported
 )
 
-// errInvalid is both io/fs's and syscall's "invalid argument".
+// errInvalid matches both fs.ErrInvalid and syscall.EINVAL.
 const errInvalid Error = "invalid argument"
 
 var errNegative = errors.New("negative offset")
 
-// cause strips the wrapping that says where below us an error came from: the
-// caller shall read the name it used, not the one a layer used.
+// rootCause removes the wrapping that a lower layer added. The caller shall read the name
+// that it passed, not the name that a lower layer used.
 func rootCause(err error) error {
 	for {
 		switch e := err.(type) {

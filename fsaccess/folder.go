@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Folder is the FS that every source and layer of this package hands out.
+// Folder is the [FS] type that every source and layer of this package returns or embeds. It
+// is safe for concurrent use.
 type Folder struct {
 	view
 }
@@ -26,7 +27,7 @@ func newFolder(c core) *Folder {
 	return &Folder{view{c: c, dir: ".", ctx: context.Background()}}
 }
 
-// enter checks a name and the context, and gives the core's own name for it.
+// enter checks a name and the context, and returns the name relative to the core's root.
 func (f *Folder) enter(name string) (string, error) {
 	if err := context.Cause(f.ctx); err != nil {
 		return "", err
@@ -37,7 +38,8 @@ func (f *Folder) enter(name string) (string, error) {
 	return join(f.dir, name), nil
 }
 
-// change runs one change of one path: locked, and noted as our own.
+// change runs one change of a path. It holds the path's lock and marks the path as changed
+// by this program.
 func (f *Folder) change(op, name string, do func(p string) error) error {
 	p, err := f.enter(name)
 	if err != nil {
@@ -46,7 +48,7 @@ func (f *Folder) change(op, name string, do func(p string) error) error {
 	return pathErr(op, name, locked(f.ctx, f.c, do, p))
 }
 
-// locked holds the lock of each path while do runs on the first.
+// locked holds the locks of all paths while it calls do with the first path.
 func locked(ctx context.Context, c core, do func(p string) error, paths ...string) error {
 	unlock, err := c.base().lock(ctx, paths...)
 	if err != nil {
@@ -59,10 +61,11 @@ func locked(ctx context.Context, c core, do func(p string) error, paths ...strin
 	return do(paths[0])
 }
 
-// Features says what this folder can do here.
+// Features returns the abilities of this folder on this platform.
 func (f *Folder) Features() Features { return f.c.features() }
 
-// Close lets go of what the source holds. It is idempotent.
+// Close releases the resources of the source, such as an open os.Root. It is idempotent. On
+// a folder from Sub it does nothing.
 func (f *Folder) Close() error {
 	if c, ok := f.c.(closer); ok && f.dir == "." {
 		return c.close()
@@ -70,12 +73,16 @@ func (f *Folder) Close() error {
 	return nil
 }
 
+// Open opens the named file or folder for reading.
 func (f *Folder) Open(name string) (fs.File, error) { return f.OpenFile(name, os.O_RDONLY, 0) }
 
+// Create makes or truncates a file and opens it for reading and writing.
 func (f *Folder) Create(name string) (fs.File, error) {
 	return f.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 }
 
+// OpenFile opens a file or folder with the flags of package os. perm is used only if the
+// file is made. The returned fs.File is a [File].
 func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (fs.File, error) {
 	p, err := f.enter(name)
 	if err != nil {
@@ -97,6 +104,7 @@ func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (fs.File, err
 	return &handle{File: file, name: name, core: f.c, path: p, append: flag&os.O_APPEND != 0}, nil
 }
 
+// Stat returns the information of a file or folder. A symbolic link is described as a link.
 func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	p, err := f.enter(name)
 	if err != nil {
@@ -109,6 +117,7 @@ func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	return fi, nil
 }
 
+// ReadFile returns the content of a file.
 func (f *Folder) ReadFile(name string) ([]byte, error) {
 	p, err := f.enter(name)
 	if err != nil {
@@ -124,6 +133,7 @@ func (f *Folder) ReadFile(name string) ([]byte, error) {
 	return b, nil
 }
 
+// ReadDir returns the entries of a folder, sorted by name.
 func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	p, err := f.enter(name)
 	if err != nil {
@@ -141,12 +151,15 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	return list, nil
 }
 
+// WriteFile replaces the content of a file in one step. It makes the file if it does not
+// exist.
 func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	return f.change("open", name, func(p string) error {
 		return writeWhole(f.ctx, f.c, p, data, perm.Perm())
 	})
 }
 
+// Mkdir makes a folder. If the name exists, the error wraps [fs.ErrExist].
 func (f *Folder) Mkdir(name string, perm fs.FileMode) error {
 	return f.change("mkdir", name, func(p string) error {
 		if p == "." {
@@ -156,8 +169,8 @@ func (f *Folder) Mkdir(name string, perm fs.FileMode) error {
 	})
 }
 
-// MkdirAll makes a folder and those above it. The error names the one that is
-// in the way.
+// MkdirAll makes a folder and the folders above it. An existing folder is no error. If a
+// file is in the way, the error contains the name of that file.
 func (f *Folder) MkdirAll(name string, perm fs.FileMode) error {
 	if _, err := f.enter(name); err != nil {
 		return pathErr("mkdir", name, err)
@@ -175,7 +188,7 @@ func (f *Folder) MkdirAll(name string, perm fs.FileMode) error {
 			continue
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			// A guard may forbid to make a folder that is there already.
+			// A guard may forbid making a folder that exists already.
 			if fi, serr := f.Stat(part); serr == nil && fi.IsDir() {
 				continue
 			}
@@ -189,6 +202,7 @@ func (f *Folder) MkdirAll(name string, perm fs.FileMode) error {
 	return nil
 }
 
+// Remove removes a file or an empty folder.
 func (f *Folder) Remove(name string) error {
 	return f.change("remove", name, func(p string) error {
 		if p == "." {
@@ -198,12 +212,13 @@ func (f *Folder) Remove(name string) error {
 	})
 }
 
+// RemoveAll removes a file or a whole tree. A missing name is no error.
 func (f *Folder) RemoveAll(name string) error {
 	return f.change("unlinkat", name, func(p string) error {
 		if p == "." || name == "." {
 			return errInvalid
 		}
-		// As in package os, what lies below a file is simply not there.
+		// As in package os, a name below a file counts as missing.
 		if err := f.c.removeAll(f.ctx, p); err != nil && !notExist(err) {
 			return err
 		}
@@ -211,6 +226,7 @@ func (f *Folder) RemoveAll(name string) error {
 	})
 }
 
+// Rename moves a file or a folder. A file can replace a file. Nothing can replace a folder.
 func (f *Folder) Rename(oldname, newname string) error {
 	from, err := f.enter(oldname)
 	if err == nil && newname == "." {
@@ -232,7 +248,7 @@ func (f *Folder) Rename(oldname, newname string) error {
 	}, from, to))
 }
 
-// Truncate sets a file's length; what is added is zeros.
+// Truncate sets a file's length. Added bytes are zero.
 func (f *Folder) Truncate(name string, size int64) error {
 	if size < 0 {
 		return pathErr("truncate", name, errInvalid)
@@ -245,6 +261,8 @@ func (f *Folder) Truncate(name string, size int64) error {
 	return pathErr("truncate", name, errors.Join(err, file.Close()))
 }
 
+// Chmod sets the permission bits. Without [Features.Chmod] the error wraps
+// [errors.ErrUnsupported].
 func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 	return f.change("chmod", name, func(p string) error {
 		if c, ok := f.c.(chmodder); ok {
@@ -254,6 +272,8 @@ func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 	})
 }
 
+// Chtimes sets the times. Without [Features.Chtimes] the error wraps
+// [errors.ErrUnsupported].
 func (f *Folder) Chtimes(name string, atime, mtime time.Time) error {
 	return f.change("chtimes", name, func(p string) error {
 		if c, ok := f.c.(chtimer); ok {
@@ -263,7 +283,8 @@ func (f *Folder) Chtimes(name string, atime, mtime time.Time) error {
 	})
 }
 
-// Sub gives a folder inside this one. Names cannot climb out of it.
+// Sub returns a folder inside this one as a [*Folder]. Names cannot lead out of it. Sub
+// does not check that dir exists.
 func (f *Folder) Sub(dir string) (fs.FS, error) {
 	p, err := f.enter(dir)
 	if err != nil {
@@ -272,7 +293,7 @@ func (f *Folder) Sub(dir string) (fs.FS, error) {
 	return &Folder{view{c: f.c, dir: p, ctx: f.ctx}}, nil
 }
 
-// Glob is path.Match over the tree, as in io/fs.
+// Glob returns the names that match pattern, with the syntax of [path.Match], as in io/fs.
 func (f *Folder) Glob(pattern string) ([]string, error) {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, err

@@ -5,37 +5,42 @@ import (
 	"time"
 )
 
-// Mode is what a person is asked for.
+// Mode is the access that a program asks the user for.
 type Mode string
 
 const (
-	ReadOnly  Mode = "read"
+	// ReadOnly asks for reading.
+	ReadOnly Mode = "read"
+	// ReadWrite asks for reading and writing.
 	ReadWrite Mode = "readwrite"
 )
 
-// PickOptions shapes the browser's folder dialogue.
+// PickOptions configures the browser's folder dialogue. All fields are optional.
 type PickOptions struct {
-	// ID lets the browser open the dialogue where it was last time for the
-	// same ID: letters, digits, "-" and "_", at most 32.
+	// ID makes the browser open the dialogue in the folder that was last chosen with the
+	// same ID. It has at most 32 characters: letters, digits, "-" and "_".
 	ID string
-	// StartIn is where it opens the first time: "desktop", "documents",
+	// StartIn is the folder that the dialogue shows the first time: "desktop", "documents",
 	// "downloads", "music", "pictures" or "videos".
 	StartIn string
-	// Remember keeps the folder under this name for [Restore].
+	// Remember, if set, stores the folder under this name for [Restore].
 	Remember string
 }
 
-// Pick shows the browser's folder dialogue. It must be called in answer to a
-// click or a key ([ErrGesture] says that it was not). [ReadWrite] asks for both
-// in the one dialogue; [ReadOnly] asks only to read, and [RequestWrite] can ask
-// for the rest later: Chromium offers "allow on every visit" for either, by
-// what was asked. A closed dialogue is [ErrCancelled]; the browser does not say
-// whether the person closed it or it refused the folder, as Chromium refuses
-// the home folder, Downloads and system folders themselves, though not folders
-// in them.
+// Pick shows the browser's folder dialogue and returns the chosen folder. Call it in the
+// handler of a click or a key press. Otherwise the error is [ErrGesture]. [ReadWrite] asks
+// for both rights in one dialogue. [ReadOnly] asks for reading only, and [RequestWrite] can
+// ask for writing later. Chromium offers "allow on every visit" for the right that was
+// asked for.
 //
-// Where there is no such dialogue the error is [errors.ErrUnsupported] and
-// [Supported] says what there is instead; Pick never falls back by itself.
+// If the user closes the dialogue, the error is [ErrCancelled]. The same error is returned
+// if the browser refuses the folder, because the browser does not report the difference.
+// Chromium refuses the home folder, Downloads and system folders, but not folders inside
+// them. If the user denies access, the error is [ErrDenied].
+//
+// Browsers without a folder dialogue return [errors.ErrUnsupported]. [Supported] lists the
+// alternatives. Pick never uses one of them by itself. If more than one PickOptions is
+// given, the last one counts.
 func Pick(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) {
 	var o PickOptions
 	for _, x := range opts {
@@ -44,8 +49,10 @@ func Pick(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) 
 	return pick(ctx, mode, o)
 }
 
-// PickFiles shows the browser's file dialogue and gives the chosen files as a
-// folder with nothing else in it. Files of one name are told apart by " (2)".
+// PickFiles shows the browser's file dialogue and returns a folder that holds only the
+// chosen files. A second file with the same name gets a number, for example "a (2).txt".
+// Browsers without the dialogue show an upload instead, and the folder is then read-only.
+// The errors are those of [Pick].
 func PickFiles(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) {
 	var o PickOptions
 	for _, x := range opts {
@@ -54,33 +61,38 @@ func PickFiles(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, er
 	return pickFiles(ctx, mode, o)
 }
 
-// OPFS opens a folder of the origin-private file system, which every current
-// browser has and no dialogue guards: the person does not see it, it counts
-// against the origin's quota, and the browser may clear it unless the origin is
-// persistent. The folder is made if need be; "." is the root.
+// OPFS opens a folder of the origin-private file system (OPFS). Every current browser has
+// one and shows no dialogue for it. The user does not see the folder. It counts against the
+// origin's quota, and the browser may clear it unless [Persist] succeeded. OPFS makes the
+// folder if it does not exist. The dir "." is the root. A page without an origin-private
+// file system gets [errors.ErrUnsupported].
 //
-// In a Worker files that are opened for writing are written in place, as on a
-// disk, through the browser's access handles ([Features].Staged is false). While
-// one is open the browser lets nobody else change the file: another tab, or
-// another Folder, gets [ErrBusy]. WriteFile still replaces in one step.
+// In a Worker, files that are opened for writing are written in place through the browser's
+// access handles, and [Features].Staged is false. While such a file is open, the browser
+// lets no other tab and no other [Folder] change it: they get [ErrBusy]. WriteFile still
+// replaces the file in one step.
 func OPFS(ctx context.Context, dir string) (*Folder, error) { return openOPFS(ctx, dir) }
 
-// Upload shows the browser's folder dialogue of an upload and gives what is
-// chosen as a read-only folder: a picture of that moment, in any browser. It
-// must be called in answer to a click or a key.
+// Upload shows the browser's folder dialogue for uploads and returns the chosen folder as a
+// read-only copy of this moment. It works in any browser, but a browser without folder
+// uploads (see [Supported]) lets the user choose files only. Call it in the handler of a
+// click or a key press. Otherwise the error is [ErrGesture]. If the user closes the
+// dialogue, the error is [ErrCancelled].
 func Upload(ctx context.Context) (*Folder, error) { return upload(ctx) }
 
-// DropZone is an element that folders and files can be dragged onto.
+// DropZone is an element of the page onto which the user can drag folders and files.
 type DropZone struct{ z *dropZone }
 
-// NewDropZone makes the element that a CSS selector finds accept drops. Where
-// the browser gives handles the folders can be written ([RequestWrite] asks);
-// elsewhere they are read-only pictures of the moment.
+// NewDropZone makes the first element that matches a CSS selector accept drops. If no
+// element matches, the error wraps [fs.ErrNotExist]. Where the browser provides handles, a
+// dropped folder can be made writable with [RequestWrite]. In other browsers it is a
+// read-only copy of this moment.
 //
-// A frame of another origin takes drops for itself. So the frames in the element let the
-// pointer through while files are dragged over the page, and what is dropped on them is the
-// zone's. A frame in which the drag begins tells nobody, unless it is a Document's. The
-// element has the attribute data-drop meanwhile, for a style that says what a drop does.
+// A frame of another origin receives drops itself. Therefore, while files are dragged over
+// the page, the frames inside the element ignore the pointer, and drops on them go to the
+// zone. A drag that begins inside a frame is not noticed, unless the frame is a Document's.
+// During a drag the element has the attribute data-drop, which a style sheet can use to
+// show a hint.
 func NewDropZone(selector string) (*DropZone, error) {
 	z, err := newDropZone(selector)
 	if err != nil {
@@ -89,64 +101,72 @@ func NewDropZone(selector string) (*DropZone, error) {
 	return &DropZone{z}, nil
 }
 
-// Drop is what was dropped: one folder, or a folder of the dropped files.
+// Drop is one dropped item: a folder, or a folder that holds one dropped file.
 type Drop struct {
-	Name   string
+	// Name is the name of the dropped folder or file.
+	Name string
+	// Folder holds the dropped files.
 	Folder *Folder
 }
 
-// Next waits for a drop.
+// Next waits for the next dropped item and returns it. Each folder and each file of a drop
+// is an item of its own. Up to 256 items are queued, and further ones are ignored. Next
+// returns the cause of ctx if ctx ends first.
 func (z *DropZone) Next(ctx context.Context) (Drop, error) { return z.z.next(ctx) }
 
-// Close stops accepting. It is idempotent.
+// Close stops accepting drops. It is idempotent. It does not end a waiting Next.
 func (z *DropZone) Close() error { return z.z.close() }
 
-// Name is what a picked, dropped or origin-private folder is called on its platform, as a
-// text to show; folders of other sources have none, and neither has the root of the
-// origin-private file system.
+// Name returns the platform's name of a picked, dropped or origin-private folder, as a text
+// to show. It returns "" for other sources, for layers, for a folder from Sub and for the
+// root of the origin-private file system.
 func (f *Folder) Name() string { return nameOf(f) }
 
-// Permission is what the browser says about a remembered folder.
+// Permission is the state of the browser's permission for a folder.
 type Permission string
 
 const (
+	// Granted means that the folder can be used.
 	Granted Permission = "granted"
-	Prompt  Permission = "prompt"
-	Denied  Permission = "denied"
+	// Prompt means that the browser will ask the user.
+	Prompt Permission = "prompt"
+	// Denied means that the user or the browser refused.
+	Denied Permission = "denied"
 )
 
-// RememberedFolder is a folder kept from an earlier visit.
+// RememberedFolder describes a folder stored on an earlier visit.
 type RememberedFolder struct {
-	Name       string // the name it is remembered by
+	Name       string // the name it is stored under
 	Folder     string // the folder's own name
-	Mode       Mode   // what it was last used for
+	Mode       Mode   // the access it was last used with
 	LastUse    time.Time
-	Permission Permission // at this moment, for Mode
+	Permission Permission // the current permission for Mode
 }
 
-// Remember keeps a picked or dropped folder under a name, in IndexedDB, in place of what
-// was kept by that name.
+// Remember stores a picked or dropped folder under a name, in IndexedDB, for [Restore]. It
+// replaces a folder stored under that name. The name has 1 to 256 bytes, else the error is
+// [fs.ErrInvalid]. Other sources, layers and sub-folders return [errors.ErrUnsupported].
 func Remember(ctx context.Context, f *Folder, name string) error { return remember(ctx, f, name) }
 
-// RememberAs is Remember where another folder may be kept by that name: then this one is
-// kept as "name (2)", or what is free. It returns the name, which is the same whenever this
-// folder comes again: what an app keeps for one folder does not fall to another that is
-// called alike.
+// RememberAs is [Remember] that never replaces another folder. If another folder has the
+// name, RememberAs uses "name (2)", or the next free number, and returns the name. The same
+// folder gets the same name every time. So data that an app stores under that name never
+// goes to a different folder with an equal name.
 func RememberAs(ctx context.Context, f *Folder, name string) (string, error) {
 	return rememberAs(ctx, f, name)
 }
 
-// Remembered lists the kept folders, last used first.
+// Remembered returns the stored folders, the last used first.
 func Remembered(ctx context.Context) ([]RememberedFolder, error) { return remembered(ctx) }
 
-// Restore opens a kept folder; "last" is the one used last, if none has that
-// name. After a reload the browser may want the person's consent again, and
-// that a gesture: then it is [ErrGesture] without one, and [ErrDenied] if the
-// person says no.
+// Restore opens a stored folder. The name "last" opens the folder that was used last,
+// unless a folder is stored under that name. An unknown name returns [fs.ErrNotExist].
+// After a reload the browser may ask the user again, and needs a gesture to ask. Without a
+// gesture the error is [ErrGesture]. If the user denies access, the error is [ErrDenied].
 func Restore(ctx context.Context, name string) (*Folder, error) { return restore(ctx, name) }
 
-// RestoreAll opens several kept folders in answer to one gesture, as far as
-// the browser lets one gesture count for all; the errors are by name.
+// RestoreAll opens several stored folders with one gesture, as far as the browser accepts
+// one gesture for all. It returns the opened folders and the errors, both by name.
 func RestoreAll(ctx context.Context, names ...string) (map[string]*Folder, map[string]error) {
 	folders, errs := make(map[string]*Folder), make(map[string]error)
 	for _, n := range names {
@@ -160,44 +180,49 @@ func RestoreAll(ctx context.Context, names ...string) (map[string]*Folder, map[s
 	return folders, errs
 }
 
-// Forget drops a kept folder. A name that is not kept is no error.
+// Forget removes a stored folder from the list. An unknown name is no error.
 func Forget(ctx context.Context, name string) error { return forget(ctx, name) }
 
-// PermissionOf asks, without a dialogue, what the browser allows for a folder
-// now.
+// PermissionOf returns the browser's current permission for a folder, without a dialogue. A
+// source that needs no permission returns [Granted], or [Denied] for [ReadWrite] if the
+// folder is read-only.
 func PermissionOf(ctx context.Context, f *Folder, mode Mode) (Permission, error) {
 	return permissionOf(ctx, f, mode)
 }
 
-// RequestWrite asks the person to let a folder that was opened to be read be
-// written too. It needs a gesture; a no is [ErrDenied] and is not asked again
-// by this package.
+// RequestWrite asks the user for write access to a folder that was opened for reading. Call
+// it in the handler of a click or a key press. Otherwise the error is [ErrGesture]. If the
+// user denies access, the error is [ErrDenied], and this package does not ask again by
+// itself. f is a picked, dropped or restored folder. For a layer, a sub-folder or another
+// source, such as an upload, the error is [ErrReadOnly].
 func RequestWrite(ctx context.Context, f *Folder) error { return requestWrite(ctx, f) }
 
-// Support is one ability and whether this browser, and this page, has it.
+// Support reports whether this browser, and this page, has one ability.
 type Support struct {
 	Name   string // "pick", "pick files", "opfs", "upload", "drop", "remember", "locks", "watch", "in place", "move"
 	OK     bool
-	Reason string // if not: why, and what to use instead
+	Reason string // why the ability is missing and an alternative, or a restriction of it
 }
 
-// Supported says what can be done here.
+// Supported returns the abilities of this browser and this page.
 func Supported() []Support { return supported() }
 
-// Storage is what the browser says about the origin's room. It is an estimate,
-// and padded on purpose: a write may fail long before it says so, with
-// [ErrQuota].
+// Storage is the browser's estimate of the origin's storage, in bytes. Browsers pad the
+// figures on purpose, so a write may fail with [ErrQuota] long before Usage reaches Quota.
 type Storage struct {
 	Usage, Quota int64
-	Persistent   bool // not cleared under pressure
+	Persistent   bool // the browser does not clear it under storage pressure
 }
 
-// StorageEstimate asks the browser.
+// StorageEstimate returns the browser's estimate. Browsers without the API return
+// [errors.ErrUnsupported].
 func StorageEstimate(ctx context.Context) (Storage, error) { return storageEstimate(ctx) }
 
-// Persist asks the browser not to clear the origin's storage under pressure.
+// Persist asks the browser not to clear the origin's storage under storage pressure. It
+// reports whether the browser agreed. Browsers without the API return
+// [errors.ErrUnsupported].
 func Persist(ctx context.Context) (bool, error) { return persist(ctx) }
 
-// SaveAs hands one file to the browser's downloads, for browsers without
-// folder dialogues.
+// SaveAs saves one file to the browser's downloads under the file name as. It is for
+// browsers without folder dialogues. It needs a page, so it fails in a Worker.
 func SaveAs(ctx context.Context, fsys FS, name, as string) error { return saveAs(ctx, fsys, name, as) }

@@ -10,24 +10,24 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Version identifies the content of a file: two reads that give the same
-// version gave the same bytes. It is made from the content alone, so it is the
-// same through every layer and after a reload.
+// Version identifies the content of a file: equal versions mean equal bytes. It is the
+// first 32 hexadecimal digits of the SHA-256 of the content, or [Absent]. It depends on the
+// content alone, so it is the same through every layer and after a reload.
 type Version string
 
 const (
-	// AnyVersion as the wanted version of a write means: whatever is there.
+	// AnyVersion, as the wanted version of a write, matches any content and a missing file.
 	AnyVersion Version = ""
-	// Absent is the version of a file that is not there.
+	// Absent is the version of a file that does not exist.
 	Absent Version = "absent"
 )
 
-// VersionOf is the version of a content.
+// VersionOf returns the version of a content.
 func VersionOf(data []byte) Version {
 	return versionOfHash(hashOf(data))
 }
 
-// versionIn is [VersionOf] with turns for the page. It ends with ctx.
+// versionIn is [VersionOf] that lets the page run in between. It ends with ctx.
 func versionIn(ctx context.Context, data []byte) (Version, error) {
 	if len(data) <= 64<<10 {
 		return VersionOf(data), nil
@@ -46,7 +46,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// hashFile hashes a file in chunks and counts its bytes.
+// hashFile returns the SHA-256 of a file, in hexadecimal, and its size. It reads in chunks.
 func hashFile(ctx context.Context, c core, name string) (hash string, size int64, err error) {
 	f, err := c.open(ctx, name, os.O_RDONLY, 0)
 	if err != nil {
@@ -58,7 +58,7 @@ func hashFile(ctx context.Context, c core, name string) (hash string, size int64
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// CurrentVersion gives the version of a file, or [Absent].
+// CurrentVersion returns the version of a file, or [Absent] if it does not exist.
 func CurrentVersion(ctx context.Context, fsys FS, name string) (Version, error) {
 	f := folderOf(ctx, fsys)
 	p, err := f.enter(name)
@@ -80,7 +80,7 @@ func version(ctx context.Context, c core, name string) (Version, error) {
 	return versionOfHash(hash), nil
 }
 
-// ReadVersion reads a file together with its version.
+// ReadVersion returns the content of a file together with its version.
 func ReadVersion(ctx context.Context, fsys FS, name string) ([]byte, Version, error) {
 	data, err := folderOf(ctx, fsys).ReadFile(name)
 	if err != nil {
@@ -93,9 +93,10 @@ func ReadVersion(ctx context.Context, fsys FS, name string) ([]byte, Version, er
 	return data, v, nil
 }
 
-// WriteVersion writes a file only if it still has the wanted version, and gives
-// the new one. [Absent] makes a new file, [AnyVersion] writes in any case. If
-// the file has changed the error is [ErrConflict] and nothing is written.
+// WriteVersion writes a file only if its current version is want, and returns the new
+// version. [Absent] as want makes a new file. [AnyVersion] writes in any case. If the
+// version differs, the error wraps [ErrConflict] and nothing is written. perm is used only
+// for a new file.
 func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm fs.FileMode, want Version) (Version, error) {
 	f := folderOf(ctx, fsys)
 	err := f.change("write", name, func(p string) error {
@@ -113,13 +114,14 @@ func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm f
 	if err != nil {
 		return "", err
 	}
-	return versionIn(context.WithoutCancel(ctx), data) // it is written by now
+	return versionIn(context.WithoutCancel(ctx), data) // the file is written already
 }
 
-// Update reads a file, lets edit change the content, and writes the result,
-// with nobody else's change through this source in between: parallel updates
-// of one path queue up and none is lost. A file that is not there is edited as
-// nil. If edit fails nothing is written.
+// Update reads a file, calls edit with the content, writes the result and returns its
+// version. The path is locked meanwhile, also for edit, so edit must not change the same
+// path. Parallel updates of one path through this source run one after the other and none
+// is lost. If the file does not exist, edit gets nil. If edit returns an error, nothing is
+// written. If another program changed the file meanwhile, the error wraps [ErrConflict].
 func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) (Version, error) {
 	f := folderOf(ctx, fsys)
 	var v Version
@@ -136,7 +138,7 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 		if err != nil {
 			return err
 		}
-		// The lock holds our own tabs off, not other programs.
+		// The lock stops our own tabs, not other programs.
 		if now, err := version(ctx, f.c, p); err != nil {
 			return err
 		} else if now != was {
@@ -150,12 +152,12 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 	return v, err
 }
 
-// UpdateFile is [Update] as a method, for those who know a folder by its methods only.
+// UpdateFile is [Update] as a method, for callers that use a folder by an interface.
 func (f *Folder) UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error {
 	_, err := Update(f.ctx, f, name, perm, edit)
 	return err
 }
 
-// Wrap makes a folder of somebody else's FS, so that all who use the result
-// share its locks. [FS] values of this package are bound as they are.
+// Wrap returns fsys as a [Folder]. If fsys is not of this package, all users of the result
+// share its locks. An [FS] of this package keeps its own locks.
 func Wrap(fsys FS) *Folder { return &Folder{view: viewOf(fsys)} }
