@@ -11,24 +11,26 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// A HostFunc is a function that a module imports. Its arguments and its result are int32,
-// int64, float32 or float64, as the import's type says; the result is nil if there is none.
-// An error ends the run.
+// A HostFunc is a Go function that a module imports. Its arguments and its result are int32,
+// int64, float32 or float64, as declared by the import's type. The result is nil if the type
+// has none. An error ends the run.
 type HostFunc func(ctx context.Context, args []any) (any, error)
 
-// CallOptions are what a call of an exported function gets. The zero value is useful.
+// CallOptions are the options of [Pool.Call]. The zero value is useful.
 type CallOptions struct {
-	// Funcs are what the module imports, by "module.name". They need [Features].HostFuncs,
-	// for the module stands still until they return.
+	// Funcs are the functions that the module imports, by "module.name". They need
+	// [Features].HostFuncs, because the module is suspended until they return.
 	Funcs map[string]HostFunc
 
-	// Limits narrow the pool's.
+	// Limits lower the pool's limits for this call.
 	Limits Limits
 }
 
-// Call runs an exported function in an instance of its own, in a worker of its own, and
-// returns its results. Arguments are int32, int64, float32 or float64, or an int that fits
-// the parameter. A reactor's _initialize is called first. The error is that of [Cmd.Run].
+// Call runs an exported function in an instance and a worker of its own, and returns its
+// results. Each argument is an int32, int64, float32 or float64 of the parameter's type, or an
+// int that fits it. A reactor's _initialize is called first. Call returns
+// [protocol.ErrInvalidParams] if the function is not exported or the arguments do not fit. Its
+// other errors are those of [Cmd.Run].
 func (p *Pool) Call(ctx context.Context, module *Module, name string, args []any, opts CallOptions) ([]any, error) {
 	if module == nil || module.pool != p {
 		return nil, fmt.Errorf("worker: Call: the module was not compiled by this pool")
@@ -65,7 +67,8 @@ func (p *Pool) Call(ctx context.Context, module *Module, name string, args []any
 	return results, nil
 }
 
-// encodeNumber writes a number as the worker reads it: an i64 with an n before it.
+// encodeNumber returns v in the text form that the worker reads. An i64 has an n before it:
+// "n42", because the worker needs a BigInt for it.
 func encodeNumber(v any, t wasmbin.ValType) (string, error) {
 	if n, ok := v.(int); ok {
 		switch {
@@ -131,7 +134,8 @@ func decodeNumber(s string, t wasmbin.ValType) (any, error) {
 	return nil, fmt.Errorf("a type %#x", byte(t))
 }
 
-// callHost answers a module that calls one of its imports.
+// callHost runs the host function that a module calls. text is JSON: [module, name,
+// [arguments]].
 func (c *Cmd) callHost(ctx context.Context, text string) (string, error) {
 	var msg []json.RawMessage
 	var mod, name string

@@ -15,77 +15,83 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Cmd is a command that is prepared or runs, as in os/exec. It can't be used again after
-// Run, Output, CombinedOutput or Start. Make one with [Pool.Command].
+// Cmd is a command that is being prepared or run, as in os/exec. Make one with [Pool.Command].
+// It can't be used again after Run, Output, CombinedOutput or Start.
 type Cmd struct {
-	// Args are the arguments, the program's name first.
+	// Args are the arguments, with the program's name first: {"sort", "-n"}. They and Env
+	// together have at most 1 MiB.
 	Args []string
 
-	// Env is the environment, as "key=value". nil is an empty one: nothing of the host's
-	// is handed on.
+	// Env is the environment, as "key=value". nil is an empty environment: the program never
+	// inherits the host's.
 	Env []string
 
-	// Dir is set as PWD, which programs of Go take for their working directory; those of
-	// wasi-libc begin at /, wherever that is. "" is "/".
+	// Dir is the value of PWD in the environment, a clean absolute path. Programs of Go take it
+	// as their working directory. Programs of wasi-libc begin at / and ignore it. "" is "/".
 	Dir string
 
-	// Stdin is read as the program asks for it, and then up to 384 KiB ahead. nil is
-	// empty. Wait does not wait for a Read that is under way when the program ends.
+	// Stdin is the program's standard input. It is read when the program asks for input, and up
+	// to 384 KiB ahead. nil is empty input. Wait does not wait for a Read that is still blocked
+	// when the program ends.
 	Stdin io.Reader
 
-	// Stdout and Stderr get what the program writes, in order, from one goroutine. nil
-	// drops it. If a Write fails the program is killed.
+	// Stdout and Stderr receive the program's output, in order, from one goroutine. nil
+	// discards it. If a Write returns an error the program is killed.
 	Stdout io.Writer
 	Stderr io.Writer
 
-	// FS is the file system at "/". nil is none. If it is no [WriteFS] it is read-only.
+	// FS is the file system at "/". nil is none. It is read-only if it does not implement
+	// [WriteFS].
 	FS fs.FS
 
-	// Mounts are more of them, by absolute path. They are not shown in FS's own listings.
+	// Mounts are further file systems, by clean absolute path, at most 100 with FS. They are
+	// not shown in FS's own listings.
 	Mounts map[string]fs.FS
 
-	// Files says how the program gets its files.
+	// Files is how the program gets its files. Default [AutoFiles].
 	Files FileMode
 
-	// Losing, if set, is called once, after the program has ended and before the first of its
-	// changes is written back, if it removed files or moved some away: lost is the new name of
-	// each by its old one, "" for one that was removed, both as the program has them ("/a").
-	// If it returns an error nothing is written back, and Wait returns that error.
+	// Losing, if set, is called before files or folders are lost: once, after the program has
+	// exited and before its first change is written back, and only if it removed or renamed
+	// any. lost maps each old name to its new name, or to "" if it was removed, as the program
+	// names them ("/a"). If Losing returns an error nothing is written back, and Wait returns
+	// that error.
 	Losing func(ctx context.Context, lost map[string]string) error
 
-	// Limits narrow the pool's.
+	// Limits lower the pool's limits for this command.
 	Limits Limits
 
-	// Owner is for whom the command runs: owners take turns in a queue.
+	// Owner is the name of the party that the command runs for. Owners take turns in the queue.
 	Owner string
 
-	// Now, if not zero, gives the program a clock that begins there and moves only as
-	// it is looked at and slept on, so that runs can be repeated.
+	// Now, if not zero, is the start of a clock that advances only when the program reads it or
+	// sleeps. With it and Seed a run can be repeated exactly.
 	Now time.Time
 
-	// Seed, if not zero, makes the program's random numbers those of a generator with
-	// this seed: for runs that must be repeated. They are not random then.
+	// Seed, if not zero, seeds the program's random numbers, so that a run can be repeated.
+	// They are then predictable.
 	Seed uint64
 
-	// Process is the run, once started.
+	// Process is the running program. It is nil before Start.
 	Process *Process
 
-	// ProcessState is how it ended, after Wait or Run.
+	// ProcessState is the state of the program after it ended. It is nil before Wait or Run
+	// returns.
 	ProcessState *ProcessState
 
 	pool    *Pool
 	module  *Module
 	ctx     context.Context
-	err     error // of Command, returned by Start
+	err     error // an error of Command, returned by Start
 	started bool
 	waited  bool
 	call    *call
 	proc    *process
-	closers []io.Closer // ends of pipes that close with the process
+	closers []io.Closer // ends of pipes, closed with the process
 }
 
-// Command returns a command that runs module with the arguments, name being the first of
-// them, as in os/exec. The end of ctx kills the program.
+// Command returns a [Cmd] that runs module with name as its first argument, as in os/exec. The
+// program is killed when ctx ends. If module can't run as a command, Start returns the error.
 func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...string) *Cmd {
 	c := &Cmd{Args: append([]string{name}, arg...), pool: p, module: module, ctx: ctx}
 	switch {
@@ -104,11 +110,11 @@ func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...
 	return c
 }
 
-// String is the command line.
+// String returns the arguments, joined by spaces.
 func (c *Cmd) String() string { return strings.Join(c.Args, " ") }
 
-// Run starts the command and waits for its end. The error is an [*ExitError] if the program
-// did not succeed.
+// Run starts the command and waits for its end. It returns nil if the program exited with code
+// 0 and its changes were written back. The other errors are those of Start and Wait.
 func (c *Cmd) Run() error {
 	if err := c.Start(); err != nil {
 		return err
@@ -117,7 +123,8 @@ func (c *Cmd) Run() error {
 }
 
 // Output runs the command and returns its standard output, of a run that failed too. The
-// [*ExitError] then has its standard error, if Stderr was nil.
+// [*ExitError] then holds the first 64 KiB of standard error, if Stderr was nil. Output returns
+// an error at once if Stdout is set.
 func (c *Cmd) Output() ([]byte, error) {
 	if c.Stdout != nil {
 		return nil, errors.New("worker: Stdout already set")
@@ -136,7 +143,8 @@ func (c *Cmd) Output() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// CombinedOutput runs the command and returns its standard output and error.
+// CombinedOutput runs the command and returns its standard output and standard error together.
+// It returns an error at once if Stdout or Stderr is set.
 func (c *Cmd) CombinedOutput() ([]byte, error) {
 	if c.Stdout != nil || c.Stderr != nil {
 		return nil, errors.New("worker: Stdout or Stderr already set")
@@ -147,7 +155,7 @@ func (c *Cmd) CombinedOutput() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// prefix keeps the first bytes.
+// prefix keeps the first bytes written to it and discards the rest.
 type prefix struct {
 	w    *bytes.Buffer
 	left int
@@ -160,8 +168,8 @@ func (p *prefix) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// StdinPipe returns a pipe to the program's standard input, which holds 256 KiB. Close it
-// when there is no more.
+// StdinPipe returns a pipe to the program's standard input. The pipe holds 256 KiB; a Write
+// blocks when it is full. Close it at the end of the input.
 func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	if c.Stdin != nil || c.started {
 		return nil, errors.New("worker: Stdin already set, or the command has been started")
@@ -173,9 +181,9 @@ func (c *Cmd) StdinPipe() (io.WriteCloser, error) {
 	return &pipeWriter{p}, nil
 }
 
-// StdoutPipe returns a pipe from the program's standard output, which holds 256 KiB. It ends
-// with the program; read it to its end, or close it, for Wait returns when everything has
-// been taken.
+// StdoutPipe returns a pipe from the program's standard output. The pipe holds 256 KiB and ends
+// with the program. Wait returns only after all output has been taken, so read the pipe to its
+// end or close it.
 func (c *Cmd) StdoutPipe() (io.ReadCloser, error) {
 	if c.Stdout != nil || c.started {
 		return nil, errors.New("worker: Stdout already set, or the command has been started")
@@ -187,7 +195,7 @@ func (c *Cmd) StdoutPipe() (io.ReadCloser, error) {
 	return &pipeEnd{&pipeReader{p}}, nil
 }
 
-// StderrPipe is StdoutPipe for standard error.
+// StderrPipe returns a pipe like that of StdoutPipe, for standard error.
 func (c *Cmd) StderrPipe() (io.ReadCloser, error) {
 	if c.Stderr != nil || c.started {
 		return nil, errors.New("worker: Stderr already set, or the command has been started")
@@ -199,12 +207,13 @@ func (c *Cmd) StderrPipe() (io.ReadCloser, error) {
 	return &pipeEnd{&pipeReader{p}}, nil
 }
 
-// pipeEnd is what a command may have as its Stdin: it is closed with that command, which
-// tells the one before it that nobody reads any more.
+// pipeEnd is the type of a pipe that another command can have as its Stdin. It is closed with
+// that command, so that the command that writes to it gets an error.
 type pipeEnd struct{ *pipeReader }
 
-// Start starts the command. It returns when the command is under way or waits for a
-// worker; its limits count from when it has one.
+// Start starts the command. It returns when the command runs or waits for a worker. The
+// command's limits count from the moment it has a worker. The error is [ErrQueueFull] if too
+// many commands wait, or describes a wrong field of the Cmd.
 func (c *Cmd) Start() error {
 	if c.err != nil {
 		return c.err
@@ -264,8 +273,10 @@ func (c *Cmd) check() error {
 // maxArgs bounds arguments and environment together, in bytes.
 const maxArgs = 1 << 20
 
-// Wait waits for the end of a command that was started: for its end, for all that it wrote
-// to be taken, for its changes to be written back.
+// Wait waits until a started command has ended, its output has been taken and its changes have
+// been written back. It returns an [*ExitError] if the program did not exit with code 0, and a
+// [*ConflictError] if its changes could not be written back because a file changed meanwhile.
+// Call it once.
 func (c *Cmd) Wait() error {
 	if !c.started || c.proc == nil {
 		return errors.New("worker: not started")
@@ -279,21 +290,21 @@ func (c *Cmd) Wait() error {
 	return c.proc.err
 }
 
-// Process is a run.
+// Process is a running program.
 type Process struct {
-	// Pid numbers the runs of a program.
+	// Pid numbers the commands of a pool, from 1.
 	Pid  int
 	kill func()
 }
 
-// Kill ends the program at once. Wait then returns an [*ExitError] that is
-// [protocol.ErrAborted]. Killing what has ended does nothing.
+// Kill ends the program at once. Wait then returns an [*ExitError] that wraps
+// [protocol.ErrAborted]. Killing a program that has ended has no effect. Kill returns nil.
 func (p *Process) Kill() error {
 	p.kill()
 	return nil
 }
 
-// process is what Wait waits for.
+// process holds the end of a run for Wait.
 type process struct {
 	once  sync.Once
 	done  chan struct{}
@@ -308,11 +319,11 @@ func (p *process) finish(state *ProcessState, err error) {
 	})
 }
 
-// outputContext does not end: what was written is handed on after the command's own
-// context has ended, too.
+// outputContext returns a context that is never cancelled: output is still delivered after the
+// command's own context has ended.
 func (c *Cmd) outputContext() context.Context { return context.WithoutCancel(c.ctx) }
 
-// call is a function of a plain module to be called.
+// call is one call of an exported function, by [Pool.Call].
 type call struct {
 	name    string
 	params  []string
@@ -320,7 +331,7 @@ type call struct {
 	results chan []string
 }
 
-// exitError makes the error of a run that did not succeed.
+// exitError returns the error of a run that did not succeed.
 func exitError(state *ProcessState, code protocol.Code, reason string, cause error) error {
 	return &ExitError{ProcessState: state, Code: code, Reason: reason, cause: cause}
 }

@@ -11,16 +11,18 @@ import (
 )
 
 var (
-	// ErrClosed is returned by a pool that was closed.
+	// ErrClosed is returned for commands of a pool that has been closed.
 	ErrClosed = errors.New("worker: the pool is closed")
 
-	// ErrBlocked is returned where the page's own policy forbids the workers.
+	// ErrBlocked is returned by [NewPool] if the page's Content-Security-Policy forbids the
+	// workers.
 	ErrBlocked = errors.New("worker: the page's policy forbids the worker")
 
-	// ErrLost is why a pool failed whose frames or workers died again and again.
+	// ErrLost is returned for commands of a pool that failed because its frames or workers died
+	// more than 20 times in 30 s.
 	ErrLost = errors.New("worker: the workers were lost")
 
-	// ErrQueueFull is returned by Start if too many commands wait already.
+	// ErrQueueFull is returned by [Cmd.Start] if [Options].Queue commands already wait.
 	ErrQueueFull = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "too many commands wait; try again when some have ended, or raise Options.Queue")
 )
 
@@ -32,33 +34,33 @@ func blockedError(trusted bool) error {
 		ErrBlocked, strings.Join(frame.ScriptHashes(), " "))
 }
 
-// ProcessState is what is known of a run that has ended.
+// ProcessState describes a run that has ended. A nil *ProcessState is valid.
 type ProcessState struct {
 	exited bool
 	code   int
 	stats  Stats
 }
 
-// Stats are the figures of a run. Those that only the program's worker knows are 0 if
-// it was killed.
+// Stats are the measurements of a run. Those that only the program's worker has (Memory, Input,
+// Read, Written, Files) are 0 if the worker could not send them, as after a kill.
 type Stats struct {
 	Queued   time.Duration // the wait for a worker
 	Duration time.Duration // from then to the end, by the host's clock
 	Memory   int64         // bytes of WebAssembly memory at the end, which is their peak
-	Input    int64         // bytes of standard input taken
-	Output   int64         // bytes of standard output and error that came
+	Input    int64         // bytes of standard input read by the program
+	Output   int64         // bytes of standard output and error received
 	Read     int64         // bytes read from files
 	Written  int64         // bytes written to files
-	Files    int           // most files and folders open at once
+	Files    int           // the most files and folders open at once
 	Changes  int           // files and folders written back
-	Lazy     bool          // the files came as they were opened
+	Lazy     bool          // at least one mount was lazy: see [LazyFiles]
 }
 
-// Exited reports whether the program ended by itself. It did not if it crashed or was
-// killed.
+// Exited reports whether the program exited by itself. It is false if the program crashed or
+// was killed.
 func (s *ProcessState) Exited() bool { return s != nil && s.exited }
 
-// ExitCode is the program's exit code, or -1 if it did not end by itself.
+// ExitCode returns the program's exit code, or -1 if it did not exit by itself.
 func (s *ProcessState) ExitCode() int {
 	if s == nil || !s.exited {
 		return -1
@@ -66,10 +68,10 @@ func (s *ProcessState) ExitCode() int {
 	return s.code
 }
 
-// Success reports whether the program ended with the exit code 0.
+// Success reports whether the program exited with code 0.
 func (s *ProcessState) Success() bool { return s.Exited() && s.code == 0 }
 
-// Stats are the figures of the run.
+// Stats returns the measurements of the run.
 func (s *ProcessState) Stats() Stats {
 	if s == nil {
 		return Stats{}
@@ -87,20 +89,21 @@ func (s *ProcessState) String() string {
 	return fmt.Sprintf("exit status %d", s.code)
 }
 
-// An ExitError is how a program ended that did not succeed. It answers [errors.Is] for its
-// Code: [protocol.ErrTimeout], [protocol.ErrResourceLimit], [protocol.ErrOutputTooLarge],
-// [protocol.ErrAborted], [protocol.ErrExecution] for a trap or an exit code, and so on.
+// An ExitError is the error of a program that did not exit with code 0. It wraps its Code, for
+// [errors.Is]: [protocol.ErrTimeout], [protocol.ErrResourceLimit],
+// [protocol.ErrOutputTooLarge], [protocol.ErrAborted], [protocol.ErrExecution] for a trap or an
+// exit code, and so on.
 type ExitError struct {
 	*ProcessState
 
-	// Code is what ended it: [protocol.ErrExecution] with an exit code, too.
+	// Code is the kind of failure. With an exit code it is [protocol.ErrExecution].
 	Code protocol.Code
 
-	// Reason says it in words: "RuntimeError: unreachable". Empty with an exit code.
+	// Reason describes the failure in words, for example "RuntimeError: unreachable". It is
+	// empty with an exit code.
 	Reason string
 
-	// Stderr holds what the program wrote to standard error, as far as Output
-	// collected it.
+	// Stderr is the start of standard error, up to 64 KiB, if [Cmd.Output] collected it.
 	Stderr []byte
 
 	cause error
@@ -113,7 +116,7 @@ func (e *ExitError) Error() string {
 	return fmt.Sprintf("%s (%s)", e.Reason, string(e.Code))
 }
 
-// Unwrap returns the code, and what caused the end if that was an error.
+// Unwrap returns the code, and the error that caused the end if there was one.
 func (e *ExitError) Unwrap() []error {
 	if e.cause != nil {
 		return []error{e.Code, e.cause}
@@ -121,9 +124,10 @@ func (e *ExitError) Unwrap() []error {
 	return []error{e.Code}
 }
 
-// A ConflictError says that files which a program changed were changed by somebody else
-// meanwhile. None of the program's changes was made then, unless it happened while they
-// were: Stats.Changes says how many were made, and Paths is the first that was not.
+// A ConflictError reports that files which a program changed were also changed by something
+// else during the run. Paths lists all of these files, and none of the program's changes has
+// been written. If the conflict was found while writing, [Stats].Changes is the number of
+// changes already written, and Paths holds the first file that was not.
 type ConflictError struct {
 	Paths []string
 	made  int

@@ -14,9 +14,9 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// WriteFS is a file system that a program may change; one without these methods is
-// mounted read-only. They are those of package os. Every folder of fsaccess has them, its
-// layers too, so that a guard and a journal hold for programs as for everyone.
+// WriteFS is a file system that a program may change. Its methods are those of package os. A
+// file system without them is mounted read-only. Every folder of fsaccess implements WriteFS,
+// and so do its layers, so that a guard and a journal also apply to programs.
 type WriteFS interface {
 	fs.FS
 	WriteFile(name string, data []byte, perm fs.FileMode) error
@@ -25,14 +25,15 @@ type WriteFS interface {
 	Rename(oldname, newname string) error
 }
 
-// UpdateFS is a [WriteFS] that looks at a file and writes it with nobody in between, as
-// every folder of fsaccess does. What a program wrote is then compared and swapped file by
-// file; elsewhere somebody may slip in between the comparison and the write. Removing and
-// renaming have no such method: they are compared just before.
+// UpdateFS is a [WriteFS] that can compare and replace a file in one step, as every folder of
+// fsaccess can. The changes of a program are then written back without a gap between the
+// comparison and the write. With a plain WriteFS another writer may change the file in this
+// gap. Removing and renaming have no such method: the file is compared just before.
 type UpdateFS interface {
 	WriteFS
-	// UpdateFile replaces the content of a file, which is nil if it is not there, by
-	// what edit makes of it. If edit fails nothing is written and the error is edit's.
+	// UpdateFile replaces the content of a file by the result of edit. old is nil if the file
+	// does not exist. If edit returns an error, nothing is written and UpdateFile returns that
+	// error.
 	UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error
 }
 
@@ -40,14 +41,13 @@ type UpdateFS interface {
 type FileMode uint8
 
 const (
-	// AutoFiles copies small folders (up to 1,000 entries and 8 MiB) and is lazy with
-	// others, if the browser can.
+	// AutoFiles copies small folders before the start (up to 1,000 entries and 8 MiB). Larger
+	// folders are lazy if the browser has JavaScript Promise Integration. It is the default.
 	AutoFiles FileMode = iota
-	// SnapshotFiles copies everything before the start.
+	// SnapshotFiles copies all files before the start.
 	SnapshotFiles
-	// LazyFiles asks for folders and files as the program opens them. It needs
-	// JavaScript Promise Integration; elsewhere the command fails with
-	// [errors.ErrUnsupported].
+	// LazyFiles requests folders and files from the host when the program opens them. It needs
+	// JavaScript Promise Integration. Without it [Cmd.Wait] returns [errors.ErrUnsupported].
 	LazyFiles
 )
 
@@ -62,20 +62,20 @@ type mount struct {
 	fsys     fs.FS
 	readOnly bool
 	lazy     bool
-	copied   []entry // a snapshot
+	copied   []entry // the entries of a snapshot
 	base     map[string]baseEntry
 }
 
-// baseEntry is a file or folder as the program was shown it.
+// baseEntry is the state of a file or folder that the program was shown.
 type baseEntry struct {
 	dir   bool
-	data  []byte // of a file that was read
-	known bool   // data is it
+	data  []byte // content of a file that the program has read
+	known bool   // data is valid
 	size  int64
 	mtime time.Time
 }
 
-// shown is what the program was shown, by name.
+// shown returns the entries that the program was shown, by name.
 func (m *mount) shown() map[string]baseEntry {
 	for _, e := range m.copied {
 		m.base[e.path] = e.baseEntry
@@ -84,7 +84,7 @@ func (m *mount) shown() map[string]baseEntry {
 	return m.base
 }
 
-// files are the mounts of a run.
+// files are the mounts of a run, with the counts of copied entries and bytes.
 type files struct {
 	mounts []*mount
 	limits Limits
@@ -92,8 +92,8 @@ type files struct {
 	count  int
 }
 
-// newFiles checks the mounts of a command. The longest names come last, as a C library
-// looks for the longest that fits.
+// newFiles checks the mounts of a command and returns them sorted, so that the longer of two
+// nested paths comes later. A C library picks the longest path that fits.
 func newFiles(root fs.FS, more map[string]fs.FS, l Limits) (*files, error) {
 	f := &files{limits: l}
 	add := func(guest string, fsys fs.FS) {
@@ -122,7 +122,8 @@ func newFiles(root fs.FS, more map[string]fs.FS, l Limits) (*files, error) {
 
 var errTooMany = errors.New("too many for a copy")
 
-// pack writes the message that makes the trees, and decides which mounts are lazy.
+// pack decides which mounts are lazy, and returns the message from which the worker builds the
+// trees.
 func (f *files) pack(ctx context.Context, mode FileMode, canWait bool) ([]byte, error) {
 	var p jsx.Packer
 	p.U32(uint32(len(f.mounts)))
@@ -169,12 +170,13 @@ func (f *files) pack(ctx context.Context, mode FileMode, canWait bool) ([]byte, 
 // entry is a row of a listing.
 type entry struct {
 	path   string
-	parent int // which row has its folder, from 1; 0 is the folder that is listed
+	parent int // the row of its folder, counted from 1; 0 is the listed folder itself
 	baseEntry
 }
 
-// packEntries writes a listing: how many, all names in one string, a row for each, and
-// the bytes of the files that are known. One string is read in one go.
+// packEntries writes a listing: the number of entries, all names in one string, a row for each
+// entry, and the content of the known files. The names are one string because the worker can
+// decode that at once.
 func packEntries(p *jsx.Packer, list []entry) {
 	names, bytes := 0, 0
 	for _, e := range list {
@@ -203,7 +205,7 @@ func packEntries(p *jsx.Packer, list []entry) {
 	}
 }
 
-// snapshot reads a whole tree, folders before what is in them.
+// snapshot reads a whole tree. A folder comes before its entries.
 func (f *files) snapshot(ctx context.Context, m *mount, l Limits) (list []entry, err error) {
 	all := int64(0)
 	var walk func(dir string, row int) error
@@ -256,9 +258,9 @@ func (f *files) snapshot(ctx context.Context, m *mount, l Limits) (list []entry,
 	return list, nil
 }
 
-// newEntry is what a program is shown of d. Links, what is no file, and a name that no
-// program can say are not: the file that a link leads to has another name, by which the
-// rules of the folder are asked.
+// newEntry returns the entry that a program is shown for d. It reports false for a link, for a
+// file that is not regular, and for a name with a NUL byte, which no program can pass. Links
+// are left out because the rules of the folder apply to the target's own name.
 func newEntry(fsys fs.FS, dir string, d fs.DirEntry) (e entry, ok bool) {
 	e.path = d.Name()
 	if dir != "." {
@@ -275,14 +277,15 @@ func newEntry(fsys fs.FS, dir string, d fs.DirEntry) (e entry, ok bool) {
 	return e, true
 }
 
-// entryInfo describes a file or a folder; anything else is not ok.
+// entryInfo describes d and reports whether it is a file or a folder.
 func entryInfo(d fs.DirEntry) (fs.FileInfo, bool) {
 	info, err := d.Info()
 	return info, err == nil && (info.IsDir() || info.Mode().IsRegular())
 }
 
-// link is the error of a name that a program made up and that leads through a link: those are
-// not shown. The folders of fsaccess follow none; os.DirFS does, and tells of them.
+// link returns an error if name leads through a link. Links are not shown, so a program can
+// only have guessed such a name. The folders of fsaccess follow no links. os.DirFS does, and
+// implements [fs.ReadLinkFS].
 func (m *mount) link(name string) error {
 	l, ok := m.fsys.(fs.ReadLinkFS)
 	if !ok {
@@ -299,7 +302,7 @@ func (m *mount) link(name string) error {
 	return nil
 }
 
-// list answers a program that opens a folder of a lazy mount.
+// list returns the listing of a folder of a lazy mount, when the program opens it.
 func (f *files) list(m *mount, dir string) ([]byte, error) {
 	if dir == "" {
 		dir = "."
@@ -329,7 +332,7 @@ func (f *files) list(m *mount, dir string) ([]byte, error) {
 	return p.Packed(), nil
 }
 
-// read answers a program that reads a file of a lazy mount.
+// read returns the content of a file of a lazy mount, when the program reads it.
 func (f *files) read(m *mount, name string) ([]byte, error) {
 	if err := m.link(name); err != nil {
 		return nil, err

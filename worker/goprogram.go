@@ -9,10 +9,11 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// maxGlue bounds a wasm_exec.js, in bytes; Go 1.26's has 17,000.
+// maxGlue bounds a wasm_exec.js, in bytes. That of Go 1.26 has 17,000.
 const maxGlue = 1 << 20
 
-// goModule reports whether that is what programs of GOOS=js import from.
+// goModule reports whether programs of GOOS=js import from the module name. Go before 1.21 uses
+// "go", later releases "gojs".
 func goModule(name string) bool { return name == "gojs" || name == "go" }
 
 // goJS reports whether the module is a program of GOOS=js.
@@ -20,18 +21,23 @@ func (m *Module) goJS() bool {
 	return slices.ContainsFunc(m.m.Imports, func(i wasmbin.Import) bool { return goModule(i.Module) })
 }
 
-// CompileGo is [Pool.Compile] for a program that was built with GOOS=js GOARCH=wasm. wasmExec
-// is the text of lib/wasm/wasm_exec.js of the very Go release that built it.
+// CompileGo compiles a program that was built with GOOS=js GOARCH=wasm, like [Pool.Compile].
+// wasmExec is the text of lib/wasm/wasm_exec.js from the same Go release that built the program.
 //
-// Its commands are as others: arguments, environment, Dir, streams, files, limits, Kill. They
-// wait for input, room and lazy files in every engine, WebKit too. The differences: syscall/js
-// gives such a program all that its worker has, fetch and the origin's storage among it, so it
-// runs in a trusted pool only, and nothing but the page's own policy holds it; arguments and
-// environment have 8 KiB together; a worker is made at its start, none waits; file modes and
-// owners are not kept, and there are no links; the clocks and random numbers are the
-// browser's, so ClockResolution, Now and Seed do nothing.
+// Its commands have the same arguments, environment, Dir, streams, files, limits and Kill as
+// others. They can wait for input, for room in the output and for lazy files in every engine, also
+// in WebKit. The differences are:
 //
-// Prefer GOOS=wasip1 where the program needs no syscall/js.
+//   - The program has all of its worker's JavaScript through syscall/js, including fetch and the
+//     origin's storage. Only the page's own policy limits it, so it runs in a trusted pool only.
+//     CompileGo returns [protocol.ErrCapabilityDenied] for an untrusted pool.
+//   - Arguments and environment have at most 8 KiB together.
+//   - The worker is created when the command starts, because none is kept ready.
+//   - File modes and owners are not kept, and there are no links.
+//   - The clocks and random numbers are the browser's, so ClockResolution, Now and Seed have no
+//     effect.
+//
+// Use GOOS=wasip1 for a program that does not need syscall/js.
 func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Module, error) {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", format, args...)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// input decides how much of the input goes along with the start.
+// input decides how much of the input is sent together with the start.
 func (j *job) input() (err error) {
 	in := j.c.Stdin
 	if in == nil {
@@ -17,7 +17,7 @@ func (j *job) input() (err error) {
 	}
 	if r, ok := in.(interface{ Len() int }); ok && r.Len() <= wholeSize || !j.live {
 		j.whole = true
-		// Where a program can't wait for input, waiting for all of it is the run's time too.
+		// If the program can't wait for input, reading all of it counts as time of the run.
 		j.stdin, err = j.within(func() ([]byte, error) { return io.ReadAll(io.LimitReader(ctxReader{j.ctx, in}, j.limits.Input+1)) })
 		if err == nil && int64(len(j.stdin)) > j.limits.Input {
 			err = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "standard input has more than %d bytes, and this browser needs all of it before the start", j.limits.Input)
@@ -26,7 +26,8 @@ func (j *job) input() (err error) {
 	return err
 }
 
-// within gives up on what takes longer than the run may. A Read that hangs is left behind.
+// within returns the result of fn, or an error after the run's time limit. A Read that hangs is
+// abandoned.
 func (j *job) within(fn func() ([]byte, error)) (b []byte, err error) {
 	done := make(chan struct{})
 	var read []byte
@@ -47,7 +48,8 @@ func (j *job) within(fn func() ([]byte, error)) (b []byte, err error) {
 	}
 }
 
-// ctxReader ends with its context, between reads.
+// ctxReader returns the context's error once the context has ended. It does not interrupt a
+// Read.
 type ctxReader struct {
 	ctx context.Context
 	r   io.Reader

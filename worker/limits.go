@@ -7,38 +7,41 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// Limits bound one run. A field that is 0 has the pool's value, and that of a pool its
-// default. A command's limits narrow its pool's: what is larger changes nothing.
+// Limits bound one run. A field that is 0 in a command's limits has the pool's value, and a
+// field that is 0 in a pool's limits has the default. A command's limits only lower its pool's:
+// a larger value has no effect. A negative value, or one over the maximum, is an error.
 type Limits struct {
-	// Time is how long the run may take by the host's clock, from the moment its
-	// worker has the module. Default 30 s, at most 1 h.
+	// Time is the longest duration of the run by the host's clock, from the moment its worker
+	// has the module. Default 30 s, at most 1 h, at least 1 ms.
 	Time time.Duration
 
-	// Memory is the most bytes of WebAssembly memory, rounded down to pages of
-	// 64 KiB: the page above it is refused to the module. Default 512 MiB, at
-	// most 4 GiB less a page.
+	// Memory is the most bytes of WebAssembly memory, rounded down to pages of 64 KiB. If the
+	// module asks for a page more, memory.grow fails. Default 512 MiB, at most 4 GiB less a
+	// page, at least one page.
 	Memory int64
 
-	// Table is the most elements of each of the module's tables. Default 131,072.
+	// Table is the most elements of each of the module's tables. Default 131,072, at most
+	// 10,000,000.
 	Table int
 
 	// Output is the most bytes on standard output and error together. Default 64 MiB.
+	// The maximum is 1 GiB. Over it the run ends with [protocol.ErrOutputTooLarge].
 	Output int64
 
-	// Input is the most bytes of standard input that are held at once where it has to
-	// be complete before the start. Default 64 MiB.
+	// Input is the most bytes of standard input held at once in a browser where the input has
+	// to be complete before the start. Default 64 MiB, at most 1 GiB.
 	Input int64
 
-	// Files is how many files and folders may be open at once. Default 256; over it an
-	// open fails with EMFILE and the program goes on.
+	// Files is the most files and folders open at once. Over it an open fails with EMFILE and
+	// the program goes on. Default 256, at most 65,536.
 	Files int
 
-	// Read and Write are the most bytes read from files and written to them. Over
-	// them the run ends. Default 4 GiB and 256 MiB.
+	// Read and Write are the most bytes read from files and written to them. Over them the run
+	// ends. Default 4 GiB and 256 MiB, at most 1 PiB and 1 GiB.
 	Read, Write int64
 
-	// Snapshot is the most bytes, and Entries the most files and folders, that are
-	// copied for a run. Default 256 MiB and 100,000.
+	// Snapshot is the most bytes, and Entries the most files and folders, that are copied for a
+	// run. Default 256 MiB and 100,000, at most 1 GiB and 1,048,576.
 	Snapshot int64
 	Entries  int
 }
@@ -53,7 +56,7 @@ var mostLimits = Limits{
 	Files: 65536, Read: 1 << 50, Write: 1 << 30, Snapshot: 1 << 30, Entries: 1 << 20,
 }
 
-// fields are pointers to all limits, with their names, as one type.
+// fields returns pointers to all limits, with their names, as one type.
 func (l *Limits) fields() []field {
 	return []field{
 		{"Time", (*int64)(&l.Time), nil}, {"Memory", &l.Memory, nil}, {"Table", nil, &l.Table}, {"Output", &l.Output, nil}, {"Input", &l.Input, nil},
@@ -82,7 +85,7 @@ func (f field) set(v int64) {
 	}
 }
 
-// narrow is l with what o has lower.
+// narrow returns l with the values of o that are lower and not 0.
 func (l Limits) narrow(o Limits) Limits {
 	have, want := l.fields(), o.fields()
 	for i, f := range have {
@@ -93,7 +96,7 @@ func (l Limits) narrow(o Limits) Limits {
 	return l
 }
 
-// or is l with d's value where l has 0.
+// or returns l with d's value for each field that is 0 in l.
 func (l Limits) or(d Limits) Limits {
 	def := d.fields()
 	for i, f := range l.fields() {

@@ -12,24 +12,24 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A Manifest describes a tool: manifest.json of a tool package, and each tool of the
-// starter set's tools.json.
+// A Manifest describes a tool. It is the content of manifest.json in a tool package, and of each
+// tool in the starter set's tools.json.
 type Manifest struct {
-	// Name is 1 to 64 lower-case letters, digits, - and _, a letter first.
+	// Name is the tool's name: 1 to 64 lower-case letters, digits, - and _, with a letter first.
 	Name string
-	// Version is of the form 1.2.3, perhaps with something behind a - or +.
+	// Version has the form 1.2.3, optionally with a suffix after - or +, for example 1.2.3-beta.1.
 	Version     string
 	Description string
-	// Parameters is the JSON Schema of what the tool takes: see [ArgStyle].
+	// Parameters is the JSON Schema of the tool's parameters. [ArgStyle] is how they are passed.
 	Parameters string
-	// Returns says in words what the tool prints.
+	// Returns describes the tool's output in words. A schema in the file is kept as its JSON text.
 	Returns   string
 	Execution Execution
-	// Pipeable says that the tool reads its standard input.
+	// Pipeable is true if the tool reads its standard input.
 	Pipeable bool
 	Category string
 	Author   string
-	// Licence is an SPDX expression; "license" is read too.
+	// Licence is an SPDX expression. The key may also be spelled "license".
 	Licence string
 }
 
@@ -37,34 +37,40 @@ type Manifest struct {
 type Execution struct {
 	ArgStyle   ArgStyle
 	FileAccess FileAccess
-	// Timeout is at most 10 minutes; 0 is the pool's.
+	// Timeout is the limit of time, at most 10 minutes. 0 is the pool's.
 	Timeout time.Duration
-	// MemoryLimit is in bytes, at most 4 GiB less a page; 0 is the pool's.
+	// MemoryLimit is the limit of memory in bytes, at most 4 GiB less a page. 0 is the pool's.
 	MemoryLimit int64
 }
 
-// ArgStyle is how a tool gets its parameters. In every style a parameter that is named
-// stdin is the text on standard input instead.
+// ArgStyle is how a tool gets its parameters. In every style a text parameter named stdin becomes
+// the standard input instead.
 type ArgStyle string
 
 const (
-	// ArgsPositional hands the values on as arguments: first those that the schema lists as
-	// required, in that order, then the others by name. Those of an array stand one by one.
+	// ArgsPositional passes the values as arguments: first those that the schema lists as required,
+	// in that order, then the others, sorted by name. Each element of an array is an argument of
+	// its own.
 	ArgsPositional ArgStyle = "positional"
-	// ArgsCLI hands them on as --name=value, by name; true is --name, false is nothing. The
-	// array args comes after them as it is.
+	// ArgsCLI passes the values as --name=value, sorted by name. true is --name, and false is left
+	// out. The elements of the array "args" follow unchanged. It is the default.
 	ArgsCLI ArgStyle = "cli"
-	// ArgsJSON hands all of them on as one argument, a JSON object.
+	// ArgsJSON passes all values as one argument, a JSON object.
 	ArgsJSON ArgStyle = "json"
 )
 
-// FileAccess is what a tool may do with the files it is given.
+// FileAccess is the access of a tool to the files it is given.
 type FileAccess string
 
 const (
-	FilesNone      FileAccess = "none"
-	FilesRead      FileAccess = "read"
-	FilesWrite     FileAccess = "write" // into a folder that looks empty; nothing that is there is changed
+	// FilesNone gives the tool no files. It is the default.
+	FilesNone FileAccess = "none"
+	// FilesRead lets the tool read files.
+	FilesRead FileAccess = "read"
+	// FilesWrite lets the tool write new files into a folder that appears empty. The tool can
+	// neither read nor change existing files.
+	FilesWrite FileAccess = "write"
+	// FilesReadWrite lets the tool read and change files.
 	FilesReadWrite FileAccess = "readwrite"
 )
 
@@ -83,7 +89,7 @@ var (
 	packageVersion = regexp.MustCompile(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}([-+][0-9A-Za-z.+-]{1,64})?$`)
 )
 
-// wireManifest is the manifest as JSON has it.
+// wireManifest is the JSON form of a manifest.
 type wireManifest struct {
 	Name        string         `json:"name"`
 	Version     string         `json:"version"`
@@ -103,8 +109,9 @@ type wireManifest struct {
 	License  string `json:"license"`
 }
 
-// ParseManifest reads a manifest of at most 64 KiB and checks it. A key that is not known is
-// an error. timeout is in milliseconds and memoryLimit in bytes there.
+// ParseManifest parses and checks a manifest of at most 64 KiB. In the file, timeout is in
+// milliseconds and memoryLimit in bytes. An unknown key or a wrong value is
+// [protocol.ErrInvalidParams]. Too many bytes are [protocol.ErrResourceLimit].
 func ParseManifest(data []byte) (*Manifest, error) {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.ErrInvalidParams, "read", "manifest.json", format, args...)
@@ -149,7 +156,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	return m, m.check(bad)
 }
 
-// returns takes words, or a schema that is kept as text.
+// returns accepts a text, or a schema, which it returns as JSON.
 func returns(v any) (string, error) {
 	switch v := v.(type) {
 	case nil:
@@ -198,8 +205,9 @@ func (m *Manifest) check(bad func(string, ...any) error) error {
 	return nil
 }
 
-// Args checks params, a value as [protocol.ParseJSON] returns it, against the schema, and
-// gives the arguments behind the tool's name, and its standard input.
+// Args checks params, a value returned by [protocol.ParseJSON], against the schema. It returns the
+// arguments that follow the tool's name, and the standard input. The error is
+// [protocol.ErrInvalidParams] if params do not match the schema.
 func (m *Manifest) Args(params any) (args []string, stdin string, err error) {
 	if params == nil {
 		params = map[string]any{}
@@ -246,7 +254,7 @@ func (m *Manifest) Args(params any) (args []string, stdin string, err error) {
 	return args, stdin, nil
 }
 
-// order is that of positional arguments.
+// order returns the names of object in the order of positional arguments.
 func (m *Manifest) order(object map[string]any) (names []string) {
 	tree, err := protocol.ParseJSON(m.Parameters, protocol.JSONLimits{})
 	if schema, ok := tree.(map[string]any); ok && err == nil {
@@ -321,7 +329,7 @@ func values(args []string, v any) ([]string, error) {
 	return args, nil
 }
 
-// scalar is a value as an argument; what is no text or number stands as JSON.
+// scalar returns a value as one argument. A value that is no text, number or boolean becomes JSON.
 func scalar(v any) (string, error) {
 	switch v := v.(type) {
 	case string:

@@ -11,15 +11,15 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// MaxModule is the largest module that Compile takes, in bytes.
+// MaxModule is the size of the largest module that Compile accepts, in bytes: 256 MiB.
 const MaxModule = 256 << 20
 
-// A Module is a WebAssembly module that a pool can run. Make one with [Pool.Compile].
+// A Module is a compiled WebAssembly module of one pool. Make one with [Pool.Compile].
 type Module struct {
 	pool *Pool
 	m    *wasmbin.Module
 	wasi bool
-	glue string // of a program of GOOS=js; see CompileGo
+	glue string // the wasm_exec.js of a program of GOOS=js: see CompileGo
 	size int
 
 	mu       sync.Mutex
@@ -27,7 +27,7 @@ type Module struct {
 	closed   bool
 }
 
-// variant is a module with its maxima lowered to some limits.
+// variant is a module with its maxima lowered to one set of limits.
 type variant struct {
 	id     int
 	module *Module
@@ -35,14 +35,15 @@ type variant struct {
 	impl   variantImpl
 }
 
-// Compile checks a module, lowers the maximum of its memory and tables to the pool's
-// limits, and has it compiled. What is no module, or asks for more than the limits from the
-// start, or imports what nobody provides, is refused with [protocol.ErrInvalidParams] or
-// [protocol.ErrResourceLimit]. wasm may be changed afterwards.
+// Compile checks a module, lowers the maximum of its memory and tables to the pool's limits, and
+// has the browser compile it. It returns [protocol.ErrInvalidParams] if the bytes are no valid
+// module, or if the module imports a global, a tag or an unknown function of WASI. It returns
+// [protocol.ErrResourceLimit] if the module is larger than [MaxModule], if its initial memory or
+// tables exceed the limits, or if its memory is shared or 64-bit. wasm may be changed afterwards.
 //
-// A module is for WASI preview1 ("wasm32-wasi", GOOS=wasip1) if it imports that or exports
-// _start; then [Pool.Command] runs it. The exported functions of others are called by
-// [Pool.Call].
+// A module is for WASI preview1 ("wasm32-wasi", GOOS=wasip1) if it imports functions of preview1
+// or exports _start. [Pool.Command] runs such a module. [Pool.Call] calls the exported functions
+// of others.
 func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	if len(wasm) > MaxModule {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
@@ -86,7 +87,7 @@ func parseModule(wasm []byte) (*Module, error) {
 	return &Module{m: m, wasi: m.IsWASI(), size: len(wasm), variants: map[wasmbin.Caps]*variant{}}, nil
 }
 
-// variant returns the module lowered to c.
+// variant returns the module lowered to c. Each c is lowered once.
 func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,10 +117,10 @@ const maxVariants = 16
 // WASI reports whether the module is for WASI preview1.
 func (m *Module) WASI() bool { return m.wasi }
 
-// Size is the size of the module as it was given, in bytes.
+// Size returns the size of the original module, in bytes.
 func (m *Module) Size() int { return m.size }
 
-// Imports lists what the module needs, as "module.name", WASI's functions left out.
+// Imports returns the module's imports, as "module.name", without those of WASI.
 func (m *Module) Imports() []string {
 	var list []string
 	for _, i := range m.m.Imports {
@@ -130,7 +131,7 @@ func (m *Module) Imports() []string {
 	return list
 }
 
-// Exports lists the module's functions.
+// Exports returns the names of the module's exported functions.
 func (m *Module) Exports() []string {
 	var list []string
 	for _, e := range m.m.Exports {
@@ -141,7 +142,8 @@ func (m *Module) Exports() []string {
 	return list
 }
 
-// Close lets go of the module's compiled code. Commands under way go on.
+// Close releases the module's compiled code. Commands that already run go on. Close returns
+// nil.
 func (m *Module) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,12 +20,12 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// PackageLimits bound what a tool package may hold. A field that is 0 has the default.
+// PackageLimits bound a tool package. A field that is 0 or less has the default.
 type PackageLimits struct {
-	ZIP   int64 // bytes of the archive; 64 MiB
-	Total int64 // bytes of all files, unpacked; 256 MiB
-	Files int   // files and folders; 64
-	Ratio int   // how many times larger than packed a file over 1 MiB may be; 200
+	ZIP   int64 // bytes of the archive; default 64 MiB
+	Total int64 // bytes of all files, unpacked; default 256 MiB
+	Files int   // files and folders; default 64
+	Ratio int   // factor by which a file over 1 MiB may be larger than packed; default 200
 }
 
 func (l PackageLimits) filled() PackageLimits {
@@ -49,20 +49,21 @@ const (
 	moduleFile   = "tool.wasm"
 )
 
-// A Package is a tool that somebody made: a ZIP with manifest.json, tool.wasm and what else
-// belongs to it, such as its licence.
+// A Package is a third-party tool: a ZIP with manifest.json, tool.wasm and any other files, such as
+// a licence.
 type Package struct {
 	Manifest
 	// SHA256 is the hash of the ZIP, in hexadecimal.
 	SHA256 string
-	// Granted is what the person allows the tool; the zero value is nothing.
+	// Granted is the user's permission for the tool. The zero value permits nothing.
 	Granted PackageGrant
 
 	files map[string][]byte
 	zip   []byte
 }
 
-// File returns a file of the package, such as LICENSE.
+// File returns a file of the package, such as LICENSE. The error wraps [fs.ErrNotExist] if there is
+// none.
 func (p *Package) File(name string) ([]byte, error) {
 	data, ok := p.files[name]
 	if !ok {
@@ -71,16 +72,21 @@ func (p *Package) File(name string) ([]byte, error) {
 	return bytes.Clone(data), nil
 }
 
-// Wasm is the tool's module, for [Pool.Compile]. Give it to an untrusted pool.
+// Wasm returns the tool's module, for [Pool.Compile] of an untrusted pool.
 func (p *Package) Wasm() []byte { return bytes.Clone(p.files[moduleFile]) }
 
-// ReadPackage reads a tool package and refuses what a decent one never has: a name that leads
-// out of it, is there twice or differs by case only; links; encryption; what unpacks to far
-// more than it was or than it says; bytes before, behind or inside of the archive that are no
-// file's; local headers that say otherwise than the directory; a module that is none.
-// In a page others have their turn
-// while it unpacks, so do not call it in a callback; it ends with ctx, whose error it returns then.
-// Its own errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit].
+// ReadPackage parses and checks a tool package. It refuses a package with any of these faults:
+//
+//   - a name that leads out of the package, occurs twice or differs from another by case only
+//   - a link or an encrypted file
+//   - a file that unpacks to more bytes than its header gives, or to far more than packed
+//   - bytes before, behind or between the archive's files
+//   - a local header that differs from the archive's directory
+//   - a module that is no WebAssembly
+//
+// These errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit]. In a
+// page ReadPackage yields to other goroutines and events while it unpacks, so do not call it in a
+// callback. If ctx ends, ReadPackage returns its error.
 func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Package, error) {
 	l := limits.filled()
 	var budget jsx.Budget
@@ -91,7 +97,7 @@ func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Packa
 	if err != nil {
 		return nil, err
 	}
-	// ErrInsecurePath comes with a reader; the names are checked below.
+	// The reader comes with ErrInsecurePath too. The names are checked below.
 	zr, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) || len(zr.File) != n {
 		return nil, badPackage("", "it is no ZIP archive, or a damaged one")
@@ -124,7 +130,7 @@ func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Packa
 	return p, nil
 }
 
-// hashOf is the SHA-256 of data in hexadecimal. The page has its turn meanwhile.
+// hashOf returns the SHA-256 of data in hexadecimal. It yields to the page while it works.
 func hashOf(ctx context.Context, budget *jsx.Budget, data []byte) (string, error) {
 	sum := sha256.New()
 	if err := jsx.WriteIn(ctx, budget, sum, data); err != nil {
@@ -141,9 +147,9 @@ func tooLarge(name, format string, args ...any) error {
 	return protocol.Errorf(protocol.ErrResourceLimit, "install", name, format, args...)
 }
 
-// directory walks the archive's directory before a reader allocates for each entry, and holds
-// it to the one form that every reader understands alike: the directory right before the
-// archive's end, no comment, nothing in front, no ZIP64.
+// directory walks the archive's directory before a reader allocates for each entry, and returns the
+// number of entries. It accepts only the form that all ZIP readers understand alike: the directory
+// right before the archive's end, no comment, no bytes in front, no ZIP64.
 func directory(data []byte, most int) (n int, err error) {
 	const end, entry = 22, 46
 	if len(data) < end || !bytes.HasPrefix(data[len(data)-end:], []byte("PK\x05\x06")) {
@@ -196,7 +202,7 @@ func (p *Package) unpack(ctx context.Context, budget *jsx.Budget, zr *zip.Reader
 		if err := checkName(name); err != nil {
 			return err
 		}
-		// Every name on the way counts: a file a and a folder A/ are one on some systems.
+		// Each folder on the way counts too: a file a and a folder A/ are one name on some systems.
 		for part := name; part != "." && part != "/"; part = path.Dir(part) {
 			folded := strings.ToLower(part)
 			other, ok := seen[folded]
@@ -232,7 +238,7 @@ func (p *Package) unpack(ctx context.Context, budget *jsx.Budget, zr *zip.Reader
 		left -= int64(len(data))
 		p.files[name] = data
 	}
-	// A file where another's name needs a folder.
+	// A file must not have the name of a folder that another file needs.
 	for name := range p.files {
 		for part := path.Dir(name); part != "." && part != "/"; part = path.Dir(part) {
 			if _, ok := p.files[part]; ok {
@@ -255,8 +261,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// content unpacks a file, and not a byte more than it says: the reader ends there, and fails
-// if the sum is wrong or if there is less.
+// content unpacks a file, and at most the number of bytes that its header gives. It returns an
+// error if the file has fewer or more bytes, or if the checksum is wrong.
 func content(ctx context.Context, budget *jsx.Budget, f *zip.File) ([]byte, error) {
 	r, err := f.Open()
 	if err != nil {
@@ -276,7 +282,7 @@ func content(ctx context.Context, budget *jsx.Budget, f *zip.File) ([]byte, erro
 	return data, nil
 }
 
-// resting is a reader between whose pieces of at most 64 KiB the page has its turn.
+// resting is a reader that yields to the page between pieces of at most 64 KiB.
 type resting struct {
 	ctx    context.Context
 	budget *jsx.Budget

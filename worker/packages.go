@@ -15,35 +15,40 @@ import (
 )
 
 var (
-	// ErrReserved is why a package is refused that has the name of a built-in tool.
+	// ErrReserved is returned for a package that has the name of a built-in tool.
 	ErrReserved = errors.New("worker: a tool of this name is built in; a package can't take its place")
 
-	// ErrDamaged is why a stored package is not given out: it is not what was installed.
+	// ErrDamaged is returned for a stored package that differs from the installed one.
 	ErrDamaged = errors.New("worker: the stored package is not what was installed; install it again")
 )
 
-// PackageDecision is whether the person is asked before a tool runs.
+// PackageDecision is whether the user is asked before a tool runs.
 type PackageDecision string
 
 const (
-	PackageAsk    PackageDecision = "ask"
+	// PackageAsk means that the user is asked before each run. It is the default.
+	PackageAsk PackageDecision = "ask"
+	// PackageAlways means that the tool runs without a question.
 	PackageAlways PackageDecision = "always"
-	PackageNever  PackageDecision = "never"
+	// PackageNever means that the user has switched the tool off. [Package.Command] returns
+	// [protocol.ErrCapabilityDenied].
+	PackageNever PackageDecision = "never"
 )
 
-// PackageGrant is what the person allows one package. What a manifest wants is no grant.
+// PackageGrant is the user's permission for one package. The access that a manifest requests is not
+// granted by itself.
 type PackageGrant struct {
-	// Files is what the tool may do with the files it is given, and at most what its
-	// manifest wants. The zero value is none.
+	// Files is the tool's access to the files it is given, at most the access that its manifest
+	// requests. The zero value is [FilesNone].
 	Files FileAccess
-	// Decision is kept for whoever asks the person; the zero value is [PackageAsk]. With
+	// Decision is stored for the caller, which asks the user. The zero value is [PackageAsk]. With
 	// [PackageNever] no command is made.
 	Decision PackageDecision
 }
 
-// PackageStore is where packages are kept: [MemoryStore], [FolderStore], or one of your own.
-// Keys are lower-case names without a slash. Load and Delete of what is not there fail with
-// [fs.ErrNotExist].
+// PackageStore stores packages. Use [MemoryStore], [FolderStore] or an implementation of your own.
+// Keys are lower-case names without a slash, such as "my-tool". If a key does not exist, Load and
+// Delete return an error that wraps [fs.ErrNotExist].
 type PackageStore interface {
 	Keys(ctx context.Context) ([]string, error)
 	Load(ctx context.Context, key string) ([]byte, error)
@@ -51,23 +56,24 @@ type PackageStore interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// PackagesOptions configure Packages.
+// PackagesOptions are the options of [NewPackages].
 type PackagesOptions struct {
-	// Reserved are the names of the built-in tools.
+	// Reserved are the names of the built-in tools, which no package can have.
 	Reserved []string
 	Limits   PackageLimits
-	// Max is how many packages may be installed. Default 100.
+	// Max is the most packages that may be installed. Default 100.
 	Max int
 }
 
-// Packages are the tools that a person has installed.
+// Packages are the tools that the user has installed. Its methods can be called from several
+// goroutines.
 type Packages struct {
 	store PackageStore
 	opts  PackagesOptions
 	mu    sync.Mutex
 }
 
-// NewPackages gives the packages of a store.
+// NewPackages returns the packages of a store.
 func NewPackages(store PackageStore, opts PackagesOptions) *Packages {
 	if opts.Max <= 0 {
 		opts.Max = 100
@@ -81,9 +87,11 @@ func (p *Packages) reserved(name string) bool {
 	return slices.ContainsFunc(p.opts.Reserved, func(r string) bool { return strings.EqualFold(r, name) })
 }
 
-// Install reads a package and keeps it, in the place of one with the same name. It is granted
-// nothing: the same ZIP again keeps its grant, another one under the name does not. A wanted
-// hash, if not empty, must be the ZIP's SHA-256 in hexadecimal.
+// Install checks a package and stores it. It replaces a package with the same name. A package is
+// installed without permission: only the same ZIP, installed again, keeps its grant. wanted, if not
+// empty, must be the ZIP's SHA-256 in hexadecimal; otherwise Install returns
+// [protocol.ErrSecurityViolation]. The other errors are those of [ReadPackage], [ErrReserved], and
+// [protocol.ErrResourceLimit] over [PackagesOptions].Max.
 func (p *Packages) Install(ctx context.Context, zip []byte, wanted string) (*Package, error) {
 	pkg, err := ReadPackage(ctx, zip, p.opts.Limits)
 	if err != nil {
@@ -113,15 +121,16 @@ func (p *Packages) Install(ctx context.Context, zip []byte, wanted string) (*Pac
 	return pkg, p.save(ctx, pkg)
 }
 
-// Get gives an installed package, checked against its hash.
+// Get returns an installed package. Its content is checked against the stored hash. The errors are
+// [ErrDamaged], [ErrReserved], and [fs.ErrNotExist] if it is not installed.
 func (p *Packages) Get(ctx context.Context, name string) (*Package, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.load(ctx, name)
 }
 
-// List gives the packages that can be used, by name. Those that can't are in the error, each
-// with its reason; it is no reason not to use the others.
+// List returns the usable packages, sorted by name. The error joins the reasons of the packages
+// that can't be used. The returned list is valid even if the error is not nil.
 func (p *Packages) List(ctx context.Context) (list []*Package, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,7 +151,8 @@ func (p *Packages) List(ctx context.Context) (list []*Package, err error) {
 	return list, errors.Join(bad...)
 }
 
-// Names are those of what is installed, sorted, without a look at whether it can be used.
+// Names returns the names of the stored packages, sorted. It does not check whether a package can
+// be used.
 func (p *Packages) Names(ctx context.Context) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +162,7 @@ func (p *Packages) Names(ctx context.Context) ([]string, error) {
 	return keys, err
 }
 
-// Remove forgets a package.
+// Remove deletes a package.
 func (p *Packages) Remove(ctx context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +172,8 @@ func (p *Packages) Remove(ctx context.Context, name string) error {
 	return p.store.Delete(ctx, name)
 }
 
-// Grant sets what a package may do. More than its manifest wants is an error.
+// Grant sets the user's permission for a package, and returns the package. It returns
+// [protocol.ErrInvalidParams] if the permission is more than the package's manifest requests.
 func (p *Packages) Grant(ctx context.Context, name string, grant PackageGrant) (*Package, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,8 +204,8 @@ func (g PackageGrant) check(m *Manifest) error {
 	return nil
 }
 
-// A record is a line of JSON, and the ZIP behind it: one file, so that what is granted can't be
-// another ZIP's.
+// packageRecord is the line of JSON before the ZIP. Both are in one file, so that a grant can't be
+// combined with another ZIP.
 type packageRecord struct {
 	SHA256   string `json:"sha256"`
 	Files    string `json:"files"`
@@ -247,9 +258,11 @@ func (p *Packages) load(ctx context.Context, name string) (*Package, error) {
 	return pkg, nil
 }
 
-// Command returns a command that runs the package's tool: module must be its [Package.Wasm],
-// compiled by an untrusted pool. params is checked against the manifest's schema. Of folder,
-// which may be nil, the tool gets what was granted. The manifest's limits hold.
+// Command returns a command that runs the package's tool. module must be its [Package.Wasm],
+// compiled by an untrusted pool. params is checked against the manifest's schema. folder may be
+// nil. The tool gets only the granted access to it. The manifest's limits apply.
+// [protocol.ErrCapabilityDenied] is returned for a trusted pool and for [PackageNever], and
+// [protocol.ErrInvalidParams] for params that do not match.
 func (pkg *Package) Command(ctx context.Context, pool *Pool, module *Module, params any, folder fs.FS) (*Cmd, error) {
 	if pool.opts.Trusted {
 		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "run", pkg.Name, "a package runs in an untrusted pool only")
@@ -269,7 +282,7 @@ func switchedOff(name string) error {
 	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the person has switched the tool off")
 }
 
-// command has what is granted, and the manifest's limits.
+// command returns a command with the granted files and the manifest's limits.
 func (pkg *Package) command(ctx context.Context, pool *Pool, module *Module, args []string, folder fs.FS) *Cmd {
 	cmd := pool.Command(ctx, module, pkg.Name, args...)
 	cmd.Owner = "package:" + pkg.Name
@@ -285,7 +298,7 @@ func (pkg *Package) prepare(params any) ([]string, string, error) {
 	return pkg.Args(params)
 }
 
-// mount narrows a folder to what was granted.
+// mount returns folder narrowed to the granted access, or nil if none is granted.
 func (pkg *Package) mount(folder fs.FS) fs.FS {
 	if folder == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MemoryStore keeps packages until the program ends.
+// MemoryStore returns a store that keeps packages in memory.
 func MemoryStore() PackageStore { return &memoryStore{data: map[string][]byte{}} }
 
 type memoryStore struct {
@@ -56,8 +56,9 @@ func (s *memoryStore) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// FolderStore keeps packages as files of a folder, which is made if it is not there: of the
-// origin-private file system, for one that outlives the page.
+// FolderStore returns a store that keeps packages as files of a folder, dir. The folder is created
+// if it does not exist. Use the origin-private file system to keep packages after the page is
+// closed.
 func FolderStore(folder WriteFS, dir string) PackageStore {
 	return folderStore{folder, path.Clean(dir)}
 }
@@ -123,8 +124,8 @@ func (r readOnlyFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.Read
 func (r readOnlyFS) ReadFile(name string) ([]byte, error)       { return fs.ReadFile(r.fsys, name) }
 func (r readOnlyFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(r.fsys, name) }
 
-// dropFS is a folder that looks empty and takes what is new: a tool that may write sees
-// nothing of the person's, and changes nothing that is there.
+// dropFS is a folder that appears empty and accepts new files only. A tool that may only write sees
+// none of the user's files, and changes none.
 type dropFS struct{ fsys WriteFS }
 
 func (d dropFS) Open(name string) (fs.File, error) {
@@ -134,11 +135,11 @@ func (d dropFS) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// Stat tells the truth: writing back asks it whether somebody has a file of that name, before
-// anything is written.
+// Stat reports the real files. Writing back uses it to find out whether a file of that name exists,
+// before anything is written.
 func (d dropFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(d.fsys, name) }
 
-// emptyDir is a folder with nothing in it.
+// emptyDir is an open folder without entries.
 type emptyDir struct{}
 
 func (emptyDir) Stat() (fs.FileInfo, error) { return emptyDir{}, nil }
@@ -177,7 +178,7 @@ func (d dropFS) WriteFile(name string, data []byte, perm fs.FileMode) error {
 
 func (d dropFS) Mkdir(name string, perm fs.FileMode) error {
 	if info, err := fs.Stat(d.fsys, name); err == nil && info.IsDir() {
-		return nil // it looked as if it were not there
+		return nil // the program saw no folder, so it made one
 	}
 	return d.fsys.Mkdir(name, perm)
 }

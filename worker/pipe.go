@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// pipeSize is how many bytes a pipe holds: enough that who reads takes much at once, and
-// does not come back for every line that the program before it writes.
+// pipeSize is the capacity of a pipe in bytes. It is large enough that the reader takes much at
+// once, and not each line that the program before it writes.
 const pipeSize = 256 << 10
 
-// pipe is a bounded buffer between one who writes and one who reads, as a pipe of the
-// system's is. io.Pipe has none: there each Write waits for its Read.
+// pipe is a bounded buffer between a writer and a reader, like a pipe of an operating system.
+// io.Pipe has no buffer: each of its Writes waits for a Read.
 type pipe struct {
 	mu     sync.Mutex
 	change sync.Cond
 	ring   []byte
-	at, n  int  // where the n bytes that it holds begin
-	ended  bool // nobody writes any more
-	gone   bool // nobody reads any more
+	at, n  int  // the n buffered bytes begin at ring[at]
+	ended  bool // the writing end is closed
+	gone   bool // the reading end is closed
 }
 
 func newPipe() *pipe {
@@ -26,7 +26,8 @@ func newPipe() *pipe {
 	return p
 }
 
-// write waits for room until all of b is in, or the other end is closed.
+// write waits for room until all of b is buffered. It returns [io.ErrClosedPipe] if an end is
+// closed.
 func (p *pipe) write(b []byte) (done int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +53,8 @@ func (p *pipe) write(b []byte) (done int, err error) {
 	}
 }
 
-// read waits for something, and takes what there is.
+// read waits for data and returns as much as is buffered. It returns [io.EOF] after the writing
+// end was closed and all data has been read.
 func (p *pipe) read(b []byte) (done int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +76,8 @@ func (p *pipe) read(b []byte) (done int, err error) {
 	return done, nil
 }
 
-// pipeReader and pipeWriter are the ends. What was written can be read after the writer's
-// end is closed; with the reader's it is gone.
+// pipeReader and pipeWriter are the ends of a pipe. Closing the writer keeps the buffered data
+// for the reader. Closing the reader discards it.
 type pipeReader struct{ p *pipe }
 type pipeWriter struct{ p *pipe }
 

@@ -7,42 +7,43 @@ import (
 	"time"
 )
 
-// Options configure a [Pool]. The zero value is an untrusted pool.
+// Options are the options of a [Pool]. The zero value is an untrusted pool.
 type Options struct {
-	// Trusted runs programs in workers of the page's own origin, below its own policy. The
-	// zero value puts them behind the two frames of an enclave: for all that the
-	// program's author could do, choose it unless you built the program yourself.
+	// Trusted runs programs in workers of the page's own origin, under the page's own policy.
+	// The default is false: programs run behind the two frames of an enclave, which protect
+	// against a hostile program. Set it only for programs that you built yourself.
 	Trusted bool
 
-	// Max is how many commands run at once; more wait. Default 8, the most 64. The
-	// stages of a pipeline run together: with fewer workers than stages it stands still
-	// until a time limit ends it.
+	// Max is the most commands that run at once. Others wait. Default 8, at most 64. The stages
+	// of a pipeline run together, so a pool with fewer workers than stages blocks until a time
+	// limit ends the commands.
 	Max int
 
-	// Spare is how many workers with what they need are kept ready. Default 1.
+	// Spare is the number of idle workers kept ready. Default 1, at most Max.
 	Spare int
 
-	// Queue is how many commands may wait. Default 256; over it Start fails with
-	// [ErrQueueFull]. Owners ([Cmd.Owner]) take turns, and within one it is first come,
-	// first served.
+	// Queue is the most commands that may wait. Default 256. If more wait, Start returns
+	// [ErrQueueFull]. Owners ([Cmd.Owner]) take turns. The commands of one owner run in the
+	// order of their starts.
 	Queue int
 
-	// Limits are the most that any command gets.
+	// Limits are the upper limits of every command.
 	Limits Limits
 
-	// ClockResolution is the step of the clocks that programs see. Default 1 ms for
-	// trusted pools and 20 ms for others, at least 1 µs.
+	// ClockResolution is the step of the clocks that programs read. Default 1 ms for trusted
+	// pools and 20 ms for others, from 1 µs to 1 min.
 	ClockResolution time.Duration
 
-	// TrustedTypesPolicy is the name of the Trusted Types policy that the page and the
-	// frames make. Default "bailey".
+	// TrustedTypesPolicy is the name of the Trusted Types policy that the page and the frames
+	// create. Default "bailey".
 	TrustedTypesPolicy string
 
-	// ReadyTimeout is how long the first worker may take. Default 10 s.
+	// ReadyTimeout is the longest time for a worker to become ready, and for it to compile a
+	// module. Default 10 s.
 	ReadyTimeout time.Duration
 
-	// Heartbeat is the interval at which workers are asked for a sign of life; three
-	// that stay unanswered mean lost. Default 500 ms, at least 50 ms.
+	// Heartbeat is the interval between two pings of a worker. A worker that leaves three of
+	// them unanswered is lost. Default 500 ms, at least 50 ms.
 	Heartbeat time.Duration
 }
 
@@ -90,17 +91,18 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// A Pool runs commands. Make one with [NewPool]. Programs of people or tenants that must
-// not share fate belong into pools of their own.
+// A Pool runs commands. Make one with [NewPool]. Use separate pools for users or tenants whose
+// programs must not affect each other.
 type Pool struct {
 	opts Options
 	impl poolImpl
 }
 
-// NewPool makes a pool and waits until its first worker is ready or ctx is done. ctx does
-// not limit the pool's life; Close does. A page with a Content-Security-Policy must have
-// worker-src blob: and 'wasm-unsafe-eval' in script-src, and for an untrusted pool list
-// iframe.ScriptHashes there too; otherwise the error is [ErrBlocked] and says so.
+// NewPool returns a pool. It waits until the first worker is ready or ctx ends. ctx does not
+// limit the pool's life: call Close. If the page has a Content-Security-Policy, it must contain
+// worker-src blob: and, in script-src, 'wasm-unsafe-eval'. For an untrusted pool script-src
+// must also contain iframe.ScriptHashes. Otherwise the error is [ErrBlocked], and its text
+// names the missing directives.
 func NewPool(ctx context.Context, opts Options) (*Pool, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -113,46 +115,47 @@ func NewPool(ctx context.Context, opts Options) (*Pool, error) {
 	return p, nil
 }
 
-// Features says what the browser has.
+// Features are the abilities of the browser that not every browser has.
 type Features struct {
-	// LiveInput: a program may wait for input and for room in its output, so that
-	// pipelines stream. Without it input is read to its end before the start, and
-	// output is held, up to its limit, until it is taken.
+	// LiveInput is true if a program can wait for input and for room in its output, so that
+	// pipelines stream. If it is false, input is read to its end before the start, and output
+	// is held, up to its limit, until it is taken.
 	LiveInput bool
-	// LazyFiles: see [LazyFiles].
+	// LazyFiles is true if [LazyFiles] can be used.
 	LazyFiles bool
-	// HostFuncs: a module may call functions of the host ([CallOptions]).
+	// HostFuncs is true if a module can call functions of the host ([CallOptions]).
 	HostFuncs bool
-	// Missing names what is lacking for the three; empty if nothing is.
+	// Missing describes the missing ability. It is empty if all are there.
 	Missing string
 }
 
-// Features says what the browser has.
+// Features returns the abilities of the browser.
 func (p *Pool) Features() Features { return p.impl.features() }
 
-// PoolStats is what a pool has and did.
+// PoolStats are the state and the counters of a pool. A broker is Bailey's script in a worker
+// or a frame. It starts the workers of the runs.
 type PoolStats struct {
-	Workers int // brokers, of all states
-	Ready   int // of them, ready for a command
-	Busy    int // of them, with a command
-	Waiting int // commands that wait
+	Workers int // brokers in any state
+	Ready   int // brokers ready for a command
+	Busy    int // brokers with a command
+	Waiting int // commands that wait for a broker
 
-	Runs    int // begun
-	Reused  int // brokers used again after a clean end; never the worker of a run
+	Runs    int // commands begun
+	Reused  int // brokers used again after a clean end; the worker of a run is never used again
 	Kills   int // brokers removed to end a run
-	Lost    int // brokers that were found dead or starved
-	Rebuilt int // outer frames made anew
+	Lost    int // brokers found dead or starved
+	Rebuilt int // outer frames created again
 }
 
-// Stats says what the pool has and did so far.
+// Stats returns the state and the counters of the pool.
 func (p *Pool) Stats() PoolStats { return p.impl.stats() }
 
-// Close kills what runs, with [protocol.ErrAborted], and removes the workers. It is
-// idempotent and returns when all is released.
+// Close kills all commands, with [protocol.ErrAborted], and removes the workers. It returns
+// when all resources are released. It is idempotent.
 func (p *Pool) Close() error { return p.impl.close() }
 
-// turn chooses the next of the commands that wait: of the owner with the fewest that run,
-// the one that came first.
+// turn returns the index of the waiting command to run next: among the owners with the fewest
+// running commands, the command that has waited longest.
 func turn(waiting, running []string) int {
 	busy := map[string]int{}
 	for _, o := range running {

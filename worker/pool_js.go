@@ -12,30 +12,31 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// poolImpl runs commands on the frames, or the workers, of a [frame.Pool], whose loop owns
-// every job and compiles.
+// poolImpl runs commands on the frames, or the workers, of a [frame.Pool]. The pool's loop owns
+// all jobs and compiles.
 type poolImpl struct {
 	*frame.Pool
 	pool     *Pool
-	live     bool // JavaScript Promise Integration is there
-	tick     bool // terminate() does not stop loops of WebAssembly: modules get ticks
+	live     bool // JavaScript Promise Integration is available
+	tick     bool // terminate() does not stop loops of WebAssembly, so modules get ticks
 	pids     atomic.Int64
 	queued   atomic.Int64
 	modules  atomic.Int64
 	compiles map[int]chan error
 }
 
-// variantImpl is what is posted to brokers: a module compiled here for those of the page,
-// bytes for those in frames, into which no module can cross.
+// variantImpl is the value posted to brokers. A trusted pool's brokers get a module compiled in
+// the page. Brokers in frames get bytes, because no compiled module can cross into another
+// origin.
 type variantImpl struct {
 	code  jsx.Value
-	ahead map[string]any // how an instance may be made before a command asks for it
+	ahead map[string]any // how to make an instance before a command needs it
 }
 
 func (im *poolImpl) start(ctx context.Context, p *Pool) error {
 	im.pool, im.compiles = p, map[int]chan error{}
 	im.live = jsx.Supported("WebAssembly.Suspending") && jsx.Supported("WebAssembly.promising")
-	// Measured in WebKitGTK 2.50. There is nothing to ask but the name.
+	// Measured in WebKitGTK 2.50. No feature test exists, only the vendor's name.
 	if vendor, err := jsx.Lookup(jsx.Global(), "navigator.vendor"); err == nil {
 		s, err := jsx.String(vendor, 100)
 		im.tick = err == nil && strings.HasPrefix(s, "Apple")
@@ -95,11 +96,11 @@ func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
 	return err
 }
 
-// aheadPages is the most memory of an instance that is made before it is asked for: 32 MiB.
+// aheadPages is the most memory of an instance that is made ahead of a command: 32 MiB.
 const aheadPages = 512
 
-// ahead is how an instance of a WASI command is made, if that runs nothing of it and holds
-// little; else nil.
+// ahead returns how to make an instance of a WASI command ahead of its run. It returns nil if
+// making the instance would run code of the module or take more than aheadPages of memory.
 func (v *variant) ahead() map[string]any {
 	m := v.module.m
 	if m.Start || !v.module.wasi {
@@ -135,8 +136,8 @@ func (v *variantImpl) release(p *Pool, of *variant) {
 	})
 }
 
-// compile has v compiled: here for trusted pools, else by the first broker there is, so
-// that no engine in this process reads what nobody trusts.
+// compile compiles v: in the page for a trusted pool, and otherwise in the first broker that is
+// ready, so that the page itself compiles no untrusted module.
 func (im *poolImpl) compile(ctx context.Context, v *variant) error {
 	if im.pool.opts.Trusted {
 		class, err := jsx.Get(jsx.Global(), "WebAssembly")
@@ -163,7 +164,7 @@ func (im *poolImpl) compile(ctx context.Context, v *variant) error {
 				return
 			}
 		}
-		delete(im.compiles, v.id) // all are starting: the first run will tell
+		delete(im.compiles, v.id) // all brokers are starting: the first run reports an error
 		answer <- nil
 	})
 	select {
@@ -187,7 +188,7 @@ func (im *poolImpl) gone() error {
 	return ErrClosed
 }
 
-// teach posts a module to a broker that does not have it.
+// teach posts a module to a broker that does not have it yet.
 func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 	known, _ := s.Memo.(map[int]bool)
 	if known == nil {
@@ -207,7 +208,7 @@ func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 	}
 }
 
-// Read takes a broker's message.
+// Read decodes a broker's message.
 func (im *poolImpl) Read(m jsx.Message) (any, error) {
 	if jsx.TypeOf(m.Data) == "string" {
 		return jsx.String(m.Data, 16)
@@ -216,16 +217,16 @@ func (im *poolImpl) Read(m jsx.Message) (any, error) {
 	return jsx.Bytes(m.Data, int(l.Snapshot+l.Write)+64<<20)
 }
 
-// Ping asks a broker for a sign of life.
+// Ping sends a broker a ping.
 func (im *poolImpl) Ping(s *frame.Slot) {
 	s.NextPing()
 	_ = s.Data.Post(map[string]any{"op": "ping"})
 }
 
-// Quiet has nothing to do.
+// Quiet does nothing.
 func (im *poolImpl) Quiet() {}
 
-// Heard takes what a broker says.
+// Heard handles a broker's message.
 func (im *poolImpl) Heard(s *frame.Slot, m any) {
 	s.Pong()
 	switch m := m.(type) {
@@ -261,7 +262,7 @@ func (im *poolImpl) message(s *frame.Slot, b []byte) {
 	}
 }
 
-// compiled: a broker has compiled a module, or could not.
+// compiled handles the end of a compile in a broker. why is empty if it succeeded.
 func (im *poolImpl) compiled(s *frame.Slot, id int, why string) {
 	answer := im.compiles[id]
 	delete(im.compiles, id)

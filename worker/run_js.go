@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	credit    = 1 << 20               // bytes of output that may be on their way
-	killGrace = 25 * time.Millisecond // for a broker to hand over what it holds
-	maxAsks   = 2_000_000             // questions of one run
+	credit    = 1 << 20               // bytes of output that may be sent and not yet acknowledged
+	killGrace = 25 * time.Millisecond // for a broker to send the output that it still holds
+	maxAsks   = 2_000_000             // requests of one run to the host
 	maxTries  = 3                     // lost brokers that a job survives
-	feedSize  = 256 << 10             // bytes of input that are read at once
-	wholeSize = 1 << 20               // input in memory up to this is sent along
+	feedSize  = 256 << 10             // bytes of input read at once
+	wholeSize = 1 << 20               // input in memory of up to this many bytes is sent with the start
 )
 
-// job is one run. The pool's loop owns what is below loop; j.main is a goroutine of its own.
+// job is one run. The pool's loop owns the fields under "loop". main runs on a goroutine of its
+// own.
 type job struct {
 	im     *poolImpl
 	c      *Cmd
@@ -34,22 +35,22 @@ type job struct {
 	files  *files
 	tree   []byte
 	stdin  []byte
-	whole  bool // stdin is all there is
+	whole  bool // stdin is the complete input
 	config string
-	how    string          // mode
-	live   bool            // the program can wait: for input, for room, for files
+	how    string          // mode, as returned by mode
+	live   bool            // the program can wait for input, for room and for files
 	ctx    context.Context // ends with the run
 	cancel context.CancelFunc
 	out    *jsx.Queue[output]
-	want   chan struct{} // the program waits for input
+	want   chan struct{} // has a value when the program waits for input
 	ended  chan struct{}
 
-	// loop
+	// loop: fields owned by the pool's loop
 	scope   *jsx.Scope
 	slot    *frame.Slot
 	queued  time.Time
 	began   time.Time
-	counted bool // in the queue
+	counted bool // the job is counted in queued
 	tries   int
 	disarm  func()
 	over    bool
@@ -88,7 +89,7 @@ func (im *poolImpl) begin(c *Cmd) error {
 	}
 	j := &job{im: im, c: c, v: v, limits: l, files: f, out: jsx.Unbounded[output](), want: make(chan struct{}, 1), ended: make(chan struct{}),
 		scope: jsx.NewScope(jsx.ScopeOptions{}), queued: time.Now(), counted: true}
-	j.live = im.live || c.module.glue != "" // what Go calls is told later, in every engine
+	j.live = im.live || c.module.glue != "" // a program of GOOS=js calls the host asynchronously in every engine
 	j.ctx, j.cancel = context.WithCancel(c.ctx)
 	c.proc = &process{done: make(chan struct{})}
 	c.Process = &Process{Pid: int(im.pids.Add(1)), kill: func() { im.Do(func() { j.abort(errors.New("killed")) }) }}
@@ -96,7 +97,7 @@ func (im *poolImpl) begin(c *Cmd) error {
 	return nil
 }
 
-// linked reports whether somebody provides all that the module imports.
+// linked returns an error if the module imports a function that the command does not provide.
 func (c *Cmd) linked() error {
 	for _, i := range c.module.m.Imports {
 		if i.Module == wasmbin.WASI || c.module.glue != "" || i.Kind != wasmbin.Func {
@@ -112,7 +113,7 @@ func (c *Cmd) linked() error {
 	return nil
 }
 
-// main sees a run through.
+// main runs a job from its preparation to its result.
 func (j *job) main() {
 	defer j.cancel()
 	written := make(chan error, 1)
@@ -133,13 +134,13 @@ func (j *job) main() {
 	case <-j.im.Done():
 		select {
 		case <-j.ended:
-		default: // the loop was gone before
+		default: // the loop had ended before
 			j.settle(protocol.ErrAborted, "the pool is closed", j.im.gone())
 		}
 	}
 	stop()
 	if !j.exited {
-		j.closePipes() // nobody is to wait for a reader that is gone with it
+		j.closePipes() // so that no other command waits for this run's pipes
 	}
 	err := <-written
 	j.closePipes()
@@ -156,7 +157,7 @@ func (j *job) closePipes() {
 	}
 }
 
-// result is what Wait returns, once the changes are written back.
+// result writes the changes back and returns the error for Wait.
 func (j *job) result(state *ProcessState, writing error) error {
 	if !j.exited {
 		return exitError(state, j.why, j.reason, j.cause)
@@ -172,7 +173,7 @@ func (j *job) result(state *ProcessState, writing error) error {
 	return err
 }
 
-// prepare reads the files and, where it has to be, the input.
+// prepare reads the files and, if it must be complete before the start, the input.
 func (j *job) prepare() (err error) {
 	if j.tree, err = j.files.pack(j.ctx, j.c.Files, j.live); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (j *job) prepare() (err error) {
 	return err
 }
 
-// encode writes what the worker has to know.
+// encode returns the run's configuration for the worker, as JSON.
 func (j *job) encode() (string, error) {
 	c, l := j.c, j.limits
 	env := append([]string{}, c.Env...)
@@ -224,7 +225,7 @@ func (j *job) encode() (string, error) {
 	return string(b), err
 }
 
-// given adds what a module imports besides functions.
+// given adds the memory and the table that a module imports to the map.
 func (v *variant) given(m *Module, to map[string]any) {
 	memory, table := m.m.Imported(v.caps)
 	if memory != nil {
@@ -235,9 +236,9 @@ func (v *variant) given(m *Module, to map[string]any) {
 	}
 }
 
-// mode says what the program may have to wait for: s for anything, l for files, i for
-// input. One that waits for nothing runs faster. Output has to wait for room only if it does
-// not end in memory anyway.
+// mode returns the reasons for which the program may have to wait, as letters: s for any, l for
+// lazy files, i for input, f for a host function or poll_oneoff. A program that never waits runs
+// faster. Waiting for room in the output is not needed if the output goes to memory anyway.
 func (j *job) mode() string {
 	if j.c.module.glue != "" {
 		return ""
@@ -284,7 +285,7 @@ func (im *poolImpl) Begin(s *frame.Slot) {
 	j.arm(im.pool.opts.ReadyTimeout, protocol.ErrSandbox, "the module was not compiled in %v")
 }
 
-// arm ends the run after d, unless it is armed anew.
+// arm ends the run after d. A later call replaces the timer.
 func (j *job) arm(d time.Duration, code protocol.Code, why string) {
 	if j.disarm != nil {
 		j.disarm()
@@ -303,7 +304,8 @@ func (j *job) dequeue() {
 
 func (j *job) post(s *frame.Slot) error {
 	l := j.limits
-	// One crossing, for it holds nothing but text and numbers; then one for each buffer.
+	// The message crosses into JavaScript in one call, because it holds only text and numbers. Each
+	// buffer needs a call of its own.
 	start, err := jsx.ToJS(map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
 		"time": l.Time.Milliseconds(), "output": float64(l.Output), "message": float64(l.Snapshot + l.Write + 1<<20), "asks": maxAsks,
 	}})
@@ -332,7 +334,7 @@ func (j *job) post(s *frame.Slot) error {
 	return s.Data.Post(start, transfer...)
 }
 
-// Retry lets a job be given to another broker: its program has not begun.
+// Retry reports whether the job may be given to another broker. Its program has not begun then.
 func (j *job) Retry() bool {
 	if j.over || j.tries >= maxTries {
 		return false
@@ -351,7 +353,7 @@ func (j *job) Over() bool { return j.over }
 // Finish ends the run from outside.
 func (j *job) Finish(code protocol.Code, why string) { j.settle(code, why, nil) }
 
-// abort ends the run for its caller, who gets what the broker still holds.
+// abort ends the run for its caller. The broker first sends the output that it still holds.
 func (j *job) abort(cause error) {
 	if j.over {
 		return
@@ -384,7 +386,7 @@ func (j *job) settle(code protocol.Code, why string, cause error) {
 	j.close()
 }
 
-// close closes the books.
+// close releases the run's resources and closes ended.
 func (j *job) close() {
 	j.over = true
 	j.dequeue()

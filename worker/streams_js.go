@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// heard takes what the broker says of the run. rest is everything behind the generation. An
-// error ends the run and removes the frame. It is called on the loop.
+// heard handles a message of the broker about the run. rest is the part after the generation. An
+// error ends the run and removes the frame. heard is called on the loop.
 func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error {
 	switch op {
 	case frame.WasmStarted:
@@ -70,7 +70,7 @@ func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error 
 
 const timeWords = "the time limit of %v was reached"
 
-// output queues what the program wrote, for the goroutine that hands it on.
+// output queues the program's output for the goroutine that delivers it.
 func (j *job) output(b []byte) error {
 	u := jsx.Unpack(b)
 	for u.Left() > 0 {
@@ -86,7 +86,8 @@ func (j *job) output(b []byte) error {
 	return nil
 }
 
-// drain hands the output on until there is no more, and says how writing failed.
+// drain delivers the queued output until the queue is closed. It returns the first error of a
+// Write.
 func (j *job) drain() (failed error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -113,7 +114,7 @@ func (j *job) drain() (failed error) {
 	return failed
 }
 
-// tell posts to the run's worker, if it is still there.
+// tell posts to the run's broker, if the run still has one.
 func (j *job) tell(m map[string]any, transfer ...jsx.Value) {
 	if s := j.slot; s != nil && s.Job == j {
 		m["gen"] = s.Gen
@@ -121,7 +122,7 @@ func (j *job) tell(m map[string]any, transfer ...jsx.Value) {
 	}
 }
 
-// feed reads input when the program waits for it.
+// feed reads input each time the program waits for it.
 func (j *job) feed() {
 	if j.whole {
 		return
@@ -159,7 +160,7 @@ func (j *job) feed() {
 	}
 }
 
-// send posts bytes to the run's worker, in a buffer that goes with them.
+// send posts bytes to the run's broker. The buffer is transferred, not copied.
 func (j *job) send(op string, id uint32, b []byte) {
 	v, err := jsx.FromBytes(b)
 	if err != nil {
@@ -173,7 +174,7 @@ func (j *job) send(op string, id uint32, b []byte) {
 	j.im.Do(func() { j.tell(map[string]any{"op": op, "id": int(id), "data": v}, buffer) })
 }
 
-// exit takes the end of a program that ended by itself.
+// exit handles the end of a program that exited by itself.
 func (j *job) exit(s *frame.Slot, u *jsx.Unpacker) error {
 	code := u.U32()
 	j.figures(u)
@@ -187,12 +188,12 @@ func (j *job) exit(s *frame.Slot, u *jsx.Unpacker) error {
 	return nil
 }
 
-// figures reads what only the worker knows.
+// figures reads the measurements that only the worker has.
 func (j *job) figures(u *jsx.Unpacker) {
 	j.stats.Read, j.stats.Written, j.stats.Memory, j.stats.Files, j.stats.Input = u.Int(), u.Int(), u.Int(), int(u.U32()), u.Int()
 }
 
-// answer is on a goroutine of its own.
+// answer answers a request of the program. It runs on a goroutine of its own.
 func (j *job) answer(s *frame.Slot, id uint32, kind uint8, mount int, path string) {
 	var b []byte
 	var err error
@@ -237,7 +238,7 @@ func (j *job) hostCall(text string) (out string, err error) {
 	return j.c.callHost(j.ctx, text)
 }
 
-// errno is preview1's number for what a file system answered.
+// errno returns the errno of WASI preview1 for an error of a file system.
 func errno(err error) int {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// change is one thing that a program did to a mount.
+// change is one change that a program made in a mount.
 type change struct {
 	kind byte
 	m    *mount
@@ -22,8 +22,8 @@ type change struct {
 	to   string // of a rename
 }
 
-// changes reads what a program did. The worker that says it is not believed: names are
-// checked, and mounts that can't be written have no changes.
+// changes decodes the changes of a program. The worker that sends them is not trusted: names are
+// checked, and a change in a read-only mount is an error.
 func (f *files) changes(u *jsx.Unpacker) ([]change, error) {
 	list := make([]change, 0, u.Count(6))
 	for range cap(list) {
@@ -63,7 +63,7 @@ func violation(format string, args ...any) error {
 	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker was made to say what it must not: %s", fmt.Sprintf(format, args...))
 }
 
-// writeBack is apply, after losing was told which files will be lost.
+// writeBack calls losing with the files that will be lost, and then apply.
 func (f *files) writeBack(ctx context.Context, list []change, losing func(context.Context, map[string]string) error) (int, error) {
 	if lost := lostBy(list); losing != nil && len(lost) > 0 {
 		if err := losing(ctx, lost); err != nil {
@@ -73,7 +73,8 @@ func (f *files) writeBack(ctx context.Context, list []change, losing func(contex
 	return f.apply(ctx, list)
 }
 
-// lostBy is what a program removed, or moved to another name, as the program has the names.
+// lostBy returns the files and folders that a program removed ("") or renamed (the new name), by
+// the names that the program uses.
 func lostBy(list []change) map[string]string {
 	lost := map[string]string{}
 	for _, c := range list {
@@ -87,9 +88,10 @@ func lostBy(list []change) map[string]string {
 	return lost
 }
 
-// apply writes a program's changes back, if every file that they touch is still what the
-// program was shown; otherwise the error is a *[ConflictError] and nothing is changed.
-// What fails half way leaves what was done until then: a journal undoes it.
+// apply writes a program's changes back and returns the number written. It first checks that every
+// affected file is still as the program was shown it. If one is not, nothing is written and the
+// error is a *[ConflictError]. A failure half way leaves the changes made until then, which a
+// journal can undo.
 func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 	var conflicts []string
 	for _, c := range list {
@@ -123,13 +125,13 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 	return n, nil
 }
 
-// same reports whether what c replaces is still what the program was shown.
+// same reports whether the file that c replaces is still as the program was shown it.
 func (c change) same() (bool, error) {
 	base, was := c.m.shown()[c.name]
 	switch c.kind {
 	case frame.WasmMakeDir:
-		// Somebody else may have made the same folder. What stood there as a file
-		// was checked when it was removed.
+		// Another writer may have made the same folder. If a file stood there, it was checked when
+		// it was removed.
 		info, err := fs.Stat(c.m.fsys, c.name)
 		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), refusal(err)
 	case frame.WasmRemoveDir:
@@ -140,7 +142,7 @@ func (c change) same() (bool, error) {
 			return false, refusal(err)
 		}
 	}
-	if !was || base.dir { // a new file, or one where a folder went away
+	if !was || base.dir { // a new file, or a file in place of a removed folder
 		_, err := fs.Stat(c.m.fsys, c.name)
 		return base.dir || errors.Is(err, fs.ErrNotExist), refusal(err)
 	}
@@ -155,8 +157,8 @@ func (c change) same() (bool, error) {
 	return bytes.Equal(now, base.data), refusal(err)
 }
 
-// refusal is an error that has to be told: a policy that says no. Everything else that
-// keeps a name from being looked at is somebody else's change.
+// refusal returns err if a policy denied access. Any other error that prevents a look at a name
+// counts as a change by another writer, and refusal returns nil.
 func refusal(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return err
@@ -179,8 +181,8 @@ func (c change) do(fsys WriteFS) error {
 	}
 	if u, ok := fsys.(UpdateFS); ok {
 		err := u.UpdateFile(c.name, 0o666, c.swap)
-		// A new file where nothing may be read can't be compared; that it isn't there
-		// was seen before.
+		// If reading is not allowed, a new file can't be compared. An earlier check found that it
+		// does not exist.
 		if _, was := c.m.shown()[c.name]; was || !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
@@ -190,7 +192,7 @@ func (c change) do(fsys WriteFS) error {
 
 var errSlipped = errors.New("changed by somebody else")
 
-// swap is c's content, if old is what the program was shown.
+// swap returns c's content, or errSlipped if old is not the content that the program was shown.
 func (c change) swap(old []byte) ([]byte, error) {
 	base, was := c.m.shown()[c.name]
 	switch {
@@ -204,7 +206,7 @@ func (c change) swap(old []byte) ([]byte, error) {
 	return c.data, nil
 }
 
-// still compares once more, right before a removal or a renaming.
+// still compares once more, right before a removal or a rename.
 func (c change) still() (bool, error) {
 	if c.kind != frame.WasmRemove && c.kind != frame.WasmRename {
 		return true, nil
