@@ -11,14 +11,14 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// answer is one message of the model's as it grows.
+// answer is one message of the model while it streams.
 type answer struct {
 	run   *run
 	msg   protocol.MessageRecord
 	parts []protocol.PartRecord
-	calls []int   // of parts
-	wrong []Chunk // of calls that can't be made: told when they are stored
-	open  string  // the id of the text or reasoning that streams
+	calls []int   // indexes into parts
+	wrong []Chunk // of calls that can't be made, emitted once the message is stored
+	open  string  // the id of the text or reasoning that is streaming
 	kind  string  // "text" or "reasoning"
 	usage Usage
 	said  strings.Builder
@@ -56,8 +56,8 @@ type streamed struct {
 	err error
 }
 
-// stream takes in one answer. The model runs on a goroutine of its own, so that one
-// that does not honour its context holds nobody up.
+// stream receives one answer. The model runs on its own goroutine, so that a model that ignores its
+// context blocks nothing.
 func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,7 +82,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			return "", context.Cause(ctx)
 		case x, ok := <-events:
 			switch {
-			case ctx.Err() != nil: // both were ready: a stop goes before what was said
+			case ctx.Err() != nil: // both were ready: an interruption comes before the event
 				a.closeOpen()
 				return "", context.Cause(ctx)
 			case !ok:
@@ -102,7 +102,8 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 	}
 }
 
-// take turns an event into chunks and parts; false if nobody listens.
+// take converts an event to chunks and parts. It returns false if the consumer has stopped
+// iterating.
 func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	switch e.Type {
 	case EventText, EventReasoning:
@@ -154,7 +155,7 @@ func (a *answer) closeOpen() bool {
 	return a.run.emit(Chunk{Type: a.kind + "-end", ID: id})
 }
 
-// call takes in a call. Its name is a model's and may be anything.
+// call records a tool call. The model chose the tool's name, so it may be any text.
 func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 	if len(e.CallID) == 0 || len(e.CallID) > 256 {
 		e.CallID = "call-" + randomID(9)
@@ -182,8 +183,8 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 	return err != nil || a.run.emit(Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Input: tree})
 }
 
-// save stores the message as far as it has come, and tells of the calls in it that can't
-// be made. Not before: until the answer has ended, another try may make it void.
+// save stores the message as far as it has arrived, and emits the errors of calls that can't be
+// made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
 	if err := a.run.s.put(ctx, []protocol.MessageRecord{a.msg}, cloneParts(a.parts)); err != nil {
@@ -199,18 +200,18 @@ func cloneParts(ps []protocol.PartRecord) []protocol.PartRecord {
 	return append([]protocol.PartRecord(nil), ps...)
 }
 
-// ended is a call that has ended, or is about to be asked about.
+// ended is a call that has ended, or a call that the user is about to be asked about.
 type ended struct {
-	at    int // of calls
+	at    int // index into calls
 	ask   string
 	res   protocol.ToolResult
 	model string
-	far   string // model, for one that is not on this machine
+	far   string // the text for a model on another machine
 	kept  []string
-	who   []any // decided, a line for each step
+	who   []any // who decided, a line for each step
 }
 
-// carryOut makes the calls side by side and passes on what comes of them as it comes.
+// carryOut makes the calls concurrently, and handles each result as it arrives.
 func (a *answer) carryOut(ctx context.Context) error {
 	var todo []ToolCall
 	news := make(chan ended)
@@ -273,7 +274,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// settle stores what came of a call and tells it.
+// settle stores the result of a call and emits its chunk.
 func (a *answer) settle(ctx context.Context, e ended) error {
 	p := &a.parts[a.calls[e.at]]
 	old, _ := p.Data.(map[string]any)
@@ -313,7 +314,8 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	return nil
 }
 
-// plainOutput is a result as JSON holds it; what JSON has no form for becomes text.
+// plainOutput returns a result as a tree of JSON values. A value that JSON can't represent becomes
+// a text.
 func plainOutput(ctx context.Context, v any) any {
 	if plain(v, 64) {
 		return v
@@ -323,7 +325,7 @@ func plainOutput(ctx context.Context, v any) any {
 		return "(a value that JSON has no form for)"
 	}
 	var budget jsx.Budget
-	ctx = context.WithoutCancel(ctx) // what a call did is stored when it is stopped, too
+	ctx = context.WithoutCancel(ctx) // the result of a stopped call is stored too
 	tree, err := protocol.ParseJSON(string(b), protocol.JSONLimits{Bytes: 64 << 20, Nodes: 5_000_000, Rest: func() error { return budget.Spend(ctx) }})
 	if err != nil {
 		return string(b)
@@ -331,7 +333,7 @@ func plainOutput(ctx context.Context, v any) any {
 	return tree
 }
 
-// abandon makes errors of the calls that are still open, and tells it.
+// abandon stores and emits an error for each call that has no result yet.
 func (a *answer) abandon(ctx context.Context, why error) error {
 	var ps []protocol.PartRecord
 	var told []Chunk

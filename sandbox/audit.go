@@ -19,56 +19,57 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Audit is a log that is only ever added to: each line holds the hash of the one
-// before, so that a line that is changed, left out or put in shows. It is safe for
-// several goroutines.
+// An Audit is an append-only log of all steps. Each line contains the hash of the line before it,
+// so a changed, missing or inserted line is detected by [VerifyAudit]. It is safe for concurrent
+// use.
 //
-// A chain proves that the log is whole from its first line to its last, to someone who
-// knows the last hash from elsewhere; who owns the page can write another log.
+// The hashes prove that the log is complete from its first to its last line, but only to a verifier
+// who stored the last hash elsewhere. The owner of the page can always write another log.
 type Audit struct {
 	mu    sync.Mutex
 	w     io.Writer
 	werr  error
 	seq   int64
 	last  string
-	lines [][]byte    // the last ones
-	size  int         // bytes of them
-	packs []auditPack // those before, the oldest first
+	lines [][]byte    // the newest lines
+	size  int         // bytes of lines
+	packs []auditPack // older lines, the oldest first
 }
 
-// auditPack is lines that are compressed, which leaves about a seventh of them.
+// auditPack is a block of compressed lines. Compression reduces them to about a seventh.
 type auditPack struct {
-	data  []byte // deflate, of the lines with a line feed behind each
+	data  []byte // deflate, of the lines with a line feed after each
 	lines int
-	size  int // bytes of the lines without their line feeds
+	size  int // bytes of the lines without line feeds
 }
 
-// AuditEntry is one line.
+// AuditEntry is one line of an [Audit].
 type AuditEntry struct {
 	Seq       int64                `json:"seq"`
-	Prev      string               `json:"prev"` // hash of the line before; of the first, empty
+	Prev      string               `json:"prev"` // hash of the line before, empty in the first
 	Trace     *protocol.TraceEvent `json:"trace,omitempty"`
 	Violation *protocol.Violation  `json:"violation,omitempty"`
 	Note      string               `json:"note,omitempty"`
 	Time      time.Time            `json:"ts,omitzero"`
-	// Inputs and outputs of more than 2 KiB are here as a hash and a length only.
+	// Input and Output are the arguments and the result of a call, as text or JSON. Of more than 2
+	// KiB only the SHA-256 hash and the length are kept.
 	Input  string `json:"input,omitempty"`
 	Output string `json:"output,omitempty"`
 	Hash   string `json:"hash,omitempty"` // of the line without this member
 }
 
 const (
-	auditLines = 20_000   // kept in memory; a writer gets all
-	auditBytes = 16 << 20 // and bytes of them
-	auditPlain = 1 << 18  // of these bytes, how many are not compressed yet
-	auditValue = 2 << 10
+	auditLines = 20_000   // lines kept in memory, while the writer gets all lines
+	auditBytes = 16 << 20 // bytes of lines kept in memory
+	auditPlain = 1 << 18  // bytes of lines that are not compressed yet
+	auditValue = 2 << 10  // largest input or output that is kept as text
 )
 
-// NewAudit makes a log. Each line is also written to w, if there is one; an error of w
-// is told by [Audit.Err] and stops nothing.
+// NewAudit returns an empty log. If w is not nil, each line is also written to it. An error of w is
+// returned by [Audit.Err] and ends the writing to w, but the log itself continues.
 func NewAudit(w io.Writer) *Audit { return &Audit{w: w} }
 
-// Note adds a line of the app's own, such as the start of a program.
+// Note adds a line of the app, such as the start of the program.
 func (a *Audit) Note(text string, at time.Time) { a.add(AuditEntry{Note: text, Time: at}) }
 
 func (a *Audit) trace(e protocol.TraceEvent) {
@@ -80,14 +81,15 @@ func (a *Audit) trace(e protocol.TraceEvent) {
 
 func (a *Audit) violation(v protocol.Violation) { a.add(AuditEntry{Violation: &v}) }
 
-// auditText is a value in short. Others have their turn while a long one is hashed, whose entry is made in any case.
+// auditText returns a value for an entry, shortened to a hash if it is long. It yields to the page
+// during long work, but is not cancelled: every entry is made.
 func auditText(v any) string {
 	var d inShort
 	r := resting{ctx: context.Background()}
 	switch v := v.(type) {
 	case nil:
 	case string:
-		_ = jsx.WriteIn(r.ctx, &r.budget, &d, v) // it takes all
+		_ = jsx.WriteIn(r.ctx, &r.budget, &d, v) // inShort returns no errors
 	default:
 		w := bufio.NewWriterSize(&d, auditValue)
 		if err := r.encode(w, v, 0); err != nil {
@@ -101,10 +103,11 @@ func auditText(v any) string {
 	return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) + " of " + strconv.Itoa(d.n) + " bytes"
 }
 
-// inShort keeps what is written to it, or its hash and length if it is longer than auditValue.
+// inShort keeps the bytes written to it, or their hash and length if there are more than
+// auditValue.
 type inShort struct {
 	head []byte
-	sum  hash.Hash // nil: head is all
+	sum  hash.Hash // nil: head has all bytes
 	n    int
 }
 
@@ -127,7 +130,7 @@ func (a *Audit) add(e AuditEntry) {
 	a.seq++
 	e.Seq, e.Prev, e.Hash = a.seq, a.last, ""
 	line, err := sealed(&e)
-	if err != nil { // a time outside of what JSON writes
+	if err != nil { // a time that JSON can't represent
 		e.Trace, e.Violation, e.Note = nil, nil, "an entry could not be written: "+err.Error()
 		line, _ = sealed(&e)
 	}
@@ -142,10 +145,10 @@ func (a *Audit) add(e AuditEntry) {
 	}
 }
 
-// pack compresses the lines, and lets go of packs that nobody can ask for again; mu is held.
+// pack compresses the lines, and drops packs that Export never returns any more. mu is held.
 func (a *Audit) pack() {
 	var b bytes.Buffer
-	w, _ := flate.NewWriter(&b, flate.BestSpeed) // fails for another level only, and a Buffer never
+	w, _ := flate.NewWriter(&b, flate.BestSpeed) // fails only for an invalid level, and a Buffer never fails
 	for _, line := range a.lines {
 		_, _ = w.Write(line)
 		_, _ = w.Write([]byte{'\n'})
@@ -165,7 +168,7 @@ func (a *Audit) pack() {
 	a.packs = slices.Delete(a.packs, 0, old)
 }
 
-// kept is how many lines are in memory, and the bytes of them; mu is held.
+// kept returns the number of lines in memory and their bytes. mu is held.
 func (a *Audit) kept() (lines, size int) {
 	lines, size = len(a.lines), a.size
 	for _, p := range a.packs {
@@ -174,7 +177,7 @@ func (a *Audit) kept() (lines, size int) {
 	return lines, size
 }
 
-// sealed writes an entry with its hash.
+// sealed returns an entry as JSON with its hash.
 func sealed(e *AuditEntry) ([]byte, error) {
 	e.Hash = ""
 	body, err := json.Marshal(e)
@@ -186,29 +189,29 @@ func sealed(e *AuditEntry) ([]byte, error) {
 	return append(body[:len(body)-1], `,"hash":"`+e.Hash+`"}`...), nil
 }
 
-// Head is the number and the hash of the last line: keep it elsewhere to prove later
-// that the log is whole.
+// Head returns the number and the hash of the last line. Store them elsewhere to be able to prove
+// later that the log is complete.
 func (a *Audit) Head() (seq int64, hash string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.seq, a.last
 }
 
-// Err is the first error of the log's writer.
+// Err returns the first error of the log's writer.
 func (a *Audit) Err() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.werr
 }
 
-// Export writes the last 20,000 lines, or the last 16 MiB of them, as JSON lines.
+// Export writes the last 20,000 lines, or fewer if they exceed 16 MiB, as JSON lines.
 func (a *Audit) Export(w io.Writer) error {
 	a.mu.Lock()
 	last, packs := slices.Clone(a.lines), slices.Clone(a.packs)
 	n, size := a.kept()
 	a.mu.Unlock()
 	write := func(line []byte) error {
-		if n > 1 && (n > auditLines || size > auditBytes) { // more than is told of
+		if n > 1 && (n > auditLines || size > auditBytes) { // more lines than Export promises
 			n, size = n-1, size-len(line)
 			return nil
 		}
@@ -234,8 +237,10 @@ func (a *Audit) Export(w io.Writer) error {
 	return nil
 }
 
-// VerifyAudit reads an exported log and says where it was tampered with, or nil, with
-// the last line's number and hash to compare with [Audit.Head].
+// VerifyAudit reads an exported log and returns the number and hash of its last line, to compare
+// with [Audit.Head]. If a line was changed, removed or inserted, it returns
+// [protocol.ErrSecurityViolation] with the number of the line, and the number and hash of the line
+// before it. A line of more than 1 MiB is an error.
 func VerifyAudit(r io.Reader) (seq int64, hash string, err error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 1<<20)

@@ -16,8 +16,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Box is a folder, a policy and tools, and the one way to call them. It is safe for
-// several goroutines.
+// A Box combines a folder, a policy and tools, and makes all calls of the tools. It is safe for
+// concurrent use.
 type Box struct {
 	o           Options
 	policy      *policy.Compiled
@@ -32,17 +32,18 @@ type Box struct {
 	audit       *Audit
 	viols       *protocol.Ring[protocol.Violation]
 	root        *scope
-	defers      func(Request) bool // of a dry run
+	defers      func(Request) bool // set in the box of a [Plan]: records a request in place of asking the user
 
-	turn chan struct{} // held by a call that changes files as it was shown
+	turn chan struct{} // held by a call whose tool has turn set
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc
 	live    map[string]*Session
 }
 
-// New makes a box. A policy that can't be read, and a tool that is not well formed,
-// are errors.
+// New returns a box. It returns an error for an invalid policy, an unknown environment, and a
+// malformed tool of the app's own. A malformed tool of a server is no error: [Box.Available] lists
+// it with the reason.
 func New(o Options) (*Box, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -100,13 +101,13 @@ func randomID(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// addTools takes the tools into the box. A tool of the app's own that is not well formed is
-// an error. A server chooses the names of its tools: one that cannot be taken is missing,
-// with the reason, so no server keeps a box from being made.
+// addTools adds the tools to the box. A malformed tool of the app's own is an error. Servers choose
+// the names of their tools, so a server's tool that can't be added is listed as missing, with the
+// reason. A server therefore can't keep a box from being created.
 func (b *Box) addTools(tools []Tool) error {
 	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
-	key := func(t Tool) string { return strings.ToLower(Resolve(t.ID)) } // no two differ in case alone
-	taken := map[string]string{}                                         // why an id cannot be had
+	key := func(t Tool) string { return strings.ToLower(Resolve(t.ID)) } // no two ids differ in case alone
+	taken := map[string]string{}                                         // the reason why an id is not available
 	for _, id := range append(protocol.LockedTools(), standardIDs()...) {
 		taken[id] = "a tool that every box knows has this name"
 	}
@@ -132,7 +133,7 @@ func (b *Box) addTools(tools []Tool) error {
 	}
 	for _, t := range others {
 		why := taken[key(t)]
-		if why == "" && asked[key(t)] > 1 { // the first would be taken for the others
+		if why == "" && asked[key(t)] > 1 { // the first would be mistaken for the others
 			why = "more than one server has a tool of this name"
 		}
 		if why == "" {
@@ -147,7 +148,7 @@ func (b *Box) addTools(tools []Tool) error {
 	return nil
 }
 
-// foreign reports whether somebody else than the app has named the tool.
+// foreign reports whether a server, and not the app, named the tool.
 func (t *Tool) foreign() bool { return t.Untrusted || t.Server != "" }
 
 func (b *Box) addTool(t Tool) error {
@@ -175,7 +176,8 @@ func needsFolder(t Tool) bool {
 	return slices.ContainsFunc(t.Requires, func(g protocol.Grant) bool { return g.Capability.ScopeKind() == protocol.ScopePaths })
 }
 
-// ErrorOf is nil for a result that went well, else its error.
+// ErrorOf returns the error of a failed result as a [*protocol.Error], and nil for a result without
+// an error.
 func ErrorOf(r protocol.ToolResult) error {
 	if r.Type != protocol.ResultError {
 		return nil
@@ -183,27 +185,30 @@ func ErrorOf(r protocol.ToolResult) error {
 	return protocol.Errorf(r.Code, "", "", "%s", r.ErrorText).WithReason(r.Reason)
 }
 
-// Toolset is the box's tools for an enclave, a server or a model: their Execute goes
-// through [Box.Call] with the session of its context.
+// Toolset returns the box's tools for an enclave, a server or a model. Their Execute makes a
+// [Box.Call] in the session of its context.
 func (b *Box) Toolset() *protocol.Toolset { return b.tools }
 
-// Policy is the policy in force.
+// Policy returns the policy in force.
 func (b *Box) Policy() *protocol.Policy { return b.policy.Policy }
 
-// Audit is the log of every step.
+// Audit returns the log of every step.
 func (b *Box) Audit() *Audit { return b.audit }
 
-// Violations are the last of what was stopped, oldest first, and how much ever was.
+// Violations returns the last 1,000 calls and effects that were stopped, oldest first, and the
+// number of all of them since [New].
 func (b *Box) Violations() ([]protocol.Violation, uint64) { return b.viols.All(), b.viols.Total() }
 
-// ClearViolations empties the list; the total stays.
+// ClearViolations empties the list. The total is kept.
 func (b *Box) ClearViolations() { b.viols.Clear() }
 
-// Kept are the rules that answers made for good, beside the policy's own.
+// Kept returns the rules that the user's answers added beyond a session. The policy's own rules are
+// not among them.
 func (b *Box) Kept() protocol.Rules { return b.gate.Kept() }
 
-// Explain says what the policy makes of a call and why, with the answers so far.
-// Nobody is asked and nothing is done.
+// Explain returns the policy's decision about a call and the reason, with all answers so far. The
+// user is not asked and the call does not run. It returns an error if the arguments don't match the
+// tool's schema.
 func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanation, error) {
 	c, err := b.prepare(ctx, id, args)
 	if err != nil {
@@ -217,8 +222,9 @@ func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanat
 	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
 }
 
-// Stop ends every call that runs, and says which those were. It does not wait for
-// them; their permits are void at once.
+// Stop ends every running call with [protocol.ErrAborted], and every subagent in the background. It
+// returns the ids of the calls and of the subagents' sessions, sorted. It does not wait for them to
+// return, but their permits end at once.
 func (b *Box) Stop(why string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -231,7 +237,7 @@ func (b *Box) Stop(why string) []string {
 	return out
 }
 
-// violation takes note of what was stopped.
+// violation records an effect that was stopped.
 func (b *Box) violation(v protocol.Violation) {
 	if v.Time.IsZero() {
 		v.Time = b.o.Now()

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// budget is what a run and all subagents that come from it may spend together.
+// budget is the shared budget of a run and all subagents that it starts.
 type budget struct {
 	o        RunOptions
-	deadline time.Time // zero is none
+	deadline time.Time // zero is no deadline
 
 	mu     sync.Mutex
 	steps  int
@@ -17,8 +17,8 @@ type budget struct {
 	agents int
 }
 
-// step takes one request to a model, or says which part of the budget is used up. The
-// tokens and the money of requests that are under way are not known yet.
+// step takes one request from the budget, or returns the error of the budget that is used up. The
+// tokens and money of running requests are not known yet.
 func (b *budget) step() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,7 +34,7 @@ func (b *budget) step() error {
 	return nil
 }
 
-// agent takes one subagent.
+// agent takes one subagent from the budget.
 func (b *budget) agent() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -52,7 +52,7 @@ func (b *budget) spend(u Usage) {
 	b.money += (float64(u.Input)*b.o.Price.Input + float64(u.Output)*b.o.Price.Output) / 1e6
 }
 
-// spent is why nothing more may be spent, or nil.
+// spent returns the error of the budget that is used up, or nil.
 func (b *budget) spent() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,10 +65,10 @@ func (b *budget) spent() error {
 	return nil
 }
 
-// maxAlive is how many subagents of a session are at work at the same time, over all its runs.
+// maxAlive is the maximum number of active subagents of a session, over all its runs.
 const maxAlive = 8
 
-// agentSlot takes a place for a subagent, which the returned function gives back once.
+// agentSlot takes a slot for an active subagent. The returned function frees it, once.
 func (s *scope) agentSlot() (end func(), err error) {
 	r := s.root
 	r.mu.Lock()

@@ -17,36 +17,39 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// ToolCall is a call to be made.
+// ToolCall is a call for [Box.CallAll].
 type ToolCall struct {
-	ID   string // the model's own, or empty
+	ID   string // the model's id of the call, or empty
 	Tool string
-	Args any // a tree of JSON values, a JSON text ([]byte or json.RawMessage), or a struct
+	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
-	to     string                                 // who else than the session's model is sent the result
-	asking func(Request)                          // a person is about to be asked
-	done   func(res protocol.ToolResult, c *Call) // the call has ended
+	to     string                                 // the receiver of the result if it is not the session's model
+	asking func(Request)                          // called before the user is asked
+	done   func(res protocol.ToolResult, c *Call) // called when the call has ended
 }
 
-// Call calls a tool: schema, capability, watchdog, consent, the work itself, the cut,
-// the trace. It always returns a result; what went wrong is in it, in words a model
-// can use. A tool that does not end in time is left behind without a permit.
+// Call makes one call of a tool, through every step: schema, capability, watchdog, consent, the
+// tool's own work, truncation and trace. It always returns a result. A failure is in the result,
+// with a message that is meant for a model. If a tool exceeds its time limit, Call returns at once
+// and the tool's permit ends, even if the tool's goroutine still runs.
 func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult {
 	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
 }
 
-// Told is the result of a call as a model sees it.
+// Told is a call's result in the form that a model receives, after the send policy and the
+// redaction of credentials.
 type Told struct {
-	Text string // JSON, or the error in words
-	// Kept says what was kept back: by what the policy sends, or as a credential.
+	Text string // the result as JSON, or the error as text
+	// Kept lists the content that was withheld by the policy's "send" or as a credential, such as
+	// "AWS access key".
 	Kept   []string
-	Result protocol.ToolResult // whole; it is for this machine
+	Result protocol.ToolResult // the complete result, for use on this machine
 }
 
-// CallFor is Call on behalf of a model that is not the session's, such as that of who has
-// connected to package mcp: it is told what the policy's "send" allows, without the
-// credentials in it. What is on this machine (local) is told all.
-// Where stream.send is not granted, the tool does not even run.
+// CallFor makes a call for a model other than the session's, such as that of a client of package
+// mcp. The result contains only the content that the policy's "send" allows, without credentials.
+// If local is set, the model is on this machine and receives the complete result. Otherwise, if the
+// policy does not grant stream.send, the tool does not run.
 func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t Told) {
 	if !local {
 		if err := b.scopeOf(ctx).gate.Authority.Check(protocol.Stream, ""); err != nil {
@@ -67,15 +70,15 @@ func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t T
 	return t
 }
 
-// maxAtOnce is how many calls run side by side.
+// maxAtOnce is the maximum number of calls that run concurrently.
 const maxAtOnce = 10
 
-// CallAll makes calls side by side, at most ten at once, and returns their results in
-// order. Their requests for consent go into one prompt where possible.
+// CallAll makes the calls concurrently, at most ten at a time, and returns their results in the
+// order of calls. Their requests for consent share one prompt where possible.
 func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolResult {
 	out := make([]protocol.ToolResult, len(calls))
-	// All of a batch are expected before the first asks; those that wait for a turn
-	// would keep a prompt from ever being complete, so turns are taken after consent.
+	// All calls of a batch are announced before the first one asks. A call takes its turn only
+	// after consent: calls that wait for a turn would keep the prompt from becoming complete.
 	b.gate.Expect(len(calls))
 	slots := make(chan struct{}, maxAtOnce)
 	var wg sync.WaitGroup
@@ -90,14 +93,14 @@ func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolRes
 	return out
 }
 
-// call is one call, from its schema to its trace.
+// call makes one call, from the schema check to the trace.
 func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res protocol.ToolResult) {
 	began := b.o.Now()
 	var made *Call
 	if tc.done != nil {
 		defer func() { tc.done(res, made) }()
 	}
-	waits := sync.OnceFunc(b.gate.Done) // it asks no more, or ends
+	waits := sync.OnceFunc(b.gate.Done) // this call asks no more questions, or has ended
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args)
 	made, c.asking, c.model, c.to = c, tc.asking, tc.ID, tc.to
@@ -166,7 +169,7 @@ func (b *Box) track(id string, cancel context.CancelCauseFunc) {
 	b.running[id] = cancel
 }
 
-// subject is what arguments are about, for a line of progress.
+// subject returns the main argument of a call, such as its path, for a progress line.
 func subject(args any) string {
 	m, _ := args.(map[string]any)
 	for _, key := range []string{"path", "from", "pattern", "command", "url", "name"} {
@@ -183,7 +186,7 @@ func (b *Box) untrack(id string) {
 	delete(b.running, id)
 }
 
-// prepare finds the tool and checks the arguments.
+// prepare returns the call with its tool, and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers, level: protocol.SendContents}
 	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
@@ -204,7 +207,7 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	return c, c.tool.Check(tree)
 }
 
-// argsTree brings arguments to a tree of JSON values. It may be the caller's own.
+// argsTree returns the arguments as a tree of JSON values. The result may be the caller's own map.
 func argsTree(ctx context.Context, args any) (any, error) {
 	switch a := args.(type) {
 	case nil:
@@ -225,7 +228,7 @@ func argsTree(ctx context.Context, args any) (any, error) {
 	return parseArgs(ctx, string(text))
 }
 
-// plain reports whether v holds nothing but what a JSON text would be read to.
+// plain reports whether v consists only of types that decoded JSON has.
 func plain(v any, depth int) bool {
 	switch v := v.(type) {
 	case nil, bool, float64, string:
@@ -243,7 +246,7 @@ func plain(v any, depth int) bool {
 	return false
 }
 
-// parseArgs reads the arguments of a call, with a turn for the page between their parts.
+// parseArgs decodes the arguments of a call. It yields to the page now and then.
 func parseArgs(ctx context.Context, text string) (any, error) {
 	if text == "" {
 		return map[string]any{}, nil
@@ -292,12 +295,13 @@ func (c *Call) passage(needs []Need) gate.Passage {
 		Folder: &c.FS, Sent: c.sentTo, Content: c.content}
 }
 
-// look is the call as a tool sees it before a person is asked.
+// look returns the call for Preview and Foresee, with a permit that covers reading alone.
 func (c *Call) look(preview Permit) *Call {
 	return &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope, change: c.change}
 }
 
-// foresee is nil if the call may go well. A tool's fault while it looks ahead is no reason not to ask.
+// foresee returns the error of the tool's Foresee. If Foresee panics, it returns nil, so the user
+// is asked.
 func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -307,7 +311,7 @@ func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
 	return publicError(c.tool.ID, c.tool.Foresee(ctx, c.look(preview)))
 }
 
-// request is the call as a person is asked about it.
+// request returns the question about the call, with the tool's title and preview.
 func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	r.Description, r.Agent = c.tool.Description, c.scope.agent
 	if c.tool.Preview == nil {
@@ -325,7 +329,7 @@ func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
 	return r
 }
 
-// sentTo is who is sent the content that a need reads, or empty.
+// sentTo returns the receiver of the content that n reads, or "" if none of it is sent.
 func (c *Call) sentTo(n Need) string {
 	to := c.to
 	c.scope.mu.Lock()
@@ -350,7 +354,7 @@ func (c *Call) sentTo(n Need) string {
 	return to
 }
 
-// content is what the call would write to a path, where its arguments say it.
+// content returns the bytes that the call would write to path, if they follow from its arguments.
 func (c *Call) content(path string) ([]byte, bool) {
 	if c.tool.content == nil || c.text("path") != path {
 		return nil, false
@@ -358,7 +362,7 @@ func (c *Call) content(path string) ([]byte, bool) {
 	return c.tool.content(c), true
 }
 
-// run does the work under the tool's time limit.
+// run calls the tool's Run with the tool's time limit.
 func (c *Call) run(ctx context.Context) (any, error) {
 	limit := c.tool.Time
 	if limit == 0 {
@@ -398,7 +402,7 @@ func (c *Call) run(ctx context.Context) (any, error) {
 
 type callKey struct{}
 
-// askKind puts a guard's question about a dangerous kind of file to the person.
+// askKind asks the user about writing a file of a dangerous kind, for the guard.
 func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok {
@@ -409,7 +413,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	needs := []Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
 	r := Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
-	if q.Content != nil && !b.o.off.words { // no other question need have shown it
+	if q.Content != nil && !b.o.off.words { // a question before this one may not have shown the content
 		text, err := fsaccess.QuestionDiff(ctx, "/dev/null", "b/"+q.Path, nil, q.Content)
 		if err != nil {
 			return false, err
@@ -424,8 +428,9 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	return true, nil
 }
 
-// publicError says in words for a model what went wrong. Errors of the folder are
-// known and harmless to tell; of any other, only the code is told.
+// publicError returns err with a message for a model, where the error is of a known kind. Errors of
+// package protocol, of the folder and of file systems in general are. Of any other error a model
+// later receives only the code.
 func publicError(tool string, err error) error {
 	var e *protocol.Error
 	var known fsaccess.Error

@@ -7,10 +7,11 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Chunk is a piece of the stream that [Box.Run] yields: a chunk of AI SDK's UI message
-// stream, version 6. Its JSON has the members that its type has and no others.
+// Chunk is an element of the stream that [Box.Run] yields, in the format of AI SDK's UI message
+// stream, version 6. Its JSON has only the members of its type. The comments name the types that
+// use a field.
 type Chunk struct {
-	Type       string
+	Type       string // such as "text-delta" or "tool-output-available"
 	ID         string // of text-…, reasoning-… and data-…
 	MessageID  string // of start
 	Delta      string // of text-delta, reasoning-delta; inputTextDelta of tool-input-delta
@@ -26,7 +27,8 @@ type Chunk struct {
 	Transient  bool   // of data-…
 }
 
-// MarshalJSON writes the chunk as AI SDK reads it.
+// MarshalJSON returns the chunk as JSON for AI SDK. An unknown type is an error. Types of the app's
+// own must begin with "data-".
 func (c Chunk) MarshalJSON() ([]byte, error) {
 	m := map[string]any{"type": c.Type}
 	opt := func(key, v string) {

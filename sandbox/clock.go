@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// clock is a time limit that stands still while a person is asked.
+// clock is a time limit that pauses while the user is asked.
 type clock struct {
 	mu     sync.Mutex
 	left   time.Duration

@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// modelMessages is the conversation as a model gets to see it: from the last
-// compaction on, without what is hidden.
+// modelMessages returns the conversation for a model: the messages after the last compaction, with
+// its summary before them, and without hidden messages.
 func (s *Session) modelMessages(m Model) []ModelMessage {
 	s.mu.Lock()
 	list := s.visible()
@@ -33,7 +33,8 @@ func (s *Session) modelMessages(m Model) []ModelMessage {
 	return out
 }
 
-// modelMessage is one stored message: an assistant's, and the results of its calls.
+// modelMessage returns one stored message in the form for a model. An assistant's message is
+// followed by a message with the results of its calls.
 func modelMessage(m Message, to Model) []ModelMessage {
 	model := to.Name()
 	msg, results := ModelMessage{Role: m.Role}, ModelMessage{Role: protocol.RoleUser}
@@ -50,7 +51,7 @@ func modelMessage(m Message, to Model) []ModelMessage {
 				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text")})
 			}
 		case p.Type == "reasoning":
-			if m.Metadata.Model == model { // another model's thoughts are no use
+			if m.Metadata.Model == model { // the reasoning of another model is of no use
 				msg.Parts = append(msg.Parts, ModelPart{Type: PartReasoning, Text: str("text"), Meta: meta})
 			}
 		case p.ToolCallID != "":
@@ -64,7 +65,7 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			}
 			msg.Parts = append(msg.Parts, ModelPart{Type: PartCall, CallID: p.ToolCallID, Tool: name, Args: args, Meta: meta})
 			text := str("model")
-			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine got to see more
+			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine had received more
 				text = far
 			}
 			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == protocol.ToolOutputError})
@@ -80,11 +81,11 @@ func modelMessage(m Message, to Model) []ModelMessage {
 	return out
 }
 
-// fewMessages are never worth a summary.
+// fewMessages is the largest number of messages that is never summarized.
 const fewMessages = 4
 
-// compact has all messages summed up if the request would be too long. The messages
-// stay in the session.
+// compact calls Compact if the request would be too long, and stores its summary as a message. The
+// older messages stay in the session.
 func (r *run) compact(ctx context.Context) error {
 	if r.o.Context == 0 || r.o.Compact == nil {
 		return nil

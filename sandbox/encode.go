@@ -13,26 +13,26 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// resting gives the page its turn in long work over a value or a text that a tool, a model or a server
-// has made.
+// resting yields to the page now and then during long work on a value or text that a tool, a model
+// or a server made.
 type resting struct {
 	ctx    context.Context
 	budget jsx.Budget
-	html   bool // <, > and & are left as they are
+	html   bool // <, > and & are not escaped
 	values int
 }
 
 const (
-	restValues = 256      // values that are handled at a stretch
-	restBytes  = 64 << 10 // bytes of a text that are handled at a stretch
-	mostNested = 1_000    // containers within one another
+	restValues = 256      // values between two yields
+	restBytes  = 64 << 10 // bytes of text between two yields
+	mostNested = 1_000    // nested containers
 )
 
 var errNested = errors.New("the value is nested too deeply, or holds itself")
 
-// encode writes v as [json.Marshal] does, piece by piece, so that a long value can be hashed without
-// being in memory twice. It ends with the context. protocol.EncodeJSON is for the wires: it refuses keys
-// and sizes that a result may well have.
+// encode writes v as [json.Marshal] does, piece by piece, so that hashing a long value needs no
+// second copy in memory. It ends with the context. protocol.EncodeJSON is made for the wire
+// protocols: it refuses keys and sizes that a result may have.
 func (r *resting) encode(w *bufio.Writer, v any, depth int) error {
 	if r.values++; r.values%restValues == 0 {
 		if err := r.budget.Spend(r.ctx); err != nil {

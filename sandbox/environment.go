@@ -10,23 +10,23 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Environment is where an agent's tools run.
+// Environment is the kind of place in which an agent's tools run.
 type Environment string
 
 const (
-	// Web is a page of a browser.
+	// Web is a page in a browser.
 	Web Environment = "web"
-	// Cloud is a container or a small machine that is made for a job and goes with it.
+	// Cloud is a container or a small machine that is created for a job and deleted with it.
 	Cloud Environment = "cloud"
-	// Computer is a person's own machine, outside of a browser.
+	// Computer is the user's own machine, outside of a browser.
 	Computer Environment = "computer"
 )
 
-// Environments are all there are, in order.
+// Environments returns all environments, in order.
 func Environments() []Environment { return []Environment{Web, Cloud, Computer} }
 
-// environment is the one that o names, or the one this program was built for. A program
-// can't tell a container from a computer.
+// environment returns o, or the default of this build if o is empty. A program can't detect whether
+// it runs in a container, so Cloud is never the default.
 func environment(o Environment) (Environment, error) {
 	switch {
 	case o == "" && runtime.GOOS == "js":
@@ -39,18 +39,18 @@ func environment(o Environment) (Environment, error) {
 	return o, nil
 }
 
-// Availability says whether a tool is there in an environment.
+// Availability is the availability of a tool in an environment.
 type Availability struct {
 	Tool        string
 	Environment Environment
-	Here        bool
-	Reason      string // why it is not, or what it lacks; empty is nothing
+	Here        bool   // the tool can be used there
+	Reason      string // why it can't be used, or its limitations; empty is none
 }
 
-// Degrades is a table of tools, environments and reasons.
+// Degrades is a table of tools, environments and reasons, see [Box.Degrades].
 type Degrades []Availability
 
-// String is the table in aligned columns, with a heading.
+// String returns the table in aligned columns, with a heading.
 func (d Degrades) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -60,7 +60,7 @@ func (d Degrades) String() string {
 		if a.Here {
 			here = "yes"
 		}
-		// A server names its tools, and may put into a reason what it likes.
+		// The names and reasons of a server's tools may contain any characters.
 		w.Write([]byte(oneLine(a.Tool) + "\t" + string(a.Environment) + "\t" + here + "\t" + oneLine(a.Reason) + "\n"))
 	}
 	w.Flush()
@@ -71,7 +71,7 @@ func (d Degrades) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// oneLine keeps a cell in its place.
+// oneLine returns s with spaces in place of control characters, so that a cell stays on its line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -81,12 +81,12 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// Available lists every tool the box knows of as it is where the box is, the standard
-// ones that it was not given too.
+// Available returns the availability of every tool in the box's own environment. It includes this
+// module's tools that the box was not given.
 func (b *Box) Available() Degrades { return b.degrades(b.environment) }
 
-// Degrades is the table of every tool in every environment under this box's policy and
-// with what this box was given: what is so here, and what would be so elsewhere.
+// Degrades returns the availability of every tool in every environment, with this box's policy and
+// tools.
 func (b *Box) Degrades() Degrades {
 	var out Degrades
 	for _, e := range Environments() {
@@ -125,7 +125,7 @@ func (b *Box) degrades(e Environment) Degrades {
 	return out
 }
 
-// lacks is why a tool does nothing in any environment.
+// lacks returns the reason why a tool can't be used in any environment, or "".
 func (b *Box) lacks(t *protocol.Tool) string {
 	for _, g := range t.Requires {
 		if !b.policy.Authority().Has(g.Capability) {
@@ -141,7 +141,7 @@ func (b *Box) lacks(t *protocol.Tool) string {
 	return ""
 }
 
-// limits is what a tool that is there does less of than its name says.
+// limits returns the limitations of a tool that can be used in e, or "".
 func limits(t *protocol.Tool, e Environment) string {
 	folder := needsFolder(Tool{Tool: *t})
 	switch {

@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// lockAcross holds a name against the other tabs of the origin, by the browser's
-// locks: those of a tab that dies are freed. A browser without them holds nothing.
+// lockAcross locks a name against the origin's other tabs with the browser's Web Locks. The browser
+// releases the locks of a tab that dies. In a browser without Web Locks it does nothing.
 func lockAcross(ctx context.Context, name string) (func(), error) {
 	if !jsx.Supported("navigator.locks.request") {
 		return func() {}, nil
@@ -18,7 +18,7 @@ func lockAcross(ctx context.Context, name string) (func(), error) {
 	got, asked, err := requestLock(ctx, s, name, released)
 	unlock := func() {
 		_ = s.Close()
-		if asked { // who asks for it next must find it free
+		if asked { // the next request for the lock must find it free
 			<-released
 		}
 	}
@@ -32,8 +32,8 @@ func lockAcross(ctx context.Context, name string) (func(), error) {
 	return unlock, nil
 }
 
-// requestLock asks for a lock that is free now. The browser holds it as long as the
-// promise that the callback returns is pending: until the scope is closed.
+// requestLock requests a lock that must be free now. The browser holds the lock as long as the
+// promise that the callback returned is pending, which is until the scope is closed.
 func requestLock(ctx context.Context, s *jsx.Scope, name string, released chan error) (got, asked bool, err error) {
 	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
 	if err != nil {
@@ -63,7 +63,7 @@ func requestLock(ctx context.Context, s *jsx.Scope, name string, released chan e
 		return false, false, err
 	}
 	go func() {
-		_, err := jsx.Await(context.WithoutCancel(ctx), p) // settles when the lock is given back
+		_, err := jsx.Await(context.WithoutCancel(ctx), p) // settles when the lock is released
 		released <- err
 	}()
 	select {

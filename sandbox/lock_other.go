@@ -4,5 +4,5 @@ package sandbox
 
 import "context"
 
-// lockAcross holds a name against other tabs. Natively there are none.
+// lockAcross does nothing, since there are no other tabs natively.
 func lockAcross(context.Context, string) (func(), error) { return func() {}, nil }

@@ -11,29 +11,31 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// RunOptions bound a run of the loop, together with all subagents that come from it, also
-// those in the background. What is zero takes the default.
+// RunOptions limit a run of the loop, together with all subagents that it starts, including those
+// in the background. A field that is zero has its default.
 type RunOptions struct {
-	Steps     int           // requests to models; 50
-	Tokens    int64         // of all requests together, in and out; no limit. Requests under way end.
-	Time      time.Duration // of the whole run; no limit
-	Money     float64       // by Price; no limit
-	Agents    int           // subagents that are started; 32, and at most 8 of a session work at once
+	Steps     int           // number of requests to models, default 50
+	Tokens    int64         // input and output tokens of all requests, default no limit. Running requests are completed.
+	Time      time.Duration // duration of the whole run, default no limit
+	Money     float64       // cost of all requests by Price, default no limit
+	Agents    int           // number of subagents started, default 32. At most 8 of a session work at the same time.
 	Price     Price
-	MaxTokens int // of one answer; the provider's default
-	Retries   int // of one request; 4, and -1 for none
+	MaxTokens int // tokens of one answer, 0 for the provider's default
+	Retries   int // repetitions of one failed request, default 4, and -1 for none
 
-	// OnSend hears what is about to be sent, whole: show it to the person.
+	// OnSend is called with each complete request before it is sent to a model on another machine.
+	// Show it to the user. It is not called for the requests of subagents.
 	OnSend func(ModelRequest)
-	// Context is how many tokens a request may have, as estimated from its bytes,
-	// before Compact is asked for a summary of all messages. 0 is never.
+	// Context is the number of tokens of a request, estimated as a quarter of its bytes, from which
+	// Compact is called. 0 is never. Compact returns a summary of all messages so far, which
+	// replaces them in later requests. An error of Compact ends the run.
 	Context int
 	Compact func(ctx context.Context, old []ModelMessage) (summary string, err error)
-	// Sleep waits before another try; a timer if nil.
+	// Sleep waits before a request is repeated. nil waits with a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Price is what a million tokens cost, in any currency.
+// Price is the price of a million tokens, in any currency.
 type Price struct{ Input, Output float64 }
 
 const (
@@ -44,10 +46,10 @@ const (
 	maxDelay       = 60 * time.Second
 )
 
-// Run lets a model answer in a session, and carries out the calls it makes, until it
-// makes no more, a budget is used up, or it is interrupted. It yields chunks as they
-// come. Errors of tools go to the model; an error that is yielded ends the run. To
-// break the loop is to interrupt the run.
+// Run lets a model answer in a session, and makes the calls that it requests. It ends when an
+// answer has no calls, a budget is used up, or the run is interrupted. The iterator yields chunks
+// as they arrive. Errors of tools go to the model. An error that the iterator yields ends the run.
+// To break out of the loop interrupts the run. Of several opts the last one counts.
 func (b *Box) Run(ctx context.Context, s *Session, m Model, opts ...RunOptions) iter.Seq2[Chunk, error] {
 	o := RunOptions{}
 	for _, x := range opts {
@@ -82,23 +84,23 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// run is one run of the loop. Only the goroutine of the iterator yields.
+// run is one run of the loop. Only the iterator's goroutine calls yield.
 type run struct {
 	box    *Box
 	s      *Session
 	model  Model
 	o      RunOptions
 	yield  func(Chunk, error) bool
-	gone   bool // nobody takes chunks any more
+	gone   bool // the consumer has stopped iterating
 	usage  Usage
 	budget *budget
-	done   []string // what was done, for an interruption's list
+	done   []string // completed calls, for the report of an interruption
 	final  string   // the text of the last message
 }
 
 func (r *run) emit(c Chunk) bool {
 	if !r.gone {
-		r.gone = true // if the consumer panics, it is called no more
+		r.gone = true // if the consumer panics, it is not called again
 		r.gone = !r.yield(c, nil)
 	}
 	return !r.gone
@@ -112,7 +114,7 @@ func (r *run) fail(err error) {
 	}
 }
 
-// whole takes the session, runs, and gives it back.
+// whole starts the run, makes its steps and ends it.
 func (r *run) whole(ctx context.Context) {
 	if !r.model.Local() {
 		if err := r.s.scope.gate.Authority.Check(protocol.Stream, ""); err != nil {
@@ -144,12 +146,12 @@ func (r *run) whole(ctx context.Context) {
 	}
 }
 
-// share makes the run's budget: a subagent's is that of whoever started it.
+// share sets the run's budget. A subagent has the budget of the run that started it.
 func (r *run) share(ctx context.Context) {
 	sc := r.s.scope
 	sc.mu.Lock()
 	defer sc.mu.Unlock()
-	if sc.root != sc { // it was given when the subagent was started
+	if sc.root != sc { // a subagent received its budget when it was started
 		r.budget = sc.budget
 	}
 	if r.budget == nil {
@@ -163,7 +165,7 @@ func errBudget(what string) error {
 	return protocol.Errorf(protocol.ErrResourceLimit, "run", "", "the run's budget of %s is used up", what)
 }
 
-// ended tells how a run that did not finish ended.
+// ended emits the chunks of a run that did not finish, and returns the session's new status.
 func (r *run) ended(ctx context.Context, err error) Status {
 	if errors.Is(err, errGone) || ctx.Err() != nil && errors.Is(context.Cause(ctx), protocol.ErrAborted) || errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		r.emit(Chunk{Type: "data-stopped", Data: map[string]any{"done": r.done}})
@@ -179,10 +181,10 @@ func (r *run) ended(ctx context.Context, err error) Status {
 	return StatusError
 }
 
-// errGone: the consumer broke the loop.
+// errGone is the error of a run whose consumer stopped iterating.
 var errGone = protocol.Errorf(protocol.ErrAborted, "run", "", "nobody listens any more")
 
-// start takes the session for a run.
+// start marks the session as busy with a run.
 func (s *Session) start(stop context.CancelCauseFunc, m Model) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +250,7 @@ func (r *run) steps(ctx context.Context) error {
 	}
 }
 
-// step is one answer of the model with its calls carried out.
+// step gets one answer from the model and makes its calls.
 func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, err error) {
 	req := r.request()
 	if r.o.OnSend != nil && !r.model.Local() {
@@ -261,7 +263,7 @@ func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, er
 			break
 		}
 		if ctx.Err() != nil {
-			_ = a.save(context.WithoutCancel(ctx)) // what came until then is kept
+			_ = a.save(context.WithoutCancel(ctx)) // the answer so far is kept
 			return 0, "", context.Cause(ctx)
 		}
 		var me *ModelError
@@ -295,8 +297,8 @@ func (r *run) count(u Usage) {
 	r.s.rec.OutputTokens += u.Output
 }
 
-// wait is the pause before another try: longer each time, unless the provider said how
-// long. What the failed try had said is void.
+// wait waits before a request is repeated: longer each time, or as long as the provider asked for.
+// The parts of the failed answer are dropped.
 func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) error {
 	d := min(firstDelay<<try, maxDelay)
 	d = d/2 + rand.N(d/2+1)
@@ -312,7 +314,7 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 	return r.o.Sleep(ctx, d)
 }
 
-// request is what the model gets to see now.
+// request returns the next request to the model.
 func (r *run) request() ModelRequest {
 	req := ModelRequest{System: r.box.o.Prompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
 	if r.s.scope.prompt != "" {
@@ -334,11 +336,11 @@ func (r *run) request() ModelRequest {
 	return req
 }
 
-// fewTools is how many tools a model is shown without having to search.
+// fewTools is the number of tools up to which a model receives the descriptions of all of them.
 const fewTools = 20
 
-// shown reports whether a model is told of a tool: one of a few, one it can't do
-// without, or one it found.
+// shown reports whether a tool's description is sent to the model. With more than fewTools tools
+// these are the basic ones and those that the model found with tool_search.
 func (b *Box) shown(s *scope, id string) bool {
 	if s.only != nil && !s.only[id] {
 		return false
@@ -355,8 +357,9 @@ func (b *Box) shown(s *scope, id string) bool {
 	return s.tools[id]
 }
 
-// skillList names the app's own skills. Those of a folder are found by their name only
-// once the person has accepted one: their descriptions are not believed either.
+// skillList returns the list of the app's own skills for the system prompt. Skills of a folder are
+// not listed, because their descriptions are not trusted either. The user must accept such a skill
+// when the model asks for it by name.
 func (b *Box) skillList() string {
 	out := ""
 	for _, s := range b.o.Skills {

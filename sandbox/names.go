@@ -1,7 +1,7 @@
 package sandbox
 
-// Resolve is the tool that other systems' names for the same mean: Casys PML's
-// built-in MCP names. Any other name is itself.
+// Resolve returns the name of this package's tool for a built-in MCP name of Casys PML. For
+// example, "mcp.filesystem.read_file" becomes "read". Any other name is returned unchanged.
 func Resolve(name string) string {
 	switch name {
 	case "mcp.filesystem.read_file":

@@ -8,65 +8,69 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Options configure a [Box]. The zero value is a box that denies everything.
+// Options configure a [Box]. The zero value makes a box that denies everything.
 type Options struct {
-	// FS is the person's folder. The box puts a guard with the policy over it. Under a
-	// *[fsaccess.Journal] changes can be undone and sessions rewound with the files.
+	// FS is the user's folder. The box puts a guard with the policy over it. With a
+	// *[fsaccess.Journal], changes can be undone and sessions can be rewound together with the
+	// files. nil is no folder: tools that need one are missing.
 	FS fsaccess.FS
-	// Policy says what may be done; nil denies everything.
+	// Policy decides which calls are allowed, asked about or denied. nil denies everything.
 	Policy *protocol.Policy
-	// Ask puts questions of consent to the person. nil means that nobody is there: what
-	// would be asked about is denied.
+	// Ask shows questions of consent to the user. With nil, a call that would be asked about is
+	// denied.
 	Ask Asker
-	// Question puts the model's own questions to the person; nil as above.
+	// Question shows the questions of the tool "question" to the user, and returns a list of
+	// answers for each. With nil, the tool fails.
 	Question func(ctx context.Context, questions []Question) ([][]string, error)
-	// Tools are what may be called; nil is [Standard].
+	// Tools are the tools of the box. nil is [Standard].
 	Tools []Tool
 
-	// Remember stores a rule that the person wants kept beyond the session (the answers
-	// project and never). The app adds it to the policy the next time. nil keeps it
-	// with the box.
+	// Remember stores a rule that the user wants to keep beyond the session (the answers "project"
+	// and "never"). The app adds it to the policy at its next start. The box keeps the rule itself
+	// as well until the program ends. With nil, it is kept only there. An error is added to the
+	// reason of the decision, which holds all the same.
 	Remember func(ctx context.Context, r protocol.Rule) error
-	// AskWindow is how long requests of calls that run at once are gathered for one
-	// prompt. Default 250 ms; it ends early, and nearly always does, when no call that was
-	// made could still join.
+	// AskWindow is the maximum time for which the requests of concurrent calls are collected into
+	// one prompt. The default is 250 ms. It nearly always ends earlier: the prompt is shown as soon
+	// as all running calls wait for an answer.
 	AskWindow time.Duration
 
-	// Watch is what the watchdog looks for; nil is the default sequences, 100 calls a
-	// second and 200 of one tool in 5 s: more than an enclave has, because a person or
-	// a journal stands behind each.
+	// Watch configures the watchdog. nil is the default sequences of calls, 100 calls a second, and
+	// 200 calls of one tool in 5 s. An enclave has lower limits. Here a user's answer or a journal
+	// stands behind each call.
 	Watch *protocol.WatchOptions
-	// Kinds decides on dangerous kinds of files; what is not in it is asked about.
+	// Kinds decides about dangerous kinds of files. The user is asked about a kind that is not in
+	// it.
 	Kinds map[fsaccess.Kind]protocol.Action
 
-	// OnTrace hears each step of each call, in the order of that call, on its
-	// goroutine. Inputs and outputs are in it.
+	// OnTrace is called with each step of each call, in the order of that call, on its goroutine.
+	// The events contain inputs and outputs.
 	OnTrace func(protocol.TraceEvent)
-	// OnProgress hears what calls say while they are under way, see [Tell]. It must not
-	// wait: the call does.
+	// OnProgress is called with the progress lines of running calls, see [Tell]. It must return at
+	// once, because the call waits for it.
 	OnProgress func(Progress)
-	// Log gets traces at debug level and violations as warnings, without inputs, outputs
-	// and what package secrets takes for credentials. A *slog.Logger is one; nil, and a
-	// nil *slog.Logger, logs nothing.
+	// Log receives traces at debug level and violations as warnings. They contain no inputs, no
+	// outputs and no text that package secrets takes for a credential. A *slog.Logger implements
+	// it. nil, and a nil *slog.Logger, log nothing.
 	Log Logger
-	// Audit is the log that every step is written to; nil keeps one in memory.
+	// Audit is the log that every step is written to. nil makes one in memory.
 	Audit *Audit
 
-	// Sessions is where sessions are kept; nil keeps them in memory.
+	// Sessions stores the sessions. nil is a [MemoryStore].
 	Sessions Store
 	// Prompt is the system prompt of every session.
 	Prompt string
-	// Skills are instructions that the model may ask for by name.
+	// Skills are instructions that the model may load by name.
 	Skills []Skill
-	// Agents are the kinds of subagents that the tool task starts; nil is one kind,
-	// "general", with all the tools.
+	// Agents are the kinds of subagents that the tool "task" starts. nil is one kind, "general",
+	// with all tools.
 	Agents []Agent
 
-	// Environment is where the box is, for [Box.Available]; empty is [Web] in a browser
-	// and [Computer] elsewhere. It allows and forbids nothing.
+	// Environment is the environment that [Box.Available] reports about. Empty is [Web] in a
+	// browser and [Computer] elsewhere. It has no influence on permissions.
 	Environment Environment
 
-	// Now is the clock; time.Now if nil.
+	// Now returns the current time. nil is time.Now.
 	Now func() time.Time
 
 	off off

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// pathOf is the path an error of a file system is about.
+// pathOf returns the path in a file system error, or "".
 func pathOf(err error) string {
 	var p *fs.PathError
 	var l *os.LinkError
@@ -22,7 +22,8 @@ func pathOf(err error) string {
 	return ""
 }
 
-// osError tells of the errors that every file system has.
+// osError returns err with a message for a model if it is one of the errors that all file systems
+// have.
 func osError(tool string, err error) error {
 	path := pathOf(err)
 	say := func(why string) *protocol.Error {

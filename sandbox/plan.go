@@ -10,13 +10,12 @@ import (
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
-// Plan is a dry run: a box over a copy of the folder, in which the person is asked
-// about nothing that stays in the copy. What was done there is shown as a whole, and
-// one consent does it for real. Everything the policy denies is denied here too, and
-// what would reach outside of the folder (network, code) and would be asked about is
-// denied as well: a dry run of that is not one.
+// A Plan is a dry run: a box over a copy of the folder. Effects that stay in the copy are not asked
+// about. The user then sees all changes together, and one consent applies them to the real folder.
+// Effects that the policy denies are denied in the dry run too. Effects outside of the folder, such
+// as a request to a server, are denied if they would be asked about, because they can't be undone.
 type Plan struct {
-	// Box is where the dry run happens: call its tools, or run a session on it.
+	// Box runs the dry run. Call its tools, or run a session on it.
 	Box *Box
 
 	over    *fsaccess.Overlay
@@ -26,7 +25,7 @@ type Plan struct {
 	applied bool
 }
 
-// Plan begins a dry run.
+// Plan returns a new dry run over the current content of the folder.
 func (b *Box) Plan(ctx context.Context) (*Plan, error) {
 	if b.raw == nil {
 		return nil, protocol.Errorf(protocol.ErrSession, "plan", "", "there is no folder")
@@ -44,7 +43,8 @@ func (b *Box) Plan(ctx context.Context) (*Plan, error) {
 	return p, nil
 }
 
-// note takes down what would have been asked; only effects on the copy may go on.
+// note records a request that would be asked about. It reports whether the call may continue, which
+// it may if all its effects are on the copy.
 func (p *Plan) note(r Request) bool {
 	for _, n := range r.Needs {
 		if n.Capability != protocol.FSRead && n.Capability != protocol.FSWrite {
@@ -60,10 +60,10 @@ func (p *Plan) note(r Request) bool {
 	return true
 }
 
-// Changes are what applying the plan would do, by path.
+// Changes returns the changes that Apply would make, by path.
 func (p *Plan) Changes(ctx context.Context) ([]fsaccess.FileChange, error) { return p.over.Diff(ctx) }
 
-// Diff shows all changes, as one unified diff.
+// Diff returns all changes as one unified diff.
 func (p *Plan) Diff(ctx context.Context) (string, error) {
 	changes, err := p.over.Diff(ctx)
 	if err != nil {
@@ -87,10 +87,10 @@ func (p *Plan) Diff(ctx context.Context) (string, error) {
 	return b.String(), nil
 }
 
-// Apply asks the person once about the whole plan, and does it for real if they agree:
-// one step for undo. If a file was changed since by somebody else, nothing is done and
-// the error is a [*fsaccess.ConflictError]. A plan is applied once, and from then on its
-// box changes nothing: what is done is what was shown.
+// Apply asks the user once about all changes, and applies them to the real folder if the user
+// agrees. They are one step for undo. If a file was changed by another program since the dry run
+// began, Apply changes nothing and returns a [*fsaccess.ConflictError]. A plan can be applied only
+// once. From then on its box can't change any file, so the applied changes are the shown ones.
 func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	p.mu.Lock()
 	if p.applied {
@@ -99,7 +99,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	}
 	p.applied = true
 	p.mu.Unlock()
-	p.Box.Stop("the plan is about to be carried out") // what the person is shown is what is done
+	p.Box.Stop("the plan is about to be carried out") // no change after this is shown to the user
 	gate.Freeze(p.Box.fs)
 	changes, err := p.over.Diff(ctx)
 	if err != nil || len(changes) == 0 {
@@ -121,7 +121,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 		r.Needs = append(r.Needs, n)
 	}
 	p.mu.Lock()
-	for _, a := range p.asked { // what would have been a question of its own weight
+	for _, a := range p.asked { // calls that would have had a critical question of their own
 		if a.Risk == protocol.RiskCritical && !strings.Contains(r.Reason, a.Title) {
 			r.Risk = protocol.RiskCritical
 			r.Reason += "; " + a.Title

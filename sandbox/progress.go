@@ -6,16 +6,17 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Progress is a line that a call says while it is under way.
+// Progress is a line of text from a running call.
 type Progress struct {
-	Session string // the id of its session
-	Call    string // the model's own id of the call, as in [Chunk].ToolCallID
+	Session string // the id of the session
+	Call    string // the model's id of the call, as in [Chunk].ToolCallID
 	Text    string
 }
 
-// Tell hands a line of text to [Options].OnProgress, for the call that ctx belongs to: what a
-// runner of code or of commands prints, or what it waits for. Of calls that the call makes
-// itself the lines are its own. Outside of a call, and where nobody hears, it does nothing.
+// Tell calls [Options].OnProgress with a line of text for the call that ctx belongs to. For
+// example, a command runner reports the output of a program this way. Lines of calls that a call
+// makes itself are reported under the outer call. Tell does nothing outside of a call, and if
+// OnProgress is nil.
 func Tell(ctx context.Context, text string) {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if ok && c.model != "" && c.box.o.OnProgress != nil {
@@ -23,8 +24,9 @@ func Tell(ctx context.Context, text string) {
 	}
 }
 
-// StopCall ends one call of the run under way, by the model's own id of it; the run goes on,
-// and the model hears why. It reports whether there was such a call, and doesn't wait.
+// StopCall ends one call of the active run, by the model's id of the call. The run continues, and
+// the model receives why as the call's error. It reports whether there was such a call, and does
+// not wait for it.
 func (s *Session) StopCall(call, why string) bool {
 	s.scope.mu.Lock()
 	stop := s.scope.stops[call]
@@ -36,7 +38,7 @@ func (s *Session) StopCall(call, why string) bool {
 	return true
 }
 
-// stoppable makes a call of the model's one that StopCall finds, until it has ended.
+// stoppable registers a call for StopCall. The returned function removes it.
 func (s *scope) stoppable(call string, stop context.CancelCauseFunc) (ended func()) {
 	if call == "" {
 		return func() {}

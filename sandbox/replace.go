@@ -7,22 +7,22 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A replacer finds and replaces a text in another one in pieces, between which the page
-// has its turn and the context is heeded. Its work is the length of both (Knuth, Morris
-// and Pratt), whatever they are.
+// A replacer finds and replaces a text in another text in pieces. Between the pieces it yields to
+// the page and checks the context. The work is proportional to the length of both texts, for any
+// content (Knuth-Morris-Pratt).
 type replacer struct {
 	ctx    context.Context
 	from   string
 	budget jsx.Budget
-	// next holds for each byte of from where to go on if the byte after differs, in
-	// pages: clearing one large slice takes long in a browser.
+	// next contains, for each byte of from, the position at which to continue if the byte after it
+	// differs. It is in pages, because clearing one large slice takes long in a browser.
 	next []*[nextPage]int32
 }
 
 const (
 	nextPage = 16 << 10
-	// replacePiece is how many bytes are compared before the work is counted. A byte is
-	// a sixteenth of a step.
+	// replacePiece is the number of bytes that are compared before the work is counted. A byte is a
+	// sixteenth of a step.
 	replacePiece = 4 << 10
 )
 
@@ -35,8 +35,8 @@ func (r *replacer) count(i int) error {
 
 func (r *replacer) at(i int) int { return int(r.next[i/nextPage][i%nextPage]) }
 
-// prepare fills next. A step back never leads to the same byte again, so there are at
-// most as many of them in a row as the logarithm of from's length.
+// prepare fills next. A step back never leads to an equal byte, so the number of consecutive steps
+// back is at most logarithmic in the length of from.
 func (r *replacer) prepare() error {
 	p := r.from
 	for i, j := 0, -1; i < len(p); i, j = i+1, j+1 {
@@ -58,8 +58,8 @@ func (r *replacer) prepare() error {
 	return nil
 }
 
-// each calls found with the place of each match that does not lie over the one before,
-// as [strings.Count] counts them. It ends with the error of found or of the context.
+// each calls found with the position of each non-overlapping match, as [strings.Count] counts them.
+// It returns the error of found or of the context.
 func (r *replacer) each(text string, found func(at int) error) error {
 	if len(r.from) == 0 || len(r.from) > len(text) {
 		return nil
@@ -87,7 +87,7 @@ func (r *replacer) each(text string, found func(at int) error) error {
 	return nil
 }
 
-// replace puts to in the place of each of n matches.
+// replace returns text with each of its n matches replaced by to.
 func (r *replacer) replace(text, to string, n int) (string, error) {
 	var out strings.Builder
 	out.Grow(len(text) + n*(len(to)-len(r.from)))

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// rowLine is a row of a result as a line of text.
+// rowLine returns a row of a result as one line of text: a string unchanged, a match of grep as
+// path:line:text, and other values as JSON.
 func rowLine(row any) string {
 	switch r := row.(type) {
 	case string:

@@ -10,34 +10,34 @@ import (
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
-// scope is what calls of one session share.
+// scope is the state that the calls of one session share.
 type scope struct {
 	gate   *gate.Scope
-	depth  int // of subagents
+	depth  int // nesting depth of subagents
 	agent  string
-	only   map[string]bool // the tools there are; nil is all
-	prompt string          // in place of the box's
+	only   map[string]bool // the available tools; nil is all
+	prompt string          // replaces the box's prompt
 	store  Store
-	model  Model   // that runs the session now, for its subagents
-	budget *budget // of the run that is under way, which subagents share
-	root   *scope  // of the session that everything here was started from; itself, if none
-	alive  int     // of root: how many subagents are at work
+	model  Model   // the model of the active run, for its subagents
+	budget *budget // budget of the active run, which subagents share
+	root   *scope  // the scope of the session that started this subagent, directly or not; otherwise s itself
+	alive  int     // in root: the number of active subagents
 
 	mu       sync.Mutex
-	read     map[string]fsaccess.Version // what the model last saw of each file
-	outputs  map[string]output           // whole outputs that were cut
-	kept     int                         // bytes of them
-	ends     map[string][]func()         // what ends with a call
+	read     map[string]fsaccess.Version // the version of each file that the model last saw
+	outputs  map[string]output           // complete outputs that were truncated in the result
+	kept     int                         // total bytes of outputs
+	ends     map[string][]func()         // functions to call at the end of a call
 	todos    []Todo
 	tools    map[string]bool // found by tool_search
-	accepted map[string]bool // what the person said yes to for the session, by content
+	accepted map[string]bool // hashes of third-party content that the user accepted for the session
 	counts   map[string]int
-	stops    map[string]context.CancelCauseFunc // of calls under way, by the model's ids
+	stops    map[string]context.CancelCauseFunc // of running calls, by the model's ids
 }
 
 type scopeKey struct{}
 
-// in returns a context in which calls belong to a scope.
+// in returns a context in which calls belong to s.
 func in(ctx context.Context, s *scope) context.Context {
 	return context.WithValue(ctx, scopeKey{}, s)
 }
@@ -66,13 +66,13 @@ func (b *Box) newScope(id string, authority protocol.Authority, parent *scope) (
 	if parent != nil {
 		s.gate.Parent, s.depth = parent.gate, parent.depth+1
 		if !b.o.off.agents {
-			s.root, s.gate.Watch = parent.root, parent.root.gate.Watch // what a family does is watched as one
+			s.root, s.gate.Watch = parent.root, parent.root.gate.Watch // subagents share the watchdog of their session
 		}
 	}
 	return s, nil
 }
 
-// saw notes which version of a file the model has seen.
+// saw records the version of a file that the model has seen.
 func (s *scope) saw(path string, v fsaccess.Version) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s *scope) seen(path string) (fsaccess.Version, bool) {
 	return v, ok
 }
 
-// moved carries what was seen over to a new name.
+// moved updates the paths of seen versions after a move.
 func (s *scope) moved(from, to string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,13 +122,13 @@ func (s *scope) end(call string) {
 	}
 }
 
-// Whole outputs are read under this folder, which is in no one's folder.
+// The tool read returns complete outputs under this path, which is in no folder of the user.
 const (
 	outputFolder = ".bailey/output/"
-	maxOutputs   = 64 << 20 // bytes kept in one session; then nothing more is
+	maxOutputs   = 64 << 20 // bytes kept per session, after which outputs are not kept
 )
 
-// output is a whole output, and how much of it a model may see.
+// output is a complete output, with the amount of it that a model may receive.
 type output struct {
 	text  string
 	level protocol.Send
@@ -159,7 +159,7 @@ func (s *scope) output(path string) (output, bool) {
 	return out, ok
 }
 
-// use counts the uses of something that a session has only so many of.
+// use counts uses of a limited resource of the session.
 func (s *scope) use(what string, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

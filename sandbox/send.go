@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
-// touch notes what a call's result may tell of.
+// touch records the paths whose content the call's result may contain.
 func (c *Call) touch(needs []Need) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,15 +27,15 @@ func (c *Call) touch(needs []Need) {
 	}
 }
 
-// narrow notes that a call has read what is sent so far only.
+// narrow records that a call has read content that is sent up to level at most.
 func (c *Call) narrow(level protocol.Send) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.level = c.level.Narrow(level)
 }
 
-// tellParent hands on what was touched to the call that made this one, such as code
-// that calls tools.
+// tellParent adds the touched paths to the call that made this one, such as a code_run whose code
+// calls tools.
 func (c *Call) tellParent() {
 	if c.parent == nil {
 		return
@@ -49,15 +49,15 @@ func (c *Call) tellParent() {
 	c.parent.level = c.parent.level.Narrow(level)
 }
 
-// sent says how much of the call's result a model may see: the strictest of what the
-// policy says about each path in it.
+// sent returns the amount of the call's result that a model may receive: the strictest level of all
+// paths whose content may be in it.
 func (c *Call) sent() protocol.Send {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.least(c.touched)
 }
 
-// least is the strictest of what the policy says about paths, and of c.level; mu is held.
+// least returns the strictest of c.level and the policy's levels for paths. mu is held.
 func (c *Call) least(paths []string) protocol.Send {
 	level := c.level
 	for _, p := range paths {
@@ -66,9 +66,10 @@ func (c *Call) least(paths []string) protocol.Send {
 	return level
 }
 
-// sends says why a file may not be moved from one place to another, or what was read (from
-// is empty) not be written there: as the lists go by paths, a model would be sent more of
-// it then.
+// sends returns an error if a file may not be moved from one place to another, or if the content
+// that the call has read may not be written to the place (from is then empty). The policy's "send"
+// lists go by paths. Without this check, a move could make more of a file's content visible to a
+// model.
 func (c *Call) sends(from, to string) error {
 	send := &c.box.policy.Policy.Send
 	level := protocol.SendContents
@@ -86,10 +87,10 @@ func (c *Call) sends(from, to string) error {
 	return nil
 }
 
-// forModel is a result as a model gets to see it, and what was kept back of it. What a
-// model on this machine sees is not sent anywhere, and so is whole.
+// forModel returns a result in the form for a model, and descriptions of the content that was
+// withheld. A model on this machine receives the complete result, since nothing is sent anywhere.
 func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool) (text string, kept []string) {
-	if ctx.Err() != nil { // the call was stopped; what it says of that is still told
+	if ctx.Err() != nil { // the call was stopped, but the model still receives its result
 		ctx = context.WithoutCancel(ctx)
 	}
 	if res.Type == protocol.ResultError {
@@ -116,14 +117,14 @@ func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool
 	return text, append(kept, found...)
 }
 
-// redactor takes the credentials out of the texts in a result.
+// redactor removes credentials from the texts in a result.
 type redactor struct {
-	kept   *[]string // the kinds of what was found
-	keys   bool      // in the names of members too
+	kept   *[]string // the kinds of credentials that were found
+	keys   bool      // search the names of members too
 	budget jsx.Budget
 }
 
-const textSteps = 512 // of the search of a text that is empty: each rule has its words
+const textSteps = 512 // cost of searching an empty text, in steps: each rule has its keywords
 
 func (r *redactor) text(ctx context.Context, s string) string {
 	found := []string{"unread rest"}
@@ -140,7 +141,7 @@ func (r *redactor) text(ctx context.Context, s string) string {
 	return s
 }
 
-// redacted is a result without the credentials in it.
+// redacted returns a result without the credentials in it.
 func (r *redactor) redacted(ctx context.Context, v any, depth int) any {
 	switch v := v.(type) {
 	case string:
@@ -159,10 +160,10 @@ func (r *redactor) redacted(ctx context.Context, v any, depth int) any {
 			return "(nested too deeply to be looked at)"
 		}
 		out := map[string]any{}
-		same := map[string]int{} // how many names have become one
+		same := map[string]int{} // the number of names that became equal
 		keys := slices.Collect(maps.Keys(v))
-		slices.SortFunc(keys, func(a, b string) int { // so that the same is named the same
-			_ = r.budget.Steps(ctx, 2) // after its end, the texts are taken out
+		slices.SortFunc(keys, func(a, b string) int { // equal results get equal names
+			_ = r.budget.Steps(ctx, 2) // once the context has ended, text removes every text
 			return strings.Compare(a, b)
 		})
 		for _, k := range keys {
@@ -202,11 +203,12 @@ func modelJSON(ctx context.Context, data any, meta protocol.ResultMetadata) stri
 	if err := r.encode(w, data, 0); err != nil {
 		return fmt.Sprint(data)
 	}
-	_ = w.Flush() // a strings.Builder takes all
+	_ = w.Flush() // a strings.Builder accepts every write
 	return b.String()
 }
 
-// narrowed takes out of a result what may not be sent.
+// narrowed returns a result without the content that may not be sent, and descriptions of that
+// content.
 func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 	m, ok := data.(map[string]any)
 	if ok && c.tool != nil && c.tool.Rows != "" {
@@ -231,7 +233,7 @@ func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 	return out, kept
 }
 
-// narrowedRows keeps of each row what its path allows.
+// narrowedRows returns the rows of a result, with only as much of each as its path allows.
 func (c *Call) narrowedRows(m map[string]any) (any, []string) {
 	rows, _ := m[c.tool.Rows].([]any)
 	out := make([]any, 0, len(rows))
@@ -242,7 +244,7 @@ func (c *Call) narrowedRows(m map[string]any) (any, []string) {
 		if isMap {
 			path, named = row["path"].(string)
 		}
-		level := protocol.SendContents // what is of no file, such as a search engine's
+		level := protocol.SendContents // for rows without a file, such as those of a search engine
 		if named {
 			level = c.box.policy.Policy.Send.For(path)
 		}

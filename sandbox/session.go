@@ -9,19 +9,20 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Status is what a session does now. It is not stored.
+// Status is the current activity of a session. It is not stored.
 type Status string
 
+// The states of a session.
 const (
-	StatusIdle     Status = "idle"
-	StatusBusy     Status = "busy"
-	StatusRetrying Status = "retrying"
-	StatusError    Status = "error"
+	StatusIdle     Status = "idle"     // StatusIdle: no run is active.
+	StatusBusy     Status = "busy"     // StatusBusy: a run is active.
+	StatusRetrying Status = "retrying" // StatusRetrying: a run waits before it repeats a request to the model.
+	StatusError    Status = "error"    // StatusError: the last run ended with an error.
 )
 
-// Session is a conversation: its messages, what was granted and refused in it, and
-// which versions of files the model has seen. One program holds it at a time. Its
-// methods are safe for several goroutines.
+// A Session is a conversation: its messages, the permissions granted and refused in it, and the
+// versions of the files that the model has seen. Only one program can have it open at a time. It is
+// safe for concurrent use.
 type Session struct {
 	box    *Box
 	scope  *scope
@@ -33,23 +34,23 @@ type Session struct {
 	messages []protocol.MessageRecord
 	parts    map[string][]protocol.PartRecord // by message, in order
 	status   Status
-	steer    []string // said while the model was at work, and not stored yet
+	steer    []string // steered messages that are not stored yet
 	stop     context.CancelCauseFunc
 	closed   bool
 
-	hearing sync.Mutex // held while one of steer is stored; before mu
+	hearing sync.Mutex // held while a steered message is stored; locked before mu
 }
 
-// SessionOptions shape a new session. The zero value is fine.
+// SessionOptions configure a new session. The zero value is valid.
 type SessionOptions struct {
-	Agent     string // default "main"
-	Workspace string // which folder, for people
+	Agent     string // name of the agent; default "main"
+	Workspace string // name of the folder, for display
 	Metadata  map[string]any
 	// Ephemeral keeps the session in memory only.
 	Ephemeral bool
 }
 
-// NewSession begins a session and stores it.
+// NewSession creates a session and stores it. Close it when it is no longer used.
 func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error) {
 	if o.Agent == "" {
 		o.Agent = "main"
@@ -63,7 +64,7 @@ func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error
 	return b.begin(ctx, store, rec, nil, nil, nil)
 }
 
-// begin stores a session and holds it.
+// begin stores a session and locks it.
 func (b *Box) begin(ctx context.Context, store Store, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord, parent *scope) (*Session, error) {
 	if err := rec.Validate(); err != nil {
 		return nil, err
@@ -101,8 +102,9 @@ func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.Messa
 	return s, nil
 }
 
-// OpenSession opens a stored session. Calls that were under way when its program
-// ended become errors of their tools.
+// OpenSession opens a stored session. If it is open elsewhere, or does not exist, the error is
+// [protocol.ErrSession]. Calls that were running when the last program ended get an error as their
+// result.
 func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 	unlock, err := b.o.Sessions.Lock(ctx, id)
 	if err != nil {
@@ -129,53 +131,54 @@ func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 	return s, nil
 }
 
-// Sessions lists what is stored, the last changed first.
+// Sessions returns the stored sessions, the last changed one first.
 func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
 	return b.o.Sessions.Sessions(ctx)
 }
 
-// Close gives the session back: it stops what runs, and stores nothing more but what was
-// steered and not heard. For that and for the store's lock it may wait. It is idempotent.
+// Close interrupts the active run, stores the queued messages of Steer and releases the session. It
+// may wait for the store and its lock. Close is idempotent. Later changes of the session fail with
+// [protocol.ErrSession].
 func (s *Session) Close() {
 	s.Interrupt("the session was closed")
 	var err error
 	for !s.shut(err != nil) {
-		_, _, err = s.hear(context.Background()) // of a run under way, the run reports it
+		_, _, err = s.hear(context.Background()) // an active run yields the error itself
 	}
 }
 
-// ID is the session's id.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.rec.ID }
 
-// Record is the session's record.
+// Record returns the session's record.
 func (s *Session) Record() protocol.SessionRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rec
 }
 
-// Status is what the session does now.
+// Status returns the current activity of the session.
 func (s *Session) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.status
 }
 
-// Context returns a context in which [Box.Call] is a call of this session.
+// Context returns a context in which [Box.Call] makes a call of this session.
 func (s *Session) Context(ctx context.Context) context.Context { return in(ctx, s.scope) }
 
-// Todos is the model's list of what is to do.
+// Todos returns the model's list of tasks.
 func (s *Session) Todos() []Todo {
 	s.scope.mu.Lock()
 	defer s.scope.mu.Unlock()
 	return slices.Clone(s.scope.todos)
 }
 
-// Grants are the rules that answers made in this session; Forget drops them, and what
-// was refused.
+// Grants returns the rules that the user's answers made in this session. Forget removes them,
+// together with the refusals.
 func (s *Session) Grants() protocol.Rules { return s.scope.gate.Grants() }
 
-// Forget drops what was granted and refused in this session.
+// Forget removes the permissions that were granted and refused in this session.
 func (s *Session) Forget() { s.scope.gate.Forget() }
 
 // Message is a message with its parts.
@@ -191,8 +194,8 @@ func (s *Session) Messages() []Message {
 	return s.visible()
 }
 
-// Part returns the part of a call, by the model's own id of it; of several in messages
-// that are not hidden, the last. It copies no messages, as Messages does.
+// Part returns the part of a call by the model's id of the call. If several visible messages have
+// such a part, it returns the last. Unlike Messages, it does not copy the messages.
 func (s *Session) Part(call string) (protocol.PartRecord, bool) {
 	if call == "" {
 		return protocol.PartRecord{}, false
@@ -212,7 +215,7 @@ func (s *Session) Part(call string) (protocol.PartRecord, bool) {
 	return protocol.PartRecord{}, false
 }
 
-// visible is called with mu held.
+// visible returns the messages that are not hidden. mu is held.
 func (s *Session) visible() []Message {
 	var out []Message
 	for _, m := range s.messages {
@@ -223,7 +226,7 @@ func (s *Session) visible() []Message {
 	return out
 }
 
-// put stores records and keeps them here too.
+// put stores records, and keeps them in s after that.
 func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []protocol.PartRecord) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -266,7 +269,7 @@ func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []pro
 	return nil
 }
 
-// now never runs backwards behind the session's own times. mu is held.
+// now returns the current time, but never a time before the session's last change. mu is held.
 func (s *Session) now() time.Time {
 	now := s.box.o.Now().UTC()
 	if now.Before(s.rec.UpdatedAt) {
@@ -291,11 +294,11 @@ func (s *Session) newPart(m protocol.MessageRecord, index int, kind string, data
 	return protocol.PartRecord{ID: "prt-" + randomID(9), MessageID: m.ID, SessionID: s.rec.ID, Index: index, Type: kind, Data: data, CreatedAt: now, UpdatedAt: now}
 }
 
-// Say adds a message of the person's, with a snapshot of the files to come back to. It
-// is stored before it returns. What was refused before may be asked about again: the
-// person has spoken.
+// Say adds a message of the user, with a snapshot of the files for [Session.Rewind]. The message is
+// stored before Say returns. Say also forgets the refusals of the session, so the user may be asked
+// again about effects that they refused before this message.
 func (s *Session) Say(ctx context.Context, text string) (id string, err error) {
-	for s.leftBehind() { // it was said before
+	for s.leftBehind() { // an earlier Steer comes first
 		if _, _, err := s.hear(ctx); err != nil {
 			return "", err
 		}
@@ -319,7 +322,8 @@ func (s *Session) say(ctx context.Context, text, trigger string) (string, error)
 	return m.ID, nil
 }
 
-// Interrupt stops the run and every call of it. It does not wait.
+// Interrupt stops the active run and all its calls. It does not wait for them. The reason why is in
+// their errors.
 func (s *Session) Interrupt(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -328,7 +332,7 @@ func (s *Session) Interrupt(why string) {
 	}
 }
 
-// repair makes errors of calls that have no result.
+// repair gives an error result to each call that has no result.
 func (s *Session) repair(ctx context.Context) error {
 	s.mu.Lock()
 	var ps []protocol.PartRecord
@@ -356,10 +360,11 @@ func (s *Session) repair(ctx context.Context) error {
 	return s.put(ctx, nil, ps)
 }
 
-// Rewind hides a message of the person's and all after it; with files it also brings
-// back the folder as it was then. Nothing is deleted, and the undo of the files is a
-// step that can be undone. Files that somebody else has changed since are left, and
-// the error says so; then nothing is hidden.
+// Rewind hides a message of the user and all messages after it. If files is set, it also restores
+// the folder to its state before that message. No message is deleted, and the restored folder is a
+// new step of the journal, which can be undone. If another program has changed one of the files
+// since, Rewind leaves the files, hides no message and returns an error. During a run it returns
+// [protocol.ErrSession].
 func (s *Session) Rewind(ctx context.Context, message string, files bool) error {
 	s.mu.Lock()
 	if s.busy() {

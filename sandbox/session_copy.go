@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Fork makes a new session of the messages up to and with one, or of all if message is
-// empty, under new ids. Grants are not copied.
+// Fork returns a new session with copies of the visible messages up to and including the given one,
+// or of all if message is "". The copies have new ids. The session's grants are not copied.
 func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 	s.mu.Lock()
 	list := s.visible()
@@ -35,7 +35,7 @@ func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 	return s.box.begin(ctx, s.store, rec, ms, ps, nil)
 }
 
-// renamed copies messages under new ids. Calls without a result are left out.
+// renamed returns copies of the messages with new ids. Calls without a result are left out.
 func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []protocol.PartRecord) {
 	for _, m := range list {
 		m.MessageRecord.ID, m.SessionID = "msg-"+randomID(9), session
@@ -51,7 +51,7 @@ func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []
 	return ms, ps
 }
 
-// Rename gives the session a name for people, metadata's "title".
+// Rename sets the session's name for display, the member "title" of its metadata.
 func (s *Session) Rename(ctx context.Context, title string) error {
 	s.mu.Lock()
 	data := maps.Clone(s.rec.Metadata)
@@ -64,7 +64,7 @@ func (s *Session) Rename(ctx context.Context, title string) error {
 	return s.put(ctx, nil, nil)
 }
 
-// Archive marks the session as done with, or no longer so.
+// Archive marks the session as archived, or as not archived if done is false.
 func (s *Session) Archive(ctx context.Context, done bool) error {
 	s.mu.Lock()
 	s.rec.ArchivedAt = time.Time{}
@@ -75,9 +75,9 @@ func (s *Session) Archive(ctx context.Context, done bool) error {
 	return s.put(ctx, nil, nil)
 }
 
-// Exported is the form of a session in a file.
+// Exported is the JSON format of an exported session.
 type Exported struct {
-	Format   string                   `json:"format"` // "bailey-session-1"
+	Format   string                   `json:"format"` // always "bailey-session-1"
 	Session  protocol.SessionRecord   `json:"session"`
 	Messages []protocol.MessageRecord `json:"messages"`
 	Parts    []protocol.PartRecord    `json:"parts"`
@@ -85,7 +85,7 @@ type Exported struct {
 
 const exportFormat = "bailey-session-1"
 
-// Export writes the whole session, hidden messages too, as JSON.
+// Export writes the whole session as JSON, including hidden messages.
 func (s *Session) Export(w io.Writer) error {
 	s.mu.Lock()
 	e := Exported{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
@@ -96,14 +96,14 @@ func (s *Session) Export(w io.Writer) error {
 	return json.NewEncoder(w).Encode(e)
 }
 
-// maxImport is how long an exported session may be.
+// maxImport is the maximum length of an exported session, in bytes.
 const maxImport = 64 << 20
 
-// ImportSession reads an exported session of at most 64 MiB, under a new id. Who wrote the
-// file is not known: its grants, its summaries, its reasoning and what its provider signed
-// are left out, and a message of the system's is an error. Messages that a summary stood
-// for are read whole. What a model saw of a call is cut where the box cuts results, at
-// [protocol.OutputLimitFor] bytes, and says so.
+// ImportSession reads an exported session of at most 64 MiB, and stores it under a new id. The file
+// may have been written by anyone. For this reason its grants, summaries, reasoning and provider
+// signatures are left out, and a system message is an error. Messages that a summary replaced are
+// sent to the model again. The results of calls for the model are truncated to
+// [protocol.OutputLimitFor] bytes, as the box truncates results, with a note.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
@@ -137,24 +137,24 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	rec := e.Session
 	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
 	ms, ps := renamed(s.visible(), rec.ID)
-	// A summary stands before a model in place of the messages that a person is shown, and
-	// reasoning beside them: neither is for a stranger to say.
+	// A model receives a summary in place of the messages that the user sees, and reasoning in
+	// addition to them. A stranger must be able to set neither.
 	ps = slices.DeleteFunc(ps, func(p protocol.PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
-	for i := range ps { // what a provider signed, or hid, and who decided, is not for a stranger to say
+	for i := range ps { // a stranger must not forge signatures or decisions
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")
 			delete(d, "decided")
 			cutSeen(d)
 		}
 	}
-	for i := range ms { // snapshots name states of another folder's journal
+	for i := range ms { // snapshots refer to the journal of another folder
 		ms[i].Metadata.SnapshotID = ""
 	}
 	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
 }
 
-// cutSeen cuts what a model gets to see of a call: a page shows a person a part of it, and
-// a model would be sent it all.
+// cutSeen truncates the text of a call for the model. A page shows only a part of a long one to the
+// user, but the model would receive all of it.
 func cutSeen(call map[string]any) {
 	tool, _ := call["tool"].(string)
 	limit := protocol.OutputLimit{Bytes: protocol.OutputLimitFor(tool).Bytes}

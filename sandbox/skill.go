@@ -13,24 +13,24 @@ import (
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
-// Skill is a text of instructions for the model.
+// Skill is a text of instructions for the model, which the tool skill returns by name.
 type Skill struct {
 	Name        string
 	Description string
 	Content     string
-	// Trusted skills are the app's own. Others, such as those that came with a folder,
-	// are shown to the person and must be accepted before the model gets to see them.
+	// Trusted marks a skill of the app's own. Any other skill, such as one from the user's folder,
+	// is shown to the user and must be accepted before the model receives it.
 	Trusted bool
-	Source  string // where it is from, for the person
+	Source  string // origin of the skill, such as a path, for display
 }
 
-// maxSkill is how long the text of a folder's skill may be, in bytes.
+// maxSkill is the maximum length of a folder's skill, in bytes.
 const maxSkill = 64 << 10
 
-// FolderSkills reads the skills that a folder brings along, the files dir/*/SKILL.md,
-// untrusted. A file of more than 64 KiB, what is no UTF-8 text, and a folder whose name
-// can't be a tool's is passed over.
-// The description is the line "description:" of a leading block between lines of ---.
+// FolderSkills returns the skills in a folder, the files dir/*/SKILL.md, as untrusted skills. Each
+// is named after its folder. Files of more than 64 KiB, files that are not UTF-8 and folders whose
+// name is not a valid tool name are skipped. The description is the value of the line
+// "description:" in a leading block between lines of ---.
 func FolderSkills(ctx context.Context, fsys fsaccess.FS, dir string) ([]Skill, error) {
 	var out []Skill
 	for e, err := range fsaccess.Walk(ctx, fsys, dir, fsaccess.WalkOptions{Depth: 2, Limit: 10_000}) {
@@ -92,7 +92,7 @@ func runSkill(ctx context.Context, c *Call) (any, error) {
 	return nil, protocol.Errorf(protocol.ErrExecution, "skill", c.text("name"), "there is no skill of that name").WithReason(protocol.ReasonNotFound)
 }
 
-// acceptSkill asks about an untrusted skill once for each content.
+// acceptSkill asks the user about an untrusted skill, once for each content.
 func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 	if s.Trusted {
 		return nil
@@ -104,7 +104,7 @@ func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
 		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
 }
 
-// acceptOnce asks whatever the rules say, unless the person has said yes to the very same in
+// acceptOnce asks the user whatever the rules decide, unless the user has accepted the same key in
 // this session.
 func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
 	if c.accepted(key) {
@@ -121,14 +121,14 @@ func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
 	return nil
 }
 
-// accepted reports whether the person has said yes in this session.
+// accepted reports whether the user has accepted key in this session.
 func (c *Call) accepted(key string) bool {
 	c.scope.mu.Lock()
 	defer c.scope.mu.Unlock()
 	return c.scope.accepted[key]
 }
 
-// accept keeps a yes for the session.
+// accept records that the user accepted key in this session.
 func (c *Call) accept(key string) {
 	if c.asks != nil { // a dry run asks later
 		return

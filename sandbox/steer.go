@@ -2,10 +2,11 @@ package sandbox
 
 import "context"
 
-// Steer has the model hear text before its next step. If nothing runs, or the run has no
-// step after this, it is said, and the next run answers it. Until it is stored it is kept
-// in memory: [Session.Close] stores it, and if the store fails, the run yields the error
-// and the next run, or [Session.Say], says it first.
+// Steer queues a user message for the active run. The model receives it before its next step. If no
+// run is active, the message is stored as with [Session.Say]. If the run has no further step, the
+// message is stored when the run ends. In both cases the next run answers it. Queued messages are
+// in memory until they are stored, and [Session.Close] stores the rest. If storing one fails, the
+// run yields the error. The message is then stored before any later one, by the next run or by Say.
 func (s *Session) Steer(ctx context.Context, text string) error {
 	s.mu.Lock()
 	busy := s.busy() && !s.closed
@@ -20,11 +21,11 @@ func (s *Session) Steer(ctx context.Context, text string) error {
 	return err
 }
 
-// hear stores the text that was steered first, even if ctx has ended: a stop takes back
-// nothing that the person said. id is "" if there is none. One that can't be stored stays
-// the first.
+// hear stores the first queued message and returns its id and text, or "" if the queue is empty. It
+// works even after ctx has ended, because an interruption must not lose a message of the user. If
+// storing fails, the message stays first in the queue.
 func (s *Session) hear(ctx context.Context) (id, text string, err error) {
-	s.hearing.Lock() // the run and Close may both be at it
+	s.hearing.Lock() // the run and Close may both call hear
 	defer s.hearing.Unlock()
 	s.mu.Lock()
 	if len(s.steer) == 0 {
@@ -42,18 +43,19 @@ func (s *Session) hear(ctx context.Context) (id, text string, err error) {
 	return id, text, nil
 }
 
-// leftBehind reports whether an earlier run could not store all that was steered.
+// leftBehind reports whether an earlier run failed to store all queued messages.
 func (s *Session) leftBehind() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.steer) > 0 && !s.busy()
 }
 
-// busy is called with mu held.
+// busy reports whether a run is active. mu is held.
 func (s *Session) busy() bool { return s.status == StatusBusy || s.status == StatusRetrying }
 
-// giveBack ends a run's hold of the session; false if something steered is to be stored
-// before. It stays for the next run if it is to end anyway.
+// giveBack ends a run's use of the session. If messages are queued and anyway is not set, it does
+// nothing and returns false: they must be stored first. If anyway is set, they stay in the queue
+// for the next run.
 func (s *Session) giveBack(st Status, anyway bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +66,8 @@ func (s *Session) giveBack(st Status, anyway bool) bool {
 	return true
 }
 
-// shut closes the session; false if something steered is to be stored before.
+// shut closes the session. If messages are queued and anyway is not set, it does nothing and
+// returns false.
 func (s *Session) shut(anyway bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,8 +82,8 @@ func (s *Session) shut(anyway bool) bool {
 	return true
 }
 
-// finish stores what was steered and not heard, and gives the session back only then: a
-// run that began before would not hear it, and answer in front of it.
+// finish stores the queued messages before it releases the session. A run that began in between
+// would not send them to the model, and would put its answer before them.
 func (r *run) finish(ctx context.Context, st Status) {
 	var err error
 	for !r.s.giveBack(st, err != nil) {
@@ -93,7 +96,7 @@ func (r *run) finish(ctx context.Context, st Status) {
 	}
 }
 
-// hear has the model hear what was steered.
+// hear stores all queued messages and emits a chunk for each.
 func (r *run) hear(ctx context.Context) error {
 	for {
 		id, text, err := r.s.hear(ctx)

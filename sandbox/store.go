@@ -10,24 +10,27 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Store keeps sessions. Each Put is whole or not at all; records of the same id are
-// replaced. A session that is not there is an error that is [fs.ErrNotExist].
-type Store interface {
+// A Store stores sessions. Records with an id that is stored already replace the older ones. The
+// error of a session that does not exist wraps [fs.ErrNotExist]. A Store must be safe for
+// concurrent use.
+type Store interface { // implementations: MemoryStore, FolderStore, IndexedStore
+	// Sessions returns the records of all sessions, the last changed one first.
 	Sessions(ctx context.Context) ([]protocol.SessionRecord, error)
+	// Session returns the record of one session.
 	Session(ctx context.Context, id string) (protocol.SessionRecord, error)
-	// Messages returns what a session holds, messages in the order of their first Put,
-	// the parts of each in the order of their index.
+	// Messages returns the messages of a session in the order of their first Put, and their parts.
+	// The parts of each message are in the order of their index.
 	Messages(ctx context.Context, session string) ([]protocol.MessageRecord, []protocol.PartRecord, error)
-	// Put stores records of one session together.
+	// Put stores records of one session together, all of them or none.
 	Put(ctx context.Context, session protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error
-	// Delete removes a session. One that is not there is no error.
+	// Delete removes a session. It returns no error if there is none.
 	Delete(ctx context.Context, id string) error
-	// Lock holds a session against other tabs, programs and goroutines that use the
-	// same store, or fails with [protocol.ErrSession] if another holds it.
+	// Lock reserves a session against other tabs, programs and goroutines that use the same store.
+	// If another one holds it, Lock returns [protocol.ErrSession].
 	Lock(ctx context.Context, id string) (unlock func(), err error)
 }
 
-// kept is a session as a store holds it in memory.
+// kept is a session in memory.
 type kept struct {
 	rec      protocol.SessionRecord
 	messages []protocol.MessageRecord
@@ -36,7 +39,7 @@ type kept struct {
 	atPart   map[string]int
 }
 
-// grow makes room for what is about to be put.
+// grow allocates room for the given numbers of records.
 func (k *kept) grow(messages, parts int) {
 	k.messages, k.parts = make([]protocol.MessageRecord, 0, messages), make([]protocol.PartRecord, 0, parts)
 	k.atMsg, k.atPart = make(map[string]int, messages), make(map[string]int, parts)
@@ -64,14 +67,14 @@ func (k *kept) put(messages []protocol.MessageRecord, parts []protocol.PartRecor
 	}
 }
 
-// MemoryStore keeps sessions until the program ends.
+// MemoryStore stores sessions in memory, until the program ends.
 type MemoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*kept
 	held     map[string]bool
 }
 
-// NewMemoryStore makes an empty store.
+// NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore {
 	return &MemoryStore{sessions: map[string]*kept{}, held: map[string]bool{}}
 }
@@ -80,7 +83,7 @@ func noSession(id string) error {
 	return protocol.Errorf(protocol.ErrSession, "session", id, "%w", fs.ErrNotExist).WithReason(protocol.ReasonNotFound)
 }
 
-// Sessions is part of [Store].
+// Sessions implements [Store].
 func (m *MemoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,7 +95,7 @@ func (m *MemoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error
 	return out, nil
 }
 
-// sortSessions puts the last changed first.
+// sortSessions sorts the last changed session first.
 func sortSessions(list []protocol.SessionRecord) {
 	slices.SortFunc(list, func(a, b protocol.SessionRecord) int {
 		if c := b.UpdatedAt.Compare(a.UpdatedAt); c != 0 {
@@ -102,7 +105,7 @@ func sortSessions(list []protocol.SessionRecord) {
 	})
 }
 
-// Session is part of [Store].
+// Session implements [Store].
 func (m *MemoryStore) Session(_ context.Context, id string) (protocol.SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +115,7 @@ func (m *MemoryStore) Session(_ context.Context, id string) (protocol.SessionRec
 	return protocol.SessionRecord{}, noSession(id)
 }
 
-// Messages is part of [Store].
+// Messages implements [Store].
 func (m *MemoryStore) Messages(_ context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,7 +126,7 @@ func (m *MemoryStore) Messages(_ context.Context, id string) ([]protocol.Message
 	return slices.Clone(k.messages), slices.Clone(k.parts), nil
 }
 
-// Put is part of [Store].
+// Put implements [Store].
 func (m *MemoryStore) Put(_ context.Context, s protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,7 +140,7 @@ func (m *MemoryStore) Put(_ context.Context, s protocol.SessionRecord, messages 
 	return nil
 }
 
-// Delete is part of [Store].
+// Delete implements [Store].
 func (m *MemoryStore) Delete(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -145,14 +148,14 @@ func (m *MemoryStore) Delete(_ context.Context, id string) error {
 	return nil
 }
 
-// Lock is part of [Store].
+// Lock implements [Store].
 func (m *MemoryStore) Lock(_ context.Context, id string) (func(), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return hold(m.held, &m.mu, id)
 }
 
-// hold takes an id; mu is held.
+// hold marks an id as held. mu is held.
 func hold(held map[string]bool, mu *sync.Mutex, id string) (func(), error) {
 	if held[id] {
 		return nil, protocol.Errorf(protocol.ErrSession, "session", id, "the session is open elsewhere; close it there, or fork it")

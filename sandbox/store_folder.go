@@ -11,14 +11,14 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// FolderStore keeps sessions in a folder: of the operating system natively, or the
-// origin-private file system in a page, which a browser may clear under pressure
-// unless [fsaccess.Persist] was granted. A session is a folder; its messages lie in
-// files of 200 each, one record a line, of which a change rewrites one. What a crash
-// cut short is the whole of a file's change, never half of one.
+// FolderStore stores sessions in a folder. Natively this is a folder of the operating system. In a
+// page it is the origin-private file system, which a browser may clear under storage pressure
+// unless [fsaccess.Persist] was granted. Each session is a folder. Its messages are in files of 200
+// messages each, one record a line, and a change rewrites one of them. After a crash during a Put
+// each file has its old or its new content, never a part of it.
 type FolderStore struct{ segmented }
 
-// NewFolderStore keeps sessions in a folder that serves nothing else.
+// NewFolderStore returns a store in a folder that must not be used for anything else.
 func NewFolderStore(fsys fsaccess.FS) *FolderStore {
 	return &FolderStore{newSegmented(folderFiles{fsys})}
 }
@@ -59,8 +59,8 @@ func (f folderFiles) segments(ctx context.Context, id string) (files [][]byte, e
 	}
 }
 
-// write writes older segments first, and the session's record last: what refers to
-// something is never there before it.
+// write writes older segments first and the session's record last, so that no record refers to a
+// missing one.
 func (f folderFiles) write(ctx context.Context, id string, session []byte, segments map[int][]byte) error {
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if err := bound.MkdirAll(id, 0o755); err != nil {

@@ -6,17 +6,16 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// IndexedStore keeps sessions in the page's IndexedDB. Each Put is one transaction,
-// which is on disk when Put returns. A browser may clear the database under pressure
-// unless [fsaccess.Persist] was granted, and clears it with the origin's other data;
-// WebKit does so after seven days in which the person did not come back.
+// IndexedStore stores sessions in the page's IndexedDB. Each Put is one transaction, and is on disk
+// when Put returns. A browser may clear the database under storage pressure unless
+// [fsaccess.Persist] was granted, and clears it together with the origin's other data. WebKit
+// clears it after seven days without a visit of the user.
 //
 // [fsaccess.Persist]: https://pkg.go.dev/github.com/bailey-go/bailey/fsaccess#Persist
 type IndexedStore struct{ segmented }
 
-// NewIndexedStore opens the database of that name, or makes it. Without a browser, or in
-// a page that has no storage, the error is [errors.ErrUnsupported]; a [MemoryStore] does
-// there.
+// NewIndexedStore opens the database of the given name, or creates it. Without a browser, and in a
+// page without storage, the error wraps [errors.ErrUnsupported]. Use a [MemoryStore] then.
 func NewIndexedStore(ctx context.Context, name string) (*IndexedStore, error) {
 	if name == "" {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "open", "", "the database needs a name")

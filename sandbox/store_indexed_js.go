@@ -10,17 +10,17 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// The database has two stores: the sessions' records by id, and their texts by id and
-// number. All values are JSON text.
+// The database has two object stores: the sessions' records by id, and the texts of their messages
+// by id and number. All values are JSON text.
 const (
 	idbVersion  = 1
 	idbSessions = "sessions"
 	idbSegments = "segments"
-	maxText     = 256 << 20 // bytes of one text
+	maxText     = 256 << 20 // maximum bytes of one text
 )
 
-// indexedFiles are the texts in IndexedDB. The database is opened for each piece of work,
-// so that nothing of a tab holds up another one's upgrade.
+// indexedFiles stores the texts in IndexedDB. It opens the database for each operation, so that an
+// open connection of one tab never blocks another tab's upgrade.
 type indexedFiles struct{ name string }
 
 func openIndexed(ctx context.Context, name string) (textFiles, error) {
@@ -31,7 +31,7 @@ func openIndexed(ctx context.Context, name string) (textFiles, error) {
 	return f, f.with(ctx, "readonly", func(*jsx.Scope, jsx.Value) error { return nil })
 }
 
-// settle waits for one of the events that end a request, or a transaction.
+// settle waits for the first of the events that end a request or a transaction.
 func settle(ctx context.Context, s *jsx.Scope, target jsx.Value, good string, bad ...string) error {
 	done := make(chan bool, 1)
 	for _, event := range append([]string{good}, bad...) {
@@ -56,7 +56,7 @@ func settle(ctx context.Context, s *jsx.Scope, target jsx.Value, good string, ba
 	}
 }
 
-// idbError says why a request or a transaction failed.
+// idbError returns the error of a failed request or transaction.
 func idbError(target jsx.Value) error {
 	why, err := jsx.Get(target, "error")
 	if err != nil || jsx.Nullish(why) {
@@ -69,7 +69,7 @@ func idbError(target jsx.Value) error {
 	return protocol.Errorf(protocol.ErrSession, "store", "", "the browser's database did not do it: %w", e)
 }
 
-// with opens the database and begins a transaction over both stores.
+// with opens the database and calls do with a transaction over both object stores.
 func (f indexedFiles) with(ctx context.Context, mode string, do func(s *jsx.Scope, tx jsx.Value) error) error {
 	s := jsx.NewScope(jsx.ScopeOptions{})
 	defer s.Close()
@@ -105,7 +105,7 @@ func (f indexedFiles) with(ctx context.Context, mode string, do func(s *jsx.Scop
 	return do(s, tx)
 }
 
-// ask makes one request of a store and waits for its result.
+// ask makes one request to an object store and returns its result.
 func ask(ctx context.Context, s *jsx.Scope, tx jsx.Value, store, method string, args ...any) (jsx.Value, error) {
 	from, err := jsx.Call(tx, "objectStore", store)
 	if err != nil {
@@ -121,8 +121,8 @@ func ask(ctx context.Context, s *jsx.Scope, tx jsx.Value, store, method string, 
 	return jsx.Get(req, "result")
 }
 
-// sessions reads all records at once: opening the database for each takes a page with a
-// thousand sessions seconds, and memory that its browser is slow to give back.
+// sessions reads all records in one transaction. Opening the database for each record would take
+// seconds in a page with a thousand sessions, and memory that the browser is slow to release.
 func (f indexedFiles) sessions(ctx context.Context, do func(id string, text []byte)) error {
 	return f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
 		keys, err := ask(ctx, s, tx, idbSessions, "getAllKeys")
@@ -182,7 +182,8 @@ func (f indexedFiles) session(ctx context.Context, id string) (data []byte, err 
 	return data, err
 }
 
-// segmentRange is all keys that begin with id: an array sorts behind all texts and numbers.
+// segmentRange returns the range of all keys that begin with id. In IndexedDB an array sorts after
+// all strings and numbers.
 func segmentRange(id string) (jsx.Value, error) {
 	keys, err := jsx.Lookup(jsx.Global(), "IDBKeyRange")
 	if err != nil {
@@ -206,7 +207,7 @@ func (f indexedFiles) segments(ctx context.Context, id string) (files [][]byte, 
 	return files, err
 }
 
-// change makes all requests of a transaction at once and waits for its end.
+// change makes all requests of a transaction at once and waits for the end of the transaction.
 func (f indexedFiles) change(ctx context.Context, do func(sessions, segments jsx.Value) error) error {
 	return f.with(ctx, "readwrite", func(s *jsx.Scope, tx jsx.Value) error {
 		sessions, err := jsx.Call(tx, "objectStore", idbSessions)
@@ -221,7 +222,7 @@ func (f indexedFiles) change(ctx context.Context, do func(sessions, segments jsx
 			_, _ = jsx.Call(tx, "abort")
 			return err
 		}
-		// What was asked for is done or not, whatever becomes of the context.
+		// The requests are committed or not, even if the context ends.
 		return settle(context.WithoutCancel(ctx), s, tx, "complete", "abort")
 	})
 }

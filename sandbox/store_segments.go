@@ -15,8 +15,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// segmented is a store whose sessions are a record and texts of 200 messages each, one
-// record a line, of which a change rewrites one.
+// segmented is a store in which a session is one record, plus texts of 200 messages each, one
+// record a line. A change rewrites one text.
 type segmented struct {
 	files textFiles
 
@@ -30,9 +30,9 @@ func newSegmented(f textFiles) segmented {
 	return segmented{files: f, cache: map[string]*kept{}, segs: map[string]map[string]int{}, held: map[string]bool{}}
 }
 
-// textFiles is where the texts are. What is not there is [fs.ErrNotExist].
+// textFiles stores the texts. The error of a text that does not exist wraps [fs.ErrNotExist].
 type textFiles interface {
-	// sessions gives the record of each session to do.
+	// sessions calls do with the record of each session.
 	sessions(ctx context.Context, do func(id string, text []byte)) error
 	session(ctx context.Context, id string) ([]byte, error)
 	segments(ctx context.Context, id string) ([][]byte, error)
@@ -42,13 +42,13 @@ type textFiles interface {
 
 const segmentSize = 200
 
-// line is a record in a file of messages.
+// line is a line in a text: a message or a part.
 type line struct {
 	Message *protocol.MessageRecord `json:"m,omitempty"`
 	Part    *protocol.PartRecord    `json:"p,omitempty"`
 }
 
-// Sessions is part of [Store]. A session that can't be read is left out.
+// Sessions implements [Store]. Sessions that can't be read are left out.
 func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
 	var out []protocol.SessionRecord
 	err := s.files.sessions(ctx, func(id string, text []byte) {
@@ -65,7 +65,7 @@ func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, err
 
 func validStored(id string) bool { return fs.ValidPath(id) && id != "." && !strings.Contains(id, "/") }
 
-// Session is part of [Store].
+// Session implements [Store].
 func (s *segmented) Session(ctx context.Context, id string) (rec protocol.SessionRecord, err error) {
 	if !validStored(id) {
 		return rec, noSession(id)
@@ -100,7 +100,7 @@ func decodeSession(id string, data []byte) (rec protocol.SessionRecord, err erro
 	return rec, nil
 }
 
-// Messages is part of [Store].
+// Messages implements [Store].
 func (s *segmented) Messages(ctx context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
 	if _, err := s.Session(ctx, id); err != nil {
 		return nil, nil, err
@@ -115,8 +115,8 @@ func (s *segmented) Messages(ctx context.Context, id string) ([]protocol.Message
 	return slices.Clone(k.messages), slices.Clone(k.parts), nil
 }
 
-// forget lets go of what was read of a session, unless it is held: only then it can't
-// change meanwhile. mu is held.
+// forget removes a session from the cache unless it is locked, because an unlocked session may be
+// changed by others. mu is held.
 func (s *segmented) forget(id string) {
 	if !s.held[id] {
 		delete(s.cache, id)
@@ -124,10 +124,10 @@ func (s *segmented) forget(id string) {
 	}
 }
 
-// load reads a session's messages once; mu is held.
+// load returns a session's messages, from the cache if the session is locked. mu is held.
 func (s *segmented) load(ctx context.Context, id string) (*kept, error) {
 	if k, ok := s.cache[id]; ok && s.held[id] {
-		return k, nil // nobody else changes it
+		return k, nil // the session is locked, so it has no other writer
 	}
 	files, err := s.files.segments(ctx, id)
 	if err != nil {
@@ -153,15 +153,15 @@ func (s *segmented) load(ctx context.Context, id string) (*kept, error) {
 	return k, nil
 }
 
-// segment is what one file holds.
+// segment is the decoded content of one text.
 type segment struct {
 	messages []protocol.MessageRecord
 	parts    []protocol.PartRecord
 	err      error
 }
 
-// decodeAll decodes the files, on as many processors as there are: it is what opening a
-// long session takes.
+// decodeAll decodes the texts on all processors. Most of the time for opening a long session is
+// spent here.
 func decodeAll(files [][]byte) []segment {
 	out := make([]segment, len(files))
 	var next atomic.Int64
@@ -190,7 +190,8 @@ func (d *segment) decode(data []byte) {
 	}
 }
 
-// line decodes one record, as it is written into its place, or else as any JSON is.
+// line decodes one record directly into its place if it has the form that encodeOne writes,
+// otherwise as any JSON.
 func (d *segment) line(text []byte) error {
 	if inner, ok := record(text, `{"m":`); ok {
 		d.messages = append(d.messages, protocol.MessageRecord{})
@@ -219,7 +220,7 @@ func record(text []byte, head string) ([]byte, bool) {
 	return bytes.CutSuffix(inner, []byte{'}'})
 }
 
-// Put is part of [Store].
+// Put implements [Store].
 func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
 	if err := rec.Validate(); err != nil {
 		return err
@@ -241,12 +242,12 @@ func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, message
 		err = s.files.write(ctx, rec.ID, data, changed)
 	}
 	if err != nil {
-		delete(s.cache, rec.ID) // what is stored counts
+		delete(s.cache, rec.ID) // the stored state is the valid one
 	}
 	return err
 }
 
-// encode gives the segments that hold some records, as text.
+// encode returns the texts of all segments that contain the given records.
 func (k *kept) encode(segs map[string]int, messages []protocol.MessageRecord, parts []protocol.PartRecord) (map[int][]byte, error) {
 	out := map[int][]byte{}
 	for _, m := range messages {
@@ -291,7 +292,7 @@ func (k *kept) encodeOne(segs map[string]int, n int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Delete is part of [Store].
+// Delete implements [Store].
 func (s *segmented) Delete(ctx context.Context, id string) error {
 	if !validStored(id) {
 		return noSession(id)
@@ -303,13 +304,13 @@ func (s *segmented) Delete(ctx context.Context, id string) error {
 	return s.files.remove(ctx, id)
 }
 
-// Lock is part of [Store]. Between tabs of one origin the browser's locks hold a
-// session; between programs over one folder nothing does.
+// Lock implements [Store]. Between tabs of one origin it uses the browser's locks. It does not lock
+// a session against other programs that use the same folder.
 func (s *segmented) Lock(ctx context.Context, id string) (func(), error) {
 	s.mu.Lock()
 	free, err := hold(s.held, &s.mu, id)
 	if err == nil {
-		delete(s.cache, id) // another tab may have written since
+		delete(s.cache, id) // another tab may have changed it
 	}
 	s.mu.Unlock()
 	if err != nil {

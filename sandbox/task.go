@@ -8,18 +8,18 @@ import (
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
-// Agent is a kind of subagent.
+// Agent is a kind of subagent, which the tool task starts.
 type Agent struct {
 	Name        string
 	Description string
 	Prompt      string           // its system prompt
-	Tools       []string         // which tools it has; nil is those of whoever starts it
-	Grants      []protocol.Grant // narrow what it may do, those without a scope to wherever its starter may; nil is all of that
-	Model       Model            // nil is that of whoever starts it
-	Steps       int              // 25
+	Tools       []string         // ids of its tools, nil for all tools of its starter
+	Grants      []protocol.Grant // limit its permissions, nil for all permissions of its starter. A grant without a scope covers the starter's scope.
+	Model       Model            // nil is the starter's model
+	Steps       int              // number of requests to the model, default 25
 }
 
-// maxDepth is how deep subagents may start others.
+// maxDepth is the maximum nesting depth of subagents.
 const maxDepth = 5
 
 func (b *Box) agents() []Agent {
@@ -80,9 +80,9 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	background, _ := m["background"].(bool)
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	if background {
-		c.box.track(s.ID(), cancel) // before anyone knows of it
+		c.box.track(s.ID(), cancel) // before its id is known to anyone
 	}
-	// A Stop before this ended the call; one after it ends the subagent.
+	// A Stop before this line has ended the call. A Stop after it ends the subagent.
 	if err := context.Cause(ctx); err != nil {
 		c.box.untrack(s.ID())
 		cancel(err)
@@ -99,7 +99,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	}
 	cancel(nil)
 	defer end()
-	c.clock.pause() // it has limits of its own
+	c.clock.pause() // the subagent has its own limits
 	defer c.clock.resume()
 	text, err := c.box.runAgent(ctx, s, model, agent)
 	if err != nil {
@@ -110,7 +110,8 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 
 var errAlive = protocol.Errorf(protocol.ErrResourceLimit, "task", "", "%d subagents are at work already; wait until one has ended", maxAlive)
 
-// mayStart takes one subagent from the run's budget and a place for it, which end gives back.
+// mayStart takes one subagent from the run's budget, and a slot for it. The returned function frees
+// the slot.
 func (c *Call) mayStart() (end func(), err error) {
 	if c.box.o.off.agents {
 		return func() {}, nil
@@ -131,8 +132,8 @@ func (c *Call) mayStart() (end func(), err error) {
 	return end, nil
 }
 
-// startAgent makes the subagent's session: of the caller's authority, what the agent
-// keeps; of its tools, those both have. Refusals hold for it too, grants do not.
+// startAgent creates the subagent's session. Its authority and its tools are the starter's, limited
+// to those of agent. The starter's refusals also apply to it, its grants do not.
 func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 	store := c.scope.store
 	if store == nil {
@@ -179,7 +180,7 @@ func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 	return s, nil
 }
 
-// runAgent runs a subagent to its end and returns what it said last.
+// runAgent runs a subagent to its end and returns the text of its last answer.
 func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agent) (string, error) {
 	defer s.Close()
 	steps := agent.Steps
@@ -200,7 +201,7 @@ func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agen
 	return text, failed
 }
 
-// inBackground runs a subagent until it ends, or [Box.Stop] does it.
+// inBackground runs a subagent until it ends, or until [Box.Stop] ends it.
 func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, s *Session, model Model, agent *Agent) {
 	defer cancel(context.Canceled)
 	defer b.untrack(s.ID())
@@ -209,5 +210,5 @@ func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, 
 		ctx, stop = context.WithDeadlineCause(ctx, shared.deadline, errBudget("time"))
 		defer stop()
 	}
-	_, _ = b.runAgent(ctx, s, model, agent) // what became of it is in its session
+	_, _ = b.runAgent(ctx, s, model, agent) // its session contains the outcome
 }

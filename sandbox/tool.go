@@ -11,78 +11,97 @@ import (
 )
 
 type (
-	// Permit is the leave to have just the effects a call said that it needs, until
-	// the call ends. Only the box's gate makes one; the zero Permit permits nothing.
+	// A Permit allows the effects that a call declared in Needs, until the call ends. Only the box
+	// creates permits. The zero Permit permits nothing. The methods of [Folder] that read or change
+	// files take a permit, and so does [Held].Use. They return [protocol.ErrSecurityViolation] for
+	// an effect that the call did not declare.
 	Permit = gate.Permit
-	// Folder is the person's folder: each method takes a [Permit].
+	// Folder is the user's folder for tools, as in [Call].FS. Methods that read or change a file
+	// take a [Permit].
 	Folder = gate.Folder
-	// Need is one effect that a call is about to have.
+	// Need is one effect that a call is about to have, such as reading notes.md.
 	Need = policy.Need
-	// Asker puts questions of consent to the person.
+	// An Asker shows a [Prompt] to the user and returns one [Reply] for each request, in the order
+	// of the requests. A missing reply is a rejection, and an error rejects all of them. Ask must
+	// return when its context ends.
 	Asker = gate.Asker
-	// Prompt is what is asked at once.
+	// Prompt is the list of requests that are shown to the user at the same time, in its field
+	// Requests.
 	Prompt = gate.Prompt
-	// Effect is one thing that a call does, in the words of a question.
+	// Effect is one thing that a call does if the user agrees. Its Text is a line for the user,
+	// such as "change notes.md", with its own Risk.
 	Effect = gate.Effect
-	// Request is one call that is asked about.
+	// Request is one call that the user is asked about. A window shows Title, the Text of each
+	// effect that has InTitle false, Risk, Destroys, Untrusted, Agent and Diff, and accepts an
+	// answer only while they are in view.
 	Request = gate.Request
-	// Reply is the answer to a [Request]; the zero Reply is a rejection.
+	// Reply is the user's answer to a [Request]. The zero Reply is a rejection.
 	Reply = gate.Reply
-	// Held is something that only a permit gives out; see [Hold].
+	// Held is a value that acts outside of the folder, such as an enclave. Its method Use returns
+	// the value only to a call with a permit for the effect. [Hold] makes one.
 	Held[T any] = gate.Held[T]
 )
 
-// Hold keeps something that acts outside of the folder behind permits.
+// Hold returns v behind permits: [Held].Use returns v only to a caller with a permit for the given
+// effect.
 func Hold[T any](v T) Held[T] { return gate.Hold(v) }
 
-// AskFunc is a function that is an [Asker].
+// AskFunc is a function that implements [Asker].
 type AskFunc func(ctx context.Context, p Prompt) ([]Reply, error)
 
-// Ask calls f.
+// Ask returns the replies of f.
 func (f AskFunc) Ask(ctx context.Context, p Prompt) ([]Reply, error) { return f(ctx, p) }
 
-// Tool is a [protocol.Tool] that says before each call what it needs, and does it
-// with a permit. Execute is the box's own to set.
+// A Tool is a [protocol.Tool] that declares the effects of each call before the call runs, and has
+// them with a permit. [New] sets Execute and replaces a given one.
 type Tool struct {
 	protocol.Tool
 
-	// Needs says what a call would do, from its arguments alone. nil needs nothing
-	// outside of the session. The capabilities must be in Requires.
+	// Needs returns the effects that a call will have, computed from its arguments alone. For
+	// example, the tool write returns one need to write its path. A nil Needs declares no effect
+	// outside of the session. Each capability in the result must be in Requires. An error fails the
+	// call.
 	Needs func(ctx context.Context, c *Call) ([]Need, error)
-	// Preview returns a line that says what the call is, and the content that it would change,
-	// send or run. It is called only if the user is asked; the call's permit is for reading then.
-	// The question adds each need that the title does not say in the same words; an empty title
-	// is made of the needs alone. For the same arguments and files it returns the same: the box
-	// asks for it again right before Run, and fails the call if the user agreed to something else.
+	// Preview returns a title of one line for the question, and the content that the call would
+	// change, send or run. It is called only if the user is asked. The call's permit then covers
+	// reading alone. The question appends every need whose words differ from title. If title is
+	// empty, the question is made from the needs alone. Preview must return the same result for the
+	// same arguments and files: the box calls it again right before Run, and fails the call if the
+	// result differs from the one that the user agreed to.
 	Preview func(ctx context.Context, c *Call) (title, diff string)
-	// Foresee says why a call would fail whatever the person answered: it fails so then, and
-	// nobody is asked. It is called only before a question, and only if all files that the
-	// call needs may be read unasked; the call's permit is for reading then. nil foresees nothing.
+	// Foresee, if set, is called before the user is asked. If it returns an error, the call fails
+	// with it and no question is shown. Use it for failures that no answer can change, such as a
+	// stale version. It is called only if the session may read all files of the call without
+	// asking. The call's permit then covers reading alone. If Foresee panics, the user is asked as
+	// usual.
 	Foresee func(ctx context.Context, c *Call) error
-	// Run does it. What it returns must be a value that [protocol.EncodeValue] writes.
+	// Run does the work. Its result must be a value that [protocol.EncodeValue] accepts.
 	Run func(ctx context.Context, c *Call) (any, error)
 
-	// Text and Rows name the member of the result that is cut if it is too long: a
-	// text, or a list.
+	// Text and Rows name the member of the result that is cut if it is too long. Text names a
+	// string, such as "content". Rows names a list, such as "matches". See
+	// [protocol.OutputLimitFor] for the limits.
 	Text, Rows string
-	// Missing says why the tool can't work here; it is then listed and not there.
+	// Missing is the reason why the tool can't work here. If it is set, [Box.Available] lists the
+	// tool with this reason, and the tool can't be called.
 	Missing string
 
-	// content is what a call would write to its path, where the arguments say it.
+	// content returns the bytes that a call would write to its path, if they follow from the
+	// arguments.
 	content func(c *Call) []byte
-	// turn says that Run changes files at once, as the question showed: it runs when no other
-	// such call does.
+	// turn reports that Run changes files in one go, exactly as the question showed. Only one such
+	// call runs at a time.
 	turn bool
-	// also adds to a question that is asked in any case.
+	// also adds effects to a question that is shown in any case.
 	also func(ctx context.Context, c *Call, r *Request)
 }
 
-// Call is one call of a tool, as the tool sees it.
+// Call is one call of a tool. Needs, Preview, Foresee and Run receive it.
 type Call struct {
-	ID     string
-	Args   any    // as it fits the tool's schema
-	Permit Permit // for what Needs said
-	FS     Folder
+	ID     string // the call's id in traces and in the audit log
+	Args   any    // JSON values that match the tool's schema
+	Permit Permit // covers the effects that Needs returned
+	FS     Folder // the user's folder
 
 	tool   *Tool
 	box    *Box
@@ -91,20 +110,21 @@ type Call struct {
 	needs  []Need
 	trace  *tracer
 	asking func(Request)
-	model  string           // the id that the model gave it, or the call that made it
-	to     string           // who else than the session's model is sent the result, or empty
-	asked  string           // the key of what the call's own question was about too
-	parent *Call            // whose tool made it, or nil
-	change *fsaccess.Change // of the folder's history that it is about, or nil
+	model  string           // the model's id of the call, or of the call that made it
+	to     string           // the receiver of the result if it is not the session's model, or empty
+	asked  string           // the key of the third-party command that the call's own question was about
+	parent *Call            // the call whose tool made this one, or nil
+	change *fsaccess.Change // the step of the folder's history for undo and diff, or nil
 
 	mu      sync.Mutex
-	touched []string      // paths whose content the result may tell of
-	got     []string      // those of them that were read
-	level   protocol.Send // of the rest that was read
+	touched []string      // paths whose content the result may contain
+	got     []string      // the paths in touched that were read
+	level   protocol.Send // the strictest send level of all other content that was read
 	asks    func(Request) bool
 }
 
-// Bind puts the arguments into the struct that dst points to.
+// Bind stores the arguments in the struct that dst points to. It returns the error of
+// [protocol.Unmarshal].
 func (c *Call) Bind(dst any) error {
 	args := c.Args
 	if args == nil {
@@ -113,16 +133,17 @@ func (c *Call) Bind(dst any) error {
 	return protocol.Unmarshal(args, dst)
 }
 
-// Session is the id of the session that the call belongs to.
+// Session returns the id of the session that the call belongs to.
 func (c *Call) Session() string { return c.scope.gate.ID }
 
-// Box is the box the call was made to, for tools that call others: such calls go
-// through every step themselves.
+// Box returns the box that runs the call, for tools that make calls of other tools. Each such call
+// goes through every step of its own.
 func (c *Call) Box() *Box { return c.box }
 
-// Need passes the gate again for effects that only turned up while the tool ran, such
-// as the files a script opens. The person may be asked; that time is not counted. The
-// permit lasts as long as the call.
+// Need asks for further effects that were unknown before the tool ran, such as the files that a
+// script opens. It returns a permit for them, which lasts until the call ends. The user may be
+// asked, and the tool's time limit does not count that time. The error is that of a denied call,
+// such as [protocol.ErrCapabilityDenied].
 func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	c.clock.pause()
 	defer c.clock.resume()
@@ -143,21 +164,22 @@ func (c *Call) Need(ctx context.Context, needs ...Need) (Permit, error) {
 	return permit, nil
 }
 
-// View is a folder of its own that holds just the files that may be read and written: for
-// programs that open files by themselves. It ends with ctx. The permit must cover each
-// named path with all below it; below them each path is decided by itself, by grants,
-// rules and refusals, as a call for that path would be. A model is sent as much of the
-// call's result as the policy sends of all that may be read.
+// View returns a folder that contains only the files below reads and writes, for programs that open
+// files by themselves. The view ends with ctx. The permit p must cover each of the paths with
+// everything below it. Below them each path is decided separately, by grants, rules and refusals,
+// as a call for that path would be. The strictest send level of all files below reads applies to
+// the call's whole result.
 //
-// A program may make files, and change those that it may read. It may remove a file, move
-// one away, or replace one that it may not read only where p is also for that: with a need
-// for [protocol.FSWrite], Op [protocol.OpRemove], Tree and Destroys.
+// A program may create files, and change files that it may read. It needs more to remove a file, to
+// move one away, or to replace one that it may not read. For these p must also cover a need for
+// [protocol.FSWrite] with Op [protocol.OpRemove], Tree and Destroys.
 func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
 	view, _, err := c.view(ctx, p, reads, writes)
 	return view, err
 }
 
-// view is View; lose asks about files that the program is about to remove or move away.
+// view is View. The function lose asks the user about files that the program is about to remove or
+// move away.
 func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, lose func(context.Context, map[string]string) error, err error) {
 	level := protocol.SendContents
 	for _, path := range reads {
@@ -174,6 +196,7 @@ func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view
 	}, err
 }
 
-// Use counts a use of something that one session has only so many of, and is an error
-// when they are used up. Subagents count as the session that started them.
+// Use counts one use of a limited resource in the session, and returns [protocol.ErrResourceLimit]
+// if most uses are counted already. For example, c.Use("web_search", 20) allows 20 searches in a
+// session. Uses by subagents count for the session that started them.
 func (c *Call) Use(what string, most int) error { return c.scope.root.use(what, most) }

@@ -47,11 +47,10 @@ func deletable(ctx context.Context, c *Call) error {
 	return err
 }
 
-// maxListed is how many names of a folder a question shows.
+// maxListed is the maximum number of names that a question lists.
 const maxListed = 1000
 
-// listing shows what lies at a path, for a person: the content of a small text, or the
-// names in a folder.
+// listing returns the content of a file or the names in a folder, for a question.
 func (c *Call) listing(ctx context.Context, path string) string {
 	data, _, err := c.readFile(ctx, path, maxReading)
 	if err == nil {
@@ -72,7 +71,8 @@ func (c *Call) listing(ctx context.Context, path string) string {
 	return out + c.unread(ctx, path)
 }
 
-// unread says for a question how many files below a path it does not name.
+// unread returns a line for a question with the number of files below a path that the question does
+// not name.
 func (c *Call) unread(ctx context.Context, path string) string {
 	switch n, err := c.FS.Unread(ctx, c.Permit, path); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -108,7 +108,7 @@ func moveTool() Tool {
 	}
 }
 
-// movable is nil if there is something to move, and nothing of the new name that would be lost.
+// movable returns an error if there is nothing to move, or if an existing file would be lost.
 func movable(ctx context.Context, c *Call) error {
 	from, to := c.text("from"), c.text("to")
 	if _, err := c.FS.Stat(ctx, c.Permit, from); err != nil {
@@ -219,7 +219,7 @@ func undoTool() Tool {
 			}
 			needs, err := c.FS.UndoNeeds(ctx, step)
 			for i := range needs {
-				if !needs[i].Destroys && len(step.Paths) <= maxNamed { // what is lost has words of its own
+				if !needs[i].Destroys && len(step.Paths) <= maxNamed { // a lost file has words of its own
 					needs[i].Words = undoWords(step)
 				}
 			}
@@ -253,11 +253,13 @@ func undoTool() Tool {
 	}
 }
 
-// maxNamed is how many files of a step the words of an undo name together. With more, each
-// file has its own words, since each need's words must be searched for its own name.
+// maxNamed is the maximum number of files that the words of an undo name together. With more files
+// each need has its own words. Otherwise every need would search the long common words for its own
+// name.
 const maxNamed = 20
 
-// undoWords say which step is taken back, with its action and its files, or their number.
+// undoWords returns the words for undoing a step, such as "undo the move of a.txt to b.txt". Of
+// many files they have only the number.
 func undoWords(step fsaccess.Change) string {
 	var names []string
 	for _, p := range step.Paths {
@@ -275,14 +277,15 @@ func undoWords(step fsaccess.Change) string {
 	return "undo " + what + gate.List(names)
 }
 
-// untold reports whether the policy's lists keep a file's name from the model.
+// untold reports whether the policy's lists hide a file's name from the model.
 func (c *Call) untold(path string) bool {
 	return c.box.policy.Policy.FS.Check(protocol.OpRead, path) != nil
 }
 
-// step finds the change a call is about: the one with its number, or the last; to be
-// taken back, the last that stands. Changes of files that may not be read are none here: an
-// answer about one would tell its name. A call is about the same change from its needs on.
+// step returns the change that a call is about: the one with the given number, or the last one. If
+// back is set, it is the last one that is not undone. Changes of files that may not be read are
+// skipped, because a result would contain the file's name. The first result is kept: from Needs on,
+// a call is about the same change.
 func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
 	if c.change != nil {
 		return *c.change, nil

@@ -28,14 +28,14 @@ func requires(cs ...protocol.Capability) []protocol.Grant {
 	return out
 }
 
-// onPath makes the need of a tool with one path.
+// onPath returns a Needs function for a tool with one path.
 func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call) ([]Need, error) {
 	return func(_ context.Context, call *Call) ([]Need, error) {
 		return []Need{{Capability: c, Op: op, Subject: call.text("path")}}, nil
 	}
 }
 
-// text is a text argument, or "".
+// text returns a string argument, or "".
 func (c *Call) text(name string) string {
 	m, _ := c.Args.(map[string]any)
 	s, _ := m[name].(string)
@@ -49,7 +49,7 @@ func readTool() Tool {
 			Parameters:  pathSchema(`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}`, "")},
 		Needs: func(_ context.Context, c *Call) ([]Need, error) {
 			if strings.HasPrefix(c.text("path"), outputFolder) {
-				return nil, nil // what this session was given before
+				return nil, nil // an earlier output of this session
 			}
 			return []Need{{Capability: protocol.FSRead, Subject: c.text("path")}}, nil
 		},
@@ -87,7 +87,8 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 	return map[string]any{"content": lineRange(string(data), a.Offset, a.Limit), "version": string(v)}, nil
 }
 
-// lineRange is some lines of a text; from 1, and 0 for all.
+// lineRange returns limit lines of a text, from line offset on. The first line is 1. A limit of 0
+// is all lines.
 func lineRange(text string, offset, limit int) string {
 	for ; offset > 1 && text != ""; offset-- {
 		_, text, _ = strings.Cut(text, "\n")
@@ -135,7 +136,7 @@ func writeTool() Tool {
 			if err == nil && have != want {
 				return c.stale(path)
 			}
-			return nil // what can't be read may be written
+			return nil // a file that can't be read may be written
 		},
 		Run: runWrite,
 	}
@@ -159,8 +160,8 @@ func runWrite(ctx context.Context, c *Call) (any, error) {
 	return map[string]any{"version": string(v), "bytes": float64(len(content))}, nil
 }
 
-// wantedVersion is the version the model thinks it replaces: the one it gave, or the
-// one it last saw.
+// wantedVersion returns the version that the model intends to replace: the one in the arguments, or
+// the one that it last saw.
 func (c *Call) wantedVersion(ctx context.Context, path string) (fsaccess.Version, error) {
 	if v := c.text("version"); v != "" {
 		return fsaccess.Version(v), nil
@@ -197,7 +198,7 @@ func editTool() Tool {
 				return "", ""
 			}
 			now, err := c.edited(ctx, string(old))
-			if err != nil { // where it may not be foreseen: see Tool.Foresee
+			if err != nil { // Foresee may not be called here: see Tool.Foresee
 				return "", "(this will fail: " + protocol.Public(err).Message + ")"
 			}
 			return "", questionDiff(ctx, "a/"+path, "b/"+path, old, []byte(now))
@@ -211,7 +212,7 @@ func editTool() Tool {
 	}
 }
 
-// edit is the text before and after an edit, and the version it is of.
+// edit returns the text before and after an edit, and the file's current version.
 func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.Version, err error) {
 	path := c.text("path")
 	want, err := c.wantedVersion(ctx, path)
@@ -247,7 +248,7 @@ func runEdit(ctx context.Context, c *Call) (any, error) {
 	return map[string]any{"diff": text, "version": string(v)}, nil
 }
 
-// questionDiff is the difference that a question shows, or says why there is none.
+// questionDiff returns a diff for a question, or a line with the reason why there is none.
 func questionDiff(ctx context.Context, a, b string, old, now []byte) string {
 	text, err := fsaccess.QuestionDiff(ctx, a, b, old, now)
 	if err != nil {
@@ -257,11 +258,11 @@ func questionDiff(ctx context.Context, a, b string, old, now []byte) string {
 }
 
 const (
-	maxReading = 64 << 20 // bytes of a file that a tool reads whole
-	maxEditing = 16 << 20 // bytes of a file before and after an edit
+	maxReading = 64 << 20 // maximum bytes of a file that a tool reads
+	maxEditing = 16 << 20 // maximum bytes of a file before and after an edit
 )
 
-// maxEdit is the limit of an edit.
+// maxEdit returns the size limit of an edit.
 func (c *Call) maxEdit() int64 {
 	if c.box.o.off.sizes {
 		return 1 << 62
@@ -269,7 +270,7 @@ func (c *Call) maxEdit() int64 {
 	return maxEditing
 }
 
-// readFile reads a file, if it has at most so many bytes.
+// readFile returns the content and version of a file of at most most bytes.
 func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, fsaccess.Version, error) {
 	fi, err := c.FS.Stat(ctx, c.Permit, path)
 	if err == nil && !fi.IsDir() && fi.Size() > most {
@@ -278,7 +279,7 @@ func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, f
 	return c.FS.Read(ctx, c.Permit, path)
 }
 
-// edited is the text after an edit's replacement.
+// edited returns the text after the edit's replacement.
 func (c *Call) edited(ctx context.Context, text string) (string, error) {
 	path, from, to := c.text("path"), c.text("old_string"), c.text("new_string")
 	m, _ := c.Args.(map[string]any)
@@ -298,7 +299,8 @@ func (c *Call) edited(ctx context.Context, text string) (string, error) {
 	case n > 1 && !all:
 		return fail(protocol.ReasonAmbiguous, "old_string is in the file more than once; give more of the text around it, or set replace_all")
 	}
-	// Counted before it is done, in int64, which can't overflow: both lengths come from a text in memory.
+	// The size is checked before the replacement. It can't overflow int64: both lengths are of
+	// texts in memory.
 	if size := int64(len(text)) + int64(n)*int64(len(to)-len(from)); size > c.maxEdit() {
 		return "", protocol.Errorf(protocol.ErrResourceLimit, "edit", path, "the file would have %d bytes; an edit may make a file of %d", size, c.maxEdit())
 	}

@@ -14,15 +14,17 @@ import (
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
 
-// CodeRunner runs JavaScript that nobody has read, such as an enclave. The context
-// carries the session: tools that the code calls through the box's [Box.Toolset] go
-// through the gate one by one.
+// A CodeRunner runs untrusted JavaScript, such as in an enclave. The context belongs to the
+// session, and each tool that the code calls through tools passes the gate separately. RunCode
+// returns an error if the code could not be run. An error of the code itself is in the result.
 type CodeRunner interface {
+	// RunCode runs code, the body of an async function, with args. The code may call the given
+	// tools.
 	RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error)
 }
 
-// CodeRun is the tool code_run over a runner; nil makes a tool that is missing. See
-// sandbox/enclave for one over [iframe.Enclave].
+// CodeRun returns the tool code_run, which runs code with r. If r is nil, the tool is listed as
+// missing. The package sandbox/enclave has a runner over [iframe.Enclave].
 //
 // [iframe.Enclave]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#Enclave
 func CodeRun(r CodeRunner) Tool {
@@ -53,12 +55,13 @@ func CodeRun(r CodeRunner) Tool {
 	return t
 }
 
-// codeTools are what code may call: all but what runs code, starts agents, or asks.
+// codeTools returns the tools that code may call. Tools that run code, start agents, ask the user,
+// or find tools and skills are not among them.
 func (b *Box) codeTools() *protocol.Toolset {
 	s := &protocol.Toolset{}
 	for t := range b.tools.All() {
 		if !slices.Contains([]string{"code_run", "task", "question", "tool_search", "skill"}, t.ID) {
-			_ = s.Add(*t) // it was added once before
+			_ = s.Add(*t) // it was added before, so it is valid
 		}
 	}
 	return s
@@ -87,44 +90,49 @@ func runOutput(res *protocol.RunResult) map[string]any {
 	return out
 }
 
-// Command is one run of a command.
-type Command struct {
+// Command is one run of a command by a [CommandRunner].
+type Command struct { // one of the runner's Commands
 	Name   string
 	Args   []string // without the name
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
-	// FS holds just what the call may read and write.
+	// FS contains only the files that the call may read and write.
 	FS fsaccess.FS
-	// Losing asks the person about all files that the command is about to remove or to move
-	// away: lost is the new name of each by its old one, "" for one that is removed. A runner
-	// calls it once, before it makes the first of these changes, and makes none if it returns
-	// an error; FS refuses them without it. More than 1,000 files are an error. Nil allows none.
+	// Losing asks the user about all files that the command is about to remove or to move away. The
+	// keys of lost are their paths, and the values are their new paths, or "" for a file that is
+	// removed. A runner calls it once, before it makes the first of these changes. If it returns an
+	// error, the runner makes none of them. FS refuses such changes unless the user agreed. More
+	// than 1,000 files are an error. If Losing is nil, the command may remove and move no file.
 	Losing func(ctx context.Context, lost map[string]string) error
-	// Asked says that the person was asked what [CommandAsker] wants asked, and AskedKey is
-	// the key of what they were asked about. A runner refuses to run anything else.
+	// Asked reports that the caller has asked the user wherever [CommandAsker] requires it.
+	// AskedKey is the key that the user was asked about, or empty. A runner must refuse to run a
+	// command whose key differs.
 	Asked    bool
 	AskedKey string
 }
 
-// CommandRunner runs commands, such as WASI modules in a pool of workers. It returns
-// the exit code, or an error if the command could not be run.
+// A CommandRunner runs commands, such as WASI modules in a pool of workers.
 type CommandRunner interface {
+	// Commands returns the names of the commands.
 	Commands() []string
+	// RunCommand runs a command and returns its exit code, or an error if the command could not be
+	// run.
 	RunCommand(ctx context.Context, c Command) (exit int, err error)
 }
 
-// A CommandAsker is a [CommandRunner] that has commands of others, about which the person is
-// asked whatever the rules say: once a session for each key, by tool_run alone, in the same
-// question as what the rules ask about the call. It must refuse to run them if nobody was asked.
+// A CommandAsker is a [CommandRunner] with third-party commands, such as installed packages. The
+// tool tool_run asks the user before running one even where a rule allows it, once per session and
+// key, and in the same prompt as any other question about the call. No other tool asks. The runner
+// must refuse to run such a command if the user was not asked, see [Command].Asked.
 type CommandAsker interface {
-	// AskCommand says why the person is to be asked, and the key of what exactly; "" is
-	// no reason.
+	// AskCommand returns the reason for asking the user about a command, and a key for its exact
+	// content, such as a hash. An empty reason is no question.
 	AskCommand(ctx context.Context, name string) (reason, key string, err error)
 }
 
-// otherCommand is the question about a command of others, and what a yes to it is kept
-// by; an empty key is no question.
+// otherCommand returns the question about a third-party command, and the key under which the user's
+// consent is kept. An empty key is no question.
 func otherCommand(ctx context.Context, r CommandRunner, name string) (key string, q Request, err error) {
 	asker, ok := r.(CommandAsker)
 	if !ok {
@@ -137,8 +145,8 @@ func otherCommand(ctx context.Context, r CommandRunner, name string) (key string
 	return "command\x00" + name + "\x00" + sum, Request{Title: ", which was installed (" + sum[:min(12, len(sum))] + ")", Risk: protocol.RiskHigh, Untrusted: true, Reason: reason}, nil
 }
 
-// askCommand asks about a command of others, unless the call's own question did. It
-// returns the runner's key of what was asked about.
+// askCommand asks about a third-party command, unless the call's own question did. It returns the
+// runner's key of the command that the user was asked about.
 func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (asked string, err error) {
 	key, q, err := otherCommand(ctx, r, name)
 	if err != nil || key == "" {
@@ -154,15 +162,15 @@ func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (as
 	return asked, c.acceptOnce(ctx, key, q)
 }
 
-// alsoCommand puts what a person is to know of a command of others into a question that
-// is asked about the call anyway, so that they are asked once.
+// alsoCommand adds the question about a third-party command to the question that the user is asked
+// about the call anyway, so that the user is asked once.
 func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
 	key, q, err := otherCommand(ctx, r, c.text("command"))
 	if err != nil || key == "" || c.accepted(key) {
-		return // what is wrong is told when it is run
+		return // an error is returned when the command runs
 	}
-	// The first question is the one that is answered. The gate makes it again right before the
-	// call runs: a command that is another by then was not asked about.
+	// The user answers the first question. The gate makes the question again right before the call
+	// runs. If the command has changed by then, the user was not asked about it.
 	if c.asked == "" {
 		c.asked = key
 	}
@@ -170,7 +178,8 @@ func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
 	ask.Risk, ask.Untrusted, ask.Reason = q.Risk, q.Untrusted, q.Reason
 }
 
-// ToolRun is the tool tool_run over a runner; nil makes a tool that is missing.
+// ToolRun returns the tool tool_run, which runs commands with r. If r is nil, the tool is listed as
+// missing.
 func ToolRun(r CommandRunner) Tool {
 	held := Hold(r)
 	t := Tool{
@@ -214,8 +223,9 @@ type runArgs struct {
 	Write   []string `json:"write"`
 }
 
-// line is the command with its arguments, as a question shows them: no two lists of
-// arguments look the same, and none looks like words of the question.
+// line returns the command with its arguments for a question, such as: run grep -n "a b" x.txt.
+// Different lists of arguments give different lines, and no argument looks like words of the
+// question.
 func (a *runArgs) line() string {
 	line := "run " + gate.Spelled(a.Command)
 	for _, arg := range a.Args {
@@ -224,7 +234,7 @@ func (a *runArgs) line() string {
 	return line
 }
 
-// input is what the command is given to read, as a question shows it.
+// input returns the command's standard input for a question.
 func (a *runArgs) input() string {
 	if a.Stdin == "" {
 		return ""
@@ -267,12 +277,12 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	return map[string]any{"exit_code": float64(exit), "output": text(out.buf.Bytes()), "stderr": text(errs.buf.Bytes())}, nil
 }
 
-// maxLost is how many files and folders a command may remove or move away: nobody reads a
-// longer question.
+// maxLost is the maximum number of files and folders that a command may remove or move away. No
+// user reads a longer question.
 const maxLost = 1000
 
-// lose asks about files that a command with the permit p is about to remove or move away,
-// all at once.
+// lose asks the user about all files that a command with the permit p is about to remove or move
+// away.
 func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Permit, error) {
 	if len(lost) > maxLost {
 		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
@@ -303,8 +313,8 @@ func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Perm
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
-// capped keeps the first bytes that are written to it and drops the rest. The buffer is
-// not embedded: its other methods would pass the limit by.
+// capped keeps the first bytes that are written to it and drops the rest. The buffer is not
+// embedded, because its other methods would bypass the limit.
 type capped struct {
 	buf  bytes.Buffer
 	most int

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// inTree is the need of a tool that looks below a path.
+// inTree returns the need of a tool that searches below a path.
 func inTree(_ context.Context, c *Call) ([]Need, error) {
 	return []Need{{Capability: protocol.FSRead, Subject: c.root(), Tree: true, Filtered: true}}, nil
 }
@@ -33,7 +33,7 @@ func globTool() Tool {
 	}
 }
 
-// maxFound is how many rows a search collects before it ends.
+// maxFound is the maximum number of rows of a search.
 const maxFound = 10_000
 
 func runGlob(ctx context.Context, c *Call) (any, error) {
@@ -65,8 +65,8 @@ func runGlob(ctx context.Context, c *Call) (any, error) {
 	return out, nil
 }
 
-// globMatcher matches a path by a pattern of the policy's kind. A literal is a name,
-// and not all that lies below it.
+// globMatcher returns a function that matches a path with a pattern of the policy's syntax. A
+// literal matches that name only, and not the files below it.
 func globMatcher(tool, text string) (func(string) bool, error) {
 	p, err := protocol.ParsePattern(text)
 	if err != nil {
@@ -94,9 +94,9 @@ func grepTool() Tool {
 	}
 }
 
-// An expression's work is its size times the bytes it is run over, at about 0.1 µs a
-// step in a browser. fsaccess.Grep lets the page have its turn and heeds stop and the
-// tool's time within a line too. Large expressions are bounded in all, too.
+// The cost of an expression is its size times the bytes of the searched text, at about 0.1 µs a
+// step in a browser. fsaccess.Grep yields to the page and checks the context and the tool's time
+// limit, even within a line. For large expressions the total cost is limited too.
 const (
 	grepSmall   = 60
 	grepSteps   = 2 << 30
@@ -143,7 +143,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 			}
 			continue
 		}
-		if m.Path != last { // code that called this may hand it on
+		if m.Path != last { // code that made this call may pass the result on
 			c.touch([]Need{{Capability: protocol.FSRead, Subject: m.Path}})
 			last = m.Path
 		}
@@ -157,7 +157,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 	return out, nil
 }
 
-// expression compiles a model's expression and says how large it is.
+// expression compiles a model's regular expression and returns its size in instructions.
 func expression(text string) (*regexp.Regexp, int, error) {
 	bad := func(why string) (*regexp.Regexp, int, error) {
 		return nil, 0, protocol.Errorf(protocol.ErrInvalidParams, "grep", "", "%s", why).WithReason(protocol.ReasonParse)

@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Todo is a line of the model's own list of what is to do.
+// Todo is an entry of the model's own list of tasks.
 type Todo struct {
 	ID       string `json:"id,omitempty"`
 	Content  string `json:"content"`
@@ -38,7 +38,7 @@ func todoTool() Tool {
 	}
 }
 
-// Question is what the model asks the person.
+// Question is a question of the model to the user, by the tool question.
 type Question struct {
 	Question    string           `json:"question"`
 	Header      string           `json:"header,omitempty"`
@@ -46,7 +46,7 @@ type Question struct {
 	MultiSelect bool             `json:"multi_select,omitempty"`
 }
 
-// QuestionOption is one of the answers that are offered. Others may be given too.
+// QuestionOption is one of the suggested answers. The user may also give another answer.
 type QuestionOption struct {
 	Label       string `json:"label"`
 	Description string `json:"description,omitempty"`
@@ -105,7 +105,8 @@ func toolSearchTool() Tool {
 	}
 }
 
-// searchTools finds tools by how many of the words they have.
+// searchTools returns the tools that match most of the words in query. A match in the name counts
+// three times.
 func (b *Box) searchTools(query string, most int) []*protocol.Tool {
 	type hit struct {
 		t *protocol.Tool
@@ -136,7 +137,7 @@ func (b *Box) searchTools(query string, most int) []*protocol.Tool {
 	return out
 }
 
-// found makes a tool one of those a model is shown.
+// found adds a tool to those whose description is sent to the model.
 func (s *scope) found(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
-// Logger is what Options.Log takes: what *slog.Logger has of it. A page that logs
-// nothing doesn't carry log/slog.
+// Logger is the type of Options.Log, a subset of *slog.Logger. A page that does not log is smaller
+// without package log/slog.
 type Logger interface {
 	Debug(msg string, args ...any)
 	Warn(msg string, args ...any)
 }
 
-// tracer writes down the steps of one call.
+// tracer records the steps of one call.
 type tracer struct {
 	box   *Box
 	call  *Call
@@ -27,10 +27,10 @@ type tracer struct {
 	tool  string
 
 	mu      sync.Mutex
-	decided []any // strings: who decided what, for the person
+	decided []any // strings for the user: each decision and its reason
 }
 
-// maxDecided is how many decisions a call's part keeps.
+// maxDecided is the maximum number of decisions that a call's part stores.
 const maxDecided = 20
 
 func (t *tracer) event(kind protocol.TraceType) protocol.TraceEvent {
@@ -52,8 +52,8 @@ func (t *tracer) emit(e protocol.TraceEvent) {
 	}
 }
 
-// logged is a text without the credentials in it: names of tools, paths and hosts are
-// what a model chose.
+// logged returns text without credentials. The model chose the names of tools, paths and hosts in a
+// log line.
 func logged(text string) string {
 	text, _ = secrets.Redact(text)
 	return text
@@ -62,14 +62,14 @@ func logged(text string) string {
 func (t *tracer) start(tc ToolCall) {
 	t.tool = Resolve(tc.Tool)
 	if protocol.ValidToolName(t.tool) != nil {
-		t.tool = "" // what is no name is not written down as one
+		t.tool = "" // an invalid name is not recorded
 	}
 	e := t.event(protocol.TraceStart)
 	e.Input = t.call.Args
 	t.emit(e)
 }
 
-// step notes a decision on the way.
+// step records a decision about a call.
 func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
 	e := t.event(kind)
 	e.Capability, e.Decision = n.Capability, d.Action
@@ -86,13 +86,13 @@ func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
 		e.Error = cmp.Or(d.Private, d.Reason)
 	}
 	t.emit(e)
-	if kind == protocol.TracePermission || e.Decision == protocol.ActionDeny { // a refusal by a list is told here alone
+	if kind == protocol.TracePermission || e.Decision == protocol.ActionDeny { // a denial by a list has no other step
 		t.decision(n, e.Decision, cmp.Or(d.Private, d.Reason), e.Rule)
 	}
 }
 
-// decision notes a step for the person: what was asked about, if the step is about that
-// alone, what was decided, why, and by which rule.
+// decision records a line for the user: the effect, if the step is about a single one, the
+// decision, its reason and the rule.
 func (t *tracer) decision(n Need, action protocol.Action, reason, rule string) {
 	line := string(action)
 	if n.Capability != "" {
@@ -111,14 +111,14 @@ func (t *tracer) decision(n Need, action protocol.Action, reason, rule string) {
 	}
 }
 
-// decisions are what was noted so far.
+// decisions returns the lines recorded so far.
 func (t *tracer) decisions() []any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.decided)
 }
 
-// end makes the result, cuts it, and writes down how the call ended.
+// end makes the call's result, truncates it and records how the call ended.
 func (t *tracer) end(data any, err error) protocol.ToolResult {
 	took := t.box.o.Now().Sub(t.began)
 	var res protocol.ToolResult
@@ -146,7 +146,7 @@ func (t *tracer) end(data any, err error) protocol.ToolResult {
 	return res
 }
 
-// cut shortens a long result; the whole is kept where the tool read finds it.
+// cut truncates a long result, and keeps the complete one for the tool read.
 func (c *Call) cut(res *protocol.ToolResult) {
 	m, ok := res.Data.(map[string]any)
 	if !ok || c.tool == nil {
@@ -174,7 +174,7 @@ func (c *Call) cut(res *protocol.ToolResult) {
 	}
 }
 
-// rowsSent is how much a model may see of all of some rows.
+// rowsSent returns the strictest send level of rows.
 func (c *Call) rowsSent(rows []any) protocol.Send {
 	level := protocol.SendContents
 	for _, r := range rows {
@@ -190,7 +190,7 @@ func (c *Call) rowsSent(rows []any) protocol.Send {
 	return level
 }
 
-// cutRows keeps the rows that both limits allow.
+// cutRows returns the first rows, up to both limits.
 func (c *Call) cutRows(rows []any, limit protocol.OutputLimit) []any {
 	rows, _ = protocol.TruncateRows(limit, rows)
 	bytes := 0

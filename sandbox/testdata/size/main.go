@@ -1,5 +1,5 @@
-// Command size is a page that has a box over a folder and a store of sessions, and no
-// shell, no provider and no MCP: what `make lint` weighs, so that the box stays small.
+// Command size is a page that has a box over a folder and a store of sessions, and no shell, no
+// provider and no MCP. `make lint` measures its size, so that the box stays small.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Each line marked with "must not" is an effect without a permit: none compiles.
+// Each line marked with "must not" is an effect without a permit. None of them compiles.
 package main
 
 import (
