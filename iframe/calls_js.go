@@ -11,15 +11,15 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// maxCalls is how many calls into the app may be under way at once, and
-// maxWaiting how many more may wait. What is over is dropped: a frame can't
-// flood the app.
+// maxCalls is the number of calls into the app that may be active at once, and maxWaiting the
+// number of further calls that may wait. Calls above that are dropped, so a frame can't flood
+// the app.
 const (
 	maxCalls   = 8
 	maxWaiting = 1000
 )
 
-// caller runs the app's functions on goroutines of their own.
+// caller runs the app's functions on their own goroutines.
 type caller struct {
 	ctx     context.Context
 	mu      sync.Mutex
@@ -32,8 +32,8 @@ type caller struct {
 
 func newCaller(ctx context.Context) *caller { return &caller{ctx: ctx} }
 
-// start runs fn as soon as there is room; it reports false if there is not even
-// room to wait.
+// start runs fn when fewer than maxCalls calls are active. It returns false if the queue is
+// full or the caller is closed.
 func (c *caller) start(fn func(context.Context)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,7 +63,7 @@ func (c *caller) run(fn func(context.Context)) {
 	}
 }
 
-// inOrder runs fn behind those given to inOrder before.
+// inOrder runs fn after the functions that earlier calls of inOrder added.
 func (c *caller) inOrder(fn func(context.Context)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (c *caller) close() {
 	c.closed, c.waiting = true, nil
 }
 
-// copy hands a code block's text, as the host wrote it, to the clipboard.
+// copy writes the text of a code block, from the host's own HTML, to the clipboard.
 func (im *documentImpl) copy(f *liveFrame, at []string) {
 	key, _ := strconv.Atoi(at[1])
 	n, _ := strconv.Atoi(at[2])
@@ -128,7 +128,7 @@ func toClipboard(ctx context.Context, text string) error {
 	return err
 }
 
-// image asks the app for an image and hands it to the frame that asked.
+// image requests an image from the app and sends it to the frame that asked for it.
 func (im *documentImpl) image(f *liveFrame, request int, r ImageRequest) {
 	of := f.port
 	answer := func(url, state string) {

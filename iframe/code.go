@@ -7,13 +7,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// codeText is the text of the code in the nth <pre> of a block's HTML. A copy
-// button's text is taken from here, from what the host wrote, so that a frame
-// that was taken over can't choose what lands in the clipboard. Only <pre><code>
-// with nothing but coloured text in it has one: what stands in a closed
-// <details>, or is laid out in another direction, is not what the person sees beside the
-// button. The line breaks at its end are left out: a shell runs a line that ends in one as
-// soon as it is pasted.
+// codeText returns the code in the nth <pre> of a block's HTML, counted from 0. A copy button
+// copies this text. It comes from the host's own HTML, so a compromised frame can't choose the
+// content of the clipboard. Only a <pre><code> that contains nothing but coloured text has such
+// a text. Code in a closed <details>, or code laid out in another direction, has none, because
+// it differs from the text that the user sees beside the button. Line breaks at the end are
+// removed: a shell would run a line that ends in one as soon as it is pasted.
 func codeText(block string, n int) (string, bool) {
 	z := html.NewTokenizer(strings.NewReader(block))
 	for n >= 0 {
@@ -27,7 +26,7 @@ func codeText(block string, n int) (string, bool) {
 		}
 	}
 	var text strings.Builder
-	code := 0 // 1: inside, 2: behind
+	code := 0 // 1: inside <code>, 2: after it
 	for {
 		switch z.Next() {
 		case html.StartTagToken:

@@ -15,37 +15,39 @@ import (
 )
 
 const (
-	// slice bounds what one animation frame spends on rendering: the host's
-	// thread is also where the person types.
+	// slice is the maximum time for rendering in one animation frame. The host's thread also
+	// handles the user's typing.
 	slice = 8 * time.Millisecond
-	// bite is how much Markdown is rendered between two looks at the clock.
+	// bite is the number of bytes of Markdown that are rendered between two checks of the
+	// clock.
 	bite = 4 << 10
-	// maxBatch bounds one message to the frame, in bytes: what the frame lays out at once.
+	// maxBatch is the approximate maximum size of one message to the frame, in bytes. The frame
+	// lays out a message at once.
 	maxBatch = 128 << 10
 )
 
-// conversation is what a document shows. The host keeps all of it, so that a
-// lost frame can be built again; it knows no browser and is tested natively.
+// conversation is the content of a document. The host keeps all of it, so that a lost frame can
+// be built again. It does not depend on a browser and is tested natively.
 type conversation struct {
 	renderer *markdown.Renderer
-	wake     func() // there is something to paint; never blocks
+	wake     func() // requests a paint, never blocks
 
 	mu       sync.Mutex
 	closed   bool
 	sections []*Section
 	byID     map[string]*Section
 	theme    Theme
-	orders   []order    // to go before the blocks
+	orders   []order    // to be sent before the blocks
 	dirty    []*Section // to be rendered
-	sent     []blockAt  // blocks that were sent since the last call of posted
-	suspect  []blockAt  // blocks to be sent one at a time: a frame was lost with them
-	alone    bool       // the last one sent was
+	sent     []blockAt  // blocks sent since the last call of posted
+	suspect  []blockAt  // blocks to be sent one at a time, because a frame was lost with them
+	alone    bool       // the last block sent was a suspect, alone in its batch
 }
 
-// order writes one order to the frame.
+// order appends one order for the frame to a batch.
 type order func(b *frame.Batch)
 
-// blockAt says which block of which section.
+// blockAt identifies a block: its section and its key.
 type blockAt struct {
 	section *Section
 	key     int
@@ -55,7 +57,7 @@ func newConversation(r *markdown.Renderer, wake func()) *conversation {
 	return &conversation{renderer: r, wake: wake, byID: map[string]*Section{}}
 }
 
-// section returns the section with this id, made if need be.
+// section returns the section with this ID, and makes it if there is none.
 func (c *conversation) section(id string) *Section {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +100,8 @@ func (c *conversation) order(o order) {
 	c.wake()
 }
 
-// tell queues an order for the frame that nobody has to remember: a rebuilt
-// frame starts without it.
+// tell queues an order that is not part of the stored state. A rebuilt frame starts without its
+// effect.
 func (c *conversation) tell(o order) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,17 +110,17 @@ func (c *conversation) tell(o order) {
 	}
 }
 
-// touch marks s as to be rendered. c.mu is held.
+// touch marks s for rendering. c.mu is held.
 func (c *conversation) touch(s *Section) {
 	if s.dirty {
-		return // and the painter knows
+		return // it is queued already
 	}
 	s.dirty = true
 	c.dirty = append(c.dirty, s)
 	c.wake()
 }
 
-// clear takes all blocks of s out. c.mu is held.
+// clear removes all blocks of s. c.mu is held.
 func (c *conversation) clear(s *Section) {
 	for _, block := range s.blocks {
 		c.order(func(b *frame.Batch) { b.Drop(s.id, block.key) })
@@ -141,8 +143,7 @@ func (c *conversation) remove(s *Section) error {
 	return nil
 }
 
-// setTheme makes t the theme; variables it does not name any more are taken
-// back. c.mu is held.
+// setTheme makes t the theme, and removes variables that t does not contain. c.mu is held.
 func (c *conversation) setTheme(t Theme) {
 	for name := range c.theme.Variables {
 		if _, still := t.Variables[name]; !still {
@@ -168,8 +169,8 @@ func themeOrders(t Theme) []order {
 	return orders
 }
 
-// paint fills b with what the frame does not know yet, for at most slice of
-// time, and reports whether something is left for the next frame.
+// paint fills b with the changes that the frame does not have yet. It stops after a time of
+// slice or a size of maxBatch, and reports whether anything is left for the next frame.
 func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +184,7 @@ func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
 	c.orders = c.orders[:0]
 	start := now()
 	full := func() bool { return now().Sub(start) >= slice || b.Size() > maxBatch }
-	var later []*Section // large open blocks, which are rendered now and then
+	var later []*Section // large open blocks, rendered only now and then
 	for len(c.dirty) > 0 {
 		s := c.dirty[0]
 		for c.render(b, s) {
@@ -206,14 +207,14 @@ func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
 	return len(c.dirty) > 0
 }
 
-// render feeds s's stream a bite and adds what changed to b; it reports whether
-// s has more to come. c.mu is held.
+// render writes a bite of the text to s's stream and adds the changes to b. It reports whether
+// s has more text. c.mu is held.
 func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
 	if s.stream == nil || s.ended {
 		return false
 	}
 	n := min(bite, len(s.unread))
-	s.stream.Write(s.unread[:n]) // buffers only; no error before Close
+	s.stream.Write(s.unread[:n]) // buffers only: no error before Close
 	s.unread = s.unread[n:]
 	if len(s.unread) == 0 {
 		s.unread = nil
@@ -235,13 +236,13 @@ func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
 	return len(s.unread) > 0
 }
 
-// replay fills b with everything, for a frame that is new, from the ith section
-// on, and returns the section to go on with, or -1 when done.
+// replay fills b with the whole content for a new frame, starting at the section with index
+// from. It returns the index to continue with, or -1 when done.
 func (c *conversation) replay(b *frame.Batch, from int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if from == 0 {
-		c.orders = c.orders[:0] // what follows carries their effect
+		c.orders = c.orders[:0] // the replay includes their effect
 		for _, o := range themeOrders(c.theme) {
 			o(b)
 		}
@@ -267,16 +268,16 @@ func (c *conversation) replay(b *frame.Batch, from int) int {
 	return c.replaySuspect(b, len(c.sections))
 }
 
-// replaySuspect adds one suspect block, behind all others, so that a frame that is lost
-// with it says which one it was. It returns from as long as there was one, and then -1.
-// c.mu is held.
+// replaySuspect adds one suspect block, after all others and alone in its batch. If the frame
+// is lost again, this block is the cause. It returns from while there is a suspect block, and
+// then -1. c.mu is held.
 func (c *conversation) replaySuspect(b *frame.Batch, from int) int {
 	for len(c.suspect) > 0 {
 		p := c.suspect[0]
 		c.suspect = c.suspect[1:]
 		i := slices.IndexFunc(p.section.blocks, func(s shown) bool { return s.key == p.key })
 		if c.byID[p.section.id] != p.section || i < 0 {
-			continue // gone in the meantime
+			continue // removed in the meantime
 		}
 		if b.Len() > 0 { // not with others
 			c.suspect = append([]blockAt{p}, c.suspect...)
@@ -293,8 +294,8 @@ func (c *conversation) replaySuspect(b *frame.Batch, from int) int {
 	return -1
 }
 
-// posted returns the blocks of the batch that was filled last, and whether it was a
-// suspect alone.
+// posted returns the blocks of the last batch, and reports whether that batch was a suspect
+// block alone.
 func (c *conversation) posted() (blocks []blockAt, alone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -303,8 +304,9 @@ func (c *conversation) posted() (blocks []blockAt, alone bool) {
 	return blocks, alone
 }
 
-// accuse hears that a frame was lost with blocks: the first time they are suspect, and the
-// new frame gets them one at a time; the one that was alone is cut.
+// accuse records that a frame was lost with blocks. The first time the blocks become suspect,
+// and the new frame receives them one at a time. A block that was alone in its batch is cut to
+// its text.
 func (c *conversation) accuse(blocks []blockAt, alone bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -326,14 +328,15 @@ func (c *conversation) accuse(blocks []blockAt, alone bool) {
 	}
 }
 
-// idle reports whether the frame has been sent all there is.
+// idle reports whether the frame has been sent everything.
 func (c *conversation) idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.orders) == 0 && len(c.dirty) == 0
 }
 
-// code is the text of a code block of a section, for its copy button.
+// code returns the text of a code block of a section, for its copy button. key is the block,
+// and n counts the <pre> elements in it.
 func (c *conversation) code(section string, key, n int) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -357,7 +360,8 @@ func (c *conversation) close() {
 	c.orders, c.dirty = nil, nil
 }
 
-// apply takes a patch of s's stream to heart and tells the frame. c.mu is held.
+// apply applies a patch of s's stream to the blocks and adds the order for the frame to b. c.mu
+// is held.
 func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
 	i := len(s.blocks) - 1 // it is nearly always the last
 	for i >= 0 && s.blocks[i].key != p.Key {
@@ -385,7 +389,7 @@ func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
 	}
 }
 
-// send adds the ith block of s to b, behind the block after. c.mu is held.
+// send adds the ith block of s to b, after the block with the key after. c.mu is held.
 func (s *Section) send(b *frame.Batch, i, after int) {
 	b.Set(s.id, s.blocks[i].key, after, s.blocks[i].visible())
 	s.c.sent = append(s.c.sent, blockAt{s, s.blocks[i].key})

@@ -6,42 +6,44 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 )
 
-// Document shows sections of Markdown behind two frames. Make one with
-// [NewDocument]; all methods may be called from any goroutine.
+// Document shows sections of Markdown inside two nested frames. Make one with [NewDocument].
+// All methods may be called from any goroutine.
 //
-// Files that are dragged over a document are the page's around it: the frame lets the
-// pointer through to it while they are.
+// Files that the user drags over a document belong to the page around it. During the drag the
+// frame lets pointer events through to the page.
 type Document struct {
 	c    *conversation
 	opts DocumentOptions
 	impl documentImpl
 }
 
-// NewDocument puts a document at the end of parent and returns when its frame
-// is ready. The document lives until Close, or until ctx is done.
+// NewDocument appends a document to parent and returns when its frame is ready. The document
+// lives until Close is called or ctx ends.
 //
-// Errors: ErrFrameBlocked (wrapped, with the directive to add) when the page's
-// own Content-Security-Policy forbids the frame's script; the context's; one
-// that is errors.ErrUnsupported outside a browser; an error for each option that
-// makes no sense.
+// If the page's own Content-Security-Policy forbids the frame's script, the error wraps
+// [ErrFrameBlocked] and contains the directive to add. If the frame is not ready within
+// ReadyTimeout, the error wraps [context.DeadlineExceeded]. If ctx ends first, the error is
+// that of ctx. Each invalid option has an error of its own, and they are joined. Outside a
+// browser the error matches [errors.ErrUnsupported].
 func NewDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Document, error) {
 	return newDocument(ctx, parent, opts)
 }
 
-// Section returns the section with this id, and adds an empty one at the end if
-// there is none. An id is 1 to MaxSectionID bytes without control characters; a
-// bad one, a closed document or one section too many is an error of the
-// section's first Write.
+// Section returns the section with this ID. If there is none, it appends an empty one. An ID
+// has 1 to MaxSectionID bytes of UTF-8 and no control characters. For an invalid ID, a closed
+// document or more than MaxSections sections, Section returns a section whose Write returns the
+// error.
 func (d *Document) Section(id string) *Section { return d.c.section(id) }
 
-// Sections are the sections in the order they are shown.
+// Sections returns the sections in the order in which they are shown.
 func (d *Document) Sections() []*Section {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()
 	return append([]*Section(nil), d.c.sections...)
 }
 
-// SetTheme changes how the document looks.
+// SetTheme changes the look of the document. It returns an error for an invalid theme, and
+// ErrClosed after Close.
 func (d *Document) SetTheme(t Theme) error {
 	if err := t.check(); err != nil {
 		return err
@@ -55,20 +57,21 @@ func (d *Document) SetTheme(t Theme) error {
 	return nil
 }
 
-// Flush returns when all that was written so far is on the screen, or at least
-// laid out: a hidden tab paints nothing.
+// Flush returns when everything written so far has been laid out by the frame. In a visible tab
+// it is then on the screen. A hidden tab paints nothing. Flush returns the error of ctx if that
+// ends first, and ErrClosed if the document ends.
 func (d *Document) Flush(ctx context.Context) error { return d.impl.flush(ctx) }
 
-// Height is the frame's height in CSS pixels.
+// Height returns the height of the frame in CSS pixels.
 func (d *Document) Height() int { return d.impl.currentHeight() }
 
-// Err is why the document failed: nil while it lives, ErrClosed after Close.
+// Err returns the reason why the document ended: nil while it lives, ErrClosed after Close, and
+// otherwise the failure, such as one that wraps ErrFrameLost.
 func (d *Document) Err() error { return d.impl.failure() }
 
-// Close takes the document out of the page and releases everything. It is
-// idempotent.
+// Close removes the document from the page and releases everything. It is idempotent.
 func (d *Document) Close() error { return d.impl.close() }
 
-// ScriptHashes are the CSP sources that a page's script-src must list for
-// documents to run in it; `wasm_exec headers` prints them too.
+// ScriptHashes returns the CSP source expressions that the script-src of a page must list for
+// documents and enclaves to run in it. The command `wasm_exec headers` prints them too.
 func ScriptHashes() []string { return frame.ScriptHashes() }

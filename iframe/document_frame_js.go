@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// build makes an outer frame and puts it where the last one stood.
+// build makes an outer frame and puts it in the place of the last one.
 func (im *documentImpl) build() error {
 	page, err := jsx.Get(jsx.Global(), "document")
 	if err != nil {
@@ -32,8 +32,8 @@ func (im *documentImpl) build() error {
 	if err != nil {
 		return err
 	}
-	// A frame without height is out of view for some browsers, and gets no
-	// frames of animation: it starts as a line.
+	// Some browsers treat a frame without height as out of view, and give it no animation
+	// frames. So it starts 1 pixel high.
 	for _, p := range [][2]string{{"display", "block"}, {"width", "100%"}, {"border", "0"}, {"height", fmt.Sprint(max(1, im.currentHeight())) + "px"}} {
 		if _, err := jsx.Call(style, "setProperty", p[0], p[1]); err != nil {
 			return err
@@ -74,8 +74,8 @@ func (im *documentImpl) build() error {
 	return err
 }
 
-// hello believes a message only if its source is the inner frame of the frame
-// just made: a sibling that speaks first is not heard. It runs in a callback.
+// hello accepts a message only if its source is the inner frame of the frame just made. A
+// sibling frame that posts first is ignored. hello runs in a callback.
 func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
 	data, err := jsx.Get(event, "data")
 	if err != nil {
@@ -106,7 +106,7 @@ func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
 	})
 }
 
-// trustAnySource is on only in the test that shows what the check is for.
+// trustAnySource is true only in the test that shows the purpose of the check.
 var trustAnySource bool
 
 func (im *documentImpl) trusts(f *liveFrame, source jsx.Value) bool {
@@ -126,8 +126,8 @@ func isString(v jsx.Value, want string) bool {
 	return err == nil && s == want
 }
 
-// attach takes the port of a new inner frame. The same outer frame says hello
-// again when the app moved it within the page: that loads it anew.
+// attach takes the port of a new inner frame. When the app moves an outer frame within the
+// page, the browser loads it again, and it sends another hello.
 func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 	if im.frame != f {
 		return
@@ -146,7 +146,8 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 	}
 	of, flooded := f.port, false
 	err = f.port.OnMessage(func(m jsx.Message) {
-		// Counted before it is parsed or queued: what a frame sends too fast costs next to nothing.
+		// Messages are counted before they are parsed or queued, so a flood costs next to
+		// nothing.
 		if flooded {
 			return
 		}
@@ -160,7 +161,7 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 			return
 		}
 		if err != nil {
-			return // not ours: the script says strings of bounded length only
+			return // not from our script, which sends only strings of limited length
 		}
 		f.taken++
 		im.do(func() {
@@ -176,16 +177,16 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 	f.seq, f.answered, f.replayed, f.shown, f.again = 0, 0, 0, false, im.first == nil
 	im.show()
 	if im.first != nil {
-		// What the app writes now goes out behind the first batch, whose answer
-		// nobody has to wait for.
+		// Text that the app writes now goes out after the first batch. NewDocument does not
+		// wait for the answer to that batch.
 		im.first <- nil
 		im.first = nil
 		im.state(StateReady)
 	}
 }
 
-// loaded runs in a callback: the frame's parser is done, and its script with it
-// unless a policy forbade it.
+// loaded runs in a callback, when the frame's parser has finished. The frame's script has then
+// run, unless a policy forbade it.
 func (im *documentImpl) loaded(f *liveFrame) {
 	_, _ = f.scope.AfterFunc(helloGrace, func() {
 		im.do(func() {

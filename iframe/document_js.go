@@ -14,26 +14,25 @@ import (
 )
 
 const (
-	// helloGrace is how long a loaded frame may take to say hello. Its script
-	// runs before its load event, so the message is under way already.
+	// helloGrace is how long a loaded frame may take to send its hello. Its script runs before
+	// its load event, so the message should already be on its way.
 	helloGrace = 2 * time.Second
-	// silentBeats is how many heartbeats without an answer mean that the frame
-	// is lost.
+	// silentBeats is the number of unanswered heartbeats after which the frame counts as lost.
 	silentBeats = 3
-	// maxRebuilds in rebuildWindow end a document: something kills its frames
-	// faster than it makes sense to make them.
+	// More than maxRebuilds losses within rebuildWindow end a document. Another frame would
+	// soon be lost as well.
 	maxRebuilds   = 5
 	rebuildWindow = time.Minute
 )
 
-// documentImpl is one goroutine, the loop, that owns all fields below mu. What
-// comes from callbacks and other goroutines goes through the queue.
+// documentImpl has one goroutine, the loop, that owns all fields below mu. Callbacks and other
+// goroutines pass functions to it through the queue.
 type documentImpl struct {
 	ctx    context.Context // ends with the document
 	cancel context.CancelFunc
 	queue  *jsx.Queue[func()]
 	scope  *jsx.Scope
-	done   chan struct{} // the loop has ended
+	done   chan struct{} // closed when the loop has ended
 	parent jsx.Value
 	opts   DocumentOptions
 	c      *conversation
@@ -45,41 +44,41 @@ type documentImpl struct {
 	height int
 	err    error
 
-	begun   atomic.Bool // a frame said hello: there is better to do than warm up
-	first   chan error  // the outcome of the first frame; nil afterwards
+	begun   atomic.Bool // a frame has sent its hello, so the time for warming up is over
+	first   chan error  // the outcome of the first frame, nil afterwards
 	frame   *liveFrame
 	frames  int // made so far: the generation of the next
 	losses  []time.Time
 	paint   *jsx.Animation
 	dirty   bool
-	shownAt time.Time // when the last batch went out
+	shownAt time.Time // when the last batch was sent
 	hidden  bool
 	waiters []chan error
 	beatAt  time.Time
 	batch   frame.Batch
-	deadly  string // a test's: a batch with this text ends the frame's script
+	deadly  string // for tests: a batch that contains this text ends the frame's script
 }
 
-// liveFrame is one outer frame and what stands inside it.
+// liveFrame is one outer frame and its contents.
 type liveFrame struct {
 	generation int
 	scope      *jsx.Scope
 	outer      jsx.Value
-	dragged    func()    // it says that files are over it
+	dragged    func()    // reports to the page that files are dragged over the frame
 	port       *jsx.Port // nil before the hello
 	portScope  *jsx.Scope
 	seq        int  // the last batch posted
 	answered   int  // the last batch answered
-	replayed   int  // sections sent since the hello; -1: all
+	replayed   int  // sections sent since the hello, -1: all
 	shown      bool // the first batch was answered
-	again      bool // it stands for one that was lost
+	again      bool // it replaces a lost frame, or was loaded again
 	heard      time.Time
 	silent     int
 	scrolls    bool // the content is taller than MaxHeight
 	said       buckets
-	taken      int       // messages that were not too many
-	last       []blockAt // the blocks that were posted last
-	alone      bool      // it is one that a frame was lost with before
+	taken      int       // messages accepted within the rate
+	last       []blockAt // the blocks of the last batch that had any
+	alone      bool      // that batch was a single suspect block
 }
 
 func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Document, error) {
@@ -150,7 +149,7 @@ func (im *documentImpl) loop() {
 	im.end()
 }
 
-// end releases everything; the loop has stopped.
+// end releases everything after the loop has stopped.
 func (im *documentImpl) end() {
 	im.c.close()
 	im.dropFrame()
@@ -163,7 +162,7 @@ func (im *documentImpl) end() {
 		w <- ErrClosed
 	}
 	_ = im.queue.Close()
-	// A Flush that came too late to be heard is answered here.
+	// A Flush that came after the end of the loop is answered here.
 	for {
 		fn, ok, _ := im.queue.TryRecv()
 		if !ok {
@@ -179,7 +178,7 @@ func (im *documentImpl) end() {
 	im.calls.close()
 }
 
-// start makes the first frame, and the rest while the browser loads it.
+// start makes the first frame, and sets up the rest while the browser loads it.
 func (im *documentImpl) start() {
 	err := im.build()
 	if err == nil {
@@ -200,7 +199,7 @@ func (im *documentImpl) listen() error {
 		im.do(func() { im.hidden = err == nil && hidden; im.rest() })
 	}
 	look(jsx.Value{})
-	// A frozen page runs nothing; what it missed is not the frame's silence.
+	// A frozen page runs nothing. Messages missed during that time are not the frame's fault.
 	for _, event := range []string{"visibilitychange", "freeze", "resume"} {
 		if _, err := im.scope.Listen(page, event, look); err != nil {
 			return err
@@ -229,7 +228,7 @@ func (im *documentImpl) fail(err error) {
 	im.cancel()
 }
 
-// lose drops a frame that is gone and builds another.
+// lose removes a lost frame and builds another.
 func (im *documentImpl) lose(f *liveFrame, cause error) {
 	if im.frame != f || im.ctx.Err() != nil {
 		return
@@ -252,7 +251,7 @@ func (im *documentImpl) lose(f *liveFrame, cause error) {
 	}
 }
 
-// errTakenOut is no fault of what the frame shows.
+// errTakenOut is the cause of a loss that the frame's content did not cause.
 var errTakenOut = errors.New("the frame was taken out of the page")
 
 func (f *liveFrame) close() {
@@ -301,7 +300,7 @@ func (im *documentImpl) close() error {
 	return nil
 }
 
-// state tells the app, on a goroutine of its own and in order.
+// state calls OnState on its own goroutine, in order.
 func (im *documentImpl) state(s State) {
 	if im.opts.OnState != nil {
 		im.calls.inOrder(func(context.Context) { im.opts.OnState(s) })

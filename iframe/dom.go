@@ -12,55 +12,57 @@ import (
 	"github.com/bailey-go/bailey/protocol/compat"
 )
 
-// DOMEnclaveOptions configure a DOM enclave. The zero value is the strictest level,
-// not shown, and only for pages with a Connection-Allowlist.
+// DOMEnclaveOptions configure a DOM enclave. The zero value is the strictest level, an
+// invisible frame, and a Connection-Allowlist required for the page.
 type DOMEnclaveOptions struct {
 	EnclaveOptions
 
-	// AllowWithoutConnectionAllowlist lets the enclave start although the page has no
-	// Connection-Allowlist that this browser enforces. Its code can then send to
-	// whom it likes, by name look-ups (dns-prefetch, preconnect, its own
-	// navigation) and by WebRTC's STUN: no other policy of today's browsers closes
-	// them for code that has a document.
+	// AllowWithoutConnectionAllowlist lets the enclave start even if the page has no
+	// Connection-Allowlist that this browser enforces. The code can then send data to any host
+	// by name look-ups (dns-prefetch, preconnect, its own navigation) and by WebRTC's STUN. No
+	// other policy of today's browsers closes these channels for code with a document.
 	AllowWithoutConnectionAllowlist bool
 
-	// Connect are origins from which the code may fetch, as [compat.ConnectSrc] writes
-	// them: https://host, and http:// for this machine only. What it fetches, it can also send
-	// to. The page's connect-src and Connection-Allowlist must list them too, unless the enclave has a page of its own
-	// (URL). A server sees the origin null. The default is none: code has no fetch.
+	// Connect lists the origins from which the code may fetch, in the form that
+	// [compat.ConnectSrc] returns: https://host, or http:// for this machine only. The code can
+	// also send data to these origins. The page's connect-src and Connection-Allowlist must
+	// list them too, unless the enclave has its own page (URL). A server receives the origin
+	// "null". The default is none, and the code then has no fetch.
 	Connect []string
 
-	// Parent shows what the code renders, at the end of this element and as wide as
-	// it is; the person can click in it. The zero value shows nothing, and the code
-	// renders and measures unseen in 1024 by 768 pixels.
+	// Parent is the element at whose end the frame of the code is shown, as wide as the
+	// element. The user can click in it. With the zero value nothing is shown, and the code
+	// renders and measures invisibly in 1024 by 768 pixels.
 	Parent Element
 
-	// Height of what is shown, in CSS pixels. The default is 320, the most 10,000.
+	// Height is the height of the visible frame in CSS pixels. The default is 320, the maximum
+	// 10,000.
 	Height int
 
-	// Label is the frame's accessible name. The default is "Sandbox".
+	// Label is the accessible name of the frame. The default is "Sandbox".
 	Label string
 
-	// Config narrows the policy of the code's document, as the sandbox
-	// configuration of other systems does; see [compat.ParseIframeConfig].
+	// Config narrows the policy of the code's document, in the format of other systems' sandbox
+	// configurations. See [compat.ParseIframeConfig].
 	Config compat.IframeConfig
 }
 
-// NewDOMEnclave makes an enclave whose code has a document of its own: DOMParser,
-// querySelector, rendering, measuring and, if it is shown, events of the person. All
-// else is as with [NewEnclave]; but the code runs in a frame and not in a worker:
+// NewDOMEnclave makes an enclave whose code has its own document: DOMParser, querySelector,
+// rendering, measuring and, if it is visible, events of the user. Everything else is as with
+// [NewEnclave], but the code runs in a frame instead of a worker:
 //
-//   - It can reach the network as far as a document can in spite of its policy, so that a page
-//     without Connection-Allowlist is refused with [ErrLeaks], unless it is allowed by name.
-//   - Code that never yields holds all sandboxed frames of the site in Chromium, documents
-//     included, until its limit; in Firefox and WebKit it holds the page itself,
-//     and the limit comes too late. Use it for code of tools, rather than for a model's.
-//   - WebKitGTK 2.50 doesn't start it: the error is [errors.ErrUnsupported].
-//   - A page with a Content-Security-Policy needs, beside [ScriptHashes] and worker-src
-//     blob:, also blob: in script-src (blobScripts in wasm_exec's headers.json).
+//   - It can reach the network as far as a document can in spite of its policy. For this reason a page without a
+//     Connection-Allowlist is refused with [ErrLeaks], unless AllowWithoutConnectionAllowlist is set.
+//   - Code that never yields blocks all sandboxed frames of the site in Chromium, documents included, until its time
+//     limit. In Firefox and WebKit it blocks the page itself, and the limit takes effect too late. Use it for code of
+//     tools rather than for code of a model.
+//   - WebKitGTK 2.50 doesn't start it, and the error matches [errors.ErrUnsupported].
+//   - A page with a Content-Security-Policy needs, beside [ScriptHashes] and worker-src blob:, also blob: in script-src
+//     (blobScripts in wasm_exec's headers.json).
 //
-// It never shares an outer frame with any other enclave. Each run has a new document,
-// which is gone when the run ends: what is to be seen or clicked waits with an await.
+// A DOM enclave never shares an outer frame with another enclave. Each run has a new document,
+// which is removed when the run ends. Code that shows something must wait with an await until
+// the user has seen or clicked it.
 func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error) {
 	var err error
 	if opts.EnclaveOptions, err = opts.EnclaveOptions.withDefaults(); err != nil {
@@ -97,8 +99,9 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 	return &Enclave{p}, nil
 }
 
-// proveDOM runs nothing once: a browser that lets no code start in the innermost frame
-// says nothing of it. WebKitGTK 2.50 is one.
+// proveDOM runs an empty program once. A browser that starts no code in the innermost frame
+// reports no error, and WebKitGTK 2.50 is one. After 3 s the result is an error that matches
+// errors.ErrUnsupported.
 func proveDOM(ctx context.Context, p *EnclavePool) error {
 	_, err := p.Run(ctx, "", RunOptions{Limits: protocol.Limits{Time: 3 * time.Second}})
 	if errors.Is(err, protocol.ErrTimeout) && ctx.Err() == nil {
@@ -107,8 +110,8 @@ func proveDOM(ctx context.Context, p *EnclavePool) error {
 	return err
 }
 
-// ErrLeaks is returned by [NewDOMEnclave] where the page's own headers leave ways out
-// that no frame can close.
+// ErrLeaks is returned by [NewDOMEnclave] if the page's own headers leave channels open that no
+// frame can close.
 var ErrLeaks = errors.New("iframe: code with a document could reach the network here")
 
 func leaksError(why string) error {
@@ -116,7 +119,7 @@ func leaksError(why string) error {
 		"or set AllowWithoutConnectionAllowlist and accept that the code can send by name look-ups and STUN", ErrLeaks, why)
 }
 
-// domFrame is what a pool's frames are if its code gets a document.
+// domFrame describes the frames of a pool whose code gets a document.
 type domFrame struct {
 	parent Element
 	height int
@@ -139,7 +142,7 @@ func (o DOMEnclaveOptions) frame() (*domFrame, error) {
 	return &domFrame{parent: o.Parent, height: o.Height, label: o.Label, extra: extra, connect: o.Connect}, nil
 }
 
-// checkConnect takes an origin that can stand in a policy.
+// checkConnect returns an error unless origin can be a source of connect-src.
 func checkConnect(origin string) error {
 	host, ok := strings.CutPrefix(origin, "https://")
 	if !ok {
@@ -158,7 +161,7 @@ func checkConnect(origin string) error {
 	return nil
 }
 
-// narrowed is the part of a configuration that is stricter than the enclave's own.
+// narrowed returns the directives of a configuration that are stricter than the enclave's own.
 func narrowed(c compat.IframeConfig) (string, error) {
 	if len(c.CSP) == 0 {
 		return "", nil

@@ -8,10 +8,10 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// connectionsClosed reports whether the page, or the one at url that the enclave begins
-// with, comes with a Connection-Allowlist that this browser enforces. The header can't
-// be seen from inside, so the address is asked again. Chromium 156 is the first in
-// which it was measured.
+// connectionsClosed returns an error that wraps ErrLeaks, unless the page has a
+// Connection-Allowlist that this browser enforces. If url is not empty, the page at url is
+// checked. A script can't see the headers of its own page, so the address is requested again.
+// Enforcement was first measured in Chromium 156.
 func connectionsClosed(ctx context.Context, url string) error {
 	if !enforcesAllowlist() {
 		return leaksError("this browser is not known to enforce a Connection-Allowlist")
@@ -72,7 +72,7 @@ func enforcesAllowlist() bool {
 	return false
 }
 
-// place styles the outer frame and says where it belongs.
+// place styles the outer frame and returns the element to append it to.
 func (d *domFrame) place(el, page jsx.Value) (jsx.Value, error) {
 	style, err := jsx.Get(el, "style")
 	if err != nil {
@@ -80,7 +80,8 @@ func (d *domFrame) place(el, page jsx.Value) (jsx.Value, error) {
 	}
 	props := [][2]string{{"display", "block"}, {"border", "0"}, {"width", "100%"}, {"height", strconv.Itoa(d.height) + "px"}}
 	if !d.shown() {
-		// Laid out and not seen: display none would measure nothing.
+		// The frame is laid out but invisible. With display none, measuring would return
+		// nothing.
 		props = [][2]string{{"position", "fixed"}, {"left", "0"}, {"top", "0"}, {"width", "1024px"}, {"height", "768px"}, {"border", "0"},
 			{"visibility", "hidden"}, {"pointer-events", "none"}, {"z-index", "-1"}}
 	}

@@ -9,8 +9,8 @@ import (
 
 type elementImpl struct{ v jsx.Value }
 
-// ElementOf makes an Element of a js.Value that holds an HTML element. The zero
-// Element comes back for anything else, and NewDocument refuses it.
+// ElementOf returns an Element for a js.Value that is an HTML element. For any other value it
+// returns the zero Element, which NewDocument refuses.
 func ElementOf(v jsx.Raw) Element {
 	element := jsx.FromRaw(v)
 	if !jsx.InstanceOf(element, "HTMLElement") {

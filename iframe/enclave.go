@@ -13,51 +13,52 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// EnclaveOptions configure an [Enclave] or an [EnclavePool]. The zero value is the
-// strictest level and no tools.
+// EnclaveOptions configure an [Enclave] or an [EnclavePool]. The zero value is the strictest
+// level and no tools.
 type EnclaveOptions struct {
-	// Level chooses limits and what the code's realm has. The zero value is
+	// Level sets the limits and the globals of the code's realm. The zero value is
 	// [protocol.Strict].
 	Level protocol.Level
 
-	// Limits override the level's, field by field.
+	// Limits override the level's limits field by field. A zero field keeps the level's limit.
 	Limits protocol.Limits
 
-	// Tools are what callTool and mcp reach. nil is none.
+	// Tools are the tools that the code can call with callTool and mcp. Nil means none.
 	Tools *protocol.Toolset
 
-	// Authorize is asked before each call of a tool, with arguments that fit its
-	// schema. An error refuses the call. It must honour its context.
+	// Authorize, if set, is called before each tool call, with arguments that match the tool's
+	// schema. If it returns an error, the call is refused with that error. It must return when
+	// its context ends.
 	Authorize func(ctx context.Context, tool *protocol.Tool, args any) error
 
-	// TrustedTypesPolicy is the name of the Trusted Types policy that the frames
-	// make. The default is "bailey".
+	// TrustedTypesPolicy is the name of the Trusted Types policy that the frames create. The
+	// default is "bailey".
 	TrustedTypesPolicy string
 
-	// ReadyTimeout is how long the first frames may take. The default is 10 s.
+	// ReadyTimeout is how long the first frames may take to start. The default is 10 s.
 	ReadyTimeout time.Duration
 
-	// Heartbeat is the interval at which frames and brokers are asked for a sign of
-	// life; three that stay unanswered mean lost. The default is 500 ms.
+	// Heartbeat is the interval between pings to the frames and brokers. A frame or broker
+	// counts as lost after three unanswered pings. The default is 500 ms, the minimum 50 ms.
 	Heartbeat time.Duration
 
-	// Warm keeps a worker waiting in each frame, with all but the code in it: a run then
-	// takes little more than half as long (7.6 ms in place of 13 in our benches). It costs the memory of that worker, and a
-	// page with a Content-Security-Policy must also list blob: in script-src (blobScripts in
-	// wasm_exec's headers.json), for that is the only way to give code to a worker that
-	// runs. NewDOMEnclave ignores it.
+	// Warm keeps a prepared worker waiting in each frame, complete except for the code. A run
+	// then takes little more than half as long: 7.6 ms instead of 13 ms in our benchmarks. The
+	// cost is the memory of that worker. A page with a Content-Security-Policy must then also
+	// list blob: in script-src (blobScripts in wasm_exec's headers.json), because a running
+	// worker can receive code in no other way. NewDOMEnclave ignores Warm.
 	Warm bool
 
-	// URL is the address of a page with which this enclave begins, https: or http: or
-	// relative to the page's own: what [EnclavePage] gives for the same Level, Warm and
-	// TrustedTypesPolicy, served with its headers. The enclave then has a policy of its
-	// own and inherits nothing from the page, which needs no [ScriptHashes] and no
-	// blob:, only frame-src. On another site than the page's it also has a process of its own, where
-	// a browser isolates sites: enclaves of tenants that must not share fate belong on sites of their own.
-	// The default is a page made in place.
+	// URL is the address of a page for the outermost frame of this enclave: https:, http: or
+	// relative to the page's own address. The server must send the HTML and headers that
+	// [EnclavePage] returns for the same Level, Warm and TrustedTypesPolicy. The enclave then
+	// has its own policy and inherits nothing from the page. The page needs only frame-src, and
+	// neither [ScriptHashes] nor blob:. A page on another site also has its own process in
+	// browsers that isolate sites. Give each tenant whose crash must not affect others a site
+	// of its own. The default is a page made in place.
 	URL string
 
-	// off switches layers off, for tests that show what each is for.
+	// off switches layers off, for tests that show the purpose of each layer.
 	off []frame.Layer
 }
 
@@ -93,44 +94,46 @@ func (o EnclaveOptions) withDefaults() (EnclaveOptions, error) {
 	return o, nil
 }
 
-// RunOptions are what one run gets. The zero value is useful.
+// RunOptions configure one run. The zero value is useful.
 type RunOptions struct {
-	// Args is what the code sees as args: any value that [protocol.EncodeValue]
-	// writes. nil is undefined.
+	// Args is the value of args in the code. It can be any value that [protocol.EncodeValue]
+	// encodes. Nil is undefined.
 	Args any
 
-	// Context are named constants. The names must be JavaScript identifiers that are
-	// not taken.
+	// Context defines constants for the code, by name. Each name must be a JavaScript
+	// identifier that is not already in use.
 	Context map[string]any
 
-	// Limits narrow the enclave's; a limit that is larger changes nothing.
+	// Limits narrow the limits of the enclave. A larger limit has no effect.
 	Limits protocol.Limits
 
-	// OnConsole gets each call of console as it comes, in order. Run returns after
-	// the last.
+	// OnConsole, if set, receives each call of console as it arrives, in order. Run returns
+	// after the last OnConsole call.
 	OnConsole func(protocol.ConsoleRow)
 
-	// Grace is how long the code may go on after its context has ended: open calls
-	// and sleeps are rejected, signal.aborted is true. 0 kills it at once.
+	// Grace is how long the code may continue after its context has ended. During this time its
+	// open calls and sleeps are rejected, and signal.aborted is true. It must be between 0 and
+	// the time limit of the run. The default of 0 kills the code at once.
 	Grace time.Duration
 }
 
-// An Enclave runs JavaScript that nobody has read. Make one with [NewEnclave].
+// An Enclave runs JavaScript that has not been reviewed. Make one with [NewEnclave].
 //
-// The code is the body of an async function in strict mode: await, return, classes,
-// generators and all else of the language, and nothing of a page. It finds callTool(name,
-// args), mcp.server.tool(args), parallel(fns, {concurrency}), console, sleep(ms),
-// signal, args and the constants of [RunOptions.Context].
+// The code is the body of an async function in strict mode. It can use the whole language, such
+// as await, return, classes and generators. It can use nothing of a page. Its globals are
+// callTool(name, args), mcp.server.tool(args), parallel(fns, {concurrency}), console,
+// sleep(ms), signal, args and the constants of [RunOptions.Context].
 //
-// It runs in a worker below a trusted worker, inside two frames whose origins are
-// opaque and whose policy lets nothing be loaded. Each run has a worker of its own,
-// and nothing is left of it for the next.
+// The code runs in a worker below a trusted worker, inside two frames with opaque origins and a
+// policy that permits no loading. Each run has its own worker, which leaves no state for the
+// next run.
 type Enclave struct{ pool *EnclavePool }
 
-// NewEnclave makes an enclave in the page, and waits until it is ready or ctx is
-// done. ctx does not limit the enclave's life; Close does. A page with a
-// Content-Security-Policy must list [ScriptHashes] in script-src and have
-// worker-src blob:; otherwise the error is [ErrFrameBlocked] and says so.
+// NewEnclave makes an enclave in the page and returns when it is ready. It fails if ctx ends or
+// ReadyTimeout passes before that. Afterwards ctx has no effect: the enclave lives until Close.
+// A page with a Content-Security-Policy must list [ScriptHashes] in script-src and blob: in
+// worker-src. Otherwise the error wraps [ErrFrameBlocked] and contains the directives to add.
+// Outside a browser the error matches [errors.ErrUnsupported].
 func NewEnclave(ctx context.Context, opts EnclaveOptions) (*Enclave, error) {
 	p, err := NewEnclavePool(ctx, PoolOptions{EnclaveOptions: opts, Max: 1, Spare: 1})
 	if err != nil {
@@ -139,17 +142,17 @@ func NewEnclave(ctx context.Context, opts EnclaveOptions) (*Enclave, error) {
 	return &Enclave{p}, nil
 }
 
-// Run runs code and waits for its end. One run at a time: others wait for their turn.
-// See [EnclavePool.Run].
+// Run runs code and returns when it has ended. An enclave executes one run at a time, and
+// further calls wait for their turn. See [EnclavePool.Run].
 func (e *Enclave) Run(ctx context.Context, code string, opts RunOptions) (*protocol.RunResult, error) {
 	return e.pool.Run(ctx, code, opts)
 }
 
-// Close ends what runs and removes the frames. It is idempotent.
+// Close aborts the current run and removes the frames. It is idempotent.
 func (e *Enclave) Close() error { return e.pool.Close() }
 
-// newProgram makes the script and the first message of a run; text is that message's
-// batch as generation 1.
+// newProgram returns the program text and the first message of a run. text is that message,
+// encoded as a batch with generation 1.
 func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, text string, start *protocol.MsgStart, limits protocol.Limits, err error) {
 	if err = run.Limits.Validate(); err != nil {
 		return "", "", nil, limits, err
@@ -168,7 +171,7 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 			start.Servers[t.Server] = append(start.Servers[t.Server], short)
 		}
 	}
-	// Encoding checks the names before they become parameters of a function.
+	// encodeStart checks the names before they become parameters of a function.
 	if text, err = encodeStart(1, start); err != nil {
 		return "", "", nil, limits, err
 	}
@@ -185,15 +188,15 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 	return p.Text(), text, start, limits, nil
 }
 
-// encodeStart is not bounded by the run's message limits: what the host hands in is
-// the host's to bound.
+// encodeStart encodes m. It does not apply the message limits of the run, because the size of
+// the arguments is under the host's own control.
 func encodeStart(gen int, m *protocol.MsgStart) (string, error) {
 	return protocol.EncodeBatch(protocol.Batch{Gen: gen, Messages: []protocol.Message{m}}, protocol.HostToBroker,
 		protocol.JSONLimits{Bytes: 256 << 20, Depth: 128, Nodes: 10_000_000})
 }
 
-// claimed is the code of an error that the untrusted realm reported: it may say what
-// it did wrong itself, and nothing about the sandbox or the host.
+// claimed returns the code of an error that the untrusted realm reported. The realm may report
+// only its own mistakes, so a claim about the sandbox or the host becomes ErrExecution.
 func claimed(c protocol.Code) protocol.Code {
 	switch c {
 	case protocol.ErrInvalidParams, protocol.ErrOutputTooLarge, protocol.ErrResourceLimit:

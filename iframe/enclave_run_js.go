@@ -17,15 +17,15 @@ import (
 type run struct {
 	im      *poolImpl
 	id      string
-	program string // nothing once it is started
-	text    string // of start, behind the generation
+	program string // empty once the run has started
+	text    string // the start message, without its generation
 	start   *protocol.MsgStart
 	limits  protocol.Limits
 	opts    RunOptions
 	lines   int // of the code
 	state   *protocol.RunState
 	began   time.Time
-	ctx     context.Context // of the tools; ends with the run
+	ctx     context.Context // of the tools, ends with the run
 	cancel  context.CancelFunc
 	calls   *caller
 	scope   *jsx.Scope
@@ -33,16 +33,16 @@ type run struct {
 	open    map[int]*call
 	result  protocol.RunResult
 	aborted bool
-	tries   int           // brokers that were lost before they started it
-	disarm  func()        // ends the timer of its limit
-	over    bool          // the result is settled
-	done    chan struct{} // result is complete
+	tries   int           // brokers that were lost before they started the run
+	disarm  func()        // stops the timer of the time limit
+	over    bool          // the result is final
+	done    chan struct{} // closed when the result is complete
 
-	answers     []string // to calls, not posted yet
+	answers     []string // to tool calls, not posted yet
 	answerBytes int
 }
 
-// call is a tool call under way.
+// call is a tool call in progress.
 type call struct {
 	m  *protocol.MsgToolCall
 	at time.Time
@@ -93,7 +93,7 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	return &r.result, r.result.Err()
 }
 
-// Batches begin with exactly these words.
+// Every batch begins with exactly this text.
 const (
 	generation      = `{"v":1,"gen":`
 	firstGeneration = generation + "1"
@@ -106,7 +106,7 @@ func (im *poolImpl) Begin(s *frame.Slot) {
 	if r.tries == 0 {
 		im.Count(func(st *frame.PoolStats) { st.Runs++ })
 	}
-	err := r.state.Receive(&protocol.MsgReady{}, 0) // it was said before there was a run
+	err := r.state.Receive(&protocol.MsgReady{}, 0) // it arrived before there was a run
 	if err == nil {
 		err = r.state.Send(r.start)
 	}
@@ -124,10 +124,10 @@ func (im *poolImpl) Begin(s *frame.Slot) {
 	}
 }
 
-// Retry lets a run be given to another broker if its own was lost before it said that it
-// has a worker: until then nothing of the code ran, so no tool is called twice. In
-// Firefox 153, while developer tools or the like listen for workers, about one new Worker
-// in fifty that a worker calls never returns.
+// Retry reports whether a run may be given to another broker. This is the case if its own
+// broker was lost before it reported a worker: until then no code has run, so no tool is called
+// twice. In Firefox 153, while developer tools or similar software listen for workers, about
+// one in fifty calls of new Worker inside a worker never returns.
 func (r *run) Retry() bool {
 	if r.over || r.aborted || r.tries >= maxTries {
 		return false
@@ -144,15 +144,15 @@ func (r *run) Retry() bool {
 	return true
 }
 
-// maxTries is how many lost brokers a run survives.
+// maxTries is the number of times that a run may be given to another broker.
 const maxTries = 3
 
-// end ends a run from outside.
+// end ends a run early, with an error.
 func (im *poolImpl) end(r *run, code protocol.Code, why string) {
 	im.End(r, r.slot, code, why)
 }
 
-// Over reports whether the result is settled.
+// Over reports whether the result is final.
 func (r *run) Over() bool { return r.over }
 
 // abort ends a run whose context has ended, after its grace.
@@ -175,8 +175,8 @@ func (im *poolImpl) abort(r *run, cause error) {
 	im.end(r, code, why)
 }
 
-// send posts a message to a slot's broker. Answers wait until the loop has nothing
-// else to do, so that those of many calls cross together.
+// send posts a message to a slot's broker. Answers to tool calls are kept until the loop is
+// idle, so that the answers to many calls cross together.
 func (im *poolImpl) send(s *frame.Slot, m protocol.Message) {
 	r, ok := s.Job.(*run)
 	if !ok || r.state.Send(m) != nil {
@@ -213,7 +213,7 @@ func encodeMessage(gen int, l protocol.Limits, m protocol.Message) (string, erro
 	return protocol.EncodeBatch(protocol.Batch{Gen: gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, l.JSON())
 }
 
-// flush posts the answers that wait.
+// flush posts the answers that were kept.
 func (im *poolImpl) flush(r *run) {
 	if len(r.answers) == 0 {
 		return
@@ -222,8 +222,8 @@ func (im *poolImpl) flush(r *run) {
 	if len(r.answers) > 1 {
 		var b strings.Builder
 		b.Grow(r.answerBytes)
-		// Each is a batch of one message and of the same generation; together they
-		// are one batch.
+		// Each answer is a batch of one message, all with the same generation. They are joined
+		// to one batch.
 		head := strings.Index(text, "[") + 1
 		b.WriteString(text[:head])
 		for i, a := range r.answers {
@@ -241,8 +241,8 @@ func (im *poolImpl) flush(r *run) {
 	}
 }
 
-// heard takes what the broker of s says. The broker is trusted, and checked all the
-// same: it parses what the untrusted worker wrote.
+// heard handles a message from the broker of s. The broker is trusted, but its messages are
+// checked all the same, because it parses text from the untrusted worker.
 func (im *poolImpl) heard(s *frame.Slot, text string) {
 	s.Pong()
 	switch text {
@@ -266,7 +266,7 @@ func (im *poolImpl) heard(s *frame.Slot, text string) {
 	}
 	for i, m := range b.Messages {
 		if !im.Live(s) {
-			return // an earlier one ended it
+			return // an earlier message ended the broker
 		}
 		im.message(s, m, b.Sizes[i])
 	}
@@ -326,7 +326,7 @@ func (im *poolImpl) trace(r *run, e protocol.TraceEvent) {
 	r.result.Traces = append(r.result.Traces, e)
 }
 
-// result ends a run with what the code itself returned or threw.
+// result ends a run with the value that the code returned, or the error that it threw.
 func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
 	r.result.Success, r.result.Value = m.Success, m.Value
 	if m.Error != nil {
@@ -338,7 +338,7 @@ func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
 	im.complete(r)
 }
 
-// Finish ends a run from outside. What was complete until now stays.
+// Finish ends a run early, with an error. The parts of the result that are complete stay in it.
 func (r *run) Finish(code protocol.Code, why string) {
 	if r.over {
 		return
@@ -349,8 +349,8 @@ func (r *run) Finish(code protocol.Code, why string) {
 	r.im.complete(r)
 }
 
-// complete closes the books: open calls are traced as aborted, the stats are what
-// the host counted, and the caller is told behind the last call of OnConsole.
+// complete makes the result final. Open calls are traced as aborted, and the statistics are
+// those counted by the host. Run returns after the last OnConsole call.
 func (im *poolImpl) complete(r *run) {
 	r.over = true
 	r.cancel()

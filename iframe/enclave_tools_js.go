@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// tool carries out a call, on a goroutine of its own, and waits no longer than the
-// tool's time: a handler that does not honour its context goes on without anyone.
+// tool executes a call on its own goroutine. It waits no longer than the tool's time limit. A
+// handler that ignores its context continues, but its result is dropped.
 func (im *poolImpl) tool(s *frame.Slot, r *run, c *call) {
 	t, args, err := im.lookup(c)
 	if err != nil {
@@ -61,11 +61,11 @@ func (im *poolImpl) execute(ctx context.Context, t *protocol.Tool, args any) (ou
 	return t.Execute(ctx, args)
 }
 
-// answer settles a call, if nothing has yet.
+// answer settles a call that is still open.
 func (im *poolImpl) answer(s *frame.Slot, r *run, c *call, out any, err error) {
 	im.Do(func() {
 		if r.open[c.m.CallID] != c {
-			return // the run has ended, and with it the call; or it was too late
+			return // the run and its call have ended, or the call has timed out
 		}
 		delete(r.open, c.m.CallID)
 		e := protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "ok", Output: out}

@@ -9,12 +9,12 @@ import (
 )
 
 var (
-	// ErrFrameBlocked is returned when the frame was loaded but its script did
-	// not run: the page's own policy forbids it.
+	// ErrFrameBlocked is returned when the frame was loaded but its script did not run, because
+	// the page's own policy forbids it.
 	ErrFrameBlocked = errors.New("iframe: the frame's script was blocked")
 
-	// ErrFrameLost is why a document failed whose frame was lost again and
-	// again.
+	// ErrFrameLost is wrapped by the error of a document or pool that lost its frames too
+	// often.
 	ErrFrameLost = errors.New("iframe: the frame was lost")
 )
 

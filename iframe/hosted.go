@@ -7,21 +7,22 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// HostedPage is a page that a server sends, for [EnclaveOptions.URL].
+// HostedPage is a page for a server to send, for [EnclaveOptions.URL].
 type HostedPage struct {
-	// HTML is the page. It is the same for the same options and version of Bailey.
+	// HTML is the page. It is the same for equal options and the same version of Bailey.
 	HTML string
 
-	// Header are the response's headers, as an http.Header: the enclave's own policy,
-	// a Connection-Allowlist with nothing in it, and what lets an isolated page embed it. Without
-	// them the page still works, under the policy that stands in the page itself; then
-	// nothing but the browser's defaults closes name look-ups, preconnect and STUN.
+	// Header contains the response headers, as an http.Header: the enclave's own policy, a
+	// Connection-Allowlist that is empty except for the origins of Connect, and headers that
+	// let a cross-origin isolated page embed the page. Without these headers the page still
+	// works, with the policy in the page itself. Name look-ups, preconnect and STUN are then
+	// closed only by the browser's defaults.
 	Header map[string][]string
 }
 
-// EnclavePage makes the page that a server sends at [EnclaveOptions.URL]. Of the
-// options Level, Warm and TrustedTypesPolicy matter; they must be those with which
-// the enclave is made. It works natively too:
+// EnclavePage returns the page for a server to send at [EnclaveOptions.URL]. It uses only the
+// options Level, Warm and TrustedTypesPolicy. They must equal those of the enclave. EnclavePage
+// works natively too:
 //
 //	page, err := iframe.EnclavePage(iframe.EnclaveOptions{Level: protocol.Secure}, "https://app.example")
 //	…
@@ -30,9 +31,9 @@ type HostedPage struct {
 //		io.WriteString(w, page.HTML)
 //	})
 //
-// embedders are the origins of the pages that may embed it; none is the page's own
-// origin. Who serves the page is trusted like the app: its scripts count, validate
-// and kill. They are still behind an opaque origin, and can't reach the app.
+// embedders are the origins of the pages that may embed it. With none, only pages of the same
+// origin may. The server of the page is trusted like the app, because its scripts count,
+// validate and kill. These scripts still run in an opaque origin and can't reach the app.
 func EnclavePage(opts EnclaveOptions, embedders ...string) (HostedPage, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -41,7 +42,8 @@ func EnclavePage(opts EnclaveOptions, embedders ...string) (HostedPage, error) {
 	return hosted(PoolOptions{EnclaveOptions: opts}, embedders)
 }
 
-// DOMEnclavePage is [EnclavePage] for [NewDOMEnclave]. Of the options Config and Connect matter, too.
+// DOMEnclavePage is [EnclavePage] for [NewDOMEnclave]. It also uses the options Config and
+// Connect.
 func DOMEnclavePage(opts DOMEnclaveOptions, embedders ...string) (HostedPage, error) {
 	var err error
 	if opts.EnclaveOptions, err = opts.EnclaveOptions.withDefaults(); err != nil {
@@ -69,7 +71,7 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 		return HostedPage{}, err
 	}
 	page, policy := p.Hosted()
-	// Nothing at all: not even the origin that it comes from.
+	// Nothing is allowed, not even the page's own origin.
 	allowed := "()"
 	if p.Connect != "" {
 		allowed = `("` + strings.ReplaceAll(p.Connect, " ", `" "`) + `")`
@@ -79,13 +81,14 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 		{"Content-Security-Policy", policy + "; sandbox " + frame.Sandbox + "; frame-ancestors " + strings.Join(embedders, " ")},
 		{"Connection-Allowlist", allowed},
 		{"Permissions-Policy", permissions()},
-		// An isolated page takes it; under require-corp WebKitGTK 2.50 starts no worker here.
+		// An isolated page accepts credentialless. With require-corp, WebKitGTK 2.50 starts no
+		// worker here.
 		{"Cross-Origin-Embedder-Policy", "credentialless"},
 		{"Cross-Origin-Resource-Policy", "cross-origin"},
 		{"Referrer-Policy", "no-referrer"},
 		{"X-Content-Type-Options", "nosniff"},
 		{"X-DNS-Prefetch-Control", "off"},
-		// So that the app can see that the headers are there.
+		// These let the app check that the headers are there.
 		{"Access-Control-Allow-Origin", "*"},
 		{"Access-Control-Expose-Headers", "Connection-Allowlist"},
 		{"Content-Type", "text/html; charset=utf-8"},
@@ -97,7 +100,8 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 	return HostedPage{HTML: page, Header: header}, nil
 }
 
-// permissions is the frames' allow attribute as a header.
+// permissions returns the frames' allow attribute in the syntax of the Permissions-Policy
+// header.
 func permissions() string {
 	var list []string
 	for item := range strings.SplitSeq(frame.Allow, ";") {
@@ -109,7 +113,7 @@ func permissions() string {
 
 func notASCII(r rune) bool { return r <= 0x20 || r > 0x7e }
 
-// page is what the frames are made of.
+// page returns the description of the frames.
 func (o PoolOptions) page() (frame.DomainPage, error) {
 	p := frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Level: o.Level, Off: o.off, Warm: o.Warm}
 	if o.dom != nil {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// ImageRequest is an image that the text refers to.
+// ImageRequest is a request for an image that the text refers to.
 type ImageRequest struct {
-	Section string // id of the section it stands in
-	URL     string // as the text has it: a name, a path, a web address; not to be trusted
+	Section string // ID of the section with the image
+	URL     string // as in the text: a name, a path or a web address. Not to be trusted
 }
 
-// imageURL makes the data: URL of an image whose bytes say that they are one of
-// the raster formats: an SVG may hold script and links, so it is none.
+// imageURL returns a data: URL for an image. The first bytes must be those of a raster format.
+// SVG is refused, because it may contain scripts and links.
 func imageURL(data []byte, limit int) (string, error) {
 	if len(data) > limit {
 		return "", fmt.Errorf("iframe: image of %d bytes: more than MaxImage, %d", len(data), limit)
@@ -24,8 +24,8 @@ func imageURL(data []byte, limit int) (string, error) {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
-// sniffImage goes by the signatures of the WHATWG MIME Sniffing Standard, 6.1,
-// and of ISO/IEC 23008-12 for AVIF.
+// sniffImage returns the MIME type of an image, or "" if it is unknown. It uses the signatures
+// of the WHATWG MIME Sniffing Standard, 6.1, and for AVIF those of ISO/IEC 23008-12.
 func sniffImage(b []byte) string {
 	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
 	switch {

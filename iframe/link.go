@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// Link is a link that a person activated.
+// Link is a link that the user activated.
 type Link struct {
-	Section string // id of the section it stands in
+	Section string // ID of the section with the link
 	URL     string // the real target: http, https, mailto or tel
-	Text    string // what it says, at most 500 characters: not to be trusted
+	Text    string // the text of the link, at most 500 characters. Not to be trusted
 }
 
-// Host is the part of the target worth showing large: the host of a web
-// address (in ASCII, so that no look-alike letters hide in it), the number of a tel link,
-// all addresses of a mailto link, those of to, cc and bcc too, with ", " between them.
+// Host returns the part of the target to show prominently: the host of a web address, the
+// number of a tel link, or all addresses of a mailto link. A host is in ASCII, so that
+// look-alike letters are visible. The addresses include those of to, cc and bcc, separated by
+// ", ".
 func (l Link) Host() string {
 	u, err := url.Parse(l.URL)
 	if err != nil {
@@ -32,7 +33,7 @@ func (l Link) Host() string {
 	return cmp.Or(u.Opaque, u.Path)
 }
 
-// recipients are the addresses that a mailto: URL writes to (RFC 6068).
+// recipients returns the addresses that a mailto: URL writes to (RFC 6068).
 func recipients(u *url.URL) []string {
 	var list []string
 	add := func(s string) {
@@ -59,8 +60,9 @@ func recipients(u *url.URL) []string {
 	return list
 }
 
-// Open opens the link in a new tab without an opener or a referrer. Browsers
-// allow it only shortly after a click: call it from the confirm button.
+// Open opens the link in a new tab without an opener or a referrer. Browsers allow it only
+// shortly after a click, so call it from the confirm button. It returns an error if the link
+// may not be opened, such as a tel: link with * or #.
 func (l Link) Open(ctx context.Context) error {
 	if err := l.check(); err != nil {
 		return err
@@ -68,7 +70,7 @@ func (l Link) Open(ctx context.Context) error {
 	return openLink(ctx, l.URL)
 }
 
-// check says whether l is a link that may be handed on or opened.
+// check returns an error if l must not be passed to the app or opened.
 func (l Link) check() error {
 	u, err := url.Parse(l.URL)
 	if err != nil {

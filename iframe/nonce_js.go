@@ -6,9 +6,9 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// nonce is 128 bits of the page's own randomness in hexadecimal. crypto/rand
-// would give the same bytes, and cost every page that holds a document 50 KB of
-// brotli.
+// nonce returns 128 random bits from the page's crypto.getRandomValues, in hexadecimal.
+// crypto/rand would return the same bytes, but would add 50 KB of brotli to every page that
+// holds a document.
 func nonce() (string, error) {
 	source, err := jsx.Get(jsx.Global(), "crypto")
 	if err != nil {

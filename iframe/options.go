@@ -11,86 +11,86 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Defaults and limits of a document.
+// Defaults and limits of a document. DefaultReadyTimeout and DefaultHeartbeat are the defaults
+// of the options with these names.
 const (
 	DefaultReadyTimeout = 10 * time.Second
 	DefaultHeartbeat    = 2 * time.Second
 	DefaultMaxHeight    = 1 << 20 // CSS pixels, about 65,000 lines
 	DefaultMaxImage     = 4 << 20 // bytes of one image from OnImage
 	MaxSections         = 10000   // sections of one document
-	MaxSectionID        = 128     // bytes of a section's id
+	MaxSectionID        = 128     // bytes of a section's ID
 	MaxThemeValue       = 256     // bytes of a theme variable's value
 )
 
-// constant is a string that only a constant can be, so that no text from
-// elsewhere becomes style.
+// constant is a string type that accepts only untyped constants from other packages. This keeps
+// text from elsewhere out of the style.
 type constant string
 
-// DocumentOptions configure a document. The zero value is safe and strict:
-// links do nothing, images stay words.
+// DocumentOptions configure a document. The zero value is safe and strict: links do nothing,
+// and images are shown as their alternative text.
 type DocumentOptions struct {
-	// Renderer turns Markdown into HTML; nil takes one with
-	// markdown.Options{}. A renderer may serve many documents.
+	// Renderer converts Markdown to HTML. Nil means a new one with markdown.Options{}. One
+	// renderer may serve many documents.
 	Renderer *markdown.Renderer
 
 	// Label is the accessible name of the frame. Default "Conversation".
 	Label string
 
-	// Lang is the language of the text, as BCP 47 has it; "" is unknown.
+	// Lang is the language of the text as a BCP 47 tag, such as "en". Empty means unknown.
 	Lang string
 
-	// OnLink hears of a click, a middle click or Enter on a link. Nothing is
-	// opened unless it does: ask the person, showing Link.URL, and then call
-	// [Link.Open]. It runs on a goroutine of its own, with a context that ends
-	// with the document.
+	// OnLink is called when the user clicks, middle-clicks or presses Enter on a link. The
+	// package opens nothing by itself: show Link.URL to the user, ask, and then call
+	// [Link.Open]. OnLink runs on its own goroutine, with a context that ends with the
+	// document. Above 8 clicks at once or 4 a second, further clicks are dropped.
 	OnLink func(context.Context, Link)
 
-	// OnImage is asked for each image that the text refers to and that is not
-	// a data: URL. It returns the image's bytes (PNG, JPEG, GIF, WebP or AVIF,
-	// at most MaxImage), or an error, and then the image's words stand in its
-	// place. Nil refuses all. It runs on a goroutine of its own.
+	// OnImage is called for each image in the text that is not a data: URL. It returns the
+	// bytes of the image (PNG, JPEG, GIF, WebP or AVIF, at most MaxImage bytes). If it returns
+	// an error, the image's alternative text stays in its place. Nil refuses all images.
+	// OnImage runs on its own goroutine.
 	OnImage func(context.Context, ImageRequest) ([]byte, error)
 
-	// MaxImage is the size of the largest image taken from OnImage, in bytes.
-	// Default DefaultMaxImage.
+	// MaxImage is the size of the largest image accepted from OnImage, in bytes. Default
+	// DefaultMaxImage.
 	MaxImage int
 
-	// OnCopy gets the text of a code block whose copy button was pressed, and
-	// returns an error if it could not be copied. The text comes from the
-	// document's own copy, not from the frame. Default: the clipboard.
+	// OnCopy receives the text of a code block when the user presses its copy button. It
+	// returns an error if the text could not be copied. The text comes from the document's own
+	// copy, and not from the frame. The default writes to the clipboard.
 	OnCopy func(context.Context, string) error
 
-	// OnViolation hears what the frame's policy stopped, on a goroutine of its
-	// own. With the sanitiser on, nothing should ever get that far.
+	// OnViolation receives each report of the frame's policy, on its own goroutine. With the
+	// sanitiser on, the policy should never have to stop anything.
 	OnViolation func(Violation)
 
-	// OnState hears of the frame's life, on a goroutine of its own: ready,
-	// lost, rebuilt, failed.
+	// OnState receives the states of the frame in order, on its own goroutine: ready, lost,
+	// rebuilt, failed.
 	OnState func(State)
 
-	// Theme is the first theme; [Document.SetTheme] changes it.
+	// Theme is the initial theme. [Document.SetTheme] changes it.
 	Theme Theme
 
-	// CSS is added behind the document's own style. Only a constant can be
-	// given here. It can load nothing.
+	// CSS is added after the document's own style. Only a constant is accepted here. The style
+	// cannot load anything.
 	CSS constant
 
-	// MaxHeight clamps the frame's height, in CSS pixels; what is taller
-	// scrolls inside. Default DefaultMaxHeight.
+	// MaxHeight is the maximum height of the frame in CSS pixels. Taller content scrolls inside
+	// the frame. Default DefaultMaxHeight, at most 16,777,216.
 	MaxHeight int
 
-	// ReadyTimeout bounds the wait for the frame. Default
-	// DefaultReadyTimeout.
+	// ReadyTimeout is how long the frame may take to become ready. Default DefaultReadyTimeout.
 	ReadyTimeout time.Duration
 
-	// Heartbeat is how often a silent frame is asked whether it lives.
-	// Default DefaultHeartbeat; at least 100 ms. After three silent beats the
-	// frame counts as lost and is rebuilt where it stood.
+	// Heartbeat is the interval between checks of a silent frame. Default DefaultHeartbeat, at
+	// least 100 ms. After three unanswered checks the frame counts as lost and is rebuilt in
+	// the same place.
 	Heartbeat time.Duration
 
-	// TrustedTypesPolicy is the name of the policy made once in the page and
-	// once in each frame. Default "bailey". A page whose CSP has a
-	// trusted-types directive must list it.
+	// TrustedTypesPolicy is the name of the Trusted Types policy, created once in the page and
+	// once in each frame. Default "bailey". A page whose Content-Security-Policy has a
+	// trusted-types directive must list this name.
 	TrustedTypesPolicy string
 }
 
@@ -145,15 +145,15 @@ func (o DocumentOptions) withDefaults() (DocumentOptions, error) {
 	return o, errors.Join(errs...)
 }
 
-// Theme is how a document looks. document.css in internal/frame lists the
-// variables that it knows: --bailey-font, --bailey-text, --bailey-link and so on.
+// Theme sets the look of a document. The file internal/frame/document.css lists the variables
+// that have an effect, such as --bailey-font, --bailey-text and --bailey-link.
 type Theme struct {
-	// Scheme is "light", "dark", or "" to follow the place where the document
-	// stands (the page's color-scheme, or the person's preference).
+	// Scheme is "light", "dark" or "". Empty follows the surroundings of the document: the
+	// page's color-scheme, or the user's preference.
 	Scheme string
 
-	// Variables are CSS custom properties: names begin with two hyphens,
-	// values are at most MaxThemeValue bytes.
+	// Variables are CSS custom properties. A name begins with two hyphens. A value has at most
+	// MaxThemeValue bytes.
 	Variables map[string]string
 }
 
@@ -175,19 +175,20 @@ func (t Theme) check() error {
 	return nil
 }
 
-// State is a point in the life of a document's frame.
+// State is a state of a document's frame.
 type State string
 
 // States of a document.
 const (
-	StateReady   State = "ready"   // the frame can be written to
-	StateLost    State = "lost"    // the frame is gone or silent; it is being rebuilt
-	StateRebuilt State = "rebuilt" // a new frame shows everything again
-	StateFailed  State = "failed"  // rebuilt too often: see Document.Err
+	StateReady   State = "ready"   // the frame accepts content
+	StateLost    State = "lost"    // the frame is gone or silent, and is being rebuilt
+	StateRebuilt State = "rebuilt" // a new frame shows all sections again
+	StateFailed  State = "failed"  // the frame was rebuilt too often: see Document.Err
 	StateClosed  State = "closed"
 )
 
-// Violation is something that a frame's policy stopped.
+// Violation is a report that a frame's policy stopped something, such as an image from a web
+// address.
 type Violation struct {
 	Directive string // the effective directive, such as "img-src"
 	Blocked   string // URL or keyword, at most 1,000 characters

@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// touched is called, on the loop, after the conversation changed.
+// touched is called on the loop after the conversation changed.
 func (im *documentImpl) touched() {
 	if im.dirty {
 		return
@@ -20,13 +20,13 @@ func (im *documentImpl) touched() {
 	im.rest()
 }
 
-// frameTime is a little more than a frame at 60 Hz.
+// frameTime is a little more than the duration of a frame at 60 Hz.
 const frameTime = 17 * time.Millisecond
 
-// rest sees to it that what there is to show is shown, if the last batch was
-// answered: at most one batch is under way, so a slow frame gets fewer and larger
-// ones. The first words after a pause go out at once, which saves half a frame of
-// waiting; those behind them wait for the next animation frame.
+// rest arranges for pending changes to be shown, once the last batch has been answered. At most
+// one batch is on its way, so a slow frame receives fewer and larger batches. After a pause the
+// first text is sent at once, which saves half a frame of waiting. The text after it waits for
+// the next animation frame.
 func (im *documentImpl) rest() {
 	f := im.frame
 	if f == nil || f.port == nil || f.seq != f.answered || !im.dirty || im.paint == nil || im.paint.Pending() {
@@ -39,8 +39,7 @@ func (im *documentImpl) rest() {
 	im.paint.Request()
 }
 
-// show posts one batch: first of all that a new frame must know, then what is
-// new since the last.
+// show posts one batch. A new frame first receives the whole content, and then only changes.
 func (im *documentImpl) show() {
 	f := im.frame
 	if f == nil || f.port == nil || f.seq != f.answered {
@@ -61,7 +60,7 @@ func (im *documentImpl) show() {
 	} else {
 		im.dirty = im.c.paint(b, time.Now)
 		if b.Len() == 0 {
-			if im.dirty { // a large open block whose turn has not come: nobody else asks again
+			if im.dirty { // a large open block waits for its turn, and only this requests the next frame
 				im.paint.Request()
 			}
 			im.settle()
@@ -86,7 +85,7 @@ func (im *documentImpl) post(f *liveFrame) {
 	}
 }
 
-// settle tells those who wait that all is shown, if it is.
+// settle answers the callers of Flush, if everything has been shown.
 func (im *documentImpl) settle() {
 	f := im.frame
 	if len(im.waiters) == 0 || f == nil || f.port == nil || f.seq != f.answered || f.replayed >= 0 || !im.c.idle() {
@@ -98,7 +97,7 @@ func (im *documentImpl) settle() {
 	im.waiters = nil
 }
 
-// heard takes a message of the living frame.
+// heard handles a message from the live frame.
 func (im *documentImpl) heard(f *liveFrame, text string) {
 	m, err := frame.ParseMessage(text)
 	if err != nil {
@@ -156,7 +155,7 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 // stretch makes the outer frame as tall as its content.
 func (im *documentImpl) stretch(f *liveFrame, height int) {
 	if height < 0 {
-		return // not laid out yet; a size follows
+		return // not laid out yet, a size follows
 	}
 	clamped := min(height, im.opts.MaxHeight)
 	im.mu.Lock()
@@ -174,9 +173,9 @@ func (im *documentImpl) stretch(f *liveFrame, height int) {
 	}
 }
 
-// scrollTo brings a place inside the frame, y CSS pixels from its top, into
-// view. The frame can't: its own document never scrolls, and it may not scroll
-// its parents.
+// scrollTo brings a place inside the frame into view. y is its distance from the top of the
+// frame in CSS pixels. The frame can't do this itself: its own document never scrolls, and it
+// may not scroll its parents.
 func (im *documentImpl) scrollTo(f *liveFrame, y int) {
 	style, err := jsx.Get(f.outer, "style")
 	if err != nil {
@@ -187,8 +186,8 @@ func (im *documentImpl) scrollTo(f *liveFrame, y int) {
 	_, _ = jsx.Call(style, "removeProperty", "scroll-margin-top")
 }
 
-// beat looks whether the frame lives. Time in which the page was hidden, or the
-// host itself did not run, does not count against it.
+// beat checks whether the frame is alive. Time in which the page was hidden, or the host itself
+// did not run, does not count against the frame.
 func (im *documentImpl) beat() {
 	now := time.Now()
 	late := now.Sub(im.beatAt) > im.opts.Heartbeat*3/2
@@ -198,8 +197,8 @@ func (im *documentImpl) beat() {
 		return
 	}
 	if connected, err := jsx.GetBool(f.outer, "isConnected"); err == nil && !connected {
-		// Somebody took the frame out. If our place is still there it is put
-		// back; if the whole place is gone, the app may bring it again.
+		// The frame was removed from the page. If its parent is still in the page, the frame is
+		// put back. If the parent is gone too, the app may bring it back later.
 		if at, err := jsx.GetBool(im.parent, "isConnected"); err == nil && at {
 			im.lose(f, errTakenOut)
 		}

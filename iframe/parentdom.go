@@ -8,21 +8,21 @@ import (
 
 // ParentDOMOptions configure [ParentDOM].
 type ParentDOMOptions struct {
-	// Consent is asked before each look at the page, with the selector; an error
-	// refuses it. It must be set.
+	// Consent is called with the selector before each access to the page. If it returns an
+	// error, the access is refused. It must be set.
 	Consent func(ctx context.Context, selector string) error
 
-	// Root is the element in which is looked, itself not included. The default is
-	// the page's body.
+	// Root is the element to search in. Root itself is not found. The default is the page's
+	// body.
 	Root Element
 
-	// MaxText is the most UTF-16 units of an element's text and of each of its attributes;
-	// what is longer is cut. The default is 10,000, the most 1,000,000.
+	// MaxText is the maximum length of an element's text, and of each of its attributes, in
+	// UTF-16 units. Longer text is cut. The default is 10,000, the maximum 1,000,000.
 	MaxText int
 }
 
-// maxSelector is the most bytes of a selector, maxAttributes the most attributes
-// of an element that are told.
+// maxSelector is the maximum length of a selector in bytes. maxAttributes is the maximum number
+// of attributes in the description of an element.
 const (
 	maxSelector   = 1000
 	maxAttributes = 64
@@ -30,11 +30,11 @@ const (
 
 const parentDOMSchema = `{"type":"object","properties":{"selector":{"type":"string","minLength":1,"maxLength":1000}},"required":["selector"],"additionalProperties":false}`
 
-// ParentDOM is the tool dom_querySelector: with the host's consent to each look, code in an
-// enclave gets a description of the first element of the page that a CSS selector
-// finds, or null: {tagName, id, className, textContent, attributes}. It is text that
-// was copied: code never gets hold of the page. The values of fields that the person fills in are
-// left out, for the text of a page is what the app put there, and they are not.
+// ParentDOM returns the tool dom_querySelector. It gives code in an enclave a description of
+// the first element of the page that matches a CSS selector, or null: {tagName, id, className,
+// textContent, attributes}. The host must consent to each access. The description is copied
+// text, so the code never gets a reference to the page. The values of form fields are left out.
+// The app chose the other text of its page, but the user may have typed anything into a field.
 func ParentDOM(opts ParentDOMOptions) (protocol.Tool, error) {
 	if opts.Consent == nil {
 		return protocol.Tool{}, protocol.Errorf(protocol.ErrInvalidParams, "dom_querySelector", "", "ParentDOMOptions.Consent must be set: nothing is looked at without it")

@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// describe copies what is told of the first element that selector finds.
+// describe returns the description of the first element that matches selector, or nil.
 func describe(opts ParentDOMOptions, selector string) (any, error) {
 	root, err := opts.Root.impl.v, error(nil)
 	if !jsx.InstanceOf(root, "HTMLElement") {
@@ -39,7 +39,7 @@ func describe(opts ParentDOMOptions, selector string) (any, error) {
 	return out, err
 }
 
-// filled reports whether the person fills el in.
+// filled reports whether el is a form field, whose value comes from the user.
 func filled(el jsx.Value) bool {
 	for _, class := range []string{"HTMLInputElement", "HTMLTextAreaElement", "HTMLSelectElement"} {
 		if jsx.InstanceOf(el, class) {
@@ -69,8 +69,8 @@ func attributes(el jsx.Value, most int) (map[string]any, error) {
 			return nil, err
 		}
 		name, err := jsx.String(v, 200)
-		// value: see filled. A nonce is what the page's policy trusts. The keys of
-		// prototypes don't cross.
+		// For value see filled. A nonce is trusted by the page's policy. Keys of prototypes are
+		// refused by the message format.
 		if err != nil || name == "value" || name == "nonce" || strings.HasPrefix(name, "__") || name == "constructor" || name == "prototype" {
 			continue
 		}
@@ -84,7 +84,8 @@ func attributes(el jsx.Value, most int) (map[string]any, error) {
 	return out, nil
 }
 
-// cutText is a text's first units; what is none, as an SVG element's class, is "".
+// cutText returns the first most UTF-16 units of a string. For any other value, such as the
+// className of an SVG element, it returns "".
 func cutText(v jsx.Value, most int) (string, error) {
 	if jsx.TypeOf(v) != "string" {
 		return "", nil

@@ -11,11 +11,12 @@ import (
 type PoolOptions struct {
 	EnclaveOptions
 
-	// Max is how many runs may go on at once; more wait. The default is 4, the most 64.
+	// Max is the number of runs that may be active at once. Further runs wait. The default is
+	// 4, the maximum 64.
 	Max int
 
-	// Spare is how many inner frames with their brokers are kept ready ahead. The
-	// default is 1; it is not more than Max.
+	// Spare is the number of inner frames with brokers that the pool keeps ready in advance.
+	// The default is 1. A value above Max counts as Max.
 	Spare int
 
 	dom *domFrame // set by NewDOMEnclave: the code gets a document
@@ -36,14 +37,15 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 	return o, nil
 }
 
-// An EnclavePool runs code for one trust domain: one hidden outer frame, inner
-// frames made ahead, a fresh worker for each run. Code of people or tenants that
-// must not share fate belongs into pools of their own. An inner frame is used again
-// only after a run that ended by itself; after any kill it is removed.
+// An EnclavePool runs code for one trust domain. It has one hidden outer frame, inner frames
+// made in advance, and a new worker for each run. Use separate pools for users or tenants that
+// must not share a failure. An inner frame is used again only after a run that ended by itself.
+// After any kill it is removed.
 type EnclavePool struct{ impl poolImpl }
 
-// NewEnclavePool makes a pool and waits until its first frame is ready or ctx is
-// done. Close releases it.
+// NewEnclavePool makes a pool and returns when its first frame is ready. It fails if ctx ends
+// or ReadyTimeout passes before that. Afterwards ctx has no effect: the pool lives until Close.
+// For the other errors see [NewEnclave].
 func NewEnclavePool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -52,35 +54,35 @@ func NewEnclavePool(ctx context.Context, opts PoolOptions) (*EnclavePool, error)
 	return newPool(ctx, opts)
 }
 
-// Run runs code and waits for its end. The result is nil only if the run never
-// began; otherwise it holds console, traces and figures up to the end, and the error
-// is [protocol.RunResult.Err]: it answers [errors.Is] for [protocol.ErrTimeout],
+// Run runs code and returns when it has ended. The result is nil only if the run never began.
+// Otherwise the result contains the console, traces and statistics up to the end, and the error
+// is [protocol.RunResult.Err]. The error matches with [errors.Is] one of [protocol.ErrTimeout],
 // [protocol.ErrAborted], [protocol.ErrResourceLimit], [protocol.ErrSandbox],
-// [protocol.ErrExecution] and their kin.
+// [protocol.ErrExecution] and the other codes.
 //
-// The host's clock decides: a run that is over its limit ends for the caller then,
-// whatever its worker is still doing.
+// The time limit uses the host's clock. Run returns when it is reached, even if the worker is
+// still busy.
 func (p *EnclavePool) Run(ctx context.Context, code string, opts RunOptions) (*protocol.RunResult, error) {
 	return p.impl.run(ctx, code, opts)
 }
 
-// PoolStats is what a pool has and did.
+// PoolStats are counts of a pool: first its current state, then totals since it was made.
 type PoolStats struct {
-	Frames  int // inner frames, of all states
-	Ready   int // of them, ready for a run
-	Busy    int // of them, in a run
+	Frames  int // inner frames in any state
+	Ready   int // inner frames ready for a run
+	Busy    int // inner frames with a run
 	Waiting int // runs that wait for a frame
 
-	Runs    int // begun
+	Runs    int // runs begun
 	Reused  int // frames used again after a clean end
-	Kills   int // frames removed to end a run
-	Lost    int // frames that were found dead or starved
-	Rebuilt int // outer frames made anew
+	Kills   int // frames removed to end a run, or because they were lost
+	Lost    int // frames that did not answer or did not start
+	Rebuilt int // outer frames that were lost and made again
 }
 
-// Stats says what the pool has and did so far.
+// Stats returns the current counts of the pool.
 func (p *EnclavePool) Stats() PoolStats { return p.impl.snapshot() }
 
-// Close ends what runs with [protocol.ErrAborted] and removes the frames. It is
-// idempotent and returns when all is released.
+// Close ends all runs with [protocol.ErrAborted] and removes the frames. It is idempotent and
+// returns when everything is released.
 func (p *EnclavePool) Close() error { return p.impl.close() }

@@ -10,8 +10,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// poolImpl is what runs JavaScript on the frames of a [frame.Pool], whose loop owns
-// every run.
+// poolImpl runs JavaScript on the frames of a [frame.Pool]. The pool's loop owns every run.
 type poolImpl struct {
 	*frame.Pool
 	opts PoolOptions
@@ -61,17 +60,17 @@ func (im *poolImpl) blocked() error {
 		ErrFrameBlocked, strings.Join(frame.ScriptHashes(), " "), also)
 }
 
-// Read takes the text of a broker's message.
+// Read returns the text of a broker's message.
 func (im *poolImpl) Read(m jsx.Message) (any, error) {
 	l := im.opts.Limits
 	text, err := jsx.String(m.Data, l.MessageBytes+l.ConsoleBytes+l.Output+1<<16)
 	return text, err
 }
 
-// Heard takes what the broker of s says.
+// Heard handles a message from the broker of s.
 func (im *poolImpl) Heard(s *frame.Slot, m any) { im.heard(s, m.(string)) }
 
-// Ping asks the broker of s for a sign of life.
+// Ping sends a ping to the broker of s.
 func (im *poolImpl) Ping(s *frame.Slot) {
 	text, err := protocol.EncodeBatch(protocol.Batch{Gen: s.Gen, Messages: []protocol.Message{&protocol.MsgPing{N: s.NextPing()}}}, protocol.HostToBroker, protocol.JSONLimits{})
 	if err == nil {
@@ -79,7 +78,7 @@ func (im *poolImpl) Ping(s *frame.Slot) {
 	}
 }
 
-// Quiet posts the answers that wait.
+// Quiet posts the answers that were kept.
 func (im *poolImpl) Quiet() {
 	for _, s := range im.Slots() {
 		if r, ok := s.Job.(*run); ok {

@@ -10,39 +10,38 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 )
 
-// ErrClosed is what a closed document or section answers.
+// ErrClosed is returned by methods of a closed document or section.
 var ErrClosed = errors.New("iframe: closed")
 
-// Section is one answer in a document: an [io.WriteCloser] that takes Markdown.
-// Writing only buffers; what was written is shown with the next animation frame,
-// also in a hidden tab and after Close. All methods may be called from any
-// goroutine.
+// Section is one answer in a document: an [io.WriteCloser] for Markdown. Write only buffers.
+// The text is shown in the next animation frame, also in a hidden tab and after Close. All
+// methods may be called from any goroutine.
 type Section struct {
 	c  *conversation
 	id string
 
-	// All below is guarded by c.mu.
-	err       error // sticky: a bad id, a closed document
+	// All fields below are guarded by c.mu.
+	err       error // permanent: an invalid ID, a closed document
 	label     string
 	dir       string
-	stream    *markdown.Stream // nil when HTML was given
+	stream    *markdown.Stream // nil if HTML was given
 	unread    []byte           // written, not yet in the stream
 	ending    bool             // Close was called
-	ended     bool             // and the stream heard of it
-	announced bool             // the frame knows of it
+	ended     bool             // the stream was closed, too
+	announced bool             // the frame has the section marked as busy
 	dirty     bool
 	blocks    []shown // in order
 }
 
-// shown is a block as the frame has it.
+// shown is a block as it is in the frame.
 type shown struct {
 	key  int
 	html frame.HTML
-	text markdown.HTML // what html is a proof of; empty for HTML that no sanitiser has seen
-	cut  bool          // it ends the frames that show it: only its text is shown
+	text markdown.HTML // the value that html is the proof of. Empty for HTML of attack tests, which was never sanitised
+	cut  bool          // the block kills the frames that show it, so only its text is shown
 }
 
-// visible is the HTML that the frame has of a block.
+// visible returns the HTML of the block as the frame shows it.
 func (b *shown) visible() frame.HTML {
 	if b.cut {
 		return b.text.Cut().Proof()
@@ -52,13 +51,13 @@ func (b *shown) visible() frame.HTML {
 
 var _ io.WriteCloser = (*Section)(nil)
 
-// ID is the section's id.
+// ID returns the ID of the section.
 func (s *Section) ID() string { return s.id }
 
-// Write adds Markdown. A character may be split between two writes. It returns
-// ErrClosed after Close, and an error that says why if the section's id was bad
-// or the document is closed; over the renderer's limit of bytes, what is over is
-// shown as plain text with a note, and nothing is refused.
+// Write adds Markdown. A character may be split between two writes. Write returns ErrClosed
+// after Close, and a descriptive error if the section's ID was invalid or the document is
+// closed. Text above the renderer's limit of bytes is not refused: it is shown as plain text
+// with a note.
 func (s *Section) Write(p []byte) (int, error) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -70,7 +69,7 @@ func (s *Section) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// WriteString is Write.
+// WriteString adds Markdown like Write.
 func (s *Section) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
 
 func (s *Section) writable() error {
@@ -85,9 +84,8 @@ func (s *Section) writable() error {
 	return nil
 }
 
-// Close says that the answer is complete: what was still open is shown as it
-// stands. It does not wait for the screen, see [Document.Flush]. Closing again
-// does nothing.
+// Close marks the answer as complete. Open Markdown constructs are shown as they are. Close
+// does not wait for the screen, see [Document.Flush]. A second Close does nothing.
 func (s *Section) Close() error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -102,8 +100,8 @@ func (s *Section) Close() error {
 	return nil
 }
 
-// Show replaces what the section shows with HTML that was made before, such as
-// a kept conversation's, and closes the section.
+// Show replaces the content of the section with HTML that was rendered before, such as that of
+// a stored conversation, and closes the section.
 func (s *Section) Show(h markdown.HTML) error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -119,8 +117,8 @@ func (s *Section) Show(h markdown.HTML) error {
 	return nil
 }
 
-// show is Show with a proof: attack tests of this package mint one for HTML that no
-// sanitiser has seen, to put it behind the walls.
+// show is Show for a proof. Attack tests of this package make a proof for unsanitised HTML, to
+// test the layers behind the sanitiser.
 func (s *Section) show(h frame.HTML) {
 	s.stream, s.ending, s.ended = nil, true, true
 	s.unread = nil
@@ -133,8 +131,8 @@ func (s *Section) show(h frame.HTML) {
 	s.c.order(func(b *frame.Batch) { b.Busy(s.id, false) })
 }
 
-// Reset empties the section and opens it again, for an answer that is written
-// anew.
+// Reset empties the section and opens it again, for an answer that is written from the start
+// again.
 func (s *Section) Reset() error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -150,15 +148,15 @@ func (s *Section) Reset() error {
 	return nil
 }
 
-// Remove takes the section out of the document; its id may be used again.
+// Remove removes the section from the document. Its ID may be used again.
 func (s *Section) Remove() error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	return s.c.remove(s)
 }
 
-// SetLabel gives the section an accessible name, such as "Answer 3". Without one
-// it is no landmark.
+// SetLabel sets the accessible name of the section, such as "Answer 3". A section without a
+// name is no landmark.
 func (s *Section) SetLabel(label string) error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -171,8 +169,8 @@ func (s *Section) SetLabel(label string) error {
 	return nil
 }
 
-// SetDir sets the direction of the whole section: "ltr", "rtl" or "auto".
-// Without it each block goes by its own first letter.
+// SetDir sets the text direction of the whole section to "ltr", "rtl" or "auto". Without it the
+// first letter of each block decides the direction of that block.
 func (s *Section) SetDir(dir string) error {
 	switch dir {
 	case "ltr", "rtl", "auto":
@@ -190,7 +188,8 @@ func (s *Section) SetDir(dir string) error {
 	return nil
 }
 
-// Report says what the sanitiser and the limits took out so far.
+// Report returns the counts of the content that the sanitiser and the limits have removed so
+// far. It is empty after Show.
 func (s *Section) Report() markdown.Report {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -200,8 +199,8 @@ func (s *Section) Report() markdown.Report {
 	return s.stream.Report()
 }
 
-// HTML is what the section shows now, block by block. After Close it is the
-// same as a one-shot rendering of all that was written, once it has been shown.
+// HTML returns the HTML that the section shows now, block by block. After Close, and once
+// everything has been shown, it equals a one-shot rendering of the whole text.
 func (s *Section) HTML() string {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()

@@ -15,24 +15,24 @@ import (
 //go:embed srcdoc.css
 var srcdocCSS string
 
-// SrcdocStyleHash is the hash of the style of a [Srcdoc], as a CSP source
-// expression. A page whose own style-src does not list it shows the text without
-// that style: srcdoc frames inherit the policy of the page.
+// SrcdocStyleHash is the hash of the style of a [Srcdoc], as a CSP source expression. If a
+// page's own style-src does not list it, the text is shown without that style, because srcdoc
+// frames inherit the policy of the page.
 const SrcdocStyleHash = "'sha256-3EH0tR9/B6kfmGQztYAmpAKUWzf6s3al9x3GhlC8jEM='"
 
-// srcdocPolicy stands in the outer document, so that the inner one inherits it:
-// a policy in the same document as the text comes too late for what a parser
-// loads while it reads (Firefox and srcset).
+// srcdocPolicy is the policy of the outer document, which the inner one inherits. A policy in
+// the same document as the text would come too late for resources that a parser loads while it
+// reads, such as srcset in Firefox.
 const srcdocPolicy = "default-src 'none'; img-src data:; style-src " + SrcdocStyleHash +
 	"; base-uri 'none'; form-action 'none'; frame-src 'none'"
 
-// Srcdoc is a document that shows HTML behind two frames without any script, for
-// pages that want none and for servers: the value of an iframe's srcdoc attribute.
-// Nothing in it runs, loads or leads anywhere; links and images that are not
-// data: are words. The zero value is empty.
+// Srcdoc is a document that shows HTML inside two frames without any script. It is for servers
+// and for pages without scripts. Its text is the value of an iframe's srcdoc attribute. Nothing
+// in it runs, loads or navigates. Links are shown as text, and images without a data: URL as
+// their alternative text. The zero value is empty.
 //
-// In html/template it is a value like any other: <iframe sandbox srcdoc="{{.}}">
-// escapes it right. [Srcdoc.Frame] makes the whole element.
+// A Srcdoc can be used like any value in html/template, which escapes it correctly: <iframe
+// sandbox srcdoc="{{.}}">. [Srcdoc.Frame] returns the whole element.
 type Srcdoc struct {
 	doc  string
 	opts SrcdocOptions
@@ -40,25 +40,26 @@ type Srcdoc struct {
 
 // SrcdocOptions configure a Srcdoc. The zero value is safe.
 type SrcdocOptions struct {
-	// Label is the accessible name of the frames. Default "Text".
+	// Label is the accessible name of the frames, at most 1,000 bytes without control
+	// characters. Default "Text".
 	Label string
 
-	// Lang is the language of the text, as BCP 47 has it; "" is unknown.
+	// Lang is the language of the text as a BCP 47 tag, such as "en". Empty means unknown.
 	Lang string
 
-	// Scheme is "light", "dark", or "" to follow the person's preference.
+	// Scheme is "light", "dark" or "". Empty follows the user's preference.
 	Scheme string
 
-	// Height of the frame in CSS pixels, for [Srcdoc.Frame]: without a script
-	// it cannot follow its content, which scrolls inside. Default 400, at most
-	// MaxSrcdocHeight.
+	// Height is the height of the frame in CSS pixels, for [Srcdoc.Frame]. Without a script the
+	// frame cannot follow the height of its content, so taller content scrolls inside. Default
+	// 400, at most MaxSrcdocHeight.
 	Height int
 }
 
-// MaxSrcdocHeight bounds SrcdocOptions.Height.
+// MaxSrcdocHeight is the maximum of SrcdocOptions.Height, in CSS pixels.
 const MaxSrcdocHeight = 1 << 20
 
-// NewSrcdoc makes the document that shows h.
+// NewSrcdoc returns the document that shows h. It returns an error if an option is invalid.
 func NewSrcdoc(h markdown.HTML, opts SrcdocOptions) (Srcdoc, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -67,7 +68,7 @@ func NewSrcdoc(h markdown.HTML, opts SrcdocOptions) (Srcdoc, error) {
 	return Srcdoc{opts.document(h.String()), opts}, nil
 }
 
-// document is the outer document that holds the inner one with text in it.
+// document returns the outer document, which contains the inner one with text in it.
 func (o SrcdocOptions) document(text string) string {
 	var inner, outer strings.Builder
 	o.head(&inner, "")
@@ -79,12 +80,12 @@ func (o SrcdocOptions) document(text string) string {
 	return outer.String()
 }
 
-// String is the document, not escaped for an attribute: html/template, or
-// setting the property srcdoc, takes it as it is.
+// String returns the document, not escaped for an attribute. html/template and the DOM property
+// srcdoc accept it unchanged.
 func (s Srcdoc) String() string { return s.doc }
 
-// Frame is the whole <iframe> element as HTML, for a page that is not made by
-// html/template. The zero Srcdoc has none.
+// Frame returns the whole <iframe> element as HTML, for a page that is not made with
+// html/template. For the zero Srcdoc it returns "".
 func (s Srcdoc) Frame() string {
 	if s.doc == "" {
 		return ""
@@ -94,8 +95,7 @@ func (s Srcdoc) Frame() string {
 	return b.String()
 }
 
-// frameElement writes a frame in which nothing runs: sandbox="" also takes its
-// origin away.
+// frameElement writes a frame in which no script runs. sandbox="" also makes its origin opaque.
 func frameElement(b *strings.Builder, label, height, doc string) {
 	b.WriteString(`<iframe sandbox="" referrerpolicy="no-referrer" title="`)
 	b.WriteString(attributeText(label))
@@ -107,9 +107,9 @@ func frameElement(b *strings.Builder, label, height, doc string) {
 	b.WriteString(`"></iframe>`)
 }
 
-// attributeText escapes s for an attribute in double quotes, at any depth of
-// documents in attributes. Parsers of HTML turn \r into \n, so it is written as a
-// reference; no other character changes on its way.
+// attributeText escapes s for an attribute in double quotes. It is correct for documents in
+// attributes at any depth. HTML parsers convert \r to \n, so \r is written as a character
+// reference. No other character changes on the way.
 func attributeText(s string) string {
 	return strings.ReplaceAll(html.EscapeString(s), "\r", "&#13;")
 }
@@ -120,7 +120,7 @@ func (o SrcdocOptions) head(b *strings.Builder, policy string) {
 		b.WriteString(` lang="` + attributeText(o.Lang) + `"`)
 	}
 	b.WriteString("><head>")
-	if policy != "" { // first of all: it binds only what is parsed behind it
+	if policy != "" { // before everything else: a policy applies only to content parsed after it
 		b.WriteString(`<meta http-equiv="Content-Security-Policy" content="` + attributeText(policy) + `">`)
 	}
 	scheme := o.Scheme

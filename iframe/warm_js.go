@@ -6,21 +6,19 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// warmed is the program's, as the code is that is warmed: the first document does
-// it for all.
+// warmed is global, because the warmed code is: the first document warms it for all others.
 var warmed atomic.Bool
 
-// warmTexts are one of each kind of block. A browser compiles a function of a
-// binary when it is first called, so the first of each costs many times what the
-// second does.
+// warmTexts contain one block of each kind. A browser compiles a function of a binary when it
+// is first called, so the first block of a kind costs many times as much as the second.
 var warmTexts = [...]string{
 	"# A *b* **c** `d`\n\ne [f](https://g.example) h\n",
 	"- i\n- j\n\n1. k\n\n> l\n",
 	"| m | n |\n|---|---|\n| o | p |\n\n```go\nq\n```\n",
 }
 
-// warm renders a few lines for nobody while the browser makes the frame, which
-// takes longer. It gives way between the texts and ends when the frame is there.
+// warm renders a few lines and discards them. The browser makes the frame at the same time,
+// which takes longer. warm yields between the texts and stops when the frame is ready.
 func (im *documentImpl) warm() {
 	if warmed.Swap(true) {
 		return
