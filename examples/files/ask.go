@@ -14,26 +14,26 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// prompts shows one question of consent at a time.
+// prompts shows the questions of consent, one at a time.
 type prompts struct {
-	mu        sync.Mutex // held while one is shown
+	mu        sync.Mutex // held while a question is shown
 	view      view
 	answer    chan protocol.Answer
 	dismissed chan struct{}
-	of        string         // the session that asks
-	calm      int            // looks since a key or the pointer was last used
-	rested    bool           // the person has used neither for a while
-	ready     bool           // what allows something counts
-	wary      bool           // keys may be meant for a text: they answer once the person has moved into the question
-	from      js.Value       // the text that the question took the focus from
-	rest      []consent.Line // of a long difference, added as the person comes to their place
+	of        string         // id of the session that asks, "" without a question
+	calm      int            // looks since the user last pressed a key or used the pointer
+	rested    bool           // the user has used neither for settle looks
+	ready     bool           // an answer that allows something counts now
+	wary      bool           // number keys may be meant for a text field: they answer only after Tab or a click in the question
+	from      js.Value       // the text field from which the question took the focus
+	rest      []consent.Line // the lines of a long diff that are not in the page yet, added as the user scrolls
 }
 
-// chunk is how many lines of a difference are put into the page at once: many more would hold
-// it up.
+// chunk is the number of lines of a diff that are added to the page at once. Many more would block
+// the page.
 const chunk = 1000
 
-// more adds lines when the end of those that are there comes into view.
+// more adds lines when the end of the present ones comes near to view.
 func (p *prompts) more() {
 	box := element("ask-diff")
 	if len(p.rest) == 0 || box.Get("scrollTop").Float()+2*box.Get("clientHeight").Float()+400 < box.Get("scrollHeight").Float() {
@@ -52,20 +52,20 @@ func (p *prompts) more() {
 	}
 }
 
-// settle is the number of looks in a row at which a question has to be in view and the person
-// has to have used no key and no pointer before an answer counts: what was meant for something
-// else is no answer. Looks are counted and not time, because a page that was held up gets the
-// keys of that time afterwards.
+// settle is the number of looks in a row during which the question must be in view, and the user
+// must not press a key or use the pointer, before an answer counts. So a key that was meant for
+// another element is no answer. Looks are counted, not time, because a page that was blocked
+// receives the keys of that time afterwards.
 const settle = 5
 
-// The times between two looks, until the question can be answered and from then on. The last
-// look is at the moment of the answer.
+// The times between two looks: soon until the question can be answered, later from then on. The
+// last look is at the moment of the answer.
 const (
 	soon  = 100 * time.Millisecond
 	later = 300 * time.Millisecond
 )
 
-// listen makes the answers work, by pointer and by key.
+// listen sets up the answers, by pointer and by key.
 func (p *prompts) listen() {
 	p.answer, p.dismissed = make(chan protocol.Answer, 1), make(chan struct{})
 	p.view.listen()
@@ -93,7 +93,7 @@ func (p *prompts) listen() {
 		key := e.Get("key").String()
 		if p.wary {
 			if len([]rune(key)) == 1 && p.from.Truthy() && p.from.Get("isConnected").Bool() {
-				p.from.Call("focus") // the key goes on to where it was meant for
+				p.from.Call("focus") // the browser types the key into that field
 			}
 			return false
 		}
@@ -113,7 +113,7 @@ func (p *prompts) listen() {
 	on(element("ask-all"), "click", func(js.Value) { p.whole(element("ask-all").Call("getAttribute", "aria-pressed").String() != "true") })
 }
 
-// whole shows a question over all of the window, or in its place.
+// whole shows the question in the whole window, or in its usual place.
 func (p *prompts) whole(yes bool) {
 	b := element("ask-all")
 	b.Call("setAttribute", "aria-pressed", fmt.Sprint(yes))
@@ -123,8 +123,8 @@ func (p *prompts) whole(yes bool) {
 }
 
 // give answers the question that is shown. An answer that allows something counts only if the
-// question is in view at this moment, and has been for a while. A refusal needs no view, as
-// it changes nothing. What does not count is dropped.
+// question is in view now, and has been for settle looks. A refusal changes nothing, so it needs no
+// view, only settle looks without a key or pointer. Other answers are dropped.
 func (p *prompts) give(a protocol.Answer) {
 	if p.of == "" {
 		return
@@ -139,7 +139,7 @@ func (p *prompts) give(a protocol.Answer) {
 	}
 }
 
-// dismiss answers what a session asks.
+// dismiss rejects the question of a session, if it is the one that is shown.
 func (p *prompts) dismiss(session string) {
 	if p.of != session {
 		return
@@ -150,7 +150,7 @@ func (p *prompts) dismiss(session string) {
 	}
 }
 
-// tick counts a look.
+// tick counts a look, and makes the question answerable after settle of them.
 func (p *prompts) tick() {
 	p.calm++
 	p.view.calm++
@@ -168,16 +168,17 @@ func (p *prompts) tick() {
 	}
 }
 
-// look finds out whether the question is in view, and shows why it is not.
+// look checks whether the question is in view, and shows the reason if it is not.
 func (p *prompts) look() {
 	p.more()
 	if p.view.look() != "" {
-		p.ready = false // it begins anew when the question is back in view
+		p.ready = false // the count begins again when the question is back in view
 	}
 	p.show()
 }
 
-// note says why nothing can be allowed, apart from the time.
+// note returns the reason why nothing can be allowed, "" without one. The waiting time is no
+// reason.
 func (p *prompts) note() string {
 	if p.view.why != "" {
 		return p.view.why
@@ -185,7 +186,7 @@ func (p *prompts) note() string {
 	return p.view.seen()
 }
 
-// show shows whether an answer counts now, and why it does not.
+// show shows whether an answer counts now, and the reason if it does not.
 func (p *prompts) show() {
 	ask, note := element("ask"), element("ask-off")
 	ask.Call("toggleAttribute", "data-off", !p.ready)
@@ -193,7 +194,7 @@ func (p *prompts) show() {
 		element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(!p.ready))
 	}
 	why := p.note()
-	if note.Get("textContent").String() != why { // it is read aloud
+	if note.Get("textContent").String() != why { // set only on a change, because screen readers read it aloud
 		note.Set("textContent", why)
 	}
 	more := func(id string) bool {
@@ -204,8 +205,9 @@ func (p *prompts) show() {
 	hide("ask-all", !more("ask-diff") && !more("ask-list") && !ask.Get("classList").Call("contains", "whole").Bool())
 }
 
-// focus gives the question the focus, but not while somebody writes. Keys that were meant for an
-// empty text come here from now on, so that they don't answer.
+// focus moves the focus to the question, unless the user has text in a field. From an empty field
+// it is moved, and number keys do not answer until Tab or a click, because they may be meant for
+// that field.
 func (p *prompts) focus() {
 	at := document().Get("activeElement")
 	if writes(at) {
@@ -218,7 +220,8 @@ func (p *prompts) focus() {
 	element("ask").Call("focus")
 }
 
-// writes reports whether keys write into an element, or may: what is in a frame is not known.
+// writes reports whether keys may write into an element. The content of a frame is unknown, so a
+// frame counts.
 func writes(el js.Value) bool {
 	if el.IsNull() || el.IsUndefined() || el.Get("tagName").IsUndefined() {
 		return false
@@ -230,17 +233,17 @@ func writes(el js.Value) bool {
 	return el.Get("isContentEditable").Truthy()
 }
 
-// suspect has keys answer only after Tab or a click in the question, or ends that. The question
-// says so on its answers, and in words for a screen reader.
+// suspect sets whether keys answer only after Tab or a click in the question. The question shows
+// this on its answers, and in words for a screen reader.
 func (p *prompts) suspect(yes bool) {
 	p.wary = yes
 	element("ask").Call("toggleAttribute", "data-tab", yes)
 	element("ask-keys").Set("textContent", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 4.", false: "Press a number from 1 to 4 to answer."}[yes])
 }
 
-// touched sees each key, click and move of the focus while a question is shown. Tab within
-// the question, or a click in it once it has been there for a while, is meant for it. A key in
-// a text is not, and neither is a click that comes with the question.
+// touched handles each key, click and move of the focus, and restarts the count of calm looks. Tab
+// within the question, or a click in it after it has rested, makes keys answer. A key in a text
+// field does the opposite, and so does a click at the moment when the question appears.
 func (p *prompts) touched(e js.Value) {
 	event, target := e.Get("type").String(), e.Get("target")
 	if event == "keydown" || event == "pointerdown" {
@@ -256,7 +259,7 @@ func (p *prompts) touched(e js.Value) {
 			p.suspect(true)
 		}
 	case event == "mousedown" && !p.rested:
-		e.Call("preventDefault") // the focus stays where the person had it
+		e.Call("preventDefault") // the focus stays at its element
 		p.suspect(true)
 	case event == "pointerdown" && p.rested, event == "keydown" && e.Get("key").String() == "Tab":
 		p.suspect(false)
@@ -267,12 +270,13 @@ func (p *prompts) touched(e js.Value) {
 	}
 }
 
-// wait waits for the answer to the question that is shown.
+// wait waits for the answer to the question that is shown. It returns AnswerReject after a dismiss,
+// and the error of ctx when that ends.
 func (p *prompts) wait(ctx context.Context) (protocol.Answer, error) {
 	p.calm, p.rested, p.ready, p.from = 0, false, false, js.Null()
 	p.suspect(writes(document().Get("activeElement")))
 	select {
-	case <-p.answer: // to an earlier one
+	case <-p.answer: // an answer to an earlier question is dropped
 	default:
 	}
 	p.view.begin()
@@ -297,7 +301,8 @@ func (p *prompts) wait(ctx context.Context) (protocol.Answer, error) {
 	}
 }
 
-// Ask shows what calls would do, and waits for the person.
+// Ask implements [sandbox.Asker]. It shows the calls' effects, and waits for the user's answer. The
+// answer holds for all requests of the prompt.
 func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
 	p := &a.prompts
 	p.mu.Lock()
@@ -328,14 +333,14 @@ func (a *app) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error
 	replies := make([]sandbox.Reply, len(q.Requests))
 	for i := range replies {
 		replies[i] = sandbox.Reply{Answer: answer, Pattern: value("scope"), Reason: value("why")}
-		if len(q.Requests) > 1 { // each for its own subject
+		if len(q.Requests) > 1 { // each request keeps its own subject
 			replies[i].Pattern = ""
 		}
 	}
 	return replies, nil
 }
 
-// fill shows a prompt, and returns its title.
+// fill puts a prompt into the page, and returns its title.
 func (p *prompts) fill(asked sandbox.Prompt) string {
 	q := consent.Of(asked)
 	element("ask-title").Set("textContent", q.Title)
@@ -398,8 +403,8 @@ func (p *prompts) fill(asked sandbox.Prompt) string {
 	return q.Title
 }
 
-// toFirstChange scrolls the difference to the first line that changes, if that is below what
-// is shown: lines that stay as they are may be long.
+// toFirstChange scrolls the diff to its first changed line, if that is below the visible part. The
+// unchanged lines before it may be long.
 func toFirstChange() {
 	diff := element("ask-diff")
 	first := diff.Call("querySelector", ".add, .del, .mark")
@@ -412,7 +417,7 @@ func toFirstChange() {
 	}
 }
 
-// whose says which conversation asks, if it is not the one in view.
+// whose shows which conversation asks, if it is not the one in view.
 func (a *app) whose(session string) {
 	text := ""
 	if a.cur == nil || a.cur.session.ID() != session {
@@ -426,7 +431,8 @@ func (a *app) whose(session string) {
 	hide("ask-whose", text == "")
 }
 
-// question puts the model's own questions to the person.
+// question shows the model's own questions, and returns the user's answers. It returns an error
+// with code ErrCapabilityDenied if one is not answered.
 func (a *app) question(ctx context.Context, list []sandbox.Question) ([][]string, error) {
 	var out [][]string
 	for _, q := range list {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// card shows a call: what is to be done, how far it is, what came of it, and what of
-// that the model got to see.
+// card shows a call: its arguments, its progress, its outcome, and the part of the outcome that the
+// model received.
 type card struct {
 	name  string
 	item  js.Value
@@ -21,19 +21,19 @@ type card struct {
 	note  js.Value
 	body  js.Value
 	kill  js.Value
-	live  js.Value // what it says while it runs
+	live  js.Value // its output so far
 	lines int
-	past  bool // of an earlier visit
-	saw   seen
-	who   any // decided, a line for each step
+	past  bool // from an earlier visit
+	saw   seen // the outcome for models
+	who   any  // the decisions about the call, a line for each step
 	began time.Time
 }
 
-// seen is what models get to see of a call's outcome: one on this machine, and one
-// elsewhere if that is less. It is what was stored, which is what is sent.
+// seen is the outcome of a call as models receive it: here for a model on this machine, far for one
+// elsewhere if that is less. It is the stored text, and exactly that is sent.
 type seen struct{ here, far string }
 
-// stored shows on the card what a session has of the call beside its outcome.
+// stored takes the data that a session stores about the call beside its outcome.
 func (c *card) stored(p protocol.PartRecord) {
 	d, _ := p.Data.(map[string]any)
 	c.saw.here, _ = d["model"].(string)
@@ -41,7 +41,7 @@ func (c *card) stored(p protocol.PartRecord) {
 	c.who = d["decided"]
 }
 
-// card is the card of a call, made when it is first heard of.
+// card returns the card of a call, and makes it at the first mention of the call.
 func (t *talk) card(id, name string) *card {
 	if c := t.cards[id]; c != nil {
 		return c
@@ -60,7 +60,7 @@ func (t *talk) card(id, name string) *card {
 	c.kill.Set("hidden", true)
 	c.kill.Get("dataset").Set("call", id)
 	bar.Call("append", c.kill, c.live)
-	time.AfterFunc(700*time.Millisecond, func() { // most calls are over before one could want to end them
+	time.AfterFunc(700*time.Millisecond, func() { // most calls end before the user could want to stop them
 		if c.note.Get("textContent").String() == "" {
 			c.kill.Set("hidden", false)
 		}
@@ -77,7 +77,8 @@ func (t *talk) card(id, name string) *card {
 	return c
 }
 
-// cardButtons makes the cards' buttons work: those in view are of the conversation in view.
+// cardButtons sets up the buttons of the cards. All cards in the page belong to the conversation in
+// view.
 func (a *app) cardButtons() {
 	on(element("cards"), "click", func(e js.Value) {
 		if all := e.Get("target").Call("closest", "button[name=all]"); !all.IsNull() {
@@ -91,12 +92,12 @@ func (a *app) cardButtons() {
 	})
 }
 
-// progress shows a line that the call says while it runs, and how long it has.
+// progress shows a line of the running call's output, and the time since its start.
 func (c *card) progress(text string) {
 	if c.item.Get("className").String() != "running" {
 		return
 	}
-	if c.lines++; c.lines > 100 { // of a flood the last lines are enough
+	if c.lines++; c.lines > 100 { // only the last 100 lines are kept
 		c.live.Get("firstChild").Call("remove")
 	}
 	c.live.Set("hidden", false)
@@ -108,7 +109,7 @@ func (c *card) progress(text string) {
 
 func (c *card) state(text string) { c.note.Set("textContent", text) }
 
-// input shows the arguments, and says in the head what they are about.
+// input shows the arguments, and the most telling one in the head of the card.
 func (c *card) input(v any) {
 	c.part("What was asked for", v)
 	m, _ := v.(map[string]any)
@@ -117,7 +118,8 @@ func (c *card) input(v any) {
 	}
 }
 
-// about is the one argument that says most of what a call is about, as a line.
+// about returns the first line of the argument that describes a call best, such as its path, cut to
+// 60 characters. It returns "" if there is none.
 func about(args map[string]any) string {
 	for _, key := range []string{"pattern", "path", "from", "command", "code", "url"} {
 		if s, ok := args[key].(string); ok && s != "" {
@@ -128,7 +130,7 @@ func about(args map[string]any) string {
 	return ""
 }
 
-// lasted is how long a call took, for a person.
+// lasted returns the time since began for the user, such as "350 ms" or "2.1 s".
 func lasted(began time.Time) string {
 	d := time.Since(began)
 	if d < time.Second {
@@ -137,20 +139,20 @@ func lasted(began time.Time) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// end shows what came of it.
+// end shows the outcome of the call.
 func (c *card) end(bad, denied bool, why string, output any) {
 	class, note := "done", lasted(c.began)
 	switch {
 	case denied:
 		class, note = "denied", "not allowed"
-	case bad && why == "stopped": // by the person, who also stops a question by Escape
+	case bad && why == "stopped": // by the user, who can also stop a question by Escape
 		class, note = "stopped", "stopped"
 	case bad:
 		class, note = "failed", "failed"
 	case c.past:
 		note = ""
 	}
-	// Code that failed is a call that went well: its result says so.
+	// A run of code whose code failed is a successful call with success: false in its result.
 	if m, ok := output.(map[string]any); ok && m["success"] == false {
 		class, note = "failed", "the code failed"
 	}
@@ -175,7 +177,7 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	}
 }
 
-// outcome shows a result: what was changed as a difference.
+// outcome shows a result. A change is shown as a diff.
 func (c *card) outcome(v any) {
 	const title = "What came of it"
 	if m, is := v.(map[string]any); is {
@@ -191,7 +193,7 @@ func (c *card) outcome(v any) {
 	c.part(title, v)
 }
 
-// short is how much of a text a card shows before the person asks for all of it.
+// short is the number of bytes of a text that a card shows before the user asks for all of it.
 const short = 20_000
 
 func (c *card) part(title string, v any) {
@@ -215,7 +217,7 @@ func (c *card) part(title string, v any) {
 	c.body.Call("append", all)
 }
 
-// showAll puts the whole of a text in the place of its beginning.
+// showAll replaces the beginning of a text by all of it.
 func showAll(button js.Value) {
 	box := button.Get("previousElementSibling")
 	box.Set("textContent", button.Get("whole"))

@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// changes makes what the person changes by hand work: as with the assistant, all of it can
-// be taken back.
+// changes sets up the changes that the user makes by hand. Like the assistant's, all of them can be
+// undone.
 func (a *app) changes() {
 	on(element("newfile"), "click", func(js.Value) { a.make(false) })
 	on(element("newfolder"), "click", func(js.Value) { a.make(true) })
@@ -33,14 +33,14 @@ func (a *app) changes() {
 	})
 }
 
-// do carries out a change of the person's, and reports whether it was made.
+// do makes a change of the user's, and reports whether it succeeded.
 func (a *app) do(said string, change func() error) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return !failed(a.took(said, change()))
 }
 
-// make makes an empty file or a folder, beside or in what is selected.
+// make makes an empty file or a folder, in the selected folder or beside the selected file.
 func (a *app) make(folder bool) {
 	dir := "."
 	if n, ok := a.tree.selected(); ok && n.Dir {
@@ -74,7 +74,7 @@ func (a *app) make(folder bool) {
 	}
 }
 
-// move gives what is selected another name or place.
+// move renames or moves the selected file or folder.
 func (a *app) move() {
 	n, ok := a.tree.selected()
 	if !ok {
@@ -115,7 +115,7 @@ func (a *app) remove() {
 	}
 }
 
-// copying shows what was changed in a copy, and carries it over or drops it.
+// copying sets up the buttons of a copy: show its changes, apply them to the folder, or drop them.
 func (a *app) copying() {
 	a.on("copy", func() error {
 		if a.over != nil {
@@ -162,7 +162,7 @@ func (a *app) copying() {
 	})
 }
 
-// pending says how far a copy is from its folder.
+// pending shows how a copy differs from its folder.
 func (a *app) pending() error {
 	hide("copy", a.over != nil)
 	hide("pending", a.over == nil)

@@ -7,16 +7,17 @@ import (
 	"time"
 )
 
-// asking is what a dialogue shows. What closes it otherwise, such as Escape, is no answer.
+// asking is the content of a dialogue. Closing it by Escape returns no answer.
 type asking struct {
 	title, text  string
-	label, value string     // of a field, if label is there
-	body         []js.Value // more to see
-	answers      []string   // buttons; the last is the one meant
-	stops        bool       // the last takes something away
+	label, value string     // of a text field, shown if label is not empty
+	body         []js.Value // more content
+	answers      []string   // texts of the buttons, the default one last
+	stops        bool       // the default button deletes something, and is styled so
 }
 
-// ask shows a dialogue and waits for the answer. The browser gives the focus back.
+// ask shows a dialogue, waits until it is closed, and returns the text of the pressed button, "" if none
+// was pressed, and the content of the field. The browser restores the focus.
 func ask(q asking) (answer, text string) {
 	box, field := element("dialog"), element("dialog-field")
 	element("dialog-title").Set("textContent", q.title)
@@ -38,7 +39,7 @@ func ask(q asking) (answer, text string) {
 		b := create("button", text)
 		b.Set("type", "button")
 		if i == len(q.answers)-1 {
-			b.Set("type", "submit") // also by Enter in the field
+			b.Set("type", "submit") // also pressed by Enter in the field
 			b.Set("className", map[bool]string{true: "stop", false: "primary"}[q.stops])
 			focus = b
 		}
@@ -74,7 +75,7 @@ func ask(q asking) (answer, text string) {
 	return box.Get("returnValue").String(), field.Get("value").String()
 }
 
-// option is a row of a list to choose one from, checked if it is the first.
+// option adds a radio button to a list. The first one of the list is checked.
 func option(list js.Value, name, id, text, note string) {
 	row, input, label := create("label", ""), create("input", ""), create("span", text)
 	input.Set("type", "radio")
@@ -86,7 +87,7 @@ func option(list js.Value, name, id, text, note string) {
 	list.Call("append", row)
 }
 
-// chosenOf is the id of the row that was chosen.
+// chosenOf returns the id of the checked radio button, "" without one.
 func chosenOf(list js.Value) string {
 	in := list.Call("querySelector", "input:checked")
 	if in.IsNull() {
@@ -95,7 +96,7 @@ func chosenOf(list js.Value) string {
 	return in.Get("value").String()
 }
 
-// button adds a button to a row.
+// button adds a button to a row, and returns it.
 func (l *listeners) button(row js.Value, text, class string, do func()) js.Value {
 	b := create("button", text)
 	b.Set("type", "button")
@@ -105,14 +106,15 @@ func (l *listeners) button(row js.Value, text, class string, do func()) js.Value
 	return b
 }
 
-// files are those that an input of the page has; it is emptied, so that the same may be chosen again.
+// files returns the files chosen in an input of the page, and empties the input, so that the same files can
+// be chosen again.
 func files(id string) []js.Value {
 	list := each(js.Global().Get("Array").Call("from", element(id).Get("files")))
 	element(id).Set("value", "")
 	return list
 }
 
-// toast says something for a moment, and in the line of state for longer.
+// toast shows a text for 6 seconds, and in the status line until the next one.
 func toast(text string) {
 	status(text)
 	t := create("p", text)

@@ -22,8 +22,8 @@ func create(tag, text string) js.Value {
 	return el
 }
 
-// on calls fn for each event, on a goroutine of its own: a callback must not wait. An
-// element that stays needs no more; of one that goes away the listener is released.
+// on calls fn for each event, on a goroutine of its own, because a callback of the browser must not
+// wait. It returns the listener. The caller releases it if the element is removed from the page.
 func on(target js.Value, event string, fn func(event js.Value)) js.Func {
 	listener := js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if event == "submit" {
@@ -36,8 +36,8 @@ func on(target js.Value, event string, fn func(event js.Value)) js.Func {
 	return listener
 }
 
-// listeners are those of elements that go away together: until they are released, the
-// program keeps them, and with them the elements.
+// listeners are the listeners of elements that are removed together. Until release is called, the
+// program keeps the listeners, and so the elements, in memory.
 type listeners []js.Func
 
 func (l *listeners) on(target js.Value, event string, fn func(event js.Value)) {
@@ -51,7 +51,7 @@ func (l *listeners) release() {
 	*l = nil
 }
 
-// onKey calls fn for each key that is pressed; if it reports true, the key was its own.
+// onKey calls fn for each keydown event. If fn reports true, the default action is prevented.
 func onKey(target js.Value, fn func(event js.Value) bool) {
 	target.Call("addEventListener", "keydown", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if fn(args[0]) {
@@ -74,7 +74,7 @@ func status(text string) {
 	element("status").Set("textContent", text)
 }
 
-// failed says what went wrong; a nil error is none.
+// failed shows the error in the status line, and reports whether there is one.
 func failed(err error) bool {
 	if err == nil {
 		return false
@@ -84,21 +84,21 @@ func failed(err error) bool {
 	return true
 }
 
-// showDiff puts a unified difference into an element, a line an element.
+// showDiff shows a unified diff in an element, with an element for each line.
 func showDiff(box js.Value, diff string) {
 	lines, _ := consent.Diff(diff)
 	showLines(box, lines)
 }
 
-// showLines puts lines into an element, each into one of its own. A number that stands for
-// spaces looks like none of the text.
+// showLines replaces the content of an element by lines, each in an element of its own. Marks, such
+// as ⟨5,000 spaces⟩, get a style of their own, so that a file's text cannot imitate them.
 func showLines(box js.Value, lines []consent.Line) {
 	box.Call("replaceChildren")
 	addLines(box, lines)
 	box.Set("hidden", len(lines) == 0)
 }
 
-// addLines puts further lines behind those that an element has.
+// addLines appends lines to an element.
 func addLines(box js.Value, lines []consent.Line) {
 	for _, l := range lines {
 		span := create("span", "")
@@ -119,7 +119,7 @@ func addLines(box js.Value, lines []consent.Line) {
 	}
 }
 
-// tabs makes a tab list work by mouse and keyboard.
+// tabs makes a tab list work with the mouse and the keyboard.
 func tabs(selector string) {
 	list := each(document().Call("querySelectorAll", selector))
 	choose := func(i int) {
@@ -138,13 +138,13 @@ func tabs(selector string) {
 			}
 			next := list[(i+step)%len(list)]
 			next.Call("focus")
-			next.Call("click") // by which others hear of it too
+			next.Call("click") // other click listeners of the tab run as well
 			return true
 		})
 	}
 }
 
-// away is text for those who listen.
+// away returns an element with text for screen readers only.
 func away(text string) js.Value {
 	el := create("span", text)
 	el.Set("className", "away")
@@ -163,7 +163,8 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
-// await waits for a promise.
+// await waits until a promise settles or ctx ends. It returns the value of the promise, its
+// rejection as a js.Error, or the cause of ctx.
 func await(ctx context.Context, promise js.Value) (js.Value, error) {
 	type settled struct {
 		v   js.Value

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// folders makes the buttons that open a folder work.
+// folders sets up the buttons that open a folder.
 func (a *app) folders() {
 	a.on("pick", func() error {
 		f, err := fsaccess.Pick(a.ctx, fsaccess.ReadWrite, fsaccess.PickOptions{ID: "bailey-files"})
@@ -45,7 +45,8 @@ func (a *app) folders() {
 	go a.drops()
 }
 
-// chosen opens what a dialogue or a drop gave. Closing the dialogue is no failure.
+// chosen opens the folder of a dialogue or a drop. A closed dialogue, [fsaccess.ErrCancelled], is
+// no error.
 func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if errors.Is(err, fsaccess.ErrCancelled) {
 		status("No folder was opened. Browsers refuse some themselves, without telling: the home folder, Downloads and system folders. Open a folder in them instead, or upload it.")
@@ -58,17 +59,17 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 		return err
 	}
 	name = cmp.Or(name, f.Name(), "your folder")
-	if name == sampleName { // whose conversations, grants and undo are not this one's
+	if name == sampleName { // the conversations, grants and undo of the sample are stored by this name
 		name += " on this machine"
 	}
-	// A browser takes a while to tell the first name of a large folder: it begins now, and
-	// the permission is asked for meanwhile.
+	// A browser takes a while to return the first name of a large folder. So the listing begins
+	// now, and the permission is asked for meanwhile.
 	top := listTop(a.ctx, f)
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:
-			// What is kept by the name is this folder's: conversations with what was
-			// granted in them, the undo, the copy.
+			// Everything that is stored by the name belongs to this folder: conversations with
+			// their grants, the undo, the copy.
 			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil {
 				top.stop()
 				return err
@@ -81,11 +82,11 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	return a.useListed(f, name, top)
 }
 
-// sampleName is what the sample is called, and what belongs to it is kept by.
+// sampleName is the name of the sample. The data of the sample is stored by it.
 const sampleName = "Sample folder"
 
-// useSample copies the sample into the origin's private file system, once. A
-// browser without one has it in memory, and is told so.
+// useSample copies the sample into the origin private file system, once, and opens it. In a browser
+// without that file system the sample is in memory, and its name in the page states so.
 func (a *app) useSample() error {
 	name := sampleName
 	f, err := fsaccess.OPFS(a.ctx, "files-sample")
@@ -108,15 +109,15 @@ func (a *app) useSample() error {
 	return a.use(f, name)
 }
 
-// use opens a folder that isn't being listed yet.
+// use opens a folder whose listing has not begun.
 func (a *app) use(f *fsaccess.Folder, name string) error {
 	return a.useListed(f, name, listTop(a.ctx, f))
 }
 
-// useListed puts the journal over a folder and a box over that. What can't be written, and
-// what the person wants to leave as it is, is worked on in a copy. The listing, of the folder
-// without its copy, has begun: while a browser tells the names of a large one all else that
-// has to do with files waits for it.
+// useListed opens a folder: it puts a journal over the folder, and a box over the journal. A folder
+// that cannot be written, or that the user wants unchanged, is worked on in a copy. The caller has
+// begun the listing top, of the folder without its copy, because all other file operations wait
+// while a browser lists a large folder.
 func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	if a.stop != nil {
 		a.stop()
@@ -157,7 +158,7 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 		}
 		if err != nil {
 			a.stop()
-			if a.work != nil { // which is still the folder that is worked on
+			if a.work != nil { // a.work is still the previous folder
 				ctx, a.stop = context.WithCancel(a.ctx)
 				a.tree.folder(ctx, a.work, listTop(ctx, a.work))
 				element("name").Set("textContent", a.name)
@@ -169,7 +170,7 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	a.older = 0
 	a.source, a.name, a.work = f, name, fsaccess.NewJournal(work, store)
 	a.here()
-	a.remembered() // but the one that is open
+	a.remembered() // the open folder is not in that list
 	for _, id := range []string{"newfile", "newfolder", "move", "remove", "copy", "zip"} {
 		enable(id, true)
 	}
@@ -201,8 +202,8 @@ func (a *app) useListed(f *fsaccess.Folder, name string, top *listing) error {
 	return nil
 }
 
-// rebox makes the box anew, with the skills and tools there are now, and opens the
-// conversation in it that was in view.
+// rebox makes a new box with the present skills, tools and rules. It opens the conversation that
+// was in view, or else the last one.
 func (a *app) rebox() error {
 	at := ""
 	if a.cur != nil {
@@ -226,7 +227,7 @@ func (a *app) rebox() error {
 	return a.resume()
 }
 
-// refresh shows the tree, the history and the room anew.
+// refresh shows the tree, the history and the used storage again.
 func (a *app) refresh() error {
 	if err := a.tree.load(); err != nil {
 		return err
@@ -234,7 +235,7 @@ func (a *app) refresh() error {
 	return a.around()
 }
 
-// around shows what else there is to tell of the folder.
+// around shows the used storage, the state of the copy and the history.
 func (a *app) around() error {
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
 		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
@@ -245,11 +246,11 @@ func (a *app) around() error {
 	return a.history()
 }
 
-// remembered offers folders of earlier visits: one click brings them back.
+// remembered lists the folders of earlier visits, each with a button that opens it.
 func (a *app) remembered() {
 	list, err := fsaccess.Remembered(a.ctx)
 	if err != nil {
-		return // this browser keeps no handles
+		return // this browser stores no handles
 	}
 	element("kept").Call("replaceChildren")
 	a.ofKept.release()

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// granting makes the list of answers that hold for longer than a call.
+// granting sets up the list of answers that hold for longer than one call.
 func (a *app) granting() {
 	on(element("tab-settings"), "click", func(js.Value) { a.showGrants() })
 	on(element("grants"), "click", func(e js.Value) {
@@ -29,13 +29,14 @@ func (a *app) granting() {
 	})
 }
 
-// lasts reports whether what is kept by a folder's name is that folder's alone.
+// lasts reports whether the folder's name identifies it, so that data can be stored by the name. It
+// does not for a folder in memory, nor for a read-only one, such as an upload.
 func lasts(f *fsaccess.Folder) bool {
 	kind := f.Features()
 	return kind.Source != "memory" && !kind.ReadOnly
 }
 
-// here takes the rules that are kept for the folder that was opened.
+// here loads the stored rules of the open folder.
 func (a *app) here() {
 	a.rules = nil
 	if lasts(a.source) {
@@ -43,15 +44,15 @@ func (a *app) here() {
 	}
 }
 
-// remember keeps an answer for the folder.
+// remember implements sandbox.Options.Remember: it stores an answer for the folder.
 func (a *app) remember(_ context.Context, r protocol.Rule) error {
 	a.rules = append(a.rules, r)
 	a.keepRules()
 	return nil
 }
 
-// keepRules keeps the answers for a folder. Those for one without an identity, as an uploaded
-// one is, hold until it is opened anew.
+// keepRules stores the rules of the open folder. The rules of a folder that its name does not
+// identify, such as an uploaded one, hold until it is opened again.
 func (a *app) keepRules() {
 	if lasts(a.source) {
 		a.kept.Rules[a.name] = a.rules
@@ -59,14 +60,14 @@ func (a *app) keepRules() {
 	}
 }
 
-// policyHere is the policy with the person's own rules for the folder.
+// policyHere returns the policy with the user's rules for the folder added.
 func (a *app) policyHere() *protocol.Policy {
 	p := *a.policy
 	p.Rules = slices.Concat(p.Rules, a.rules)
 	return &p
 }
 
-// showGrants lists what the person allowed for longer, each with a way to take it back.
+// showGrants lists the lasting answers, each with a button that takes it back.
 func (a *app) showGrants() {
 	if a.box == nil {
 		return
@@ -103,7 +104,8 @@ func (a *app) showGrants() {
 	hide("no-grants", list.Get("childElementCount").Int() > 0)
 }
 
-// takeBack drops an answer for the folder, by its number, or all those of the conversation.
+// takeBack drops one of the folder's rules by its index, or, for the key "talk", all grants of the
+// conversation in view.
 func (a *app) takeBack(key string) error {
 	if key == "talk" {
 		a.cur.session.Forget()
@@ -117,7 +119,7 @@ func (a *app) takeBack(key string) error {
 			a.rules = slices.Delete(a.rules, i, i+1)
 			a.keepRules()
 		}
-		if err := a.rebox(); err != nil { // one made anew knows it no more
+		if err := a.rebox(); err != nil { // a new box no longer has the rule
 			return err
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// took says what was done, and shows what it changed.
+// took shows said, or the error of the action, and then the changed tree and history. It returns
+// the error.
 func (a *app) took(said string, err error) error {
 	if errors.Is(err, fsaccess.ErrConflict) {
 		err = fmt.Errorf("nothing was changed: %w", err)
@@ -23,12 +24,12 @@ func (a *app) took(said string, err error) error {
 	return errors.Join(err, a.refresh())
 }
 
-// historyRows is how many changes are shown, and how many more each time older ones are
-// asked for: a journal keeps 1,000.
+// historyRows is the number of changes that are shown, and that each press on "older" adds. A
+// journal keeps 1,000.
 const historyRows = 50
 
-// history shows the changes, newest first, each with its difference and a way back to
-// before it.
+// history lists the changes, newest first, each with its diff and a button that goes back to before
+// it.
 func (a *app) history() error {
 	list, err := a.work.History(a.ctx)
 	if err != nil {
@@ -42,7 +43,7 @@ func (a *app) history() error {
 	shown := list[:min(len(list), historyRows*(1+a.older))]
 	var keys []string
 	for _, c := range shown {
-		// A journal of another folder, or one begun anew, counts from 1 again.
+		// The numbers of another journal, or of a new one, begin at 1 again.
 		keys = append(keys, fmt.Sprintf("%s %d %d %s %q %t", a.name, c.ID, c.Time.UnixNano(), c.Op, c.Paths, c.Undone))
 	}
 	if len(shown) < len(list) {
@@ -64,7 +65,8 @@ func (a *app) history() error {
 	return nil
 }
 
-// stepRow is a change, with a button for its difference and one to go back to before it.
+// stepRow returns the row of a change, with a button that shows its diff and one that undoes it and
+// all later ones.
 func stepRow(c fsaccess.Change) js.Value {
 	row, bar := create("li", ""), create("div", "")
 	bar.Set("className", "bar")
@@ -82,8 +84,8 @@ func stepRow(c fsaccess.Change) js.Value {
 	return row
 }
 
-// step does what a button in the list is for. The list has one listener, because the
-// program would keep those of rows that are gone, and with them the rows.
+// step handles the buttons of the list. The list has one listener, because the program would keep
+// the listeners of removed rows, and so the rows, in memory.
 func (a *app) step(e js.Value) {
 	button := e.Get("target").Call("closest", "button")
 	if button.IsNull() {

@@ -11,29 +11,28 @@ import (
 	"github.com/bailey-go/bailey/examples/files/consent"
 )
 
-// view watches whether the question of consent is in view: its title, its effects and its
-// difference. An answer that allows something counts only then. The page's own layout is
-// not trusted: a small window, a zoom, another element or a style may take any of them away.
+// view checks whether the question of consent is in view: its title, its effects and its diff. An
+// answer that allows something counts only then. The page's own layout is not trusted, because a
+// small window, a zoom, another element or a style can hide any of them.
 //
-// Chromium tells by IntersectionObserver v2 whether something lies over an element or makes
-// it transparent; it answers up to 100 ms late. Everywhere the page looks for itself as
-// well, at the time of the answer: at the place of each part, at what lies on top there, and
-// at the styles up to the root.
+// In Chromium, IntersectionObserver v2 reports whether something covers an element or makes it
+// transparent, up to 100 ms late. In every browser the page also checks for itself, at the time of
+// the answer: the place of each part, the topmost element there, and the styles up to the root.
 type view struct {
-	sheet    js.Value // a style sheet by which elementFromPoint sees what takes no clicks, too
+	sheet    js.Value // a style sheet with which elementFromPoint also finds elements that take no clicks
 	observer js.Value // null without IntersectionObserver v2
 	hidden   map[string]bool
-	why      string // why not all is in view, or nothing
+	why      string // the reason why not everything is in view, "" if it is
 	reading  consent.Reading
-	calm     int // looks since all is in view
+	calm     int // looks since everything is in view
 	changed  chan struct{}
 }
 
-// parts are the ids of what has to be in view, with the least height in CSS pixels of each:
-// a line of text is at least so high.
+// parts are the ids of the elements that must be in view, with the least height of each in CSS
+// pixels: a line of text is at least that high.
 var parts = []struct {
 	id   string
-	text bool // all of its text has to be in view; another part scrolls
+	text bool // all of its text must be in view, other parts scroll
 	min  float64
 }{{"ask-title", true, 14}, {"ask-sum", true, 10}, {"ask-list", false, 14}, {"ask-diff", false, 28}}
 
@@ -64,7 +63,7 @@ func (v *view) listen() {
 	}
 }
 
-// wake has the question be looked at again now.
+// wake triggers a look at the question now.
 func (v *view) wake() {
 	select {
 	case v.changed <- struct{}{}:
@@ -72,8 +71,8 @@ func (v *view) wake() {
 	}
 }
 
-// begin watches a question that has just been shown. Until the browser has told of a part,
-// that part is not in view.
+// begin watches a question that has just been shown. A part counts as hidden until the browser
+// reports on it.
 func (v *view) begin() {
 	v.calm, v.hidden = 0, map[string]bool{}
 	if v.observer.IsNull() {
@@ -93,13 +92,13 @@ func (v *view) end() {
 	}
 }
 
-// The reasons why a question can't be answered yet.
+// The reasons why a question cannot be answered yet.
 const (
 	tooSmall = "Make the window larger or zoom out: you can allow this only while all of the question is in view."
 	covered  = "Something lies over this question: you can allow this only while all of it is in view."
 )
 
-// look says why the question is not in view, or nothing.
+// look returns the reason why the question is not in view, "" if it is.
 func (v *view) look() string {
 	if v.why = v.judge(); v.why != "" {
 		v.calm = 0
@@ -119,7 +118,7 @@ func (v *view) judge() string {
 	for _, p := range parts {
 		el := element(p.id)
 		if el.Get("hidden").Bool() && !p.text && el.Get("childElementCount").Int() == 0 {
-			continue // this question has none
+			continue // this question has no such part
 		}
 		r := rectOf(el)
 		if r.height() < p.min || r.width() < 40 {
@@ -149,7 +148,7 @@ type rect struct{ left, top, right, bottom float64 }
 func (r rect) width() float64  { return r.right - r.left }
 func (r rect) height() float64 { return r.bottom - r.top }
 
-// within reports whether r lies in o, but for what is lost by rounding.
+// within reports whether r lies in o, apart from rounding.
 func (r rect) within(o rect) bool {
 	const eps = 1.5
 	return r.left >= o.left-eps && r.top >= o.top-eps && r.right <= o.right+eps && r.bottom <= o.bottom+eps
@@ -165,22 +164,24 @@ func toRect(v js.Value) rect {
 
 func rectOf(el js.Value) rect { return toRect(el.Call("getBoundingClientRect")) }
 
-// inner is where the text of an element is painted, which a style may move out of its box.
+// inner returns the rectangle in which the text of an element is painted. A style can move it out
+// of the element's box.
 func inner(el js.Value) rect {
 	r := document().Call("createRange")
 	r.Call("selectNodeContents", el)
 	box := toRect(r.Call("getBoundingClientRect"))
-	if box.height() < 8 || box.width() < 8 { // text too small to be read
+	if box.height() < 8 || box.width() < 8 { // too small to be read
 		return rect{math.Inf(-1), 0, 0, 0}
 	}
 	return box
 }
 
-// shownOf is what the window and the boxes around an element leave of it to be seen.
+// shownOf returns the part of the window in which an element can be seen, after clipping by the
+// boxes around it.
 func shownOf(el js.Value) rect {
 	root := document().Get("documentElement")
 	out := rect{0, 0, root.Get("clientWidth").Float(), root.Get("clientHeight").Float()}
-	if visual := js.Global().Get("visualViewport"); visual.Truthy() { // after a zoom by two fingers
+	if visual := js.Global().Get("visualViewport"); visual.Truthy() { // after a zoom with two fingers
 		x, y := visual.Get("offsetLeft").Float(), visual.Get("offsetTop").Float()
 		out = out.and(rect{x, y, x + visual.Get("width").Float(), y + visual.Get("height").Float()})
 	}
@@ -196,7 +197,7 @@ func shownOf(el js.Value) rect {
 	return out
 }
 
-// painted reports whether no style up to the root takes an element out of view.
+// painted reports whether no style up to the root hides an element.
 func painted(el js.Value) bool {
 	plain := map[string]string{"visibility": "visible", "filter": "none", "clipPath": "none", "clip": "auto", "maskImage": "none", "webkitMaskImage": "none",
 		"mixBlendMode": "normal", "transform": "none", "scale": "none", "rotate": "none", "perspective": "none", "contentVisibility": "visible"}
@@ -227,7 +228,7 @@ func painted(el js.Value) bool {
 	return true
 }
 
-// onTop reports whether a grid of points over an element shows that element. The grid is
+// onTop reports whether a grid of points over an element hits that element everywhere. The grid is
 // finer than a line of text.
 func onTop(el js.Value, r rect) bool {
 	const edge, down = 3, 9
@@ -244,8 +245,9 @@ func onTop(el js.Value, r rect) bool {
 	return true
 }
 
-// seen marks the effects and the changes that are in view now, and says what has not been in
-// view yet. The caller has seen that the boxes around them are in view.
+// seen marks the effects and the changes that are in view now. It returns a text that counts the
+// ones not seen yet, "" if there are none. The caller has checked that the boxes around them are in
+// view.
 func (v *view) seen() string {
 	list := element("ask-list")
 	box := rectOf(list)
@@ -255,7 +257,8 @@ func (v *view) seen() string {
 		if data.Get("seen").Truthy() {
 			continue
 		}
-		// Of a row that is higher than the list the end is enough: the list begins at its beginning.
+		// Of a row higher than the list only the end must be seen: the list is first shown from the
+		// beginning of the row.
 		r := rectOf(row)
 		if r.bottom <= box.bottom+1.5 && r.bottom > box.top && (r.top >= box.top-1.5 || r.height() > box.height()) && r.height() >= 10 {
 			data.Set("seen", "yes")
@@ -273,7 +276,7 @@ func (v *view) seen() string {
 	return ""
 }
 
-// read notes which lines of the difference are in view now.
+// read records which lines of the diff are in view now.
 func (v *view) read() {
 	diff := element("ask-diff")
 	box, rows := rectOf(diff), diff.Get("children")
@@ -284,7 +287,7 @@ func (v *view) read() {
 		if r.top >= box.bottom-1 {
 			return
 		}
-		// A pixel is lost by rounding; less than half a line of text is not seen.
+		// Up to 1.5 pixels are lost by rounding. Less than half a line of text does not count.
 		h := r.height()
 		top, bottom := math.Max(r.top, box.top), math.Min(r.bottom, box.bottom)
 		if h < consent.Least || bottom-top < consent.Least {
@@ -301,8 +304,8 @@ func (v *view) read() {
 	}
 }
 
-// rowsOf is how many lines of the difference are in the page. Behind them may stand how many
-// more there are.
+// rowsOf returns the number of the diff's lines in the page. It does not count the line behind them
+// that states how many more there are.
 func rowsOf(diff js.Value) int {
 	n := diff.Get("childElementCount").Int()
 	if n > 0 && diff.Get("lastElementChild").Get("id").String() == "ask-rest" {
@@ -311,7 +314,7 @@ func rowsOf(diff js.Value) int {
 	return n
 }
 
-// next scrolls to what has not been seen yet, or to the end of the lines that are there.
+// next scrolls to the next unseen place, or to the end of the present lines.
 func (v *view) next() {
 	list, diff := element("ask-list"), element("ask-diff")
 	if row := list.Call("querySelector", "li:not([data-seen])"); !row.IsNull() {

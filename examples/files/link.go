@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 )
 
-// link asks before a page is left, and shows where it leads.
+// link shows the address of a link, and asks before it is opened.
 func (a *app) link(_ context.Context, l iframe.Link) {
 	go func() {
 		const copies = "Copy the address"
@@ -38,7 +38,7 @@ func (a *app) link(_ context.Context, l iframe.Link) {
 	}()
 }
 
-// mayOpen reports whether the headers that this page came with let it open a link.
+// mayOpen reports whether the headers of this page allow it to open a link.
 func (a *app) mayOpen(l iframe.Link) bool {
 	text := a.header("connection-allowlist")
 	list, err := headers.ParseAllowlist(text)
@@ -46,11 +46,12 @@ func (a *app) mayOpen(l iframe.Link) bool {
 	return text == "" || err != nil || bad != nil || slices.Contains(list.Patterns, u.Scheme+"://"+u.Host)
 }
 
-// header is one of those that this page's server sends with it.
+// header returns the value of one of this page's response headers, "" if there is none or the
+// request fails.
 func (a *app) header(name string) string {
 	response, err := await(a.ctx, js.Global().Call("fetch", js.Global().Get("location").Get("pathname"), map[string]any{"cache": "no-store"}))
 	if err != nil {
-		return "" // a request of its own will tell
+		return "" // a request that needs the network reports the failure
 	}
 	if v := response.Get("headers").Call("get", name); v.Type() == js.TypeString {
 		return v.String()

@@ -18,42 +18,42 @@ import (
 )
 
 const (
-	// large and patience are how many names of a folder are waited for, and how long. The
-	// rest of a larger one comes while the person goes on.
+	// large and patience limit the wait for a folder's listing, in names and in time. The rest of a
+	// larger folder is listed while the user goes on.
 	large    = 2000
 	patience = time.Second
-	// paintPause is the least time between two pictures of a folder that is being listed.
+	// paintPause is the least time between two updates of the tree while a folder is being listed.
 	paintPause = 100 * time.Millisecond
 )
 
-// A listing is one reading of one folder: names alone, for a browser opens each file to
-// tell its size, which takes half a minute for 50,000.
+// A listing is one reading of one folder. It reads names only, because a browser opens each file
+// for its size, which takes half a minute for 50,000.
 type listing struct {
 	dir   string
 	stop  context.CancelFunc
-	pages chan []fsaccess.Entry // in no order; closed at the end
-	err   error                 // once pages is closed
+	pages chan []fsaccess.Entry // in no order, closed at the end
+	err   error                 // valid once pages is closed
 
 	found   int
-	settled chan struct{} // closed at the end, or when the folder has turned out to be large
-	late    bool          // it was closed before the end
-	ended   chan struct{}
-	next    *listing // is to follow, because something has changed meanwhile
-	shows   bool     // nothing of the folder was known: its rows are shown as they come
+	settled chan struct{} // closed at the end of the listing, or once the folder has turned out to be large
+	late    bool          // settled was closed before the end
+	ended   chan struct{} // closed at the end of the listing
+	next    *listing      // follows this one, because the folder has changed meanwhile
+	shows   bool          // the folder was unknown: its rows are shown as they come
 }
 
 func newListing(dir string) *listing {
 	return &listing{dir: dir, pages: make(chan []fsaccess.Entry, 64), settled: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// listTop begins to read a folder that may not be in the tree yet.
+// listTop begins to list the top of a folder that need not be in the tree yet.
 func listTop(ctx context.Context, f fsaccess.FS) *listing {
 	l := newListing(".")
 	l.begin(ctx, f)
 	return l
 }
 
-// begin reads, ahead of who takes the pages.
+// begin starts to read the folder, up to 64 pages ahead of follow.
 func (l *listing) begin(ctx context.Context, f fsaccess.FS) {
 	ctx, l.stop = context.WithCancel(ctx)
 	go func() {
@@ -92,7 +92,7 @@ func (l *listing) read(ctx context.Context, f fsaccess.FS) error {
 	}
 }
 
-// settle lets those go on who wait.
+// settle ends the wait of all callers of wait, although the listing goes on.
 func (l *listing) settle() {
 	if !l.late {
 		l.late = true
@@ -107,8 +107,8 @@ func (l *listing) end() {
 	}
 }
 
-// wait waits until the folder was listed, or has turned out to be large: what goes wrong
-// with the rest of it is said then.
+// wait waits until the folder is listed, or has turned out to be large. It returns the error of the
+// listing. An error in the rest of a large folder is shown when it happens.
 func (l *listing) wait() error {
 	<-l.settled
 	select {
@@ -119,8 +119,8 @@ func (l *listing) wait() error {
 	}
 }
 
-// folder begins with another folder, and its listing. What was still being read of the last
-// one is given up.
+// folder replaces the tree by another folder, with the listing of its top. The caller has stopped
+// the previous folder's listings.
 func (t *tree) folder(ctx context.Context, of fsaccess.FS, top *listing) {
 	t.ctx, t.of = ctx, of
 	context.AfterFunc(ctx, top.stop)
@@ -133,7 +133,7 @@ func (t *tree) folder(ctx context.Context, of fsaccess.FS, top *listing) {
 	go t.follow(ctx, top)
 }
 
-// load reads the folders that are unfolded anew.
+// load lists the top and all unfolded folders again. It returns the error of the top.
 func (t *tree) load() error {
 	t.sizes = map[string]int64{}
 	var all []*listing
@@ -141,13 +141,13 @@ func (t *tree) load() error {
 		all = append(all, t.list(dir))
 	}
 	for _, l := range all[1:] {
-		_ = l.wait() // one that is gone is folded
+		_ = l.wait() // a folder that is gone is folded
 	}
 	return all[0].wait()
 }
 
-// list reads a folder. One that is being read is read once more behind that, for what
-// changed meanwhile.
+// list lists a folder, and returns the listing. If one is under way, the new one follows it, to
+// find later changes.
 func (t *tree) list(dir string) *listing {
 	l := newListing(dir)
 	if now := t.lists[dir]; now != nil {
@@ -167,9 +167,9 @@ func (t *tree) list(dir string) *listing {
 	return l
 }
 
-// follow takes what a listing finds. Rows that are shown as they come are put where they
-// belong at once, for rows in the order they are found would all change their place at the
-// end; flatten keeps what is pointed at, or selected, where it is.
+// follow receives the names of a listing. Rows that are shown as they come are sorted at once,
+// because unsorted rows would all move at the end. flatten keeps the row under the pointer, or the
+// selected one, in its place.
 func (t *tree) follow(ctx context.Context, l *listing) {
 	var come []fsaccess.Entry
 	pause, painted := time.Duration(0), time.Time{}
@@ -186,7 +186,8 @@ func (t *tree) follow(ctx context.Context, l *listing) {
 		}
 		t.flatten()
 		painted = time.Now()
-		// More and more seldom: what the browser does for each picture comes on top.
+		// The pauses grow up to 1 s, or to ten times the duration of an update, because the
+		// browser's own work for each update comes on top.
 		pause = max(paintPause, min(2*pause, time.Second), 10*time.Since(began))
 		timer.Reset(pause)
 	}
@@ -219,7 +220,7 @@ func (t *tree) follow(ctx context.Context, l *listing) {
 	t.listed(l, come, func() { paint(true) })
 }
 
-// listed is the end of a listing.
+// listed ends a listing, and begins the next one of the same folder.
 func (t *tree) listed(l *listing, come []fsaccess.Entry, paint func()) {
 	l.stop()
 	delete(t.lists, l.dir)
@@ -237,7 +238,7 @@ func (t *tree) listed(l *listing, come []fsaccess.Entry, paint func()) {
 		t.flatten()
 	}
 	l.end()
-	if l.late { // nobody waits for it any more
+	if l.late { // no caller waits for the error
 		failed(l.err)
 	}
 	if n := l.next; n != nil {
@@ -247,8 +248,8 @@ func (t *tree) listed(l *listing, come []fsaccess.Entry, paint func()) {
 	}
 }
 
-// busy tells those who listen that rows are still coming. The count that is shown is not
-// read out: it would go on all the time.
+// busy marks the tree as busy for screen readers while rows are coming. The visible count is not
+// read aloud, because it changes all the time.
 func (t *tree) busy(dir string, yes bool) {
 	if dir == "." {
 		element("tree").Call("setAttribute", "aria-busy", strconv.FormatBool(yes))
@@ -258,7 +259,7 @@ func (t *tree) busy(dir string, yes bool) {
 	}
 }
 
-// shownFirst orders a folder: folders, then files.
+// shownFirst compares two entries: folders come before files, then the order is by path.
 func shownFirst(x, y fsaccess.Entry) int {
 	if x.Dir != y.Dir {
 		return map[bool]int{true: -1, false: 1}[x.Dir]
@@ -266,7 +267,7 @@ func shownFirst(x, y fsaccess.Entry) int {
 	return cmp.Compare(x.Path, y.Path)
 }
 
-// merge puts what came among what is there, in order.
+// merge returns the entries of both lists in order, without doubles. It sorts come.
 func merge(have, come []fsaccess.Entry) []fsaccess.Entry {
 	slices.SortFunc(come, shownFirst)
 	if len(have) == 0 {
@@ -280,13 +281,13 @@ func merge(have, come []fsaccess.Entry) []fsaccess.Entry {
 		case c > 0:
 			out, come = append(out, come[0]), come[1:]
 		default:
-			have = have[1:] // seen by the watch too
+			have = have[1:] // the watch has found it too
 		}
 	}
 	return append(append(out, have...), come...)
 }
 
-// touch brings one name up to date: to list a large folder anew takes seconds.
+// touch updates one name, because listing a large folder again takes seconds.
 func (t *tree) touch(name string) {
 	dir := path.Dir(name)
 	if _, shown := t.below[dir]; !shown {
@@ -308,14 +309,15 @@ func (t *tree) touch(name string) {
 	}
 	t.below[dir] = list
 	if t.lists[dir] != nil {
-		t.list(dir) // which may have seen it as it was
+		t.list(dir) // that listing may have read the old state
 	}
 }
 
-// many is how many names of a folder are brought up to date one by one.
+// many is the number of changed names of a folder up to which they are updated one by one. For more
+// of them the folder is listed again.
 const many = 50
 
-// soon brings up to date what the watch names, some times a second.
+// soon updates the names that the watch reports, at most once per paintPause.
 func (t *tree) soon(ctx context.Context, name string) {
 	dir := path.Dir(name)
 	t.changed[dir] = append(t.changed[dir], name)
@@ -345,12 +347,12 @@ func (t *tree) soon(ctx context.Context, name string) {
 	})
 }
 
-// watch shows what changes, whoever changes it. It begins when the folder was listed and
-// is open: its first look asks for the size of each file, and would be in the way.
+// watch shows the changes in the folder, whoever makes them. It begins when the folder is listed
+// and open, because its first scan asks for the size of each file and would slow down the listing.
 func (t *tree) watch(ctx context.Context, f *fsaccess.Folder, top *listing) {
 	<-top.ended
 	o := fsaccess.WatchOptions{Interval: time.Second, Ready: func() {
-		go func() { // what changed between the listing and the first look
+		go func() { // for changes between the listing and the first scan
 			t.app.mu.Lock()
 			defer t.app.mu.Unlock()
 			if ctx.Err() == nil {

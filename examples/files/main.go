@@ -1,8 +1,7 @@
 //go:build js && wasm
 
-// Files is an assistant that works on a folder of the person's, in their page: it reads
-// what the policy lets it read, asks before it changes anything, and everything it did
-// can be taken back.
+// Files is an assistant that works on a folder of the user's, in their page. It reads the files
+// that the policy lets it read, and asks before it changes any. The user can undo each change.
 package main
 
 import (
@@ -23,52 +22,52 @@ import (
 //go:embed sample
 var sample embed.FS
 
-// rules is what the assistant may do: read all, change all after a question, run code
-// that reaches nothing but the same tools.
+// rules is the assistant's policy: it reads every file, changes files after a question, and runs
+// code that reaches only the same tools.
 //
 //go:embed policy.json
 var rules string
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
 	failed(fmt.Errorf("the page could not start: %w", err))
 	os.Exit(1)
 }
 
-// app is the page's state. mu is held while one thing the person asked for is done;
-// talking with the model goes on beside it.
+// app is the page's state. mu is held during one action of the user's, such as opening a folder.
+// Runs of the model do not hold it.
 type app struct {
 	ctx    context.Context
 	mu     sync.Mutex
 	kept   kept
-	loaded string // the provider's origin that this page's policy names
+	loaded string // the provider's origin in this page's policy, fixed until a reload
 	policy *protocol.Policy
-	rules  protocol.Rules // answers for good, for the folder
+	rules  protocol.Rules // the user's lasting answers about this folder
 
 	name    string
-	source  *fsaccess.Folder  // what was opened
-	over    *fsaccess.Overlay // over it, when a copy is worked on
+	source  *fsaccess.Folder  // the folder that the user opened
+	over    *fsaccess.Overlay // a copy over source, nil without one
 	work    *fsaccess.Journal
-	steps   rows               // of the changes
-	older   int                // how often older ones were asked for
-	pressed js.Func            // of notices
-	stop    context.CancelFunc // of the watch
+	steps   rows               // of the list of changes
+	older   int                // number of presses on "older", each of which shows historyRows more changes
+	pressed js.Func            // click listener of the notifications
+	stop    context.CancelFunc // ends the watch
 	tree    *tree
 	skills  []sandbox.Skill
 
-	ofSkills, ofPackages, ofKept listeners // of lists that are made anew
+	ofSkills, ofPackages, ofKept listeners // listeners of the lists of skills, packages and remembered folders, released before such a list is rebuilt
 
 	tools    *toolbox
 	code     *enclave.Runner
 	box      *sandbox.Box
 	sessions sandbox.Store
-	records  []protocol.SessionRecord // of the tabs
+	records  []protocol.SessionRecord // of the conversations with a tab
 	tabs     rows
-	talks    map[string]*talk // that are open, by session
-	blocked  int              // how much was stopped
-	looks    int              // how often one was put in view
-	cur      *talk            // in view
+	talks    map[string]*talk // the open conversations, by session id
+	blocked  int              // number of blocked attempts
+	looks    int              // number of times that any conversation was put in view
+	cur      *talk            // the conversation in view, nil if there is none
 	prompts  prompts
 }
 
@@ -76,7 +75,7 @@ func run(ctx context.Context) error {
 	a := &app{ctx: ctx, kept: load(), talks: map[string]*talk{}}
 	a.loaded = a.kept.Origin
 	for _, id := range []string{"rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts"} {
-		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
+		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
 	}
 	var err error
 	if a.policy, err = policy.Parse(rules, policy.Options{}); err != nil {
@@ -87,7 +86,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	if err := a.showPackages(); err != nil {
-		failed(err) // one that is damaged is no reason not to start
+		failed(err) // a damaged package does not stop the page
 	}
 	a.code = enclave.New(a.policy)
 	a.tree = newTree(a)
@@ -112,7 +111,7 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// on does what a button is for, one thing at a time, and says what went wrong.
+// on calls do at each click on the element, with mu held, and shows its error.
 func (a *app) on(id string, do func() error) {
 	on(element(id), "click", func(js.Value) {
 		a.mu.Lock()

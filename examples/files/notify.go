@@ -6,8 +6,8 @@ import (
 	"syscall/js"
 )
 
-// notices makes the buttons for notifications and voice work. Neither does anything before
-// it was pressed.
+// notices sets up the buttons for notifications and voice. Neither does anything before it is
+// pressed.
 func (a *app) notices() {
 	a.pressed = js.FuncOf(pressed)
 	kind := js.Global().Get("Notification")
@@ -44,26 +44,27 @@ func (a *app) notices() {
 	a.voice()
 }
 
-// pressed is what a notice does when it is pressed: one listener serves all of them.
+// pressed handles a click on a notification. One listener serves all of them.
 func pressed(n js.Value, _ []js.Value) any {
 	js.Global().Call("focus")
 	n.Call("close")
 	return nil
 }
 
-// notify tells what is due, if the person wanted that and looks elsewhere.
+// notify shows a notification, if the user enabled them and the page is hidden.
 func (a *app) notify(title, text string) {
 	kind := js.Global().Get("Notification")
 	if !a.kept.Notify || kind.IsUndefined() || !document().Get("hidden").Bool() {
 		return
 	}
-	defer func() { _ = recover() }() // where only a service worker may, there is none
+	defer func() { _ = recover() }() // on platforms where only a service worker may show notifications, New panics
 	n := kind.New(title, map[string]any{"body": text, "tag": "bailey-files", "icon": "icons/icon-192.png"})
 	n.Call("addEventListener", "click", a.pressed)
 }
 
-// voice writes what is said into the field, where the browser can. It may send the sound to
-// its maker, so that it is told once and is off until it was pressed.
+// voice sets up speech input into the text field, if the browser has it. The browser may send the
+// sound to its maker, so the user is told once, and the microphone is off until the button is
+// pressed.
 func (a *app) voice() {
 	make := js.Global().Get("SpeechRecognition")
 	if make.IsUndefined() {
@@ -124,7 +125,8 @@ func (a *app) voice() {
 	})
 }
 
-// offline tells when another build is there, and whether the page works without a network.
+// offline shows when a new build is ready, when there is no network, and that the page works
+// without one.
 func (a *app) offline() {
 	on(js.Global(), "bailey-update", func(js.Value) {
 		hide("update", false)

@@ -12,10 +12,10 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// wants says what a tool may do with files, for a person.
+// wants are the texts for the user about the files that a tool may use.
 var wants = map[worker.FileAccess]string{worker.FilesNone: "no files", worker.FilesRead: "read the files it is given", worker.FilesWrite: "add files", worker.FilesReadWrite: "read and change the files it is given"}
 
-// toolsPanel makes the list of tools and the buttons for packages work.
+// toolsPanel sets up the list of tools and the buttons for packages.
 func (a *app) toolsPanel() {
 	on(element("install"), "click", func(js.Value) { element("install-file").Call("click") })
 	on(element("install-file"), "change", func(js.Value) {
@@ -61,7 +61,7 @@ func (a *app) toolsPanel() {
 	hide("notices", len(a.tools.bundles) == 0)
 }
 
-// busy is an error while a conversation is at work.
+// busy returns an error while a conversation is at work.
 func (a *app) busy() error {
 	for _, t := range a.talks {
 		if t.cancel != nil {
@@ -71,7 +71,7 @@ func (a *app) busy() error {
 	return nil
 }
 
-// showPackages lists what is installed, with what each wants and what it may.
+// showPackages lists the installed packages, with the rights that each asks for and has.
 func (a *app) showPackages() error {
 	list, err := a.tools.packages.List(a.ctx)
 	box := element("packages")
@@ -129,7 +129,8 @@ func (a *app) showPackages() error {
 	return err
 }
 
-// selection is a labelled choice.
+// selection adds a labelled list of options to a new row, and returns the row. Each option is a
+// value and its text.
 func (l *listeners) selection(id, text, now string, options [][2]string, chosen func(string)) js.Value {
 	row, label, menu := create("div", ""), create("label", text), create("select", "")
 	row.Set("className", "bar")

@@ -4,13 +4,14 @@ package main
 
 import "syscall/js"
 
-// rows are a list's elements, each by a key that tells all it says. A list that is shown
-// anew keeps those it had: what is open in them, or has the focus, stays, and a page that
-// makes all of them again for each change grows its browser's heap by tens of megabytes.
+// rows are the elements of a list by key. The key contains everything that the element shows. A
+// list that is shown again keeps the elements whose keys it still has, so an open part or the focus
+// in them stays. A page that rebuilds all of them at each change makes the heap of its browser grow
+// by tens of megabytes.
 type rows map[string]js.Value
 
-// show puts a row for each key into the element, in their order, and returns them by key.
-// What else is there is the caller's, and stays behind them. Keys are all different.
+// show puts an element for each key into box, in the order of keys, and returns them by key. The
+// keys must differ. Other children of box are the caller's, and stay behind the list.
 func (r rows) show(box js.Value, keys []string, row func(i int) js.Value) rows {
 	now := make(rows, len(keys))
 	for i, key := range keys {

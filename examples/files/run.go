@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// composer makes the field, its buttons and the keys work.
+// composer sets up the text field, its buttons and its keys.
 func (a *app) composer() {
 	on(element("composer"), "submit", func(js.Value) { a.send(value("text")) })
 	onKey(element("text"), func(e js.Value) bool {
@@ -46,8 +46,8 @@ func (a *app) composer() {
 		})
 	}
 	on(element("tour"), "click", func(js.Value) { a.tour() })
-	// WebKitGTK's Tab goes from a frame without links to the start of the page, and never to
-	// what is behind it.
+	// In WebKitGTK, Tab goes from a frame without links to the start of the page, and never to the
+	// elements behind the frame.
 	on(element("skip"), "click", func(js.Value) { element("text").Call("focus") })
 	on(element("reload"), "click", func(js.Value) { a.reload() })
 	drafts := js.Global().Get("sessionStorage")
@@ -57,17 +57,17 @@ func (a *app) composer() {
 	}
 }
 
-// draft is where a reload keeps what was not sent.
+// draft is the key in sessionStorage under which a reload keeps the unsent text.
 const draft = "bailey-files-draft"
 
-// reload loads the page again, and keeps what was written.
+// reload loads the page again, and keeps the unsent text.
 func (a *app) reload() {
 	js.Global().Get("sessionStorage").Call("setItem", draft, value("text"))
 	js.Global().Get("location").Call("reload")
 }
 
-// unreached reports whether the provider is another than this page was loaded for, and
-// says so: its requests would fail, without saying why.
+// unreached reports whether the user chose another provider after this page was loaded, and shows
+// it. Requests to that provider would fail without a reason.
 func (a *app) unreached() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,7 +80,8 @@ func (a *app) unreached() bool {
 	return true
 }
 
-// send says what was written and has the model answer.
+// send sends a text of the user's, and runs the model. While the model runs, the text is queued for
+// its next step.
 func (a *app) send(text string) {
 	text = strings.TrimSpace(text)
 	t := a.cur
@@ -95,33 +96,33 @@ func (a *app) send(text string) {
 		return
 	}
 	element("text").Set("value", "")
-	if t.cancel != nil { // at work: it hears of it before its next step
+	if t.cancel != nil { // the model receives it before its next step
 		if failed(t.session.Steer(a.ctx, text)) { // a plan begins or ends just now
 			giveBack(text)
 			return
 		}
 		t.said(text)
-		if t.cancel == nil && t.unheard() { // the answer had just ended
+		if t.cancel == nil && t.unheard() { // the run had just ended
 			a.run(t, "")
 		}
 		return
 	}
 	a.run(t, text)
 	at := document().Get("activeElement")
-	if a.cur == t && (at.IsNull() || at.Equal(document().Get("body"))) { // what had the focus is gone
+	if a.cur == t && (at.IsNull() || at.Equal(document().Get("body"))) { // the element that had the focus is gone
 		element("text").Call("focus")
 	}
 }
 
-// giveBack puts a text that nobody got into the field again.
+// giveBack puts an unsent text back into the empty field.
 func giveBack(text string) {
 	if value("text") == "" {
 		element("text").Set("value", text)
 	}
 }
 
-// run has the model answer until it is done: to a text, or once more to the last. The
-// caller has seen that the conversation is not at work, and from here on it is.
+// run runs the model until it has answered text, or the last message if text is empty. The caller
+// has checked that the conversation is not at work. From here on it is.
 func (a *app) run(t *talk, text string) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	t.cancel = cancel
@@ -150,23 +151,23 @@ func (a *app) run(t *talk, text string) {
 	if element("plan").Get("checked").Bool() {
 		answer = a.planned
 	}
-	for answer(ctx, t, model, text) && ctx.Err() == nil && t.unheard() { // what was said as it ended
+	for answer(ctx, t, model, text) && ctx.Err() == nil && t.unheard() { // the user sent a message as the run ended
 		text = ""
 	}
 }
 
-// answer has the model answer in the folder itself, and reports whether it came to its end.
+// answer runs the model in the folder itself, and reports whether the run came to its end.
 func (a *app) answer(ctx context.Context, t *talk, model sandbox.Model, text string) bool {
 	return a.loop(ctx, a.box, t, t.session, model, text)
 }
 
-// unheard tells whether the person said something since a model was asked last.
+// unheard reports whether the user's last message came after the last request to a model.
 func (t *talk) unheard() bool {
 	list := t.session.Messages()
 	return len(list) > 0 && list[len(list)-1].Role == protocol.RoleUser && list[len(list)-1].ID != t.asked
 }
 
-// loop has the model answer in a session of a box, and reports whether it came to its end.
+// loop runs the model in a session of a box, and reports whether the run came to its end.
 func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Session, model sandbox.Model, text string) bool {
 	if text != "" {
 		if _, err := s.Say(ctx, text); failed(err) {
@@ -199,8 +200,8 @@ func (a *app) loop(ctx context.Context, box *sandbox.Box, t *talk, s *sandbox.Se
 	return ended != ""
 }
 
-// planned is answer on a copy, with one question about all that came of it. The
-// conversation goes on in the copy's box, and comes back.
+// planned is answer on a copy, with one question about all changes at the end. The conversation
+// continues in the copy's box, and comes back. It reports whether the run came to its end.
 func (a *app) planned(ctx context.Context, t *talk, model sandbox.Model, text string) (ended bool) {
 	plan, err := a.box.Plan(ctx)
 	if failed(err) {
@@ -243,20 +244,20 @@ func (a *app) interrupt() {
 	if t := a.cur; t != nil && t.cancel != nil {
 		t.session.Interrupt("the person pressed stop")
 		if t.leave != nil {
-			t.leave() // before the question goes: a plan that is stopped was not declined
+			t.leave() // before the question is dismissed, because a stopped plan is not a declined one
 		}
 		a.prompts.dismiss(t.session.ID())
 	}
 }
 
-// progress shows what a call says while it runs.
+// progress shows a line of a running call's output on its card.
 func (a *app) progress(p sandbox.Progress) {
 	if t := a.talks[p.Session]; t != nil && t.cards[p.Call] != nil {
 		t.cards[p.Call].progress(p.Text)
 	}
 }
 
-// tour is a first minute: reading, code, a way out that is closed, a change, its undo.
+// tour runs an example: reading, code, a blocked request, a change and its undo.
 func (a *app) tour() {
 	if a.unreached() {
 		return
@@ -278,7 +279,7 @@ func (a *app) tour() {
 		"undo",
 	} {
 		if a.cur == nil || a.cur.cancel != nil {
-			return // somebody said something else
+			return // the user sent another message
 		}
 		a.run(a.cur, text)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// conversations makes the buttons above the conversations work.
+// conversations sets up the buttons above the conversations.
 func (a *app) conversations() {
 	a.on("new", func() error { return a.open("") })
 	a.on("fork", func() error {
@@ -72,7 +72,7 @@ func (a *app) conversations() {
 		defer a.mu.Unlock()
 		failed(a.open(tab.Get("dataset").Get("id").String()))
 	})
-	on(document(), "visibilitychange", func(js.Value) { // other tabs' conversations
+	on(document(), "visibilitychange", func(js.Value) { // another tab may have changed the list
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.cur != nil && document().Get("visibilityState").String() == "visible" {
@@ -94,7 +94,7 @@ func (a *app) conversations() {
 	})
 }
 
-// resume opens the folder's last conversation, or a first one.
+// resume opens the folder's last conversation that no other tab holds, or a new one.
 func (a *app) resume() error {
 	list, err := a.box.Sessions(a.ctx)
 	if err != nil {
@@ -111,12 +111,13 @@ func (a *app) resume() error {
 	return a.open("")
 }
 
-// mine reports whether a session is one to show: not put away, and not a subagent's.
+// mine reports whether a session is shown: it is not archived, and not a subagent's. A fork is
+// shown.
 func mine(s protocol.SessionRecord) bool {
 	return s.ArchivedAt.IsZero() && (s.ParentID == "" || s.ParentMessageID != "")
 }
 
-// open shows a conversation, or begins one.
+// open shows the conversation with the id, or begins one if id is empty.
 func (a *app) open(id string) error {
 	if t := a.talks[id]; t != nil {
 		return a.show(t)
@@ -144,7 +145,7 @@ func (a *app) adopt(s *sandbox.Session) error {
 	return a.show(t)
 }
 
-// drop lets go of a conversation that is open.
+// drop closes an open conversation. It stays stored.
 func (a *app) drop(id string) {
 	if t := a.talks[id]; t != nil {
 		delete(a.talks, id)
@@ -160,8 +161,8 @@ func (a *app) drop(id string) {
 	}
 }
 
-// rest lets go of the conversations that were looked at longest ago: they are stored, and
-// opened again when they are wanted. Those at work, and those with news, stay.
+// rest closes idle conversations, those viewed longest ago first, so that openTalks stay open. They
+// are stored, and can be opened again. Conversations at work, or with news, stay open.
 func (a *app) rest() {
 	idle := slices.DeleteFunc(slices.Collect(maps.Values(a.talks)), func(t *talk) bool { return t == a.cur || t.cancel != nil || t.news })
 	slices.SortFunc(idle, func(x, y *talk) int { return y.look - x.look })
@@ -172,7 +173,7 @@ func (a *app) rest() {
 	}
 }
 
-// show puts a conversation in view. Others go on working.
+// show puts a conversation in view. The others continue their work.
 func (a *app) show(t *talk) error {
 	for _, o := range a.talks {
 		o.box.Get("classList").Call("toggle", "behind", o != t)
@@ -199,7 +200,7 @@ func (a *app) show(t *talk) error {
 	return nil
 }
 
-// shown brings the buttons to what a conversation does now.
+// shown updates the buttons and tabs to the state of a conversation.
 func (a *app) shown(t *talk) {
 	if a.cur == t {
 		hide("stop", t.cancel == nil)
@@ -210,7 +211,7 @@ func (a *app) shown(t *talk) {
 	a.strip()
 }
 
-// title names a conversation by what was said in it first.
+// title names a conversation by its first message, if it has no name.
 func (a *app) title(s *sandbox.Session, text string) {
 	if s.Record().Metadata["title"] == nil {
 		failed(s.Rename(a.ctx, cut(strings.Join(strings.Fields(text), " "), 40)))
@@ -232,7 +233,8 @@ func (a *app) rename() {
 	}
 }
 
-// rewind takes back a message of the person's and all behind it, with what was changed since.
+// rewind removes a message of the user's and everything after it, and undoes the changes made
+// since, if the user wants that.
 func (a *app) rewind() {
 	t := a.cur
 	list, said := create("div", ""), map[string]string{}
@@ -274,7 +276,7 @@ func (a *app) rewind() {
 	}
 }
 
-// all lists every conversation of this folder, those that were put away too.
+// all lists every conversation of this folder, the archived ones too.
 func (a *app) all() {
 	records, err := a.box.Sessions(a.ctx)
 	if failed(err) {
@@ -321,7 +323,7 @@ func (a *app) all() {
 	failed(a.list())
 }
 
-// download hands a text to the browser's downloads.
+// download saves a text by the browser's downloads.
 func (a *app) download(name, text string) error {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	if err := dir.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -330,7 +332,7 @@ func (a *app) download(name, text string) error {
 	return fsaccess.SaveAs(a.ctx, dir, name, name)
 }
 
-// closeTalks lets go of all that is open, for another folder.
+// closeTalks closes all conversations, for another folder or a new box.
 func (a *app) closeTalks() {
 	for _, id := range slices.Collect(maps.Keys(a.talks)) {
 		a.drop(id)

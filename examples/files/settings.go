@@ -18,21 +18,21 @@ import (
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
-// kept is what the browser keeps of the settings. boot.js reads theme and origin.
+// kept is the settings in the browser's localStorage. boot.js reads theme and origin.
 type kept struct {
 	Theme    string `json:"theme,omitempty"`
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model,omitempty"`
 	URL      string `json:"url,omitempty"`
 	Key      string `json:"key,omitempty"`
-	Origin   string `json:"origin,omitempty"` // where the provider is
+	Origin   string `json:"origin,omitempty"` // of the provider's address
 
 	Notify bool            `json:"notify,omitempty"`
-	Voice  bool            `json:"voice,omitempty"`  // the person was told where the sound goes
-	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy
-	Skills []string        `json:"skills,omitempty"` // that were accepted, by content
+	Voice  bool            `json:"voice,omitempty"`  // the user knows where the sound goes
+	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy, by name
+	Skills []string        `json:"skills,omitempty"` // accepted skills, by the hash of sum
 
-	Rules map[string]protocol.Rules `json:"rules,omitempty"` // answers for good, by folder
+	Rules map[string]protocol.Rules `json:"rules,omitempty"` // lasting answers, by folder name
 }
 
 const storage = "bailey-files"
@@ -44,7 +44,7 @@ func load() (k kept) {
 		}
 	}()
 	if v := js.Global().Get("localStorage").Call("getItem", storage); v.Type() == js.TypeString {
-		_ = json.Unmarshal([]byte(v.String()), &k) // what can't be read is as good as nothing
+		_ = json.Unmarshal([]byte(v.String()), &k) // unreadable settings are ignored
 	}
 	return k
 }
@@ -54,7 +54,7 @@ func (k kept) save() {
 	js.Global().Get("localStorage").Call("setItem", storage, string(b))
 }
 
-// providers are the models there are, with their addresses and a model to begin with.
+// providers are the models behind an API, by id, with their addresses and default models.
 var providers = map[string]struct {
 	url, model string
 	make       func(provider.Options) sandbox.Model
@@ -66,18 +66,19 @@ var providers = map[string]struct {
 	"local":      {"http://localhost:11434/v1", "llama3.2", provider.OpenAIChat},
 }
 
-// inBrowser is the provider that is the browser's own model.
+// inBrowser is the id of the browser's own model.
 const inBrowser = "browser"
 
-// browsers is the browser's own model, which may be downloaded: the person pressed a button
-// for it, or sent a message.
+// browsers returns the options of the browser's own model. They allow its download, because the
+// user pressed a button for it, or sent a message.
 func browsers() provider.PromptOptions {
 	return provider.PromptOptions{Download: true, Progress: func(done float64) {
 		status(fmt.Sprintf("The browser fetches its model: %.0f %%", 100*done))
 	}}
 }
 
-// model is the model that was chosen.
+// model returns the chosen model. Without a chosen provider it is [provider.Commands], which follows
+// rules. It returns an error if the provider needs a key and has none.
 func (k kept) model() (sandbox.Model, error) {
 	p, ok := providers[k.Provider]
 	switch {
@@ -92,7 +93,7 @@ func (k kept) model() (sandbox.Model, error) {
 	return p.make(provider.Options{URL: k.URL, Key: k.Key, Model: k.Model, OnDevice: k.Provider == "local"}), nil
 }
 
-// settings makes the form and the theme's button work.
+// settings sets up the form and the button of the theme.
 func (a *app) settings() {
 	fill := func() {
 		p := providers[value("provider")]
@@ -147,7 +148,7 @@ func (a *app) settings() {
 		}
 		if k.Provider == "local" {
 			if host, err := url.Parse(k.URL); err == nil && !a.reaches(host) {
-				return // which said so
+				return // reaches has shown the error
 			}
 		}
 		reload := k.Origin != a.loaded
@@ -184,8 +185,8 @@ func (a *app) settings() {
 	})
 }
 
-// reaches reports whether the headers that this page came with name a server; if not it says
-// which line they need.
+// reaches reports whether the headers of this page allow requests to a server. If they do not, it
+// shows the line that headers.json needs.
 func (a *app) reaches(u *url.URL) bool {
 	text := a.header("content-security-policy")
 	if text == "" {

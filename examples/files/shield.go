@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// shield shows where this page can reach, what was stopped, and what holds it.
+// shield shows the servers that this page can reach, the blocked attempts, and the layers of protection.
 func (a *app) shield() {
 	reach := element("reach")
 	reach.Call("append", create("li", "This page's own server: "+js.Global().Get("location").Get("origin").String()))
@@ -22,14 +22,15 @@ func (a *app) shield() {
 		reach.Call("append", create("li", "The provider you chose: "+a.kept.Origin))
 	}
 	reach.Call("append", create("li", "No other server: a policy in the page itself holds requests and sockets to this list. The model's code and what it shows reach nothing at all. What holds the rest is below."))
-	trying := false // what we try ourselves is no news
+	trying := false // the page's own checks are not shown
 	on(document(), "securitypolicyviolation", func(e js.Value) {
 		if trying {
 			return
 		}
 		a.stopped(fmt.Sprintf("%s: %s", e.Get("effectiveDirective").String(), e.Get("blockedURI").String()))
 	})
-	// Looking tries what should be stopped, which the browser's console tells: not before it is asked for.
+	// The check makes requests that must be blocked, and the browser's console shows them. So it runs only
+	// when the user opens the tab.
 	on(element("tab-shield"), "click", func(js.Value) {
 		if element("holds").Get("childElementCount").Int() > 0 {
 			return
@@ -52,7 +53,7 @@ func (a *app) shield() {
 	})
 }
 
-// stopped notes what was stopped, the last first, and tells how much it was on the tab.
+// stopped lists a blocked attempt, the last one first, and shows their number on the tab.
 func (a *app) stopped(text string) {
 	hide("calm", true)
 	list := element("stopped")
@@ -68,22 +69,23 @@ func (a *app) stopped(text string) {
 	tab.Call("replaceChildren", "Shield", away(fmt.Sprintf(", stopped: %d", a.blocked)))
 }
 
-// ways are what code reaches a network by in a page. The code of a model has none of them.
+// ways are the names by which a page's code reaches a network or the page. A model's code has none of them.
 var ways = []string{"fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "RTCPeerConnection", "Beacon", "importScripts", "Image", "Worker", "caches", "indexedDB", "document"}
 
-// wayOut tells of code that ended where it reached for one. Code that goes on without is not told of.
+// wayOut lists a run of code that failed because one of these names is missing. Code that handles the
+// failure is not listed.
 func (a *app) wayOut(tool string, output any) {
 	m, _ := output.(map[string]any)
 	why, _ := m["error"].(string)
 	if m["success"] == false && slices.ContainsFunc(ways, func(w string) bool {
-		return strings.Contains(why, w+" is not ") || strings.Contains(why, "variable: "+w) // as WebKit says it
+		return strings.Contains(why, w+" is not ") || strings.Contains(why, "variable: "+w) // the error text of WebKit
 	}) {
 		a.stopped(tool + ": " + why + ". The model's code reaches no network and no page.")
 	}
 }
 
-// stops shows what the box stopped since it was last asked. A person's own No is none of it: it
-// stands on the call's card.
+// stops lists the violations that the box recorded since the last call. A rejection by the user is not one.
+// It is shown on the call's card.
 func (a *app) stops(box *sandbox.Box) {
 	list, _ := box.Violations()
 	for _, v := range list {

@@ -13,17 +13,18 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// skillsFolder is where a folder brings instructions along, as NAME/SKILL.md.
+// skillsFolder is the folder with skills inside of the user's folder, each as NAME/SKILL.md.
 const skillsFolder = ".skills"
 
-// sum names a skill by its content: another text is another skill.
+// sum returns the SHA-256 hash of a skill's name and content in hex. A changed skill has another
+// one.
 func sum(s sandbox.Skill) string {
 	h := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
 	return hex.EncodeToString(h[:])
 }
 
-// readSkills finds the skills of the folder. Those whose very text the person accepted are
-// trusted; the model doesn't hear of the others.
+// readSkills reads the skills of the folder. A skill is trusted if the user accepted exactly its
+// text. The model does not receive the others.
 func (a *app) readSkills() error {
 	a.skills = nil
 	list, err := sandbox.FolderSkills(a.ctx, a.work, skillsFolder)
@@ -37,7 +38,7 @@ func (a *app) readSkills() error {
 	return nil
 }
 
-// showSkills lists them. Nothing of a skill is followed before its text was shown.
+// showSkills lists the skills. The user can accept one only after its text was shown.
 func (a *app) showSkills() {
 	box := element("skills")
 	box.Call("replaceChildren")
@@ -76,7 +77,7 @@ func (a *app) showSkills() {
 	hide("no-skills", len(a.skills) > 0)
 }
 
-// trust changes which skills are trusted, for a new box.
+// trust changes the trusted skills, and makes a new box with them.
 func (a *app) trust(change func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

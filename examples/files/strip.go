@@ -12,13 +12,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// An open conversation has two frames, some megabytes in all.
+// The limits of conversations. An open one has two frames, some megabytes in all.
 const (
-	openTalks = 4  // conversations that stay open while nothing happens in them
-	tabsShown = 20 // conversations that have a tab: those that changed last
+	openTalks = 4  // conversations that stay open while they are idle
+	tabsShown = 20 // conversations with a tab: the ones changed last
 )
 
-// list reads which conversations there are. All of them are under All conversations.
+// list reads the stored conversations for the tabs. The dialogue All conversations lists all of
+// them.
 func (a *app) list() error {
 	all, err := a.box.Sessions(a.ctx)
 	if err != nil {
@@ -28,8 +29,8 @@ func (a *app) list() error {
 	return nil
 }
 
-// recorded shows a conversation among the tabs as it is now. The store isn't asked: it would
-// read each conversation that there ever was.
+// recorded updates the tab of a conversation. It does not ask the store, which would read every
+// stored conversation.
 func (a *app) recorded(s *sandbox.Session) {
 	rec := s.Record()
 	i := slices.IndexFunc(a.records, func(r protocol.SessionRecord) bool { return r.ID == rec.ID })
@@ -39,8 +40,8 @@ func (a *app) recorded(s *sandbox.Session) {
 	a.trim(a.records)
 }
 
-// trim keeps the records of the conversations that have a tab: the last changed, and those
-// that are open.
+// trim keeps the records of the conversations with a tab, and shows the tabs: the tabsShown
+// conversations that changed last, and all open ones.
 func (a *app) trim(all []protocol.SessionRecord) {
 	for i, s := range all {
 		if t := a.talks[s.ID]; t != nil {
@@ -86,11 +87,11 @@ func (a *app) strip() {
 		tab.Call("scrollIntoView", map[string]any{"block": "nearest", "inline": "nearest"})
 	}
 	if had && !focused() {
-		tab.Call("focus") // the tab that had it was made anew, or is gone
+		tab.Call("focus") // the focused tab was rebuilt, or is gone
 	}
 }
 
-// does is what goes on in a conversation, or went on while it wasn't in view.
+// does returns the state of a conversation: "works", "news" or "".
 func (a *app) does(s protocol.SessionRecord) string {
 	switch t := a.talks[s.ID]; {
 	case t == nil:

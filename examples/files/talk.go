@@ -14,26 +14,26 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// talk is an open conversation: its text in one document behind two frames, its calls as
-// cards beside it. Several may be at work; one is shown.
+// talk is an open conversation. Its text is one document behind two frames, and its calls are cards
+// beside it. Several can be at work, and one is in view.
 type talk struct {
 	app     *app
 	session *sandbox.Session
-	box     js.Value // around the document
+	box     js.Value // the element around the document
 	view    *iframe.Document
-	n       int // sections so far
+	n       int // number of sections
 	text    *iframe.Section
-	last    strings.Builder // of the section that streams, for the live region
+	last    strings.Builder // the text of the section that streams, for the live region
 	cards   map[string]*card
-	items   []js.Value              // the cards, in order
-	cancel  context.CancelCauseFunc // of the run
-	leave   context.CancelFunc      // drops a plan that is asked about
-	asked   string                  // the last message that a model was asked with
-	news    bool                    // something came while another was shown
-	look    int                     // which look of the person's it was in view for last
+	items   []js.Value              // the cards in order
+	cancel  context.CancelCauseFunc // ends the run, nil without one
+	leave   context.CancelFunc      // drops a plan during its question
+	asked   string                  // id of the last message that a model received
+	news    bool                    // a text came while another conversation was in view
+	look    int                     // app.looks when it was in view last
 }
 
-// newTalk shows what a session holds. It is not yet in view.
+// newTalk returns a talk that shows the messages of a session. It is not yet in view.
 func (a *app) newTalk(s *sandbox.Session) (*talk, error) {
 	t := &talk{app: a, session: s, box: create("div", ""), cards: map[string]*card{}}
 	t.box.Set("id", "talk-"+s.ID())
@@ -57,7 +57,7 @@ func (a *app) newTalk(s *sandbox.Session) (*talk, error) {
 	return t, nil
 }
 
-// messages shows all that the session holds, anew.
+// messages shows all messages of the session again.
 func (t *talk) messages() {
 	for _, s := range t.view.Sections() {
 		_ = s.Remove()
@@ -68,14 +68,14 @@ func (t *talk) messages() {
 	}
 }
 
-// close lets go of the session and of what is shown.
+// close closes the session, and removes the document.
 func (t *talk) close() {
 	t.session.Close()
 	_ = t.view.Close()
 	t.box.Call("remove")
 }
 
-// message shows a message that was stored.
+// message shows a stored message.
 func (t *talk) message(m sandbox.Message) {
 	for _, p := range m.Parts {
 		d, _ := p.Data.(map[string]any)
@@ -100,11 +100,11 @@ func (t *talk) message(m sandbox.Message) {
 	}
 }
 
-// said shows what the person wrote, as it was written.
+// said shows a message of the user's as plain text.
 func (t *talk) said(text string) {
 	s := t.section("You")
 	defer s.Close()
-	if t.app.cur == t { // who speaks wants to see the answer
+	if t.app.cur == t { // the user wants to see the answer
 		scroll := element("talk")
 		scroll.Set("scrollTop", scroll.Get("scrollHeight"))
 	}
@@ -114,7 +114,7 @@ func (t *talk) said(text string) {
 	t.text = nil
 }
 
-// escape keeps a person's words from being read as Markdown.
+// escape returns s with each character of Markdown escaped.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -130,7 +130,7 @@ type out struct{ *iframe.Section }
 
 func (o out) write(text string) { _, _ = o.WriteString(text) }
 
-// section begins a piece of text.
+// section begins a section of the document, labelled by its author.
 func (t *talk) section(who string) out {
 	t.n++
 	s := t.view.Section(fmt.Sprintf("s%d", t.n))
@@ -140,7 +140,7 @@ func (t *talk) section(who string) out {
 	return out{s}
 }
 
-// chunk shows a piece of the stream.
+// chunk shows a part of the model's stream.
 func (t *talk) chunk(c sandbox.Chunk) {
 	switch c.Type {
 	case "text-start":
@@ -180,7 +180,7 @@ func (t *talk) chunk(c sandbox.Chunk) {
 	}
 }
 
-// end shows that a call has ended, and what came of it.
+// end shows that a call has ended, and its outcome.
 func (t *talk) end(c sandbox.Chunk, denied bool, why string) {
 	card := t.card(c.ToolCallID, c.ToolName)
 	if p, ok := t.session.Part(c.ToolCallID); ok {
@@ -190,8 +190,8 @@ func (t *talk) end(c sandbox.Chunk, denied bool, why string) {
 	t.app.wayOut(card.name, c.Output)
 }
 
-// heard puts what was said into the page's live region: that of a frame is not read out
-// everywhere. One that is not shown gets a mark instead.
+// heard puts the answer into the page's live region, because not every browser reads a frame's live
+// region aloud. A conversation that is not in view gets a mark instead.
 func (t *talk) heard() {
 	if t.app.cur != t {
 		t.news = true
@@ -206,7 +206,7 @@ func (t *talk) heard() {
 	}
 }
 
-// halted lists what was done before a stop.
+// halted lists the finished steps of a run that was stopped.
 func (t *talk) halted(data any) {
 	d, _ := data.(map[string]any)
 	s := t.section("Assistant")
@@ -244,7 +244,7 @@ func texts(v any) (out []string) {
 	return out
 }
 
-// cut shortens a line.
+// cut returns s shortened to n characters, with an ellipsis.
 func cut(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"

@@ -19,16 +19,16 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// toolbox is the commands that there are: those of tools/tools.json, which make wasitools
-// builds, each fetched when it is first run, and those that the person installed.
+// toolbox is the commands of the page. The built ones are listed in tools/tools.json, which make
+// wasitools writes, and fetched at the first run. The others are packages that the user installed.
 type toolbox struct {
 	packages *worker.Packages
 	run      *command.Runner
 	bundles  []bundle
-	names    []string // of the built ones
+	names    []string // the names of the built commands
 }
 
-// bundle is a program of several tools, as tools.json has it.
+// bundle is a program that contains several tools, an entry of tools.json.
 type bundle struct {
 	Name, File, SHA256 string
 	Size               int64
@@ -39,7 +39,7 @@ var _ sandbox.CommandAsker = (*toolbox)(nil)
 
 func newToolbox(ctx context.Context) (*toolbox, error) {
 	text, err := fetch(ctx, "tools/tools.json")
-	if err != nil { // the page works without them too
+	if err != nil { // the page also works without them
 		failed(err)
 		text = []byte("{}")
 	}
@@ -82,22 +82,24 @@ func newToolbox(ctx context.Context) (*toolbox, error) {
 	return b, err
 }
 
-// Commands is part of [sandbox.CommandRunner].
+// Commands implements [sandbox.CommandRunner].
 func (b *toolbox) Commands() []string { return b.run.Commands() }
 
-// RunCommand runs a tool, and tells what it says as it says it.
+// RunCommand runs a tool, and reports each line of its output as progress.
 func (b *toolbox) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
 	sandbox.Tell(ctx, "runs "+c.Name)
 	c.Stdout, c.Stderr = told{ctx, c.Stdout}, told{ctx, c.Stderr}
 	return b.run.RunCommand(ctx, c)
 }
 
-// AskCommand is part of [sandbox.CommandAsker]: about packages the person is asked.
+// AskCommand implements [sandbox.CommandAsker]. It returns a question for packages, whose programs
+// are not Bailey's.
 func (b *toolbox) AskCommand(ctx context.Context, name string) (reason, key string, err error) {
 	return b.run.AskCommand(ctx, name)
 }
 
-// told is a stream whose lines are told too.
+// told is a writer that also reports each line as progress. It passes on all data, and reports at
+// most the first 2,000 bytes of each write.
 type told struct {
 	ctx context.Context
 	w   io.Writer
@@ -113,7 +115,7 @@ func (t told) Write(p []byte) (int, error) {
 	return t.w.Write(p)
 }
 
-// fetch gets a file of this page's own.
+// fetch returns a file of this page's own server.
 func fetch(ctx context.Context, path string) ([]byte, error) {
 	response, err := await(ctx, js.Global().Call("fetch", path))
 	if err != nil {
@@ -125,7 +127,7 @@ func fetch(ctx context.Context, path string) ([]byte, error) {
 	return bytesOf(ctx, response)
 }
 
-// bytesOf reads a response or a file.
+// bytesOf returns the bytes of a response or a file.
 func bytesOf(ctx context.Context, from js.Value) ([]byte, error) {
 	buffer, err := await(ctx, from.Call("arrayBuffer"))
 	if err != nil {

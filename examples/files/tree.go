@@ -14,25 +14,25 @@ import (
 
 const rowHeight = 28
 
-// tree shows as many rows as there is room for, however many files there are.
+// tree shows the folder. However many files there are, the page has only the rows that fit.
 type tree struct {
 	app    *app
-	ctx    context.Context             // of the folder
-	of     fsaccess.FS                 // the folder
-	below  map[string][]fsaccess.Entry // of folders that were unfolded
-	lists  map[string]*listing         // that go on
+	ctx    context.Context             // ends with the open folder
+	of     fsaccess.FS                 // the open folder
+	below  map[string][]fsaccess.Entry // the entries of each unfolded folder
+	lists  map[string]*listing         // the listings under way, by folder
 	open   map[string]bool
-	fresh  map[string]bool // changed just now
-	sizes  map[string]int64
-	asking bool // sizes are being asked for
+	fresh  map[string]bool  // changed just now
+	sizes  map[string]int64 // by path, -1 before a size is read and if it cannot be
+	asking bool             // measure runs
 	rows   []node
-	drawn  map[string]*row   // that are in the document
-	blank  map[bool]js.Value // rows to copy: of a folder, and of a file
-	at     int               // the selected row
-	picked string
+	drawn  map[string]*row   // the rows in the document, by path
+	blank  map[bool]js.Value // rows to copy: of a folder (true) and of a file
+	at     int               // index of the selected row
+	picked string            // its path
 
-	changed map[string][]string // by folder: to be brought up to date
-	due     bool                // soon
+	changed map[string][]string // names to update, by folder
+	due     bool                // an update of changed is scheduled
 }
 
 type node struct {
@@ -40,7 +40,7 @@ type node struct {
 	depth int
 }
 
-// row is a node in the document.
+// row is the element of a node in the document.
 type row struct {
 	el, size js.Value
 	dir      bool
@@ -74,8 +74,8 @@ func (t *tree) unfolded() []string {
 	return list
 }
 
-// flatten makes the rows. What is pointed at stays under the pointer, and what is selected
-// or scrolled to stays where it is, when rows come or go above it.
+// flatten rebuilds the rows. When rows come or go above it, the row under the pointer stays there.
+// Without one, the selected row or the scroll position stays.
 func (t *tree) flatten() {
 	fixed, was := t.anchor()
 	t.rows = t.rows[:0]
@@ -99,7 +99,7 @@ func (t *tree) flatten() {
 	t.draw()
 }
 
-// anchor is the row that is to stay where it is, if there is one.
+// anchor returns the path and the index of the row that must not move, "" if there is none.
 func (t *tree) anchor() (name string, at int) {
 	box := element("tree")
 	top := box.Get("scrollTop").Int()
@@ -124,8 +124,8 @@ func (t *tree) index(name string) int {
 	return slices.IndexFunc(t.rows, func(n node) bool { return n.Path == name })
 }
 
-// draw makes the rows that are in view. One that is in the document stays: a press and its
-// release are a click only on one element.
+// draw adds the rows in view to the document. A row that is there already is kept, because a press
+// and its release are a click only on the same element.
 func (t *tree) draw() {
 	box := element("tree")
 	first := max(0, box.Get("scrollTop").Int()/rowHeight-5)
@@ -167,8 +167,8 @@ func (t *tree) draw() {
 	}
 }
 
-// measure asks for the sizes of the files that are in view. While names come it waits: each
-// would take turns with them.
+// measure reads the sizes of the files in view. It stops while names are coming, because the reads
+// would slow down the listing.
 func (t *tree) measure() {
 	defer func() { t.asking = false }()
 	for {
@@ -205,7 +205,7 @@ const (
 
 func (t *tree) row(i int) *row {
 	n := t.rows[i]
-	el := t.blank[n.Dir].Call("cloneNode", true) // one call in place of thirty
+	el := t.blank[n.Dir].Call("cloneNode", true) // one call instead of thirty
 	if t.fresh[n.Path] {
 		el.Set("className", "row fresh")
 	}
@@ -226,7 +226,7 @@ func (t *tree) row(i int) *row {
 	return r
 }
 
-// blankRow is a row of the topmost folder without a name.
+// blankRow returns a row of the top folder without a name.
 func blankRow(dir bool) js.Value {
 	el, label := create("div", ""), create("span", "")
 	el.Set("className", "row")
@@ -244,7 +244,7 @@ func blankRow(dir bool) js.Value {
 	return el
 }
 
-// place brings a row to what it is now.
+// place updates a row to index i, the selection and the fold state.
 func (t *tree) place(r *row, i int) {
 	if r.i != i {
 		r.i = i
@@ -262,7 +262,7 @@ func (t *tree) place(r *row, i int) {
 	}
 }
 
-// draw makes an icon.
+// draw returns an icon with the path d.
 func draw(d string) js.Value {
 	const ns = "http://www.w3.org/2000/svg"
 	svg, line := document().Call("createElementNS", ns, "svg"), document().Call("createElementNS", ns, "path")
@@ -274,7 +274,7 @@ func draw(d string) js.Value {
 	return svg
 }
 
-// key moves through the tree, as trees do.
+// key handles the keys of a tree, and reports whether the key was one of them.
 func (t *tree) key(e js.Value) bool {
 	if len(t.rows) == 0 {
 		return false
@@ -309,7 +309,7 @@ func (t *tree) key(e js.Value) bool {
 	return true
 }
 
-// selected is the row that is selected, if there is one.
+// selected returns the selected node, and reports whether there is one.
 func (t *tree) selected() (node, bool) {
 	if t.at >= len(t.rows) {
 		return node{}, false
@@ -317,7 +317,7 @@ func (t *tree) selected() (node, bool) {
 	return t.rows[t.at], true
 }
 
-// reveal unfolds what a path is in, and selects it.
+// reveal unfolds the folders above a path, and selects it.
 func (t *tree) reveal(name string) {
 	t.app.mu.Lock()
 	defer t.app.mu.Unlock()
@@ -349,7 +349,7 @@ func (t *tree) move(to int) {
 	t.draw()
 }
 
-// choose folds a folder, and puts a file's name into what is being written.
+// choose folds or unfolds a folder, and puts the name of a file into the text field.
 func (t *tree) choose(name string) {
 	i := t.index(name)
 	if i < 0 {

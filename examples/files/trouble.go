@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// trouble says why there is no answer, and offers another try.
+// trouble shows why a run has no answer, and offers another try.
 func (t *talk) trouble(k kept, err error) {
 	text := sentence(k, err)
 	s := t.section("Assistant")
@@ -26,7 +26,7 @@ func (t *talk) trouble(k kept, err error) {
 	t.app.notify("The assistant could not answer", text)
 }
 
-// showTrouble shows a sentence above the field, and offers another try or a reload.
+// showTrouble shows a text above the field, and a button for another try or for a reload.
 func showTrouble(text string, reload bool) {
 	element("trouble-text").Set("textContent", text)
 	hide("again", reload)
@@ -34,7 +34,7 @@ func showTrouble(text string, reload bool) {
 	hide("trouble", false)
 }
 
-// sentence is what went wrong with a provider, and what to do.
+// sentence returns the text for the user about a provider's error, and the remedy.
 func sentence(k kept, err error) string {
 	var me *sandbox.ModelError
 	if !errors.As(err, &me) {
@@ -65,7 +65,8 @@ func sentence(k kept, err error) string {
 	return fmt.Sprintf("No answer came from %s, or it broke off: it is not there, has no network, or does not let this page ask (CORS).", k.Origin)
 }
 
-// retry tells that another try is made by itself, and takes what the failed one said out of view.
+// retry shows that the provider is asked again automatically, and removes the text of the failed
+// try.
 func (t *talk) retry(data any) {
 	d, _ := data.(map[string]any)
 	if drop, _ := d["drop"].([]any); len(drop) > 0 && t.n > 0 {

@@ -16,23 +16,23 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 )
 
-// file is what is open: its bytes as they were read, and the version they had.
+// file is the open file, with the bytes and the version that were read.
 type file struct {
 	path    string
 	was     []byte
 	version fsaccess.Version
-	text    bool             // it can be edited
-	doc     *iframe.Document // of a preview
+	text    bool             // the file can be edited
+	doc     *iframe.Document // of the preview, nil without one
 }
 
-// largest is what is opened for looking at, in bytes.
+// largest is the size in bytes up to which a file is opened.
 const largest = 4 << 20
 
-// images are shown by a data: URL, which the page's policy lets an <img> have and
-// which runs nothing.
+// images are the types of images by extension. They are shown by a data: URL, which the page's
+// policy allows for an <img>, and which runs no code.
 var images = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 
-// close puts away what is open.
+// close closes the open file.
 func (a *app) close() {
 	if a.file != nil && a.file.doc != nil {
 		_ = a.file.doc.Close()
@@ -46,7 +46,7 @@ func (a *app) close() {
 	element("other").Call("replaceChildren")
 }
 
-// show opens a file for looking at it.
+// show opens a file. If the open one has unsaved changes, it asks first.
 func (a *app) show(name string) error {
 	if a.file != nil && a.file.path != name && a.dirty() {
 		answer, _ := ask(question{title: "Leave " + a.file.path + "?", text: "What you wrote there is not saved.", answers: []string{"Leave it", "Stay"}})
@@ -104,7 +104,7 @@ func (a *app) opened() error {
 	return a.tree()
 }
 
-// preview shows Markdown as it reads, or as it is written.
+// preview shows the rendered Markdown, or the editor.
 func (a *app) preview(on bool) error {
 	hide("view", !on)
 	hide("edit", on)
@@ -131,13 +131,13 @@ func (a *app) preview(on bool) error {
 
 func (a *app) text() string { return element("text").Get("value").String() }
 
-// dirty reports whether the text differs from the file. A textarea has no carriage
-// returns, whatever the file has.
+// dirty reports whether the text differs from the file. A textarea has no carriage returns, so
+// content restores them.
 func (a *app) dirty() bool {
 	return a.file != nil && a.file.text && a.content() != string(a.file.was)
 }
 
-// content is the text with the line ends that the file had.
+// content returns the text with the line ends of the file.
 func (a *app) content() string {
 	if bytes.Contains(a.file.was, []byte("\r\n")) {
 		return strings.ReplaceAll(a.text(), "\n", "\r\n")
@@ -194,8 +194,8 @@ func (a *app) editor() {
 	})
 }
 
-// save writes the text if the file still is what was read. If somebody else has
-// changed it, nothing is lost: the person chooses.
+// save writes the text if the file still has the given version. If another program has changed it,
+// nothing is lost: the user chooses.
 func (a *app) save(version fsaccess.Version) error {
 	f := a.file
 	mine := []byte(a.content())
@@ -233,7 +233,8 @@ func (a *app) save(version fsaccess.Version) error {
 	return a.took("Saved "+f.path+".", nil)
 }
 
-// changedOutside says so if the open file is no longer what was read.
+// changedOutside reloads the open file if another program has changed it, or shows a note if the
+// text has unsaved changes.
 func (a *app) changedOutside(name string) {
 	if a.file == nil || a.file.path != name {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// took says what was done, and shows what it changed.
+// took shows said, or returns the error of the step. Then the open file, the tree and the history
+// show the new state.
 func (a *app) took(said string, err error) error {
 	if errors.Is(err, fsaccess.ErrConflict) {
 		err = fmt.Errorf("nothing was changed: %w", err)
@@ -34,8 +35,8 @@ func (a *app) took(said string, err error) error {
 	return a.refresh()
 }
 
-// history shows every step, newest first, each with its difference and a way back to
-// before it.
+// history lists every step, newest first, each with its diff and a button that goes back to before
+// it.
 func (a *app) history() error {
 	list, err := a.work.History(a.ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (a *app) history() error {
 	return a.changes()
 }
 
-// describe is a step in words.
+// describe returns a step in words, such as "Renamed a.md to b.md".
 func describe(c fsaccess.Change) string {
 	verb := map[string]string{
 		"write": "Wrote", "create": "Made", "mkdir": "Made folder", "remove": "Deleted", "removeall": "Deleted", "rename": "Renamed",
@@ -105,7 +106,7 @@ func describe(c fsaccess.Change) string {
 	return verb + " " + strings.Join(c.Paths, ", ")
 }
 
-// changes shows what an upload's copy has that the upload has not.
+// changes lists the differences between the copy and the upload.
 func (a *app) changes() error {
 	if a.overlay == nil {
 		return nil

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Folder opens a folder of the person's, or a sample, and lets them change it with a
-// guard in front and a journal behind: every step can be taken back.
+// Folder opens a folder of the user's, or a sample, for changes. A guard checks each write, and a
+// journal records it, so each step can be undone.
 package main
 
 import (
@@ -23,31 +23,31 @@ import (
 var sample embed.FS
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
 	failed(fmt.Errorf("the page could not start: %w", err))
 	os.Exit(1)
 }
 
-// app is the page's state. mu is held while one thing the person asked for is done.
+// app is the page's state. mu is held during one action of the user's.
 type app struct {
 	ctx context.Context
 	mu  sync.Mutex
 
 	name    string
-	below   *fsaccess.Folder  // what the person chose
-	overlay *fsaccess.Overlay // over an upload, which can't be written
-	work    *fsaccess.Journal // guard, journal: what this page writes to
+	below   *fsaccess.Folder  // the folder that the user chose
+	overlay *fsaccess.Overlay // over an upload, which cannot be written, nil otherwise
+	work    *fsaccess.Journal // the journal over the guard: all changes of this page go through it
 	stop    context.CancelFunc
 	file    *file
-	open    map[string]bool // folders of the tree that are unfolded
+	open    map[string]bool // unfolded folders, by path
 	fresh   map[string]bool // paths that changed just now
 }
 
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx}
 	for _, id := range []string{"tree", "history", "kept", "supported", "pending"} {
-		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
+		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
 	}
 	for _, s := range fsaccess.Supported() {
 		row := create("li", "")
@@ -79,7 +79,7 @@ func run(ctx context.Context) error {
 	enable("sample", true)
 	go a.drops()
 	a.remembered()
-	a.mu.Lock() // a folder may be dropped meanwhile
+	a.mu.Lock() // the user may drop a folder meanwhile
 	var err error
 	if a.name == "" {
 		err = a.useSample()
@@ -91,7 +91,7 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// on does what a button is for, one thing at a time, and says what went wrong.
+// on calls do at each click on the element, with mu held, and shows its error.
 func (a *app) on(id string, do func() error) {
 	on(element(id), "click", func() {
 		a.mu.Lock()
@@ -100,7 +100,8 @@ func (a *app) on(id string, do func() error) {
 	})
 }
 
-// chosen opens what a dialogue or a drop gave. Closing the dialogue is no failure.
+// chosen opens the folder of a dialogue or a drop. A closed dialogue, [fsaccess.ErrCancelled], is
+// no error.
 func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if errors.Is(err, fsaccess.ErrCancelled) {
 		status(err.Error())
@@ -111,11 +112,11 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	}
 	name = cmp.Or(name, f.Name(), "your folder")
 	if s := f.Features().Source; s == "picked" || s == "drop" {
-		// Without consent, or where the browser gave no more than a picture of the moment,
-		// the folder is worked on beside itself, like an upload.
+		// Without permission to write, or if the browser gave only a snapshot, the changes are kept
+		// beside the folder, as for an upload.
 		switch err := fsaccess.RequestWrite(a.ctx, f); {
 		case err == nil:
-			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil { // the undo goes by the name
+			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil { // the undo is stored by the name
 				return err
 			}
 			a.remembered()
@@ -126,8 +127,8 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	return a.use(f, name)
 }
 
-// useSample copies the sample into the origin's private file system, once. A
-// browser without one has it in memory, and is told so.
+// useSample copies the sample into the origin private file system, once, and opens it. In a browser
+// without that file system the sample is in memory, and its name in the page states so.
 func (a *app) useSample() error {
 	name := "Sample folder"
 	f, err := fsaccess.OPFS(a.ctx, "sample")
@@ -150,8 +151,8 @@ func (a *app) useSample() error {
 	return a.use(f, name)
 }
 
-// use puts the layers over a folder: for an upload a copy to work on, then the guard,
-// then the journal. The journal's store is the origin's own, so undo survives a reload.
+// use puts the layers over a folder: a copy for an upload, then the guard, then the journal. The
+// journal is stored in the origin private file system, so undo survives a reload.
 func (a *app) use(f *fsaccess.Folder, name string) error {
 	if a.stop != nil {
 		a.stop()
@@ -199,7 +200,7 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	return nil
 }
 
-// mayWrite is asked by the guard about kinds of files that can do harm.
+// mayWrite asks the user before the guard lets a file of a harmful kind be written.
 func (a *app) mayWrite(_ context.Context, q fsaccess.Question) (bool, error) {
 	answer, _ := ask(question{
 		title:   "Write " + q.Path + "?",
@@ -209,11 +210,12 @@ func (a *app) mayWrite(_ context.Context, q fsaccess.Question) (bool, error) {
 	return answer == "Write it", nil
 }
 
-// remembered offers folders of earlier visits: one click brings them back.
+// remembered lists the folders of earlier visits, each with a button that opens it and one that
+// forgets it.
 func (a *app) remembered() {
 	list, err := fsaccess.Remembered(a.ctx)
 	if err != nil {
-		return // this browser keeps no handles: Supported says so
+		return // this browser stores no handles, as the list of Supported shows
 	}
 	element("kept").Call("replaceChildren")
 	for _, r := range list {
@@ -252,7 +254,8 @@ func (a *app) drops() {
 	}
 }
 
-// view is where Markdown is shown: behind two frames, like all that others wrote.
+// view returns a document that shows Markdown behind two frames, because the file may come from
+// anyone.
 func (a *app) view() (*iframe.Document, error) {
 	parent, err := iframe.ElementByID("view")
 	if err != nil {

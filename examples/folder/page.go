@@ -17,7 +17,8 @@ func create(tag, text string) js.Value {
 	return el
 }
 
-// on calls fn for each event, on a goroutine of its own: a callback must not wait.
+// on calls fn for each event, on a goroutine of its own, because a callback of the browser must not
+// wait.
 func on(target js.Value, event string, fn func()) {
 	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if event == "submit" {
@@ -36,7 +37,7 @@ func status(text string) {
 	element("status").Set("textContent", text)
 }
 
-// failed says what went wrong; a nil error is none.
+// failed shows the error in the status line, and reports whether there is one.
 func failed(err error) bool {
 	if err == nil {
 		return false
@@ -46,7 +47,7 @@ func failed(err error) bool {
 	return true
 }
 
-// showDiff puts a unified difference into a <pre>, a line an element.
+// showDiff shows a unified diff in a <pre>, with an element for each line.
 func showDiff(id, diff string) {
 	box := element(id)
 	box.Call("replaceChildren")
@@ -70,16 +71,17 @@ func showDiff(id, diff string) {
 	box.Set("hidden", diff == "")
 }
 
-// question is what the dialogue shows.
+// question is the content of the dialogue.
 type question struct {
 	title, text string
-	input       string // with label: what stands in the field
+	input       string // the content of the text field, which is shown if label is not empty
 	label       string
 	diff        string
-	answers     []string // the last is what Enter means
+	answers     []string // texts of the buttons, the default one last
 }
 
-// ask waits for the person. Escape is the empty answer.
+// ask shows the dialogue, waits until it is closed, and returns the text of the pressed button and
+// the content of the field. The answer is "" after Escape.
 func ask(q question) (answer, input string) {
 	dialog, field, menu := element("ask"), element("ask-input"), element("ask-answers")
 	element("ask-title").Set("textContent", q.title)
@@ -92,7 +94,7 @@ func ask(q question) (answer, input string) {
 	for i, a := range q.answers {
 		b := create("button", a)
 		b.Set("value", a)
-		b.Set("type", "button") // Enter in the field presses the first that submits
+		b.Set("type", "button") // Enter in the field presses the first submit button
 		if i == len(q.answers)-1 {
 			b.Set("type", "submit")
 			b.Set("className", "primary")

@@ -16,10 +16,10 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// most is how many entries of one folder are shown; the rest is counted.
+// most is the number of entries of one folder that are shown. The others are counted.
 const most = 500
 
-// refresh shows the tree, the history and the room anew.
+// refresh shows the tree, the history and the used storage again.
 func (a *app) refresh() error {
 	if err := a.tree(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func each(list js.Value) []js.Value {
 	return out
 }
 
-// branch shows one folder; those below it when they are unfolded.
+// branch shows the entries of one folder, and those of its unfolded folders.
 func (a *app) branch(into js.Value, dir string) error {
 	list, err := fsaccess.List(a.ctx, a.work, dir)
 	if err != nil {
@@ -128,8 +128,8 @@ func (a *app) folder(item js.Value, e fsaccess.Entry) {
 	})
 }
 
-// watch shows what others change, as it happens: files of the tree are marked, and an
-// open file that is no longer what was read says so.
+// watch shows the changes that others make. It marks the files in the tree, and reloads the open
+// file.
 func (a *app) watch(ctx context.Context, f *fsaccess.Folder) {
 	var paths []string
 	for e, err := range fsaccess.Watch(ctx, f, ".", fsaccess.WatchOptions{Interval: time.Second}) {
@@ -156,7 +156,7 @@ func (a *app) watch(ctx context.Context, f *fsaccess.Folder) {
 	}
 }
 
-// make makes a file or a folder beside what is open.
+// make makes a file or a folder. The dialogue suggests a path beside the open file.
 func (a *app) make(folder bool) error {
 	dir := ""
 	if a.file != nil && path.Dir(a.file.path) != "." {
@@ -188,7 +188,7 @@ func (a *app) make(folder bool) error {
 	return a.show(name)
 }
 
-// export hands the folder to the browser's downloads.
+// export saves the folder as a ZIP file by the browser's downloads.
 func (a *app) export() error {
 	status("Packing…")
 	dir, err := fsaccess.OPFS(a.ctx, "export")

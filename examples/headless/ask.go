@@ -13,17 +13,17 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// asker puts questions to the person at a terminal. Each question has a number of its own, and
-// only an answer that repeats it allows something: a text of the model's that looks like a
-// question can't know the number of the next real one, and neither can what was typed before.
+// asker asks the user at a terminal. Each question has a random number of its own, and only an answer that
+// repeats it allows something. A text of the model's that looks like a question cannot contain the number
+// of the next real one, and neither can a line typed before it.
 type asker struct {
 	out *terminal
 	in  *typed
 
-	plain bool // a word allows without the number, and whenever it was typed; attack tests set it
+	plain bool // a word without the number allows, also a line typed before the question: only for attack tests
 }
 
-// numbers is how many numbers there are to choose from: 100 to 999.
+// numbers is the size of the range of numbers: 100 to 999.
 const numbers = 900
 
 func number() (string, error) {
@@ -34,8 +34,9 @@ func number() (string, error) {
 	return fmt.Sprint(100 + n.Int64()), nil
 }
 
-// ask shows a prompt and reads an answer for each request. What is no answer that allows is a
-// refusal, and tells the model why.
+// ask shows a prompt and returns a reply for each request. An answer that does not allow is a refusal, and
+// its text is the reason for the model. If the input ends, the remaining requests have no reply, and the
+// box rejects them.
 func (a *asker) ask(p sandbox.Prompt) (replies []sandbox.Reply, _ error) {
 	for _, r := range p.Requests {
 		n, err := number()
@@ -52,14 +53,14 @@ func (a *asker) ask(p sandbox.Prompt) (replies []sandbox.Reply, _ error) {
 		}
 		text, err := a.in.line()
 		if err != nil {
-			return replies, nil // nobody there: the rest is rejected
+			return replies, nil // no user: the rest is rejected
 		}
 		replies = append(replies, a.reply(text, n))
 	}
 	return replies, nil
 }
 
-// reply reads an answer to the question with the number n.
+// reply returns the reply for the text of an answer to the question with the number n.
 func (a *asker) reply(text, n string) sandbox.Reply {
 	text = strings.TrimSpace(text)
 	words := map[string]protocol.Answer{"y": protocol.AnswerOnce, "yes": protocol.AnswerOnce, "s": protocol.AnswerSession, "session": protocol.AnswerSession}
@@ -70,8 +71,9 @@ func (a *asker) reply(text, n string) sandbox.Reply {
 	return sandbox.Reply{Answer: words[word], Reason: text}
 }
 
-// question is a request as it is asked: the content first, with a mark before each line so that
-// no content passes for the question, then the title and all effects, next to where the answer is typed.
+// question returns the text of a request's question. The content comes first, with a mark before each line,
+// so that no content imitates the question. Then follow the title and all effects, next to the place of the
+// answer.
 func question(r sandbox.Request, n string) string {
 	var b strings.Builder
 	b.WriteByte('\n')
@@ -97,14 +99,13 @@ func question(r sandbox.Request, n string) string {
 	return b.String()
 }
 
-// typed are the lines that a person types. It reads all the time, so that a question knows
-// which lines were there before it. Half a line that was typed before a question belongs to
-// the line that is ended after it.
+// typed is the lines that the user types. It reads all the time, so a question can drop the lines typed
+// before it. A line that was begun before a question and ended after it counts as typed after it.
 type typed struct {
 	mu    sync.Mutex
 	lines []string
 	err   error
-	more  chan struct{} // a line or an error came
+	more  chan struct{} // receives when a line or an error has come
 }
 
 func newTyped(r io.Reader) *typed {
@@ -131,8 +132,7 @@ func newTyped(r io.Reader) *typed {
 	return t
 }
 
-// line is the next line, or the error that ended the input. Only one goroutine at a time may
-// call it.
+// line returns the next line, or the error that ended the input. Only one goroutine at a time may call it.
 func (t *typed) line() (string, error) {
 	for {
 		t.mu.Lock()
@@ -151,7 +151,7 @@ func (t *typed) line() (string, error) {
 	}
 }
 
-// drop forgets the lines that nobody has asked for, and returns how many there were.
+// drop drops the lines that line has not returned yet, and returns their number.
 func (t *typed) drop() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,14 +1,16 @@
-// Headless runs a task in a terminal: the same box, policy and tools as in a page, over
-// a folder of the operating system, with the command reader in place of a model.
+// Headless runs a task in a terminal. It has the same box, policy and tools as in a page, over a
+// folder of the operating system. [provider.Commands], which follows rules, takes the model's place.
 //
 //	go run ./examples/headless -dir ~/notes "list the files" "add 'milk' to list.txt"
 //
-// Changes are asked about on the terminal: an answer that allows one repeats the number of its
-// question, such as "yes 417". All else refuses, and is told to the model as the reason. Lines
-// that were typed before a question are no answer to it. If the input is no terminal, its lines
-// are requests only; then, and with -headless, nobody is asked and changes are denied.
-// Every change can be undone: "undo". With -policy a policy is read from a file, a settings
-// file of sandbox-runtime among them; with -audit the log is written to one.
+// It asks on the terminal before each change. An answer that allows a change repeats the number of
+// its question, such as "yes 417". Any other line refuses, and is returned to the model as the
+// reason. Lines that were typed before a question do not answer it. If the input is not a terminal,
+// its lines are requests only. Then, and with -headless, no question is shown and changes are
+// denied.
+//
+// The request "undo" undoes the last change. The option -policy reads a policy from a file, which
+// may be a settings file of sandbox-runtime. The option -audit writes the log to a file.
 package main
 
 import (
@@ -104,7 +106,8 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 	return nil
 }
 
-// undoStore is a folder beside no one's files, one for each folder that is worked on.
+// undoStore returns the folder for the journal of dir. It is in the user's cache directory, outside
+// of the user's own files.
 func undoStore(dir string) (*fsaccess.Folder, error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
@@ -121,7 +124,7 @@ func undoStore(dir string) (*fsaccess.Folder, error) {
 	return fsaccess.OpenDir(at, fsaccess.DirOptions{})
 }
 
-// atTerminal reports whether a file is a terminal, or another device of characters.
+// atTerminal reports whether a file is a terminal or another character device.
 func atTerminal(f *os.File) bool {
 	fi, err := f.Stat()
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
@@ -144,7 +147,7 @@ func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, out *term
 				return err
 			}
 		case chunk.Type == "tool-input-available":
-			if err := out.own(""); err != nil { // the line that the answer is in
+			if err := out.own(""); err != nil { // ends the line of the answer
 				return err
 			}
 			fmt.Fprintln(os.Stderr, inLine("· "+chunk.ToolName))

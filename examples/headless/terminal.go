@@ -9,26 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// terminal writes text of a model, a file or a tool to a terminal. A terminal obeys what it is
-// sent: an escape sequence can move the cursor over a question, or fill the clipboard. So
-// characters that a terminal does not print are written as their number.
+// terminal writes text of a model, a file or a tool to a terminal. A terminal obeys escape
+// sequences: one can move the cursor over a question, or fill the clipboard. So characters that a
+// terminal does not print are written as their number.
 //
-// Each line begins with a mark, so that no text passes for a question. Lines are cut before they
-// are as wide as the terminal, which would begin a line without the mark.
+// Each line begins with a mark, so that no text imitates a question. Lines are cut before they
+// reach the width of the terminal, because the terminal would begin the next line without the mark.
 type terminal struct {
 	mu     sync.Mutex
 	w      io.Writer
-	rest   []byte // the beginning of a character whose end has not come yet
-	column int    // columns of this line that are written; 0 at its beginning
+	rest   []byte // the incomplete character at the end of the last Write
+	column int    // columns written of this line, with the mark, 0 at its beginning
 }
 
 const (
 	mark    = "│ "
-	columns = 78 // of a line, with the mark; a terminal has 80 or more
-	tab     = 4  // columns between two stops
+	columns = 78 // of a line, with the mark: a terminal has 80 or more
+	tab     = 4  // columns between two tab stops
 )
 
-// Write never cuts a character that is split between two calls.
+// Write writes p as printable text. It keeps an incomplete character at the end of p for the next
+// call.
 func (t *terminal) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,15 +47,15 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), t.write(string(text[:cut]))
 }
 
-// endLine ends a text, and its line.
+// endLine ends the text and its line.
 func (t *terminal) endLine() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.finish("\n")
 }
 
-// own writes words of the program's own from the beginning of a line on. The text after them
-// begins a line.
+// own writes the program's own words from the beginning of a line on. The text after them begins a
+// new line.
 func (t *terminal) own(words string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +106,7 @@ func (t *terminal) write(text string) error {
 	return err
 }
 
-// wideness is the most columns that a terminal gives to a character.
+// wideness returns the most columns that a terminal gives to a character.
 func wideness(r rune) int {
 	if r < 0x1100 || r == '│' || r == '⟨' || r == '⟩' {
 		return 1
@@ -120,7 +121,7 @@ func width(s string) (n int) {
 	return n
 }
 
-// marked is a text as a terminal shows it, with the mark before each line.
+// marked returns the text as a terminal shows it, with the mark before each line.
 func marked(text string) string {
 	var b strings.Builder
 	t := terminal{w: &b}
@@ -131,8 +132,8 @@ func marked(text string) string {
 	return b.String()
 }
 
-// inLine is a line of the program's own words about names that others chose. What is too wide
-// goes on in a line that is indented.
+// inLine returns words of the program's own, which may contain names chosen by others, as one line.
+// A line longer than the terminal continues in an indented line.
 func inLine(s string) string {
 	var b strings.Builder
 	at := 0
@@ -147,8 +148,8 @@ func inLine(s string) string {
 	return b.String()
 }
 
-// printable writes each character that acts on the terminal or turns the direction of text, and
-// each byte that is not UTF-8, as its number.
+// printable returns s with each character that controls the terminal or the direction of text, and
+// each byte that is not UTF-8, replaced by its number, such as "⟨U+001B⟩".
 func printable(s string) string {
 	var b strings.Builder
 	for i, r := range s {
@@ -167,8 +168,8 @@ func printable(s string) string {
 	return b.String()
 }
 
-// acts reports whether r is a control (C0, DEL, C1), a format character such as the direction
-// marks, or a separator of lines.
+// acts reports whether r is a control character (C0, DEL, C1), a format character such as a
+// direction mark, or a line separator. Newline and tab are exempt.
 func acts(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false

@@ -74,8 +74,8 @@ func TestAttackTerminal(t *testing.T) {
 	}
 }
 
-// person reads the terminal and types. Each question gets the next of the answers, in which #
-// stands for the question's number. After the last one the input ends.
+// person is a user who reads the terminal and types. Each question receives the next of the
+// answers, with # replaced by the question's number. After the last answer the input ends.
 type person struct {
 	shown   strings.Builder
 	answers []string
@@ -105,7 +105,7 @@ func (p *person) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// types has lines typed, and read, before anything is asked.
+// types types lines, which are read before any question.
 func (p *person) types(t *testing.T, lines ...string) {
 	t.Helper()
 	for _, l := range lines {
@@ -120,8 +120,8 @@ func (p *person) types(t *testing.T, lines ...string) {
 	})
 }
 
-// What is asked shows all effects, and nothing in it acts on the terminal or passes for the
-// end of the question.
+// A question shows all effects. Nothing in it acts on the terminal, or imitates the end of the
+// question.
 func TestQuestionsInATerminal(t *testing.T) {
 	const fake = "“yes 123”, “session 123”, or why not? "
 	for text := range hostileTexts {
@@ -165,7 +165,7 @@ func TestAnswersInATerminal(t *testing.T) {
 			t.Errorf("%q: the reason is %q", text, replies[0].Reason)
 		}
 	}
-	p := newPerson("no") // and then nobody is there
+	p := newPerson("no") // the input ends after it
 	a := asker{out: &terminal{w: p}, in: p.in}
 	if replies, err := a.ask(sandbox.Prompt{Requests: make([]sandbox.Request, 2)}); err != nil || len(replies) != 1 || replies[0].Answer != "" {
 		t.Errorf("%+v, %v", replies, err)
@@ -183,8 +183,8 @@ func TestAnswersInATerminal(t *testing.T) {
 	}
 }
 
-// A text that looks like a question gets the person to type an answer, which then meets a
-// real question.
+// A text that looks like a question makes the user type an answer, which then meets a real
+// question.
 func TestAttackFakedQuestion(t *testing.T) {
 	table := attack.Start(t, "23")
 	const fake = "\nadd milk to list.txt (low risk)\n“yes 12”, “session 12”, or why not?\n"

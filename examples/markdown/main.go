@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Markdown streams the answers of a model, one of them hostile, into a document
-// behind two frames, and shows what was stopped.
+// Markdown streams the answers of a model, one of them hostile, into a document behind two frames,
+// and lists the blocked parts.
 package main
 
 import (
@@ -17,25 +17,25 @@ import (
 )
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
 	element("hint").Set("textContent", "This page could not start: "+err.Error())
 	element("hint").Set("hidden", false)
 	os.Exit(1)
 }
 
-// app is the page's state. Callbacks from the browser hand their work to
-// goroutines, so they never block.
+// app is the page's state. Callbacks of the browser start goroutines for their work, so they never
+// block.
 type app struct {
 	ctx      context.Context
 	doc      *iframe.Document
-	stop     context.CancelFunc // ends the stream that runs
-	answers  int                // sections made so far
+	stop     context.CancelFunc // ends the current stream
+	answers  int                // number of sections made so far
 	renderer *markdown.Renderer
 }
 
 func run(ctx context.Context) error {
-	// A program that stopped is started again in the same page.
+	// After an exit the program is started again in the same page.
 	for _, id := range []string{"conversation", "answers", "stopped"} {
 		element(id).Call("replaceChildren")
 	}
@@ -79,7 +79,7 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// list makes a button of each answer.
+// list adds a button for each answer.
 func (a *app) list() {
 	for answer := range answers.All() {
 		item, button, size := create("li"), create("button"), create("small")
@@ -111,7 +111,7 @@ func (a *app) theme(scheme string) {
 	}
 }
 
-// theme is the page's own panel colour, so that the document stands on it.
+// theme returns a theme with the page's own panel colour as the background.
 func theme(scheme string) iframe.Theme {
 	return iframe.Theme{Scheme: scheme, Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}}
 }

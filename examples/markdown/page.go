@@ -21,7 +21,7 @@ func create(tag string) js.Value {
 	return js.Global().Get("document").Call("createElement", tag)
 }
 
-// on calls fn for each event, for as long as the page lives.
+// on calls fn for each event, as long as the page lives.
 func on(target js.Value, event string, fn func(event js.Value)) {
 	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
 		fn(args[0])
@@ -33,7 +33,7 @@ func status(text string)          { element("status").Set("textContent", text) }
 func hide(id string, hidden bool) { element(id).Set("hidden", hidden) }
 func enable(id string, on bool)   { element(id).Set("disabled", !on) }
 
-// stopped adds a row to the list of what was stopped.
+// stopped adds a row to the list of blocked parts.
 func stopped(what, detail string) {
 	hide("calm", true)
 	row, head, rest := create("li"), create("b"), create("span")
@@ -48,8 +48,7 @@ func clearStopped() {
 	hide("calm", false)
 }
 
-// confirm shows where a link really goes, and opens it only if the person says
-// so.
+// confirm shows the real address of a link, and opens it only if the user agrees.
 func confirm(ctx context.Context, link iframe.Link) {
 	element("leave-text").Set("textContent", link.Text)
 	element("leave-host").Set("textContent", link.Host())
@@ -79,8 +78,8 @@ func confirm(ctx context.Context, link iframe.Link) {
 	}
 }
 
-// image serves the one image that this page has and refuses what would have to
-// be fetched: that is how a picture becomes a message to somebody else.
+// image returns the one image of this page, and an error for every other. An image that must be
+// fetched could send data of the page in its address.
 func (a *app) image(_ context.Context, r iframe.ImageRequest) ([]byte, error) {
 	if r.URL == "bailey-image:chart" || r.URL == "chart" {
 		return chart, nil
@@ -96,12 +95,12 @@ func clip(s string, n int) string {
 	return s
 }
 
-// chart is the one image this page has.
+// chart is the one image of this page.
 //
 //go:embed chart.png
 var chart []byte
 
-// report lists what the sanitiser took out of an answer.
+// report lists the parts that the sanitiser removed from an answer.
 func report(title string, r markdown.Report) {
 	for _, f := range r.Findings {
 		name := f.Name
@@ -119,7 +118,7 @@ func report(title string, r markdown.Report) {
 	}
 }
 
-// words say what was stopped to a person.
+// words are the texts for the user about the kinds of removed parts.
 var words = map[markdown.Kind]string{
 	markdown.Element:   "Element",
 	markdown.Attribute: "Attribute",

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// stream shows text as a new answer, at the speed that was chosen, in pieces of
-// about a token. The answer that still runs is stopped first.
+// stream shows text as a new answer at the chosen speed, in pieces of about a token. It first stops
+// the current answer.
 func (a *app) stream(title, text string) {
 	a.halt()
 	ctx, cancel := context.WithCancel(a.ctx)
@@ -47,7 +47,7 @@ func (a *app) stream(title, text string) {
 	}
 }
 
-// halt stops the stream that runs; what came so far stays.
+// halt stops the current stream. The text so far stays.
 func (a *app) halt() {
 	if a.stop != nil {
 		a.stop()
@@ -66,14 +66,14 @@ func (a *app) clear() {
 	status("")
 }
 
-// model gives text out as a model would: tokens of about four bytes, so many a
-// second, some late and then several at once.
+// model is a reader that returns text as a model would send it: tokens of about four bytes at
+// perSecond. Late tokens are followed by several at once.
 type model struct {
 	ctx       context.Context
 	text      string
 	perSecond int // 0: all at once
 	start     time.Time
-	given     int // tokens
+	given     int // number of tokens returned
 }
 
 func (m *model) Read(p []byte) (int, error) {

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Run lets a person run JavaScript as a model would write it, with tools, limits
-// and a dozen attacks at hand, and shows what each was stopped by.
+// Run lets the user run JavaScript as a model would write it, with tools, limits and a dozen
+// attacks, and shows the layer that stopped each attack.
 package main
 
 import (
@@ -18,24 +18,24 @@ import (
 )
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
 	status("This page could not start: " + err.Error())
 	os.Exit(1)
 }
 
-// app is the page's state. Callbacks hand their work to goroutines, so they never
+// app is the page's state. Callbacks of the browser start goroutines for their work, so they never
 // block.
 type app struct {
 	ctx  context.Context
-	stop context.CancelFunc // ends the run that goes on
+	stop context.CancelFunc // ends the current run
 	pool *iframe.EnclavePool
-	kind string // the level and the tools that pool was made for
+	kind string // the level and the tools of pool
 }
 
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx}
-	// A program that stopped is started again in the same page.
+	// After an exit the program is started again in the same page.
 	for _, id := range []string{"tools", "attacks"} {
 		element(id).Call("replaceChildren")
 	}
@@ -71,7 +71,8 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// prepare makes a pool for the level and the tools that are chosen, unless it stands.
+// prepare makes a pool for the chosen level and tools, unless there is one already. It closes the
+// old pool.
 func (a *app) prepare() error {
 	level, err := protocol.ParseLevel(element("level").Get("value").String())
 	if err != nil {
@@ -100,7 +101,8 @@ func (a *app) prepare() error {
 	return err
 }
 
-// run runs what stands in the editor. layer says what is expected to stop an attack.
+// run runs the code in the editor. For an attack, layer is the text about the layer that should
+// stop it.
 func (a *app) run(layer string) {
 	if a.stop != nil {
 		return

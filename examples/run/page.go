@@ -19,7 +19,7 @@ func create(tag, text string) js.Value {
 	return el
 }
 
-// on calls fn for each event, for as long as the page lives.
+// on calls fn for each event, as long as the page lives.
 func on(target js.Value, event string, fn func(event js.Value)) {
 	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
 		fn(args[0])
@@ -49,7 +49,7 @@ func clearRun() {
 	}
 }
 
-// line adds a row to the console, as it comes.
+// line adds a row to the console.
 func line(level, text string) {
 	hide("quiet", true)
 	row := create("li", text)
@@ -57,7 +57,7 @@ func line(level, text string) {
 	element("console").Call("append", row)
 }
 
-// outcome shows the value, or what stopped the code.
+// outcome shows the value, or the error that ended the code.
 func outcome(res *protocol.RunResult, layer string) {
 	box := element("outcome")
 	hide("outcome", false)
@@ -74,7 +74,7 @@ func outcome(res *protocol.RunResult, layer string) {
 	}
 }
 
-// timeline draws each tool call as a bar where it was in the run's time.
+// timeline draws each tool call as a bar at its place in the time of the run.
 func timeline(traces []protocol.TraceEvent) {
 	if len(traces) < 2 {
 		return
@@ -102,5 +102,5 @@ func timeline(traces []protocol.TraceEvent) {
 
 func percent(part float64) string { return fmt.Sprintf("%.1f%%", min(max(part, 0), 1)*100) }
 
-// shown is the most bytes of a value or of a row that the page shows.
+// shown is the number of bytes of a value or of a row that the page shows at most.
 const shown = 4000

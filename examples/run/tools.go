@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// notebook is what the code may be given: three notes, and a tool that takes its
-// time.
+// notebook returns the tools that the code may use: two for the notes, and one that answers after
+// 300 ms.
 func notebook() []protocol.Tool {
 	notes := map[string]string{
 		"plan.md":     "Thursday: call Ana about the roof.",

@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Tool runs WebAssembly tools on files, one behind the other, each in a worker of its own
-// behind two frames: pipes, progress, figures, and an end for those that have none.
+// Tool runs WebAssembly tools on files, each in a worker of its own behind two frames. It shows
+// pipes, progress and statistics, and it can end a tool that does not end by itself.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 var sample embed.FS
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
 	say("This page could not start: " + err.Error())
 	os.Exit(1)
@@ -31,14 +31,14 @@ func main() {
 type app struct {
 	ctx      context.Context
 	pool     *worker.Pool
-	files    *fsaccess.Folder // the files that the tools work on, in memory
+	files    *fsaccess.Folder // the files of the tools, in memory
 	tools    *catalogue
 	packages *worker.Packages
-	stop     context.CancelFunc // ends the run that goes on
+	stop     context.CancelFunc // ends the current run
 	output   []byte
 }
 
-// presets are pipes to begin with; the last one never ends by itself.
+// presets are example pipes. The last one never ends by itself.
 var presets = []struct{ name, line string }{
 	{"Which errors, how often", "grep ERROR server.log | cut -d ' ' -f 4- | sort | uniq -c | sort -rn"},
 	{"Hash of a picture", "sha256sum chart.png"},
@@ -52,7 +52,7 @@ var presets = []struct{ name, line string }{
 func run(ctx context.Context) (err error) {
 	a := &app{ctx: ctx, files: fsaccess.NewMemory(fsaccess.MemoryOptions{})}
 	for _, id := range []string{"files", "palette", "presets", "stages", "packages"} {
-		element(id).Call("replaceChildren") // a program that stopped is started again in the same page
+		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
 	}
 	from, err := fs.Sub(sample, "sample")
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *app) wire() {
 	go a.drops()
 }
 
-// drops takes what is dragged onto the page.
+// drops copies each folder that is dropped on the page into memory.
 func (a *app) drops() {
 	zone, err := fsaccess.NewDropZone("body")
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *app) drops() {
 	}
 }
 
-// addPicked copies the chosen files into memory: what the tools change is the copy.
+// addPicked copies the chosen files into memory. The tools change only the copy.
 func (a *app) addPicked() error {
 	var errs []error
 	for _, f := range chosen("pick") {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// openPackages opens the store of the tools that the person installed: in the origin's private
-// file system, or in memory where there is none. The built-in names are taken.
+// openPackages opens the store of the packages that the user installed. It is in the origin private
+// file system, or in memory if the browser has none. The names of the built tools are reserved.
 func (a *app) openPackages() error {
 	store := worker.MemoryStore()
 	folder, err := fsaccess.OPFS(a.ctx, "tools")
@@ -26,7 +26,7 @@ func (a *app) openPackages() error {
 	return a.showPackages()
 }
 
-// install reads the ZIP that was chosen. Nothing is granted by that.
+// install installs the chosen ZIP files. That grants them nothing.
 func (a *app) install() error {
 	for _, f := range chosen("zip") {
 		data, err := content(a.ctx, f)
@@ -42,7 +42,7 @@ func (a *app) install() error {
 	return a.showPackages()
 }
 
-// showPackages lists what is installed, with what each wants and what it may.
+// showPackages lists the installed packages, with the rights that each asks for and has.
 func (a *app) showPackages() error {
 	list, err := a.packages.List(a.ctx)
 	box := element("packages")
@@ -74,7 +74,7 @@ func (a *app) showPackages() error {
 	return err
 }
 
-// allowance is the switch by which the person grants a package what it wants.
+// allowance returns a checkbox by which the user grants a package the file access that it asks for.
 func (a *app) allowance(pkg *worker.Package, want worker.FileAccess) js.Value {
 	label, check := create("label", ""), create("input", "")
 	check.Set("type", "checkbox")

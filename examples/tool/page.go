@@ -19,7 +19,8 @@ func create(tag, text string) js.Value {
 	return el
 }
 
-// on calls fn for each event, on a goroutine of its own: a callback must not wait.
+// on calls fn for each event, on a goroutine of its own, because a callback of the browser must not
+// wait.
 func on(target js.Value, event string, fn func()) {
 	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
 		if event == "submit" {
@@ -43,13 +44,13 @@ func status(text string)          { element("status").Set("textContent", text) }
 func enable(id string, on bool)   { element(id).Set("disabled", !on) }
 func hide(id string, hidden bool) { element(id).Set("hidden", hidden) }
 
-// say shows what went wrong; an empty text takes it away.
+// say shows an error text. An empty text hides it.
 func say(text string) {
 	element("problem").Set("textContent", text)
 	hide("problem", text == "")
 }
 
-// insert puts a word at the end of the pipe.
+// insert adds a word to the end of the pipe.
 func insert(word string) {
 	line := element("line")
 	text := line.Get("value").String()
@@ -60,7 +61,7 @@ func insert(word string) {
 	line.Call("focus")
 }
 
-// await waits for a promise.
+// await waits until a promise settles or ctx ends. It returns the value of the promise or an error.
 func await(ctx context.Context, promise js.Value) (js.Value, error) {
 	type result struct {
 		v   js.Value
@@ -84,7 +85,7 @@ func await(ctx context.Context, promise js.Value) (js.Value, error) {
 	}
 }
 
-// fetch gets a file that stands beside the page.
+// fetch returns a file of this page's folder on the server.
 func fetch(ctx context.Context, name string) ([]byte, error) {
 	res, err := await(ctx, js.Global().Call("fetch", name))
 	if err != nil {
@@ -96,7 +97,7 @@ func fetch(ctx context.Context, name string) ([]byte, error) {
 	return content(ctx, res)
 }
 
-// content is the bytes of a response or a file.
+// content returns the bytes of a response or a file.
 func content(ctx context.Context, body js.Value) ([]byte, error) {
 	buf, err := await(ctx, body.Call("arrayBuffer"))
 	if err != nil {
@@ -108,7 +109,7 @@ func content(ctx context.Context, body js.Value) ([]byte, error) {
 	return data, nil
 }
 
-// chosen are the files of an input, which is empty again.
+// chosen returns the files chosen in an input, and empties the input.
 func chosen(id string) (files []js.Value) {
 	input := element(id)
 	list := input.Get("files")
@@ -119,7 +120,7 @@ func chosen(id string) (files []js.Value) {
 	return files
 }
 
-// download lets the person save bytes.
+// download saves bytes by the browser's downloads, under the last part of name.
 func download(name string, data []byte) {
 	array := js.Global().Get("Uint8Array").New(len(data))
 	js.CopyBytesToJS(array, data)
@@ -142,12 +143,13 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// shown is what the page shows of an output: text, or the beginning of it in hexadecimal.
+// shown returns the text of an output for the page: up to 200 kB of text, or the first 2 KiB of
+// binary data in hexadecimal.
 func shown(data []byte) string {
 	const most = 200_000
 	head := data[:min(len(data), most)]
 	for i := 0; i < 3 && len(head) > 0 && !utf8.Valid(head); i++ {
-		head = head[:len(head)-1] // a character that was cut
+		head = head[:len(head)-1] // an incomplete character
 	}
 	if utf8.Valid(head) && !strings.Contains(string(head), "\x00") {
 		if len(data) > most {

@@ -18,10 +18,10 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// maxStages is how many tools may stand in a pipe: they run together, each in a worker.
+// maxStages is the number of tools that a pipe may have. They run together, each in a worker.
 const maxStages = 8
 
-// stage is a tool at work.
+// stage is one tool of a pipe during a run.
 type stage struct {
 	args     []string
 	tool     *entry
@@ -34,7 +34,7 @@ type stage struct {
 	upstream *io.PipeReader
 }
 
-// start runs what stands in the line.
+// start runs the pipe in the text field.
 func (a *app) start() {
 	if a.stop != nil {
 		return
@@ -68,8 +68,8 @@ func (a *app) start() {
 	a.showFiles()
 }
 
-// parse reads a pipe: words with quotes, bars between tools, and at its end perhaps > and a
-// file. Nothing is expanded.
+// parse reads a pipe: words with quotes, "|" between tools, and optionally ">" and a file at the
+// end. Nothing is expanded.
 func (a *app) parse(line string) (stages []*stage, to string, err error) {
 	words, err := split(line)
 	if err != nil {
@@ -111,7 +111,7 @@ func (a *app) parse(line string) (stages []*stage, to string, err error) {
 	return stages, to, nil
 }
 
-// word is a word, or a sign if it is bare.
+// word is a word of the line. If bare is set, it is the operator "|" or ">".
 type word struct {
 	text string
 	bare bool
@@ -165,7 +165,7 @@ func quoteWord(s string) string {
 	return s
 }
 
-// counter counts what goes through.
+// counter is a writer that counts the bytes.
 type counter struct {
 	io.Writer
 	n *atomic.Int64
@@ -177,7 +177,7 @@ func (c counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// pipe runs the stages together, each one's output being the next one's input.
+// pipe runs the stages together. The output of each stage is the input of the next.
 func (a *app) pipe(ctx context.Context, stages []*stage, to string) error {
 	for _, s := range stages {
 		module, err := a.load(ctx, s.tool)
@@ -215,7 +215,7 @@ func (a *app) pipe(ctx context.Context, stages []*stage, to string) error {
 				closer.Close()
 			}
 			if s.upstream != nil {
-				s.upstream.CloseWithError(io.ErrClosedPipe) // who wrote for this one may stop
+				s.upstream.CloseWithError(io.ErrClosedPipe) // the previous stage may stop writing
 			}
 		})
 	}
@@ -256,7 +256,7 @@ func (a *app) command(ctx context.Context, s *stage, module *worker.Module) (*wo
 	return cmd, nil
 }
 
-// finish shows the end of a run: what came out, and what each tool took.
+// finish shows the end of a run: the output, and the statistics of each tool.
 func (a *app) finish(ctx context.Context, stages []*stage, to string, output []byte, complaints string) error {
 	var errs []string
 	for i, s := range stages {
@@ -296,7 +296,7 @@ func (a *app) finish(ctx context.Context, stages []*stage, to string, output []b
 	return nil
 }
 
-// locked keeps the lines of several tools apart, and no more than the first 64 kB.
+// locked is a writer for several tools to one buffer, which keeps the first 64 kB.
 type locked struct {
 	b  *bytes.Buffer
 	mu *sync.Mutex

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// binary is a WebAssembly program that holds several tools.
+// binary is a WebAssembly program that contains several tools.
 type binary struct {
 	Name   string
 	File   string
@@ -28,14 +28,15 @@ type binary struct {
 	module *worker.Module
 }
 
-// entry is a tool that can stand in a pipe.
+// entry is a tool that a pipe can use.
 type entry struct {
 	*worker.Manifest
 	in  *binary
-	pkg *worker.Package // instead of in, for one that was installed
+	pkg *worker.Package // instead of in, for an installed package
 }
 
-// catalogue is tools.json: the tools that make wasitools built.
+// catalogue is the content of tools.json, the tools that make wasitools built, and the installed
+// packages.
 type catalogue struct {
 	binaries []*binary
 	tools    map[string]*entry
@@ -93,8 +94,8 @@ func (c *catalogue) names() []string {
 	return names
 }
 
-// load gives a tool's module. It is fetched when it is first used, and compiled once; bytes
-// that have another hash than the catalogue's are not run.
+// load returns the module of a tool. A built tool is fetched at its first use, and compiled once.
+// If its hash differs from the catalogue's, load returns an error.
 func (a *app) load(ctx context.Context, e *entry) (*worker.Module, error) {
 	if e.pkg != nil {
 		return a.pool.Compile(ctx, e.pkg.Wasm())
@@ -117,7 +118,7 @@ func (a *app) load(ctx context.Context, e *entry) (*worker.Module, error) {
 	return b.module, err
 }
 
-// showTools fills the palette with what fits the search.
+// showTools fills the palette with the tools that match the search.
 func (a *app) showTools() {
 	palette := element("palette")
 	palette.Call("replaceChildren")
@@ -163,7 +164,8 @@ func (a *app) choose(e *entry) {
 	hide("manual", false)
 }
 
-// manual is what the schema says of a tool's arguments.
+// manual returns the schema's description of a tool's arguments, or else the description of the
+// tool.
 func manual(e *entry) string {
 	var s struct{ Properties map[string]any }
 	tree, err := protocol.ParseJSON(e.Parameters, protocol.JSONLimits{})
@@ -179,7 +181,7 @@ func manual(e *entry) string {
 	return e.Description
 }
 
-// showNotices fetches the licences of all that is in the tools when somebody opens them.
+// showNotices fetches the licences of the tools' programs when the user first opens them.
 func (a *app) showNotices() error {
 	box := element("licences")
 	if box.Get("textContent").String() != "" {

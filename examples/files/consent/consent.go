@@ -1,7 +1,7 @@
-// Package consent puts a question of a box into the words and lines that a page shows. It is
-// plain Go without a page, so that the words are tested natively. It trusts nothing that it
-// shows: runs of spaces and of empty lines, which would push a text out of view, become a
-// number, and no line of a file can pass for the heading of a difference.
+// Package consent turns a prompt of a box into the words and lines that a page shows. It is plain
+// Go without a page, so the words are tested natively. It does not trust the text that it shows: a
+// long run of spaces or empty lines, which would push text out of view, becomes a number, and a
+// line of a file cannot imitate the heading of a diff.
 package consent
 
 import (
@@ -17,52 +17,50 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Question is a prompt as a page shows it.
+// Question is a prompt as a page shows it. [Of] makes one.
 type Question struct {
 	// Title is one line that names the action and its object, such as "Delete hours.csv?".
 	Title string
-	// Who is who asks, as "Asked by the assistant".
+	// Who names the agents that ask, such as "Asked by the assistant".
 	Who string
-	// Risk is the highest risk of the requests, and RiskText says it in words: "low risk".
+	// Risk is the highest risk of the requests, and RiskText is that in words, such as "low risk".
 	Risk     protocol.Risk
 	RiskText string
-	// Mixed is set if the effects differ in risk, so that each row has to say its own.
+	// Mixed is set if the effects differ in risk, so each row must show its own.
 	Mixed bool
-	// Counts says how much changes, as "1 line added". It may be empty.
+	// Counts is the amount of changes, such as "1 line added". It may be empty.
 	Counts string
-	// Notes are what a person should know about the only request besides its effects.
+	// Notes are further facts about the only request. With several requests they are in Effects.
 	Notes []string
-	// Effects are what would happen, those that destroy something first, then by falling risk.
-	// There are none if the title says the only one.
+	// Effects are the effects of all requests: destructive ones first, then by falling risk. They
+	// are empty if the title contains the only one.
 	Effects []Effect
-	// Lines are the differences in the order of Effects, or the arguments of a call that
-	// has no difference.
+	// Lines are the diffs in the order of Effects, or the arguments of a call without a diff.
 	Lines []Line
-	// Changed is the number of lines that are added or removed.
+	// Changed is the number of added and removed lines.
 	Changed int
-	// Reading says which of Lines have to have been in view before they can be allowed.
+	// Reading holds which Lines must be in view before an answer that allows counts.
 	Reading Reading
 }
 
-// Effect is one thing that would happen.
+// Effect is one effect of a request.
 type Effect struct {
 	Text     string
 	Risk     protocol.Risk
 	Destroys bool
-	Notes    []string // what a person should know about it besides
+	Notes    []string // further facts about a request, on its first effect
 }
 
-// Kind says what a line of a difference is.
+// Kind is the kind of a line of a diff.
 type Kind string
 
-// The kinds of lines. Plain is a line that stays as it is, and any line of a text that is no
-// difference.
+// The kinds of lines. Plain is an unchanged line, and any line of a text that is not a diff.
 const (
 	Plain   Kind = ""
 	Added   Kind = "add"
 	Removed Kind = "del"
 	Head    Kind = "at"   // names a file or a place in it
-	Skipped Kind = "mark" // stands for lines that were left out, and says how many
+	Skipped Kind = "mark" // stands for omitted lines, and contains their number
 )
 
 // Line is a line without its newline.
@@ -71,7 +69,8 @@ type Line struct {
 	Text string
 }
 
-// Of words a prompt. It must have at least one request.
+// Of returns the question for a prompt, which must have at least one request. Destructive requests
+// come first, then those of higher risk.
 func Of(p sandbox.Prompt) Question {
 	list := slices.Clone(p.Requests)
 	slices.SortStableFunc(list, func(a, b sandbox.Request) int {
@@ -116,7 +115,7 @@ func Of(p sandbox.Prompt) Question {
 	return q
 }
 
-// title is the one line that the person reads first.
+// title returns the first line of the question, such as "Apply these 2 changes?".
 func title(list []sandbox.Request, files int) string {
 	r := list[0]
 	switch {
@@ -139,7 +138,8 @@ func title(list []sandbox.Request, files int) string {
 	return Mark(upper(r.Title)) + "?"
 }
 
-// undoTitle names the file whose change goes. The effects are listed below it.
+// undoTitle returns the title of an undo. It names the file if there is only one. The effects list
+// all of them.
 func undoTitle(r sandbox.Request) string {
 	files, name := 0, ""
 	seen := make(map[string]bool, len(r.Needs))
@@ -162,7 +162,7 @@ func undoTitle(r sandbox.Request) string {
 	return fmt.Sprintf("Undo %s to %d files?", what, files)
 }
 
-// summarize fills in who asks, how risky it is, and how much changes.
+// summarize sets Who, Risk, RiskText, Mixed, Notes and Counts.
 func (q *Question) summarize(list []sandbox.Request, added, removed int) {
 	var who []string
 	destroys := 0
@@ -204,7 +204,7 @@ func (q *Question) summarize(list []sandbox.Request, added, removed int) {
 	q.Counts = strings.Join(parts, " · ")
 }
 
-// notes are what a person should know about a request besides its effects.
+// notes returns facts about a request that its effects do not contain.
 func notes(r sandbox.Request) (out []string) {
 	if r.Destroys {
 		out = append(out, "deletes content (can be undone)")
@@ -215,8 +215,8 @@ func notes(r sandbox.Request) (out []string) {
 	return out
 }
 
-// effects are those of a request that its title does not say already, or, among others, the
-// title itself first.
+// effects returns the effects of a request that its title does not contain. If the request is one
+// of several, the first effect is the title itself.
 func effects(r sandbox.Request, alone bool) []Effect {
 	var out []Effect
 	for _, e := range r.Effects {
@@ -251,8 +251,8 @@ func effects(r sandbox.Request, alone bool) []Effect {
 	return out
 }
 
-// arguments are those of a call that neither its title nor its text shows, a line each. A
-// difference shows all of them.
+// arguments returns the arguments of a call that neither its title nor its text shows, a line each.
+// It returns "" for a call with a diff, because the diff shows all of them.
 func arguments(r sandbox.Request) string {
 	m, _ := r.Args.(map[string]any)
 	if headed(r.Diff) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
@@ -279,7 +279,8 @@ func upper(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// Count is a number of things in words, such as "1 line" or "1,200 lines".
+// Count returns a number of things in words, such as "1 line" or "1,200 lines". The parameter is
+// their singular.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -287,7 +288,7 @@ func Count(n int, what string) string {
 	return Thousands(n) + " " + what + "s"
 }
 
-// Thousands writes a number with commas.
+// Thousands returns a number with commas, such as "1,200".
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -296,10 +297,10 @@ func Thousands(n int) string {
 	return s
 }
 
-// heads are what a line that names a file begins with.
+// heads are the beginnings of lines that name a file.
 var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
 
-// headed reports whether a text begins like a difference.
+// headed reports whether a text begins like a diff.
 func headed(text string) bool {
 	return slices.ContainsFunc(heads, func(h string) bool { return strings.HasPrefix(text, h) })
 }
@@ -308,15 +309,16 @@ var folded = regexp.MustCompile(`^([+-]?)⟨(\d{1,9}) empty lines⟩$`)
 
 var hunk = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// Diff parts a unified difference into lines, and counts the files in it. Inside of a hunk a
-// line is what its place says it is: a removed line "-- a/x" begins with three hyphens, and is
-// no heading.
+// Diff splits a unified diff into lines, and returns them with the number of files. Within a hunk
+// the place of a line decides its kind: the removed line "-- a/x" appears as "--- a/x", and is no
+// heading.
 //
-// A text that does not begin like a difference, such as a script, has plain lines only.
+// A text that does not begin like a diff, such as a script, has Plain lines only. If it begins with
+// "- ", it is the listing of a deleted folder, and its lines with that beginning are Removed.
 func Diff(text string) (lines []Line, files int) {
-	listing := strings.HasPrefix(text, "- ") // of what a deleted folder holds
+	listing := strings.HasPrefix(text, "- ") // of a deleted folder's content
 	headed := headed(text)
-	old, now := 0, 0 // lines of the hunk that are still to come
+	old, now := 0, 0 // remaining lines of the hunk
 	length := func(s string) int {
 		if s == "" {
 			return 1
@@ -336,7 +338,7 @@ func Diff(text string) (lines []Line, files int) {
 			if listing && strings.HasPrefix(line, "- ") {
 				l.Kind = Removed
 			}
-		case (old > 0 || now > 0) && folded.MatchString(line): // lines that the box put into a number
+		case (old > 0 || now > 0) && folded.MatchString(line): // empty lines that the box replaced by their number
 			m := folded.FindStringSubmatch(line)
 			n, _ := strconv.Atoi(m[2])
 			l.Kind = map[string]Kind{"+": Added, "-": Removed}[m[1]]
@@ -366,7 +368,7 @@ func Diff(text string) (lines []Line, files int) {
 			if !strings.HasPrefix(line, "--- ") && !strings.HasPrefix(line, "rename from ") {
 				files++
 			}
-		case first == "+": // behind a number that a file's own text may look like
+		case first == "+": // after a number that a file's own text may imitate
 			l.Kind = Added
 		case first == "-":
 			l.Kind = Removed
@@ -376,10 +378,11 @@ func Diff(text string) (lines []Line, files int) {
 	return lines, files
 }
 
-// maxEmpty is how many empty lines of one kind are shown in a row.
+// maxEmpty is the number of empty lines of one kind that are shown in a row.
 const maxEmpty = 8
 
-// Fold puts a number in the place of long runs of empty lines of one kind.
+// Fold returns the lines with each longer run of empty lines of one kind replaced by one line of
+// kind Skipped, such as "⟨20 empty lines added⟩".
 func Fold(lines []Line) []Line {
 	blank := func(l Line) bool {
 		text := l.Text
@@ -411,23 +414,24 @@ func Fold(lines []Line) []Line {
 	return out
 }
 
-// The longest runs that are shown as they are. Code is indented by fewer spaces.
+// The longest runs that are shown unchanged. Code is indented by fewer spaces.
 const (
 	maxSpaces  = 40  // columns
-	maxEscapes = 8   // characters that a box writes as an escape, as they don't print
-	maxSame    = 100 // times the same character
+	maxEscapes = 8   // characters that the box writes as escapes, because they do not print
+	maxSame    = 100 // repetitions of one character
 )
 
 var escapes = regexp.MustCompile(`\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|x[0-9a-f]{2}|[abfrtv])`)
 
 var escape = regexp.MustCompile(`^\\(?:u[0-9a-f]{4}|U[0-9a-f]{8}|x[0-9a-f]{2}|[abfrtv])`)
 
-// Mark puts a number in the place of each long run of spaces, as ⟨5,000 spaces⟩, of characters
-// that don't print, and of the same character. Short runs stay.
+// Mark returns s with each long run of spaces replaced by its number, such as "⟨5,000 spaces⟩". It
+// does the same for escapes of characters that do not print, as "hidden characters", and for
+// repetitions of one character, as "=⟨200 times⟩". Short runs stay.
 func Mark(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
-		n, width, end := 0, 0, 0 // of the run that s begins with
+		n, width, end := 0, 0, 0 // of the run at the beginning of s
 		first, size := utf8.DecodeRuneInString(s)
 		esc := ""
 		if first == '\\' {
@@ -467,7 +471,7 @@ func Mark(s string) string {
 				}
 				n, end = n+1, end+size
 			}
-			if end == 0 { // no UTF-8
+			if end == 0 { // invalid UTF-8
 				end = size
 			}
 			if n > maxSame && first != '\n' {
@@ -484,8 +488,8 @@ func Mark(s string) string {
 
 func space(r rune) bool { return unicode.IsSpace(r) && r != '\n' }
 
-// Opaque reports whether a color, as getComputedStyle returns it, is at least nearly opaque.
-// A color that it cannot read is not.
+// Opaque reports whether a color, as getComputedStyle returns it, has an alpha of at least 0.9. It
+// returns false for a color that it cannot parse.
 func Opaque(color string) bool {
 	alpha := "1"
 	switch {
@@ -502,7 +506,7 @@ func Opaque(color string) bool {
 	return (err == nil || alpha == "1") && a >= .9
 }
 
-// Piece is a part of a line. Mark is set for a number that stands for something left out.
+// Piece is a part of a line. Mark is set for a number that stands for omitted text.
 type Piece struct {
 	Text string
 	Mark bool
@@ -510,7 +514,7 @@ type Piece struct {
 
 var marks = regexp.MustCompile(`⟨[0-9,]+ (?:spaces|hidden characters|times|empty lines(?: added| removed)?)⟩`)
 
-// Pieces is a line after [Mark], parted at its marks.
+// Pieces returns the line after [Mark], split at its marks.
 func Pieces(line string) (out []Piece) {
 	line = Mark(line)
 	for at := 0; ; {

@@ -88,7 +88,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// A line of a file cannot pass for a heading: inside of a hunk its place says what it is.
+// A line of a file cannot imitate a heading: within a hunk, the place of a line decides its kind.
 func TestDiffKinds(t *testing.T) {
 	diff := unified(t, "a/x", "b/x", []byte("-- a/harmless\nkeep\n"), []byte("++ b/harmless\n@@ -1 +1 @@\nkeep\n"))
 	lines, files := Diff(diff)
@@ -100,12 +100,14 @@ func TestDiffKinds(t *testing.T) {
 	if got := strings.Join(kinds, ";"); got != want || files != 1 {
 		t.Errorf("%d files: %s\nwant %s", files, got, want)
 	}
-	// The box puts long runs of empty lines into a number; the next file's heading stays one.
+	// The box replaces long runs of empty lines by their number. The heading of the next file stays
+	// one.
 	lines, files = Diff("--- a/x\n+++ b/x\n@@ -1,2 +1,5003 @@\n keep\n+⟨5000 empty lines⟩\n+end\n-old\n+new\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n")
 	if files != 2 || lines[4].Kind != Added || lines[8].Kind != Head || lines[12].Kind != Added {
 		t.Errorf("%d files: %v", files, lines)
 	}
-	// A file's own text that looks like such a number takes no mark from the lines behind it.
+	// A file's own text that looks like such a number does not change the kind of the lines after
+	// it.
 	lines, _ = Diff("--- a/x\n+++ b/x\n@@ -0,0 +1,3 @@\n+⟨900 empty lines⟩\n+evil\n+more\n")
 	if lines[4].Kind != Added || lines[5].Kind != Added {
 		t.Errorf("%v", lines)

@@ -7,29 +7,30 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// What a person has to have seen of a question's lines before an answer that allows counts.
+// The limits of the lines that the user must have seen before an answer that allows counts.
 //
-// A change is a run of lines that are added or removed, or a text that is no difference, such
-// as a script. Of each change the beginning and the end have to have been in view. Where the
-// risk is high, and so with each tool of a stranger's, it is each line that is added and each
-// of a script: what harms can stand in the middle. Removed lines are no more than their change,
-// as they can be put back.
+// A change is a run of added or removed lines, or a text that is not a diff, such as a script. The
+// beginning and the end of each change must have been in view. For requests of high or critical
+// risk, such as each third-party tool's, every added line and every line of a script must have been
+// in view, because the harmful part can be in the middle. Removed lines are exempt, because they
+// can be restored.
 //
-// What fits into the sheet is in view at once, and costs nobody a key. Beyond these limits
-// people only press the key to go on, so that less is asked for, and the question says so.
+// A question that fits into the sheet is in view at once, and costs no key press. Beyond these
+// limits users would only press the key to go on. So less is required, and the question states
+// that.
 const (
-	MaxChanges = 50  // changes that have to be seen one by one
-	MaxRead    = 400 // lines of 100 characters that have to be seen one by one
+	MaxChanges = 50  // changes whose beginning and end must be seen
+	MaxRead    = 400 // added lines of high risk that must be seen, each counted once more per 100 characters
 )
 
-// Reading follows which lines of a question have been in view. Its zero value asks for none.
+// Reading records which lines of a question have been in view. Its zero value requires none.
 type Reading struct {
 	changes int
-	items   []item // by their lines
+	items   []item // in the order of their lines
 	lines   map[int]*extent
 }
 
-// item is what has to be seen of a line.
+// item is a requirement: the part of a line that must be seen.
 type item struct {
 	line, change int
 	part         part
@@ -43,20 +44,20 @@ const (
 	whole
 )
 
-// extent is what has been in view of a line, which may be higher than its box.
+// extent is the part of a line that has been in view. A line can be higher than its box.
 type extent struct {
-	to         float64 // from its beginning on, without a gap
+	to         float64 // the part seen from the beginning on, without a gap, from 0 to 1
 	began, end bool
 }
 
-// sheet gathers the lines of a question and what has to be seen of them.
+// sheet collects the lines of a question and their requirements.
 type sheet struct {
 	lines []Line
-	need  []bool // it belongs to a change
-	each  []bool // it has to be seen by itself
+	need  []bool // the line belongs to a change
+	each  []bool // the whole line must be seen
 }
 
-// add puts lines to the others. A text is no difference: all of it counts.
+// add appends lines. If they are a text and not a diff, all of them are a change.
 func (s *sheet) add(lines []Line, text bool, risk protocol.Risk) {
 	for _, l := range Fold(lines) {
 		change := text || l.Kind == Added || l.Kind == Removed || l.Kind == Skipped
@@ -66,7 +67,8 @@ func (s *sheet) add(lines []Line, text bool, risk protocol.Risk) {
 	}
 }
 
-// reading makes the Reading, and says in words what is too much to be seen line by line.
+// reading returns the Reading. If the lines exceed a limit, it also returns the text that states
+// the reduced requirement.
 func (s *sheet) reading() (r Reading, words string) {
 	type run struct{ from, to int }
 	var runs []run
@@ -105,7 +107,8 @@ func (s *sheet) reading() (r Reading, words string) {
 	return r, words
 }
 
-// See notes that a line is in view from one place to another, as parts of its height.
+// See records that a line is in view between two heights, each from 0 (its top) to 1 (its bottom).
+// A line without a requirement is ignored.
 func (r *Reading) See(line int, from, to float64) {
 	const gap = .001
 	i, _ := slices.BinarySearchFunc(r.items, line, func(it item, line int) int { return it.line - line })
@@ -137,7 +140,8 @@ func (r *Reading) seen(it item) bool {
 	return e.to >= .999
 }
 
-// Left returns how many changes have not been seen as they have to be, and how many there are.
+// Left returns the number of changes that have not been seen as required, and the number of all
+// changes.
 func (r *Reading) Left() (left, of int) {
 	last := -1
 	for _, it := range r.items {
@@ -149,8 +153,8 @@ func (r *Reading) Left() (left, of int) {
 	return left, r.changes
 }
 
-// Next returns where to go on: a line, and the part of its height that should come to the top
-// of the box, or to its bottom if it is 1. It returns -1 if nothing is left.
+// Next returns the next line to show, and the height of it, from 0 to 1, that belongs at the top of
+// the box. For the height 1 it belongs at the bottom. It returns -1 if nothing is left.
 func (r *Reading) Next() (line int, at float64) {
 	for _, it := range r.items {
 		if r.seen(it) {
@@ -167,12 +171,14 @@ func (r *Reading) Next() (line int, at float64) {
 	return -1, 0
 }
 
-// Least is how many pixels of a line have to be in view before it counts: half a line of text.
+// Least is the height in pixels of a line that must be in view before it counts: half a line of
+// text.
 const Least = 8
 
-// Scroll returns by how many pixels a box has to be scrolled for what [Reading.Next] returned.
-// The line and the box are from top to bottom. What has been in view of the line is shown again
-// by so much that what is left of it counts: all of a line that fits, and half a line of another.
+// Scroll returns the number of pixels by which to scroll a box to the result of [Reading.Next]. The
+// line lies from top to bottom, and the box from boxTop to boxBottom. A line that fits is shown
+// whole. Of a higher line, the last half line that has been in view is shown again, so that the
+// rest counts.
 func Scroll(at, top, bottom, boxTop, boxBottom float64) float64 {
 	const edge = 2
 	switch height := bottom - top; {

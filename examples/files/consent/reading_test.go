@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// through looks at a question's lines as a person does who goes on by the key, through a box
-// of a number of lines, and returns how often the key was pressed.
+// through sees a question's lines as a user who presses the key "next" does, in a box with a number of lines. It
+// returns the number of presses.
 func through(q *Question, box int) (keys int) {
 	look := func(top float64) {
 		for i := range q.Lines {
@@ -45,7 +45,7 @@ func lines(n int, text string) string {
 	return b.String()
 }
 
-// edited is a file of n parts with a line changed in each.
+// edited returns the diff of a file with n parts and one changed line in each.
 func edited(parts int) (was, now []byte) {
 	for i := range parts {
 		part := lines(20, "part "+fmt.Sprint(i)+" line %d")
@@ -55,7 +55,7 @@ func edited(parts int) (was, now []byte) {
 	return was, now
 }
 
-// How much has to be seen, and how many keys that takes in a box of 12 lines.
+// The number of lines to see, and of presses in a box of 12 lines.
 func TestReading(t *testing.T) {
 	request := func(risk protocol.Risk, was, now []byte) sandbox.Request {
 		return sandbox.Request{Tool: "write", Title: "write x", Risk: risk, Diff: unified(t, "a/x", "b/x", was, now)}
@@ -112,8 +112,8 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// TestAttackUnseenInTheMiddle: what harms stands where nobody looked. The control asks for the
-// first changed line alone.
+// TestAttackUnseenInTheMiddle hides the harmful line in the middle of a change. The control requires only the first
+// changed line.
 func TestAttackUnseenInTheMiddle(t *testing.T) {
 	table := attack.Start(t, "view")
 	was, now := edited(9)
@@ -163,7 +163,7 @@ func TestReadingOfATallLine(t *testing.T) {
 	if line, _ := q.Reading.Next(); line != -1 {
 		t.Errorf("line %d is left", line)
 	}
-	q.Reading.See(99, 0, 1) // there is none
+	q.Reading.See(99, 0, 1) // no such line
 	var none Reading
 	none.See(0, 0, 1)
 	if left, of := none.Left(); left+of != 0 {
@@ -171,7 +171,8 @@ func TestReadingOfATallLine(t *testing.T) {
 	}
 }
 
-// Through a box of any height, in pixels, the key leads to the end: also where a part of a line is in view that is too little to count.
+// In a box of any height in pixels, the key leads to the end, also if the visible part of a line is too small to
+// count.
 func TestKeyLeadsToTheEnd(t *testing.T) {
 	text := lines(60, "echo %d")
 	for _, height := range []float64{19, 22.15, 600} { // of a line

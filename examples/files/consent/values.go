@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Values writes a value of JSON for a person: names and values, a line each, without the
-// signs of JSON. Each line begins with indent.
+// Values returns a JSON value as text for a user: names and values, a line each, without the
+// punctuation of JSON. Each line begins with indent. For example {"path": "a", "all": true} is
+// "all: yes\npath: a".
 func Values(v any, indent string) string {
 	switch v := v.(type) {
 	case nil:

@@ -1,5 +1,6 @@
-// Before anything else: the theme that was chosen, and a policy that narrows where
-// this page can reach to the one provider that was chosen. Only a reload widens it.
+// Runs before all other scripts. It sets the chosen theme, and a Content-Security-Policy whose
+// connect-src is this page's own server and the chosen provider. Only a reload can widen it. The
+// settings are written by settings.go.
 (() => {
   'use strict';
   /** @type {{theme?: string, origin?: string}} */
@@ -14,7 +15,7 @@
   meta.content = "connect-src 'self'" + origin;
   document.head.append(meta);
 
-  // The conversation stays at its end while it grows, unless somebody scrolled up to read.
+  // The conversation stays at its end while it grows, unless the user has scrolled up to read.
   addEventListener('DOMContentLoaded', () => {
     const talk = document.getElementById('talk');
     if (!talk) return;
@@ -22,7 +23,7 @@
     let was = '';
     const size = () => talk.scrollHeight + '/' + talk.clientHeight;
     talk.addEventListener('scroll', () => {
-      if (size() === was) end = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 48; // else it was no person
+      if (size() === was) end = talk.scrollHeight - talk.scrollTop - talk.clientHeight < 48; // a scroll at a new size is the browser's, not the user's
     }, {passive: true});
     const sizes = new ResizeObserver(() => {
       was = size();

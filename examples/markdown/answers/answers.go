@@ -23,10 +23,10 @@ var (
 )
 
 // Answer is one model answer.
-type Answer struct {
+type Answer struct { // short, unique, valid as an id
 	Name  string // short, unique, fit for an id
 	Title string // one line
-	Text  string // Markdown, as the model wrote it
+	Text  string // Markdown as a model would write it
 }
 
 // All yields the answers in the order in which to offer them.
@@ -47,13 +47,13 @@ func All() iter.Seq[Answer] {
 	}
 }
 
-// Bench20k is the answer of exactly 20 KiB that the benches render. It is not
-// among All, so a program that shows those does not carry it.
+// Bench20k returns the answer of exactly 20 KiB that the benches render. All does not yield it, so
+// a program that uses only All does not contain it.
 func Bench20k() Answer {
 	return Answer{"bench20k", "Moving a wiki into plain files (20 KB)", bench20k}
 }
 
-// ByName returns the answer of that name.
+// ByName returns the answer with the name, and reports whether All yields one.
 func ByName(name string) (Answer, bool) {
 	for a := range All() {
 		if a.Name == name {

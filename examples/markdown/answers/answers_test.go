@@ -50,7 +50,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// The hostile answer must go on trying all that the example says was stopped.
+// The hostile answer must contain an attempt at everything that the example lists as blocked.
 func TestHostileIsHostile(t *testing.T) {
 	a, _ := answers.ByName("hostile")
 	for _, try := range []string{

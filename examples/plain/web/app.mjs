@@ -45,7 +45,7 @@ const stream = async () => {
 };
 again.addEventListener('click', stream);
 
-// The code can reach nothing and is killed after its time: try for (;;);
+// The code reaches no network and no page, and is ended after 2 s. Try for (;;);
 const form = document.getElementById('run');
 const result = document.getElementById('result');
 form.addEventListener('submit', async (event) => {
@@ -56,7 +56,7 @@ form.addEventListener('submit', async (event) => {
     const said = run.console.map((row) => `${row.level}: ${row.text}\n`).join('');
     result.textContent = said + (run.success ? run.text : `${run.error.code}: ${run.error.message}`);
   } catch (e) {
-    result.textContent = `It did not run: ${e.message}`; // no run began: the page's headers forbid it, for one
+    result.textContent = `It did not run: ${e.message}`; // no run began, for example because the page's headers forbid it
   }
 });
 form.querySelector('button').disabled = false;

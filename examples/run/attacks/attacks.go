@@ -1,13 +1,13 @@
-// Package attacks holds a dozen things that code should not be able to do, and what
-// is expected to stop each.
+// Package attacks holds a dozen actions that code must not be able to do, each with the layer that
+// is expected to stop it.
 package attacks
 
 import "strings"
 
-// Attack is a piece of code and the layer that it runs into.
+// Attack is a piece of code. Layer is the text about the layer that stops it.
 type Attack struct{ Name, Code, Layer string }
 
-// ID is the name as an id.
+// ID returns the name as an id for the page, such as "attack-send-it-away".
 func (a Attack) ID() string { return "attack-" + strings.ReplaceAll(strings.ToLower(a.Name), " ", "-") }
 
 // All returns the attacks in the order in which they are shown.

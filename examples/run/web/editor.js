@@ -1,6 +1,6 @@
 // @ts-check
-// The keyboard habits of an editor in a textarea. Edits go through insertText, so
-// that undo stays the browser's. Escape, then Tab, leaves it by keyboard.
+// Gives a textarea the keys of an editor. Edits use insertText, so the browser's undo works. Escape
+// and then Tab moves the focus out of it.
 'use strict';
 (() => {
   const code = /** @type {HTMLTextAreaElement} */ (document.getElementById('code'));
