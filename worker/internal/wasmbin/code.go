@@ -1,8 +1,8 @@
 package wasmbin
 
-// skip reads one instruction with its immediates, and returns its opcode. Source:
-// WebAssembly Core Specification 3.0, chapter 5.4; exception handling and the instructions
-// of garbage collection that have no place in a list are refused by name.
+// skip reads one instruction with its immediates, and returns its opcode. Source: WebAssembly
+// Core Specification 3.0, chapter 5.4. An instruction that this list does not contain is an
+// error with its number.
 func (r *reader) skip() (op byte) {
 	op = r.byte()
 	switch {
@@ -60,7 +60,7 @@ func (r *reader) skipFC() {
 		r.fail("an instruction 0xfc %d, which is not known here", sub)
 		return
 	}
-	// Immediates of memory.init to table.fill.
+	// The number of immediates of each instruction, from i32.trunc_sat_f32_s to table.fill.
 	for range [...]int{0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 2, 1, 2, 1, 2, 1, 1, 1}[sub] {
 		r.leb()
 	}
@@ -89,7 +89,7 @@ func (r *reader) memarg() {
 	r.leb()
 }
 
-// leb skips a LEB128 of whatever sign.
+// leb skips a signed or unsigned LEB128 of at most 64 bits.
 func (r *reader) leb() {
 	for range 10 {
 		if c := r.byte(); r.err != nil || c&0x80 == 0 {

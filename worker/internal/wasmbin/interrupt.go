@@ -5,17 +5,22 @@ import (
 	"slices"
 )
 
-// What Interruptible adds to a module's exports.
+// The exports that Interruptible adds to a module.
 const (
-	TickTable   = "bailey:tick"  // a table with room for one function, which is called now and then
-	StartExport = "bailey:start" // the start function, which is to be called when the table is filled
+	TickTable   = "bailey:tick"  // a table of one element, for the function that is called regularly
+	StartExport = "bailey:start" // the module's start function, to be called after the table is filled
 )
 
-// Interruptible returns the module with a call of the function in its TickTable at every
-// 16,384th turn of a loop or call of a function. An engine whose terminate() does not stop
-// WebAssembly stops it there, for that function is JavaScript. What it adds is added behind
-// everything else, so that no index changes: a type, a table, a global, an export or two;
-// the start function becomes an export, since it would run before the table is filled.
+// Interruptible returns the module with ticks: at every 16,384th turn of a loop or call of a
+// function, the module calls the function in its TickTable. That function is JavaScript. An
+// engine whose terminate() does not stop WebAssembly can stop a program there.
+//
+// The additions stand behind everything else, so that no index changes: a type, a table, a
+// global, and one or two exports. The start function becomes the export StartExport, because it
+// would otherwise run before the table is filled.
+//
+// The error wraps [ErrModule] if the module has types or instructions that this package can't
+// read.
 func (m *Module) Interruptible() ([]byte, error) {
 	if !m.known {
 		return nil, fmt.Errorf("%w: it has types of a proposal that is not known here, so it could not be stopped in this browser", ErrModule)
@@ -52,7 +57,7 @@ func (m *Module) Interruptible() ([]byte, error) {
 		}
 	}
 	for _, id := range []byte{secType, secTable, secGlobal, secExport} {
-		add(id) // of a module without code
+		add(id) // the sections that a module without code still needs
 	}
 	return out, nil
 }
@@ -66,7 +71,7 @@ type edit struct {
 	tick []byte
 }
 
-// added is a section with what Interruptible adds, as its whole body.
+// added returns the body of a section, with the entries that Interruptible adds.
 func (e *edit) added(id byte) []byte {
 	var old section
 	if i := slices.IndexFunc(e.m.sections, func(s section) bool { return s.id == id }); i >= 0 {
@@ -97,8 +102,8 @@ func (e *edit) added(id byte) []byte {
 	return slices.Concat(appendU32(nil, n+count), rest, more)
 }
 
-// tick is what stands at the head of every loop and function: the global counts down, and
-// at zero the function in the table is called.
+// tick returns the code at the head of every loop and function. It decrements the global. At
+// zero it resets the global and calls the function in the table.
 func (m *Module) tick() []byte {
 	g := m.globals()
 	get, set := appendU32([]byte{0x23}, g), appendU32([]byte{0x24}, g)
@@ -107,7 +112,7 @@ func (m *Module) tick() []byte {
 	return slices.Concat(get, []byte{0x45, 0x04, 0x40}, every, set, call, []byte{0x0b}, get, []byte{0x41, 1, 0x6b}, set)
 }
 
-// globals counts imported globals and the module's own.
+// globals returns the number of globals, imported ones included.
 func (m *Module) globals() (n uint32) {
 	for _, i := range m.Imports {
 		if i.Kind == Global {
@@ -122,7 +127,7 @@ func (m *Module) globals() (n uint32) {
 	return n
 }
 
-// code is the code section with the ticks.
+// code returns the body of the code section with the ticks.
 func (e *edit) code(s section) ([]byte, error) {
 	r := &reader{b: s.body, off: s.at, what: sectionNames[secCode]}
 	n := r.count("functions")

@@ -5,19 +5,21 @@ import (
 	"fmt"
 )
 
-// ErrLimit is wrapped by the errors of modules that ask for more than they may have.
+// ErrLimit is wrapped by the error for a module that asks for more than its limit.
 var ErrLimit = errors.New("the module asks for more than its limit")
 
-// Caps are what a module may have.
+// Caps are the limits of a module.
 type Caps struct {
-	Pages    uint64 // of memory
-	Elements uint64 // of each table
+	Pages    uint64 // pages of memory
+	Elements uint64 // elements of each table
 }
 
-// maxTables bounds what tables can take together.
+// maxTables bounds the number of tables, and with Caps.Elements the memory that all of them can
+// take.
 const maxTables = 16
 
-// Check reports what no limit can be put on, and what is over c from the start.
+// Check returns an error that wraps [ErrLimit] if m has a memory or a table that can't be
+// limited (a second memory, 64-bit, shared), or if its initial size is over c.
 func (m *Module) Check(c Caps) error {
 	memories, tables := m.allOf(Memory), m.allOf(Table)
 	if len(memories) > 1 {
@@ -59,7 +61,7 @@ func (m *Module) allOf(k Kind) (list []Limits) {
 	return append(list, m.Tables...)
 }
 
-// lower is l with a maximum of at most limit.
+// lower returns l with a maximum of at most limit.
 func (l Limits) lower(limit uint64) Limits {
 	if !l.HasMax || l.Max > limit {
 		l.HasMax, l.Max = true, limit
@@ -68,12 +70,13 @@ func (l Limits) lower(limit uint64) Limits {
 }
 
 func (l Limits) append(b []byte) []byte {
-	b = append(b, 1) // a maximum, 32 bits, not shared: Check has seen to it
+	b = append(b, 1) // a maximum, 32 bits, not shared, as ensured by Check
 	return appendU32(appendU32(b, uint32(l.Min)), uint32(l.Max))
 }
 
-// Lower returns the module with the maximum of its memory and tables lowered to c. It
-// calls Check. With what an imported memory and table are to be made, Imported says.
+// Lower returns the module with the maximum of its memory and tables lowered to c. It returns
+// the error of Check. Imported returns the limits of an imported memory and table, which the
+// host makes.
 func (m *Module) Lower(c Caps) ([]byte, error) {
 	if err := m.Check(c); err != nil {
 		return nil, err
@@ -115,8 +118,8 @@ func (m *Module) Lower(c Caps) ([]byte, error) {
 	return out, nil
 }
 
-// Imported returns the lowered limits of the imported memory and the first imported
-// table, if there are any.
+// Imported returns the lowered limits of the imported memory and of the first imported table,
+// or nil.
 func (m *Module) Imported(c Caps) (memory, table *Limits) {
 	for _, i := range m.Imports {
 		switch i.Kind {
@@ -133,10 +136,10 @@ func (m *Module) Imported(c Caps) (memory, table *Limits) {
 	return memory, table
 }
 
-// WASI is the module that preview1's functions are imported from.
+// WASI is the module name from which programs import the functions of preview1.
 const WASI = "wasi_snapshot_preview1"
 
-// IsWASI reports whether the module uses WASI preview1 or is a command of it.
+// IsWASI reports whether the module imports functions of WASI preview1 or exports _start.
 func (m *Module) IsWASI() bool {
 	for _, i := range m.Imports {
 		if i.Module == WASI {
@@ -147,7 +150,7 @@ func (m *Module) IsWASI() bool {
 	return start
 }
 
-// Export finds an exported function.
+// Export returns the exported function of a name, and reports whether there is one.
 func (m *Module) Export(name string) (Export, bool) {
 	for _, e := range m.Exports {
 		if e.Name == name && e.Kind == Func {

@@ -8,10 +8,10 @@ import (
 // PageSize is the size of a page of WebAssembly memory, in bytes.
 const PageSize = 64 << 10
 
-// Kind is what an import or export is.
+// Kind is the kind of an import or export.
 type Kind byte
 
-// Kinds, with the numbers of the binary format.
+// The kinds, with the numbers of the binary format.
 const (
 	Func Kind = iota
 	Table
@@ -30,7 +30,7 @@ func (k Kind) String() string {
 // ValType is the type of a value, with the number of the binary format.
 type ValType byte
 
-// Types that can pass between a module and its host.
+// The types that can pass between a module and its host.
 const (
 	I32 ValType = 0x7f
 	I64 ValType = 0x7e
@@ -38,8 +38,8 @@ const (
 	F64 ValType = 0x7c
 )
 
-// FuncType is the type of a function. Known is false for one that uses types this
-// package does not read.
+// FuncType is the type of a function. Known is false if it uses types that this package can't
+// read.
 type FuncType struct {
 	Params, Results []ValType
 	Known           bool
@@ -53,54 +53,54 @@ type Limits struct {
 	Is64     bool
 }
 
-// Import is something that a module needs.
+// Import is one import of a module.
 type Import struct {
 	Module, Name string
 	Kind         Kind
 	Type         FuncType // of a function
 	Limits       Limits   // of a memory or a table
 
-	head, tail []byte // around the limits, for Lower
+	head, tail []byte // the bytes around the limits, for Lower
 }
 
-// Export is something that a module offers.
+// Export is one export of a module.
 type Export struct {
 	Name string
 	Kind Kind
 	Type FuncType // of a function
 }
 
-// Module is what a binary says of itself.
+// Module is a parsed binary. Make one with [Parse].
 type Module struct {
 	Imports  []Import
 	Exports  []Export
-	Memories []Limits // its own, without imported ones
+	Memories []Limits // without imported ones
 	Tables   []Limits
-	Start    bool // it has a start function
+	Start    bool // the module has a start function
 
 	bytes    []byte
 	sections []section
 	types    []FuncType
-	funcs    []uint32 // types of all functions, imported ones first
-	known    bool     // types has them all
+	funcs    []uint32 // type indexes of all functions, imported ones first
+	known    bool     // types holds all types of the module
 	start    uint32   // index of the start function
 	tables   []tableRaw
 }
 
 type section struct {
 	id   byte
-	off  int // of its first byte, the id
+	off  int // the position of the id in the module
 	body []byte
-	at   int // of body
+	at   int // the position of body in the module
 }
 
-// tableRaw is a table's bytes around its limits.
+// tableRaw holds a table's bytes around its limits.
 type tableRaw struct{ head, tail []byte }
 
 var sectionNames = [...]string{"custom section", "type section", "import section", "function section", "table section", "memory section",
 	"global section", "export section", "start section", "element section", "code section", "data section", "data count section", "tag section"}
 
-// order is the place of each known section. Source: chapter 5.5.2 and 5.5.16.
+// order is the place of each known section by id. Source: chapter 5.5.2 and 5.5.16.
 var order = [...]int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 11, 6}
 
 const (
@@ -116,7 +116,8 @@ const (
 	secCode
 )
 
-// Parse reads a module. The bytes must not be changed while it is used.
+// Parse reads a module. It keeps b, which must not be changed while the Module is used. The
+// error wraps [ErrModule].
 func Parse(b []byte) (*Module, error) {
 	if len(b) < 8 {
 		return nil, fmt.Errorf("%w: it has %d bytes, and the header alone has 8", ErrModule, len(b))
@@ -191,7 +192,7 @@ func (m *Module) importedFuncs() (n int) {
 	return n
 }
 
-// split finds the sections.
+// split reads the headers of the sections.
 func (m *Module) split() error {
 	r := &reader{b: m.bytes, at: 8, what: "list of sections"}
 	last := 0
@@ -225,17 +226,17 @@ func (m *Module) split() error {
 	return r.err
 }
 
-// readTypes reads types of functions as far as it knows them.
+// readTypes reads types of functions, up to the first that this package can't read.
 func (m *Module) readTypes(r *reader) {
 	for range r.count("types") {
 		if r.byte() != 0x60 {
-			return // a type of a later proposal: its length is not known
+			return // a type of a later proposal, whose length is not known
 		}
 		t := FuncType{Known: true}
 		for _, list := range []*[]ValType{&t.Params, &t.Results} {
 			for range r.count("types of values") {
 				v := ValType(r.byte())
-				if v < 0x6f { // a reference to a type: an index follows
+				if v < 0x6f { // a reference to a type, followed by an index
 					if v == 0x63 || v == 0x64 {
 						r.u64()
 					}
@@ -342,8 +343,8 @@ func (r *reader) limits() Limits {
 	return l
 }
 
-// readTables reads tables, those with an expression for their first elements included.
-// Its length is not known, so there may be one such at the end.
+// readTables reads the tables. A table may have an expression for its first elements. The
+// expression's length is not known, so only the last table may have one.
 func (m *Module) readTables(r *reader) {
 	n := r.count("tables")
 	for i := range n {

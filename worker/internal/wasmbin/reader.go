@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// ErrModule is what every error of this package wraps that is about the bytes.
+// ErrModule is wrapped by every error about the bytes of a module.
 var ErrModule = errors.New("not a WebAssembly module that can be run")
 
-// reader reads the fields of a binary. The first thing wrong stays in err, and
-// everything after it reads as zero.
+// reader reads the fields of a binary. The first error stays in err. After it every read
+// returns zero.
 type reader struct {
 	b    []byte
-	off  int // of b in the module, for messages
+	off  int // position of b in the module, for messages
 	at   int
 	what string
 	err  error
@@ -76,7 +76,7 @@ func (r *reader) u64() uint64 {
 	return 0
 }
 
-// count reads how many items follow, each of at least one byte.
+// count reads a number of items, each of at least one byte.
 func (r *reader) count(of string) int {
 	n := r.u32()
 	if r.err == nil && int64(n) > int64(r.left()) {
