@@ -1,11 +1,11 @@
-// Package tools is a starter set of commands for package worker: some sixty commands in four
-// WASI binaries. A binary runs the command that its name or its first argument says:
+// Package tools is a starter set of commands for package worker: some sixty commands in four WASI
+// binaries. A binary runs the command of its own name or of its first argument:
 //
 //	cmd := pool.Command(ctx, core, "sort", "-n", "numbers.txt")
 //
-// `make tools` builds them into build/tools, with tools.json, which describes each command as
-// the manifest of a tool package does, and NOTICES.txt, the licences of all that is in them.
+// `make tools` builds them into build/tools. There it also writes tools.json, which describes each
+// command like the manifest of a tool package, and NOTICES.txt, the licences of all included works.
 //
-// The module is nested so that what the commands are made of is no requirement of a program
-// that uses Bailey. It exports nothing: the binaries are what is used.
+// The module is nested so that a program that uses Bailey does not require the modules of the
+// commands. It exports nothing. Only the binaries are used.
 package tools

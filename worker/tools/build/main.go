@@ -1,5 +1,5 @@
-// Build makes the tools: WebAssembly binaries, their catalogue, and the notices of all that
-// is in them. It runs on the host; `make tools` calls it.
+// Build makes the tools: the WebAssembly binaries, their catalogue (tools.json) and the licences of
+// all included works (NOTICES.txt). It runs on the host. `make tools` calls it.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/catalog"
 )
 
-// binary is a row of tools.json.
+// binary is an element of tools.json.
 type binary struct {
 	Name   string         `json:"name"`
 	File   string         `json:"file"`

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// notices are the licence texts of all that is in the binaries.
+// notices are the licence texts of all works in the binaries.
 type notices struct {
-	texts map[string]string // by what they are for
+	texts map[string]string // by the name of the work
 }
 
 func newNotices() (*notices, error) {
@@ -25,7 +25,7 @@ func newNotices() (*notices, error) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(root)), "\n")
 	text, err := os.ReadFile(filepath.Join(lines[0], "LICENSE"))
-	if err != nil { // some installations leave it out
+	if err != nil { // some installations do not have it there
 		if text, err = os.ReadFile(filepath.Join(lines[0], "..", "LICENSE")); err != nil {
 			return nil, fmt.Errorf("the licence of Go: %w", err)
 		}
@@ -41,7 +41,7 @@ type goModule struct {
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright)`)
 
-// addGo adds the modules whose packages are compiled into a command.
+// addGo adds the licences of all modules that are compiled into a command.
 func (n *notices) addGo(modfile, pkg string) error {
 	cmd := command("go", "list", "-modfile="+modfile, "-deps", "-json=Module", pkg)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
@@ -99,7 +99,7 @@ func (n *notices) addDir(name, dir string) error {
 	return nil
 }
 
-// addSQLite adds SQLite, the module that carries it, and the C library.
+// addSQLite adds the licences of SQLite, of the Go module that contains it, and of the C library.
 func (n *notices) addSQLite(dir, version string) error {
 	if err := n.addDir(amalgamation+" "+version, dir); err != nil {
 		return err

@@ -2,5 +2,5 @@
 
 package main
 
-// So that go.mod pins the module whose C source the sqlite3 tool is made of.
+// The import keeps the Go module with SQLite's C source, of which sqlite3 is made, in go.mod.
 import _ "github.com/mattn/go-sqlite3"

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// slim is the module that is built without a part of it.
+// slim is the Go module that is built without a part of it.
 const slim = "github.com/tdewolff/minify/v2"
 
-// slimModfile gives a go.mod under which tdewolff/minify is built without its adapters to HTTP
-// servers: they would put net/http into a binary that can't open a socket. If the file is not
-// what it was, the build goes on with all of it, and says so.
+// slimModfile returns the name of a go.mod that builds tdewolff/minify without its adapters to HTTP
+// servers. They would put net/http into a binary that can't open a socket. If minify.go has changed
+// so that they can't be cut, slimModfile prints a message and the build uses all of it.
 func slimModfile(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +53,7 @@ func slimModfile(dir string) (string, error) {
 	return name, errors.Join(os.WriteFile(name, mod, 0o644), os.WriteFile(filepath.Join(dir, "go.sum"), sum, 0o644))
 }
 
-// copyModule copies a module's packages, commands and tests left out.
+// copyModule copies a module's packages, without its commands and tests.
 func copyModule(from, to string) error {
 	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -79,14 +79,14 @@ func copyModule(from, to string) error {
 	})
 }
 
-// withoutHTTP cuts the declarations that speak of http, with their comments, and the imports
-// that only they need.
+// withoutHTTP returns src without the declarations that use net/http, their comments, and the
+// imports that only they need. It reports whether it found any and net/http is no longer imported.
 func withoutHTTP(src string) (string, bool) {
 	var kept []string
 	cut := 0
 	for _, decl := range declarations(src) {
 		code := decl
-		for strings.HasPrefix(code, "//") { // a comment may speak of http and mean nothing
+		for strings.HasPrefix(code, "//") { // a comment alone does not count
 			_, code, _ = strings.Cut(code, "\n")
 		}
 		if !strings.HasPrefix(code, "import") && (strings.Contains(code, "http.") || strings.Contains(code, "responseWriter")) {
@@ -105,7 +105,7 @@ func withoutHTTP(src string) (string, bool) {
 	return text, cut > 0 && !strings.Contains(text, "net/http\"")
 }
 
-// declarations cuts a gofmt'ed file at the empty lines between what stands at its top level.
+// declarations splits a gofmt'ed file at the empty lines between its top-level declarations.
 func declarations(src string) (list []string) {
 	var now []string
 	for line := range strings.SplitSeq(src, "\n") {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// amalgamation is the Go module that carries SQLite's C source.
+// amalgamation is the Go module that contains SQLite's C source.
 const amalgamation = "github.com/mattn/go-sqlite3"
 
-// debian are the packages of the C compiler for WASI.
+// debian are the Debian packages of the C compiler for WASI.
 var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32"}
 
 // buildSQLite compiles SQLite and its command with clang and wasi-libc.
@@ -44,7 +44,7 @@ func buildSQLite(file string, n *notices) error {
 	return n.addSQLite(m.Dir, m.Version)
 }
 
-// fresh reports whether a file is newer than what it is made of: SQLite takes a minute.
+// fresh reports whether a file is newer than its sources. It saves the minute that SQLite takes.
 func fresh(file string, of ...string) bool {
 	made, err := os.Stat(file)
 	if err != nil {
@@ -58,7 +58,7 @@ func fresh(file string, of ...string) bool {
 	return true
 }
 
-// sqliteVersion is the one that go.mod pins, by the tool's import in pins.go.
+// sqliteVersion returns the version that go.mod pins by the import in pins.go.
 func sqliteVersion() string {
 	out, err := command("go", "list", "-m", "-f", "{{.Version}}", amalgamation).Output()
 	if err != nil {
@@ -67,7 +67,7 @@ func sqliteVersion() string {
 	return strings.TrimSpace(string(out))
 }
 
-// compiler makes sure of clang for WASI, and installs it where that can be done.
+// compiler returns nil if clang for WASI works. As root with apt-get it installs clang first.
 func compiler() error {
 	works := func() bool {
 		dir, err := os.MkdirTemp("", "wasi")
@@ -85,7 +85,7 @@ func compiler() error {
 		return nil
 	}
 	if _, err := exec.LookPath("apt-get"); err == nil && os.Getuid() == 0 {
-		_ = command("apt-get", "update", "-qq").Run() // lists that are there may do
+		_ = command("apt-get", "update", "-qq").Run() // without new lists the old ones may be enough
 		if err := command("apt-get", append([]string{"install", "-y", "-qq", "--no-install-recommends"}, debian...)...).Run(); err != nil {
 			return fmt.Errorf("apt-get: %w", err)
 		}

@@ -1,6 +1,6 @@
-// The sqlite3 command for WASI: SQL from the arguments or the input, results in one of
-// eight forms. SQLite itself is the amalgamation that github.com/mattn/go-sqlite3 carries;
-// its own shell is not part of that.
+// The sqlite3 command for WASI. It reads SQL from the arguments or the input, and prints results in
+// one of eight forms. SQLite itself is the amalgamation in github.com/mattn/go-sqlite3. SQLite's own
+// shell is not part of it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void json_cell(sqlite3_stmt *s, int i) {
   }
 }
 
-// A table is kept until it is known how wide its columns are.
+// All cells of a table, kept because the widths of the columns are known only at its end.
 struct cells { char **at; size_t n, room; };
 
 static void keep(struct cells *t, const char *s) {
@@ -264,7 +264,7 @@ static char *read_all(FILE *f) {
   return s;
 }
 
-// script runs text that may have lines that begin with a dot between statements.
+// script runs SQL. Between statements it may have lines that begin with a dot, such as ".tables".
 static int script(char *text) {
   char *from = text;
   while (*text && !(failed && bail)) {
@@ -315,7 +315,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "Error: unable to open database \"%s\": %s\n", file, sqlite3_errmsg(db));
     return 1;
   }
-  // There is one program and no shared memory: the journal may stand in memory.
+  // Only one program uses the database and there is no shared memory, so the journal can be in memory.
   sqlite3_exec(db, "PRAGMA journal_mode=MEMORY; PRAGMA temp_store=MEMORY;", NULL, NULL, NULL);
   if (i == argc) script(read_all(stdin));
   for (; i < argc && !failed; i++) script(argv[i]);

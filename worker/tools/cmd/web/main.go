@@ -1,4 +1,4 @@
-// Web is the binary of the commands for what pages and scripts are made of.
+// Web is the binary of the commands for web pages, shell programs and Markdown.
 package main
 
 import "github.com/bailey-go/bailey/worker/tools/internal/web"

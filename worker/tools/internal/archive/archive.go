@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "archive"
 	return tool.Set{
@@ -95,7 +95,7 @@ func target(name string, expand bool) (string, error) {
 	return to, nil
 }
 
-// one compresses or expands. A file that was begun and failed is removed.
+// one compresses or expands one file. After an error it removes the incomplete output.
 func one(e *tool.Env, r io.Reader, to string, expand, test bool, level int) (err error) {
 	var w io.Writer = e.Stdout
 	if test {
@@ -142,7 +142,7 @@ func said(err error) error {
 	return err
 }
 
-// inside is a name of an archive as a path below folder, or an error if it leads out.
+// inside returns the path below folder of a name in an archive, or an error if the name leads out.
 func inside(folder, name string) (string, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {

@@ -17,7 +17,7 @@ import (
 )
 
 func tarred(e *tool.Env) error {
-	if len(e.Args) > 0 && e.Args[0] != "" && e.Args[0][0] != '-' { // tar xzf
+	if len(e.Args) > 0 && e.Args[0] != "" && e.Args[0][0] != '-' { // the old form without a dash: tar xzf
 		e.Args = append([]string{"-" + e.Args[0]}, e.Args[1:]...)
 	}
 	o, err := e.Options("cxtvzOf:C:1:2:p", "create=c extract=x get=x list=t verbose=v gzip=z to-stdout=O file=f directory=C strip-components=1 exclude=2")
@@ -113,7 +113,7 @@ func extract(e *tool.Env, o *tool.Opts, tr *tar.Reader, h *tar.Header, folder, n
 		if err := errors.Join(err, f.Close()); err != nil {
 			return err
 		}
-		_ = os.Chtimes(to, h.ModTime, h.ModTime) // where times can be kept
+		_ = os.Chtimes(to, h.ModTime, h.ModTime) // where the file system keeps times
 		return nil
 	}
 	return errors.New("is neither a file nor a folder; skipped")

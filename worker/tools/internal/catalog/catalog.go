@@ -1,5 +1,5 @@
-// Package catalog says which commands are in which binary, and describes each as the
-// manifest of a tool package does.
+// Package catalog lists the commands of each binary, and describes each command like the manifest
+// of a tool package.
 package catalog
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/web"
 )
 
-// Version is that of all the tools.
+// Version is the version of all tools.
 const Version = "0.1.0"
 
-// Binaries are the commands by binary, in the order they are shown.
+// Binaries returns the commands of each binary, in the order in which they are shown.
 func Binaries() map[string]tool.Set {
 	return map[string]tool.Set{
 		"core":    slices.Concat(text.Commands(), files.Commands(), coding.Commands(), archive.Commands(), patching.Commands()),
@@ -28,16 +28,16 @@ func Binaries() map[string]tool.Set {
 	}
 }
 
-// Order is that of the binaries.
+// Order is the order in which the binaries are built and shown.
 var Order = []string{"core", "data", "web", "sqlite3"}
 
-// SQLite is the command that is no Go program.
+// SQLite returns the description of sqlite3, the only command that is no Go program.
 func SQLite() tool.Command {
 	return tool.Command{Name: "sqlite3", Usage: "[-csv|-json|-markdown|-column|-line] [-header] [-readonly] [FILE [SQL]...]", Summary: "query and change SQLite databases",
 		Category: "data", Files: "readwrite", Help: "  Without SQL it is read from the input. .tables .schema .dump stand in lines of their own."}
 }
 
-// Tool is a command as tools.json has it: a manifest, and where the program is.
+// Tool is the manifest of a command in tools.json.
 type Tool struct {
 	Name        string         `json:"name"`
 	Version     string         `json:"version"`
@@ -59,7 +59,7 @@ type Execution struct {
 	MemoryLimit int    `json:"memoryLimit"` // bytes
 }
 
-// Describe gives a command's manifests: its own, and one for each other name.
+// Describe returns a command's manifests: one for its name, and one for each other name.
 func Describe(c tool.Command) (list []Tool) {
 	for _, name := range append([]string{c.Name}, c.Also...) {
 		usage := c

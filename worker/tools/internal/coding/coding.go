@@ -1,4 +1,4 @@
-// Package coding holds the commands that look at bytes: sums, dumps, encodings, tokens.
+// Package coding holds the commands for bytes: sums, dumps, encodings, tokens.
 package coding
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "bytes"
 	set := tool.Set{
@@ -171,7 +171,7 @@ func base(e *tool.Env) error {
 	})
 }
 
-// wrapper breaks lines.
+// wrapper breaks its output into lines of width bytes. 0 is no limit.
 type wrapper struct {
 	w             *bufio.Writer
 	width, column int
@@ -329,7 +329,7 @@ func uuid(e *tool.Env) error {
 		var b [16]byte
 		_, _ = rand.Read(b[:])
 		version := byte(4)
-		if o.Has('7') { // RFC 9562: 48 bits of milliseconds in front; a counter keeps one call's in order
+		if o.Has('7') { // RFC 9562: 48 bits of milliseconds, then a counter, which orders 4,096 per millisecond
 			version = 7
 			ms := time.Now().UnixMilli()
 			for j := range 6 {

@@ -18,7 +18,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "data"
 	return tool.Set{
@@ -105,7 +105,7 @@ func toml2json(e *tool.Env) error {
 	})
 }
 
-// plain makes of a TOML value one that JSON has a form for.
+// plain returns a TOML value as a value that JSON can represent.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -123,7 +123,7 @@ func plain(v any) any {
 			v[i] = plain(v[i])
 		}
 	case float64:
-		if v-v != 0 { // not a number, or without end
+		if v-v != 0 { // NaN or infinite
 			return fmt.Sprint(v)
 		}
 	case time.Time:
@@ -165,7 +165,7 @@ func xmllint(e *tool.Env) error {
 	})
 }
 
-// wellFormed reads a document to its end: one element, and nothing but comments around it.
+// wellFormed returns nil if the document has exactly one element, and only comments around it.
 func wellFormed(all []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(all))
 	d.CharsetReader = func(charset string, in io.Reader) (io.Reader, error) {
@@ -219,7 +219,7 @@ func wellFormed(all []byte) error {
 	return nest(all)
 }
 
-// nest checks that the elements are closed in order, which RawToken does not.
+// nest returns an error if the elements are not closed in order. RawToken does not check that.
 func nest(all []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(all))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -237,7 +237,7 @@ func nest(all []byte) error {
 	}
 }
 
-// indentXML writes elements below each other, where an element has no text of its own.
+// indentXML writes each element on a line of its own, except inside an element that has text.
 func indentXML(w io.Writer, all []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(all))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -271,7 +271,7 @@ func indentXML(w io.Writer, all []byte) error {
 			continue
 		case xml.EndElement:
 			depth--
-			if len(raw) == 0 { // <a/> ends where it begins
+			if len(raw) == 0 { // <a/> has an empty end tag
 				if mixed > 0 {
 					mixed--
 				}

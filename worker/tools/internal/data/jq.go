@@ -18,7 +18,7 @@ const jqHelp = `  -r  strings without quotes    -j  and without line ends    -c 
   -n  null is the input    -s  all inputs as one array    -R  lines as strings    -S  keys sorted, as they always are    -e  the last value as exit code
   -f FILE  the filter    --arg NAME VALUE    --argjson NAME JSON    --slurpfile NAME FILE    --rawfile NAME FILE    --args  --jsonargs`
 
-// querier is a call of jq or yq.
+// querier is one call of jq or yq.
 type querier struct {
 	e            *tool.Env
 	o            *tool.Opts
@@ -106,7 +106,8 @@ func query(e *tool.Env) error {
 	return nil
 }
 
-// options takes those with two values first, which getopt has no form for.
+// options parses the arguments. It first takes the options with two values, which getopt can't
+// express.
 func (q *querier) options() error {
 	var rest []string
 	named := map[string]any{}
@@ -220,7 +221,7 @@ func decode(text string) (v any, err error) {
 	return v, err
 }
 
-// inputs are the values of the files, one after the other.
+// inputs returns the values of all files, one after the other.
 func (q *querier) inputs() gojq.Iter {
 	var next func() (any, error)
 	files := q.files

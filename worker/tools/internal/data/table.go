@@ -254,8 +254,8 @@ func (g *grid) write(e *tool.Env, o *tool.Opts) error {
 	}
 }
 
-// json writes the rows as objects whose keys keep the columns' order. A cell stays text:
-// 007 is no 7.
+// json writes the rows as objects with their keys in the order of the columns. Every cell stays
+// text: "007" does not become 7.
 func (g *grid) json(e *tool.Env) error {
 	text := func(s string) string {
 		var b strings.Builder

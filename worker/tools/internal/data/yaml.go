@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fromYAML makes of a YAML value one of JSON's.
+// fromYAML returns a YAML value as a value that JSON can represent.
 func fromYAML(v any) (any, error) {
 	var err error
 	switch v := v.(type) {
@@ -52,7 +52,8 @@ func fromYAML(v any) (any, error) {
 	return nil, fmt.Errorf("a YAML value of the kind %T has no form in JSON", v)
 }
 
-// toYAML makes numbers that are kept as text numbers again.
+// toYAML returns a JSON value for the YAML encoder. Numbers that are kept as text become YAML
+// numbers.
 func toYAML(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -1,4 +1,4 @@
-// Package files holds the commands that look at files and folders, and change them.
+// Package files holds the commands that read and change files and folders.
 package files
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "files"
 	return tool.Set{
@@ -50,7 +50,7 @@ func Commands() tool.Set {
 	}
 }
 
-// borrowed runs a command of u-root.
+// borrowed returns a function that runs a command of u-root.
 func borrowed(make func() core.Command) func(*tool.Env) error {
 	return func(e *tool.Env) error {
 		if len(e.Args) > 0 && e.Args[0] == "--help" {
@@ -66,7 +66,7 @@ func borrowed(make func() core.Command) func(*tool.Env) error {
 func pwd(e *tool.Env) error {
 	dir, err := os.Getwd()
 	if err == nil {
-		fmt.Fprintln(e.Stdout, cmp.Or(dir, "/")) // "" where nothing is mounted
+		fmt.Fprintln(e.Stdout, cmp.Or(dir, "/")) // dir is "" if no folder is mounted
 	}
 	return err
 }

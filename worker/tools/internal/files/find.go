@@ -19,7 +19,7 @@ const findHelp = `  -name GLOB  -iname GLOB  -path GLOB  -regex RE  -type f|d|l 
   -maxdepth N  -mindepth N  -prune  -print  -print0  -delete  -quit  -exec COMMAND {} ;  -exec COMMAND {} +
   ! -not  -a  -o  ( )     COMMAND is one of the same binary.`
 
-// visit is what an expression looks at.
+// visit is the file to which an expression is applied.
 type visit struct {
 	name  string
 	info  fs.FileInfo
@@ -32,9 +32,9 @@ type finder struct {
 	e        *tool.Env
 	args     []string
 	min, max int
-	acts     bool // the expression does something itself
+	acts     bool // the expression has an action, so -print is not added
 	depth    bool
-	pending  []func() error // of -exec +
+	pending  []func() error // the calls collected by -exec +
 }
 
 func find(e *tool.Env) error {
@@ -167,7 +167,7 @@ func (f *finder) and() (test, error) {
 	return left, nil
 }
 
-// unary are the tests with a value.
+// unary are the tests that take a value.
 var unary = []string{"-name", "-iname", "-path", "-wholename", "-ipath", "-regex", "-type", "-size", "-mtime", "-mmin", "-newer", "-maxdepth", "-mindepth"}
 
 func (f *finder) one() (test, error) {
@@ -300,7 +300,7 @@ func (f *finder) exec() (test, error) {
 	}
 }
 
-// call runs another command of the binary.
+// call runs another command of the same binary and returns its exit code.
 func call(e *tool.Env, argv []string) int {
 	if len(argv) > 0 && e.Set.Find(argv[0]) == nil {
 		fmt.Fprintf(e.Stderr, "%s: %s: there is no such command in this binary, and a program here can start no other\n", e.Name, argv[0])
@@ -342,7 +342,7 @@ func matcher(op, value string) (test, error) {
 	}, nil
 }
 
-// globRegexp is a glob whose * crosses slashes, as that of -path.
+// globRegexp returns the regular expression of a glob in which * also matches slashes, as in -path.
 func globRegexp(glob string) string {
 	s := regexp.QuoteMeta(glob)
 	s = strings.NewReplacer(`\*`, `.*`, `\?`, `.`, `\[!`, `[^`, `\[`, `[`, `\]`, `]`).Replace(s)

@@ -178,7 +178,7 @@ func tree(e *tool.Env) error {
 			e.SetFailed()
 			continue
 		}
-		dirs++ // the root is one of them, as in tree 2
+		dirs++ // tree 2 counts the root too
 		fmt.Fprintln(e.Stdout, root)
 		walk(root, "", 1)
 	}

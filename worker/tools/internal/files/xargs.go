@@ -75,7 +75,8 @@ func xargs(e *tool.Env) error {
 	return tool.Code(code)
 }
 
-// arguments reads words as xargs does: blanks separate, quotes and backslashes protect.
+// arguments reads words as xargs does. Blanks separate words. Quotes and backslashes protect
+// blanks.
 func arguments(r io.Reader, o *tool.Opts) ([]string, error) {
 	all, err := io.ReadAll(bufio.NewReader(r))
 	if err != nil || len(all) == 0 {

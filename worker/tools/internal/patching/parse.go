@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// filePatch is what a difference says of one file.
+// filePatch is the part of a difference about one file.
 type filePatch struct {
 	oldName, newName string // "" is /dev/null
 	rename, binary   bool
 	hunks            []*hunk
 }
 
-// hunk is a run of lines: ' ' both, '-' the old text's, '+' the new one's.
+// hunk is a run of lines. Each op is ' ' for both texts, '-' for the old text or '+' for the new
+// one.
 type hunk struct {
 	oldAt, oldN, newAt, newN int
 	ops                      []byte
 	rows                     []string
 }
 
-// context is how many lines at the hunk's beginning and end are in both texts.
+// context returns the number of lines at the hunk's beginning and end that are in both texts.
 func (h *hunk) context() (head, tail int) {
 	for head < len(h.ops) && h.ops[head] == ' ' {
 		head++
@@ -32,7 +33,8 @@ func (h *hunk) context() (head, tail int) {
 	return head, tail
 }
 
-// parse reads a unified difference as diff and git write it. What stands between is left out.
+// parse parses a unified difference as written by diff or git. Other text between the parts is
+// ignored.
 func parse(text []byte) (files []*filePatch, err error) {
 	rows := lines(string(text))
 	var f *filePatch
@@ -74,7 +76,8 @@ func parse(text []byte) (files []*filePatch, err error) {
 	return files, nil
 }
 
-// previous is the line that begins the file's part, with git's lines between left out.
+// previous returns the last line before i that begins a part or a hunk, skipping git's other
+// headers.
 func previous(rows []string, i int) string {
 	for i--; i >= 0; i-- {
 		if strings.HasPrefix(rows[i], "diff --git ") || strings.HasPrefix(rows[i], "@@ ") || strings.HasPrefix(rows[i], "+++ ") {
@@ -84,7 +87,8 @@ func previous(rows []string, i int) string {
 	return ""
 }
 
-// fileName cuts the time that diff writes behind a tab, and git's quotes.
+// fileName returns a file name without the time that diff writes after a tab and without git's
+// quotes. It returns "" for /dev/null.
 func fileName(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
 	if strings.HasPrefix(s, `"`) {
@@ -110,7 +114,7 @@ func parseHunk(rows []string, i int) (*hunk, int, error) {
 	for i++; i < len(rows) && (oldN > 0 || newN > 0 || strings.HasPrefix(rows[i], `\`)); i++ {
 		row := rows[i]
 		op := row[0]
-		if op == '\n' || op == '\r' { // an empty line whose blank was lost
+		if op == '\n' || op == '\r' { // an empty context line that lost its blank
 			op, row = ' ', " "+row
 		}
 		switch op {

@@ -12,7 +12,8 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// outcome is what a patch makes of a file; nothing is written before all of them are known.
+// outcome is the result of a patch for one file. Files are written only after all outcomes are
+// known.
 type outcome struct {
 	name, said string
 	data       []byte
@@ -98,7 +99,7 @@ func (out outcome) apply(e *tool.Env) error {
 	return nil
 }
 
-// patched applies a file's part in memory.
+// patched applies the part about one file in memory.
 func patched(e *tool.Env, o *tool.Opts, f *filePatch) (outcome, error) {
 	if f.binary {
 		return outcome{}, fmt.Errorf("%s: binary patches are not supported", f.newName)
@@ -175,7 +176,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// stripped leaves n folders out; -1 is those that git puts in front.
+// stripped returns name without its first n folders. With n < 0 it removes the a/ or b/ of git.
 func stripped(name string, n int) string {
 	if name == "/dev/null" {
 		return ""
@@ -204,7 +205,7 @@ func (h *hunk) reverse() {
 	}
 }
 
-// applyAll applies the hunks in order, each near where the last one was found.
+// applyAll applies the hunks in order, each with the offset at which the hunk before it was found.
 func applyAll(rows []string, hunks []*hunk, name string) ([]string, string, error) {
 	said := ""
 	shift, least := 0, 0
@@ -236,7 +237,7 @@ func applyAll(rows []string, hunks []*hunk, name string) ([]string, string, erro
 			}
 			said += "."
 		}
-		// What was found differently around the hunk stays as it is.
+		// Context lines that differ in the file are kept as they are in the file.
 		_, tail := h.fuzzy(fuzz)
 		from, to := at+skip, at+len(old)-tail
 		rows = slices.Concat(rows[:from], now[skip:len(now)-tail], rows[to:])
@@ -246,13 +247,14 @@ func applyAll(rows []string, hunks []*hunk, name string) ([]string, string, erro
 	return rows, said, nil
 }
 
-// fuzzy is how many lines at both ends need not fit.
+// fuzzy returns how many context lines at the beginning and at the end may differ.
 func (h *hunk) fuzzy(fuzz int) (head, tail int) {
 	head, tail = h.context()
 	return min(fuzz, head), min(fuzz, tail)
 }
 
-// place looks for the old lines, the nearest place first, then with less around them.
+// place finds the old lines of a hunk. It tries the nearest position first, and then the same with
+// fewer context lines.
 func place(rows []string, h *hunk, old []string, want, least int) (at, fuzz, skip int) {
 	for fuzz = 0; fuzz <= 2; fuzz++ {
 		head, tail := h.fuzzy(fuzz)
@@ -261,7 +263,7 @@ func place(rows []string, h *hunk, old []string, want, least int) (at, fuzz, ski
 		}
 		core := old[head : len(old)-tail]
 		if fuzz > 0 && len(core) == 0 {
-			break // nothing would be left to find it by
+			break // only context would be left
 		}
 		for d := 0; d <= len(rows); d++ {
 			for _, at := range []int{want - d, want + d} {

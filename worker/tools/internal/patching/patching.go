@@ -17,7 +17,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "text"
 	return tool.Set{
@@ -177,7 +177,7 @@ func (d *differ) files(a, b, title string) error {
 	return nil
 }
 
-// change replaces lines from..to of the old text by those of the new one.
+// change replaces lines from..to of the old text by lines newFrom..newTo of the new text.
 type change struct{ from, to, newFrom, newTo int }
 
 func lines(s string) []string {
@@ -191,11 +191,11 @@ func lines(s string) []string {
 	return rows
 }
 
-// changes finds them in what is left of the texts when what is to be ignored is.
+// changes returns the changes from x to y, without those that the options ignore.
 func (d *differ) changes(x, y string) (list []change) {
 	a, b := lines(x), lines(y)
 	na, nb := d.normalise(a), d.normalise(b)
-	at := func(rows []string) []int { // the line that begins at an offset
+	at := func(rows []string) []int { // the offset at which each line begins
 		starts := make([]int, 0, len(rows)+1)
 		n := 0
 		for _, r := range rows {
@@ -228,7 +228,7 @@ func (d *differ) changes(x, y string) (list []change) {
 	return list
 }
 
-// normalise gives the lines as they are compared, each with its own end.
+// normalise returns the lines in the form in which they are compared, each with its own end.
 func (d *differ) normalise(rows []string) []string {
 	if !d.o.Has('i') && !d.o.Has('w') && !d.o.Has('b') {
 		return rows

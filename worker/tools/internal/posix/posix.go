@@ -1,5 +1,5 @@
-// Package posix reads the regular expressions of grep and sed with Go's engine, which
-// takes time in proportion to the text and therefore has no back references.
+// Package posix compiles the regular expressions of grep and sed for Go's engine. Its time is
+// proportional to the text, and therefore back references are not supported.
 package posix
 
 import (
@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Syntax is how a pattern is written.
+// Syntax is the syntax of a pattern.
 type Syntax uint8
 
 const (
-	Basic    Syntax = iota // \( \) \{ \} \| \+ \?
-	Extended               // ( ) { } | + ?
+	Basic    Syntax = iota // operators are \( \) \{ \} \| \+ \?
+	Extended               // operators are ( ) { } | + ?
 	Fixed                  // the text itself
-	Go                     // Go's own, which is much of Perl's
+	Go                     // Go's own, which has most of Perl's
 )
 
-// Compile makes a pattern of Go's engine: the leftmost and longest match, as POSIX wants
-// it, but for Go's own syntax.
+// Compile returns the pattern for Go's engine. It matches the leftmost and longest text, as POSIX
+// requires, except with the syntax Go.
 func Compile(pattern string, syntax Syntax, flags string) (*regexp.Regexp, error) {
 	text, err := pattern, error(nil)
 	switch syntax {
@@ -43,7 +43,7 @@ func Compile(pattern string, syntax Syntax, flags string) (*regexp.Regexp, error
 	return re, nil
 }
 
-// Literal is the text that a pattern stands for if it has no operators.
+// Literal returns pattern, and reports whether it has no operators, so that it matches only itself.
 func Literal(pattern string, syntax Syntax) (string, bool) {
 	if syntax == Fixed {
 		return pattern, true
@@ -53,7 +53,7 @@ func Literal(pattern string, syntax Syntax) (string, bool) {
 
 func translate(p string, extended bool) (string, error) {
 	var b strings.Builder
-	start := true // where ^ is an anchor and * is itself
+	start := true // at the start ^ is an anchor and * is a literal
 	depth := 0
 	for i := 0; i < len(p); i++ {
 		c := p[i]

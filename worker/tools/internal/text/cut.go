@@ -13,7 +13,7 @@ import (
 
 type span struct{ from, to int }
 
-// ranges reads a list such as 1,3-5,7-.
+// ranges parses a list such as 1,3-5,7-.
 func ranges(list string) ([]span, error) {
 	var spans []span
 	for part := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -124,7 +124,7 @@ func cut(e *tool.Env) error {
 	})
 }
 
-// trSet is the characters of a set of tr, as code points.
+// trSet returns the characters of a set of tr, such as a-z or [:digit:], as code points.
 func trSet(text string) ([]rune, error) {
 	var set []rune
 	for text != "" {
@@ -249,7 +249,7 @@ func tr(e *tool.Env) error {
 			c, size := utf8.DecodeRune(line)
 			raw := line[:size]
 			if c == utf8.RuneError && size == 1 {
-				c = rune(line[0]) // a byte that is no character is itself
+				c = rune(line[0]) // an invalid byte counts as itself
 			}
 			line = line[size:]
 			if in(c) {

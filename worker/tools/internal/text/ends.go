@@ -14,10 +14,10 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// part is what head and tail are asked for.
+// part is the part of a file that head or tail prints.
 type part struct {
 	bytes bool
-	sign  byte // '+' or '-' if one stood before the number
+	sign  byte // '+' or '-' if the number had one
 	n     int64
 }
 
@@ -46,7 +46,7 @@ func parsePart(e *tool.Env, o *tool.Opts) (part, error) {
 	return p, nil
 }
 
-// titled calls do for each file, with its name above if there are several.
+// titled calls do for each file, and prints the name first if there are several.
 func titled(e *tool.Env, o *tool.Opts, do func(r io.Reader) error) error {
 	first := true
 	names := (len(o.Args) > 1 || o.Has('v')) && !o.Has('q')
@@ -112,7 +112,7 @@ func head(e *tool.Env) error {
 
 var errEnough = errors.New("enough")
 
-// tailStart is where the last lines or bytes begin.
+// tailStart returns the offset at which the last lines or bytes begin.
 func tailStart(all []byte, p part) int {
 	if p.bytes {
 		return int(max(int64(len(all))-p.n, 0))
@@ -171,7 +171,7 @@ func tail(e *tool.Env) error {
 	})
 }
 
-// lastBytes reads what may hold the end: of a file, not the whole of it.
+// lastBytes reads enough bytes to contain the requested end. It does not read all of a large file.
 func lastBytes(r io.Reader, p part) ([]byte, error) {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -260,11 +260,11 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// count reads to the end; slow asks for more than lines and bytes.
+// count counts until the end of r. slow counts words, characters and the longest line as well.
 func count(r io.Reader, slow bool) (c counts, err error) {
 	buf := make([]byte, 64<<10)
 	inWord, column := false, int64(0)
-	var rest []byte // a character that was cut
+	var rest []byte // the bytes of an incomplete character
 	for {
 		n, err := r.Read(buf[len(rest):])
 		chunk := buf[:len(rest)+n]

@@ -19,7 +19,7 @@ type term struct {
 	front, after bool // ^word, word$
 }
 
-// fzf prints the lines that a query finds, the best first.
+// fzf prints the lines that match a query, the best match first.
 func fzf(e *tool.Env) error {
 	o, err := e.Options("f:n:esi1", "filter=f exact=e no-sort=s ignore-case=i case=1")
 	if err != nil {
@@ -70,7 +70,7 @@ func fzf(e *tool.Env) error {
 	return nil
 }
 
-// parseQuery gives all the words, each with its alternatives.
+// parseQuery returns all words of a query, each with its alternatives.
 func parseQuery(query string, exact, fold bool) (terms [][]term) {
 	or := false
 	for word := range strings.FieldsSeq(query) {
@@ -124,7 +124,7 @@ func (t term) match(line, folded string) (int, bool) {
 	at := strings.Index(folded, t.text)
 	switch {
 	case t.fuzzy:
-		// The library folds case always; a query with capitals wants them.
+		// The library always ignores case. A query with capitals must match them.
 		if !subsequence(t.text, folded) {
 			return 0, false
 		}

@@ -70,7 +70,7 @@ func grep(e *tool.Env) error {
 	}
 	switch {
 	case e.Failed() && !(o.Has('q') && g.any):
-		return nil // which tells trouble
+		return nil // the failure is the exit code
 	case !g.any:
 		return tool.Code(1)
 	}
@@ -150,7 +150,7 @@ func (g *grepper) options() (err error) {
 	return err
 }
 
-// walk lists the files below the folders that are named.
+// walk returns the files below the named folders.
 func (g *grepper) walk(roots []string) (files []string) {
 	fits := func(globs []string, name string) bool {
 		for _, glob := range globs {
@@ -212,7 +212,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// file looks through one file; done says that no other has to be.
+// file searches one file. done is true if no other file needs to be searched.
 func (g *grepper) file(name string) (done bool, err error) {
 	r, err := g.e.Open(name)
 	if err != nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// sedRun is a script at work.
+// sedRun is the state of a running script.
 type sedRun struct {
 	e        *tool.Env
 	o        *tool.Opts
 	cmds     []*sedCmd
 	out      *bufio.Writer
-	in       []*bufio.Reader // what is still to be read
+	in       []*bufio.Reader // the inputs left to read
 	delim    byte
 	line     int
 	space    []byte
 	hold     []byte
-	noEnd    bool // the line had no end
+	noEnd    bool // the line did not end with a delimiter
 	after    []func()
 	last     *regexp.Regexp
 	replaced bool
@@ -95,7 +95,7 @@ func sed(e *tool.Env) error {
 	return nil
 }
 
-// each edits the files one by one, in place if so asked.
+// each edits the files one by one, with -i in place.
 func (s *sedRun) each() error {
 	for _, name := range s.o.Args {
 		data, err := s.e.ReadAll(name)
@@ -131,7 +131,7 @@ func (s *sedRun) each() error {
 	return nil
 }
 
-// next reads a line; ok is false at the end.
+// next returns the next line. ok is false at the end.
 func (s *sedRun) next() (line []byte, ok bool, err error) {
 	for len(s.in) > 0 {
 		line, err = s.in[0].ReadBytes(s.delim)
@@ -199,8 +199,8 @@ func (s *sedRun) run() error {
 	return nil
 }
 
-// script runs the commands over a line: 0 for the usual end, 'd' for none, 'D' for a new
-// start without reading.
+// script runs the commands on a line. It returns 0 to end the cycle as usual, 'd' to end it without
+// output, and 'D' to start again without reading.
 func (s *sedRun) script() (act byte, err error) {
 	for pc := 0; pc < len(s.cmds); pc++ {
 		c := s.cmds[pc]
@@ -327,7 +327,7 @@ func (s *sedRun) simple(c *sedCmd) error {
 	return nil
 }
 
-// list writes a line so that nothing in it is invisible.
+// list writes the line with invisible characters as escapes.
 func (s *sedRun) list() {
 	column := 0
 	for _, c := range append(append([]byte(nil), s.space...), '$') {

@@ -106,7 +106,7 @@ func (s *sedRun) substitute(c *sedCmd) error {
 	return nil
 }
 
-// expand writes the replacement, with its changes of case.
+// expand appends the replacement to out, with its changes of case.
 func (c *sedCmd) expand(out, text []byte, m []int) []byte {
 	var fold, once byte
 	for _, p := range c.to {

@@ -28,7 +28,7 @@ type sedCmd struct {
 	not      bool
 	name     byte
 	text     string // of a i c, file of r w, label of b t T
-	target   int    // of b t T { as an index
+	target   int    // of b t T {, as an index into the commands
 	re       *regexp.Regexp
 	to       []sedPart
 	global   bool
@@ -239,8 +239,8 @@ func (p *sedParser) regexp(text, flags string) (*regexp.Regexp, error) {
 	return posix.Compile(text, p.syntax, flags)
 }
 
-// delimited reads up to the delimiter that stands here. Within a pattern a delimiter may
-// stand in brackets, and \n is a newline.
+// delimited returns the text up to the next delimiter, which is the character at the current
+// position. In a pattern a delimiter inside brackets does not count, and \n is a newline.
 func (p *sedParser) delimited(pattern bool) (string, error) {
 	if p.i >= len(p.s) {
 		return "", p.errorf("unterminated")

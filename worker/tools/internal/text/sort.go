@@ -18,9 +18,9 @@ const sortHelp = `  -n  by number  -g  by number with exponent  -h  by size (2K,
   -k FROM[.C][nrfbdhgV][,TO[.C]]  a key  -t SEP  the fields' separator  -o FILE  write there  -z  lines end in NUL
   -R  in the order of a hash`
 
-// sortKey is a part of the line, and how it is compared.
+// sortKey is a part of the line and the way in which it is compared.
 type sortKey struct {
-	from, fromChar, to, toChar int // to 0 is the line's end
+	from, fromChar, to, toChar int // counted from 1; to 0 is the line's end
 	flags                      string
 }
 
@@ -29,7 +29,7 @@ func (k sortKey) has(c byte) bool { return strings.IndexByte(k.flags, c) >= 0 }
 type sorter struct {
 	keys      []sortKey
 	sep       []byte
-	plain     bool // no key and no flag: the bytes of the line
+	plain     bool // neither keys nor flags: the bytes of the line are compared
 	reverse   bool
 	stable    bool
 	unique    bool
@@ -213,7 +213,7 @@ func hash(b []byte) (h uint64) {
 	return h
 }
 
-// number is the sign and the digits of what a key begins with.
+// number returns the sign and the digits of the number at the beginning of a key.
 func number(s []byte) (negative bool, whole, frac []byte) {
 	s = bytes.TrimLeft(s, " \t")
 	if len(s) > 0 && s[0] == '-' {
@@ -248,7 +248,7 @@ func compareNumber(a, b []byte) int {
 	return c
 }
 
-// suffix ranks the letter of 2K, 1G.
+// suffix returns the rank of the suffix in 2K or 1G.
 func suffix(s []byte) int {
 	negative, whole, frac := number(s)
 	s = bytes.TrimLeft(s, " \t-0123456789.")
@@ -330,7 +330,7 @@ func parseKey(text string) (k sortKey, err error) {
 	return k, nil
 }
 
-// field finds where field n (from 1) begins and ends in a line.
+// field returns the beginning and the end of field n (from 1) in a line.
 func (s *sorter) field(line []byte, n int) (from, to int) {
 	for i := 1; ; i++ {
 		if s.sep != nil {

@@ -1,4 +1,4 @@
-// Package text holds the commands that read lines and write lines.
+// Package text holds the commands that read and write lines.
 package text
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "text"
 	return tool.Set{
@@ -48,7 +48,7 @@ func Commands() tool.Set {
 	}
 }
 
-// lines calls do for each line, its end included.
+// lines calls do for each line, including its line end.
 func lines(r io.Reader, do func(line []byte) error) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	var long []byte
@@ -183,7 +183,7 @@ func echo(e *tool.Env) error {
 	return nil
 }
 
-// unescape reads the backslash sequences of echo -e, tr and paste.
+// unescape returns s with the backslash sequences of echo -e, tr and paste replaced.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

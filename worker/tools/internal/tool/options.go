@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Opts are the options of a call.
+// Opts are the parsed options of a call.
 type Opts struct {
-	Args  []string // what is no option
+	Args  []string // the operands
 	given []opt
 }
 
@@ -17,10 +17,10 @@ type opt struct {
 	value string
 }
 
-// Options reads the arguments as getopt does. short lists the letters: one that is followed
-// by ":" has a value, by "::" may have one attached; "#" lets -5 stand for the number; a
-// "+" in front ends the options at the first operand. long maps names to letters:
-// "lines=n bytes=c".
+// Options parses the arguments as getopt does, and returns an [Exit] with the usage if they are
+// wrong. short lists the letters. A letter followed by ":" has a value, and one followed by "::"
+// may have a value attached. "#" accepts a number as an option, as in -5. "+" in front ends the
+// options at the first operand. long maps names to letters: "lines=n bytes=c".
 func (e *Env) Options(short, long string) (*Opts, error) {
 	short, stop := strings.CutPrefix(short, "+")
 	o := &Opts{}
@@ -53,8 +53,8 @@ func (e *Env) Options(short, long string) (*Opts, error) {
 	return o, nil
 }
 
-// kind says whether a letter is an option, and how many values it has: 0, 1, or 2 for
-// an attached one that may be missing.
+// kind reports whether a letter is an option, and returns its number of values: 0, 1, or 2 for an
+// optional attached value.
 func kind(short string, c rune) (int, bool) {
 	i := strings.IndexRune(short, c)
 	if i < 0 || c == ':' || c == '#' {
@@ -122,7 +122,7 @@ func (e *Env) long(o *Opts, arg string, args []string, short, long string) ([]st
 	return nil, e.Usagef("unrecognized option '--%s'", name)
 }
 
-// Manual is what --help prints.
+// Manual returns the text that --help prints.
 func (c *Command) Manual() string {
 	s := fmt.Sprintf("Usage: %s %s\n%s\n", c.Name, c.Usage, c.Summary)
 	if c.Help != "" {
@@ -131,7 +131,7 @@ func (c *Command) Manual() string {
 	return s
 }
 
-// Usagef is the error of a call that is wrong.
+// Usagef returns the error of a wrong call.
 func (e *Env) Usagef(format string, args ...any) error {
 	return &Exit{Code: e.trouble(), Text: fmt.Sprintf(format, args...) + "\nTry '" + e.Name + " --help' for more information."}
 }
@@ -146,7 +146,7 @@ func (o *Opts) Has(c rune) bool {
 	return false
 }
 
-// Value is the last value of an option.
+// Value returns the last value of an option, or "".
 func (o *Opts) Value(c rune) string {
 	all := o.All(c)
 	if len(all) == 0 {
@@ -155,7 +155,7 @@ func (o *Opts) Value(c rune) string {
 	return all[len(all)-1]
 }
 
-// All are the values of an option, in order.
+// All returns the values of an option, in order.
 func (o *Opts) All(c rune) (values []string) {
 	for _, g := range o.given {
 		if g.key == c {
@@ -165,7 +165,7 @@ func (o *Opts) All(c rune) (values []string) {
 	return values
 }
 
-// Last is which of some options was given last, or 0.
+// Last returns the option of the list that was given last, or 0.
 func (o *Opts) Last(of string) (last rune) {
 	for _, g := range o.given {
 		if strings.ContainsRune(of, g.key) {
@@ -175,7 +175,8 @@ func (o *Opts) Last(of string) (last rune) {
 	return last
 }
 
-// Int is the last value of an option as a number that is not negative.
+// Int returns the last value of an option as a number that is not negative, or otherwise if the
+// option was not given.
 func (e *Env) Int(o *Opts, c rune, otherwise int) (int, error) {
 	if !o.Has(c) {
 		return otherwise, nil
@@ -187,8 +188,8 @@ func (e *Env) Int(o *Opts, c rune, otherwise int) (int, error) {
 	return n, nil
 }
 
-// Size is a number with one of the usual suffixes: b is 512, K, M and G are powers of 1024,
-// KB, MB and GB of 1000.
+// Size parses a number with one of the usual suffixes: b is 512, K, M and G are powers of 1024, and
+// KB, MB and GB are powers of 1000.
 func Size(s string) (int64, error) {
 	digits := strings.TrimRight(s, "bKMGBikmgT")
 	n, err := strconv.ParseInt(digits, 10, 64)

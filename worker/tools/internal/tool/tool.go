@@ -1,5 +1,5 @@
-// Package tool is what the commands of one binary have in common: their options, their
-// streams, their errors, and how one of them is chosen by the program's name.
+// Package tool holds the common parts of the commands of a binary: options, streams, errors, and
+// the choice of a command by the program's name.
 package tool
 
 import (
@@ -19,7 +19,7 @@ import (
 type Command struct {
 	Name     string
 	Also     []string // other names
-	Usage    string   // what follows the name: "[-n] [FILE]..."
+	Usage    string   // the text after the name: "[-n] [FILE]..."
 	Summary  string   // one line
 	Help     string   // the options, a line each
 	Category string
@@ -28,12 +28,12 @@ type Command struct {
 	Run      func(*Env) error
 }
 
-// A Set is the commands of a binary.
+// A Set holds the commands of a binary.
 type Set []Command
 
-// Env is what a running command has.
+// Env is the environment of a running command.
 type Env struct {
-	Name   string // as which it was called
+	Name   string // the name by which it was called
 	Args   []string
 	Stdin  io.Reader
 	Stdout *bufio.Writer
@@ -44,21 +44,21 @@ type Env struct {
 	failed bool
 }
 
-// Exit ends a command with a code of its own.
+// Exit is an error that ends a command with an exit code of its own.
 type Exit struct {
 	Code int
-	Text string // said on standard error, if not empty
+	Text string // printed on standard error, if not empty
 }
 
 func (e *Exit) Error() string { return fmt.Sprintf("exit %d %s", e.Code, e.Text) }
 
-// Code is the end with nothing to say.
+// Code returns an error that ends the command with an exit code and without a message.
 func Code(n int) error { return &Exit{Code: n} }
 
-// Errorf is a failure that ends the command with its usual exit code.
+// Errorf returns an error that ends the command with its usual exit code of a failure.
 func Errorf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// Main runs the command that the program's name or its first argument says.
+// Main runs the command of the program's name or of its first argument.
 func (s Set) Main() {
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	env := &Env{Stdin: os.Stdin, Stdout: out, Stderr: os.Stderr, Set: s}
@@ -70,7 +70,7 @@ func (s Set) Main() {
 	os.Exit(code)
 }
 
-// Find is the command of a name, or nil.
+// Find returns the command with a name, or nil.
 func (s Set) Find(name string) *Command {
 	for i := range s {
 		if s[i].Name == name || slices.Contains(s[i].Also, name) {
@@ -80,8 +80,9 @@ func (s Set) Find(name string) *Command {
 	return nil
 }
 
-// Exec runs a command with the streams of env. argv[0] may be the command's name, or the
-// binary's with the command's name behind it.
+// Exec runs a command with the streams of env and returns its exit code. argv[0] is the command's
+// name, or the binary's name followed by the command's name. The exit code is 127 if there is no
+// such command.
 func (s Set) Exec(env *Env, argv []string) int {
 	name, args := "", []string(nil)
 	if len(argv) > 0 {
@@ -109,7 +110,7 @@ func (s Set) Exec(env *Env, argv []string) int {
 
 func (e *Env) trouble() int { return max(e.cmd.Trouble, 1) }
 
-// end says what is wrong and gives the exit code.
+// end prints the message of an error and returns the exit code.
 func (e *Env) end(err error) int {
 	var exit *Exit
 	switch {
@@ -130,20 +131,20 @@ func (e *Env) end(err error) int {
 	return e.trouble()
 }
 
-// Failed reports whether something went wrong that did not end the command.
+// Failed reports whether a failure was recorded that did not end the command.
 func (e *Env) Failed() bool { return e.failed }
 
-// SetFailed lets the exit code tell of a failure that nothing is said of.
+// SetFailed records a failure without a message. The exit code then reports it.
 func (e *Env) SetFailed() { e.failed = true }
 
-// Warn says what went wrong with a file and goes on; the exit code will tell.
+// Warn prints an error about a file, and records a failure for the exit code.
 func (e *Env) Warn(name string, err error) {
 	e.failed = true
 	e.Stdout.Flush()
 	fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Name, name, Reason(err))
 }
 
-// Open opens a file, or standard input for "-".
+// Open returns an open file, or standard input for "-" or "".
 func (e *Env) Open(name string) (io.ReadCloser, error) {
 	if name == "-" || name == "" {
 		return io.NopCloser(e.Stdin), nil
@@ -159,8 +160,8 @@ func (e *Env) Open(name string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Each calls do with each of the files, or with standard input if there is none. A file
-// that can't be read is said, and the next one follows.
+// Each calls do for each file, or for standard input if there is none. If a file can't be read,
+// Each prints a warning and continues with the next.
 func (e *Env) Each(names []string, do func(name string, r io.Reader) error) error {
 	if len(names) == 0 {
 		names = []string{"-"}
@@ -183,7 +184,7 @@ func (e *Env) Each(names []string, do func(name string, r io.Reader) error) erro
 	return nil
 }
 
-// ReadAll reads a file, or standard input for "-".
+// ReadAll returns the content of a file, or standard input for "-".
 func (e *Env) ReadAll(name string) ([]byte, error) {
 	r, err := e.Open(name)
 	if err != nil {
@@ -193,7 +194,7 @@ func (e *Env) ReadAll(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Replace writes a file's new content, in its mode.
+// Replace writes a file's new content and keeps its mode.
 func (e *Env) Replace(name string, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(name); err == nil {
@@ -202,7 +203,7 @@ func (e *Env) Replace(name string, data []byte) error {
 	return os.WriteFile(name, data, mode)
 }
 
-// Say is an error as a person knows it from a command: the file and the reason.
+// Say returns the text of an error as commands print it: the file and the reason.
 func Say(err error) string {
 	var p *fs.PathError
 	var l *os.LinkError
@@ -215,7 +216,7 @@ func Say(err error) string {
 	return err.Error()
 }
 
-// Reason is the reason alone, in the words of the C library.
+// Reason returns only the reason of an error, in the words of the C library.
 func Reason(err error) string {
 	for _, row := range []struct {
 		err  error

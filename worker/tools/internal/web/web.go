@@ -1,4 +1,4 @@
-// Package web holds the commands for what pages and scripts are made of.
+// Package web holds the commands for web pages, shell programs and Markdown.
 package web
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
-// Commands are this package's.
+// Commands returns the commands of this package.
 func Commands() tool.Set {
 	const c = "web"
 	return tool.Set{
