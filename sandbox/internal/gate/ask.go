@@ -9,76 +9,76 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Request is one call that the user is asked about. A window shows Title, the Text of each
-// effect that has InTitle false, Risk, Destroys, Untrusted, Agent and Diff, and takes an
-// answer only while they are in view: together they say all that the call does.
+// Request is one call that the user is asked about. A window shows Title, the Text of each effect
+// that has InTitle false, Risk, Destroys, Untrusted, Agent and Diff. Together they describe
+// everything that the call does. The window accepts an answer only while they are in view.
 type Request struct {
 	Call string // the call's id
 	Tool string // the tool's id
-	// Title says the call in one line, to be read behind "May the assistant". It names the
-	// effects and has at most 240 characters; a longer one is cut, and whole at the head of Diff.
+	// Title describes the call in one line, to be read after "May the assistant". It names the
+	// effects and has at most 240 characters. A longer title is cut, and is complete at the
+	// beginning of Diff.
 	Title       string
-	Description string // the tool's own; do not trust it if Untrusted is set
-	// Effects are all that the call does if the user agrees, in words. The gate makes them out of
-	// Needs, so no tool can leave one out; a tool may add others.
+	Description string // the tool's own text; don't trust it if Untrusted is set
+	// Effects are all effects of the call if the user agrees. The gate derives them from Needs, so
+	// a tool can't omit one. A tool may add others.
 	Effects   []Effect
-	Args      any
-	Needs     []policy.Need
-	Risk      protocol.Risk // the highest of the effects', or more
-	Destroys  bool          // content is lost; a grant for more than this once needs a pattern
-	Untrusted bool          // the tool is an MCP server's, or a folder's
+	Args      any           // the call's arguments, a copy
+	Needs     []policy.Need // the permissions that the call needs
+	Risk      protocol.Risk // the highest risk of the effects, or a higher one
+	Destroys  bool          // content is lost; a grant beyond this call needs a pattern
+	Untrusted bool          // the tool is from an MCP server, or a skill from a folder
 	Reason    string        // why the user is asked
 	Diff      string        // the content that would be written, removed, sent or run
 	Session   string        // the id of the session
-	Agent     string        // the subagent that asks, or empty
-	Patterns  []string      // what a grant for the session can be for, narrowest first
+	Agent     string        // the subagent that makes the call, or empty
+	Patterns  []string      // suggested patterns for a grant, narrowest first
 }
 
-// Reply is what the person says to a request. The zero Reply is a rejection.
-type Reply struct {
+// Reply is the user's answer to a request. The zero Reply is a rejection.
+type Reply struct { // see protocol.Answer
 	Answer protocol.Answer
-	// Pattern is what a grant for the session or the project is for: a path or host
-	// pattern. Empty is this very subject.
+	// Pattern is the pattern of a grant for the session or the project: a path or host pattern.
+	// Empty is exactly the subject of the request.
 	Pattern string
-	// Reason goes to the model with a rejection.
+	// Reason is sent to the model with a rejection.
 	Reason string
 }
 
-// Prompt is what is shown at once.
+// Prompt is the list of requests that are shown at the same time.
 type Prompt struct {
 	Requests []Request
 }
 
-// Asker puts a prompt to the person and returns a reply for each request, in their
-// order; missing ones are rejections, and an error is one for all. It must honour
-// its context.
+// An Asker shows a prompt to the user and returns one reply for each request, in the order of the
+// requests. A missing reply is a rejection, and an error rejects all requests. Ask must return when
+// its context ends.
 type Asker interface {
 	Ask(ctx context.Context, p Prompt) ([]Reply, error)
 }
 
-// waiting is a request on its way into a prompt.
+// waiting is a request that waits for its reply.
 type waiting struct {
 	ctx   context.Context
 	r     Request
 	reply chan Reply
 }
 
-// batcher gathers requests of calls that run at the same time into one prompt, and
-// shows one prompt at a time.
+// batcher collects the requests of concurrent calls into one prompt. It shows one prompt at a time.
 type batcher struct {
 	asker    Asker
 	window   time.Duration
 	unmarked bool
 
 	mu      sync.Mutex
-	active  int // calls under way that may still ask
+	active  int // running calls that may still ask
 	queue   []*waiting
 	showing bool
 	timer   *time.Timer
-	pushed  int // how often the window was begun again
+	pushed  int // the number of restarts of the window
 }
 
-// begin counts calls that may ask; end takes one away.
+// begin adds calls that may ask. The method end removes one.
 func (b *batcher) begin(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,14 +92,14 @@ func (b *batcher) end() {
 	b.flushIfAllWait()
 }
 
-// flushIfAllWait shows what waits if nobody could still join. mu is held.
+// flushIfAllWait shows the waiting requests if all running calls wait. mu is held.
 func (b *batcher) flushIfAllWait() {
 	if len(b.queue) > 0 && len(b.queue) >= b.active {
 		b.show()
 	}
 }
 
-// show is called with mu held.
+// show starts a prompt with the waiting requests, unless one is shown already. mu is held.
 func (b *batcher) show() {
 	if b.showing || len(b.queue) == 0 {
 		return
@@ -114,7 +114,7 @@ func (b *batcher) show() {
 	go b.prompt(batch)
 }
 
-// ask waits for a person's reply.
+// ask queues a request and waits for the user's reply.
 func (b *batcher) ask(ctx context.Context, r Request) (Reply, error) {
 	w := &waiting{ctx, r, make(chan Reply, 1)}
 	b.mu.Lock()
@@ -130,10 +130,10 @@ func (b *batcher) ask(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// maxPushes is how often a window is begun again before a prompt is shown.
+// maxPushes is the number of restarts of a window after which the prompt is shown.
 const maxPushes = 200
 
-// push begins the window, or begins it again: more seem to be on their way. mu is held.
+// push starts or restarts the window, because more requests may follow. mu is held.
 func (b *batcher) push() {
 	if b.showing || b.pushed > maxPushes {
 		return
@@ -184,11 +184,11 @@ func (b *batcher) prompt(batch []*waiting) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.showing = false
-	// Those who came in while the person read do not wait for others again.
+	// Requests that arrived during the prompt don't wait for another window.
 	b.show()
 }
 
-// whileAny ends when nobody waits for the prompt any more.
+// whileAny returns a context that ends when all requests of the prompt have ended.
 func whileAny(list []*waiting) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(list[0].ctx))
 	var mu sync.Mutex
@@ -211,7 +211,8 @@ func whileAny(list []*waiting) (context.Context, context.CancelFunc) {
 	}
 }
 
-// safeAsk keeps an asker's panic from ending the program; it is no consent.
+// safeAsk calls the asker and returns a panic as an error, so that it is a rejection and does not
+// end the program.
 func safeAsk(ctx context.Context, a Asker, p Prompt) (r []Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {

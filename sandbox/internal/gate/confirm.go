@@ -7,8 +7,9 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Confirm asks the person about something that turned up within a call, such as a
-// dangerous kind of file. Nothing is granted beyond this once.
+// Confirm asks the user about an effect that was found during a call, such as writing a dangerous
+// kind of file. It returns nil if the user agrees. The answer applies only once, even if it is one
+// for the session.
 func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	r.Effects = append(g.effects(ctx, p), r.Effects...)
 	for _, e := range r.Effects {
@@ -56,7 +57,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	return d.Err("call", p.Tool.ID)
 }
 
-// Adopt takes over the kept answers of another gate.
+// Adopt replaces the gate's kept rules by those of another gate.
 func (g *Gate) Adopt(from *Gate) {
 	rules := from.Kept()
 	g.mu.Lock()

@@ -14,28 +14,28 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Effect is one thing that a call does if the user agrees, in words for the user.
+// Effect is one thing that a call does if the user agrees, described for the user.
 type Effect struct {
-	// Text is one line without a full stop, which begins with a verb in lower case and names
-	// the whole subject: "write thesis.tex, whose content is lost". A subject that is not a
-	// plain name stands in quotes, and all characters are visible.
+	// Text is one line without a full stop. It begins with a verb in lower case and names the
+	// complete subject, such as "write thesis.tex, whose content is lost". A subject that is not a
+	// plain name is in quotes, and all characters are visible.
 	Text string
-	// Risk is the level of this effect alone; see the table of [protocol.Risk].
+	// Risk is the risk of this effect alone. See the table at [protocol.Risk].
 	Risk protocol.Risk
-	// Destroys reports that content is lost. Undo brings it back if the folder keeps a journal.
+	// Destroys reports that content is lost. Undo restores it if the folder keeps a journal.
 	Destroys bool
-	// InTitle reports that the request's title says the effect in the same words already.
+	// InTitle reports that the request's title contains the effect in the same words already.
 	InTitle bool
-	// Needs are the permissions that the effect uses; empty is an effect that needs none,
+	// Needs are the permissions that the effect uses. It is empty for an effect that uses none,
 	// such as starting a subagent.
 	Needs []policy.Need
 }
 
-// effects says all needs of a call in words. Each need is in just one effect.
+// effects returns the effects of a call's needs. Each need is in exactly one effect.
 func (g *Gate) effects(ctx context.Context, p Passage) []Effect {
 	s := speech{at: map[place]int{}}
 	for i, n := range moves(p.Needs) {
-		if i%256 == 255 { // a page's only thread is let go
+		if i%256 == 255 { // yields to the page's only thread
 			_ = jsx.Yield(ctx)
 		}
 		about := g.situation(ctx, p, n)
@@ -44,20 +44,20 @@ func (g *Gate) effects(ctx context.Context, p Passage) []Effect {
 	return s.done()
 }
 
-// speech is a list of effects while it is made. A map finds the effect that a need joins, so
-// the work grows with the number of needs, and not with its square.
+// speech builds a list of effects. It finds the effect for a need in a map, so the work is linear
+// in the number of needs.
 type speech struct {
 	out      []Effect
-	at       map[place]int // where in out an effect stands
-	commands []string      // those of the effect at place{kind: "commands"}
-	looked   int           // how many effects of out were looked at, which a test counts
+	at       map[place]int // index in out of an effect
+	commands []string      // the names in the effect at place{kind: "commands"}
+	looked   int           // number of effects of out that were inspected, for a test
 }
 
-// place is what a need finds an effect by: its text, the path that it writes, or that it runs commands.
+// place is the key of an effect: its text, the path that it writes, or the kind "commands".
 type place struct{ kind, name string }
 
-// say adds an effect of one need, or joins it with one before it: if the words are the same,
-// as one more command, or as the loss of what the other replaces.
+// say adds an effect of one need. It merges the effect with an earlier one if the texts are equal,
+// if both run commands, or if it is the loss of the file that the other one writes.
 func (s *speech) say(e Effect) {
 	n := e.Needs[0]
 	plain := n.Words == ""
@@ -84,7 +84,7 @@ func (s *speech) say(e Effect) {
 		s.looked++
 		o := &s.out[i]
 		o.Needs = append(o.Needs, n)
-		if loses && !o.Destroys { // what stands there is replaced
+		if loses && !o.Destroys { // the existing file is replaced
 			o.Text = "write " + Spelled(n.Subject) + ", whose content is lost"
 		}
 		o.Destroys = o.Destroys || e.Destroys
@@ -109,8 +109,8 @@ func (s *speech) done() []Effect {
 	return s.out
 }
 
-// moves gives a need to take something away, and the next one to put something there, the
-// words of a move.
+// moves sets the words of a need to remove a path, and of the next need to write a path, to those
+// of a move.
 func moves(needs []policy.Need) []policy.Need {
 	out := slices.Clone(needs)
 	for i := range len(out) - 1 {
@@ -124,7 +124,7 @@ func moves(needs []policy.Need) []policy.Need {
 	return out
 }
 
-// List is "a", "a and b" or "a, b and c".
+// List returns "a", "a and b" or "a, b and c".
 func List(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
@@ -133,16 +133,16 @@ func List(parts []string) string {
 	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
 
-// situation is a need with what the gate knows around it.
+// situation is a need with the facts that its words and its risk depend on.
 type situation struct {
 	policy.Need
-	there     bool // something stands at the path
-	folder    bool // and it is a folder
-	journal   bool // a change can be undone
-	sent      string
-	data      []byte // what would be written
-	known     bool   // whether that is known
-	untrusted bool
+	there     bool   // the path exists
+	folder    bool   // the path is a folder
+	journal   bool   // a change can be undone
+	sent      string // receiver of the content, or empty
+	data      []byte // the bytes that would be written
+	known     bool   // data is set
+	untrusted bool   // the tool is untrusted
 }
 
 func (g *Gate) situation(ctx context.Context, p Passage, n policy.Need) situation {
@@ -165,7 +165,7 @@ func (g *Gate) situation(ctx context.Context, p Passage, n policy.Need) situatio
 	return s
 }
 
-// words says a need as a verb with its object.
+// words returns the text of an effect: a verb with its object.
 func (s situation) words() string {
 	text := s.Words
 	if text == "" {
@@ -182,7 +182,7 @@ func (s situation) words() string {
 	return text
 }
 
-// subject is what words of a tool's own must name.
+// subject returns the name that a tool's own words must contain.
 func (s situation) subject() string {
 	if s.Capability.ScopeKind() == protocol.ScopeHosts {
 		if host, _, err := protocol.SplitHost(s.Subject); err == nil {
@@ -220,7 +220,7 @@ func (s situation) standard() string {
 	return text
 }
 
-// change says a need to change files.
+// change returns the words of a change of files.
 func (s situation) change(name string) string {
 	switch {
 	case s.Op == protocol.OpMkdir:
@@ -241,7 +241,7 @@ func (s situation) change(name string) string {
 	return "write the new file " + name
 }
 
-// capabilityWords says what no subject of a path, a host or a command belongs to.
+// capabilityWords returns the words of the capabilities whose subject is no path, host or command.
 func capabilityWords() map[protocol.Capability]string {
 	return map[protocol.Capability]string{
 		protocol.EnvRead:        "read the setting",
@@ -269,8 +269,9 @@ func capabilityWords() map[protocol.Capability]string {
 	}
 }
 
-// Spelled is a name as a question shows it: in quotes if it could be taken for words of
-// the question.
+// Spelled returns a name in the form for a question. It is in quotes if it could be mistaken for
+// words of the question. For example, a.txt is unchanged and the name "a.txt and b.txt" gets
+// quotes.
 func Spelled(name string) string {
 	plain := func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-/+@:*~#%=", r)
@@ -278,13 +279,13 @@ func Spelled(name string) string {
 	if name != "" && utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !plain(r) || !shows(r) }) < 0 {
 		return name
 	}
-	name = strings.ReplaceAll(name, `\`, `\\`) // before what can't be seen becomes an escape
+	name = strings.ReplaceAll(name, `\`, `\\`) // before invisible characters become escapes
 	return `"` + strings.ReplaceAll(marked(name, ""), `"`, `\"`) + `"`
 }
 
-// entitle makes a request's title say all effects: those that the tool's own title does
-// not say follow behind it. What a call asks for while it runs has a title of its own. If
-// they do not fit, they are a list at the head of the diff.
+// entitle makes the request's title contain all effects. It appends the effects that are not in the
+// tool's own title. For a late request it replaces the tool's title. If the effects don't fit, they
+// become a list at the beginning of the diff.
 func entitle(r *Request, late bool) {
 	own := r.Title
 	if late {
@@ -344,7 +345,7 @@ func entitle(r *Request, late bool) {
 	r.Title = title
 }
 
-// look tells what stands at a path, for a question alone.
+// look returns the kind of file at a path. Only a question may use it, since it ignores the guard.
 func (f Folder) look(ctx context.Context, name string) (fi interface{ IsDir() bool }, err error) {
 	return fsaccess.WithContext(ctx, f.raw).Stat(name)
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Folder is the person's folder as tools see it: each method takes a permit that
-// covers what it does, and is checked against it. The policy's guard stands below, so
-// that a permit for too much would still open nothing the policy denies.
+// Folder is the user's folder for tools. Each method that a tool uses takes a permit and checks it.
+// The policy's guard is below the permit, so a permit for too much still opens no file that the
+// policy denies.
 type Folder struct {
 	fs      fsaccess.FS
-	raw     fsaccess.FS // without the guard: for decisions about files that may not be read, and for questions
+	raw     fsaccess.FS // without the guard: for decisions about unreadable files, and for questions
 	journal *fsaccess.Journal
 	still   *still
 
 	unchecked bool // see [Unchecked]
 }
 
-// NewFolder guards a folder. A *[fsaccess.Journal] gives undo too. A nil folder has
-// no files.
+// NewFolder returns a folder with a guard. If fsys is a *[fsaccess.Journal], changes can be undone.
+// A nil fsys is an empty folder.
 func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Folder {
 	if fsys == nil {
 		fsys = fsaccess.NewMemory(fsaccess.MemoryOptions{MaxBytes: 1})
@@ -47,7 +47,7 @@ func write(op protocol.FSOp, name string) policy.Need {
 	return policy.Need{Capability: protocol.FSWrite, Op: op, Subject: name}
 }
 
-// Read reads a file and says which version it is.
+// Read returns the content of a file and its version.
 func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsaccess.Version, error) {
 	if err := p.Check(read(name)); err != nil {
 		return nil, "", err
@@ -55,7 +55,8 @@ func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsacce
 	return fsaccess.ReadVersion(ctx, f.fs, name)
 }
 
-// Stat tells about a file that may be read or written.
+// Stat returns information about a file. The permit must cover reading, writing, creating or
+// removing it.
 func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, error) {
 	rerr := p.CheckAny(read(name), write(protocol.OpWrite, name), write(protocol.OpRemove, name), write(protocol.OpMkdir, name))
 	if rerr != nil {
@@ -64,8 +65,8 @@ func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, e
 	return fsaccess.WithContext(ctx, f.fs).Stat(name)
 }
 
-// Write writes a file if it still has the wanted version; see [fsaccess.WriteVersion].
-// Folders above it that are missing are made.
+// Write writes a file if its version is still want, see [fsaccess.WriteVersion], and returns the
+// new version. It creates missing parent folders.
 func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return "", err
@@ -90,7 +91,7 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 	}
 	v, err := fsaccess.WriteVersion(ctx, f.fs, name, data, 0o644, want)
 	if err != nil && made != "" {
-		_ = fsaccess.WithContext(context.WithoutCancel(ctx), f.fs).RemoveAll(made) // it was made for this alone
+		_ = fsaccess.WithContext(context.WithoutCancel(ctx), f.fs).RemoveAll(made) // it was created for this file only
 	}
 	return v, err
 }
@@ -115,7 +116,7 @@ func parent(name string) string {
 	return "."
 }
 
-// Mkdir makes a folder and those above it.
+// Mkdir creates a folder and its missing parents.
 func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
 	if err := p.Check(write(protocol.OpMkdir, name)); err != nil {
 		return err
@@ -128,7 +129,8 @@ func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
 	return fsaccess.WithContext(ctx, f.fs).MkdirAll(name, 0o755)
 }
 
-// Remove removes a file or an empty folder; with all, a folder and what is in it.
+// Remove removes a file or an empty folder. If all is set, it also removes a folder with its
+// content. Each path in it must be permitted.
 func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) error {
 	n := write(protocol.OpRemove, name)
 	n.Tree = all
@@ -150,8 +152,9 @@ func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) err
 	return bound.RemoveAll(name)
 }
 
-// Rename moves a file or a folder. A file there is replaced if the permit has a need
-// to remove it.
+// Rename moves a file or a folder and creates missing parents of the new path. An existing file
+// there is replaced if the permit covers removing it. Each path below a folder must be permitted at
+// its old and its new place.
 func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 	out := write(protocol.OpRemove, from)
 	out.Tree = true
@@ -184,12 +187,12 @@ func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
 	return bound.Rename(from, to)
 }
 
-// moves checks each path that a file or a folder and all below it move from and to.
+// moves checks the old and the new path of a file, or of a folder and everything below it.
 func (f Folder) moves(ctx context.Context, p Permit, from, to string) error {
 	return f.movesAt(ctx, p, from, from, to)
 }
 
-// movesAt is moves where the files still lie at another path.
+// movesAt is moves for files that are still at another path.
 func (f Folder) movesAt(ctx context.Context, p Permit, at, from, to string) error {
 	if err := p.carries(from, to); err != nil {
 		return err
@@ -200,8 +203,8 @@ func (f Folder) movesAt(ctx context.Context, p Permit, at, from, to string) erro
 	})
 }
 
-// below checks each path in a folder that is about to go, those that may not be read too.
-// An error about one of those does not name it.
+// below calls check for each path below root, including paths that may not be read. An error about
+// such a path does not contain its name.
 func (f Folder) below(ctx context.Context, p Permit, root string, check func(e fsaccess.Entry) error) error {
 	if fi, err := fsaccess.WithContext(ctx, f.raw).Stat(root); err != nil || !fi.IsDir() {
 		return err
@@ -224,13 +227,13 @@ func (f Folder) below(ctx context.Context, p Permit, root string, check func(e f
 	return nil
 }
 
-// untold reports whether a model is not to learn that a file is there.
+// untold reports whether the file's existence must be hidden from a model.
 func (f Folder) untold(p Permit, e fsaccess.Entry) bool {
 	return p.t != nil && p.t.reads(read(e.Path)) != nil
 }
 
-// Unread counts the files below root that the permit is for, and that neither a model nor a
-// question may name.
+// Unread returns the number of files below root that may not be read, so that neither a model nor a
+// question may name them.
 func (f Folder) Unread(ctx context.Context, p Permit, root string) (int, error) {
 	n := 0
 	err := f.below(ctx, p, root, func(e fsaccess.Entry) error {
@@ -242,7 +245,8 @@ func (f Folder) Unread(ctx context.Context, p Permit, root string) (int, error) 
 	return n, err
 }
 
-// Walk visits what may be read below root.
+// Walk returns an iterator over the files below root that may be read. If the permit does not cover
+// root, it yields the error alone.
 func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.WalkOptions) iter.Seq2[fsaccess.Entry, error] {
 	n := read(root)
 	n.Tree = true
@@ -252,8 +256,7 @@ func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.Walk
 	return fsaccess.Walk(ctx, f.fs, root, f.hiding(p, root, o))
 }
 
-// alone checks the root of a walk if it is a file: a walk leaves out files below its root
-// only.
+// alone checks root if it is a file. A walk hides only files below its root.
 func (f Folder) alone(ctx context.Context, p Permit, root string) error {
 	if f.IsDir(ctx, root) {
 		return nil
@@ -261,8 +264,8 @@ func (f Folder) alone(ctx context.Context, p Permit, root string) error {
 	return p.Check(read(root))
 }
 
-// hiding leaves out what the permit does not cover. A folder is passed through if
-// something in it may be readable.
+// hiding returns options that hide the files that the permit does not cover. Folders are not
+// hidden, because a file in them may be readable.
 func (f Folder) hiding(p Permit, root string, o fsaccess.WalkOptions) fsaccess.WalkOptions {
 	skip := o.Skip
 	o.Skip = func(e fsaccess.Entry) bool {
@@ -271,7 +274,8 @@ func (f Folder) hiding(p Permit, root string, o fsaccess.WalkOptions) fsaccess.W
 	return o
 }
 
-// Grep searches what may be read below root.
+// Grep returns an iterator over the matches of re in the files below root that may be read. Its
+// options limit it as in [fsaccess.Grep].
 func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
 	n := read(root)
 	n.Tree = true
@@ -282,7 +286,7 @@ func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Rege
 	return fsaccess.Grep(ctx, f.fs, root, re, o)
 }
 
-// List gives the entries of one folder that may be read.
+// List returns the entries of a folder that may be read.
 func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entry, error) {
 	var out []fsaccess.Entry
 	for e, err := range f.Walk(ctx, p, dir, fsaccess.WalkOptions{Depth: 1}) {
@@ -294,14 +298,16 @@ func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entr
 	return out, nil
 }
 
-// IsDir reports whether a path is a folder. It tells nobody but the person.
+// IsDir reports whether a path is a folder. It takes no permit, so its result may only be used for
+// the user.
 func (f Folder) IsDir(ctx context.Context, name string) bool {
 	fi, err := fsaccess.WithContext(ctx, f.raw).Stat(name)
 	return err == nil && fi.IsDir()
 }
 
-// Resolve adds the needs that follow from what is there: to remove what is replaced.
-// What is there is told to nobody but the person.
+// Resolve returns needs with an additional need to remove each existing file that a need with
+// Replaces would replace. The result shows whether a file exists, so it may only be used for the
+// user.
 func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need {
 	out := needs
 	for _, n := range needs {
@@ -320,7 +326,8 @@ func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need 
 	return out
 }
 
-// Append adds to a file, making it if need be. Nothing of what is there is told.
+// Append appends data to a file, and creates the file if it does not exist. It returns nothing
+// about the existing content.
 func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) error {
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
 		return err

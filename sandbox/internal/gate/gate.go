@@ -13,37 +13,38 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Options are what a gate goes by.
+// Options configure a [Gate].
 type Options struct {
 	Policy *policy.Compiled
-	Asker  Asker         // nil: nobody is there, and what would be asked about is denied
-	Window time.Duration // how long requests are gathered for one prompt
+	Asker  Asker         // nil denies every call that would be asked about
+	Window time.Duration // maximum time for which requests are collected into one prompt
 	Now    func() time.Time
-	// Keep stores a rule that the person wants kept beyond the session; nil keeps it
-	// until the gate is gone.
+	// Keep stores a rule that the user wants to keep beyond the session. nil keeps it in the gate
+	// only.
 	Keep func(ctx context.Context, r protocol.Rule) error
-	// Violation hears what was stopped.
+	// Violation is called with each stopped effect.
 	Violation func(protocol.Violation)
-	// Off are defences that an attack test switches off.
+	// Off has the defences that an attack test disables.
 	Off Off
 }
 
-// Off are defences that attack tests switch off, to show that their attacks succeed then.
+// Off has a switch for each defence that attack tests disable, to show that an attack succeeds
+// without it.
 type Off struct {
-	Words bool // a question's title says all effects
-	Same  bool // what is done is what was shown
-	Marks bool // what cannot be seen in a question is marked
+	Words bool // a question's title lists all effects
+	Same  bool // the effect is the one that the question showed
+	Marks bool // invisible characters in a question are marked
 }
 
-// Gate decides calls and mints permits. It is safe for several goroutines.
+// A Gate decides calls and creates permits. It is safe for concurrent use.
 type Gate struct {
 	o     Options
 	asks  *batcher
 	mu    sync.Mutex
-	rules protocol.Rules // kept answers
+	rules protocol.Rules // rules that answers added beyond a session
 }
 
-// New makes a gate.
+// New returns a gate.
 func New(o Options) *Gate {
 	g := &Gate{o: o}
 	if o.Asker != nil {
@@ -52,22 +53,22 @@ func New(o Options) *Gate {
 	return g
 }
 
-// Expect says that n calls are about to come; each must end with Done, even one that
-// never passes. A prompt waits for all of them, or for the window.
+// Expect announces n calls. Each needs one call of [Gate.Done], even one that never reaches Pass. A
+// prompt is shown when all announced calls wait for it, or at the end of the window.
 func (g *Gate) Expect(n int) {
 	if g.asks != nil {
 		g.asks.begin(n)
 	}
 }
 
-// Done takes back one of Expect.
+// Done ends one announced call.
 func (g *Gate) Done() {
 	if g.asks != nil {
 		g.asks.end()
 	}
 }
 
-// Kept are the rules that answers added for good.
+// Kept returns the rules that answers added beyond a session.
 func (g *Gate) Kept() protocol.Rules {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -79,50 +80,59 @@ type Passage struct {
 	Scope *Scope
 	Call  string // the call's id
 	Tool  *protocol.Tool
-	// Command is the command that the call runs, or empty. Answers about one speak for no other.
+	// Command is the command that the call runs, or empty. An answer about a call with a command
+	// applies to no other command.
 	Command string
 	Args    any
 	Needs   []policy.Need
-	// Request is filled in for a person; it is called only if one is asked.
+	// Request returns the question's title, diff and details. It is called only if the user is
+	// asked.
 	Request func(ctx context.Context, preview Permit) Request
-	// Asking hears that a person is about to be asked. It may be nil.
+	// Asking is called when the user is about to be asked. It may be nil.
 	Asking func(Request)
-	// Foresee, if set, says why the call would fail whatever the person says. It is called
-	// only about files that may be read unasked, as its error tells what is in them.
+	// Foresee, if set, returns the error with which the call would fail whatever the user answers.
+	// It is called only if all files of the call may be read without asking, because its error may
+	// contain their content.
 	Foresee func(ctx context.Context, preview Permit) error
-	// Sends says why a file may not be moved from one place to another, or what the call
-	// has read (from is empty) not be written there: more of it would be sent to a model.
+	// Sends returns an error if a file may not be moved from one place to another, or if the
+	// content that the call has read may not be written to a place (from is then empty), because a
+	// model could then receive more of it.
 	Sends func(from, to string) error
-	// Step hears each decision.
+	// Step is called with each decision.
 	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
-	// Unwatched calls were watched already: what a call asks for on its way.
+	// Unwatched skips the watchdog, for further needs of a call that the watchdog has checked.
 	Unwatched bool
-	// Shown keeps what a question showed, for [Gate.Same]. nil keeps nothing.
+	// Shown stores the shown question, for [Gate.Same]. nil stores nothing.
 	Shown *Shown
-	// Late says that the call is under way and asks for more: the question's title is then
-	// made of what it asks for, and not of what the call is.
+	// Late reports that the call is running and asks for more. The question's title then consists
+	// of the new effects, without the tool's title.
 	Late bool
-	// Folder is where paths are looked up for the words of a question; nil says less.
+	// Folder is used to look up paths for the words of a question. With nil, the words are less
+	// exact.
 	Folder *Folder
-	// Sent says to whom the content that a need reads is sent, or is empty. It may be nil.
+	// Sent returns the receiver of the content that a need reads, or "" if there is none. It may be
+	// nil.
 	Sent func(n policy.Need) string
-	// Content gives what the call would write to a path, if that is known. It may be nil.
+	// Content returns the bytes that the call would write to a path, if they are known. It may be
+	// nil.
 	Content func(path string) ([]byte, bool)
-	// Defer is asked in place of the person, if set: a plan notes what it would ask.
+	// Defer, if set, is called in place of asking the user. A plan records its questions with it.
+	// It reports whether the call may continue.
 	Defer func(r Request) bool
 }
 
-// Pass decides a call. It returns a permit and what ends it, or why not: the error is
-// an *[protocol.Error] whose message is for the model.
+// Pass decides a call. It returns a permit, and a function that ends the permit. The error of a
+// denied call is an *[protocol.Error] with a message for the model. If ctx ends first, the error is
+// its cause.
 func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	if p.Step == nil {
 		p.Step = func(protocol.TraceType, policy.Need, protocol.Decision) {}
 	}
 	d, watched := g.decide(p)
-	agreed := d.Action == protocol.ActionAsk // if it goes on
+	agreed := d.Action == protocol.ActionAsk // if the call continues
 	if d.Action == protocol.ActionAsk {
 		var err error
-		if p.Foresee != nil && !watched && g.open(p) { // nobody is asked about what is going to fail
+		if p.Foresee != nil && !watched && g.open(p) { // a call that will fail anyway is not asked about
 			if err = g.foresee(ctx, p); err != nil {
 				return Permit{}, nil, err
 			}
@@ -143,14 +153,14 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	return Permit{t}, func() { t.over.Store(true) }, nil
 }
 
-// decide runs the capability step and the watchdog step; watched says that the latter
-// narrowed the decision.
+// decide makes the capability step and the watchdog step. It reports in watched whether the
+// watchdog restricted the decision.
 func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Command: p.Command, Needs: p.Needs}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
-		if len(p.Needs) > 0 { // a need that was not declared is none
+		if len(p.Needs) > 0 { // an undeclared capability is denied
 			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without having said that it requires it"), false
 		}
 	}
@@ -180,7 +190,7 @@ func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 	return d, watched
 }
 
-// open reports whether the files that a call is about may be read unasked.
+// open reports whether the files of a call may be read without asking.
 func (g *Gate) open(p Passage) bool {
 	call := policy.Call{Tool: "read", Needs: reading(p.Needs)}
 	e := g.o.Policy.Explain(call, p.Scope.Authority, append(g.Kept(), p.Scope.Grants()...))
@@ -193,12 +203,12 @@ func (g *Gate) foresee(ctx context.Context, p Passage) error {
 	return p.Foresee(ctx, Permit{preview})
 }
 
-// granted reports whether a person's own answer in this session allowed the call.
+// granted reports whether an answer of the user in this session allowed the call.
 func granted(d protocol.Decision) bool {
 	return d.Action == protocol.ActionAllow && d.Rule != nil && d.Rule.Source == protocol.SourceSession
 }
 
-// capability is the riskiest of what is needed.
+// capability returns the needed capability with the highest risk.
 func (p *Passage) capability() protocol.Capability {
 	var c protocol.Capability
 	for _, n := range p.Needs {
@@ -214,10 +224,10 @@ func riskier(a, b protocol.Risk) bool {
 	return slices.Index(order, a) > slices.Index(order, b)
 }
 
-// key names a call that needs nothing, for refusals.
+// key identifies a call without needs, for refusals.
 func (p *Passage) key() string { return "tool " + p.Tool.ID }
 
-// consent puts the call to the person.
+// consent asks the user about the call.
 func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
 	r := g.question(ctx, p)
 	if p.Asking != nil {
@@ -256,7 +266,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	return g.settle(ctx, p, reply)
 }
 
-// question is the call as the user is asked about it.
+// question returns the question about the call.
 func (g *Gate) question(ctx context.Context, p Passage) Request {
 	preview := g.preview(p)
 	r := p.Request(ctx, Permit{preview})
@@ -276,7 +286,7 @@ func (g *Gate) question(ctx context.Context, p Passage) Request {
 	return r
 }
 
-// settle makes of a reply what it says, and remembers it.
+// settle returns the decision of a reply, and stores its rules and refusals.
 func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Decision, error) {
 	d := reply.Answer.Decision()
 	if d.Action == protocol.ActionDeny && reply.Reason != "" {
@@ -301,16 +311,16 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Dec
 		} else {
 			err = g.keep(ctx, r)
 		}
-		if err != nil { // the answer holds for this call all the same
+		if err != nil { // the answer applies to this call all the same
 			d.Reason = strings.TrimPrefix(d.Reason+"; not kept: "+protocol.Public(err).Message, "; ")
 		}
 	}
 	return d, nil
 }
 
-// answerRules are the rules an answer makes: for this tool and the kinds of effect that
-// were asked about, on the pattern or on the very subjects. Nothing that destroys is
-// granted without a pattern of its own.
+// answerRules returns the rules that an answer makes. They are for this tool and for the
+// capabilities that the question was about, and for the reply's pattern or for the exact subjects.
+// A need with Destroys gets a rule only if the reply has a pattern.
 func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []protocol.Rule {
 	rule := protocol.Rule{Permission: p.Tool.RuleName(), Pattern: reply.Pattern, Action: protocol.ActionAllow, Source: source, AddedAt: g.o.Now()}
 	if reply.Answer == protocol.AnswerNever {
@@ -342,7 +352,7 @@ func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []pro
 		switch {
 		case reply.Pattern != "":
 			if r.Validate() != nil {
-				continue // a pattern of paths says nothing of hosts
+				continue // a pattern for paths does not apply to hosts
 			}
 		case r.Action == protocol.ActionAllow && (n.Destroys || !spelled(n)):
 			continue
@@ -354,7 +364,8 @@ func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []pro
 	return out
 }
 
-// literal is a pattern for a need's subject alone.
+// literal returns a pattern that matches a need's subject alone. For example, "a*.txt" becomes
+// "a[*].txt".
 func literal(n policy.Need) string {
 	if n.Capability.ScopeKind() != protocol.ScopePaths {
 		return n.Subject
@@ -370,13 +381,13 @@ func literal(n policy.Need) string {
 	return b.String()
 }
 
-// spelled reports whether a pattern can be for a need's subject alone. In the patterns of
-// commands nothing stands for a star itself.
+// spelled reports whether a pattern can match a need's subject alone. The patterns of commands have
+// no escape for a literal star.
 func spelled(n policy.Need) bool {
 	return n.Capability.ScopeKind() == protocol.ScopePaths || !strings.Contains(n.Subject, "*")
 }
 
-// patterns suggests what a grant could be for, narrowest first.
+// patterns returns suggestions for the pattern of a grant, narrowest first.
 func patterns(needs []policy.Need) []string {
 	var out []string
 	had := map[string]bool{"": true}
@@ -415,7 +426,7 @@ func (g *Gate) keep(ctx context.Context, r protocol.Rule) error {
 	return g.o.Keep(ctx, r)
 }
 
-// reading is what a preview may look at: the files that would change, for the person.
+// reading returns the needs of a preview: to read the files that the call would change.
 func reading(needs []policy.Need) []policy.Need {
 	var out []policy.Need
 	for _, n := range needs {
@@ -426,14 +437,15 @@ func reading(needs []policy.Need) []policy.Need {
 	return out
 }
 
-// preview is a permit to look at the files of a call, as the session's tool that reads may.
+// preview returns a permit to read the files of a call, with the limits of the session's tool
+// "read".
 func (g *Gate) preview(p Passage) *ticket {
 	t := g.mint(p, reading(p.Needs), true)
 	t.covers = t.reads
 	return t
 }
 
-// mint is the only place where a permit comes from.
+// mint creates a permit. Permits are created nowhere else.
 func (g *Gate) mint(p Passage, needs []policy.Need, agreed bool) *ticket {
 	t := &ticket{needs: slices.Clone(needs), over: new(atomic.Bool), note: g.o.Violation, tool: p.Tool.ID, call: p.Call, sends: p.Sends}
 	own := p.Tool.Authority(p.Scope.Authority)
@@ -449,9 +461,9 @@ func (g *Gate) mint(p Passage, needs []policy.Need, agreed bool) *ticket {
 	return t
 }
 
-// covers says why leave for a tree is none for n, which lies in it. If the user agreed to the
-// tree, they agreed to all in it that no rule singles out; a rule that allows the tree's root
-// says nothing of the rest.
+// covers returns an error if permission for a tree does not include n, a path in it. If the user
+// agreed to the tree, they agreed to all paths in it, except those with a rule of their own. A rule
+// that allows the root of the tree does not apply to the other paths.
 func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n policy.Need, agreed bool) error {
 	if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
 		return d.Err("use", n.String())

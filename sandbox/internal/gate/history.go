@@ -11,10 +11,12 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Journal reports whether changes can be undone here.
+// Journal reports whether changes of the folder can be undone.
 func (f Folder) Journal() bool { return f.journal != nil }
 
-// History lists the steps that can be undone, newest first, to whom may read.
+// History returns the steps of the folder's journal, newest first. It takes no permit, and the
+// steps contain names of files, so a caller must filter them before a model receives them. Like the
+// methods below, it returns [protocol.ErrExecution] without a journal.
 func (f Folder) History(ctx context.Context) ([]fsaccess.Change, error) {
 	if f.journal == nil {
 		return nil, errNoJournal
@@ -24,8 +26,8 @@ func (f Folder) History(ctx context.Context) ([]fsaccess.Change, error) {
 
 var errNoJournal = protocol.Errorf(protocol.ErrExecution, "undo", "", "this folder keeps no journal, so nothing can be undone; open it through fsaccess.NewJournal")
 
-// Diff shows what a step of the history changed. The permit must cover reading each
-// of its paths.
+// Diff returns the change of a step as a unified diff. The permit must cover reading each of the
+// step's paths.
 func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (string, error) {
 	if f.journal == nil {
 		return "", errNoJournal
@@ -38,8 +40,8 @@ func (f Folder) Diff(ctx context.Context, p Permit, step fsaccess.Change) (strin
 	return f.journal.Diff(ctx, step.ID)
 }
 
-// DiffBack shows what it would change to take back a step. The permit must cover reading
-// each of its paths.
+// DiffBack returns the change that undoing a step would make, as a unified diff. The permit must
+// cover reading each of the step's paths.
 func (f Folder) DiffBack(ctx context.Context, p Permit, step fsaccess.Change) (string, error) {
 	if f.journal == nil {
 		return "", errNoJournal
@@ -52,7 +54,8 @@ func (f Folder) DiffBack(ctx context.Context, p Permit, step fsaccess.Change) (s
 	return f.journal.DiffBack(ctx, step.ID)
 }
 
-// UndoNeeds are the needs of taking back a step: a file that the step made is lost.
+// UndoNeeds returns the needs of undoing a step. A file that the step created is lost, so its need
+// has Destroys.
 func (f Folder) UndoNeeds(ctx context.Context, step fsaccess.Change) ([]policy.Need, error) {
 	if f.journal == nil {
 		return nil, errNoJournal
@@ -98,8 +101,8 @@ func opOf(e fsaccess.UndoEffect) protocol.FSOp {
 	return protocol.OpWrite
 }
 
-// Undo takes back one step. The permit must cover each of [Folder.UndoNeeds]; of a folder
-// that moves back, each path below it is decided by itself, as [Folder.Rename] does.
+// Undo undoes one step. The permit must cover all of [Folder.UndoNeeds]. If a folder moves back,
+// each path below it is decided separately, as in [Folder.Rename].
 func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error {
 	needs, err := f.UndoNeeds(ctx, step)
 	if err != nil {
@@ -118,7 +121,7 @@ func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error 
 		if e.Op != "rename" || f.unchecked {
 			continue
 		}
-		at := e.From // which an effect before this one may bring there
+		at := e.From // an earlier effect may move the folder here
 		for _, before := range slices.Backward(effects[:i]) {
 			if before.Op == "rename" && Below(before.Path, at) {
 				at = before.From + at[len(before.Path):]
@@ -131,7 +134,8 @@ func (f Folder) Undo(ctx context.Context, p Permit, step fsaccess.Change) error 
 	return f.journal.Revert(ctx, step.ID)
 }
 
-// Snapshot names the state of the files, to come back to; "" without a journal.
+// Snapshot returns a name of the current state of the files, for [Folder.Rewind]. It is "" without
+// a journal.
 func (f Folder) Snapshot() (string, error) {
 	if f.journal == nil {
 		return "", nil
@@ -139,8 +143,10 @@ func (f Folder) Snapshot() (string, error) {
 	return f.journal.Snapshot()
 }
 
-// Rewind brings back a snapshot. It is the person's doing, not a tool's, and so takes
-// no permit: the sandbox calls it for a rewound session only.
+// Rewind restores the state of a snapshot. It takes no permit, because the user requests it and not
+// a tool. The sandbox calls it only for [sandbox.Session.Rewind].
+//
+// [sandbox.Session.Rewind]: https://pkg.go.dev/github.com/bailey-go/bailey/sandbox#Session.Rewind
 func (f Folder) Rewind(ctx context.Context, snapshot string) error {
 	if f.journal == nil {
 		return errNoJournal

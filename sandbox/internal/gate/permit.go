@@ -8,26 +8,28 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Permit is the leave to have the effects a call said it needs, until it ends. Only
-// a [Gate] mints one; the zero Permit permits nothing.
+// A Permit allows the effects that a call declared, until the call ends. Only a [Gate] creates
+// permits. The zero Permit permits nothing. It is safe for concurrent use.
 type Permit struct{ t *ticket }
 
-// ticket is what a permit stands for.
+// ticket is the content of a permit.
 type ticket struct {
 	needs  []policy.Need
-	grants func(n policy.Need) error // the lists and the grants
-	covers func(n policy.Need) error // for what lies below a Tree need: grants, and rules and refusals
-	reads  func(n policy.Need) error // the same for the session's tool that reads files
-	lists  func(n policy.Need) error // the lists alone
-	sends  func(from, to string) error
-	over   *atomic.Bool // the call has ended
-	note   func(protocol.Violation)
+	grants func(n policy.Need) error   // checks the lists and the grants
+	covers func(n policy.Need) error   // checks a path below a Tree need: grants, rules and refusals
+	reads  func(n policy.Need) error   // the same as covers, for the session's tool "read"
+	lists  func(n policy.Need) error   // checks the lists alone
+	sends  func(from, to string) error // see Passage.Sends
+	over   *atomic.Bool                // set when the call has ended
+	note   func(protocol.Violation)    // records a violation
 	tool   string
 	call   string
 }
 
-// Check is nil if the permit covers n. What it does not cover a tool did not ask
-// for, which is a violation: the person consented to something else.
+// Check returns nil if the permit covers n. If the call did not declare n, or has ended, Check
+// records a violation and returns [protocol.ErrSecurityViolation], because the user agreed to
+// something else. If n is below a declared tree and is denied by itself, the error is
+// [protocol.ErrCapabilityDenied].
 func (p Permit) Check(n policy.Need) error {
 	if p.t == nil {
 		return protocol.Errorf(protocol.ErrSecurityViolation, "use", n.String(), "there is no permit for this")
@@ -42,8 +44,8 @@ func (p Permit) Check(n policy.Need) error {
 	return err
 }
 
-// has reports whether one of the needs is for n, and then why n may not be done all the
-// same: what lies below a tree is decided by itself.
+// has reports whether one of the declared needs includes n. If so, err is the reason why n is
+// denied all the same: a path below a tree is decided separately.
 func (t *ticket) has(n policy.Need) (covered bool, err error) {
 	for _, have := range t.needs {
 		if !have.Covers(n) {
@@ -53,7 +55,7 @@ func (t *ticket) has(n policy.Need) (covered bool, err error) {
 		switch {
 		case have.Subject != n.Subject:
 			err = t.covers(n)
-		case have.Filtered && !n.Tree: // the tree may be read in part, and n is its root alone
+		case have.Filtered && !n.Tree: // part of the tree may be unreadable, and n is its root alone
 			err = t.grants(n)
 		default:
 			err = nil
@@ -70,12 +72,14 @@ func (t *ticket) refuse(n policy.Need, why string) error {
 	return protocol.Errorf(protocol.ErrSecurityViolation, "use", n.String(), "%s", why)
 }
 
-// Below reports whether path is dir or lies below it.
+// Below reports whether path is dir or lies below it. Both are paths relative to the folder, and
+// "." is the folder itself.
 func Below(dir, path string) bool {
 	return dir == "." || path == dir || strings.HasPrefix(path, dir+"/")
 }
 
-// CheckAny is Check for any one of several needs.
+// CheckAny returns nil if the permit covers one of the needs. Otherwise it returns the error of
+// [Permit.Check] for the first one.
 func (p Permit) CheckAny(needs ...policy.Need) error {
 	if p.t != nil && !p.t.over.Load() {
 		for _, n := range needs {
@@ -87,7 +91,8 @@ func (p Permit) CheckAny(needs ...policy.Need) error {
 	return p.Check(needs[0])
 }
 
-// quiet is Check where no is no violation: a walk leaves out what it may not see.
+// quiet is Check without a record of a violation. A walk skips the paths for which it returns an
+// error.
 func (p Permit) quiet(n policy.Need) error {
 	if p.t == nil || p.t.over.Load() {
 		return p.Check(n)
@@ -98,8 +103,8 @@ func (p Permit) quiet(n policy.Need) error {
 	return protocol.ErrCapabilityDenied
 }
 
-// carries checks that a move doesn't take a file from where the policy's rules keep it from
-// being read to where they don't.
+// carries returns an error if a move would take a file from a place where the policy's rules
+// prevent reading it to a place where they don't.
 func (p Permit) carries(from, to string) error {
 	if p.t != nil && p.t.sends != nil {
 		if err := p.t.sends(from, to); err != nil {
@@ -117,7 +122,7 @@ func (p Permit) carries(from, to string) error {
 	return nil
 }
 
-// lands checks that what the call has read may be where it writes.
+// lands returns an error if the content that the call has read may not be written to path.
 func (p Permit) lands(path string) error {
 	if p.t == nil || p.t.sends == nil {
 		return nil
@@ -125,8 +130,8 @@ func (p Permit) lands(path string) error {
 	return p.t.sends("", path)
 }
 
-// Covers is Check that takes no note: whether the permit is for n, or another is to be
-// asked for.
+// Covers reports whether the permit covers n. Unlike [Permit.Check] it records no violation. A
+// caller uses it to decide whether it must ask for another permit.
 func (p Permit) Covers(n policy.Need) bool {
 	if p.t == nil || p.t.over.Load() {
 		return false
@@ -134,14 +139,15 @@ func (p Permit) Covers(n policy.Need) bool {
 	return p.quiet(n) == nil
 }
 
-// Held is something that acts outside of the folder, such as an enclave or a way to
-// the network: only a permit gives it out.
+// Held is a value that acts outside of the folder, such as an enclave or access to the network.
+// Only a permit gives access to it.
 type Held[T any] struct{ v T }
 
-// Hold keeps v behind permits.
+// Hold returns v behind permits.
 func Hold[T any](v T) Held[T] { return Held[T]{v} }
 
-// Use gives out what is held to who may use it for n.
+// Use returns the held value if p covers n. Otherwise it returns the zero value and the error of
+// [Permit.Check].
 func (h Held[T]) Use(p Permit, n policy.Need) (T, error) {
 	if err := p.Check(n); err != nil {
 		var zero T

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTitle is how many characters of a title a person is shown; the whole of a longer one
-// is at the head of the diff.
+// MaxTitle is the maximum number of characters of a shown title. A longer title is complete at the
+// beginning of the diff.
 const MaxTitle = 240
 
-// readable is a request whose words look like what they are: what can't be seen, or turns
-// the direction of what follows, is written as an escape, and a title is a line. What is
-// decided on, and its patterns, stay as they are.
+// readable returns a request in which all characters are visible. Invisible characters, and those
+// that change the direction of text, are replaced by escapes, and the title is one line. The
+// arguments, needs and patterns are unchanged.
 func readable(r Request) Request {
 	if utf8.RuneCountInString(r.Title) > MaxTitle || strings.ContainsAny(r.Title, "\r\n") {
 		r.Diff = r.Title + "\n\n" + r.Diff
@@ -29,12 +29,12 @@ func readable(r Request) Request {
 	return r
 }
 
-// maxBlank is how many blanks, or empty lines, stand in a row as they are: more could push
-// what follows out of view.
+// maxBlank is the number of consecutive spaces, or empty lines, that are shown as they are. More of
+// them could push the following text out of view.
 const maxBlank = 40
 
-// emptied writes a number in place of a long run of lines that have nothing in them but the
-// mark of a diff.
+// emptied replaces each long run of lines that are empty, or contain only a diff's + or -, by their
+// number.
 func emptied(text string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -68,7 +68,7 @@ func emptied(text string) string {
 	return out.String()
 }
 
-// own is a request that an asker may keep and change: nothing of the call's own is in it.
+// own returns a deep copy of a request, which an asker may keep and change.
 func own(r Request) Request {
 	r.Args, r.Needs, r.Patterns, r.Effects = Clone(r.Args), slices.Clone(r.Needs), slices.Clone(r.Patterns), slices.Clone(r.Effects)
 	for i := range r.Effects {
@@ -77,7 +77,7 @@ func own(r Request) Request {
 	return r
 }
 
-// Clone copies a tree of JSON values.
+// Clone returns a deep copy of a tree of JSON values.
 func Clone(tree any) any {
 	switch v := tree.(type) {
 	case []any:
@@ -102,8 +102,8 @@ func Clone(tree any) any {
 	return tree
 }
 
-// marked escapes all that doesn't print, but for what is kept, and what prints over its
-// neighbours. A long run of blanks becomes its number.
+// marked replaces invisible characters, except those in keep, and characters that cover their
+// neighbours by escapes. It replaces a long run of spaces by their number.
 func marked(s, keep string) string {
 	if plain(s, keep) {
 		return s
@@ -148,14 +148,14 @@ func marked(s, keep string) string {
 	return b.String()
 }
 
-// maxMarks is how many combining marks stand on one letter as they are: scripts have up to
-// four, and a pile of them covers what is above and below.
+// maxMarks is the number of combining marks on one letter that are shown as they are. Scripts use
+// up to four. A larger pile covers the lines above and below.
 const maxMarks = 4
 
-// overlays reports whether a mark is drawn through the letter before it, or around it.
+// overlays reports whether r is a mark that is drawn through or around the letter before it.
 func overlays(r rune) bool { return r >= 0x0334 && r <= 0x0338 || r >= 0x20d0 && r <= 0x20f0 }
 
-// plain reports whether a text is shown as it is.
+// plain reports whether marked would leave a text unchanged.
 func plain(s, keep string) bool {
 	blanks := 0
 	for i := 0; i < len(s); i++ {
@@ -173,7 +173,8 @@ func plain(s, keep string) bool {
 	return true
 }
 
-// shows tells if a character is to be seen. Some that Unicode counts as letters are blank.
+// shows reports whether a character is visible. Some characters that Unicode classifies as letters
+// are blank.
 func shows(r rune) bool {
 	switch {
 	case r == ' ':

@@ -10,16 +10,16 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// risk is a row of the table of levels.
+// risk is a row of the table of risks.
 type risk struct {
-	when string // the effect, in words
+	when string // description of the effect
 	is   func(s situation) bool
-	risk protocol.Risk // empty is the capability's own
-	why  string
+	risk protocol.Risk // empty is the capability's own risk
+	why  string        // reason for the level
 }
 
-// risks is the table: the first row that fits an effect gives its level. The documentation of
-// [protocol.Risk] has it too, for users.
+// risks returns the table. The first row that matches an effect gives its level. The documentation
+// of [protocol.Risk] contains the same table for users.
 func risks() []risk {
 	return []risk{
 		{"a tool that is not trusted", func(s situation) bool { return s.untrusted },
@@ -74,8 +74,8 @@ func hidden(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(e string) bool { return len(e) > 1 && e[0] == '.' })
 }
 
-// buildFile reports whether the tools of a language run what is in a file of that name when
-// somebody builds, tests or installs what lies beside it.
+// buildFile reports whether a file of this name contains commands that a language's tools run when
+// a project is built, tested or installed.
 func buildFile(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	for _, row := range []struct{ tool, names string }{
@@ -107,7 +107,7 @@ func buildFile(name string) bool {
 	return false
 }
 
-// text reports whether data is text in UTF-8 without control characters.
+// text reports whether data is UTF-8 text without control characters.
 func text(data []byte) bool {
 	return utf8.Valid(data) && !slices.ContainsFunc(data, func(b byte) bool { return b < ' ' && b != '\n' && b != '\t' && b != '\r' || b == 0x7f })
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// MaxShown is how many bytes of a title and a diff a question shows. What is longer fails
-// without a question: nobody can agree to what is not shown.
+// MaxShown is the maximum length of a question's title and diff together, in bytes. A call with a
+// longer question fails, because a user can't agree to text that is not shown.
 const MaxShown = 4 << 20
 
 func tooLong(tool string, n int) error {
 	return protocol.Errorf(protocol.ErrResourceLimit, "call", tool, "the user cannot be asked about this: %d bytes would have to be shown, and a question shows %d; do it in smaller parts", n, MaxShown)
 }
 
-// Shown is what a question showed of a call.
+// Shown is the text of the question that the user was asked about a call.
 type Shown struct {
 	asked bool
 	text  string
@@ -23,8 +23,8 @@ type Shown struct {
 
 func (s *Shown) note(r Request) { s.asked, s.text = true, said(r) }
 
-// said is what a question says, without the numbers of lines: what stands elsewhere in a file
-// may change.
+// said returns the text of a question, without the line numbers of its diff. Other parts of a file
+// may change while the user is asked.
 func said(r Request) string {
 	var b strings.Builder
 	for _, e := range r.Effects {
@@ -40,9 +40,9 @@ func said(r Request) string {
 	return b.String()
 }
 
-// Same reports an error if a call that the user was asked about would now do something else
-// than the question showed, because a file changed in the meantime. It is called right before
-// the effect.
+// Same returns an error with [protocol.ReasonStale] if the call would now do something else than
+// the question showed, because a file changed in the meantime. It is called right before the
+// effect.
 func (g *Gate) Same(ctx context.Context, p Passage) error {
 	if p.Shown == nil || !p.Shown.asked || g.o.Off.Same {
 		return nil

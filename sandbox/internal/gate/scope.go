@@ -8,31 +8,31 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Scope is what belongs to one session: what was granted in it, what was refused,
-// and what it may do of what the policy allows.
+// Scope is the state of one session: its grants, its refusals, and its part of the policy's
+// authority.
 type Scope struct {
 	ID string
-	// Authority is the policy's, or less.
+	// Authority is the policy's authority, or a part of it.
 	Authority protocol.Authority
 	Watch     *protocol.Watch
-	// Parent is the scope of whoever delegated to this one; its refusals hold here, and
-	// those here hold there.
+	// Parent is the scope of the session that started this one as a subagent, or nil. Refusals
+	// apply in both directions.
 	Parent *Scope
 
 	mu     sync.Mutex
 	grants protocol.Rules
-	denied map[string]string // why, by what was refused
+	denied map[string]string // reason of each refusal, by effect
 }
 
-// Grants are the rules that answers made for this session.
+// Grants returns the rules that answers made for this session.
 func (s *Scope) Grants() protocol.Rules {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.grants)
 }
 
-// Restore puts back grants of a session that is opened again. Rules that came from
-// elsewhere than a session's answers are left out.
+// Restore adds the stored grants of a session that is opened again. Rules from other sources than a
+// session's answers are left out.
 func (s *Scope) Restore(rules protocol.Rules) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,22 +53,23 @@ func (s *Scope) grant(r protocol.Rule) error {
 	return err
 }
 
-// Forget drops what was granted and refused in the session.
+// Forget removes all grants and refusals of the session.
 func (s *Scope) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.grants, s.denied = nil, nil
 }
 
-// Reconsider forgets refusals: the person has spoken again, and may mean it.
+// Reconsider removes the refusals of the session, because the user has written a new message that
+// may need the effects.
 func (s *Scope) Reconsider() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.denied = nil
 }
 
-// refused tells whether the same was refused before. A refusal holds for the effect,
-// by whatever tool: who may not delete a file with one may not with another.
+// refused reports whether one of the effects was refused before, and the reason. A refusal applies
+// to the effect with any tool: if deleting a file was refused for one tool, it is refused for all.
 func (s *Scope) refused(needs []policy.Need, key string) (string, bool) {
 	for at := s; at != nil; at = at.Parent {
 		if why, ok := at.wasRefused(needs, key); ok {
@@ -93,15 +94,15 @@ func (s *Scope) wasRefused(needs []policy.Need, key string) (string, bool) {
 	return "", false
 }
 
-// effect names what was refused. Whether all below was meant makes no difference: to read a
-// file by a walk is to read it.
+// effect returns the key of a refusal. Tree is ignored, because reading a file in a walk is reading
+// that file.
 func effect(n policy.Need) string {
 	n.Tree = false
 	return n.String()
 }
 
-// refuse notes a refusal, also for whoever delegated to this scope: else one could be
-// asked again and again by way of another who does the same.
+// refuse records a refusal, also in the parents' scopes. Otherwise a model could have the user
+// asked again and again by starting more subagents.
 func (s *Scope) refuse(needs []policy.Need, key, why string) {
 	for at := s; at != nil; at = at.Parent {
 		at.note(needs, key, why)
@@ -115,7 +116,7 @@ func (s *Scope) note(needs []policy.Need, key, why string) {
 		s.denied = map[string]string{}
 	}
 	if len(s.denied) > 10_000 {
-		return // each is asked about again, which is the person's own work
+		return // later effects are asked about again
 	}
 	if len(needs) == 0 {
 		s.denied[key] = why

@@ -6,13 +6,13 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// still says whether a folder takes changes any more.
+// still blocks the changes of a folder after [Freeze].
 type still struct {
 	mu    sync.RWMutex
 	ended bool
 }
 
-// change begins a change, which the returned function ends.
+// change begins a change, and returns a function that ends it. After Freeze it returns an error.
 func (s *still) change(name string) (end func(), err error) {
 	s.mu.RLock()
 	if s.ended {
@@ -22,7 +22,8 @@ func (s *still) change(name string) (end func(), err error) {
 	return s.mu.RUnlock, nil
 }
 
-// Freeze ends all changes of a folder: it waits for those under way, and later ones fail.
+// Freeze stops all changes of a folder. It waits for running changes. Later changes fail with
+// [protocol.ErrSession].
 func Freeze(f Folder) {
 	f.still.mu.Lock()
 	defer f.still.mu.Unlock()

@@ -11,14 +11,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// View is a folder of its own that holds just the files that may be read and written: for
-// programs that open files by themselves. It ends with ctx. The permit must cover each
-// named path with all below it. Below them each path that the program touches is decided
-// by itself, by grants, rules and refusals, as a tool's call for that path would be.
+// View returns a folder that contains only the files below reads and writes, for programs that open
+// files by themselves. The view ends with ctx. The permit p must cover each of the paths with
+// everything below it. Below them each path is decided separately, by grants, rules and refusals,
+// as a tool's call for that path would be.
 //
-// A program may make files and folders, and change files that it may read. To remove a
-// file, to move one away, and to replace one that it may not read needs a permit to remove
-// it: p's own, or one that is handed to more before.
+// A program may create files and folders, and change files that it may read. To remove a file, to
+// move one away, or to replace one that it may not read, it needs a permit to remove that file.
+// This can be p, or a permit that was passed to the returned function more before.
 func View(ctx context.Context, f Folder, p Permit, reads, writes []string) (view fsaccess.FS, more func(Permit), err error) {
 	end, err := f.still.change(".")
 	if err != nil {
@@ -63,24 +63,24 @@ func View(ctx context.Context, f Folder, p Permit, reads, writes []string) (view
 	return fsaccess.WithContext(ctx, fsaccess.Guard(f.fs, pol, o)), c.more, nil
 }
 
-// Unchecked is a folder whose views are decided by the named path alone: for tests that
-// show an attack with the defence off.
+// Unchecked returns a folder whose views check only the named paths, and not each path below them.
+// Tests use it to show that an attack succeeds without the defence.
 func Unchecked(f Folder) Folder {
 	f.unchecked = true
 	return f
 }
 
-// check decides on each path of a view.
+// check decides about each path of a view.
 type check struct {
 	raw   fsaccess.FS
 	p     Permit
-	reads *protocol.FSPolicy // where the program may read
+	reads *protocol.FSPolicy // the paths that the program may read
 
 	mu   sync.Mutex
-	lose []Permit // to remove files
+	lose []Permit // permits to remove files
 }
 
-// more lets the program have the effects of another permit too.
+// more adds the effects of another permit to the view.
 func (c *check) more(p Permit) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,15 +106,15 @@ func (c *check) path(op protocol.FSOp, path, from string) error {
 		}
 	}
 	if from == "" && c.reads.Check(protocol.OpRead, path) == nil && c.p.quiet(read(path)) == nil {
-		return nil // the program may look at the file that it changes
+		return nil // the program may read the file that it changes
 	}
 	if _, err := c.raw.Stat(path); err != nil {
-		return nil // nothing is there that could be lost
+		return nil // there is no file that could be lost
 	}
 	return c.loses(path)
 }
 
-// loses says why a file may not be lost, or nil.
+// loses returns an error if the file at path may not be lost.
 func (c *check) loses(path string) error {
 	n := write(protocol.OpRemove, path)
 	c.mu.Lock()
@@ -127,8 +127,8 @@ func (c *check) loses(path string) error {
 	return protocol.Errorf(protocol.ErrCapabilityDenied, "remove", path, "a program may remove, move away or replace a file only after the person was asked about it")
 }
 
-// passable shows a folder without what is in it, so that a program finds the way to
-// what it may write: something below it may be read, which has a name that nobody uses.
+// passable makes dir visible without the files in it, so that a program can find the paths that it
+// may write. It allows reading one path below dir, with a random name that does not exist.
 func passable(pol *protocol.FSPolicy, dir string) error {
 	n := read("." + rand.Text())
 	if dir != "." {
