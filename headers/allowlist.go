@@ -6,22 +6,21 @@ import (
 	"strings"
 )
 
-// Allowlist is a Connection-Allowlist: where the page, and the srcdoc frames
-// and workers that inherit from it, may connect at all, whatever the means:
-// fetch, navigation, name look-up, preconnect, WebRTC. The zero value lets it
-// connect nowhere.
+// Allowlist is a Connection-Allowlist. It limits the addresses to which the page, and the
+// srcdoc frames and workers that inherit from it, may connect by any means: fetch, navigation,
+// name look-up, preconnect, WebRTC. The zero value allows no connection.
 //
-// Source: WICG, Connection Allowlists (a structured-field list whose first
-// inner list counts). Chromium 152 and later.
+// Source: WICG, Connection Allowlists (a structured-field list; only its first inner list is
+// used). Chromium 152 and later.
 type Allowlist struct {
 	Origin    bool     // response-origin: the page's own origin
-	Patterns  []string // URL patterns
-	Redirects bool     // follow redirects; blocked otherwise
-	WebRTC    bool     // allow WebRTC; blocked otherwise
-	Off       bool     // send no such header at all
+	Patterns  []string // URL patterns, such as https://*.example.com
+	Redirects bool     // redirects are followed (blocked by default)
+	WebRTC    bool     // WebRTC is allowed (blocked by default)
+	Off       bool     // the header is not sent
 }
 
-// String is the header's value.
+// String returns the header's value.
 func (a Allowlist) String() string {
 	var items []string
 	if a.Origin {
@@ -53,8 +52,9 @@ func (a Allowlist) validate() error {
 	return nil
 }
 
-// ParseAllowlist reads a Connection-Allowlist. Only what this package writes is
-// accepted, so that nothing a browser would ignore passes for a rule.
+// ParseAllowlist parses a Connection-Allowlist. It accepts only items and parameters that this
+// package supports. Anything else is an error, because a browser may ignore it or read it as a
+// wider rule.
 func ParseAllowlist(value string) (Allowlist, error) {
 	fail := func(why string) (Allowlist, error) {
 		return Allowlist{}, errors.New("Connection-Allowlist: " + why)
@@ -116,7 +116,8 @@ func parseParams(a *Allowlist, s string) error {
 	return nil
 }
 
-// sfString reads a structured-field string (RFC 9651, section 4.2.5).
+// sfString parses a structured-field string and returns its text and the rest of s. Source: RFC
+// 9651, section 4.2.5.
 func sfString(s string) (text, rest string, err error) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

@@ -2,31 +2,33 @@ package headers
 
 import "context"
 
-// How says how a [Finding] is known.
+// How is the evidence for a [Finding].
 type How string
 
 const (
-	Observed How = "observed" // the page tried it, or the browser says so
-	Declared How = "declared" // the header was sent; the browser was not seen to obey it
-	Unknown  How = "unknown"  // neither: the page could not read its own headers
+	// Observed means that the page tried it, or that the browser reported it.
+	Observed How = "observed"
+	// Declared means that the header was sent, but was not seen to have an effect.
+	Declared How = "declared"
+	// Unknown means neither: the page could not read its own headers.
+	Unknown How = "unknown"
 )
 
-// Finding is what a page's look at one of its protections came to.
+// Finding is the result of [Check] for one protection.
 type Finding struct {
 	Name  string // the header, or the directive of the policy
 	Holds bool
 	How   How
-	Cost  string // what can happen where it does not hold
+	Cost  string // the risk if it is not in force
 	Fix   string // the header to send
 }
 
-// Check looks at the page it runs in, and says which of the headers of this
-// package hold there. It asks the page's own address for its headers once (HEAD)
-// and tries what can be tried without any other request. Outside a page the error
-// is errors.ErrUnsupported.
+// Check returns which of this package's headers are in force in the page that it runs in. It
+// requests the page's own address once (HEAD) to read its headers. It also tries protections in
+// ways that make no request. Outside a page the error wraps [errors.ErrUnsupported].
 func Check(ctx context.Context) ([]Finding, error) { return check(ctx) }
 
-// protection is one row of what Check looks at.
+// protection is one row of the table that Check goes through.
 type protection struct {
 	name, cost string
 	header     func(Headers) Header // the header that Default sends
@@ -34,7 +36,8 @@ type protection struct {
 	observe    func(probe) (holds, known bool)
 }
 
-// probe is what the browser side can try. Each answer may be unknown.
+// probe tries protections in the browser. Each method returns the result and whether it is
+// known.
 type probe interface {
 	isolated() (bool, bool)      // crossOriginIsolated
 	evalBlocked() (bool, bool)   // new Function throws
@@ -58,8 +61,8 @@ func directive(name, value string) func(Headers) Header {
 	return func(Headers) Header { return Header{"Content-Security-Policy", name + " " + value} }
 }
 
-// policyHas reports whether the sent policy's directive, or the one it falls back
-// to, satisfies ok.
+// policyHas returns a function that reports whether ok accepts the values of a directive of the
+// sent policy, or those of the directive that it falls back to.
 func policyHas(name string, ok func(values []string) bool) func(map[string]string) bool {
 	return func(sent map[string]string) bool {
 		csp, err := ParseCSP(sent["content-security-policy"])
@@ -117,14 +120,15 @@ func protections() []protection {
 	}
 }
 
-// openerCut is known of an isolated page. One that isn't may lack the embedder's policy
-// alone, or be in an engine that doesn't know the one it has.
+// openerCut reports whether the page is isolated. A page that is not isolated gives no answer:
+// it may lack only the embedder policy, or its engine may not support the one it has.
 func openerCut(p probe) (holds, known bool) {
 	isolated, known := p.isolated()
 	return isolated, known && isolated
 }
 
-// judge makes the findings of what was sent (nil: not known) and what was seen.
+// judge returns the findings from the headers that were sent (nil if not known) and from the
+// probes.
 func judge(sent map[string]string, p probe) []Finding {
 	var list []Finding
 	fixes := Default()

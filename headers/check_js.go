@@ -16,8 +16,8 @@ func check(ctx context.Context) ([]Finding, error) {
 	return judge(ownHeaders(ctx), page{document}), ctx.Err()
 }
 
-// ownHeaders asks the page's own address; nil if it can't be asked, as under
-// connect-src 'none'.
+// ownHeaders requests the page's own address and returns its headers. It returns nil if the
+// request fails, as under connect-src 'none'.
 func ownHeaders(ctx context.Context) map[string]string {
 	href, err := jsx.Lookup(jsx.Global(), "location.href")
 	if err != nil {
@@ -43,7 +43,7 @@ func ownHeaders(ctx context.Context) map[string]string {
 	return sent
 }
 
-// page tries things in the page itself; none of them makes a request.
+// page is the probe of the current page. None of its methods makes a request.
 type page struct{ document jsx.Value }
 
 func (page) isolated() (bool, bool) {

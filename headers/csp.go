@@ -13,10 +13,10 @@ type Directive struct {
 	Values []string
 }
 
-// CSP is a Content-Security-Policy, in order.
+// CSP is a Content-Security-Policy. The order of its directives is kept.
 type CSP []Directive
 
-// Get gives the values of a directive, and whether it stands in the policy.
+// Get returns the values of a directive, and whether the policy contains it.
 func (c CSP) Get(name string) ([]string, bool) {
 	for _, d := range c {
 		if d.Name == name {
@@ -26,8 +26,9 @@ func (c CSP) Get(name string) ([]string, bool) {
 	return nil, false
 }
 
-// Effective gives the values that decide for a fetch directive: its own, or
-// those of what it falls back to. ok is false where nothing limits it.
+// Effective returns the values that apply to a fetch directive: its own, or those of the
+// directive that it falls back to, such as script-src for worker-src. ok is false if no
+// directive limits it.
 func (c CSP) Effective(name string) (values []string, ok bool) {
 	chain := []string{name}
 	switch name {
@@ -51,7 +52,7 @@ func (c CSP) Effective(name string) (values []string, ok bool) {
 	return nil, false
 }
 
-// String is the header's value.
+// String returns the header's value.
 func (c CSP) String() string {
 	parts := make([]string, len(c))
 	for i, d := range c {
@@ -60,7 +61,7 @@ func (c CSP) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// sourceLists take sources; the others take what checkDirective says.
+// sourceLists are the directives whose values are sources. checkDirective has the others.
 const sourceLists = `default-src script-src script-src-elem script-src-attr style-src style-src-elem
 style-src-attr img-src font-src connect-src media-src object-src frame-src child-src worker-src manifest-src base-uri
 form-action frame-ancestors`
@@ -68,8 +69,8 @@ form-action frame-ancestors`
 const keywords = `'none' 'self' 'wasm-unsafe-eval' 'unsafe-eval' 'unsafe-inline' 'unsafe-hashes'
 'strict-dynamic' 'report-sample' 'inline-speculation-rules'`
 
-// ParseCSP reads a Content-Security-Policy. A directive that is unknown, stands
-// twice, or holds a source that browsers would drop in silence is an error.
+// ParseCSP parses a Content-Security-Policy. A directive that is unknown or repeated, or that
+// contains a source that browsers would silently drop, is an error.
 func ParseCSP(value string) (CSP, error) {
 	var c CSP
 	if strings.Contains(value, ",") {

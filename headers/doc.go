@@ -1,23 +1,23 @@
-// Package headers describes the response headers that hold a page, as a Go
-// value: what the page uses goes in, strict headers come out, and everything
-// that was not named stays closed.
+// Package headers builds the response headers that protect a page. Its input is a [Use], which
+// lists the hosts, scripts and browser features that the page uses. Its output is strict
+// headers that deny everything else.
 //
 //	h, err := headers.For(headers.Use{Connect: []string{"api.example.com"}})
 //	for _, header := range h.List() { … }
 //
-// [Default] is the page that talks to its own origin only. [Render] writes the
-// same headers as configuration for nginx, Caddy, Apache, Netlify, a Go server,
-// or as JSON, together with what a server needs to send a built page well.
-// [Check] runs in the page itself and says which of the headers really hold
-// there, and what each missing one costs.
+// [Default] returns the headers of a page that connects to its own origin only. [Render]
+// returns the headers as configuration for nginx, Caddy, Apache, Netlify or a Go server, or as
+// JSON, together with the settings that a server needs for a built page. [Check] runs in the
+// page itself. It returns which of the headers are in force there, and the risk of each missing
+// one.
 //
-// What it trusts: the deployer who writes the [Use], and the server that sends
-// the result. What it never does: widen a policy by default, fetch anything from
-// another origin, import net/http, or accept a host pattern such as "*" or
-// "*.com" that would open the page to everybody.
+// The package trusts the deployer, who writes the [Use], and the server that sends the result.
+// It never widens a policy by default, requests anything from another origin, or imports
+// net/http. It never accepts a host pattern such as "*" or "*.com", which would open the page
+// to everyone.
 //
-// The headers are a layer, not the wall: the frames and the sanitiser hold
-// without them. They close what no frame can close, above all name look-ups and
-// navigations (Connection-Allowlist), and they hold for the host page, where a
-// mistake of the app's own would otherwise reach the network.
+// The headers are an additional layer: the frames and the sanitiser protect the page without
+// them. They stop name look-ups and navigations (Connection-Allowlist), which no frame can
+// stop. They also protect the host page, where a mistake in the app could otherwise send data
+// to the network.
 package headers

@@ -10,10 +10,9 @@ import (
 // Header is one response header.
 type Header struct{ Name, Value string }
 
-// Headers describes a page's response headers. Make one with [Default] or
-// [For], or read one with [Parse]; the zero value is not valid, because a page
-// without a Content-Security-Policy is not held by anything. An empty string
-// or a false leaves the header out.
+// Headers are a page's response headers. Make one with [Default] or [For], or parse one with
+// [Parse]. The zero value is not valid, because a page without a Content-Security-Policy has no
+// protection. A string field that is empty and a bool field that is false omit their headers.
 type Headers struct {
 	CSP           CSP         // Content-Security-Policy
 	Connections   Allowlist   // Connection-Allowlist
@@ -25,11 +24,11 @@ type Headers struct {
 	Referrer      string      // Referrer-Policy
 	NoSniff       bool        // X-Content-Type-Options: nosniff
 	NoDNSPrefetch bool        // X-DNS-Prefetch-Control: off
-	HSTS          int         // Strict-Transport-Security, seconds
+	HSTS          int         // Strict-Transport-Security, max-age in seconds
 	Readable      []string    // Access-Control-Expose-Headers, and Access-Control-Allow-Origin: *
 }
 
-// word is a header whose value is one of a few.
+// word is a header with a small set of possible values.
 type word struct {
 	name   string
 	field  *string
@@ -47,7 +46,7 @@ func (h *Headers) words() []word {
 	}
 }
 
-// List gives the headers in a fixed order.
+// List returns the headers in a fixed order.
 func (h Headers) List() []Header {
 	list := []Header{{"Content-Security-Policy", h.CSP.String()}}
 	if !h.Connections.Off {
@@ -76,7 +75,7 @@ func (h Headers) List() []Header {
 	return list
 }
 
-// Validate reports everything that a browser would refuse or ignore.
+// Validate returns an error that lists everything a browser would refuse or ignore.
 func (h Headers) Validate() error {
 	errs := []error{h.CSP.validate()}
 	if !h.Connections.Off {
@@ -101,9 +100,8 @@ func (h Headers) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Parse reads a response's headers into a Headers. Headers that this package
-// does not know are passed over; one that it knows but a browser would ignore
-// or cut short is an error.
+// Parse converts a response's headers into a Headers. It ignores headers that this package does
+// not know. A header that it knows but a browser would ignore or cut short is an error.
 func Parse(list []Header) (Headers, error) {
 	h := Headers{Connections: Allowlist{Off: true}}
 	var errs []error

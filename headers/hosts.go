@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// host is a parsed host pattern: exact, or every subdomain of a name.
+// host is a parsed host pattern: one host, or all subdomains of a name.
 type host struct {
-	wild bool   // "*." stood before name
+	wild bool   // the pattern began with "*."
 	name string // lower case, no trailing dot
-	port string // empty means the scheme's own
+	port string // empty is the scheme's default
 }
 
-// CheckHost reports whether pattern is a host pattern that may be opened: a
-// host name, "*.example.com" for its subdomains only, each with an optional
-// port. Case does not matter. "*", "*.com", URLs, paths, IPv6 literals and
-// names that are not ASCII are errors that say what to write instead.
+// CheckHost returns nil if pattern is a valid host pattern: a host name, or "*.example.com" for
+// its subdomains only, each with an optional port. Case does not matter. "*", "*.com", URLs,
+// paths, IPv6 literals and names that are not ASCII are errors, whose text gives the right
+// form.
 func CheckHost(pattern string) error {
 	_, err := parseHost(pattern)
 	return err
@@ -105,13 +105,13 @@ func (h host) String() string {
 	return s
 }
 
-// local says that the host is this machine, where plain http is as good as
-// https because nothing leaves it (a model server such as Ollama's).
+// local reports whether the host is this machine. Plain http is safe there because nothing
+// leaves the machine. An example is a model server such as Ollama's.
 func (h host) local() bool {
 	return h.name == "localhost" || strings.HasSuffix(h.name, ".localhost") || h.name == "127.0.0.1"
 }
 
-// sources gives the CSP sources for requests and sockets to h.
+// sources returns the CSP sources for requests and sockets to h.
 func (h host) sources() []string {
 	s := []string{"https://" + h.String(), "wss://" + h.String()}
 	if h.local() {
@@ -120,8 +120,8 @@ func (h host) sources() []string {
 	return s
 }
 
-// patterns gives the URL patterns of h. Connection-Allowlist matches ws as
-// http and wss as https.
+// patterns returns the URL patterns of h. Connection-Allowlist matches ws as http and wss as
+// https.
 func (h host) patterns() []string {
 	p := []string{"https://" + h.String()}
 	if h.local() {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// features are those of Permissions-Policy in Chromium 156, as
-// document.featurePolicy.features() lists them. Left out: the client hints
-// (ch-*), which only say what other origins are told, and no other origin is
-// asked anything.
+// features are the features of Permissions-Policy in Chromium 156, as listed by
+// document.featurePolicy.features(). The client hints (ch-*) are left out. They only control
+// data sent to other origins, and the page requests nothing from other origins.
 const features = `accelerometer aria-notify autoplay browsing-topics camera captured-surface-control clipboard-read
 clipboard-write compute-pressure cross-origin-isolated deferred-fetch deferred-fetch-minimal digital-credentials-create
 digital-credentials-get display-capture encrypted-media fullscreen gamepad geolocation gyroscope hid
@@ -20,16 +19,16 @@ on-device-speech-recognition otp-credentials payment picture-in-picture private-
 private-state-token-redemption publickey-credentials-create publickey-credentials-get screen-wake-lock serial
 speaker-selection storage-access summarizer sync-xhr translator unload usb window-management xr-spatial-tracking`
 
-// isolated is never denied: without it COOP and COEP give nothing.
+// isolated is never denied, because COOP and COEP have no effect without it.
 const isolated = "cross-origin-isolated"
 
-// Features lists every feature that [Use] may name, in order.
+// Features returns every feature that [Use] may list, in a fixed order.
 func Features() []string { return strings.Fields(features) }
 
-// Permission is one feature and who may use it.
+// Permission is the rule of one feature.
 type Permission struct {
 	Feature string
-	Self    bool // the page itself; false denies everybody
+	Self    bool // allowed for the page itself, otherwise denied for all
 }
 
 // Permissions is a Permissions-Policy.
@@ -50,8 +49,8 @@ func permissionsFor(open []string) (Permissions, error) {
 	return p, errors.Join(errs...)
 }
 
-// Allows reports whether the page itself may use the feature; a feature that
-// the policy does not name has the browser's own default, so ok is false.
+// Allows reports whether the page itself may use the feature. ok is false if the policy does
+// not list the feature. The browser's own default applies then.
 func (p Permissions) Allows(feature string) (self, ok bool) {
 	for _, x := range p {
 		if x.Feature == feature {
@@ -61,7 +60,7 @@ func (p Permissions) Allows(feature string) (self, ok bool) {
 	return false, false
 }
 
-// String is the header's value.
+// String returns the header's value.
 func (p Permissions) String() string {
 	var b strings.Builder
 	for i, x := range p {
@@ -78,8 +77,8 @@ func (p Permissions) String() string {
 	return b.String()
 }
 
-// ParsePermissions reads a Permissions-Policy that denies features or allows
-// them to the page itself; anything wider is an error.
+// ParsePermissions parses a Permissions-Policy. Each feature must be denied to all or allowed
+// to the page itself. Any wider rule is an error.
 func ParsePermissions(value string) (Permissions, error) {
 	var p Permissions
 	for _, item := range strings.Split(value, ",") {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Servers lists the names that [Render] knows.
+// Servers returns the names that [Render] accepts.
 func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify", "go", "json"} }
 
-// Render writes h as configuration for a server, together with what it needs to
-// send a built page well: the compressed forms, WebAssembly's type, and long
-// caching for names that their content gives, as far as the server's configuration goes:
-// for Netlify and a Go server it is the headers. A value that a server's syntax
-// cannot carry is an error.
+// Render returns h as configuration for a server. For nginx, Caddy and Apache it adds the other
+// settings of a built page: the compressed forms, WebAssembly's type, and long caching for
+// files that are named by their content. For Netlify it adds only the type. A value that the
+// server's syntax can't express is an error, and so is an unknown server. [Servers] lists the
+// names.
 func Render(h Headers, server string) (string, error) {
 	if err := h.Validate(); err != nil {
 		return "", err
@@ -35,8 +35,8 @@ func Render(h Headers, server string) (string, error) {
 	return "", errors.New(strconv.Quote(server) + " is not a server this knows; use one of " + strings.Join(Servers(), ", "))
 }
 
-// quoted escapes what ends a double-quoted word, in the one way that nginx,
-// Caddy and Apache share.
+// quoted returns v as a double-quoted word, with the escapes that nginx, Caddy and Apache
+// share.
 func quoted(v string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
 }
@@ -73,8 +73,7 @@ func caddy(list []Header) (string, error) {
 		}
 		b.WriteString("\t" + h.Name + " " + quoted(h.Value) + "\n")
 	}
-	// Caddy sorts directives, so neither of two rules for one header may rely on
-	// standing after the other.
+	// Caddy sorts directives, so two rules for one header can't rely on their order.
 	b.WriteString(`}
 @named path_regexp \.[0-9a-f]+\.(wasm|js)$
 header @named Cache-Control "public, max-age=31536000, immutable"
@@ -151,8 +150,8 @@ func withHeaders(next http.Handler) http.Handler {
 	return b.String()
 }
 
-// jsonObject needs no JSON encoder: header values are printable ASCII, for
-// which Go's quoting and JSON's are the same.
+// jsonObject returns list as JSON without an encoder: header values are printable ASCII, for
+// which the quoting of Go and JSON is the same.
 func jsonObject(list []Header) string {
 	var b strings.Builder
 	b.WriteString("{\n")

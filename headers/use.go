@@ -8,74 +8,74 @@ import (
 	"strings"
 )
 
-// Isolation says how the page is cut off from other pages' processes.
+// Isolation is how the page is separated from other pages' processes.
 type Isolation string
 
 const (
 	// Credentialless is the default: Cross-Origin-Opener-Policy: same-origin and
-	// Cross-Origin-Embedder-Policy: credentialless. What is foreign loads without
-	// credentials. Gives crossOriginIsolated in Chromium and Firefox; WebKit knows no
-	// credentialless and isolates by site alone. Cuts the link to windows of other origins.
+	// Cross-Origin-Embedder-Policy: credentialless. Resources of other origins load without
+	// credentials. It gives crossOriginIsolated in Chromium and Firefox. WebKit does not
+	// support credentialless and isolates by site alone. It cuts the link to windows of other
+	// origins.
 	Credentialless Isolation = ""
-	// RequireCORP is Credentialless with Cross-Origin-Embedder-Policy: require-corp, by
-	// which what is foreign needs its server's consent. Gives crossOriginIsolated in
-	// every engine; in WebKitGTK 2.50 no enclave starts in such a page.
+	// RequireCORP is Credentialless with Cross-Origin-Embedder-Policy: require-corp. Resources
+	// of other origins load only with their server's consent. It gives crossOriginIsolated in
+	// every engine. In WebKitGTK 2.50 no enclave starts in such a page.
 	RequireCORP Isolation = "require-corp"
-	// Document is Document-Isolation-Policy: isolate-and-require-corp, for pages
-	// that must keep their link to another origin's window, such as a sign-in
-	// pop-up. Chromium only.
+	// Document is Document-Isolation-Policy: isolate-and-require-corp. It is for pages that
+	// must keep their link to another origin's window, such as a sign-in pop-up. Chromium only.
 	Document Isolation = "document"
-	// DocumentCredentialless is Document without the need for consent.
+	// DocumentCredentialless is Document-Isolation-Policy: isolate-and-credentialless, which is
+	// Document without the need for consent.
 	DocumentCredentialless Isolation = "document-credentialless"
-	// NoIsolation leaves the page without crossOriginIsolated: coarser timers, no
-	// SharedArrayBuffer, and perhaps a process shared with its opener.
+	// NoIsolation leaves the page without crossOriginIsolated. It has coarser timers, no
+	// SharedArrayBuffer, and may share a process with its opener.
 	NoIsolation Isolation = "none"
 )
 
-// Use names what a page uses. The zero value is a page that loads its own
-// files, talks to its own origin, shows data: images and starts workers of its
-// own or from blob: URLs. The JSON form is the headers.json of a page's folder.
+// Use lists the resources that a page uses. The zero value is a page that loads its own files,
+// connects to its own origin, shows data: images and starts workers from its own files or from
+// blob: URLs. The JSON form is the headers.json of a page's folder.
 type Use struct {
-	// Connect lists hosts the page fetches from or opens sockets to, by
-	// [CheckHost]'s patterns.
+	// Connect lists hosts that the page fetches from or opens sockets to, as patterns of
+	// [CheckHost].
 	Connect []string `json:"connect,omitempty"`
 	// Images lists hosts whose images the page shows.
 	Images []string `json:"images,omitempty"`
-	// Navigate lists hosts the page may lead a person to. Where
-	// Connection-Allowlist is known, a link to anywhere else does not open.
+	// Navigate lists hosts to which the page may navigate. In a browser with
+	// Connection-Allowlist a link to any other host does not open.
 	Navigate []string `json:"navigate,omitempty"`
-	// ScriptHashes and StyleHashes list inline scripts and styles by hash
-	// ("sha256-…", "sha384-…", "sha512-…"), such as those of the trusted frames.
+	// ScriptHashes and StyleHashes list inline scripts and styles by hash ("sha256-…",
+	// "sha384-…", "sha512-…"), such as those of the trusted frames.
 	ScriptHashes []string `json:"scriptHashes,omitempty"`
 	StyleHashes  []string `json:"styleHashes,omitempty"`
-	// BlobScripts lets scripts of the page and of its srcdoc frames come from blob: URLs,
-	// which only a script of the same origin can make. An enclave with a document and
-	// one that is kept warm need it, unless they have a page of their own.
+	// BlobScripts lets scripts of the page and of its srcdoc frames come from blob: URLs. Only
+	// a script of the same origin can make such a URL. An enclave with a document and a warm
+	// enclave need it, unless they have a page of their own.
 	BlobScripts bool `json:"blobScripts,omitempty"`
-	// Features lists browser features of Permissions-Policy that the page itself
-	// may use, such as "clipboard-write". No frame of another origin gets them.
+	// Features lists browser features of Permissions-Policy that the page itself may use, such
+	// as "clipboard-write". Frames of other origins never get them.
 	Features []string `json:"features,omitempty"`
-	// Frames allows frames loaded by URL: "self" or host patterns. srcdoc frames
-	// need nothing.
+	// Frames lists the origins of frames loaded by URL: "self" or host patterns. srcdoc frames
+	// need no entry.
 	Frames []string `json:"frames,omitempty"`
-	// Ancestors lists who may show this page in a frame: "self" or host
-	// patterns. Nobody by default.
+	// Ancestors lists the origins that may show this page in a frame: "self" or host patterns.
+	// The default is none.
 	Ancestors []string `json:"ancestors,omitempty"`
-	// TrustedTypes lists names of Trusted Types policies beside "bailey". Names may
-	// be taken twice, by a program that starts again in the same page.
+	// TrustedTypes lists names of Trusted Types policies besides "bailey". A name may be used
+	// again, because a program that restarts in the same page makes its policy again.
 	TrustedTypes []string `json:"trustedTypes,omitempty"`
-	// Isolation is Credentialless unless set.
+	// Isolation is the page's isolation. The default is [Credentialless].
 	Isolation Isolation `json:"isolation,omitempty"`
-	// Redirects lets requests follow redirects. A redirect's target is chosen by
-	// the server that answers, so Connection-Allowlist blocks all of them unless
-	// this is set.
+	// Redirects lets requests follow redirects. The server that answers chooses the target of a
+	// redirect, so Connection-Allowlist blocks all redirects unless this is set.
 	Redirects bool `json:"redirects,omitempty"`
-	// HSTS is Strict-Transport-Security's max-age in seconds; 0 leaves it out,
-	// because it binds the whole host for that long.
+	// HSTS is Strict-Transport-Security's max-age in seconds. 0 omits the header, because it
+	// applies to the whole host for that long.
 	HSTS int `json:"hsts,omitempty"`
 }
 
-// Default gives the headers of a page that uses nothing beyond itself.
+// Default returns the headers of a page that uses only its own files and origin.
 func Default() Headers {
 	h, err := For(Use{})
 	if err != nil {
@@ -84,8 +84,8 @@ func Default() Headers {
 	return h
 }
 
-// For gives the headers of a page that uses what u names, and nothing else. All
-// that is wrong with u is in the error.
+// For returns the headers of a page that uses the resources listed in u. The error lists
+// everything that is wrong with u.
 func For(u Use) (Headers, error) {
 	var errs []error
 	add := func(err error) { errs = append(errs, err) }
@@ -112,8 +112,8 @@ func For(u Use) (Headers, error) {
 	each(without(u.Ancestors, "self", func() { ancestors = append(ancestors, "'self'") }), "ancestors", add, func(h host) {
 		ancestors = append(ancestors, h.patterns()...)
 	})
-	// A program that ended and starts again in the same page makes its policy a
-	// second time, and so does a second program.
+	// A program that restarts in the same page makes its policy a second time, and so does a
+	// second program.
 	types := append(append([]string{"bailey"}, u.TrustedTypes...), "'allow-duplicates'")
 	for _, t := range u.TrustedTypes {
 		if !validPolicyName(t) {
@@ -178,7 +178,7 @@ func For(u Use) (Headers, error) {
 	return h, h.Validate()
 }
 
-// each parses every pattern and hands on the good ones.
+// each parses every pattern, calls good with the valid ones and bad with the errors.
 func each(patterns []string, field string, bad func(error), good func(host)) {
 	for _, p := range patterns {
 		h, err := parseHost(p)
