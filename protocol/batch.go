@@ -6,7 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// EncodeBatch writes a batch.
+// EncodeBatch returns the text of a batch in direction d, which [DecodeBatch] accepts with the same
+// limits. A message that is not valid or not for that direction gives [ErrInvalidParams], and a
+// batch over the limits [ErrResourceLimit]. A key such as __proto__ gives [ErrSecurityViolation].
 func EncodeBatch(b Batch, d Direction, limits JSONLimits) (string, error) {
 	l := limits.filled()
 	if b.Gen < 1 || b.Gen > maxID {
@@ -43,7 +45,7 @@ func EncodeBatch(b Batch, d Direction, limits JSONLimits) (string, error) {
 	return string(w.b), nil
 }
 
-// key writes a member's key.
+// key writes the key of a member.
 func (w *writer) key(name string) {
 	w.b = append(append(append(w.b, ',', '"'), name...), '"', ':')
 	w.nodes--
@@ -58,7 +60,7 @@ func (w *writer) put(name string, v any, depth int) *jsonError {
 	return nil
 }
 
-// putAny writes a member that is left out where it is nil.
+// putAny writes a member, but nothing for nil or [Undefined].
 func (w *writer) putAny(name string, v any, depth int) *jsonError {
 	if _, undefined := v.(Undefined); v == nil || undefined {
 		return nil
@@ -180,7 +182,7 @@ func (m *MsgLost) write(w *writer, depth int) *jsonError {
 	return w.put("detail", clip(m.Detail), depth)
 }
 
-// maxNote is the most bytes of a reason or a detail; they are for people.
+// maxNote is the maximum length of a reason or a detail, in bytes. They are for users.
 const maxNote = 1024
 
 func clip(s string) string {
@@ -194,7 +196,7 @@ func clip(s string) string {
 	return s[:end] + "…"
 }
 
-// wireLimits is what of the limits the broker and the runtime need.
+// wireLimits returns the limits as the members of a message. Times are milliseconds.
 func wireLimits(l Limits) map[string]any {
 	out := map[string]any{}
 	for _, f := range l.fields() {
@@ -208,7 +210,7 @@ func wireLimits(l Limits) map[string]any {
 	return out
 }
 
-// wireName is a field's name with its first letter small.
+// wireName returns the name of a field with its first letter in lower case.
 func wireName(s string) string { return string(s[0]|0x20) + s[1:] }
 
 func readLimits(v any) (l Limits, problem string) {

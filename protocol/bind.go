@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Unmarshal puts a tree, as [ParseJSON] and [DecodeValue] return it, into the
-// value dst points to, as encoding/json would with the same struct tags, but
-// stricter: names match exactly, a key the struct does not have is an error, and
-// a number that does not fit is one. null leaves what is there. Errors name the
-// path.
+// Unmarshal stores a tree from [ParseJSON] or [DecodeValue] in the value that dst points to. It
+// uses the struct tags of encoding/json, but it is stricter: names must match exactly, and an
+// unknown key or a number that does not fit is [ErrInvalidParams]. null sets a pointer or an
+// interface to nil and leaves other values unchanged. The text of an error contains the path.
 func Unmarshal(tree, dst any) error {
 	d := reflect.ValueOf(dst)
 	if d.Kind() != reflect.Pointer || d.IsNil() {
@@ -28,7 +27,7 @@ func mismatch(want string, got any) *jsonError {
 	return &jsonError{code: ErrInvalidParams, text: "must be " + want + ", not " + kindName(got)}
 }
 
-// kindName says in JSON's words what v is.
+// kindName returns the type of v in the words of JSON and JavaScript.
 func kindName(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -202,8 +201,8 @@ type field struct {
 	omitZero  bool
 }
 
-// eachField walks the fields that JSON sees; those of embedded structs without a
-// name count as the struct's own.
+// eachField calls do for each field that JSON sees. The fields of an embedded struct without a tag
+// count as fields of t.
 func eachField(t reflect.Type, do func(field) *jsonError) *jsonError {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -6,47 +6,47 @@ import (
 	"sync"
 )
 
-// Capability is something that may be granted. The dot form is the one name;
-// other spellings are understood by [ParseCapability].
+// Capability is a kind of access that can be granted. The dot form, such as "fs.read", is its name.
+// [ParseCapability] also accepts the spellings of other systems.
 type Capability string
 
 const (
-	FSRead    Capability = "fs.read"     // scope: path patterns
-	FSWrite   Capability = "fs.write"    // scope: path patterns; does not imply fs.read
-	ShellRun  Capability = "shell.run"   // scope: command names
-	NetFetch  Capability = "net.fetch"   // scope: host patterns
-	EnvRead   Capability = "env.read"    // scope: names of variables
-	SecretHas Capability = "secrets.has" // may ask whether a secret exists, never its value
-	Stream    Capability = "stream.send"
-	CodeRun   Capability = "code.run"
+	FSRead    Capability = "fs.read"     // read files, with a scope of path patterns
+	FSWrite   Capability = "fs.write"    // change files, with a scope of path patterns (does not imply fs.read)
+	ShellRun  Capability = "shell.run"   // run commands, with a scope of command names
+	NetFetch  Capability = "net.fetch"   // send requests, with a scope of host patterns
+	EnvRead   Capability = "env.read"    // read environment variables, with a scope of their names
+	SecretHas Capability = "secrets.has" // ask whether a secret exists, never its value
+	Stream    Capability = "stream.send" // send data to a model's provider
+	CodeRun   Capability = "code.run"    // run code
 
-	DOMRead    Capability = "dom.read" // an enclave's own document; of the page's, a description of what the host consents to
-	DOMWrite   Capability = "dom.write"
-	DOMObserve Capability = "dom.observe"
+	DOMRead    Capability = "dom.read"    // read the enclave's own document, or a description of the page that the host consents to
+	DOMWrite   Capability = "dom.write"   // change the enclave's own document (implies dom.read)
+	DOMObserve Capability = "dom.observe" // observe changes of the enclave's own document
 
-	LocalRead    Capability = "storage.local.read"
-	LocalWrite   Capability = "storage.local.write"
-	SessionRead  Capability = "storage.session.read"
-	SessionWrite Capability = "storage.session.write"
-	IndexedRead  Capability = "storage.indexed.read"
-	IndexedWrite Capability = "storage.indexed.write"
-	CookieRead   Capability = "storage.cookie.read"
-	CookieWrite  Capability = "storage.cookie.write"
+	LocalRead    Capability = "storage.local.read"    // read localStorage
+	LocalWrite   Capability = "storage.local.write"   // change localStorage (implies storage.local.read)
+	SessionRead  Capability = "storage.session.read"  // read sessionStorage
+	SessionWrite Capability = "storage.session.write" // change sessionStorage (implies storage.session.read)
+	IndexedRead  Capability = "storage.indexed.read"  // read IndexedDB
+	IndexedWrite Capability = "storage.indexed.write" // change IndexedDB (implies storage.indexed.read)
+	CookieRead   Capability = "storage.cookie.read"   // read cookies
+	CookieWrite  Capability = "storage.cookie.write"  // change cookies (implies storage.cookie.read)
 
-	ClipboardRead  Capability = "clipboard.read"
-	ClipboardWrite Capability = "clipboard.write"
-	Camera         Capability = "media.camera"
-	Microphone     Capability = "media.microphone"
-	Screen         Capability = "media.screen"
-	Geolocation    Capability = "geolocation"
-	Notifications  Capability = "notifications"
+	ClipboardRead  Capability = "clipboard.read"   // read the clipboard
+	ClipboardWrite Capability = "clipboard.write"  // write to the clipboard
+	Camera         Capability = "media.camera"     // use the camera
+	Microphone     Capability = "media.microphone" // use the microphone
+	Screen         Capability = "media.screen"     // capture the screen
+	Geolocation    Capability = "geolocation"      // read the device's position
+	Notifications  Capability = "notifications"    // show notifications
 )
 
 // Risk is how much harm an effect can do. A question to the user shows the highest level of its effects:
 //
 //   - low: nothing is lost, nothing leaves this machine, and nothing runs.
-//   - medium: something changes or is sent, and the question shows what.
-//   - high: something is lost, or the question cannot show what changes or where it goes.
+//   - medium: something changes or is sent, and the question shows it.
+//   - high: something is lost, or the question cannot show the change or its destination.
 //   - critical: a program runs, or the tool's maker is not known.
 //
 // The first row that fits an effect gives its level:
@@ -68,20 +68,20 @@ const (
 type Risk string
 
 const (
-	RiskLow      Risk = "low"
-	RiskMedium   Risk = "medium"
-	RiskHigh     Risk = "high"
-	RiskCritical Risk = "critical"
+	RiskLow      Risk = "low"      // nothing is lost, leaves the machine or runs
+	RiskMedium   Risk = "medium"   // something changes or is sent, and the question shows it
+	RiskHigh     Risk = "high"     // something is lost, or the question cannot show the change
+	RiskCritical Risk = "critical" // a program runs, or the tool is not trusted
 )
 
-// ScopeKind says what the scope of a capability is made of.
+// ScopeKind is the kind of entries in the scope of a capability.
 type ScopeKind uint8
 
 const (
-	ScopeNone     ScopeKind = iota // the capability is had or not
+	ScopeNone     ScopeKind = iota // the capability has no scope
 	ScopePaths                     // path patterns, see [ParsePattern]
 	ScopeHosts                     // host patterns, see [ParseHost]
-	ScopeCommands                  // names of commands or variables, or "*"
+	ScopeCommands                  // names of commands or of variables, or "*"
 )
 
 type capability struct {
@@ -92,8 +92,8 @@ type capability struct {
 	aliases []string
 }
 
-// capabilities is the table of all of them. It is made once: each call of a tool
-// looks things up in it many times.
+// capabilities returns the table of all capabilities. It is built once, because each call of a tool
+// searches it many times.
 var capabilities = sync.OnceValue(func() []capability {
 	return []capability{
 		{FSRead, RiskMedium, ScopePaths, "", []string{"fs:read"}},
@@ -134,7 +134,7 @@ func find(c Capability) (capability, bool) {
 	return capability{}, false
 }
 
-// Capabilities returns every capability there is, in a fixed order.
+// Capabilities returns all capabilities, in a fixed order.
 func Capabilities() []Capability {
 	var all []Capability
 	for _, k := range capabilities() {
@@ -143,8 +143,9 @@ func Capabilities() []Capability {
 	return all
 }
 
-// ParseCapability understands the dot form and the colon forms of other systems.
-// An unknown name is an error: a word that is not understood grants nothing.
+// ParseCapability returns the capability with the name s, in the dot form or in the colon form of
+// another system, such as "network:fetch" for [NetFetch]. For an unknown name it returns
+// [ErrInvalidParams], because a misspelt capability must not grant anything.
 func ParseCapability(s string) (Capability, error) {
 	for _, k := range capabilities() {
 		if string(k.name) == s || slices.Contains(k.aliases, s) {
@@ -157,8 +158,8 @@ func ParseCapability(s string) (Capability, error) {
 // Valid reports whether c is one of [Capabilities].
 func (c Capability) Valid() bool { _, ok := find(c); return ok }
 
-// Risk is the level of an effect of c that fits no other row of the table of [Risk]. That of an
-// unknown capability is [RiskCritical].
+// Risk returns the level of an effect of c that fits no other row of the table of [Risk]. For an
+// unknown capability it returns [RiskCritical].
 func (c Capability) Risk() Risk {
 	if k, ok := find(c); ok {
 		return k.risk
@@ -166,48 +167,49 @@ func (c Capability) Risk() Risk {
 	return RiskCritical
 }
 
-// ScopeKind says what c's scope is made of.
+// ScopeKind returns the kind of c's scope. For an unknown capability it returns [ScopeNone].
 func (c Capability) ScopeKind() ScopeKind { k, _ := find(c); return k.scope }
 
-// Implies reports whether having c is having other. Writing implies reading for
-// dom and storage, and not for fs.
+// Implies reports whether a grant of c includes other. Each capability includes itself. Writing
+// includes reading for dom and storage, but not for fs. An unknown capability includes nothing.
 func (c Capability) Implies(other Capability) bool {
 	k, ok := find(c)
 	return ok && (c == other || k.implies != "" && k.implies == other)
 }
 
-// Grant is a capability with the scope in which it is given.
+// Grant is a capability with its scope.
 type Grant struct {
 	Capability Capability `json:"capability"`
-	// Scope is path patterns, host patterns or command names. For a capability
-	// that has a scope an empty one grants nothing; the others take none.
+	// Scope is a list of path patterns, host patterns or command names, see [ScopeKind]. For a
+	// capability with a scope, an empty list grants nothing. For the others it must be empty.
 	Scope []string `json:"scope,omitempty"`
 }
 
-// Authority is what may be done: one or more layers, each of which must agree.
-// A host's grant, what a tool requires and what a parent may delegate are layers
-// of one authority. The zero Authority allows nothing.
+// Authority is a set of capabilities with their scopes, in one or more layers. A use is allowed
+// only if each layer allows it. A host's grant, the requirements of a tool and the delegation by a
+// parent are layers of one authority. The zero Authority allows nothing.
 type Authority struct {
 	layers []layer
 }
 
-// layer holds, for each capability, a test of what it is wanted for.
+// layer is the scope of each capability in one layer.
 type layer map[Capability]scope
 
 type scope struct {
-	any      bool // a need without a scope narrows nothing
+	any      bool // anything, for a need without a scope, which narrows nothing
 	paths    []Pattern
 	hosts    []HostPattern
 	commands []string
 }
 
-// NewAuthority makes the authority that grants give. Variables in scopes must be
-// expanded before ([Expand]); a bad pattern is an error and not an empty scope.
+// NewAuthority returns the authority of these grants. Variables in scopes must be expanded before
+// ([Expand]). An unknown capability or a bad pattern is an error, so it cannot become an empty
+// scope.
 func NewAuthority(grants ...Grant) (Authority, error) { return newAuthority(grants, false) }
 
-// Need makes an authority out of what a tool says it requires: a capability with
-// no scope is wanted wherever the host grants it. It narrows a host's grant by
-// [Authority.Intersect] and never stands alone.
+// Need returns the authority of a tool's requirements. A required capability without a scope is
+// needed wherever the host grants it. The result only narrows a host's authority, by
+// [Authority.Intersect], and must not be used alone.
 func Need(required ...Grant) (Authority, error) { return newAuthority(required, true) }
 
 func newAuthority(grants []Grant, need bool) (Authority, error) {
@@ -259,7 +261,7 @@ func validCommand(name string) bool {
 	return name != "" && len(name) <= 256 && !strings.ContainsAny(name, "/\\*?[]\"'`$&|;<>() \t\r\n\x00")
 }
 
-// Intersect is what both a and b allow.
+// Intersect returns an authority that allows only the uses that both a and b allow.
 func (a Authority) Intersect(b Authority) Authority {
 	if len(a.layers) == 0 || len(b.layers) == 0 {
 		return Authority{}
@@ -267,7 +269,7 @@ func (a Authority) Intersect(b Authority) Authority {
 	return Authority{layers: append(slices.Clip(slices.Clone(a.layers)), b.layers...)}
 }
 
-// Has reports whether c is granted for anything at all.
+// Has reports whether each layer of a grants c for at least one subject.
 func (a Authority) Has(c Capability) bool {
 	for _, l := range a.layers {
 		if !l.has(c, "", false) {
@@ -277,9 +279,9 @@ func (a Authority) Has(c Capability) bool {
 	return len(a.layers) > 0
 }
 
-// Check says why c may not be used on subject, or nil if it may. The subject is
-// a path within the mount, "host" or "host:port", or a command's name; for a
-// capability without scope it is ignored.
+// Check returns nil if c may be used on subject, else [ErrCapabilityDenied]. The subject is a path
+// within the mount, "host" or "host:port", or the name of a command. It is ignored for a capability
+// without a scope. A path that is not in the form of [io/fs.ValidPath] gives [ErrInvalidParams].
 func (a Authority) Check(c Capability, subject string) error {
 	if !c.Valid() {
 		return Errorf(ErrCapabilityDenied, "use", quote(string(c)), "unknown capability")
@@ -304,7 +306,7 @@ func (a Authority) Check(c Capability, subject string) error {
 	return nil
 }
 
-// Empty reports whether a has nothing at all.
+// Empty reports whether a has no capability.
 func (a Authority) Empty() bool {
 	if len(a.layers) == 0 {
 		return true
@@ -314,10 +316,11 @@ func (a Authority) Empty() bool {
 			return false
 		}
 	}
-	return len(a.Capabilities()) == 0 // something implied may still be there
+	return len(a.Capabilities()) == 0 // an implied capability may still be there
 }
 
-// Capabilities returns what a has for anything at all.
+// Capabilities returns the capabilities that a has ([Authority.Has]), in the order of the function
+// [Capabilities].
 func (a Authority) Capabilities() []Capability {
 	var all []Capability
 	for _, c := range Capabilities() {

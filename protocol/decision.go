@@ -1,15 +1,15 @@
 package protocol
 
-// Action is what a policy says about a call.
+// Action is the result of a policy for a call.
 type Action string
 
 const (
-	ActionAllow Action = "allow"
-	ActionDeny  Action = "deny"
-	ActionAsk   Action = "ask"
+	ActionAllow Action = "allow" // the call may go on
+	ActionDeny  Action = "deny"  // the call is refused
+	ActionAsk   Action = "ask"   // the user decides
 )
 
-// Valid reports whether a is one of the three.
+// Valid reports whether a is one of the three actions.
 func (a Action) Valid() bool { return a == ActionAllow || a == ActionDeny || a == ActionAsk }
 
 func (a Action) strictness() int {
@@ -19,33 +19,33 @@ func (a Action) strictness() int {
 	case ActionAsk:
 		return 1
 	}
-	return 2 // deny, and whatever is not understood
+	return 2 // deny, and unknown actions
 }
 
 // Decision is an action with its reason. The zero Decision denies.
 type Decision struct {
 	Action Action `json:"action"`
 	Reason string `json:"reason,omitempty"`
-	Rule   *Rule  `json:"rule,omitempty"` // the rule that decided, if one did
-	// Refines is the reason that goes with the error, such as [ReasonProtected].
+	Rule   *Rule  `json:"rule,omitempty"` // the rule that decided, or nil
+	// Refines is the reason of the error, such as [ReasonProtected], or empty.
 	Refines Reason `json:"refines,omitempty"`
-	// Private, if set, is the reason with the entry of the policy that decided, such as
-	// `denied by denyRead "clients/acme/**"`. It is for the person and their log alone: an
-	// entry can name files and hosts that a model does not know.
+	// Private, if set, is the reason with the entry of the policy that decided, such as `denied by
+	// denyRead "clients/acme/**"`. It is for the user and the user's log only, because an entry can
+	// name files and hosts that the model has not seen.
 	Private string `json:"-"`
 }
 
-// Allow is the decision to go on.
+// Allow returns the decision that a call may go on.
 func Allow() Decision { return Decision{Action: ActionAllow} }
 
-// Deny is the decision not to, with a reason that the model gets to read.
+// Deny returns the decision that refuses a call. The model receives the reason.
 func Deny(reason string) Decision { return Decision{Action: ActionDeny, Reason: reason} }
 
-// Ask is the decision to let the person decide.
+// Ask returns the decision that the user is asked about a call.
 func Ask(reason string) Decision { return Decision{Action: ActionAsk, Reason: reason} }
 
-// Narrow returns the stricter of two decisions: whoever looks at a call later may
-// take away and never give.
+// Narrow returns the stricter of two decisions: deny before ask before allow. A later check of a
+// call can so forbid it, but never allow it.
 func (d Decision) Narrow(other Decision) Decision {
 	if other.Action.strictness() > d.Action.strictness() {
 		return other
@@ -53,7 +53,7 @@ func (d Decision) Narrow(other Decision) Decision {
 	return d
 }
 
-// Headless is d with nobody there to ask.
+// Headless returns d for a session without a user to ask: an ask becomes a denial.
 func (d Decision) Headless() Decision {
 	if d.Action == ActionAsk {
 		d.Action = ActionDeny
@@ -66,8 +66,8 @@ func (d Decision) Headless() Decision {
 	return d
 }
 
-// Err is nil for allow; otherwise an *[Error] with [ErrCapabilityDenied]. An ask
-// that nobody answered is a denial.
+// Err returns nil for allow, else an *[Error] with [ErrCapabilityDenied]. An ask that was not
+// answered is a denial with [ReasonNobodyAsks].
 func (d Decision) Err(op, subject string) error {
 	switch d.Action {
 	case ActionAllow:
@@ -82,19 +82,19 @@ func (d Decision) Err(op, subject string) error {
 	return Errorf(ErrCapabilityDenied, op, subject, "%s", why).WithReason(d.Refines)
 }
 
-// Answer is what a person says to an ask.
+// Answer is the answer of a user to a question about a call.
 type Answer string
 
 const (
-	AnswerOnce    Answer = "once"
-	AnswerSession Answer = "session" // and until the session ends
-	AnswerProject Answer = "project" // and from now on, in this folder
-	AnswerReject  Answer = "reject"
-	AnswerNever   Answer = "never" // a rejection that is kept as a rule, as project is
+	AnswerOnce    Answer = "once"    // yes, to this call
+	AnswerSession Answer = "session" // yes, until the session ends
+	AnswerProject Answer = "project" // yes, from now on in this folder
+	AnswerReject  Answer = "reject"  // no, to this call
+	AnswerNever   Answer = "never"   // no, stored as a rule like AnswerProject
 )
 
-// Valid reports whether a is one of the five. Anything else is to be taken for a
-// rejection.
+// Valid reports whether a is one of the five answers. Any other value counts as a rejection, see
+// [Answer.Decision].
 func (a Answer) Valid() bool {
 	switch a {
 	case AnswerOnce, AnswerSession, AnswerProject, AnswerReject, AnswerNever:
@@ -103,7 +103,8 @@ func (a Answer) Valid() bool {
 	return false
 }
 
-// Decision is what the answer means for the call that was asked about.
+// Decision returns the decision about the call: allow for once, session and project, and deny with
+// [ReasonRejected] for all other answers.
 func (a Answer) Decision() Decision {
 	if a == AnswerOnce || a == AnswerSession || a == AnswerProject {
 		return Decision{Action: ActionAllow, Reason: "the person said yes"}

@@ -2,9 +2,10 @@ package protocol
 
 import "math"
 
-// DecodeBatch reads a batch and believes nothing in it: size, depth, version,
-// direction, types, unknown and refused keys, ids and names are checked before a
-// message is made. The first thing wrong fails the whole batch.
+// DecodeBatch returns the batch of an untrusted text in direction d. It checks size, depth,
+// version, direction, types, unknown and refused keys, ids and names before it creates a message.
+// The first problem fails the whole batch: [ErrResourceLimit] for a limit, [ErrSecurityViolation]
+// for a wrong direction or a key that does not belong there, else [ErrInvalidParams].
 func DecodeBatch(text string, d Direction, limits JSONLimits) (Batch, error) {
 	l := limits.filled()
 	if len(text) > l.Bytes {
@@ -18,7 +19,7 @@ func DecodeBatch(text string, d Direction, limits JSONLimits) (Batch, error) {
 	return b, nil
 }
 
-// batch reads the one form a batch has: v, gen and msgs, in this order.
+// batch reads the only form of a batch: the members v, gen and msgs, in this order.
 func (p *parser) batch(d Direction, depth int) (b Batch, err *jsonError) {
 	header := func(prefix string) (float64, *jsonError) {
 		if len(p.s)-p.i < len(prefix) || p.s[p.i:p.i+len(prefix)] != prefix {
@@ -89,7 +90,7 @@ type problem struct {
 
 func invalid(text string) problem { return problem{ErrInvalidParams, text} }
 
-// fields takes the members of a message one by one; what is left is unknown.
+// fields takes the members of a message one by one. The members that remain are unknown.
 type fields struct {
 	m   map[string]any
 	bad string
@@ -175,11 +176,11 @@ func (f *fields) object(key string) map[string]any {
 }
 
 const (
-	maxMessageText = 64 * kib // of an error's message and stack
-	maxScript      = 32 * mib // of a script to be spawned
+	maxMessageText = 64 * kib // bytes of an error's message, and of its stack
+	maxScript      = 32 * mib // bytes of a script for a worker
 )
 
-// message makes a message out of its members, or says what is wrong.
+// message returns the message with these members, or the first problem.
 func message(v any, d Direction) (Message, problem) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -261,7 +262,7 @@ func (f *fields) read(t MessageType) (Message, string) {
 	return nil, "unknown type"
 }
 
-// inner takes over what an object inside a message had wrong.
+// inner adds the problem of an object inside a message.
 func (f *fields) inner(key string, e *fields) {
 	if e.bad != "" {
 		f.fail(key + ": " + e.bad)

@@ -1,8 +1,8 @@
 package protocol
 
-// CheckDepth is an error if a JSON text is nested more than 256 deep. Decoders that call
-// themselves for each level, as encoding/json does up to 10,000, would end a page's program
-// by its stack: look at what strangers sent before handing it to one.
+// CheckDepth returns [ErrResourceLimit] if a JSON text is nested more than 256 deep, else nil. It
+// does not check that text is JSON. Call it on untrusted data before a recursive decoder:
+// encoding/json recurses up to 10,000 deep, which overflows the stack of a program in a page.
 func CheckDepth[T ~[]byte | ~string](text T) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {

@@ -1,16 +1,14 @@
-// Package protocol is the words that all of Bailey speaks: capabilities and the
-// policy that grants them, limits and levels, tools, errors, traces, sessions,
-// and the messages that cross between a page and untrusted code. It is plain Go
-// and holds no JavaScript value, so one policy and one test serve the page and
-// the command line.
+// Package protocol contains the types that Bailey's other packages share: capabilities and the
+// policy that grants them, limits and levels, tools, errors, traces, sessions, and the messages
+// between a page and untrusted code. It is plain Go and holds no JavaScript value, so a page and
+// the command line use the same policy and run the same tests.
 //
-// It trusts nothing that it decodes: lengths are checked before parsing, depth
-// before recursion, and a message that is not wholly understood is an error and
-// not half a message. It opens no file, reaches no network and keeps no clock of
-// its own. What it decides, others carry out: fsaccess asks [FSPolicy] before it
-// touches a path, the fetch broker asks [NetPolicy], the enclave counts by a
-// [RunState].
+// The package trusts no data that it decodes. It checks lengths before parsing and depth before
+// recursion, and it returns an error for a message that it does not understand completely. It opens
+// no file, opens no connection and runs no clock of its own. Other packages enforce its decisions:
+// fsaccess calls [FSPolicy] before it touches a path, the fetch broker calls [NetPolicy], and the
+// enclave counts with a [RunState].
 //
-// Start with [ParsePolicy] for a policy somebody wrote as JSON, [Level] and
-// [Limits] for what a run may use, and [Code] for what went wrong.
+// Start with [ParsePolicy] for a policy in JSON, [Level] and [Limits] for the resources of a run,
+// and [Code] for errors.
 package protocol

@@ -8,14 +8,16 @@ import (
 	"time"
 )
 
-// EncodeValue writes v as a value: what [DecodeValue] returns, and any Go value
+// EncodeValue returns the text of a value. v may be any result of [DecodeValue] and any Go value
 // made of structs with json tags, maps with string keys, slices, pointers,
-// [encoding.TextMarshaler], [time.Time] and the basic types. Functions, channels,
-// refused keys, cycles (by depth) and text over the limits are errors.
+// [encoding.TextMarshaler], [time.Time] and the basic types. Functions and channels give
+// [ErrInvalidParams], keys such as __proto__ give [ErrSecurityViolation], and text over the limits
+// gives [ErrResourceLimit]. So does a cycle, because it is over every depth.
 func EncodeValue(v any, limits JSONLimits) (string, error) { return encode(v, limits, true) }
 
-// EncodeJSON is EncodeValue in plain JSON: what JSON has no form for is an error,
-// but for []byte (base64) and time.Time (RFC 3339), as encoding/json has them.
+// EncodeJSON is EncodeValue for plain JSON. Values without a form in JSON, such as NaN, give
+// [ErrInvalidParams]. A []byte is written as base64 and a time.Time in RFC 3339, as in
+// encoding/json.
 func EncodeJSON(v any, limits JSONLimits) (string, error) { return encode(v, limits, false) }
 
 func encode(v any, limits JSONLimits, tagged bool) (string, error) {
@@ -80,7 +82,7 @@ func (w *writer) any(v any, depth int) *jsonError {
 	return w.reflect(reflect.ValueOf(v), depth)
 }
 
-// special writes what JSON has no form for.
+// special writes a value without a form in JSON. done is false for all other values.
 func (w *writer) special(v any, depth int) (bool, *jsonError) {
 	switch v := v.(type) {
 	case Undefined:
@@ -134,8 +136,8 @@ func (w *writer) special(v any, depth int) (bool, *jsonError) {
 	return false, nil
 }
 
-// deep spends what a tagged value's object, key, array and tag take, so that what
-// is written can be read under the same limits.
+// deep counts the object, key, array and tag of a tagged value against the limits, so that the text
+// can be decoded under the same limits.
 func (w *writer) deep(depth int, do func(int) *jsonError) *jsonError {
 	if depth < 2 {
 		return w.over("it is nested deeper than the limit allows")
@@ -151,7 +153,7 @@ func (w *writer) closed(err *jsonError) *jsonError {
 	return err
 }
 
-// tag writes a tagged value of flat parts.
+// tag writes a tagged value whose parts are not nested.
 func (w *writer) tag(depth int, name string, parts ...any) *jsonError {
 	return w.deep(depth, func(int) *jsonError {
 		w.nodes -= len(parts)
@@ -179,7 +181,7 @@ func (w *writer) bytes(depth int, kind ArrayKind, data []byte) *jsonError {
 	return w.tag(depth, "bytes", string(kind), base64.StdEncoding.EncodeToString(data))
 }
 
-// list writes the elements of v behind open, which ends in [ or a comma.
+// list writes open and the elements of v. open ends in [ or a comma.
 func (w *writer) list(open string, v []any, depth int) *jsonError {
 	if depth == 0 {
 		return w.over("it is nested deeper than the limit allows")

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// reflect writes a Go value that is none of the forms above.
+// reflect writes a Go value of a type that any does not handle.
 func (w *writer) reflect(v reflect.Value, depth int) *jsonError {
 	if depth == 0 && v.Kind() != reflect.String && !v.CanInt() && !v.CanUint() && !v.CanFloat() {
 		return w.over("it is nested deeper than the limit allows")
@@ -38,7 +38,7 @@ func (w *writer) reflect(v reflect.Value, depth int) *jsonError {
 		if v.IsNil() {
 			return w.any(nil, depth)
 		}
-		return w.any(v.Elem().Interface(), depth-1) // a cycle of pointers ends here
+		return w.any(v.Elem().Interface(), depth-1) // ends a cycle of pointers
 	case reflect.Slice, reflect.Array:
 		return w.slice(v, depth)
 	case reflect.Map:
@@ -108,8 +108,8 @@ func zero(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// appendString appends s as a JSON string that is also a JavaScript string and
-// holds nothing HTML would stumble over. Bytes that are not UTF-8 become U+FFFD.
+// appendString appends s as a JSON string that is also a JavaScript string and contains no < that
+// HTML would interpret. Bytes that are not UTF-8 become U+FFFD.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')

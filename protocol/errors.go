@@ -8,26 +8,29 @@ import (
 	"strings"
 )
 
-// Code is what went wrong, in one word: the word on the wire and the error to
-// compare with are the same value.
+// Code is the kind of an error, as one word. The same value is the word on the wire and the error
+// to compare with:
 //
 //	if errors.Is(err, protocol.ErrTimeout) { … }
 //
-// Dialects that number their errors get the numbers in protocol/compat.
+// Package protocol/compat has the numbers of dialects that number their errors. The valid codes are
+// returned by [Codes].
 type Code string
 
 const (
-	// ErrToolNotFound: no tool has that name, or this caller may not see it.
+	// ErrToolNotFound: no tool has that name, or the caller may not see it.
 	ErrToolNotFound Code = "TOOL_NOT_FOUND"
-	// ErrInvalidParams: the arguments, the code or a message do not have the agreed form.
+	// ErrInvalidParams: the arguments, the code or a message do not have the agreed form. It is
+	// [fs.ErrInvalid].
 	ErrInvalidParams Code = "INVALID_PARAMS"
-	// ErrCapabilityDenied: a policy, or the person, said no. Is [fs.ErrPermission]; never retried.
+	// ErrCapabilityDenied: a policy or the user refused. It is [fs.ErrPermission]. A call that
+	// failed with it is never retried.
 	ErrCapabilityDenied Code = "CAPABILITY_DENIED"
-	// ErrTimeout: a time limit was reached. Is [context.DeadlineExceeded].
+	// ErrTimeout: a time limit was reached. It is [context.DeadlineExceeded].
 	ErrTimeout Code = "TIMEOUT"
 	// ErrExecution: the tool or the code itself failed.
 	ErrExecution Code = "EXECUTION_ERROR"
-	// ErrSandbox: what should hold the code died or could not be made.
+	// ErrSandbox: the frame or worker that runs the code died or could not be created.
 	ErrSandbox Code = "SANDBOX_ERROR"
 	// ErrSession: the session is not in a state that allows this.
 	ErrSession Code = "SESSION_ERROR"
@@ -35,13 +38,14 @@ const (
 	ErrResourceLimit Code = "RESOURCE_LIMIT"
 	// ErrOutputTooLarge: the result is over its limit.
 	ErrOutputTooLarge Code = "OUTPUT_TOO_LARGE"
-	// ErrSecurityViolation: something was sent that only an attack sends. Is [fs.ErrPermission].
+	// ErrSecurityViolation: the input is of a kind that only an attack sends, such as the key
+	// __proto__. It is [fs.ErrPermission].
 	ErrSecurityViolation Code = "SECURITY_VIOLATION"
-	// ErrAborted: the caller ended it. Is [context.Canceled].
+	// ErrAborted: the caller cancelled the operation. It is [context.Canceled].
 	ErrAborted Code = "ABORTED"
 )
 
-// Codes returns every code there is, in a fixed order.
+// Codes returns all codes, in a fixed order.
 func Codes() []Code {
 	return []Code{
 		ErrToolNotFound, ErrInvalidParams, ErrCapabilityDenied, ErrTimeout, ErrExecution, ErrSandbox,
@@ -59,7 +63,7 @@ func (c Code) Valid() bool {
 	return false
 }
 
-// Error says the code in words.
+// Error returns the code in words, such as "time limit reached" for [ErrTimeout].
 func (c Code) Error() string {
 	switch c {
 	case ErrToolNotFound:
@@ -88,7 +92,9 @@ func (c Code) Error() string {
 	return "unknown error code " + quote(string(c))
 }
 
-// Is makes a code answer for the standard errors that mean the same.
+// Is reports whether target is the standard error with the same meaning as c, such as
+// [context.DeadlineExceeded] for [ErrTimeout]. The constants above name the standard error of each
+// code.
 func (c Code) Is(target error) bool {
 	switch c {
 	case ErrTimeout:
@@ -103,22 +109,22 @@ func (c Code) Is(target error) bool {
 	return false
 }
 
-// Reason refines a code for the tools that work on files.
+// Reason refines a [Code] for tools that work on files. It is an error itself, for [errors.Is].
 type Reason string
 
 const (
 	ReasonNotRead    Reason = "not_read"    // the file was not read before it was changed
-	ReasonStale      Reason = "stale"       // the file changed since it was read
-	ReasonNotFound   Reason = "not_found"   // no such file, or no such text in it; is [fs.ErrNotExist]
-	ReasonAmbiguous  Reason = "ambiguous"   // the text to replace is there more than once
-	ReasonNoOp       Reason = "no_op"       // nothing would change
+	ReasonStale      Reason = "stale"       // the file has changed since it was read
+	ReasonNotFound   Reason = "not_found"   // the file, or the text in it, does not exist, is [fs.ErrNotExist]
+	ReasonAmbiguous  Reason = "ambiguous"   // the text to replace occurs more than once
+	ReasonNoOp       Reason = "no_op"       // the call would change nothing
 	ReasonParse      Reason = "parse_error" // the pattern or the file could not be parsed
-	ReasonProtected  Reason = "protected"   // a path no policy opens; is [fs.ErrPermission]
-	ReasonRejected   Reason = "rejected"    // the person said no; is [fs.ErrPermission]
-	ReasonNobodyAsks Reason = "headless"    // it needed an answer and nobody is there to ask; is [fs.ErrPermission]
+	ReasonProtected  Reason = "protected"   // no policy can allow this path, is [fs.ErrPermission]
+	ReasonRejected   Reason = "rejected"    // the user declined, is [fs.ErrPermission]
+	ReasonNobodyAsks Reason = "headless"    // the call needs consent and no user can be asked, is [fs.ErrPermission]
 )
 
-// Valid reports whether r is one of the reasons above, or none.
+// Valid reports whether r is one of the reasons above, or empty.
 func (r Reason) Valid() bool {
 	switch r {
 	case "", ReasonNotRead, ReasonStale, ReasonNotFound, ReasonAmbiguous, ReasonNoOp, ReasonParse, ReasonProtected, ReasonRejected, ReasonNobodyAsks:
@@ -127,9 +133,11 @@ func (r Reason) Valid() bool {
 	return false
 }
 
+// Error returns the reason with spaces for underscores, such as "not read".
 func (r Reason) Error() string { return strings.ReplaceAll(string(r), "_", " ") }
 
-// Is makes a reason answer for the standard errors that mean the same.
+// Is reports whether target is the standard error with the same meaning as r, such as
+// [fs.ErrNotExist] for [ReasonNotFound].
 func (r Reason) Is(target error) bool {
 	switch r {
 	case ReasonNotFound:
@@ -140,30 +148,33 @@ func (r Reason) Is(target error) bool {
 	return false
 }
 
-// Error is the error of every room above this one: what was tried, on what, what
-// went wrong and what to do about it. Its Code and Reason answer [errors.Is], and
-// so does the error it wraps.
+// Error is the error type of all of Bailey's packages. It contains the operation, its subject, the
+// problem and the way out. [errors.Is] matches its Code, its Reason, their standard errors and Err.
 type Error struct {
 	Code    Code
-	Reason  Reason // or none
-	Op      string // what was tried: "read", "callTool"
-	Subject string // on what: a path, a host, a tool's name
-	Message string // what went wrong and what to do, for a person or a model to read
-	Err     error  // the cause; stays on this side, never crosses a boundary
+	Reason  Reason // may be empty
+	Op      string // the operation, such as "read" or "callTool"
+	Subject string // its subject: a path, a host or a tool's name, or empty
+	Message string // the problem and the way out, in words for a user or a model
+	Err     error  // the cause, which never crosses a boundary, see [Public]
 }
 
-// Errorf makes an *Error; %w in format sets Err.
+// Errorf returns an *Error whose Message is the formatted text. If format has a %w, Err is the
+// error it wraps.
 func Errorf(code Code, op, subject, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	return &Error{Code: code, Op: op, Subject: subject, Message: err.Error(), Err: errors.Unwrap(err)}
 }
 
-// WithReason returns e with its reason set.
+// WithReason sets the reason of e and returns e.
 func (e *Error) WithReason(r Reason) *Error {
 	e.Reason = r
 	return e
 }
 
+// Error returns the operation, the subject, the message, the code and the reason, such as "write
+// notes.md: the file changed (INVALID_PARAMS, stale)". Without a message it uses the text of Err,
+// of the reason or of the code, in this order.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -196,7 +207,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Is answers for the code, the reason and what those answer for.
+// Is reports whether target is the code or the reason of e, or a standard error that one of them
+// means.
 func (e *Error) Is(target error) bool {
 	switch t := target.(type) {
 	case Code:
@@ -207,10 +219,12 @@ func (e *Error) Is(target error) bool {
 	return e.Code.Is(target) || e.Reason.Is(target)
 }
 
-// Unwrap is the cause, if there is one.
+// Unwrap returns Err, which may be nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// CodeOf says which code describes err best; for nil it is the empty code.
+// CodeOf returns the code of err. If err wraps no code, it returns the code of the standard error
+// that err wraps ([context.DeadlineExceeded], [context.Canceled], [fs.ErrPermission]), else
+// [ErrExecution]. For nil it returns the empty code.
 func CodeOf(err error) Code {
 	var e *Error
 	var c Code
@@ -233,14 +247,15 @@ func CodeOf(err error) Code {
 
 func asError(err error, to **Error) bool { return errors.As(err, to) }
 
-// asJSON reports whether err speaks only of text that was to be decoded.
+// asJSON reports whether err wraps a jsonError. Its text is only about the JSON text that was
+// decoded, so it may cross a boundary.
 func asJSON(err error) bool {
 	var e *jsonError
 	return errors.As(err, &e)
 }
 
-// quote puts s in double quotes, cut so that an error stays readable, with
-// everything that could confuse a terminal or a reader escaped.
+// quote returns s in double quotes, with everything but printable ASCII escaped. It cuts s after 80
+// bytes, so that an error stays readable.
 func quote(s string) string {
 	const most = 80
 	if len(s) > most {

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// fold maps names that some file system takes for one another to one form: upper
-// and lower case, ligatures that case folding opens (APFS), characters that HFS+
-// ignores. Only deny lists use it.
+// fold returns a form of s that is equal for all names that some file system takes for the same: upper
+// and lower case, ligatures that case folding splits (APFS), characters that HFS+ ignores. Only lists
+// that restrict are matched with it, never lists that allow.
 func fold(s string) string {
 	plain := true
 	for i := 0; i < len(s); i++ {
@@ -41,7 +41,7 @@ func fold(s string) string {
 	return b.String()
 }
 
-// foldRune is the smallest rune that differs from r by case only.
+// foldRune returns the smallest rune that differs from r only by case.
 func foldRune(r rune) rune {
 	least := r
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
@@ -58,8 +58,8 @@ func ignorable(r rune) bool {
 		r == 0xFEFF || 0xFE00 <= r && r <= 0xFE0F
 }
 
-// foldWindows is fold for what Windows strips from each name: dots and spaces at
-// its end, and the name of a stream after a colon.
+// foldWindows is fold without the parts of each name that Windows ignores: dots and spaces at its
+// end, and the name of a stream after a colon.
 func foldWindows(s string) string {
 	if !strings.ContainsAny(s, ". :") {
 		return fold(s)
@@ -77,11 +77,10 @@ func foldWindows(s string) string {
 	return strings.Join(elems, "/")
 }
 
-// composed reports whether s is free of what Unicode normalisation changes in
-// Latin, Greek, Cyrillic, Arabic, kana and Hangul: combining marks, conjoining
-// jamo, compatibility ideographs. Some file systems take the composed and the
-// decomposed name for the same file, and the tables to do likewise are larger
-// than this package.
+// composed reports whether s has none of the characters that Unicode normalisation changes in
+// Latin, Greek, Cyrillic, Arabic, kana and Hangul: combining marks, conjoining jamo, compatibility
+// ideographs. Some file systems take the composed and the decomposed name for the same file. The
+// tables for a complete normalisation are larger than this package.
 func composed(s string) bool {
 	for _, r := range s {
 		switch {

@@ -8,47 +8,48 @@ import (
 	"strings"
 )
 
-// FSPolicy says what of a folder may be read and written. Reading is allowed
-// unless it is denied; writing is denied unless it is allowed. The zero policy
-// therefore reads everything and writes nothing. It is safe for use by several
-// goroutines.
+// FSPolicy is the part of a policy about files: which paths of a folder may be read and written.
+// Reading is allowed unless a list denies it. Writing is denied unless a list allows it. The zero
+// policy therefore allows reading everything and writing nothing. It is safe for concurrent use.
 type FSPolicy struct {
+	// DenyRead are the paths that may not be read.
 	DenyRead []Pattern
-	// AllowRead opens what DenyRead denies around it. As in sandbox-runtime, it does not
-	// open a literal DenyRead that lies strictly below a literal AllowRead, nor what a
-	// glob of DenyRead matches, unless the glob matches the entry of AllowRead itself.
+	// AllowRead allows parts of the paths in DenyRead again. As in sandbox-runtime, it has no
+	// effect on a literal of DenyRead strictly below a literal of AllowRead. It has an effect on
+	// paths that a glob of DenyRead matches only if the glob matches the entry of AllowRead itself.
 	AllowRead []Pattern
-	// Credentials are neither read nor written, and nothing opens them.
+	// Credentials may be neither read nor written. AllowRead and AllowWrite have no effect on them.
 	Credentials []Pattern
 
+	// AllowWrite are the paths that may be written.
 	AllowWrite []Pattern
 	DenyWrite  []Pattern // wins over AllowWrite
 
-	// AllowGitConfig permits .git/config, and that of a submodule. Nothing else on
-	// [Mandatory] can be permitted.
+	// AllowGitConfig lets AllowWrite include .git/config and the config of submodules. The other
+	// entries of [Mandatory] can never be written.
 	AllowGitConfig bool
 
-	unlisted bool // tests show with it that the list of start-up files stops them
+	unlisted bool // ignores the list of start-up files, for tests that show its effect
 }
 
-// FSOp is what is about to be done to a path.
+// FSOp is an operation on a path.
 type FSOp string
 
 const (
-	OpRead   FSOp = "read"   // the content of a file, the names in a folder
-	OpWrite  FSOp = "write"  // make or change a file
-	OpMkdir  FSOp = "mkdir"  // make a folder
-	OpRemove FSOp = "remove" // take a name away; of a folder with its content, see [FSPolicy.CheckRemove]
+	OpRead   FSOp = "read"   // read the content of a file or the names in a folder
+	OpWrite  FSOp = "write"  // create or change a file
+	OpMkdir  FSOp = "mkdir"  // create a folder
+	OpRemove FSOp = "remove" // delete a name (for a folder with its content see [FSPolicy.CheckRemove])
 )
 
-// Check says why op may not be done to path, or nil if it may. The error is an
-// *[Error] with [ErrCapabilityDenied], and with [ReasonProtected] if the path is
-// on the list that no policy opens. path must be as [io/fs.ValidPath] has it;
-// links must have been resolved by the caller.
+// Check returns nil if the policy allows op on path. Otherwise it returns an *[Error] with
+// [ErrCapabilityDenied], and with [ReasonProtected] if no policy can allow it. The path must be in
+// the form of [io/fs.ValidPath], else the error is [ErrInvalidParams]. The caller must have
+// resolved links.
 //
-// The text of the error is for a model to read, and does not quote the policy, whose entries
-// can name files that a model does not know. The error that it wraps says which entry denies,
-// for the person: errors.Unwrap(err) is nil if there is none.
+// The text of the error is for the model. It does not quote the policy, whose entries can name
+// files that the model has not seen. The error that it wraps has the entry that denied, for the
+// user, or is nil.
 func (p *FSPolicy) Check(op FSOp, path string) error {
 	if err := validPath(string(op), path); err != nil {
 		return err
@@ -62,8 +63,8 @@ func (p *FSPolicy) Check(op FSOp, path string) error {
 	return Errorf(ErrInvalidParams, string(op), quote(path), "unknown operation")
 }
 
-// CheckRemove is Check(OpRemove, name) for a folder with all that is in it. Below
-// yields every path inside it, relative to it; nil means that nothing is.
+// CheckRemove is Check(OpRemove, name) for a folder and its content. The iterator below yields
+// every path inside the folder, relative to it. If it is nil, the folder counts as empty.
 func (p *FSPolicy) CheckRemove(name string, below iter.Seq[string]) error {
 	if err := p.Check(OpRemove, name); err != nil {
 		return err
@@ -71,11 +72,10 @@ func (p *FSPolicy) CheckRemove(name string, below iter.Seq[string]) error {
 	return eachBelow(below, func(rel string) error { return p.Check(OpRemove, path.Join(name, rel)) })
 }
 
-// CheckRename checks moving a file or a folder: the old name and all below it are
-// removed, and the new name and all below it are written. Below yields every path
-// inside the folder, relative to it; for a file it is nil. If the old name may not
-// be read, moving it would open it, so that is an error too unless the new name
-// may not be read either.
+// CheckRename returns nil if the policy allows moving a file or a folder. The old name and all
+// paths below it are removed, and the new ones are written. The iterator below yields every path
+// inside the folder, relative to it. It is nil for a file. A file that may not be read may not be
+// moved to a name that may be read, because the move would make it readable.
 func (p *FSPolicy) CheckRename(oldName, newName string, isDir bool, below iter.Seq[string]) error {
 	check := func(rel string, dir bool) error {
 		from, to := path.Join(oldName, rel), path.Join(newName, rel)
@@ -97,9 +97,10 @@ func (p *FSPolicy) CheckRename(oldName, newName string, isDir bool, below iter.S
 	if err := check("", isDir); err != nil {
 		return err
 	}
-	// What a path below is, file or folder, is not known here. A file where a
-	// protected folder's parent belongs is the stricter reading; a folder there
-	// holds, or may come to hold, what is protected.
+	// It is not known here which paths below are files and which are folders. All are checked as
+	// files, which is stricter: a file may not take the place of a protected path's parent folder.
+	// To refuse a folder there is right too, because it contains, or could later contain, the
+	// protected path.
 	return eachBelow(below, func(rel string) error { return check(rel, false) })
 }
 
@@ -118,8 +119,8 @@ func eachBelow(below iter.Seq[string], check func(rel string) error) error {
 	return nil
 }
 
-// MayTraverse reports whether the folder dir may be passed through, though not
-// listed, because something inside it may be read.
+// MayTraverse reports whether the folder dir may be passed through: dir may be read, or a path in
+// it may be. In the second case dir must still not be listed.
 func (p *FSPolicy) MayTraverse(dir string) bool {
 	if validPath("traverse", dir) != nil {
 		return false
@@ -158,8 +159,8 @@ const (
 	noWriting = "the policy does not let this be written"
 )
 
-// byEntry is a refusal by an entry of a policy's list. Its text is for a model, and the error
-// that it wraps is for the person.
+// byEntry returns the error for a path or host that an entry of the policy denies. Its text is for
+// the model. The error that it wraps has the entry, for the user.
 func byEntry(op, subject, text, private string) *Error {
 	e := Errorf(ErrCapabilityDenied, op, quote(subject), "%s", text)
 	if private != "" {
@@ -168,8 +169,8 @@ func byEntry(op, subject, text, private string) *Error {
 	return e
 }
 
-// reopens reports whether AllowRead opens path although deny matches it: what
-// sandbox-runtime's profile for macOS decides (lateReadDenyFilters).
+// reopens reports whether AllowRead allows path although deny matches it. The rule is that of
+// sandbox-runtime's profile for macOS (lateReadDenyFilters).
 func (p *FSPolicy) reopens(deny Pattern, path string) bool {
 	if deny.literal != "" && slices.ContainsFunc(p.AllowRead, func(a Pattern) bool {
 		return a.literal != "" && deny.literal != "." && fold(a.literal) != fold(deny.literal) && covers(fold(a.literal), fold(deny.literal))
@@ -182,7 +183,7 @@ func (p *FSPolicy) reopens(deny Pattern, path string) bool {
 	})
 }
 
-// sample is a path as p matches them: itself, or a glob with x for each wildcard.
+// sample returns a path that p matches: a literal itself, or a glob with x for each wildcard.
 func (p Pattern) sample() string {
 	if p.literal != "" {
 		return p.literal
@@ -215,8 +216,8 @@ func (p *FSPolicy) checkWrite(op FSOp, path string) error {
 	if state == protected {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "%s is protected: other programs run what it says, so no policy opens it", entry).WithReason(ReasonProtected)
 	}
-	// A file in the place of the folder, or no folder at all, would be a way to
-	// replace what is protected in it.
+	// A file in the place of the folder, or the removal of the folder, would be a way to replace
+	// the protected files in it.
 	if state == ancestor && (op == OpRemove || op == OpWrite) {
 		return Errorf(ErrCapabilityDenied, string(op), quote(path), "the folder holds %s, which is protected", entry).WithReason(ReasonProtected)
 	}
@@ -239,7 +240,7 @@ func (p *FSPolicy) checkWrite(op FSOp, path string) error {
 	return nil
 }
 
-// denies returns the first pattern that denies path.
+// denies returns the text of the first pattern in list that denies path, and whether there is one.
 func denies(list []Pattern, path string) (string, bool) {
 	for _, d := range list {
 		if d.matchDeny(path) {
@@ -249,8 +250,8 @@ func denies(list []Pattern, path string) (string, bool) {
 	return undecomposed(list, path)
 }
 
-// undecomposed reports whether path could be another spelling of what a list that is
-// not ASCII denies.
+// undecomposed reports whether path could be another spelling of a path that list denies: it has
+// combining characters, and list has a pattern that is not ASCII.
 func undecomposed(list []Pattern, path string) (string, bool) {
 	if !composed(path) && slices.ContainsFunc(list, func(d Pattern) bool { return !ascii(d.text) }) {
 		return "… (the path has combining characters, and could be another spelling of a denied one)", true
@@ -258,7 +259,7 @@ func undecomposed(list []Pattern, path string) (string, bool) {
 	return "", false
 }
 
-// parsePatterns reads one list of a policy.
+// parsePatterns parses one list of a policy.
 func parsePatterns(key string, texts []string, deny bool, o *PolicyOptions) ([]Pattern, error) {
 	if len(texts) > MaxPatterns {
 		return nil, Errorf(ErrInvalidParams, "policy", key, "has more than %d patterns", MaxPatterns)
@@ -282,7 +283,7 @@ func parsePatterns(key string, texts []string, deny bool, o *PolicyOptions) ([]P
 	return list, nil
 }
 
-// expand puts in the variables and, of a path, makes it relative to the mount.
+// expand replaces the variables in a pattern. It makes a path pattern relative to the mount.
 func (o *PolicyOptions) expand(kind ScopeKind, pattern string) (string, error) {
 	if kind != ScopePaths {
 		return expandPlain(pattern, o.Vars)
@@ -294,7 +295,7 @@ func (o *PolicyOptions) expand(kind ScopeKind, pattern string) (string, error) {
 	return o.relative(full)
 }
 
-// relative makes an absolute pattern relative to the mount.
+// relative returns an absolute pattern relative to the mount.
 func (o *PolicyOptions) relative(pattern string) (string, error) {
 	if !strings.HasPrefix(pattern, "/") || o.Mount == "" {
 		return pattern, nil

@@ -2,23 +2,25 @@ package protocol
 
 import "time"
 
-// Hardening is what a level takes away from the realm code runs in. The enclave's
-// runtime reads it; nothing here knows how it is done.
+// Hardening describes the restrictions of a level on the realm of the code. The enclave's runtime
+// implements them.
 type Hardening struct {
-	// Removed are the globals deleted before the code runs.
+	// Removed are the globals that are deleted before the code runs, in addition to those that the
+	// runtime does not know.
 	Removed []string
-	// BlockedThrows: reading a property of [BlockedProperties] throws, where it would
-	// open what is hidden; otherwise it is undefined.
+	// BlockedThrows is whether reading a property of [BlockedProperties] throws, where it would
+	// reach a hidden object. Otherwise the property is undefined.
 	BlockedThrows bool
-	// DefineProperty: Object.defineProperty and its kin may be used.
+	// DefineProperty is whether the code may use Object.defineProperty and the other
+	// [GuardedStatics].
 	DefineProperty bool
-	// Eval: code may be made from strings, if the frame's policy allows it too.
+	// Eval is whether code may be made from strings. The frame's policy must allow it too.
 	Eval bool
-	// ClockResolution is what Date and performance are coarsened to.
+	// ClockResolution is the resolution of Date and performance.
 	ClockResolution time.Duration
 }
 
-// global is one row of the table: at which levels names are removed.
+// global is a row of the table: some names, and the levels at which they are removed.
 type global struct {
 	names   []string
 	removed [4]bool // STRICT, SECURE, STANDARD, PERMISSIVE
@@ -40,8 +42,8 @@ func globals() []global {
 	}
 }
 
-// AlwaysRemoved are the globals no level has: what reaches the network, another
-// realm, storage, a person or a device.
+// AlwaysRemoved returns the globals that no level has. They reach the network, another realm,
+// storage, the user or a device.
 func AlwaysRemoved() []string {
 	return []string{
 		"fetch", "XMLHttpRequest", "WebSocket", "WebSocketStream", "EventSource", "WebTransport", "fetchLater",
@@ -55,20 +57,20 @@ func AlwaysRemoved() []string {
 	}
 }
 
-// BlockedProperties are what a guarded object does not answer for: ways from an
-// instance to its constructor and prototype, and the old accessors.
+// BlockedProperties returns the properties that a guarded object hides: the ways from an instance
+// to its constructor and prototype, and the old accessors such as __defineGetter__.
 func BlockedProperties() []string {
 	return []string{
 		"__proto__", "prototype", "constructor", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
 	}
 }
 
-// GuardedStatics are the methods of Object that STRICT and SECURE refuse.
+// GuardedStatics returns the methods of Object that STRICT and SECURE refuse.
 func GuardedStatics() []string {
 	return []string{"defineProperty", "defineProperties", "setPrototypeOf", "getOwnPropertyDescriptor", "getOwnPropertyDescriptors"}
 }
 
-// Hardening returns what the level takes away.
+// Hardening returns the restrictions of the level.
 func (l Level) Hardening() Hardening {
 	i := l.index()
 	h := [4]Hardening{

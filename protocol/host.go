@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// HostPattern says which hosts may be reached: a name, "*.example.com" for its
-// subdomains only (not example.com itself), an IP address (IPv6 in brackets), each
-// with an optional ":port"; without one, any port. Case does not matter.
+// HostPattern is a set of hosts: a name, "*.example.com" for its subdomains (not example.com
+// itself), or an IP address (IPv6 in brackets). Each may have a ":port"; without one the pattern
+// covers all ports. Case does not matter. The zero HostPattern matches nothing.
 type HostPattern struct {
 	text string
-	host string // lower case; without "*." for subdomains
-	port int    // 0 is any
+	host string // lower case, without the "*." of subdomains
+	port int    // 0 is any port
 	subs bool
-	all  bool // "*", in a deny list
+	all  bool // "*", which is valid only in deny lists
 }
 
-// ParseHost reads a host pattern. "*", "*.com", a name without a dot (except
-// localhost), a URL and a name that is not ASCII are errors.
+// ParseHost returns the host pattern of text. It returns [ErrInvalidParams] for "*", "*.com", a
+// name without a dot (except localhost), a URL, and a name that is not ASCII.
 func ParseHost(text string) (HostPattern, error) { return parseHost(text, false) }
 
 func parseHost(text string, deny bool) (HostPattern, error) {
@@ -63,16 +63,17 @@ func parseHost(text string, deny bool) (HostPattern, error) {
 	return p, nil
 }
 
-// String is the pattern as it was written.
+// String returns the text that the pattern was parsed from.
 func (p HostPattern) String() string { return p.text }
 
-// Match reports whether host, as [SplitHost] returns it, and port are covered. A
-// port of 0 is one that is not known: a pattern that names one does not match.
+// Match reports whether p covers host, as returned by [SplitHost], and port. Port 0 is an unknown
+// port: a pattern with a port does not match it.
 func (p HostPattern) Match(host string, port int) bool {
 	return (p.port == 0 || p.port == port) && p.matchName(host)
 }
 
-// matchDeny is Match for a deny list: a port that is not known may be the one.
+// matchDeny is Match for deny lists. An unknown port matches every pattern, because it may be the
+// denied one.
 func (p HostPattern) matchDeny(host string, port int) bool {
 	return (p.port == 0 || port == 0 || p.port == port) && p.matchName(host)
 }
@@ -89,10 +90,11 @@ func (p HostPattern) matchName(host string) bool {
 	return host == p.host
 }
 
-// SplitHost parts "host" or "host:port" and brings the host to its one form: lower
-// case, without the dot of the root, addresses as a browser writes them. The port
-// is 0 where there is none. A name must be ASCII (write xn--… for others), and what
-// looks like an address without being written as one is an error.
+// SplitHost splits "host" or "host:port" and returns the host in its canonical form: lower case,
+// without a trailing dot, addresses as a browser writes them. The port is 0 if s has none. A name
+// must be ASCII (use xn--… for other scripts). Text that a browser would read as an address, such
+// as 0x7f.1, is an error unless it is in the canonical form of one. All errors are
+// [ErrInvalidParams].
 func SplitHost(s string) (host string, port int, err error) {
 	bad := func(why string) (string, int, error) {
 		return "", 0, Errorf(ErrInvalidParams, "host", quote(s), "%s", why)
@@ -150,8 +152,8 @@ func SplitHost(s string) (host string, port int, err error) {
 			}
 		}
 	}
-	// A browser reads a last label that is a number as the end of an IPv4 address,
-	// in octal, hexadecimal or with parts missing too.
+	// If the last label is a number, a browser reads the host as an IPv4 address, also in octal, in
+	// hexadecimal or with parts missing.
 	if last := labels[len(labels)-1]; numeric(last) {
 		a, err := netip.ParseAddr(host)
 		if err != nil || !a.Is4() {
@@ -161,7 +163,7 @@ func SplitHost(s string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// Loopback reports whether host, as [SplitHost] returns it, is this machine.
+// Loopback reports whether host, as returned by [SplitHost], is this machine.
 func Loopback(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// JSONLimits bounds what [ParseJSON] reads. Each field that is zero takes the
-// default; none can be switched off.
+// JSONLimits are the limits of [ParseJSON] and of the other functions of this package that read or
+// write JSON. A field that is zero or less has its default. No limit can be switched off.
 type JSONLimits struct {
-	Bytes int // of the whole text; 1 MiB
-	Depth int // of arrays and objects; 64, and never more than 256
-	Nodes int // values, members and elements together; 200,000
+	Bytes int // of the whole text, by default 1 MiB
+	Depth int // nesting of arrays and objects, by default 64 and at most 256
+	Nodes int // values, members and elements together, by default 200,000
 
-	// Rest, if set, is called after each 256 values, members and elements, and after each
-	// 64 KiB of a string or of white space, so that a page may have its turn. If it returns
-	// an error, [ParseJSON] ends and returns that.
+	// Rest, if set, is called after each 256 values, members and elements, and after each 64 KiB of
+	// a string or of white space. It can yield to the page. If it returns an error, [ParseJSON]
+	// stops and returns that error.
 	Rest func() error
 }
 
 const (
 	defaultJSONBytes = 1 << 20
 	defaultJSONDepth = 64
-	maxJSONDepth     = 256 // a recursion in wasm dies at 15,000 frames; this stays far away
+	maxJSONDepth     = 256 // far below 15,000 frames, where a recursion in wasm dies
 	defaultJSONNodes = 200_000
 )
 
@@ -39,12 +39,12 @@ func (l JSONLimits) filled() JSONLimits {
 	return l
 }
 
-// ParseJSON reads one JSON text into nil, bool, float64, string, []any and
-// map[string]any. It is stricter than most readers, so that two of them can't be
-// made to disagree: a key twice in an object, a lone surrogate, text that is not
-// UTF-8, a number too large for a float64, the keys __proto__, constructor and
-// prototype, anything behind the value, and anything over the limits are errors
-// ([ErrInvalidParams], or [ErrResourceLimit] for a limit) that name the path.
+// ParseJSON returns the value of one JSON text, made of nil, bool, float64, string, []any and
+// map[string]any. It is stricter than most parsers, so that no two parsers can disagree about a
+// text. These are errors: a key that occurs twice in an object, a lone surrogate, text that is not
+// UTF-8, a number too large for a float64, the keys __proto__, constructor and prototype, and text
+// after the value. They are [ErrInvalidParams], or [ErrSecurityViolation] for the keys. Text over
+// the limits is [ErrResourceLimit]. The text of an error contains the path.
 func ParseJSON(text string, limits JSONLimits) (any, error) { return parseJSON(text, limits, false) }
 
 func parseJSON(text string, limits JSONLimits, tagged bool) (any, error) {
@@ -76,11 +76,11 @@ type parser struct {
 	s      string
 	i      int
 	nodes  int
-	tagged bool // objects with the key "$" are values JSON has no form for
+	tagged bool // objects with the key "$" are values without a form in JSON
 
-	rest  func() error // nil: the text is read at a stretch
-	look  int          // where a string or white space rests next
-	ended error        // of rest
+	rest  func() error // nil to parse without a rest
+	look  int          // the position in a string or in white space of the next rest
+	ended error        // the error of rest
 }
 
 const (
@@ -88,7 +88,7 @@ const (
 	restBytes = 64 << 10
 )
 
-// node counts a value, a member or an element, and rests after many.
+// node counts a value, a member or an element. It calls rest after many of them.
 func (p *parser) node() *jsonError {
 	if p.nodes--; p.nodes < 0 {
 		return p.over("there are more values than the limit allows")
@@ -99,7 +99,7 @@ func (p *parser) node() *jsonError {
 	return nil
 }
 
-// turn rests at a place in the text.
+// turn calls rest at a position in the text.
 func (p *parser) turn(at int) *jsonError {
 	if p.rest == nil {
 		return nil
@@ -111,7 +111,7 @@ func (p *parser) turn(at int) *jsonError {
 	return nil
 }
 
-// jsonError is an error whose path grows as it is handed up.
+// jsonError is an error whose path grows while it is returned through the levels of nesting.
 type jsonError struct {
 	code Code
 	path string
@@ -165,7 +165,7 @@ func (p *parser) space() {
 		switch p.s[p.i] {
 		case ' ', '\t', '\n', '\r':
 			if p.i++; p.i >= p.look && p.turn(p.i) != nil {
-				p.i = len(p.s) // where nothing more is read
+				p.i = len(p.s) // no more text is read there
 			}
 		default:
 			return
@@ -269,7 +269,7 @@ func (p *parser) object(depth int) (any, *jsonError) {
 		if err != nil {
 			return nil, err.within(member(key))
 		}
-		// One look at the map, and not three: it is most of what a large text costs.
+		// One access to the map instead of three. The map is most of the time for a large text.
 		n := len(out)
 		if out[key] = v; len(out) == n {
 			return nil, p.bad("the key " + quote(key) + " is there twice")
@@ -292,8 +292,8 @@ func (p *parser) object(depth int) (any, *jsonError) {
 	return out, nil
 }
 
-// reservedKey reports whether key reaches a prototype where an object is made of
-// it carelessly.
+// reservedKey reports whether key reaches a prototype when JavaScript code copies it into an object
+// without care.
 func reservedKey(key string) bool {
 	return key == "__proto__" || key == "constructor" || key == "prototype"
 }

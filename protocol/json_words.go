@@ -31,7 +31,7 @@ func (p *parser) number() (any, *jsonError) {
 			return nil, p.bad("this is not a number")
 		}
 	}
-	if p.i-start < 16 && whole == p.i-start { // most numbers; -0 is not one of them
+	if p.i-start < 16 && whole == p.i-start { // most numbers, but not -0
 		n := 0
 		for _, c := range []byte(p.s[start:p.i]) {
 			n = 10*n + int(c-'0')
@@ -56,7 +56,7 @@ func (p *parser) digits() int {
 	return p.i - start
 }
 
-// str reads a string; p.i is at its quote.
+// str reads a string. p.i is the position of its opening quote.
 func (p *parser) str() (string, *jsonError) {
 	start, text, high := p.i+1, p.s, byte(0)
 	for i := start; i < len(text); i++ {
@@ -150,7 +150,7 @@ func (p *parser) escaped(start int) (string, *jsonError) {
 	return "", p.bad("the string has no end")
 }
 
-// valid refuses a string that is not UTF-8.
+// valid returns an error for a string that is not UTF-8.
 func (p *parser) valid(s string) *jsonError {
 	for len(s) > restBytes && p.rest != nil {
 		n := restBytes

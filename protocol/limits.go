@@ -2,50 +2,50 @@ package protocol
 
 import "time"
 
-// Limits is all that a run may use. A field that is zero takes the value of the
-// level it is used with ([Limits.Or]), and the zero level is [Strict]; so the zero
-// Limits is STRICT, and nothing can be left open by forgetting it.
+// Limits are the resources that a run may use. A zero field takes the value of the level that the
+// limits are used with ([Limits.Or]). The zero level is [Strict], so the zero Limits has the values
+// of STRICT, and a forgotten field leaves nothing open. [Limits.Validate] checks the ranges.
 type Limits struct {
-	Time     time.Duration // a run, on the host's clock; 10 ms to 300 s
-	ToolTime time.Duration // one tool call, on the host's clock; not more than 300 s
+	Time     time.Duration // of a run, on the host's clock, 10 ms to 300 s
+	ToolTime time.Duration // of one tool call, on the host's clock, 1 ms to 300 s
 
-	ToolCalls    int // of one run
-	ConsoleCalls int // of one run
-	ConsoleBytes int // of one run, as encoded
-	Output       int // bytes of the result, as encoded
+	ToolCalls    int // in one run
+	ConsoleCalls int // in one run
+	ConsoleBytes int // in one run, encoded
+	Output       int // bytes of the encoded result
 
 	Rate       int           // tool calls in any second
-	Repeats    int           // calls of one tool in RepeatsIn that count as enumeration
-	RepeatsIn  time.Duration // the window for Repeats
-	Parallel   int           // operations given to one parallel()
-	Concurrent int           // of them at once; not more than 20
+	Repeats    int           // calls of one tool within RepeatsIn, above which they count as enumeration
+	RepeatsIn  time.Duration // the window of Repeats
+	Parallel   int           // operations in one call of parallel()
+	Concurrent int           // operations of parallel() at the same time, at most 20
 
-	Code         int // bytes of the code
-	MessageBytes int // of one crossing, checked before parsing
-	MessageDepth int // of what crosses; not more than 256
-	MessageNodes int // values in one crossing
+	Code         int // bytes of the source code
+	MessageBytes int // bytes of one batch, checked before parsing
+	MessageDepth int // nesting of one batch, 4 to 256
+	MessageNodes int // values in one batch
 
-	WasmMemory int // bytes of WebAssembly memory, enforced by the module's declared maximum
-	HeapMemory int // bytes of JavaScript heap that known large operations may ask for: an estimate
+	WasmMemory int // bytes of WebAssembly memory, not used by enclaves, which remove WebAssembly
+	HeapMemory int // bytes of JavaScript heap that known large operations may request, by an estimate
 
-	// Iterations is the number of loop turns some systems count. 0 counts none:
-	// Time and termination are what ends a loop. If set, it ends a run no later
-	// than Time does and is checked where the code is ours to check.
+	// Iterations is the number of loop turns, for other systems that count them. 0 is no limit.
+	// Bailey's enclaves do not count turns: Time and termination end an endless loop.
 	Iterations int
 }
 
-// Level is how much code is trusted. The zero Level is the strictest.
+// Level is a degree of trust in the code. A higher level has higher limits and removes less from
+// the realm of the code, see [Level.Limits] and [Level.Hardening]. The zero Level is [Strict], and
+// a value above [Permissive] counts as [Strict].
 type Level uint8
 
 const (
-	Strict Level = iota
-	Secure
-	Standard
-	Permissive
+	Strict     Level = iota // 5 s, 10 tool calls, 64 KiB of console
+	Secure                  // 15 s, 50 tool calls, 256 KiB of console
+	Standard                // 30 s, 100 tool calls, 1 MiB of console
+	Permissive              // 60 s, 1,000 tool calls, 10 MiB of console, and code may be made from strings
 )
 
-// levelNames and levelLimits are the four levels as data; nothing branches on
-// which one it is.
+// levelNames and levelLimits are the four levels as data. No code branches on a level.
 func levelNames() [4]string { return [4]string{"STRICT", "SECURE", "STANDARD", "PERMISSIVE"} }
 
 const (
@@ -71,24 +71,25 @@ func levelLimits() [4]Limits {
 	}
 }
 
-// Iterations returns the loop counts that other systems give the level, for those
-// who want to set [Limits.Iterations] to them.
+// Iterations returns the loop count that other systems have for the level, for use as
+// [Limits.Iterations].
 func (l Level) Iterations() int { return [4]int{1_000, 5_000, 10_000, 100_000}[l.index()] }
 
 func (l Level) index() int {
 	if l > Permissive {
-		return int(Strict) // what is not known is not trusted
+		return int(Strict) // an unknown level is not trusted
 	}
 	return int(l)
 }
 
-// Limits returns the level's limits.
+// Limits returns the limits of the level.
 func (l Level) Limits() Limits { return levelLimits()[l.index()] }
 
-// String is the level's name.
+// String returns the name of the level, such as "STRICT".
 func (l Level) String() string { return levelNames()[l.index()] }
 
-// ParseLevel reads a level's name, in upper case.
+// ParseLevel returns the level with the name s, in upper case. For another name it returns [Strict]
+// and [ErrInvalidParams].
 func ParseLevel(s string) (Level, error) {
 	for i, name := range levelNames() {
 		if s == name {
@@ -98,10 +99,10 @@ func ParseLevel(s string) (Level, error) {
 	return Strict, Errorf(ErrInvalidParams, "level", quote(s), "must be STRICT, SECURE, STANDARD or PERMISSIVE")
 }
 
-// MarshalText writes the level's name.
+// MarshalText returns the name of the level.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads the level's name.
+// UnmarshalText sets l to the level with this name, see [ParseLevel].
 func (l *Level) UnmarshalText(text []byte) (err error) {
 	*l, err = ParseLevel(string(text))
 	return err
@@ -130,7 +131,7 @@ func (f limit) set(v int64) {
 	}
 }
 
-// fields lists the limits with the least and the most that they may be.
+// fields returns the limits with the least and the greatest value of each.
 func (l *Limits) fields() []limit {
 	const most = 1 << 30
 	return []limit{
@@ -155,7 +156,7 @@ func (l *Limits) fields() []limit {
 	}
 }
 
-// Or returns l with what base says wherever l says nothing.
+// Or returns l with each zero field set from base.
 func (l Limits) Or(base Limits) Limits {
 	b := base.fields()
 	for i, f := range l.fields() {
@@ -166,8 +167,8 @@ func (l Limits) Or(base Limits) Limits {
 	return l
 }
 
-// Narrow returns the smaller of each limit: what a parent, a manifest and a caller
-// each allow. A limit that is zero does not narrow.
+// Narrow returns the smaller of each limit, for example of a parent's, a manifest's and a caller's
+// limits. A zero limit does not narrow.
 func (l Limits) Narrow(other Limits) Limits {
 	o := other.fields()
 	for i, f := range l.fields() {
@@ -178,8 +179,8 @@ func (l Limits) Narrow(other Limits) Limits {
 	return l
 }
 
-// Validate says which limit is out of its range, or nil. A limit that is zero is
-// in range: it takes its default.
+// Validate returns [ErrInvalidParams] for the first limit that is out of its range, else nil. Zero
+// is in range, because it stands for the default.
 func (l Limits) Validate() error {
 	for _, f := range l.fields() {
 		v := f.get()
@@ -197,7 +198,7 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// JSON returns the bounds of one crossing.
+// JSON returns the limits for one batch: MessageBytes, MessageDepth and MessageNodes.
 func (l Limits) JSON() JSONLimits {
 	return JSONLimits{Bytes: l.MessageBytes, Depth: l.MessageDepth, Nodes: l.MessageNodes}
 }

@@ -1,6 +1,6 @@
 package protocol
 
-// The checks that encoding and decoding share: what is wrong, or nothing.
+// Encoding and decoding share the check methods. They return the first problem, or an empty text.
 
 func (m *MsgStart) check() string {
 	switch {
@@ -79,8 +79,8 @@ func (m *MsgViolation) check() string {
 	return ""
 }
 
-// validIdentifier reports whether name can be declared as a constant: letters,
-// digits, _ and $, not a word of the language, and none that the runtime has.
+// validIdentifier reports whether name can be declared as a constant: ASCII letters, digits, _ and
+// $, not a word of the language, and not a name of the runtime.
 func validIdentifier(name string) bool {
 	if name == "" || len(name) > 64 || reservedKey(name) {
 		return false
@@ -99,8 +99,8 @@ func validIdentifier(name string) bool {
 	return true
 }
 
-// reservedWords are the words no constant may have: the language's, and the names
-// that code is promised to find.
+// reservedWords returns the words that no constant may have: the words of the language, and the
+// names that the runtime promises to the code.
 func reservedWords() []string {
 	return []string{
 		"arguments", "await", "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "enum",

@@ -1,19 +1,19 @@
 package protocol
 
-// What crosses between the page, an enclave's frame, its broker and the code is
-// batches of messages, each batch one string:
+// The page, an enclave's frame, its broker and the code exchange batches of messages. Each batch is
+// one string:
 //
 //	{"v":1,"gen":7,"msgs":[{"type":"tool-call","callId":1,"toolName":"read","args":{"path":"a"}}]}
 //
-// gen is the generation of the worker that it is about: what a killed one still
-// sends has an older number and is dropped. messages.js beside this file is the
-// twin of it; testdata/vectors holds what both must take and refuse.
+// gen is the generation of the worker that the batch is about. Late messages of a killed worker
+// have an older generation and are dropped. messages.js in this folder is the twin of this file.
+// Both must accept and reject the same vectors, in testdata/vectors.
 
-// Version is the version of the messages. Both sides come from one build, so
-// another version is an error and not a negotiation.
+// Version is the version of the messages. Both sides come from one build, so another version is an
+// error, and versions are not negotiated.
 const Version = 1
 
-// MaxBatch is the most messages in one batch.
+// MaxBatch is the maximum number of messages in one batch.
 const MaxBatch = 1024
 
 const maxID = 1<<31 - 1 // of calls and generations
@@ -23,32 +23,32 @@ type MessageType string
 
 const (
 	TypeReady        MessageType = "ready"         // broker → host: the run has its worker
-	TypeStart        MessageType = "start"         // host → broker → code: begin
-	TypeToolCall     MessageType = "tool-call"     // code → broker → host
-	TypeToolResponse MessageType = "tool-response" // host → broker → code
-	TypeConsole      MessageType = "console"       // code → broker → host
-	TypeResult       MessageType = "result"        // code → broker → host: the one terminal message
-	TypeAbort        MessageType = "abort"         // host → broker → code
-	TypeViolation    MessageType = "violation"     // broker → host: something was stopped
-	TypePing         MessageType = "ping"          // host → broker, host → frame
-	TypePong         MessageType = "pong"          // the answer
-	TypeSpawn        MessageType = "spawn"         // host → frame: make the workers of this generation
-	TypeSpawned      MessageType = "spawned"       // frame → host
-	TypeKill         MessageType = "kill"          // host → frame
-	TypeKilled       MessageType = "killed"        // frame → host
+	TypeStart        MessageType = "start"         // host → broker → code: begin the run
+	TypeToolCall     MessageType = "tool-call"     // code → broker → host: call a tool
+	TypeToolResponse MessageType = "tool-response" // host → broker → code: the result of a tool call
+	TypeConsole      MessageType = "console"       // code → broker → host: a call of console
+	TypeResult       MessageType = "result"        // code → broker → host: the result of the run, its last message
+	TypeAbort        MessageType = "abort"         // host → broker → code: stop
+	TypeViolation    MessageType = "violation"     // broker → host: a message was stopped
+	TypePing         MessageType = "ping"          // host → broker, host → frame: are you alive?
+	TypePong         MessageType = "pong"          // broker → host, frame → host: the answer to ping
+	TypeSpawn        MessageType = "spawn"         // host → frame: create the workers of this generation
+	TypeSpawned      MessageType = "spawned"       // frame → host: the workers were created
+	TypeKill         MessageType = "kill"          // host → frame: terminate the workers
+	TypeKilled       MessageType = "killed"        // frame → host: the workers were terminated
 	TypeLost         MessageType = "lost"          // frame → host: a worker died or never started
 )
 
-// Direction is who speaks to whom. A message in the wrong direction is refused.
+// Direction is the sender and the receiver of a batch. A message in a wrong direction is refused.
 type Direction uint8
 
 const (
-	CodeToBroker Direction = iota // the untrusted side
-	BrokerToCode
-	BrokerToHost
-	HostToBroker
-	FrameToHost
-	HostToFrame
+	CodeToBroker Direction = iota // from the untrusted side
+	BrokerToCode                  // to the untrusted side
+	BrokerToHost                  // from a run to the page
+	HostToBroker                  // from the page to a run
+	FrameToHost                   // from the enclave's frame to the page
+	HostToFrame                   // from the page to the enclave's frame
 )
 
 func (d Direction) carries(t MessageType) bool {
@@ -71,88 +71,88 @@ func (d Direction) carries(t MessageType) bool {
 	return false
 }
 
-// Message is one of the Msg types.
+// Message is a message of a batch. The Msg types of this package implement it, and no other types.
 type Message interface {
 	Type() MessageType
-	write(m *writer, depth int) *jsonError // the members, after the type
+	write(m *writer, depth int) *jsonError // writes the members after the type
 }
 
-// MsgReady says that a run has its worker: the first message of each run. Until it
-// comes nothing of the run was heard, so the host may give it to another broker.
+// MsgReady reports that a run has its worker. It is the first message of each run. Before it, the
+// host has received nothing of the run and may move the run to another broker.
 type MsgReady struct{}
 
-// MsgStart begins a run.
+// MsgStart starts a run.
 type MsgStart struct {
 	Run     string              // the run's id
-	Args    any                 // what the code sees as args; absent is undefined
-	Context map[string]any      // named constants; names are JavaScript identifiers
-	Tools   []string            // the names callTool takes
-	Servers map[string][]string // mcp.<server>.<tool>
-	Limits  Limits              // what the broker and the runtime count
+	Args    any                 // the value of args in the code, or nil for undefined
+	Context map[string]any      // named constants for the code, whose names are JavaScript identifiers
+	Tools   []string            // the names that callTool accepts
+	Servers map[string][]string // the tools of each server, as in mcp.<server>.<tool>
+	Limits  Limits              // the limits that the broker and the runtime enforce
 }
 
-// MsgToolCall asks for a tool. CallIDs begin with 1 and rise within a run.
+// MsgToolCall calls a tool. The CallIDs of a run start at 1 and rise.
 type MsgToolCall struct {
 	CallID int
 	Tool   string
-	Args   any // absent is undefined
+	Args   any // nil is undefined
 }
 
-// MsgToolResponse answers a call, with a result or an error.
+// MsgToolResponse is the response to a tool call, with a result or an error.
 type MsgToolResponse struct {
 	CallID int
-	Result any // absent is undefined
-	Error  *PublicError
+	Result any          // nil is undefined
+	Error  *PublicError // nil for a call that succeeded
 }
 
-// MsgConsole is a call of console.
+// MsgConsole is a call of a method of console.
 type MsgConsole struct {
 	Level ConsoleLevel
 	Args  []any
 }
 
-// MsgResult ends a run. What it says about use is the code's own estimate.
+// MsgResult is the last message of a run. The code can forge its estimates.
 type MsgResult struct {
 	Success bool
-	Value   any       // absent is undefined
-	Error   *RunError // if not Success
+	Value   any       // nil is undefined
+	Error   *RunError // nil if Success
 
-	Iterations int // an estimate: it was counted where the code runs
-	Heap       int // an estimate, likewise
+	Iterations int // an estimate, counted in the code's realm
+	Heap       int // an estimate of requested bytes, counted in the code's realm
 }
 
-// MsgAbort asks the code to stop.
+// MsgAbort requests the code to stop.
 type MsgAbort struct{ Reason string }
 
-// MsgViolation reports what the broker stopped.
+// MsgViolation reports a message or an action that the broker stopped.
 type MsgViolation struct {
 	Layer  string
 	Code   Code
 	Detail string
 }
 
-// MsgPing asks for a sign of life.
+// MsgPing requests a [MsgPong] with the same number, as a sign of life.
 type MsgPing struct{ N int }
 
-// MsgPong is the sign of life with the ping's number.
+// MsgPong is the response to a [MsgPing], with its number.
 type MsgPong struct{ N int }
 
-// MsgSpawn makes a broker and the worker below it out of these scripts.
+// MsgSpawn creates a broker and the worker below it from these scripts.
 type MsgSpawn struct {
-	Broker string // source of the broker
-	Code   string // source of the runtime with the code
+	Broker string // the source of the broker
+	Code   string // the source of the runtime with the code
 }
 
-// MsgSpawned says that the workers were made.
+// MsgSpawned reports that the workers were created.
 type MsgSpawned struct{}
 
 // MsgKill terminates the workers.
 type MsgKill struct{}
 
-// MsgKilled says that they were terminated.
+// MsgKilled reports that the workers were terminated.
 type MsgKilled struct{}
 
-// MsgLost says that a worker died or never started, and what the browser said.
+// MsgLost reports that a worker died or never started. Detail is the browser's error text.
 type MsgLost struct{ Detail string }
 
 func (*MsgReady) Type() MessageType        { return TypeReady }
@@ -171,11 +171,11 @@ func (*MsgKill) Type() MessageType         { return TypeKill }
 func (*MsgKilled) Type() MessageType       { return TypeKilled }
 func (*MsgLost) Type() MessageType         { return TypeLost }
 
-// Batch is what crosses at once.
+// Batch is a list of messages that are sent together.
 type Batch struct {
 	Gen      int
 	Messages []Message
-	// Sizes holds, after decoding, the bytes each message had. Limits on output and
-	// console go by them.
+	// Sizes are the encoded sizes of the messages, in bytes. [DecodeBatch] sets it, and
+	// [EncodeBatch] ignores it. The limits on output and console count these sizes.
 	Sizes []int
 }

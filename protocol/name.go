@@ -1,11 +1,12 @@
 package protocol
 
-// MaxToolName is the most bytes a tool's name may have.
+// MaxToolName is the maximum length of a tool's name, in bytes.
 const MaxToolName = 256
 
-// ValidToolName says why name can't be a tool's, or nil: a letter, then letters,
-// digits, colons, underscores and hyphens, 1 to 256 of them, and none of the names
-// through which a prototype is reached.
+// ValidToolName returns nil if name may be the name of a tool, else an error. A name has 1 to 256
+// bytes: an ASCII letter, then ASCII letters, digits, colons, underscores and hyphens. The names
+// __proto__, constructor and prototype give [ErrSecurityViolation], because they reach a prototype
+// in JavaScript. Other bad names give [ErrInvalidParams].
 func ValidToolName(name string) error {
 	switch {
 	case name == "":

@@ -5,24 +5,26 @@ import (
 	"strings"
 )
 
-// NetPolicy says which hosts may be reached. The zero policy reaches none; what
-// it does not mention may be asked about. Content-Security-Policy has no deny
-// list, so whoever sends the request must ask here, for each hop.
+// NetPolicy is the part of a policy about hosts. The zero policy allows no host, and an unlisted
+// host gives [ActionAsk]. Content-Security-Policy has no deny list, so the sender of a request must
+// call this policy for each hop of its redirects.
 type NetPolicy struct {
+	// Allowed are the hosts that may be reached.
 	Allowed []HostPattern
-	Denied  []HostPattern // looked at first
+	Denied  []HostPattern // checked before Allowed
 
-	// Reasons explains entries of Denied, by their text.
+	// Reasons are explanations of entries of Denied, by the text of the entry. They are sent to the
+	// model.
 	Reasons map[string]string
-	// DeniedAddresses are ranges that an allowed name must not resolve to. A page does not
-	// see which address a name resolves to, so with any of them here an allowed name is
-	// asked about; only an address that Allowed spells out is allowed.
+	// DeniedAddresses are ranges that an allowed name must not resolve to. A page cannot see the
+	// address of a name. If the list is not empty, an allowed name therefore gives [ActionAsk], and
+	// only an address in Allowed is allowed at once.
 	DeniedAddresses []netip.Prefix
-	// StrictAllowlist makes what is not mentioned denied instead of asked about.
+	// StrictAllowlist denies unlisted hosts. By default they give [ActionAsk].
 	StrictAllowlist bool
 }
 
-// Decide says what is to happen with a request to "host" or "host:port".
+// Decide returns the decision about a request to "host" or "host:port". A bad host is denied.
 func (n *NetPolicy) Decide(hostport string) Decision {
 	host, port, err := SplitHost(hostport)
 	if err != nil {
@@ -52,8 +54,8 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 	return Ask("not among allowedDomains")
 }
 
-// Check is Decide with nobody to ask: nil, or an *[Error] with [ErrCapabilityDenied]. The entry
-// that denies is not in its text; see [FSPolicy.Check].
+// Check is Decide without a user to ask. It returns nil for allow, else an *[Error] with
+// [ErrCapabilityDenied]. The text does not contain the entry that denied, see [FSPolicy.Check].
 func (n *NetPolicy) Check(hostport string) error {
 	if d := n.Decide(hostport); d.Action != ActionAllow {
 		return byEntry("fetch", hostport, d.Reason, d.Private)
@@ -61,7 +63,7 @@ func (n *NetPolicy) Check(hostport string) error {
 	return nil
 }
 
-// parseRange reads an address or a range of them in CIDR form.
+// parseRange returns the range of an address or of a CIDR text such as 10.0.0.0/8.
 func parseRange(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()), nil

@@ -6,29 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of patterns and paths. Matching costs at most their product.
+// Limits of patterns and paths. Matching takes at most a time proportional to their product.
 const (
 	MaxPattern  = 1024  // bytes of one path pattern
 	MaxPatterns = 4096  // patterns in one list of a policy
 	MaxPath     = 4096  // bytes of a path
-	maxHost     = 253   // bytes of a host name, as DNS has it
+	maxHost     = 253   // bytes of a host name, as in DNS
 	maxVars     = 16384 // bytes of a pattern after its variables are expanded
 )
 
-// Pattern is a path pattern with the meaning that sandbox-runtime gives it:
+// Pattern is a path pattern, with the meaning that patterns have in sandbox-runtime:
 //
 //	?      one character, not a slash     *      any number of them
 //	**/    zero or more folders           **     anything
-//	[abc]  one of these, [a-z] a range; never a slash; ! and ^ stand for themselves
+//	[abc]  one of these, [a-z] a range, never a slash (! and ^ stand for themselves)
 //
-// A pattern without any of these is literal and covers its subtree; a trailing
-// /** means the same as the literal. "." is the whole mount. There is no
-// escape but a class of one, such as [*].
+// A pattern without any of these is literal and covers its subtree. A trailing /** after a literal
+// means the same. "." is the whole mount. The only escape is a class of one character, such as [*].
+// The zero Pattern matches nothing.
 type Pattern struct {
 	text    string
-	literal string  // for a literal: the path it names, "." for the mount
+	literal string  // for a literal: its path, "." for the mount
 	tokens  []token // for a glob
-	folded  []token // for a glob, as matched by a deny list
+	folded  []token // for a glob, as a deny list matches it
 	subtree bool
 }
 
@@ -49,8 +49,9 @@ type token struct {
 	ranges []rune // pairs
 }
 
-// ParsePattern reads a pattern relative to the mount. Absolute paths, ~, "..",
-// empty elements, backslashes and NUL are errors.
+// ParsePattern returns the pattern of text, which is relative to the mount. It returns
+// [ErrInvalidParams] for absolute paths, ~, "..", empty elements, backslashes, NUL, text that is
+// not UTF-8 and text over [MaxPattern] bytes.
 func ParsePattern(text string) (Pattern, error) {
 	bad := func(format string, args ...any) (Pattern, error) {
 		return Pattern{}, Errorf(ErrInvalidParams, "pattern", quote(text), format, args...)
@@ -77,7 +78,7 @@ func ParsePattern(text string) (Pattern, error) {
 	if body != "." && body != "" {
 		body = strings.TrimSuffix(body, "/")
 	}
-	// Once: of a/**/** the rest is a glob, as sandbox-runtime has it.
+	// Only once: the rest of a/**/** is a glob, as in sandbox-runtime.
 	if rest, ok := strings.CutSuffix(body, "/**"); ok {
 		body, p.subtree = rest, true
 	}
@@ -118,7 +119,7 @@ func compile(s string) (tokens []token, problem string) {
 			case n == 1:
 				tokens = append(tokens, token{kind: tokStar})
 			case i < len(s) && s[i] == '/':
-				if k := len(tokens); k == 0 || tokens[k-1].kind != tokDirs { // two are as one
+				if k := len(tokens); k == 0 || tokens[k-1].kind != tokDirs { // two in a row are the same as one
 					tokens = append(tokens, token{kind: tokDirs})
 				}
 				i++
@@ -146,7 +147,8 @@ func compile(s string) (tokens []token, problem string) {
 	return tokens, ""
 }
 
-// compileClass reads the class s begins with; n is 0 if there is none.
+// compileClass reads the class at the start of s and returns it with its length, or 0 if s has
+// none.
 func compileClass(s string) (t token, n int) {
 	t.kind = tokClass
 	for i := 1; i < len(s); {
@@ -190,22 +192,21 @@ func (t token) one(r rune) bool {
 	return false
 }
 
-// String is the pattern as it was written.
+// String returns the text that the pattern was parsed from.
 func (p Pattern) String() string { return p.text }
 
 // Literal reports whether p has no wildcard.
 func (p Pattern) Literal() bool { return p.literal != "" }
 
-// Match reports whether path, as [fs.ValidPath] has it, is covered by p.
+// Match reports whether p covers path, which must be in the form of [fs.ValidPath].
 func (p Pattern) Match(path string) bool { return p.match(path, p.tokens, p.literal, p.subtree) }
 
-// allows is Match for a list that allows reading or writing: a glob covers what it
-// matches and nothing below, as sandbox-runtime has it, even with a trailing /**.
+// allows is Match for lists that allow reading or writing. A glob covers the paths that it matches
+// and nothing below them, even with a trailing /**, as in sandbox-runtime.
 func (p Pattern) allows(path string) bool { return p.match(path, p.tokens, p.literal, false) }
 
-// matchDeny is Match for a deny list: it folds what some file system folds, and a
-// folder that is denied takes its content with it. Too much is denied rather than
-// too little.
+// matchDeny is Match for deny lists. It also matches other spellings that some file system takes
+// for the same name, and everything below a denied folder. In doubt it denies too much.
 func (p Pattern) matchDeny(path string) bool {
 	literal := p.literal
 	if literal != "" && literal != "." {
@@ -233,8 +234,7 @@ func (p Pattern) matchDeny(path string) bool {
 	return ok
 }
 
-// below reports whether a literal pattern names something that lies in folder, or
-// folder itself, by any spelling.
+// below reports whether the path of a literal pattern is folder or lies in it, in any spelling.
 func (p Pattern) below(folder string) bool {
 	if folder == "." || p.literal == "." {
 		return true
@@ -243,22 +243,22 @@ func (p Pattern) below(folder string) bool {
 	return rest == "" || whole
 }
 
-// mayReach reports whether a glob could match something that begins with the folded
-// path, in which Windows' short names stand for the long ones.
+// mayReach reports whether a glob could match something that begins with the folded path. Short
+// names of Windows in path stand for all their long names.
 func (p Pattern) mayReach(path string) bool {
 	_, alive := simulate(p.folded, longNames(path), false, true)
 	return alive
 }
 
-// These stand, in what longNames returns, for any number of characters of one name that
-// are not known.
+// Each of these runes stands for any number of unknown characters of one name, in the result of
+// longNames.
 const (
 	anyChars = rune(iota)
 	anyButDots
-	anyDots // and spaces: what Windows drops at a name's beginning
+	anyDots // and spaces: the characters that Windows drops at the start of a name
 )
 
-// unknown reports whether r stands for characters that are not known, and could be c.
+// unknown reports whether r stands for unknown characters and c could be one of them.
 func unknown(r, c rune) bool {
 	switch r {
 	case anyChars:
@@ -271,10 +271,10 @@ func unknown(r, c rune) bool {
 	return false
 }
 
-// longNames puts what is not known for what Windows leaves out of the short names in
-// path: a glob that could match the long name matches then. Of the stem only the first
-// character is sure, because Windows drops spaces and hashes the rest. A name without an
-// extension is short for one without a dot, but at its beginning.
+// longNames replaces the parts of a path that are short names of Windows, such as GIT~1, by runes
+// for unknown characters. A glob that could match the long name matches the result. Only the first
+// character of the stem is certain, because Windows drops spaces and hashes the rest. A short name
+// without an extension has a long name without a dot, except at its start.
 func longNames(path string) string {
 	elems := strings.Split(path, "/")
 	for i, e := range elems {
@@ -284,7 +284,7 @@ func longNames(path string) string {
 			continue
 		}
 		first := stem[:1]
-		if first == "_" || first[0] >= utf8.RuneSelf { // may stand for another
+		if first == "_" || first[0] >= utf8.RuneSelf { // it may be a replacement for another character
 			first = string(anyChars)
 		}
 		elems[i] = string(anyDots) + first
@@ -315,7 +315,7 @@ func covers(folder, path string) bool {
 	return folder == "." || path == folder || len(path) > len(folder) && path[len(folder)] == '/' && path[:len(folder)] == folder
 }
 
-// validPath refuses a path that is not in the one form patterns are matched on.
+// validPath returns an error for a path that is not in the form that patterns match.
 func validPath(op, path string) error {
 	switch {
 	case len(path) > MaxPath:
@@ -326,14 +326,15 @@ func validPath(op, path string) error {
 	return nil
 }
 
-// Expand puts variables into a pattern: $NAME and ${NAME} become what vars holds,
-// $$ a dollar. What a variable holds is taken literally. A variable that is not
-// set, or is empty, is an error: a policy with a hole in it must not stand.
+// Expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
+// and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
+// literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
+// missing part must not be used. So does a value that contains ], or a result over 16,384 bytes.
 func Expand(text string, vars map[string]string) (string, error) {
 	return expand(text, vars, true)
 }
 
-// expandPlain is Expand where a class is not a way to write a character.
+// expandPlain is Expand for patterns without classes. A wildcard in a value is an error there.
 func expandPlain(text string, vars map[string]string) (string, error) {
 	return expand(text, vars, false)
 }

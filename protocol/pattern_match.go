@@ -2,22 +2,22 @@ package protocol
 
 import mathbits "math/bits"
 
-// glob reports whether tokens match all of s or, with subtree, a leading run of
-// its folders. It walks all ways at once, so that no pattern is slow.
+// glob reports whether tokens match all of s or, with subtree, some leading folders of s. It
+// follows all ways through the tokens at once, so that no pattern is slow.
 func glob(tokens []token, s string, subtree bool) bool {
 	ok, _ := simulate(tokens, s, subtree, false)
 	return ok
 }
 
-// prefix reports whether tokens could match something that begins with s.
+// prefix reports whether tokens could match some text that begins with s.
 func prefix(tokens []token, s string) bool {
 	_, alive := simulate(tokens, s, false, false)
 	return alive
 }
 
-// simulate runs tokens over s. With gaps, s is what longNames returned. The work is at most
-// a machine word of 64 tokens for each character, and a look at each token for each different
-// character and each gap.
+// simulate runs tokens over s and reports whether they match, and whether they could match if s
+// went on. With gaps, s is a result of longNames. The work is at most one machine word of 64 tokens
+// for each character, plus one test of each token for each different character and each gap.
 func simulate(tokens []token, s string, subtree, gaps bool) (match, alive bool) {
 	var few [6]uint64
 	m := newMachine(tokens, gaps, few[:])
@@ -39,25 +39,25 @@ func simulate(tokens []token, s string, subtree, gaps bool) (match, alive bool) 
 	return m.now.has(end), true
 }
 
-// bits is a set of places in a pattern.
+// bits is a set of positions in a pattern.
 type bits []uint64
 
 func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 func (b bits) add(i int)      { b[i/64] |= 1 << (i % 64) }
 
-// machine is a pattern that is read along a path, in all ways at once. Place i of now:
-// tokens[i:] are still to be read. Place i of inside: a **/ has begun a folder's name and waits
-// for its slash.
+// machine reads a path and follows all ways through a pattern at once. If position i is in now,
+// tokens[i:] are still to be read. If position i is in inside, a **/ has read the start of a
+// folder's name and needs its slash.
 type machine struct {
 	tokens          []token
 	gaps            bool
 	now, inside     bits
-	star, any, dirs bits // where these kinds of tokens are
-	one             bits // the tokens that take the character, of those that read one
+	star, any, dirs bits // the positions of tokens of these kinds
+	one             bits // the tokens that accept the current character, of those that read one
 	known           map[rune]bits
 }
 
-// newMachine makes a machine, in the words of few if they are enough.
+// newMachine returns a machine. It uses few for the sets if few is long enough.
 func newMachine(tokens []token, gaps bool, few []uint64) machine {
 	words := len(tokens)/64 + 1
 	if len(few) < 6*words {
@@ -78,8 +78,8 @@ func newMachine(tokens []token, gaps bool, few []uint64) machine {
 	return m
 }
 
-// takes are the tokens that read the character r. Of a short pattern only those where the
-// machine is are looked at; of a long one they are kept for the next r.
+// takes returns the tokens that accept the character r. For a pattern of one word it tests only the
+// tokens at the machine's positions. For a longer pattern it stores the result for the next r.
 func (m *machine) takes(r rune) bits {
 	if len(m.now) == 1 {
 		m.one[0] = 0
@@ -117,8 +117,8 @@ func (m *machine) takesAt(i int, r rune) bool {
 	}
 }
 
-// enter makes the moves that read nothing: over a *, a ** or a **/, of which two may stand
-// behind each other.
+// enter makes the moves that read no character: over a *, a ** or a **/. Two of them may follow
+// each other.
 func (m *machine) enter() {
 	for more := true; more; {
 		more = false
@@ -133,7 +133,7 @@ func (m *machine) enter() {
 	}
 }
 
-// step reads a character, and reports whether anything can still match.
+// step reads a character and reports whether anything can still match.
 func (m *machine) step(r rune) (alive bool) {
 	one := m.takes(r)
 	var carry, left uint64
@@ -154,8 +154,8 @@ func (m *machine) step(r rune) (alive bool) {
 	return left != 0
 }
 
-// gap reads any number of characters that are not known. As a token leads to itself or to the
-// next one, one way through them finds all places.
+// gap reads any number of unknown characters. A token leads only to itself or to the next one, so
+// one pass finds all positions.
 func (m *machine) gap(r rune) {
 	for i := range m.tokens {
 		if !m.now.has(i) {

@@ -6,36 +6,37 @@ import (
 	"strings"
 )
 
-// Policy is what somebody wrote down about what may be done: the two sections of
-// sandbox-runtime's settings, and Bailey's own capabilities and rules.
+// Policy is a policy for files, hosts, capabilities and calls. It consists of the two sections of
+// sandbox-runtime's settings and of Bailey's own grants and rules. [ParsePolicy] reads one from
+// JSON.
 type Policy struct {
 	FS     FSPolicy
 	Net    NetPolicy
 	Grants []Grant
 	Rules  Rules
 
-	// Send says what of the folder's files may leave for a model.
+	// Send limits the text of the folder's files that may be sent to a model.
 	Send SendPolicy
-	// Level and Limits are what enclaves get; what is zero is the strictest.
+	// Level and Limits are for enclaves. Zero fields of Limits take the values of Level.
 	Level  Level
 	Limits Limits
 
-	// Inapplicable lists the keys that were understood and mean nothing in a
-	// browser, in order, so that they can be shown and are not silently dropped.
+	// Inapplicable lists, in order, the keys of the JSON that are known but have no meaning in a
+	// browser, so that an app can show them to the user.
 	Inapplicable []string
 }
 
-// PolicyOptions says where a policy stands.
+// PolicyOptions are the surroundings of a policy.
 type PolicyOptions struct {
-	// Vars are the variables that patterns may hold. One that is not here, or is
-	// empty, makes the policy an error.
+	// Vars are the variables for patterns. A policy that uses a variable which is not set or empty
+	// is an error.
 	Vars map[string]string
-	// Mount is the absolute path that the folder has in the policy's words, such as
-	// "/workspace". Absolute patterns elsewhere are errors; without a mount, all are.
+	// Mount is the absolute path of the folder in the policy, such as "/workspace". Absolute
+	// patterns outside of it are errors. If Mount is empty, all absolute patterns are errors.
 	Mount string
 }
 
-// ParsePolicy reads a policy from JSON:
+// ParsePolicy returns the policy of a JSON text:
 //
 //	{
 //	  "filesystem": {"denyRead": [], "allowRead": [], "allowWrite": [], "denyWrite": [], "allowGitConfig": false},
@@ -48,9 +49,9 @@ type PolicyOptions struct {
 //
 // Times in limits are milliseconds.
 //
-// A key that is not known is an error, because a misspelt restriction restricts
-// nothing. Keys for an operating system's sandbox are understood and reported in
-// [Policy.Inapplicable].
+// An unknown key is an error, because a misspelt restriction has no effect. Keys for an operating
+// system's sandbox are accepted and listed in [Policy.Inapplicable]. The text is read by
+// [ParseJSON] with its default limits.
 func ParsePolicy(text string, opts PolicyOptions) (*Policy, error) {
 	v, err := ParseJSON(text, JSONLimits{})
 	if err != nil {
@@ -70,7 +71,7 @@ type policyReader struct {
 	o *PolicyOptions
 }
 
-// Keys that other places of sandbox-runtime read; a page has no such place.
+// Keys for parts of sandbox-runtime that do not exist in a page.
 var (
 	osTopLevel = []string{
 		"ignoreViolations", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "allowAppleEvents", "ripgrep",
@@ -110,8 +111,8 @@ func (r *policyReader) read(v any) error {
 	})
 }
 
-// object walks an object's keys in order. A key that is neither known to field
-// nor in inapplicable is an error.
+// object calls field for each key of an object, in order. Keys that field does not know are added
+// to Inapplicable if they are in the list inapplicable. Other keys are an error.
 func (r *policyReader) object(path string, v any, inapplicable []string, field func(key string, v any) (bool, error)) error {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -220,9 +221,8 @@ func (r *policyReader) network(v any) error {
 	})
 }
 
-// credentials of files are denied, whether they are to be denied or masked:
-// a page can't put something else in a file's place. Variables of the environment
-// do not exist here.
+// credentials adds files of the modes deny and mask to the Credentials: a page cannot mask the
+// content of a file, so both are denied. Environment variables do not exist in a page.
 func (r *policyReader) credentials(v any) error {
 	return r.object("credentials", v, osCredentials, func(key string, v any) (bool, error) {
 		if key != "files" {
@@ -243,7 +243,8 @@ func (r *policyReader) credentials(v any) error {
 			if err != nil {
 				return true, err
 			}
-			// Whoever may not read it may not put another in its place.
+			// A file that may not be read may also not be replaced, so Credentials deny writing
+			// too.
 			r.p.FS.Credentials = append(r.p.FS.Credentials, ps...)
 			for _, k := range sortedKeys(m) {
 				switch k {
@@ -356,8 +357,8 @@ func strs(path string, v any) ([]string, error) {
 	return out, nil
 }
 
-// pathTexts is strs for entries that may also be {"path": "a[b].txt", "literal": true}:
-// a name whose characters mean themselves. Such a name is written as a pattern.
+// pathTexts is strs for lists that may also contain {"path": "a.txt", "literal": true}, a path
+// without wildcards. A path with the character of a wildcard is an error there.
 func pathTexts(path string, v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {

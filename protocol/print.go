@@ -17,10 +17,12 @@ const (
 	printDefault = 10_000
 )
 
-// PrintValue writes a value that came from code as text for a person. It takes any value: it never fails, calls no method of the
-// value but for the time of a date, and writes at most most bytes, 10,000 if most is 0 or less; what is longer or nested deeper than 8 ends with "…". A
-// text stands as it is, without quotes, and what doesn't print or turns the direction of text is an escape such as \u202e. The rest looks
-// like JavaScript: {a: 1, b: [true, 2n]}.
+// PrintValue returns a value from code as text for users, at most most bytes long, or 10,000 if
+// most is 0 or less. It accepts any value and never fails. It calls no method of the value, except
+// for the time of a date. Text over the limit, and values nested deeper than 8, end with "…". A
+// string at the top is written without quotes. Characters that do not print, or that turn the
+// direction of text, become escapes such as \u202e. Other values look like JavaScript: {a: 1, b:
+// [true, 2n]}.
 func PrintValue(v any, most int) string {
 	if most <= 0 {
 		most = printDefault
@@ -34,7 +36,8 @@ func PrintValue(v any, most int) string {
 	return p.String()
 }
 
-// Text is the row as a console shows it: its arguments as [PrintValue] writes them, with spaces between, at most most bytes.
+// Text returns the row as a console shows it: its arguments as [PrintValue] writes them, separated
+// by spaces, at most most bytes long, or 10,000 if most is 0 or less.
 func (r ConsoleRow) Text(most int) string {
 	if most <= 0 {
 		most = printDefault
@@ -53,14 +56,14 @@ func (r ConsoleRow) Text(most int) string {
 	return p.String()
 }
 
-// printer writes until nothing is left of its bytes.
+// printer writes text until its limit of bytes is reached.
 type printer struct {
 	strings.Builder
 	left int
 	full bool
 }
 
-// put writes s, or "…" where it has no room, and nothing behind that.
+// put writes s. If there is no room, it writes "…" and ignores all later text.
 func (p *printer) put(s string) {
 	if p.full {
 		return
@@ -76,7 +79,7 @@ func (p *printer) put(s string) {
 	p.WriteString(s)
 }
 
-// text writes s with escapes; in quotes, if it stands inside of something.
+// text writes s with escapes. A string inside another value is quoted.
 func (p *printer) text(s string, quoted bool) {
 	if quoted {
 		p.put(`"`)
@@ -106,12 +109,13 @@ func (p *printer) text(s string, quoted bool) {
 	}
 }
 
-// shows reports whether r may stand in a text that a person reads. The two joiners do: letters and emoji are made with them.
+// shows reports whether r may be shown to users as it is. The two joiners are shown, because
+// letters and emoji are made with them.
 func shows(r rune) bool {
 	switch r {
 	case '\n', '\t', 0x200c, 0x200d:
 		return true
-	case 0x2028, 0x2029, 0x115f, 0x1160, 0x3164, 0xffa0: // lines that are none, letters that are blank
+	case 0x2028, 0x2029, 0x115f, 0x1160, 0x3164, 0xffa0: // line separators, and letters that are blank
 		return false
 	}
 	return unicode.IsGraphic(r) && !unicode.Is(unicode.Variation_Selector, r) || 0xfe00 <= r && r <= 0xfe0f

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// RateLimiter allows so many calls in any stretch of time, counted exactly: not
-// twice as many around the turn of a second. It is safe for several goroutines.
+// RateLimiter limits the number of calls in any period of a fixed length. The count is exact: a
+// limit of 100 a second never allows 200 around the turn of a second. It is safe for concurrent
+// use.
 type RateLimiter struct {
 	mu    sync.Mutex
 	per   time.Duration
@@ -17,8 +18,9 @@ type RateLimiter struct {
 	last  time.Time
 }
 
-// NewRateLimiter allows max calls in any stretch of per. now is the clock, usually
-// time.Now.
+// NewRateLimiter returns a limiter for max calls in any period of length per. now is the clock,
+// usually time.Now. A max outside of 1 to 100,000, a per that is not positive, or a nil clock gives
+// [ErrInvalidParams].
 func NewRateLimiter(max int, per time.Duration, now func() time.Time) (*RateLimiter, error) {
 	if max < 1 || max > 100_000 || per <= 0 || now == nil {
 		return nil, Errorf(ErrInvalidParams, "rate", "", "a rate is 1 to 100,000 calls in a time that is not 0, by a clock")
@@ -26,8 +28,8 @@ func NewRateLimiter(max int, per time.Duration, now func() time.Time) (*RateLimi
 	return &RateLimiter{per: per, now: now, times: make([]time.Time, max)}, nil
 }
 
-// Allow takes note of a call and is nil, or says that it is one too many; that one
-// is not counted.
+// Allow counts a call and returns nil. If the call is over the limit, Allow returns
+// [ErrResourceLimit] with the time to wait, and does not count it.
 func (r *RateLimiter) Allow() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,7 +45,7 @@ func (r *RateLimiter) Allow() error {
 	return nil
 }
 
-// forward keeps a clock from running backwards, which would open every window.
+// forward keeps a clock from running backwards, which would reset every window.
 func forward(now time.Time, last *time.Time) time.Time {
 	if now.Before(*last) {
 		return *last

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// ResultType is how the call of a tool ended.
+// ResultType is the outcome of a tool call.
 type ResultType string
 
 const (
-	ResultOutput ResultType = "output"
-	ResultError  ResultType = "error"
+	ResultOutput ResultType = "output" // the call succeeded
+	ResultError  ResultType = "error"  // the call failed
 )
 
-// ToolResult is what a tool's caller gets.
+// ToolResult is the result of a tool call, as the caller of the tool receives it.
 type ToolResult struct {
 	Type      ResultType     `json:"type"`
 	Data      any            `json:"data,omitempty"`
@@ -25,11 +25,11 @@ type ToolResult struct {
 	Metadata  ResultMetadata `json:"metadata"`
 }
 
-// ResultMetadata is what is known about a result beside its data.
+// ResultMetadata is the data about a result that is not part of its output.
 type ResultMetadata struct {
 	DurationMS float64 `json:"duration_ms"`
 	Truncated  bool    `json:"truncated,omitempty"`
-	OutputPath string  `json:"output_path,omitempty"` // where the whole is, for the tool read
+	OutputPath string  `json:"output_path,omitempty"` // of the file with the whole output, for the tool read
 }
 
 // Output is the result of a call that went well.
@@ -37,8 +37,8 @@ func Output(data any, took time.Duration) ToolResult {
 	return ToolResult{Type: ResultOutput, Data: data, Metadata: ResultMetadata{DurationMS: ms(took)}}
 }
 
-// Failure is the result of a call that did not. Of err it has the code, the reason
-// and the message, not the causes below.
+// Failure returns the result of a call that failed with err. It contains the code, the reason and
+// the message of err as [Public] returns them, and no wrapped error.
 func Failure(err error, took time.Duration) ToolResult {
 	p := Public(err)
 	return ToolResult{Type: ResultError, ErrorText: p.Message, Code: p.Code, Reason: p.Reason, Metadata: ResultMetadata{DurationMS: ms(took)}}
@@ -47,13 +47,16 @@ func Failure(err error, took time.Duration) ToolResult {
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // OutputLimit is how much of a tool's output stays in its result: bytes, or rows.
+// 0 is no limit.
 type OutputLimit struct {
+	// Bytes is the maximum length of the text.
 	Bytes int
-	Rows  int
+	// Rows is the maximum number of lines or rows.
+	Rows int
 }
 
 // OutputLimitFor returns the limit of a tool. Those that are not known have that of
-// read.
+// the tool read, which is 200 KiB.
 func OutputLimitFor(tool string) OutputLimit {
 	switch tool {
 	case "glob":
@@ -64,12 +67,13 @@ func OutputLimitFor(tool string) OutputLimit {
 	return OutputLimit{Bytes: 200 * kib}
 }
 
-// Sidecar stores the whole of an output that is cut, and says where read finds it.
+// Sidecar stores the whole of an output that is cut, and returns the path under which the tool read
+// finds it.
 type Sidecar func(ctx context.Context, whole string) (path string, err error)
 
-// Truncate cuts text to the limit, at the end of a line where there is one near,
-// and never within a character. The whole goes to store; if store is nil or fails,
-// the text says that the rest is gone, and is not silently short.
+// Truncate cuts text to the limit: at the end of a line if there is one near, and never inside a
+// character. It stores the whole text with store. If store is nil or fails, the returned head ends
+// with a note that the rest is lost, such as "[cut here, and there is nowhere to keep the rest]".
 func (o OutputLimit) Truncate(ctx context.Context, text string, store Sidecar) (head string, meta ResultMetadata) {
 	end := len(text)
 	if o.Rows > 0 {
@@ -108,7 +112,7 @@ func (o OutputLimit) Truncate(ctx context.Context, text string, store Sidecar) (
 	return text[:end] + "\n[cut here, " + why + "]", meta
 }
 
-// TruncateRows cuts a list to the limit's rows.
+// TruncateRows returns the first o.Rows rows, and reports whether it cut any.
 func TruncateRows[T any](o OutputLimit, rows []T) ([]T, bool) {
 	if o.Rows > 0 && len(rows) > o.Rows {
 		return rows[:o.Rows], true
@@ -116,16 +120,16 @@ func TruncateRows[T any](o OutputLimit, rows []T) ([]T, bool) {
 	return rows, false
 }
 
-// PublicError is an error as it crosses a boundary: nothing of the host is in it.
+// PublicError is the part of an error that crosses a boundary. It contains no data of the host.
 type PublicError struct {
 	Code    Code   `json:"code"`
 	Reason  Reason `json:"reason,omitempty"`
 	Message string `json:"message"`
 }
 
-// Public makes of err what may cross a boundary. The message of an *[Error] was
-// written for the other side and crosses; any other error may hold paths, URLs or
-// keys of the host, so only its code does.
+// Public returns the part of err that may cross a boundary. The message of an *[Error] is written
+// for the other side, so it is kept, cut to 4 KiB. Any other error may contain paths, URLs or keys
+// of the host, so only its code is kept. For nil, Public returns the zero value.
 func Public(err error) PublicError {
 	code := CodeOf(err)
 	p := PublicError{Code: code, Message: code.Error()}

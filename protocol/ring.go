@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Violation is something that was stopped.
+// Violation is an attempt that was stopped.
 type Violation struct {
 	Time   time.Time `json:"ts"`
-	Layer  string    `json:"layer"`             // which wall stopped it: "csp", "broker", "policy" …
-	Code   Code      `json:"code"`              // as what
-	Detail string    `json:"detail"`            // what was tried, in a line
-	ExecID string    `json:"exec_id,omitempty"` // the run it happened in
+	Layer  string    `json:"layer"`             // the layer that stopped it: "csp", "broker", "policy" …
+	Code   Code      `json:"code"`              // the kind of error
+	Detail string    `json:"detail"`            // the attempt, in one line
+	ExecID string    `json:"exec_id,omitempty"` // of the run in which it happened
 	Tool   string    `json:"tool,omitempty"`
 	Rule   string    `json:"rule,omitempty"`
-	Reason Reason    `json:"reason,omitempty"` // [ReasonRejected] if it was a person who said no
+	Reason Reason    `json:"reason,omitempty"` // [ReasonRejected] if the user declined
 }
 
-// Ring keeps the last of what is added to it and counts all of it. The count
-// survives clearing, so that whoever clears the list can't hide that there was
-// something in it. The zero Ring keeps 100. It is safe for several goroutines.
+// Ring keeps the last entries that are added to it and counts all of them. Clear does not reset the
+// count, so clearing cannot hide that there were entries. The zero Ring keeps 100 entries. It is
+// safe for concurrent use.
 type Ring[T any] struct {
 	mu    sync.Mutex
 	size  int
@@ -28,8 +28,8 @@ type Ring[T any] struct {
 	total uint64
 }
 
-// NewRing makes a ring that keeps size entries; less than 1 is 100, and more than
-// 100,000 is that.
+// NewRing returns a ring that keeps size entries. A size below 1 means 100, and one above 100,000
+// means 100,000.
 func NewRing[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
 const defaultRing = 100
@@ -41,7 +41,7 @@ func (r *Ring[T]) capacity() int {
 	return min(r.size, 100_000)
 }
 
-// Add puts v in the ring; the oldest entry leaves a full one.
+// Add adds v to the ring. If the ring is full, the oldest entry is dropped.
 func (r *Ring[T]) Add(v T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,14 +61,14 @@ func (r *Ring[T]) All() []T {
 	return append(append(make([]T, 0, len(r.items)), r.items[r.next:]...), r.items[:r.next]...)
 }
 
-// Total is the number of entries ever added.
+// Total returns the number of entries ever added.
 func (r *Ring[T]) Total() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.total
 }
 
-// Clear empties the ring and leaves the total.
+// Clear removes all entries. It does not change the total.
 func (r *Ring[T]) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,46 +8,48 @@ import (
 	"unicode/utf8"
 )
 
-// Rule is one line of what a person, a project or a manifest has decided.
+// Rule is one decision about calls in advance, made by a user, a project or a manifest. For
+// example, {Permission: "write", Pattern: "src/**", Action: ActionAllow} allows the tool write in
+// src.
 type Rule struct {
-	// Permission is a tool's id, a capability, "mcp:server:tool" (with "*" for the
-	// tool), or "*".
+	// Permission is a tool's id, a capability, "mcp:server:tool" (with "*" for all tools of the
+	// server), or "*" for all calls.
 	Permission string `json:"permission"`
-	// Pattern narrows the rule to some subjects: a path pattern, a host pattern or,
-	// for anything else, text in which "*" is anything. Empty or "*" is all.
+	// Pattern limits the rule to some subjects. It is a path pattern, a host pattern or, for other
+	// subjects, text in which "*" is any text. Empty or "*" is all subjects.
 	Pattern string `json:"pattern,omitempty"`
 	Action  Action `json:"action"`
-	// Capability, if it is set, narrows the rule to one kind of effect, and then Destroys
-	// says whether it speaks for losing something too. What a person allows is so
-	// narrowed: leave to read a file is none to write or delete it.
+	// Capability, if set, limits the rule to that capability. Destroys is then whether the rule
+	// also covers effects that lose data. Rules made from a user's answer set Capability, so
+	// permission to read a file never permits writing or deleting it.
 	Capability Capability `json:"capability,omitempty"`
 	Destroys   bool       `json:"destroys,omitempty"`
-	// Command, if it is set, limits the rule to calls that run this command. Rules made from a
-	// user's answer about a command set it: a yes to one program is none to another.
+	// Command, if set, limits the rule to calls that run this command. Rules made from a user's
+	// answer about a command set it, so permission for one program never permits another.
 	Command string    `json:"command,omitempty"`
 	Source  Source    `json:"source,omitempty"`
 	AddedAt time.Time `json:"added_at,omitzero"`
 }
 
-// Source says who made a rule.
+// Source is the origin of a rule.
 type Source string
 
 const (
-	SourceManifest Source = "manifest" // the app's own: a deny here is absolute
-	SourceProject  Source = "project"
-	SourceUser     Source = "user"
-	SourceSession  Source = "session" // forgotten when the session ends
+	SourceManifest Source = "manifest" // the app, whose deny cannot be overruled
+	SourceProject  Source = "project"  // a file of the project
+	SourceUser     Source = "user"     // the user
+	SourceSession  Source = "session"  // an answer of the user that is dropped when the session ends
 )
 
-// Call is what rules are asked about.
+// Call is the call that rules decide about.
 type Call struct {
 	Tool       string     // the tool's id, or "mcp:server:tool"
-	Capability Capability // what the call uses, or none
-	Subject    string     // on what: a path, a host, a command; may be empty
+	Capability Capability // the capability that the call uses, or empty
+	Subject    string     // a path, a host or a command, or empty
 	Command    string     // the command that the call runs, or empty
 }
 
-// Validate says what is wrong with r, or nil.
+// Validate returns [ErrInvalidParams] with the first problem of r, or nil.
 func (r Rule) Validate() error {
 	bad := func(format string, args ...any) error {
 		return Errorf(ErrInvalidParams, "rule", quote(r.Permission), format, args...)
@@ -105,8 +107,8 @@ func (r Rule) validPermission() bool {
 	return ValidToolName(p) == nil
 }
 
-// specificity orders rules; a higher one is asked first. A permission weighs more
-// than a pattern, and a pattern the more it spells out.
+// specificity is the rank of a rule. The permission counts more than the pattern. A pattern counts
+// more, the more characters it has that are not wildcards.
 func (r Rule) specificity() int {
 	n := 0
 	switch {
@@ -134,7 +136,7 @@ func (r Rule) specificity() int {
 	return n + min(spelled, 2*MaxPattern+3)
 }
 
-// isCapability reports whether s is some spelling of a capability.
+// isCapability reports whether s is a spelling of a capability.
 func isCapability(s string) bool {
 	_, err := ParseCapability(s)
 	return err == nil
@@ -165,7 +167,7 @@ func (r Rule) matches(c Call) bool {
 	case ScopePaths:
 		p, err := ParsePattern(r.Pattern)
 		if err != nil || validPath("rule", c.Subject) != nil {
-			return deny // what is not understood allows nothing
+			return deny // a pattern or a path that cannot be parsed allows nothing
 		}
 		if deny {
 			return p.matchDeny(c.Subject)
@@ -185,7 +187,7 @@ func (r Rule) matches(c Call) bool {
 	return wildcard(r.Pattern, c.Subject)
 }
 
-// wildcard matches text with "*" for anything, in time linear in both.
+// wildcard reports whether s matches pattern, in which "*" is any text. The time is linear in both.
 func wildcard(pattern, s string) bool {
 	parts := strings.Split(pattern, "*")
 	rest, ok := strings.CutPrefix(s, parts[0])
@@ -202,10 +204,10 @@ func wildcard(pattern, s string) bool {
 	return strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
-// Rules is a list of rules; the order does not matter.
+// Rules is a list of rules. Their order does not matter.
 type Rules []Rule
 
-// Validate says what is wrong with the first bad rule, or nil.
+// Validate returns the error of the first rule that is not valid, or nil.
 func (rs Rules) Validate() error {
 	for _, r := range rs {
 		if err := r.Validate(); err != nil {
@@ -215,9 +217,9 @@ func (rs Rules) Validate() error {
 	return nil
 }
 
-// Decide returns what the most specific rule says; of rules that are equally
-// specific the strictest. A deny that the manifest made is absolute. If no rule
-// matches, the person is asked.
+// Decide returns the decision of the most specific rule that matches c. Of equally specific rules
+// the strictest decides. A deny from [SourceManifest] always decides. If no rule matches, Decide
+// returns ask.
 func (rs Rules) Decide(c Call) Decision {
 	var best *Rule
 	for i := range rs {
@@ -253,7 +255,7 @@ func decided(r *Rule) Decision {
 	return d
 }
 
-// String is the rule in a line.
+// String returns the rule in one line, such as `deny write on "dist/**" (user)`.
 func (r Rule) String() string {
 	s := string(r.Action) + " " + r.Permission
 	if r.Command != "" {
@@ -274,7 +276,7 @@ func (r Rule) String() string {
 	return s
 }
 
-// String is the call in a few words.
+// String returns the call in a few words, such as `write on "notes.md"`.
 func (c Call) String() string {
 	s := cmp.Or(c.Tool, string(c.Capability), "this call")
 	if c.Subject != "" {
@@ -283,8 +285,10 @@ func (c Call) String() string {
 	return s
 }
 
-// Add returns rs with r in it, in place of a rule about the same from the same
-// source; what that allowed to be lost r does too. A rule that is not valid is an error.
+// Add returns rs with r added. It replaces a rule with the same permission, pattern, capability,
+// command and source, except one from [SourceManifest]. If the replaced rule has the same action
+// and Destroys set, r gets it as well. If r is not valid, Add returns rs and the error of
+// [Rule.Validate].
 func (rs Rules) Add(r Rule) (Rules, error) {
 	if err := r.Validate(); err != nil {
 		return rs, err

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// RunResult is how a run of code ended. After a time-out or a kill the console and
-// the traces that were complete are here all the same, and Partial is true.
+// RunResult is the result of a run of code. After a time-out or a kill it contains the console rows
+// and traces that were complete until then, and Partial is true.
 type RunResult struct {
 	Success bool         `json:"success"`
 	Value   any          `json:"value,omitempty"`
@@ -16,14 +16,16 @@ type RunResult struct {
 	Stats   Stats        `json:"stats"`
 }
 
-// RunError is an error as a run's caller gets it.
+// RunError is the error of a run of code, as the caller of the run receives it.
 type RunError struct {
 	Code    Code   `json:"code"`
-	Name    string `json:"name"` // the JavaScript class, as "TypeError"
+	Name    string `json:"name"` // of the JavaScript class, such as "TypeError"
 	Message string `json:"message"`
-	Stack   string `json:"stack,omitempty"` // the code's own, without frames of the runtime
+	Stack   string `json:"stack,omitempty"` // of the code, without frames of the runtime
 }
 
+// Error returns the name, the message and the code, such as "TypeError: x is null
+// (EXECUTION_ERROR)".
 func (e *RunError) Error() string {
 	if e.Name == "" {
 		return e.Message + " (" + string(e.Code) + ")"
@@ -31,10 +33,10 @@ func (e *RunError) Error() string {
 	return e.Name + ": " + e.Message + " (" + string(e.Code) + ")"
 }
 
-// Is answers for the code.
+// Is reports whether target is e.Code or a standard error that it means.
 func (e *RunError) Is(target error) bool { return target == e.Code || e.Code.Is(target) }
 
-// Err is nil for a run that succeeded, else its error.
+// Err returns nil for a run that succeeded, else its error, or [ErrExecution] if it has none.
 func (r *RunResult) Err() error {
 	switch {
 	case r.Success:
@@ -45,17 +47,18 @@ func (r *RunResult) Err() error {
 	return r.Error
 }
 
-// ConsoleRow is one call of console.
+// ConsoleRow is one call of a method of console.
 type ConsoleRow struct {
 	Level ConsoleLevel  `json:"level"`
 	Args  []any         `json:"args"`
 	At    time.Duration `json:"at_ns"` // since the run began, on the host's clock
 }
 
-// ConsoleLevel is which method of console it was.
+// ConsoleLevel is the name of a method of console.
 type ConsoleLevel string
 
-// Valid reports whether l is one that is relayed.
+// Valid reports whether l is a method whose calls are relayed: log, info, warn, error, debug or
+// trace.
 func (l ConsoleLevel) Valid() bool {
 	switch l {
 	case "log", "info", "warn", "error", "debug", "trace":
@@ -64,8 +67,8 @@ func (l ConsoleLevel) Valid() bool {
 	return false
 }
 
-// Stats is what a run used. What is counted inside the code's realm can be forged
-// there and is called an estimate; the rest is counted outside of it.
+// Stats are the resources that a run used. Values from inside the code's realm can be forged there
+// and are named Estimated. The others are counted outside of it.
 type Stats struct {
 	Duration     time.Duration `json:"duration_ns"`
 	ToolCalls    int           `json:"tool_calls"`
@@ -73,7 +76,8 @@ type Stats struct {
 	ConsoleBytes int           `json:"console_bytes"`
 	OutputBytes  int           `json:"output_bytes"`
 
+	// EstimatedIterations is the value in the code's result. Bailey's runtime does not set it.
 	EstimatedIterations int `json:"estimated_iterations,omitempty"`
-	EstimatedHeap       int `json:"estimated_heap,omitempty"` // bytes asked for by known large operations
-	PeakMemory          int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory, which is real
+	EstimatedHeap       int `json:"estimated_heap,omitempty"` // bytes that known large operations requested
+	PeakMemory          int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory
 }

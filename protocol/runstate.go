@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// RunPhase is where a run stands.
+// RunPhase is the progress of a run.
 type RunPhase uint8
 
 const (
-	RunNew     RunPhase = iota // nothing was heard of it
-	RunReady                   // it has its worker
+	RunNew     RunPhase = iota // no message of the run has been received
+	RunReady                   // the run has its worker
 	RunRunning                 // the code was started
-	RunEnded                   // nothing follows
+	RunEnded                   // the run has ended
 )
 
-// RunState follows one run from outside of it: which message may come next, which
-// calls are open, how much was used, and that there is exactly one end. The first
-// thing that is wrong or too much ends the run. It lives where the code can't reach
-// it, in the host and, by the same rules, in the broker. It is safe for several
-// goroutines.
+// RunState checks the messages of one run from outside of it. It checks the order of the messages,
+// the open tool calls, the use of the limits, and that there is exactly one end. The first error
+// ends the run. The host uses it, where the code cannot reach it, and the broker's script follows the
+// same rules. It is safe for concurrent use.
 type RunState struct {
 	mu     sync.Mutex
 	limits Limits
@@ -27,16 +26,17 @@ type RunState struct {
 
 	phase   RunPhase
 	began   time.Time
-	open    map[int]time.Time // calls that have no answer, by id
-	last    int               // the last call's id
+	open    map[int]time.Time // calls without a response, by id
+	last    int               // the id of the last call
 	stats   Stats
-	outcome Code // empty for a result that came; see byHost
-	byHost  bool // the host ended it, so late messages are no offence
-	sawEnd  bool // a result came
+	outcome Code // empty if the code returned a result, see byHost
+	byHost  bool // the host ended the run, so late messages are not an attack
+	sawEnd  bool // a result was received
 }
 
-// NewRunState follows a run under these limits; what they leave open is as in
-// [Strict]. now is the host's clock, usually time.Now.
+// NewRunState returns the state of a new run with these limits. Zero limits are those of [Strict].
+// now is the host's clock, usually time.Now. Limits out of their range or a nil clock give
+// [ErrInvalidParams].
 func NewRunState(limits Limits, now func() time.Time) (*RunState, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
@@ -47,18 +47,18 @@ func NewRunState(limits Limits, now func() time.Time) (*RunState, error) {
 	return &RunState{limits: limits.Or(Strict.Limits()), now: now, open: map[int]time.Time{}}, nil
 }
 
-// Phase is where the run stands.
+// Phase returns the progress of the run.
 func (s *RunState) Phase() RunPhase {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.phase
 }
 
-// Limits are the limits in force.
+// Limits returns the limits of the run, with the defaults filled in.
 func (s *RunState) Limits() Limits { return s.limits }
 
-// Left is how much of the run's time is left; nothing before it runs or after its
-// end is counted.
+// Left returns the remaining time of the run. The time counts only from the start of the code to
+// its end.
 func (s *RunState) Left() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *RunState) Left() time.Duration {
 	return s.limits.Time - s.now().Sub(s.began)
 }
 
-// Stats is what the run used so far.
+// Stats returns the resources that the run has used so far.
 func (s *RunState) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,16 +78,16 @@ func (s *RunState) Stats() Stats {
 	return s.stats
 }
 
-// Outcome says how the run ended: the empty code for a result from the code, which
-// may itself be an error, or why the run was ended. ok is false while it goes on.
+// Outcome returns the reason why the run ended, and ok is false while it runs. The code is empty if
+// the code returned a result, which may be an error.
 func (s *RunState) Outcome() (code Code, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.outcome, s.phase == RunEnded
 }
 
-// End ends the run from outside, for a time-out, an abort or a lost worker. It
-// reports whether this was what ended it.
+// End ends the run from outside, for a time-out, an abort or a lost worker. It reports whether the
+// run was still running.
 func (s *RunState) End(code Code) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *RunState) end(code Code) {
 	clear(s.open)
 }
 
-// Send says whether m may go to the code now, and takes note of it.
+// Send records m as sent to the code. It returns [ErrSession] if m may not be sent now.
 func (s *RunState) Send(m Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,10 +137,10 @@ func (s *RunState) Send(m Message) error {
 	return nil
 }
 
-// Receive says whether m, of size bytes, may come from the broker now, and takes
-// note of it. An error ends the run, but for [ErrSession], which says that m came
-// after the host ended the run and is to be dropped. After the result of the code
-// itself, anything more is a [ErrSecurityViolation].
+// Receive records m, of size bytes, as received from the broker. It returns nil if m may come now.
+// An error ends the run, except [ErrSession]: it means that the host ended the run before m
+// arrived, and m must be dropped. A message after the code's own result gives
+// [ErrSecurityViolation].
 func (s *RunState) Receive(m Message, size int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *RunState) receive(m Message, size int) *Error {
 		return forged("this message does not come from a run")
 	}
 	if _, pong := m.(*MsgPong); pong {
-		return nil // a sign of life is right at any time
+		return nil // a sign of life may come at any time
 	}
 	if s.phase == RunEnded {
 		if s.byHost && !s.sawEnd {
@@ -221,7 +221,7 @@ func (s *RunState) receive(m Message, size int) *Error {
 	return nil
 }
 
-// Open returns the ids of the calls that have no answer yet, in no order.
+// Open returns the ids of the tool calls without a response, in no order.
 func (s *RunState) Open() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

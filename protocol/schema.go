@@ -7,35 +7,40 @@ import (
 	"strings"
 )
 
-// Schema is a JSON Schema (draft 2020-12), read once and used for each call. Of
-// the draft it has: type, enum, const; properties, required, additionalProperties,
-// patternProperties, propertyNames, minProperties, maxProperties,
-// dependentRequired, dependentSchemas; items, prefixItems, contains, minContains,
-// maxContains, minItems, maxItems, uniqueItems; minLength, maxLength, pattern (in
-// RE2's syntax); minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf;
-// allOf, anyOf, oneOf, not, if, then, else; $defs and $ref within the schema. What
-// only describes ($schema, title, description, default, format, x-…) is ignored. A
-// keyword that restricts and is not here, such as unevaluatedProperties or
-// $dynamicRef, is an error, because ignoring it would let through what it forbids.
+// Schema is a parsed JSON Schema (draft 2020-12). It supports these keywords:
+//
+//   - type, enum, const
+//   - properties, required, additionalProperties, patternProperties, propertyNames, minProperties,
+//     maxProperties, dependentRequired, dependentSchemas
+//   - items, prefixItems, contains, minContains, maxContains, minItems, maxItems, uniqueItems
+//   - minLength, maxLength, pattern (in RE2's syntax)
+//   - minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf
+//   - allOf, anyOf, oneOf, not, if, then, else
+//   - $defs and $ref within the schema
+//
+// Keywords that only describe ($schema, title, description, default, format, x-…) are ignored. Any
+// other keyword, such as unevaluatedProperties or $dynamicRef, is an error, because ignoring it would
+// accept values that it forbids. A Schema is safe for concurrent use.
 type Schema struct {
 	root *node
 	text string
 }
 
-// Limits of schemas, and of the work of checking a value against one.
+// Limits of schemas and of the work of validating one value.
 const (
 	MaxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema
-	maxSchemaSteps = 200_000  // checks for one value, so that anyOf in anyOf ends
-	maxExpressions = 1 << 13  // instructions of a schema's patterns together
-	maxSchemaPaths = 1 << 20  // bytes of the paths of its keywords together
-	maxMatching    = 1 << 19  // bytes held against patterns, times the patterns' instructions, for one value
-	maxProblems    = 5        // problems told about one value
-	maxChecks      = 1_000    // checks within one another: a recursion in wasm dies at 15,000 frames
+	maxSchemaSteps = 200_000  // checks for one value, so that nested anyOf end
+	maxExpressions = 1 << 13  // instructions of all patterns of a schema
+	maxSchemaPaths = 1 << 20  // bytes of the paths of all keywords of a schema
+	maxMatching    = 1 << 19  // for one value: the sum of bytes matched times the pattern's instructions
+	maxProblems    = 5        // problems reported for one value
+	maxChecks      = 1_000    // nested checks, far below 15,000 frames, where a recursion in wasm dies
 )
 
-// ParseSchema reads a schema. An empty text is a schema that takes only an object
-// without members.
+// ParseSchema returns the schema of a JSON text. An empty text is a schema that accepts only an
+// object without members. A text that is not JSON or not a supported schema gives
+// [ErrInvalidParams], and one whose patterns or paths are too large [ErrResourceLimit].
 func ParseSchema(text string) (*Schema, error) {
 	if text == "" {
 		text = `{"type":"object","additionalProperties":false}`
@@ -55,10 +60,10 @@ func ParseSchema(text string) (*Schema, error) {
 	return &Schema{root: n, text: text}, nil
 }
 
-// String is the schema's text.
+// String returns the text of the schema.
 func (s *Schema) String() string { return s.text }
 
-// node is one schema. A nil node takes everything; never takes nothing.
+// node is one schema. A nil node accepts every value, and one with never set accepts none.
 type node struct {
 	never bool
 	ref   *node
@@ -93,7 +98,8 @@ type patternProp struct {
 	n  *node
 }
 
-// matcher is an expression and how many instructions it has at most, about: RE2 takes at most so many steps for a byte.
+// matcher is a regular expression with about the maximum number of its instructions. RE2 takes at
+// most that many steps for a byte.
 type matcher struct {
 	*regexp.Regexp
 	size int
@@ -282,8 +288,8 @@ func (c *compiler) nodeList(v any, path string, depth int) ([]*node, error) {
 	return out, nil
 }
 
-// reference resolves a $ref to "#" or "#/…". The node may still be under way: that
-// is how a schema refers to itself.
+// reference resolves a $ref to "#" or "#/…". The node may still be incomplete, which allows a
+// schema to refer to itself.
 func (c *compiler) reference(v any, path string, depth int) (*node, error) {
 	ref, ok := v.(string)
 	if !ok || ref != "#" && !strings.HasPrefix(ref, "#/") {
@@ -372,7 +378,7 @@ func (c *compiler) expression(v any, path string) (*matcher, error) {
 	if err != nil {
 		return nil, badSchema(path, "%s is not a regular expression in RE2's syntax", quote(s))
 	}
-	// Repetitions are written out when it is compiled, which must not be begun if they are too many.
+	// Compiling writes out the repetitions, so too many are refused before it.
 	size := instructions(parsed)
 	if c.instructions += size; c.instructions > maxExpressions {
 		return nil, Errorf(ErrResourceLimit, "schema", path, "the patterns have more than %d instructions together, with their repetitions written out; use maxLength, or repeat less", maxExpressions)
@@ -384,7 +390,8 @@ func (c *compiler) expression(v any, path string) (*matcher, error) {
 	return &matcher{re, size}, nil
 }
 
-// instructions is how many an expression has at most, about, once its repetitions are written out.
+// instructions returns about the maximum number of instructions of an expression, with its
+// repetitions written out.
 func instructions(re *syntax.Regexp) int {
 	n := 0
 	for _, sub := range re.Sub {

@@ -17,24 +17,24 @@ var (
 	messagesJS string
 )
 
-// Script is one of the JavaScript twins of this package.
+// Script is one of the JavaScript twins of this package, with the name of its file.
 type Script struct{ Name, Text string }
 
-// Scripts returns the twins in the order in which they must run. They declare
-// baileyBuiltins, baileyBatch, baileyEncode, baileyTags, baileyDecode and baileyMessages as
-// constants, so whoever uses them puts them, with its own text behind, inside a function: then
-// code that runs later in the realm can't name them.
+// Scripts returns the twins in the order in which they must run. They declare the constants
+// baileyBuiltins, baileyBatch, baileyEncode, baileyTags, baileyDecode and baileyMessages. The
+// caller must put them and its own script into one function, so that code that runs later in the
+// realm cannot use these names.
 func Scripts() []Script {
 	return append(EncoderScripts(), Script{"json.js", jsonJS}, Script{"messages.js", messagesJS})
 }
 
-// EncoderScripts returns those of [Scripts] that a side needs which writes what others
-// check, and reads only what was checked.
+// EncoderScripts returns the scripts for the untrusted worker. It encodes messages, and decodes
+// only messages that the broker has checked.
 func EncoderScripts() []Script {
 	return []Script{{"builtins.js", builtinsJS}, {"batch.js", batchJS}, {"encode.js", encodeJS}, {"tags.js", tagsJS}}
 }
 
-// ScriptText is the text of scripts in one piece.
+// ScriptText returns the texts of the scripts, joined.
 func ScriptText(scripts []Script) string {
 	text := ""
 	for _, s := range scripts {

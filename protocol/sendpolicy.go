@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Send is how much of a file's text a model gets to see.
+// Send is how much of a file's text is sent to a model.
 type Send string
 
 const (
 	SendContents Send = "contents" // the text itself
-	SendSummary  Send = "summary"  // lines, bytes and kind
-	SendNothing  Send = "nothing"  // that the call went well
+	SendSummary  Send = "summary"  // the numbers of lines and bytes, and the kind of the file
+	SendNothing  Send = "nothing"  // only that the call succeeded
 )
 
-// Valid reports whether s is one of the three.
+// Valid reports whether s is one of the three values.
 func (s Send) Valid() bool { return s == SendContents || s == SendSummary || s == SendNothing }
 
 func (s Send) strictness() int {
@@ -27,7 +27,7 @@ func (s Send) strictness() int {
 	return 2
 }
 
-// Narrow is the stricter of two.
+// Narrow returns the stricter of two values: nothing before summary before contents.
 func (s Send) Narrow(other Send) Send {
 	if other.strictness() > s.strictness() {
 		return other
@@ -35,17 +35,18 @@ func (s Send) Narrow(other Send) Send {
 	return s
 }
 
-// SendPolicy says by path how much of a file's text leaves the page for a model's
-// provider. The person sees all of it in any case. The zero policy sends contents:
-// whether anything is sent at all is the capability [Stream]'s to say.
+// SendPolicy limits by path how much of a file's text leaves the page for a model's provider. The
+// user sees all of it in any case. The zero policy sends contents. Whether anything may be sent at
+// all is decided by the capability [Stream].
 type SendPolicy struct {
-	Default   Send      // of what no list names; contents if empty
-	Contents  []Pattern // may be sent, where Default says otherwise
+	Default   Send      // for paths that no list names, [SendContents] if empty
+	Contents  []Pattern // may be sent even if Default is stricter
 	Summaries []Pattern // wins over Contents
 	Nothing   []Pattern // wins over both
 }
 
-// For says how much of the file at path may be sent.
+// For returns how much of the file at path may be sent. For a path that is not in the form of
+// [io/fs.ValidPath] it returns [SendNothing].
 func (s *SendPolicy) For(path string) Send {
 	if validPath("send", path) != nil {
 		return SendNothing
@@ -70,7 +71,7 @@ func (s *SendPolicy) For(path string) Send {
 	return SendNothing
 }
 
-// Below is the least of what For says of root and of all that may lie below it.
+// Below returns the strictest result of For for root and all paths that may be below it.
 func (s *SendPolicy) Below(root string) Send {
 	level := s.For(root)
 	whole := func(p Pattern) bool { return p.subtree && p.Match(root) }
@@ -87,12 +88,12 @@ func (s *SendPolicy) Below(root string) Send {
 	return level
 }
 
-// Most is the most of what For may say of root and of any path below it.
+// Most returns the least strict result of For for root and all paths that may be below it.
 func (s *SendPolicy) Most(root string) Send {
 	if validPath("send", root) != nil {
 		return SendNothing
 	}
-	if _, all := denies(s.Nothing, root); all { // and all below it
+	if _, all := denies(s.Nothing, root); all { // and everything below it
 		return SendNothing
 	}
 	if _, all := denies(s.Summaries, root); all {
@@ -108,7 +109,7 @@ func (s *SendPolicy) Most(root string) Send {
 	return level
 }
 
-// reaches reports whether p could match root, or something below it, by any spelling.
+// reaches reports whether p could match root or a path below it, in any spelling.
 func (p Pattern) reaches(root string) bool {
 	if root == "." || p.literal == "." {
 		return true
@@ -190,7 +191,7 @@ func (r *policyReader) limits(v any) error {
 	return r.p.Limits.Validate()
 }
 
-// Named returns the limits that are set, by name; times in milliseconds.
+// Named returns the limits that are set, by the name of the field. Times are in milliseconds.
 func (l Limits) Named() map[string]int64 {
 	out := map[string]int64{}
 	for _, f := range l.fields() {

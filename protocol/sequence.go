@@ -5,41 +5,41 @@ import (
 	"unicode"
 )
 
-// WatchedCall is what a [Watch] gets to see of a call.
+// WatchedCall is the part of a tool call that a [Watch] checks.
 type WatchedCall struct {
 	Tool       string
 	Args       any
-	Capability Capability // what the tool will use, or none
+	Capability Capability // the capability that the tool will use, or empty
 }
 
-// StepKind is what a call looks like, as a set of bits.
+// StepKind is a set of kinds of a call, as bits. The kinds are guessed from the tool's name, the
+// arguments and the capability.
 type StepKind uint16
 
 const (
-	StepList       StepKind = 1 << iota // lists or searches
+	StepList       StepKind = 1 << iota // lists or searches things
 	StepAccess                          // reads something
-	StepCredential                      // has to do with secrets
-	StepExternal                        // reaches out
-	StepSend                            // sends something somewhere
-	StepBulk                            // concerns very many things at once
-	StepDelete                          // destroys something
+	StepCredential                      // uses secrets
+	StepExternal                        // uses a network or another outside place
+	StepSend                            // sends something
+	StepBulk                            // handles very many things at once
+	StepDelete                          // deletes something
 )
 
-// Step is one part of a sequence: so many calls of a kind; 0 is one.
+// Step is one part of a [Sequence]: at least AtLeast calls of a kind. 0 is one call.
 type Step struct {
 	Kind    StepKind
 	AtLeast int
 }
 
-// Sequence is steps that are harmless one by one. They need not follow one another
-// directly.
+// Sequence is a list of steps that are harmless one by one. Other calls may come between them.
 type Sequence struct {
 	Name   string
 	Reason string
 	Steps  []Step
 }
 
-// DefaultSequences are those that a watchdog looks for unless it is told others.
+// DefaultSequences returns the sequences of a [Watch] by default.
 func DefaultSequences() []Sequence {
 	return []Sequence{
 		{"exfiltration", "something was listed, and now something is to be sent", []Step{{Kind: StepList}, {Kind: StepSend}}},
@@ -62,8 +62,8 @@ func (s Sequence) validate() error {
 	return nil
 }
 
-// ends reports whether a call of this kind, after those of the history, ends the
-// sequence. It goes back from the end, so the latest calls that will do are taken.
+// ends reports whether a call of this kind, after the calls of the history, ends the sequence. It
+// searches from the end, so it uses the latest calls that match.
 func (s Sequence) ends(history []seen, kind StepKind) bool {
 	i := len(s.Steps) - 1
 	if kind&s.Steps[i].Kind == 0 {
@@ -86,7 +86,7 @@ func (s Sequence) ends(history []seen, kind StepKind) bool {
 	}
 }
 
-// stepWords are the words that tell a kind, each matched as a whole word.
+// stepWords returns the words that indicate a kind. Each is matched as a whole word.
 func stepWords() map[string]StepKind {
 	m := map[string]StepKind{}
 	for kind, words := range map[StepKind]string{
@@ -106,12 +106,12 @@ func stepWords() map[string]StepKind {
 }
 
 const (
-	bulkCount     = 1_000 // asked for in one argument, this is bulk
+	bulkCount     = 1_000 // a count in an argument from which the call is bulk
 	maxWatchNodes = 10_000
-	maxWatchText  = 4 * kib // of each string; what is behind is not words people would write
+	maxWatchText  = 4 * kib // of each string, because longer text is seldom words
 )
 
-// kinds says what the call looks like; whole is false if it is too large to say.
+// kinds returns the kinds of the call. whole is false if the call is too large to check.
 func (c WatchedCall) kinds(words map[string]StepKind) (kind StepKind, whole bool) {
 	kind = told(c.Tool, words)
 	switch c.Capability {
@@ -130,8 +130,8 @@ func (c WatchedCall) kinds(words map[string]StepKind) (kind StepKind, whole bool
 	return kind, whole
 }
 
-// told is what the words of a text tell; two that stand together count as one, so
-// that "api_key" is a key to something.
+// told returns the kinds that the words of a text indicate. Two neighbouring words also count as
+// one, so "api_key" matches apikey.
 func told(text string, words map[string]StepKind) (kind StepKind) {
 	before := ""
 	for _, w := range splitWords(text) {
@@ -141,8 +141,9 @@ func told(text string, words map[string]StepKind) (kind StepKind) {
 	return kind
 }
 
-// arguments looks at keys, at what strings say of secrets and of places outside,
-// and at counts. Verbs in an argument's text are not the call's own.
+// arguments checks keys, strings that contain words for secrets or outside addresses, and counts.
+// It ignores verbs in strings, because they are not the verb of the call. It reports whether it
+// could check all of v.
 func (c WatchedCall) arguments(v any, depth int, left *int, kind *StepKind, words map[string]StepKind) bool {
 	if *left--; *left < 0 || depth == 0 {
 		return false
@@ -157,7 +158,7 @@ func (c WatchedCall) arguments(v any, depth int, left *int, kind *StepKind, word
 		}
 		*kind |= told(v, words) & StepCredential
 	case float64:
-		// A count is told by its key, below.
+		// The key of a count identifies it, see below.
 	case []any:
 		if len(v) >= bulkCount {
 			*kind |= StepBulk
@@ -196,7 +197,7 @@ func (c WatchedCall) arguments(v any, depth int, left *int, kind *StepKind, word
 	return true
 }
 
-// outside reports whether s is an address of something elsewhere.
+// outside reports whether s begins like an address outside of the page, such as "https://".
 func outside(s string) bool {
 	s = strings.ToLower(strings.TrimLeft(s, " \t\r\n"))
 	for _, scheme := range []string{"http://", "https://", "ws://", "wss://", "ftp://", "mailto:", "//"} {
@@ -207,9 +208,9 @@ func outside(s string) bool {
 	return false
 }
 
-// splitWords parts a name or a text into lower-case words: at everything that is
-// no letter, and where a capital follows a small letter. "listUsers", "list_users"
-// and "users:list" have the word list; "blacklist" and "listen" have not.
+// splitWords returns the words of a name or a text in lower case. It splits at everything that is
+// not a letter, and before a capital that follows a small letter. "listUsers", "list_users" and
+// "users:list" contain the word list. "blacklist" and "listen" do not.
 func splitWords(s string) []string {
 	var out []string
 	var b strings.Builder

@@ -2,13 +2,13 @@ package protocol
 
 import "time"
 
-// SessionRecord is a conversation as it is stored, the same wherever it ran.
+// SessionRecord is the stored form of a conversation with a model. It is the same for all stores.
 type SessionRecord struct {
 	ID              string         `json:"id"`
 	Agent           string         `json:"agent"`
 	Workspace       string         `json:"workspace,omitempty"`
 	Model           string         `json:"model,omitempty"`
-	ParentID        string         `json:"parent_id,omitempty"` // of a fork or a subagent
+	ParentID        string         `json:"parent_id,omitempty"` // of a fork or of a subagent
 	ParentMessageID string         `json:"parent_message_id,omitempty"`
 	Permissions     Rules          `json:"permissions,omitempty"`
 	Metadata        map[string]any `json:"metadata,omitempty"`
@@ -19,16 +19,16 @@ type SessionRecord struct {
 	ArchivedAt      time.Time      `json:"archived_at,omitzero"`
 }
 
-// Role is who wrote a message.
+// Role is the role of the author of a message.
 type Role string
 
 const (
-	RoleSystem    Role = "system"
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
+	RoleSystem    Role = "system"    // the app's instructions
+	RoleUser      Role = "user"      // the user
+	RoleAssistant Role = "assistant" // the model
 )
 
-// MessageRecord is a message of a session; what it says is in its parts.
+// MessageRecord is a message of a session. Its content is in its [PartRecord] values.
 type MessageRecord struct {
 	ID        string          `json:"id"`
 	SessionID string          `json:"session_id"`
@@ -38,28 +38,28 @@ type MessageRecord struct {
 	UpdatedAt time.Time       `json:"updated_at"`
 }
 
-// MessageMetadata is what is known about a message beside its parts.
+// MessageMetadata is the data about a message that is not part of its content.
 type MessageMetadata struct {
 	Usage              map[string]any `json:"usage,omitempty"`
 	Model              string         `json:"model,omitempty"`
 	QueuedAt           time.Time      `json:"queued_at,omitzero"`
-	SnapshotID         string         `json:"snapshot_id,omitempty"` // of the files, to rewind them to
+	SnapshotID         string         `json:"snapshot_id,omitempty"` // of the folder's files, to restore them
 	Trigger            string         `json:"trigger,omitempty"`
 	SystemPromptDigest string         `json:"system_prompt_digest,omitempty"`
-	HiddenAt           time.Time      `json:"hidden_at,omitzero"` // rewound: hidden, never deleted
+	HiddenAt           time.Time      `json:"hidden_at,omitzero"` // when a rewind hid the message, which is never deleted
 }
 
-// ToolState is how far the call of a tool has come.
+// ToolState is the progress of a tool call.
 type ToolState string
 
 const (
-	ToolInputStreaming  ToolState = "input-streaming"
-	ToolInputAvailable  ToolState = "input-available"
-	ToolOutputAvailable ToolState = "output-available"
-	ToolOutputError     ToolState = "output-error"
+	ToolInputStreaming  ToolState = "input-streaming"  // the model is still sending the arguments
+	ToolInputAvailable  ToolState = "input-available"  // the arguments are complete
+	ToolOutputAvailable ToolState = "output-available" // the call succeeded
+	ToolOutputError     ToolState = "output-error"     // the call failed
 )
 
-// Final reports whether nothing follows s.
+// Final reports whether no other state may follow s.
 func (s ToolState) Final() bool { return s == ToolOutputAvailable || s == ToolOutputError }
 
 func (s ToolState) rank() int {
@@ -74,14 +74,14 @@ func (s ToolState) rank() int {
 	return 0
 }
 
-// CanBecome reports whether a part in state s may be stored again in state next:
-// forwards only, and never out of a final state.
+// CanBecome reports whether a part in state s may be stored again in state next. States only
+// advance, and no state follows a final one except itself.
 func (s ToolState) CanBecome(next ToolState) bool {
 	return next.rank() > 0 && (s == next || s.rank() < next.rank() && !s.Final())
 }
 
-// PartRecord is a piece of a message: text, reasoning, the call of a tool, a file,
-// data. Parts of tools are stored anew under the same ToolCallID.
+// PartRecord is a part of a message: text, reasoning, a tool call, a file or data. A tool call is
+// stored again under the same ToolCallID when its state changes.
 type PartRecord struct {
 	ID         string    `json:"id"`
 	MessageID  string    `json:"message_id"`
@@ -95,15 +95,15 @@ type PartRecord struct {
 	UpdatedAt  time.Time `json:"updated_at"`
 }
 
-// Orphaned reports whether p is a call that was under way when its session ended.
-// It becomes an error of the tool before the session goes on.
+// Orphaned reports whether p is a tool call that was running when its session ended. It must become
+// [ToolOutputError] before the session continues.
 func (p *PartRecord) Orphaned() bool { return p.ToolCallID != "" && !p.ToolState.Final() }
 
 func badRecord(kind, id, what string) error {
 	return Errorf(ErrInvalidParams, kind, quote(id), "%s", what)
 }
 
-// Validate says what is wrong with the record, or nil.
+// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (s *SessionRecord) Validate() error {
 	switch {
 	case !validID(s.ID):
@@ -120,7 +120,7 @@ func (s *SessionRecord) Validate() error {
 	return s.Permissions.Validate()
 }
 
-// Validate says what is wrong with the record, or nil.
+// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (m *MessageRecord) Validate() error {
 	switch {
 	case !validID(m.ID) || !validID(m.SessionID):
@@ -135,7 +135,7 @@ func (m *MessageRecord) Validate() error {
 	return nil
 }
 
-// Validate says what is wrong with the record, or nil.
+// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (p *PartRecord) Validate() error {
 	switch {
 	case !validID(p.ID) || !validID(p.MessageID) || !validID(p.SessionID):

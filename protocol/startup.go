@@ -2,32 +2,32 @@ package protocol
 
 import "strings"
 
-// StartupFile is a row of [StartupFiles]: files that make a program on the user's
-// computer run a command, because the program reads them when it starts, when a
-// folder is opened, or when the user types an everyday command such as git status.
+// StartupFile is a row of [StartupFiles]: files that make a program on the user's computer run a
+// command. The program reads them when it starts, when a folder is opened, or when the user types
+// an everyday command such as git status.
 type StartupFile struct {
-	// Pattern says which names the row covers, with all that is below them. It has
-	// the form of a [Pattern] that begins with **/; the last element may hold one *.
+	// Pattern matches the names that the row covers. Everything below them is covered too. It has
+	// the form of a [Pattern] that begins with **/, and its last element may contain one *.
 	Pattern string
-	// Refused rows are never written, whatever a policy allows ([Mandatory]). The
-	// other rows need a consent of their own; package fsaccess asks for it.
+	// Refused rows are never written, whichever policy applies ([Mandatory]). The other rows need a
+	// consent of their own, which package fsaccess requests.
 	Refused bool
-	// Source is the documentation that says that the file is run or read.
+	// Source is the documentation of the program about this file.
 	Source string
 }
 
-// StartupFiles returns the list, the refused rows first. The list is data: a row is
-// all that it takes to cover one more program.
+// StartupFiles returns all rows, the refused ones first. To cover one more program, add a row.
 //
-// Files that run only because the user builds, tests or installs the project are not
-// on it (Makefile, package.json, build.gradle, setup.py): they are the project. Nor
-// is .gitattributes, because it names drivers and the commands of drivers stand in
-// git's configuration, which is refused.
+// Files that run only because the user builds, tests or installs the project are not in the list
+// (Makefile, package.json, build.gradle, setup.py), because they are the project. Nor is
+// .gitattributes: it contains only the names of drivers, and their commands are in git's
+// configuration, which is refused.
 func StartupFiles() []StartupFile {
 	return append([]StartupFile(nil), startupFiles[:]...)
 }
 
-// Mandatory returns the patterns of the rows that no policy opens, for people to read.
+// Mandatory returns the patterns of the refused rows, for display to users. No policy can allow
+// writing these files.
 func Mandatory() []string {
 	var all []string
 	for _, f := range startupFiles {
@@ -38,9 +38,9 @@ func Mandatory() []string {
 	return all
 }
 
-// Rows that the code treats in a way of their own.
+// Rows with a special case in the code.
 const (
-	gitFolder = "**/.git" // but FSPolicy.AllowGitConfig
+	gitFolder = "**/.git" // except FSPolicy.AllowGitConfig
 	gitHead   = "**/HEAD" // only a file of this name
 )
 
@@ -68,12 +68,12 @@ const (
 )
 
 var startupFiles = [...]StartupFile{
-	// Everything in .git: git runs what config, config.worktree, hooks, modules/*/config
-	// and rebase-merge/git-rebase-todo say, and commondir, gitdir, objects/info/alternates
-	// and a file .git make it read these elsewhere. No file tool has to write any of it.
+	// Everything in .git: git runs commands from config, config.worktree, hooks, modules/*/config
+	// and rebase-merge/git-rebase-todo. The files commondir, gitdir and objects/info/alternates,
+	// and a file .git, make it read these elsewhere. No file tool has to write any of them.
 	{gitFolder, true, gitLayout + ", " + gitConfigs},
-	// A folder is a git folder of its own, at any depth, once it has a file HEAD: what
-	// else it needs, commondir may take from any other folder.
+	// Any folder with a file HEAD can be a git folder, at any depth: commondir can name another
+	// folder for the other files that git needs.
 	{gitHead, true, gitLayout + ", " + gitConfigs},
 	{"**/.gitconfig", true, gitConfigs},
 	{"**/.config/git", true, gitConfigs + "; https://git-scm.com/docs/git-config#FILES ($XDG_CONFIG_HOME/git/config)"},
@@ -120,7 +120,7 @@ var startupFiles = [...]StartupFile{
 	{"**/.config/mise*", false, "https://mise.jdx.dev/configuration.html"},
 	{"**/.rvmrc", false, "https://rvm.io/workflow/rvmrc"},
 
-	// Terminals, sessions, and what they start.
+	// Terminals, sessions, and the programs that they start.
 	{"**/.screenrc", false, "https://www.gnu.org/software/screen/manual/html_node/Startup-Files.html"},
 	{"**/.tmux.conf", false, "https://man.openbsd.org/tmux.1 (run-shell, if-shell)"},
 	{"**/.config/tmux", false, "https://man.openbsd.org/tmux.1 (run-shell, if-shell)"},
@@ -268,9 +268,9 @@ var startupFiles = [...]StartupFile{
 	{"**/opencode.json*", false, "https://opencode.ai/docs/config/ (mcp)"},
 }
 
-// StartupFileOf returns the row that covers path, if one does: by any spelling that
-// some file system takes for the same name (case, trailing dots, Windows' streams and
-// short names). path must be as [io/fs.ValidPath] has it.
+// StartupFileOf returns the row that covers path, and whether there is one. It matches every
+// spelling that some file system takes for the same name: case, trailing dots, Windows' streams and
+// short names. path must be in the form of [io/fs.ValidPath].
 func StartupFileOf(path string) (StartupFile, bool) {
 	folded := foldWindows(path)
 	for i := range startupFiles {
@@ -281,17 +281,17 @@ func StartupFileOf(path string) (StartupFile, bool) {
 	return StartupFile{}, false
 }
 
-// protection is how a path stands to a row.
+// protection is the relation of a path to a row.
 type protection uint8
 
 const (
 	unprotected protection = iota
-	ancestor               // what the row covers may lie right below: not to be replaced
+	ancestor               // a path that the row covers may lie directly below, so the path must not be replaced
 	protected
 )
 
-// stands says how path, folded, stands to the row. Of a row about a file only, a folder
-// of that name and what is in it are not covered.
+// stands returns the relation of the folded path to the row. A row for a file only does not cover a
+// folder of that name or its content.
 func (f *StartupFile) stands(path string, folder bool) protection {
 	pattern := f.Pattern[len("**/"):]
 	fileOnly := f.Pattern == gitHead
@@ -312,9 +312,9 @@ func (f *StartupFile) stands(path string, folder bool) protection {
 	return state
 }
 
-// fits walks path and pattern element by element. whole means that all of the pattern
-// was met, and rest is what of the path lies below. If the path ends before the
-// pattern does, rest is empty; where an element differs, rest is the path from there.
+// fits compares path and pattern element by element. whole reports whether the path has all
+// elements of the pattern, and rest is the part of the path below them. If the path ends before the
+// pattern, rest is empty. If an element differs, rest is the path from there.
 func fits(path, pattern string) (rest string, whole bool) {
 	for {
 		elem, below, more := strings.Cut(path, "/")
@@ -331,9 +331,9 @@ func fits(path, pattern string) (rest string, whole bool) {
 	}
 }
 
-// same reports whether name, folded, may open entry: itself, or the short name that
-// Windows makes for it, such as GIT~1. The entry may hold one *. Entries fold too,
-// for a few of them have capitals.
+// same reports whether the folded name may open entry: by the name itself, or by the short name
+// that Windows makes for it, such as GIT~1. The entry may contain one *. It is compared without
+// case, because a few entries have capitals.
 func same(name, entry string) bool {
 	prefix, suffix, star := strings.Cut(entry, "*")
 	if !star && len(name) == len(entry) && strings.EqualFold(name, entry) {
@@ -348,10 +348,10 @@ func same(name, entry string) bool {
 	return shortName(name, strings.ToLower(entry))
 }
 
-// shortName reports whether Windows may have made name, folded, as the short name of
-// entry: up to six of its characters, ~, a number, and up to three of its extension;
-// from the fifth of its kind on, two characters and a hash. An entry may hold one *,
-// which stands for any characters. A name that is short already has no other.
+// shortName reports whether the folded name may be a short name that Windows made for entry: up to
+// six of its characters, ~, a number, and up to three characters of its extension. From the fifth
+// file of the same short name on, it has two characters and a hash. The entry may contain one *,
+// which stands for any characters. A name that is short already has no other short name.
 //
 // https://learn.microsoft.com/openspecs/windows_protocols/ms-fscc/18e63b13-ba43-4f5f-a5b7-11e871b71f14
 func shortName(name, entry string) bool {
@@ -371,13 +371,13 @@ func shortName(name, entry string) bool {
 	if open := strings.HasSuffix(long, "*") && longExt == ""; !open && !shortFits(ext, longExt, 3) {
 		return false
 	}
-	// Where the number is long, there are fewer characters of the name.
+	// A long number leaves less room for characters of the name.
 	return shortFits(stem, long, 6) || len(digits) > 1 && shortFits(stem, long, len(stem)) ||
 		len(stem) == 6 && len(long) >= 2 && shortFits(stem[:2], long, 2) && strings.Trim(stem[2:], "0123456789abcdef") == ""
 }
 
-// shortFits reports whether short is the first n characters of long, or all of it
-// if it has fewer. A * in long stands for any characters.
+// shortFits reports whether short is the first n characters of long, or all of long if it is
+// shorter. A * in long stands for any characters.
 func shortFits(short, long string, n int) bool {
 	if sure, _, star := strings.Cut(long, "*"); star && len(sure) < n {
 		return strings.HasPrefix(short, sure)
@@ -385,8 +385,8 @@ func shortFits(short, long string, n int) bool {
 	return short == long[:min(len(long), n)]
 }
 
-// mandatory says how path stands to the rows that no policy opens, and to which of
-// them. folder says that path may be a folder.
+// mandatory returns the relation of path to the refused rows, and the pattern of the row that
+// decided. folder is whether path may be a folder.
 func mandatory(path string, folder, gitConfigAllowed bool) (protection, string) {
 	folded := foldWindows(path)
 	open := gitConfigAllowed && configOfGit(folded)
@@ -409,8 +409,8 @@ func mandatory(path string, folder, gitConfigAllowed bool) (protection, string) 
 	return state, entry
 }
 
-// configOfGit reports whether path, folded, is the configuration of a repository or of
-// a submodule: the one file that FSPolicy.AllowGitConfig opens.
+// configOfGit reports whether the folded path is the configuration of a repository or of a
+// submodule, the only file that FSPolicy.AllowGitConfig allows.
 func configOfGit(path string) bool {
 	elems := strings.Split(path, "/")
 	n := len(elems)
@@ -424,8 +424,8 @@ func configOfGit(path string) bool {
 		if i+2 == n {
 			return true
 		}
-		// A submodule's own git folder lies at any depth below .git/modules; what lies
-		// in its hooks is no configuration.
+		// A submodule's git folder is at any depth below .git/modules. Files in its hooks are not a
+		// configuration.
 		inside := elems[i+1 : n-1]
 		if !same(inside[0], "modules") || len(inside) < 2 {
 			return false

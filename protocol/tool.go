@@ -9,34 +9,35 @@ import (
 	"time"
 )
 
-// Tool is something code or a model may call: what it is called, what it takes,
-// what it needs, and how it is done.
+// Tool is a function that code or a model may call: its name, its parameters, the capabilities that
+// it needs and its implementation.
 type Tool struct {
 	ID          string
 	Description string
-	// Parameters is a JSON Schema; empty takes no arguments. See [Schema].
+	// Parameters is a JSON Schema, see [Schema]. Empty means no arguments.
 	Parameters string
-	// Requires is what the tool needs: without a scope, wherever the host grants it.
-	// A need never grants.
+	// Requires are the capabilities that the tool needs. One without a scope is needed wherever the
+	// host grants it. Requires never grants anything.
 	Requires []Grant
-	// Untrusted tools, such as those of an MCP server, are asked about by default.
+	// Untrusted tools, such as those of an MCP server, need the user's consent by default.
 	Untrusted bool
-	// Server is the MCP server a tool comes from, or empty.
+	// Server is the name of the MCP server of the tool, or empty.
 	Server string
-	// Time is the tool's own limit; 0 is [Limits.ToolTime].
+	// Time is the tool's own time limit, at most 300 s. 0 is [Limits.ToolTime].
 	Time time.Duration
 
-	// Execute does it. args is a tree as [DecodeValue] returns it and fits
-	// Parameters; use [Unmarshal] to put it into a struct. What is returned must be a
-	// value that [EncodeValue] can write. Errors reach the code as code, reason and
-	// message, and nothing else of the host.
+	// Execute runs the tool. args is a tree as [DecodeValue] returns it, and is valid for
+	// Parameters. [Unmarshal] converts it to a struct. The result must be a value that
+	// [EncodeValue] can encode. The caller receives only the code, the reason and the message of an
+	// error, see [Public].
 	Execute func(ctx context.Context, args any) (any, error)
 
 	schema *Schema
 	need   Authority
 }
 
-// Check says why the arguments do not fit, or nil.
+// Check returns nil if the arguments are valid for Parameters, else an error that names the
+// problems.
 func (t *Tool) Check(args any) error {
 	if args == nil {
 		args = map[string]any{}
@@ -47,10 +48,10 @@ func (t *Tool) Check(args any) error {
 	return nil
 }
 
-// Authority is what the tool may do under what the host grants.
+// Authority returns the part of the host's authority that the tool needs.
 func (t *Tool) Authority(host Authority) Authority { return host.Intersect(t.need) }
 
-// RuleName is what rules call the tool: its id, or mcp:server:tool.
+// RuleName returns the name of the tool in rules: its id, or mcp:server:tool.
 func (t *Tool) RuleName() string {
 	if t.Server == "" {
 		return t.ID
@@ -58,14 +59,13 @@ func (t *Tool) RuleName() string {
 	return "mcp:" + t.Server + ":" + strings.TrimPrefix(t.ID, t.Server+"_")
 }
 
-// Toolset is the tools of a run or a session, by id. It is safe for several
-// goroutines.
+// Toolset is a set of tools by id, for a run or a session. It is safe for concurrent use.
 type Toolset struct {
 	mu    sync.RWMutex
 	tools map[string]*Tool
 }
 
-// NewToolset makes a set of tools; see [Toolset.Add].
+// NewToolset returns a set with these tools, or the first error of [Toolset.Add].
 func NewToolset(tools ...Tool) (*Toolset, error) {
 	s := &Toolset{}
 	for _, t := range tools {
@@ -78,8 +78,10 @@ func NewToolset(tools ...Tool) (*Toolset, error) {
 
 const maxTools = 10_000
 
-// Add puts a tool in the set. A bad id, schema or need is an error, and so is an id
-// that is taken, or one of [LockedTools] with another shape of parameters.
+// Add adds a tool to the set. For a bad id it returns the error of [ValidToolName]. It returns
+// [ErrInvalidParams] for a bad schema, server or time limit, for an unknown capability, for an id
+// that the set contains already, and for one of [LockedTools] whose parameters differ. It returns
+// [ErrResourceLimit] if the set has 10,000 tools.
 func (s *Toolset) Add(t Tool) error {
 	bad := func(format string, args ...any) error {
 		return Errorf(ErrInvalidParams, "tool", quote(t.ID), format, args...)
@@ -126,7 +128,8 @@ func (s *Toolset) Add(t Tool) error {
 	return nil
 }
 
-// Lookup returns the tool with that id, or [ErrToolNotFound].
+// Lookup returns the tool with this id, or [ErrToolNotFound]. An id that is not valid gives the
+// error of [ValidToolName].
 func (s *Toolset) Lookup(id string) (*Tool, error) {
 	if err := ValidToolName(id); err != nil {
 		return nil, err
@@ -151,7 +154,7 @@ func (s *Toolset) Names() []string {
 	return out
 }
 
-// All yields the tools in the order of their ids.
+// All returns an iterator over the tools in the order of their ids.
 func (s *Toolset) All() iter.Seq[*Tool] {
 	return func(yield func(*Tool) bool) {
 		for _, id := range s.Names() {
@@ -162,8 +165,8 @@ func (s *Toolset) All() iter.Seq[*Tool] {
 	}
 }
 
-// LockedTools are the ids that mean the same everywhere, with what they take: a
-// name, then "?" if it may be missing.
+// LockedTools returns the ids of the tools that have the same meaning and parameters everywhere,
+// such as read, in order. A [Toolset] refuses another tool of such a name.
 func LockedTools() []string {
 	var out []string
 	for id := range lockedTools() {
@@ -191,9 +194,9 @@ func lockedTools() map[string]string {
 	}
 }
 
-// sameShape says how a schema differs from a locked tool's shape, or nothing. What
-// must be there must be known and may not be joined by more that must be there;
-// more that may be missing would be another tool.
+// sameShape returns how a schema differs from a locked tool's shape, or an empty text. A shape is a
+// list of parameters, each with "?" if it is optional. The schema must have all required
+// parameters, may not require the optional ones, and may have no others.
 func sameShape(n *node, shape string) string {
 	known := map[string]bool{}
 	for _, word := range strings.Fields(shape) {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// TraceType is what a trace event is about.
+// TraceType is the kind of a trace event.
 type TraceType string
 
 const (
-	TraceStart      TraceType = "execution_start"
-	TraceTool       TraceType = "tool_call"
-	TraceCapability TraceType = "capability_invoke"
-	TracePermission TraceType = "permission"
-	TraceError      TraceType = "error"
-	TraceEnd        TraceType = "execution_end"
+	TraceStart      TraceType = "execution_start"   // a run started
+	TraceTool       TraceType = "tool_call"         // a tool was called
+	TraceCapability TraceType = "capability_invoke" // a capability was used
+	TracePermission TraceType = "permission"        // a policy or a user decided about a call
+	TraceError      TraceType = "error"             // an error occurred
+	TraceEnd        TraceType = "execution_end"     // a run ended
 )
 
-// Valid reports whether t is one of the six.
+// Valid reports whether t is one of the six types.
 func (t TraceType) Valid() bool {
 	switch t {
 	case TraceStart, TraceTool, TraceCapability, TracePermission, TraceError, TraceEnd:
@@ -27,7 +27,7 @@ func (t TraceType) Valid() bool {
 	return false
 }
 
-// TraceEvent is one step of what was done and decided.
+// TraceEvent is one event of a run: an action or a decision.
 type TraceEvent struct {
 	TraceID    string     `json:"trace_id"`
 	ParentID   string     `json:"parent_trace_id,omitempty"`
@@ -47,7 +47,8 @@ type TraceEvent struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-// Validate says what is wrong with an event that came from elsewhere, or nil.
+// Validate returns [ErrInvalidParams] with the first problem of an event from an untrusted source,
+// or nil.
 func (e *TraceEvent) Validate() error {
 	bad := func(what string) error {
 		return Errorf(ErrInvalidParams, "trace", quote(e.TraceID), "%s", what)
@@ -75,14 +76,15 @@ func (e *TraceEvent) Validate() error {
 	return bad("unknown status " + quote(e.Status))
 }
 
-// IDs makes ids that are unique within one prefix, such as "run-7f3a.12". They
-// name things and are no secret.
+// IDs makes ids that are unique for one prefix, such as "run-7f3a.12". An id is a name and not a
+// secret. It is safe for concurrent use.
 type IDs struct {
 	prefix string
 	n      atomic.Uint64
 }
 
-// NewIDs makes a source of ids; the prefix must be letters, digits, -, _ and dots.
+// NewIDs returns a source of ids. The prefix must have 1 to 40 letters, digits, hyphens,
+// underscores or dots.
 func NewIDs(prefix string) (*IDs, error) {
 	if !validID(prefix) || len(prefix) > 40 {
 		return nil, Errorf(ErrInvalidParams, "id", quote(prefix), "the prefix must be 1 to 40 letters, digits, -, _ or dots")
@@ -90,12 +92,11 @@ func NewIDs(prefix string) (*IDs, error) {
 	return &IDs{prefix: prefix}, nil
 }
 
-// Next returns the next id.
+// Next returns the next id: the prefix, a dot and a number to the base 36.
 func (i *IDs) Next() string { return i.prefix + "." + strconv.FormatUint(i.n.Add(1), 36) }
 
-// validID reports whether s can name a run, a trace, a session: 1 to 64 letters,
-// digits, hyphens, underscores and dots, and none of the names that reach a
-// prototype.
+// validID reports whether s can be the id of a run, a trace or a session: 1 to 64 letters, digits,
+// hyphens, underscores and dots, and not a name that reaches a prototype.
 func validID(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c != '-' && c != '_' && c != '.' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {

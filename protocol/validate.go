@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Validate says what of v, a tree as [ParseJSON] and [DecodeValue] return it, the
-// schema does not take, or nil. The error is an *[Error] with [ErrInvalidParams]
-// that names the path of each problem, for a model to read and mend.
+// Validate returns nil if the schema accepts v, a tree from [ParseJSON] or [DecodeValue]. Otherwise
+// it returns [ErrInvalidParams] with the path of each problem, at most 5, for a model to correct. A
+// check that needs too many steps gives [ErrResourceLimit].
 func (s *Schema) Validate(v any) error {
 	if s == nil {
 		return Errorf(ErrInvalidParams, "validate", "", "there is no schema; make one with ParseSchema")
@@ -29,13 +29,13 @@ func (s *Schema) Validate(v any) error {
 	return Errorf(ErrInvalidParams, "validate", "", "%s", strings.Join(c.problems, "; "))
 }
 
-// checker gathers problems. Trials, as in anyOf, run in a checker of their own
-// that shares the steps.
+// checker collects problems. Trials, as for anyOf, run in a checker of their own that uses the same
+// budget.
 type checker struct {
 	problems []string
 	steps    int
-	matching int  // bytes times instructions that patterns may still take
-	quiet    bool // only whether there is a problem is wanted
+	matching int  // remaining bytes times instructions for patterns
+	quiet    bool // only count whether there is a problem
 	failed   bool
 }
 
@@ -46,7 +46,7 @@ func (c *checker) problem(path, text string) {
 	}
 }
 
-// try reports whether v fits n.
+// try reports whether n accepts v.
 func (c *checker) try(n *node, v any, path string, depth int) bool {
 	t := checker{steps: c.steps, matching: c.matching, quiet: true}
 	t.check(n, v, path, depth)
@@ -54,7 +54,8 @@ func (c *checker) try(n *node, v any, path string, depth int) bool {
 	return !t.failed
 }
 
-// matches holds a text against a pattern, within the bound of all such work.
+// matches reports whether s matches the pattern. It counts the work, and fails if there is too
+// much.
 func (c *checker) matches(m *matcher, s string) bool {
 	if c.matching -= m.size * (len(s) + 1); c.matching < 0 {
 		c.failed = true
@@ -84,7 +85,7 @@ func (c *checker) check(n *node, v any, path string, depth int) {
 	}
 	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return hasType(v, t) }) {
 		c.problem(path, "must be "+strings.Join(n.types, " or ")+", and is "+kindName(v))
-		return // what follows would only say it again
+		return // the other problems would only repeat this one
 	}
 	if n.enum != nil && !slices.ContainsFunc(n.enum, func(e any) bool { return equal(e, v) }) {
 		c.problem(path, "must be one of "+listed(n.enum))
@@ -151,7 +152,7 @@ func (c *checker) number(n *node, f float64, path string) {
 		c.problem(path, "must be less than "+show(*n.under))
 	}
 	if n.multiple != nil {
-		// 0.3 is a multiple of 0.1 for people, so a rounding error is forgiven.
+		// In binary floating point 0.3/0.1 is not 3, so a rounding error is ignored.
 		q := f / *n.multiple
 		if r := math.Round(q); math.IsInf(q, 0) || q != q || math.Abs(q-r) > 1e-9*math.Max(1, math.Abs(q)) {
 			c.problem(path, "must be a multiple of "+show(*n.multiple))
@@ -213,8 +214,8 @@ func (c *checker) array(n *node, list []any, path string, depth int) {
 	}
 }
 
-// twice reports whether two elements are equal. What can be a key of a map is
-// compared so; only arrays and objects are compared one with another.
+// twice reports whether two elements are equal. Scalars are compared by a map, and only arrays and
+// objects are compared with one another.
 func (c *checker) twice(list []any) bool {
 	seen := map[any]bool{}
 	var deep []any
@@ -318,7 +319,7 @@ func hasType(v any, t string) bool {
 	return false
 }
 
-// equal compares two trees; depth is bounded by what parsed them.
+// equal reports whether two trees are equal. The parser has limited their depth.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case []any:

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A value is what code and tools hand to one another. Most values are JSON. What
-// JSON has no form for is an object with the one key "$" and an array that begins
-// with a tag:
+// A value is data that code and tools exchange. Most values are JSON. A value without a form in
+// JSON is an object with the one key "$" and an array that begins with a tag:
 //
 //	{"$":["undefined"]}  {"$":["NaN"]}  {"$":["Infinity"]}  {"$":["-Infinity"]}  {"$":["-0"]}
 //	{"$":["bigint","12"]}  {"$":["date",0]}  {"$":["date",null]}
@@ -17,7 +16,7 @@ import (
 //	{"$":["error",name,message,stack,code]}, and a sixth element for the cause
 //	{"$":["object","$",v,k,v]}, for an object that has the key "$"
 //
-// messages.js beside this file is its twin.
+// tags.js and encode.js in this folder are the twins of this encoding.
 const tagKey = "$"
 
 // Undefined is JavaScript's undefined inside another value.
@@ -26,7 +25,7 @@ type Undefined struct{}
 // InvalidDate is a JavaScript Date without a time.
 type InvalidDate struct{}
 
-// BigInt is a JavaScript BigInt in decimal digits.
+// BigInt is a JavaScript BigInt: 1 to 4,096 decimal digits, with - before them if it is negative.
 type BigInt string
 
 const maxBigInt = 4096 // digits
@@ -37,7 +36,7 @@ func (b BigInt) valid() bool {
 		(digits[0] != '0' || b == "0")
 }
 
-// Map is a JavaScript Map in its order. Its keys may be any value.
+// Map is a JavaScript Map, in its order. Its keys may be any values.
 type Map struct {
 	Entries []MapEntry
 }
@@ -47,13 +46,13 @@ type MapEntry struct {
 	Key, Value any
 }
 
-// Set is a JavaScript Set in its order.
+// Set is a JavaScript Set, in its order.
 type Set []any
 
-// ArrayKind is the name of a JavaScript class that holds bytes.
+// ArrayKind is the name of a JavaScript class that holds bytes, such as "Float32Array".
 type ArrayKind string
 
-// Size is the number of bytes of one element, 0 for an unknown kind.
+// Size returns the number of bytes of one element, or 0 for an unknown kind.
 func (k ArrayKind) Size() int {
 	switch k {
 	case "ArrayBuffer", "DataView", "Uint8Array", "Uint8ClampedArray", "Int8Array":
@@ -68,23 +67,24 @@ func (k ArrayKind) Size() int {
 	return 0
 }
 
-// TypedArray is a JavaScript typed array, ArrayBuffer or DataView; a Uint8Array
-// is a []byte instead. Data is little-endian.
+// TypedArray is a JavaScript typed array, ArrayBuffer or DataView. The bytes are in little-endian
+// order. A Uint8Array is a []byte instead.
 type TypedArray struct {
 	Kind ArrayKind
 	Data []byte
 }
 
-// ErrorValue is a JavaScript Error. It has what the code could see and nothing of
-// the host.
+// ErrorValue is a JavaScript Error. It contains only data that the code could see, and none of the
+// host.
 type ErrorValue struct {
 	Name    string
 	Message string
 	Stack   string
-	Code    Code // for an error that came from a tool or the sandbox, else empty
-	Cause   any  // nil for none
+	Code    Code // of an error from a tool or the sandbox, else empty
+	Cause   any  // may be nil
 }
 
+// Error returns the name and the message, such as "TypeError: x is null".
 func (e *ErrorValue) Error() string {
 	if e.Name == "" {
 		return e.Message
@@ -92,15 +92,15 @@ func (e *ErrorValue) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// Is answers for the code.
+// Is reports whether target is e.Code or a standard error that it means.
 func (e *ErrorValue) Is(target error) bool { return target == e.Code || e.Code.Is(target) }
 
-// DecodeValue reads a value. What JSON has no form for becomes [Undefined],
-// [InvalidDate], [BigInt], [time.Time], *[Map], [Set], []byte, *[TypedArray] or
-// *[ErrorValue]; the rest is as in [ParseJSON].
+// DecodeValue returns the value of a text, as [EncodeValue] writes it. Values without a form in
+// JSON become [Undefined], [InvalidDate], [BigInt], [time.Time], *[Map], [Set], []byte,
+// *[TypedArray] or *[ErrorValue]. Everything else is as in [ParseJSON].
 func DecodeValue(text string, limits JSONLimits) (any, error) { return parseJSON(text, limits, true) }
 
-// untag makes the value out of an object with the key "$".
+// untag returns the value of an object with the key "$", or the problem with it.
 func untag(m map[string]any) (any, string) {
 	list, _ := m[tagKey].([]any)
 	if len(m) != 1 || len(list) == 0 {
@@ -163,7 +163,7 @@ func untag(m map[string]any) (any, string) {
 	return nil, "unknown tag " + quote(tag) + ", or the wrong number of elements"
 }
 
-const maxDate = 8.64e15 // milliseconds, as ECMAScript has it
+const maxDate = 8.64e15 // milliseconds, from ECMAScript's time values
 
 func untagObject(list []any) (any, string) {
 	out := make(map[string]any, len(list)/2)

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Watch is an optional watchdog over the calls of tools. Its rate, its names and
-// its count of repetitions are limits. Its sequences are heuristics: they go by what
-// tools are called and what arguments look like, find what honest code does too, and
-// miss what somebody hides well. They are for asking a person in time, and no wall:
-// capabilities and policies are. It is safe for several goroutines.
+// Watch is an optional check of tool calls. Its rate limit, its rules about names and its count of
+// repetitions are limits. Its sequences are heuristics: they use the names and the arguments of
+// calls, match some honest code too, and miss a well hidden attack. Their purpose is to ask the
+// user in time. They do not replace capabilities and policies. A Watch is safe for concurrent use.
 type Watch struct {
 	mu      sync.Mutex
 	o       WatchOptions
@@ -25,24 +24,25 @@ type Watch struct {
 	words   map[string]StepKind
 }
 
-// WatchOptions says what a watchdog looks for. The zero value has the limits of
-// STRICT and the sequences of [DefaultSequences], and asks about those.
+// WatchOptions are the options of a [Watch]. The zero value has the limits of [Strict] and the
+// sequences of [DefaultSequences], and asks the user about those.
 type WatchOptions struct {
-	Now       func() time.Time // time.Now if nil
-	Rate      int              // calls in any second; 100
-	Repeats   int              // calls of one tool in RepeatsIn; 30
-	RepeatsIn time.Duration    // 5 s
+	Now       func() time.Time // the clock, time.Now if nil
+	Rate      int              // calls in any second, 100 if 0
+	Repeats   int              // calls of one tool within RepeatsIn, 30 if 0
+	RepeatsIn time.Duration    // 5 s if 0
 
-	// Allow is a regular expression (RE2) that the whole of a tool's name must match;
-	// empty allows every name. Deny are ones that it must not.
+	// Allow is a regular expression (RE2) that the whole name of a tool must match. Empty allows
+	// every name. Deny are expressions that it must not match.
 	Allow string
 	Deny  []string
 
-	// Sequences are looked for within Window, which is 60 s. A call that is long
-	// forgotten by then no longer counts; one that is not, does.
+	// Sequences are the sequences to detect, by default [DefaultSequences]. Window is how long a
+	// call counts towards a sequence. It must be 1 s to 1 h. The default is 60 s.
 	Sequences []Sequence
 	Window    time.Duration
-	// OnSequence is what is decided about a call that ends a sequence: ask if empty.
+	// OnSequence is the decision about a call that ends a sequence: [ActionDeny] or [ActionAsk],
+	// the default.
 	OnSequence Action
 }
 
@@ -51,11 +51,12 @@ type seen struct {
 	kind StepKind
 }
 
-// maxWatched is the most calls a window is remembered for. More than that can't be
-// looked over, so the next one is denied.
+// maxWatched is the maximum number of calls in a window. The next call is denied, because more
+// calls take too long to check.
 const maxWatched = 20_000
 
-// NewWatch makes a watchdog; a pattern that can't be read is an error.
+// NewWatch returns a watch. An option out of its range, or an expression that cannot be parsed,
+// gives [ErrInvalidParams].
 func NewWatch(o WatchOptions) (*Watch, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -110,8 +111,8 @@ func orDefault[T comparable](v, standard T) T {
 	return v
 }
 
-// wholeName compiles a pattern for the whole of a name. An empty one would match
-// nothing or everything, whichever the reader did not expect.
+// wholeName compiles an expression for the whole of a name. An empty text is an error, because it
+// is not clear whether it should match every name or none.
 func wholeName(text string) (*regexp.Regexp, error) {
 	if text == "" || len(text) > MaxPattern {
 		return nil, Errorf(ErrInvalidParams, "watch", quote(text), "a pattern for names must have 1 to %d bytes", MaxPattern)
@@ -123,8 +124,8 @@ func wholeName(text string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// Check takes note of a call and decides about it. What it can't look over it
-// denies.
+// Check records a call and returns the decision about it: allow, ask or deny. A call that it cannot
+// check completely is denied.
 func (w *Watch) Check(c WatchedCall) Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,8 +150,8 @@ func (w *Watch) Check(c WatchedCall) Decision {
 	return w.sequence(c, now)
 }
 
-// repeated counts the calls of a tool in the window, with this one. Calls over the
-// limit are not remembered: a steady flood stays denied by those that were.
+// repeated returns the number of calls of a tool in the window, with this one. It does not store calls
+// over the limit: in a steady flood, the stored calls are enough to deny the others.
 func (w *Watch) repeated(tool string, now time.Time) int {
 	times := w.repeats[tool]
 	for len(times) > 0 && now.Sub(times[0]) >= w.o.RepeatsIn {
