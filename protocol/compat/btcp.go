@@ -7,19 +7,18 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// BTCPKind is which message of BTCP's iframe sandbox it is.
+// BTCPKind is the kind of a message of BTCP's iframe sandbox.
 type BTCPKind string
 
 const (
 	BTCPExecute BTCPKind = "execute" // host → frame: run a tool's code
-	BTCPResult  BTCPKind = "result"  // frame → host: it ended well
-	BTCPError   BTCPKind = "error"   // frame → host: it did not
+	BTCPResult  BTCPKind = "result"  // frame → host: it succeeded
+	BTCPError   BTCPKind = "error"   // frame → host: it failed
 	BTCPCall    BTCPKind = "call"    // frame → host: {id, method, params}, without a type
 	BTCPReply   BTCPKind = "reply"   // host → frame: {id, result} or {id, error}, without a type
 )
 
-// BTCPMessage is a message of BTCP's dialect; which fields are set follows from its
-// kind.
+// BTCPMessage is a message of BTCP's dialect. Its Kind determines which fields are set.
 type BTCPMessage struct {
 	Kind         BTCPKind
 	ID           string
@@ -32,8 +31,9 @@ type BTCPMessage struct {
 	Params       any
 }
 
-// DecodeBTCP reads a message of the dialect. A capability that is not known, and a
-// key that does not belong there, are errors.
+// DecodeBTCP returns the message of a text. An unknown capability gives
+// [protocol.ErrInvalidParams]. A key that does not belong to the message gives
+// [protocol.ErrSecurityViolation].
 func DecodeBTCP(text string, limits protocol.JSONLimits) (BTCPMessage, error) {
 	r, err := open("btcp message", text, limits)
 	if err != nil {
@@ -99,7 +99,7 @@ func validMethod(s string) bool {
 	return true
 }
 
-// btcpError reads an error whose code is a word or a number of the specification.
+// btcpError reads an error whose code is a word, a number of the specification, or missing.
 func (r *reader) btcpError() *protocol.PublicError {
 	e := r.object("error")
 	out := &protocol.PublicError{Code: protocol.ErrExecution}
@@ -115,13 +115,13 @@ func (r *reader) btcpError() *protocol.PublicError {
 		e.fail("code", "must be a word or a number")
 	}
 	out.Message = e.text("message", maxText)
-	e.any("data") // is the other side's own
+	e.any("data") // its content is the other side's
 	r.close(e)
 	return out
 }
 
-// EncodeBTCP writes a message of the dialect. Errors have the canonical word as
-// their code, as the frame's messages do.
+// EncodeBTCP returns the text of a message. The code of an error is its word, as in the messages of
+// BTCP's frame. A message that is not valid for its Kind gives [protocol.ErrInvalidParams].
 func EncodeBTCP(m BTCPMessage, limits protocol.JSONLimits) (string, error) {
 	out := map[string]any{"id": m.ID}
 	bad := func(what string) (string, error) {
@@ -168,8 +168,8 @@ func EncodeBTCP(m BTCPMessage, limits protocol.JSONLimits) (string, error) {
 	return protocol.EncodeJSON(out, limits)
 }
 
-// ValidBTCPName says why name can't be a tool's in BTCP, or nil: a letter, then
-// letters, digits and underscores, 1 to 64 of them.
+// ValidBTCPName returns nil if name may be the name of a tool in BTCP, else an error. A name has 1
+// to 64 bytes: an ASCII letter, then ASCII letters, digits and underscores.
 func ValidBTCPName(name string) error {
 	if len(name) > 64 || strings.ContainsAny(name, ":-") {
 		return protocol.Errorf(protocol.ErrInvalidParams, "tool name", name, "BTCP takes 1 to 64 letters, digits and underscores")
@@ -177,9 +177,9 @@ func ValidBTCPName(name string) error {
 	return protocol.ValidToolName(name)
 }
 
-// ParseBTCPCapabilities reads capabilities in the colon form. network:fetch may have
-// an origin behind it, as network:fetch:https://api.example.com; without one it
-// reaches nothing.
+// ParseBTCPCapabilities returns the grants of capabilities in the colon form. An origin may follow
+// network:fetch, as in network:fetch:https://api.example.com. Without an origin, network:fetch
+// grants no host. An unknown capability or a bad origin is an error.
 func ParseBTCPCapabilities(texts []string) ([]protocol.Grant, error) {
 	var out []protocol.Grant
 	add := func(c protocol.Capability, scope ...string) {
@@ -209,8 +209,8 @@ func ParseBTCPCapabilities(texts []string) ([]protocol.Grant, error) {
 	return out, nil
 }
 
-// originHost is the host pattern of an https origin, or of a bare host. http is
-// refused but for the machine itself.
+// originHost returns the host pattern of an https origin or of a bare host. An http origin is an
+// error unless it is this machine.
 func originHost(origin string) (string, error) {
 	host, secure := strings.CutPrefix(origin, "https://")
 	plain := false
@@ -238,8 +238,8 @@ func originHost(origin string) (string, error) {
 	return host, nil
 }
 
-// BTCPCapabilities writes grants in the colon form. A scope that the form can't
-// carry is an error: leaving it out would widen the grant.
+// BTCPCapabilities returns grants in the colon form. A scope that the form cannot express gives
+// [protocol.ErrInvalidParams], because a grant without it would be wider.
 func BTCPCapabilities(grants []protocol.Grant) ([]string, error) {
 	out := []string{}
 	for _, g := range grants {
@@ -264,8 +264,8 @@ func BTCPCapabilities(grants []protocol.Grant) ([]string, error) {
 	return out, nil
 }
 
-// ConnectSrc is what the connect-src of an enclave's own outer frame must hold for
-// its grants, or "'none'".
+// ConnectSrc returns the sources for the connect-src directive of an enclave's outer frame, for the
+// hosts in its grants. Without a host it returns "'none'".
 func ConnectSrc(grants []protocol.Grant) ([]string, error) {
 	var out []string
 	for _, g := range grants {

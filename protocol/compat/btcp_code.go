@@ -7,11 +7,11 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// BTCPCode makes a tool's code, which is written for the parameters btcp and args,
-// code for an enclave: btcp stands before it, in its first line, so that lines keep
-// their numbers. btcp holds what the grants allow and nothing else; for dom.read that is
-// btcp.parentDOM.querySelector(selector), which calls the tool dom_querySelector:
-// iframe.ParentDOM is one, and without such a tool it is refused.
+// BTCPCode converts the code of a BTCP tool, which uses the parameters btcp and args, to code for
+// an enclave. It declares btcp at the start of the first line, so that the lines keep their
+// numbers. btcp has only the members that the grants allow. For dom.read that is
+// btcp.parentDOM.querySelector(selector), which calls the tool dom_querySelector. iframe.ParentDOM
+// is such a tool. Without one the call fails.
 func BTCPCode(code string, grants []protocol.Grant) string {
 	var api []string
 	if slices.ContainsFunc(grants, func(g protocol.Grant) bool { return g.Capability == protocol.DOMRead }) {

@@ -1,9 +1,9 @@
-// Package compat speaks the dialects of other systems at the edge: the messages and
-// options of Enclave's browser library, those of the Browser Tool Calling Protocol
-// (BTCP) with its error numbers, and the error names of PML. Each is translated
-// into the words of package protocol and back, and nothing inside knows of them.
+// Package compat translates the dialects of other systems: the messages and options of Enclave's
+// browser library, those of the Browser Tool Calling Protocol (BTCP) with its error numbers, and
+// the error names of PML. It converts each to the types of package protocol and back. Bailey's
+// other packages do not depend on it.
 //
-// It trusts a dialect's messages no more than protocol trusts its own: they are
-// decoded by the same strict reader, and what would widen a policy, such as a
-// sandbox flag or a CSP source, is an error. It runs nothing and posts nothing.
+// It trusts a dialect's messages no more than package protocol trusts its own. They are decoded by
+// the same strict reader, and anything that would widen a policy, such as a sandbox flag or a CSP
+// source, is an error. It runs no code and sends no message.
 package compat

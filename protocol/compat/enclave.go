@@ -7,22 +7,23 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Discriminator is the key that all of Enclave's messages have, with the value true.
+// Discriminator is a key of all messages of Enclave. Its value is true.
 const Discriminator = "__enclave_msg__"
 
 const maxText = 64 << 10
 
-// EnclaveMessage is a message of Enclave's dialect. Its ids are texts there; whoever
-// translates keeps the calls' own numbers beside them ([Calls]).
+// EnclaveMessage is a message of Enclave's dialect. Its call ids are texts. [Calls] maps them to
+// the numbers of package protocol.
 type EnclaveMessage struct {
 	RequestID string
 	CallID    string // of tool-call and tool-response
-	// Message is a *protocol.MsgReady, MsgToolCall, MsgToolResponse, MsgConsole,
-	// MsgResult or MsgAbort. Its own CallID is not used.
+	// Message is a *protocol.MsgReady, MsgToolCall, MsgToolResponse, MsgConsole, MsgResult or
+	// MsgAbort. Its own CallID is not used.
 	Message protocol.Message
 }
 
-// DecodeEnclave reads a message of the dialect. The values in it are JSON.
+// DecodeEnclave returns the message of a text. Its values are JSON. A message that is not valid
+// gives [protocol.ErrInvalidParams], and an unknown key [protocol.ErrSecurityViolation].
 func DecodeEnclave(text string, limits protocol.JSONLimits) (EnclaveMessage, error) {
 	r, err := open("enclave message", text, limits)
 	if err != nil {
@@ -93,7 +94,7 @@ func (r *reader) result() *protocol.MsgResult {
 	if !r.has("stats") {
 		return out
 	}
-	// What the dialect's side counted, it counted beside the code: an estimate.
+	// The other side counts these beside the code, so they are estimates.
 	stats := r.object("stats")
 	for _, key := range []string{"duration", "toolCallCount", "startTime", "endTime", "memoryUsage", "consoleCallCount", "consoleBytes"} {
 		if stats.has(key) {
@@ -134,7 +135,8 @@ func clip(s string) string {
 	return s
 }
 
-// EncodeEnclave writes a message of the dialect.
+// EncodeEnclave returns the text of a message. A message that the dialect does not have, or a bad
+// id, gives [protocol.ErrInvalidParams].
 func EncodeEnclave(m EnclaveMessage, limits protocol.JSONLimits) (string, error) {
 	bad := func(what string) (string, error) {
 		return "", protocol.Errorf(protocol.ErrInvalidParams, "enclave message", m.RequestID, "%s", what)
@@ -177,15 +179,16 @@ func EncodeEnclave(m EnclaveMessage, limits protocol.JSONLimits) (string, error)
 	return protocol.EncodeJSON(out, limits)
 }
 
-// Calls keeps the ids of a dialect's calls beside the numbers they have here. The
-// zero Calls is ready; it is for one run and one goroutine.
+// Calls maps the ids of a dialect's open calls to the numbers of package protocol. The zero Calls
+// is ready for use. It is for one run, and not safe for concurrent use.
 type Calls struct {
 	ids  map[int]string
 	nums map[string]int
 	last int
 }
 
-// Open gives a dialect's call its number. An id that is open already is an error.
+// Open returns a new number for a dialect's call. An id of an open call gives
+// [protocol.ErrSecurityViolation], and more than 100,000 open calls [protocol.ErrResourceLimit].
 func (c *Calls) Open(id string) (int, error) {
 	if _, twice := c.nums[id]; twice {
 		return 0, protocol.Errorf(protocol.ErrSecurityViolation, "call", id, "there is an open call with this id")
@@ -201,7 +204,8 @@ func (c *Calls) Open(id string) (int, error) {
 	return c.last, nil
 }
 
-// Close returns the dialect's id of a call and forgets it.
+// Close returns the dialect's id of a call and removes the call. ok is false if no such call is
+// open.
 func (c *Calls) Close(n int) (id string, ok bool) {
 	if id, ok = c.ids[n]; ok {
 		delete(c.ids, n)
@@ -210,15 +214,15 @@ func (c *Calls) Close(n int) (id string, ok bool) {
 	return id, ok
 }
 
-// EnclaveOptions are the options of Enclave's library, as JSON, in our words.
+// EnclaveOptions are the options of Enclave's library, as types of package protocol.
 type EnclaveOptions struct {
 	Level  protocol.Level
-	Limits protocol.Limits // only what the options name; see [protocol.Limits.Or]
+	Limits protocol.Limits // zero for options that are not set, see [protocol.Limits.Or]
 }
 
-// ParseEnclaveOptions reads securityLevel, timeout (ms), maxToolCalls,
-// maxConsoleCalls, maxConsoleOutputBytes, maxIterations and memoryLimit (bytes that
-// repeat, join and fill may ask for, an estimate). Another key is an error.
+// ParseEnclaveOptions returns the options of a JSON object with securityLevel, timeout (ms),
+// maxToolCalls, maxConsoleCalls, maxConsoleOutputBytes, maxIterations and memoryLimit (an estimate
+// of the bytes that repeat, join and fill may request). All are optional. Another key is an error.
 func ParseEnclaveOptions(text string) (EnclaveOptions, error) {
 	r, err := open("enclave options", text, protocol.JSONLimits{})
 	if err != nil {

@@ -12,9 +12,9 @@ type number struct {
 	pml          []string
 }
 
-// numbers is the table of codes, with their numbers in BTCP's specification and in
-// its server, and their names in PML. Where a number or a name stands for several
-// codes, the first row is what it is read as.
+// numbers returns the table of codes, with their numbers in BTCP's specification and in its server,
+// and their names in PML. If a number or a name stands for several codes, it is decoded as the code
+// of the first row.
 func numbers() []number {
 	return []number{
 		{protocol.ErrToolNotFound, -32000, -32004, nil},
@@ -31,7 +31,7 @@ func numbers() []number {
 	}
 }
 
-// SpecNumber is a code's number in BTCP's specification; -32603 for one it lacks.
+// SpecNumber returns the number of a code in BTCP's specification, or -32603 if it has none.
 func SpecNumber(c protocol.Code) int {
 	for _, n := range numbers() {
 		if n.code == c {
@@ -41,7 +41,7 @@ func SpecNumber(c protocol.Code) int {
 	return -32603
 }
 
-// ServerNumber is a code's number in BTCP's server; -32603 for one it lacks.
+// ServerNumber returns the number of a code in BTCP's server, or -32603 if it has none.
 func ServerNumber(c protocol.Code) int {
 	for _, n := range numbers() {
 		if n.code == c {
@@ -51,8 +51,8 @@ func ServerNumber(c protocol.Code) int {
 	return -32603
 }
 
-// FromSpec reads a number of BTCP's specification, or of JSON-RPC. One that is not
-// known is [protocol.ErrExecution].
+// FromSpec returns the code of a number of BTCP's specification or of JSON-RPC. For an unknown
+// number it returns [protocol.ErrExecution].
 func FromSpec(n int) protocol.Code {
 	if n == -32602 || n == -32600 || n == -32700 {
 		return protocol.ErrInvalidParams
@@ -63,7 +63,8 @@ func FromSpec(n int) protocol.Code {
 	return first(func(r number) bool { return r.spec == n })
 }
 
-// FromServer reads a number of BTCP's server, or of JSON-RPC.
+// FromServer returns the code of a number of BTCP's server or of JSON-RPC. For an unknown number it
+// returns [protocol.ErrExecution].
 func FromServer(n int) protocol.Code {
 	if n == -32602 || n == -32600 || n == -32700 {
 		return protocol.ErrInvalidParams
@@ -74,7 +75,7 @@ func FromServer(n int) protocol.Code {
 	return first(func(r number) bool { return r.server == n })
 }
 
-// PMLName is what PML calls a code, or "RuntimeError".
+// PMLName returns the name of a code in PML, or "RuntimeError" if it has none.
 func PMLName(c protocol.Code) string {
 	for _, n := range numbers() {
 		if n.code == c && len(n.pml) > 0 {
@@ -84,7 +85,8 @@ func PMLName(c protocol.Code) string {
 	return "RuntimeError"
 }
 
-// FromPML reads an error's name in PML.
+// FromPML returns the code of an error's name in PML. For an unknown name it returns
+// [protocol.ErrExecution].
 func FromPML(name string) protocol.Code {
 	return first(func(r number) bool { return slices.Contains(r.pml, name) })
 }

@@ -11,14 +11,14 @@ import (
 //
 //	{"config": {"sandbox": "iframe", "iframeOptions": {"sandbox": "allow-scripts", "csp": {"default-src": "'none'"}}}}
 //
-// It can only narrow what an enclave has anyway.
+// It can only narrow the policy that an enclave has anyway.
 type IframeConfig struct {
-	Flags []string            // of the sandbox attribute; nil if it was not given
-	CSP   map[string][]string // sources by directive
+	Flags []string            // of the sandbox attribute, nil if it is missing
+	CSP   map[string][]string // the sources of each directive
 }
 
-// ParseIframeConfig reads a configuration. Every flag but allow-scripts is an error,
-// allow-same-origin most of all: next to scripts it undoes the sandbox.
+// ParseIframeConfig returns the configuration of a JSON text. Every flag except allow-scripts is an
+// error. The most dangerous is allow-same-origin, which next to allow-scripts disables the sandbox.
 func ParseIframeConfig(text string) (IframeConfig, error) {
 	r, err := open("iframe config", text, protocol.JSONLimits{Bytes: 64 << 10, Depth: 8})
 	if err != nil {
@@ -61,11 +61,11 @@ func directiveName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// Narrow puts the configuration's policy on top of base, the enclave's own, whose
-// directives hold their sources; one that base lacks falls back to its default-src.
-// A source that base does not have is an error. 'unsafe-inline' for scripts and
-// styles, which the dialect's own example has, grants nothing and is left out: our
-// scripts run by their hashes.
+// Narrow returns base, the policy of the enclave, narrowed by the configuration. Both map
+// directives to their sources. A directive that base lacks falls back to its default-src. A source
+// that base does not have gives [protocol.ErrCapabilityDenied]. 'unsafe-inline', which the
+// dialect's own example has for scripts and styles, is left out: Bailey's scripts run by their
+// hashes, so it would grant nothing.
 func (c IframeConfig) Narrow(base map[string][]string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for name, sources := range base {
@@ -78,7 +78,7 @@ func (c IframeConfig) Narrow(base map[string][]string) (map[string][]string, err
 	slices.Sort(names)
 	for _, name := range names {
 		if name == "script-src" || name == "script-src-elem" || name == "worker-src" || name == "default-src" {
-			// These carry the enclave itself: they may be named, and are not changed.
+			// These directives load the enclave itself. They may be named, but are not changed.
 			if err := c.within(name, base); err != nil {
 				return nil, err
 			}

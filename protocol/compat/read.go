@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// reader takes the members of an object one by one and remembers the first thing
-// that is wrong; what is left in the end is unknown.
+// reader takes the members of an object one by one and stores the first problem. The members that
+// remain are unknown.
 type reader struct {
 	op  string
 	m   map[string]any
@@ -68,7 +68,7 @@ func (r *reader) whole(key string, most float64) int {
 	return int(n)
 }
 
-// id reads an id that is text or a whole number, as text.
+// id reads an id, which is a text or a whole number, as text.
 func (r *reader) id(key string) string {
 	switch v := r.any(key).(type) {
 	case string:
@@ -103,7 +103,7 @@ func (r *reader) object(key string) *reader {
 	return &reader{op: r.op, m: m}
 }
 
-// close takes over what an inner object had wrong.
+// close stores the problem of an inner object.
 func (r *reader) close(inner *reader) {
 	if err := inner.done(); err != nil && r.err == nil {
 		r.err = err
