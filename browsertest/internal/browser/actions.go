@@ -2,7 +2,7 @@ package browser
 
 import "fmt"
 
-// The sources of input actions, as WebDriver and WebDriver BiDi both have them.
+// The sources of input actions of WebDriver and WebDriver BiDi, which are the same.
 
 func pointer(x, y float64, click bool) map[string]any {
 	acts := []any{map[string]any{"type": "pointerMove", "x": int(x), "y": int(y), "duration": 0, "origin": "viewport"}}
@@ -20,7 +20,7 @@ func typing(text string) map[string]any {
 	return map[string]any{"type": "key", "id": "keyboard", "actions": acts}
 }
 
-// webdriverKeys are the code points of WebDriver's keys without a character.
+// webdriverKeys are WebDriver's code points for keys without a character.
 var webdriverKeys = map[string]string{
 	"Enter": "\ue007", "Tab": "\ue004", "Backspace": "\ue003", "Delete": "\ue017", "Escape": "\ue00c",
 	"ArrowDown": "\ue015", "ArrowUp": "\ue013", "ArrowLeft": "\ue012", "ArrowRight": "\ue014",

@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bidi is a WebDriver BiDi connection: commands with answers, and events.
+// bidi is a connection by WebDriver BiDi. It has commands with results, and events.
 type bidi struct {
 	conn *websocket.Conn
 	next atomic.Int64
@@ -67,7 +67,8 @@ func (b *bidi) read() {
 	}
 }
 
-// call runs a command and decodes its result, unless result is nil.
+// call runs a command, and decodes its result unless result is nil. The error wraps ErrUnsupported
+// if the browser has no such command.
 func (b *bidi) call(ctx context.Context, method string, params, result any) error {
 	if params == nil {
 		params = struct{}{}

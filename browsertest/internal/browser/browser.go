@@ -1,8 +1,8 @@
-// Package browser finds, starts, drives and ends real browsers for tests: each
-// with a profile of its own, no traffic of its own, and nothing left behind.
+// Package browser finds, starts, drives and ends real browsers for tests. Each browser has a
+// profile of its own, makes no requests of its own, and leaves no file and no process behind.
 //
-// It trusts the pages it opens as far as a test does, so a browser that runs as
-// root runs without its own process sandbox; never browse the web with it.
+// It trusts the pages as far as a test does: as root, Chromium runs without its own process
+// sandbox. Never browse the web with it.
 package browser
 
 import (
@@ -15,78 +15,85 @@ import (
 // Engine names a browser engine.
 type Engine string
 
+// The supported engines.
 const (
 	Chromium Engine = "chromium"
 	Firefox  Engine = "firefox"
 	WebKit   Engine = "webkit"
 )
 
-// Options describe a browser to start.
+// Options describe a browser to start. Dir is required.
 type Options struct {
+	// Engine is the engine to start. The default is Chromium.
 	Engine Engine
-	// Path is the browser's executable; empty means to look for it.
+	// Path is the browser's executable. The default is the result of Find.
 	Path string
 	// Dir is an existing folder for the profile and all other files. The caller
 	// removes it after Close.
 	Dir string
 	// Args are further command-line arguments.
 	Args []string
-	// Preferences are settings of Chromium's profile, as its own file has them.
+	// Preferences are settings of Chromium's profile, in the form of its Preferences file. Other
+	// engines ignore them.
 	Preferences map[string]any
-	// Logf, if not nil, gets what the browser prints and how it is driven.
+	// Logf, if not nil, receives each line that the browser prints, and messages of its driver.
 	Logf func(format string, args ...any)
 }
 
-// Events are what a page tells its opener besides its own HTTP requests. The
-// functions may be called from any goroutine, and must not block.
+// Events are functions that the browser calls for events of a page. They may be called from any
+// goroutine, and must not block. WebKitGTK reports no events.
 type Events struct {
-	// Console gets what the page writes to its console, the browser's own
-	// messages about the page (kind "log") and uncaught exceptions.
+	// Console receives the page's console output, and uncaught exceptions (kind "exception"). In
+	// Chromium it also receives the browser's own messages about the page (kind "log").
 	Console func(kind, text string)
-	// Crashed is called if the page's renderer is gone.
+	// Crashed is called if the page's renderer process has ended. Only Chromium reports that.
 	Crashed func(reason string)
 }
 
 // Browser is a running browser.
 type Browser interface {
+	// Engine returns the engine of the browser.
 	Engine() Engine
+	// Version returns the browser's name and version.
 	Version() string
 	// Open opens url in a new visible window.
 	Open(ctx context.Context, url string, ev Events) (Page, error)
-	// PID is the browser's first process, the ancestor of all others.
+	// PID returns the id of the browser's first process, the ancestor of all others. For WebKitGTK
+	// that is its driver.
 	PID() int
-	// Done is closed when the browser is gone.
+	// Done returns a channel that is closed when that process has ended.
 	Done() <-chan struct{}
-	// Close ends the browser and all its processes. It may be called twice.
+	// Close ends the browser and all its processes. It may be called again.
 	Close() error
 }
 
-// Page is a top-level page that Open opened. What an engine cannot do returns an
+// Page is a top-level page that Open opened. A method that the engine does not support returns an
 // error that wraps ErrUnsupported.
 type Page interface {
+	// Close closes the page.
 	Close() error
-	// Click clicks the middle of the first element that a CSS selector finds,
-	// scrolled into view, with a trusted event.
+	// Click scrolls the first element that matches a CSS selector into view, and clicks its middle
+	// with a trusted event. It returns an error if there is none, or it has no size.
 	Click(ctx context.Context, selector string) error
 	// ClickAt clicks at a point of the viewport, in CSS pixels.
 	ClickAt(ctx context.Context, x, y float64) error
 	// MoveTo moves the mouse to a point of the viewport.
 	MoveTo(ctx context.Context, x, y float64) error
-	// Type types into what has the focus.
+	// Type types text into the focused element.
 	Type(ctx context.Context, text string) error
 	// Press presses one key with modifiers: "Enter", "Control+a".
 	Press(ctx context.Context, key string) error
-	// Screenshot is a PNG of the viewport.
+	// Screenshot returns a PNG of the viewport.
 	Screenshot(ctx context.Context) ([]byte, error)
 	// Media emulates CSS media features, and a media type by the key "media".
 	Media(ctx context.Context, features map[string]string) error
-	// Viewport sets the viewport's size; 0 by 0 ends the emulation.
+	// Viewport sets the viewport's size in CSS pixels. A size of 0 by 0 ends the emulation.
 	Viewport(ctx context.Context, width, height int, scale float64) error
-	// Eval is the JSON value of a JavaScript expression, awaited.
+	// Eval returns the JSON value of a JavaScript expression, awaited if it is a promise.
 	Eval(ctx context.Context, expression string) (json.RawMessage, error)
 }
 
-// noPage is a Page that can do nothing, for an engine without a driver.
+// noPage is a Page whose methods return ErrUnsupported, for features that an engine does not support.
 type noPage struct{ why string }
 
 func (p noPage) err() error                                      { return fmt.Errorf("%s: %w", p.why, ErrUnsupported) }
@@ -103,10 +110,10 @@ func (p noPage) Viewport(context.Context, int, int, float64) error {
 }
 func (p noPage) Eval(context.Context, string) (json.RawMessage, error) { return nil, p.err() }
 
-// ErrUnsupported is wrapped by the errors of what an engine cannot do here.
+// ErrUnsupported is wrapped by the errors for features that an engine does not support.
 var ErrUnsupported = errors.ErrUnsupported
 
-// Start starts the browser that o describes.
+// Start starts a browser. The end of ctx while it starts ends it again.
 func Start(ctx context.Context, o Options) (Browser, error) {
 	if o.Logf == nil {
 		o.Logf = func(string, ...any) {}
@@ -134,7 +141,7 @@ func Start(ctx context.Context, o Options) (Browser, error) {
 		err = fmt.Errorf("browser: unknown engine %q: use chromium, firefox or webkit", o.Engine)
 	}
 	if err != nil {
-		return nil, err // and not an interface around a nil pointer
+		return nil, err // not b, which may be an interface around a nil pointer
 	}
 	return b, nil
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// child is a process of ours, with all that it starts.
+// child is a process that this one has started, with its descendants.
 type child struct {
 	cmd  *exec.Cmd
 	done chan struct{}
 	once sync.Once
 }
 
-// startChild starts a command in its own process group.
+// startChild starts a command, on Linux in a process group of its own.
 func startChild(c *exec.Cmd) (*child, error) {
 	prepareChild(c)
 	if err := c.Start(); err != nil {
@@ -27,7 +27,7 @@ func startChild(c *exec.Cmd) (*child, error) {
 	return ch, nil
 }
 
-// stop ends the process and all its descendants.
+// stop kills the process, and on Linux all its descendants. It waits up to 5 s for the end.
 func (c *child) stop() {
 	c.once.Do(func() {
 		killTree(c.cmd.Process.Pid)

@@ -19,7 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ChromiumBrowser is a Chromium driven over a pipe by the DevTools protocol.
+// ChromiumBrowser is a Chromium that is driven over a pipe by the DevTools protocol.
 type ChromiumBrowser struct {
 	ctx     context.Context
 	version string
@@ -27,8 +27,8 @@ type ChromiumBrowser struct {
 	close   func() error
 }
 
-// chromiumFlags make a quiet browser: no traffic but the test's own, no
-// throttling of windows that nobody looks at.
+// chromiumFlags make a quiet browser: it makes no requests but the test's, and does not throttle windows in the
+// background.
 var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.NoFirstRun,
 	chromedp.NoDefaultBrowserCheck,
@@ -51,8 +51,8 @@ var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("disable-popup-blocking", true),
 	chromedp.Flag("disable-prompt-on-repost", true),
 	chromedp.Flag("disable-sync", true),
-	// What the flags above leave: sign-in, the time, form hints and updates are
-	// asked for from a port that the browser itself refuses to connect to.
+	// The flags above leave some requests: sign-in, the time, form hints and updates. These flags send them to port
+	// 9, to which the browser itself refuses to connect.
 	chromedp.Flag("gaia-url", "http://127.0.0.1:9"),
 	chromedp.Flag("component-updater", "url-source=http://127.0.0.1:9/"),
 	chromedp.Flag("no-pings", true),
@@ -66,13 +66,13 @@ var chromiumFlags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("window-size", "1280,800"),
 }
 
-// chromiumDisabled are features that talk to the network or, as the windows
-// behind the address bar do, take a renderer process for each window.
+// chromiumDisabled are features that make requests, or that take a renderer process for each window, such as the
+// windows behind the address bar.
 const chromiumDisabled = "Translate,OptimizationHints,MediaRouter,DialMediaRouteProvider,InterestFeedContentSuggestions," +
 	"CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,AutofillServerCommunication," +
 	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
-// endLimit is how long Chromium may take to do what it always does at once: to close, to show a tab, to let a renderer
+// endLimit is the limit for steps that Chromium normally does at once: to close, to show a tab, to let a renderer
 // crash. Only a browser that hangs, or a very busy machine, takes longer than a moment.
 const endLimit = 30 * time.Second
 
@@ -88,10 +88,10 @@ func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 		}),
 	)
 	if os.Geteuid() == 0 {
-		// Chromium refuses to run its own sandbox as root.
+		// Chromium refuses to start its own sandbox as root.
 		opts = append(opts, chromedp.NoSandbox)
 	}
-	// Chromium believes the last such list alone, so a caller's joins ours.
+	// Chromium uses only the last such list, so a caller's list is added to ours.
 	disabled := chromiumDisabled
 	for _, a := range o.Args {
 		name, value, ok := strings.Cut(strings.TrimLeft(a, "-"), "=")
@@ -109,7 +109,7 @@ func startChromium(ctx context.Context, o Options) (*ChromiumBrowser, error) {
 	if err := writePreferences(filepath.Join(o.Dir, "profile"), o.Preferences); err != nil {
 		return nil, err
 	}
-	// The browser outlives ctx's cancellation until Close has ended it in order.
+	// The browser outlives the end of ctx, until Close has ended it in order.
 	actx, acancel := chromedp.NewExecAllocator(context.WithoutCancel(ctx), opts...)
 	bctx, bcancel := chromedp.NewContext(actx, chromedp.WithErrorf(o.Logf), chromedp.WithLogf(o.Logf))
 	b := &ChromiumBrowser{ctx: bctx, done: make(chan struct{})}
@@ -158,12 +158,12 @@ func (b *ChromiumBrowser) PID() int {
 	return 0
 }
 
-// Call runs a DevTools command on the browser.
+// Call runs a command of the DevTools protocol on the browser, and decodes its result.
 func (b *ChromiumBrowser) Call(ctx context.Context, method string, params, result any) error {
 	return chromedp.FromContext(b.ctx).Browser.Call(ctx, method, params, result)
 }
 
-// dispatch turns DevTools events of a page into Events.
+// dispatch calls the functions of Events for a page's DevTools events.
 func dispatch(e any, ev Events) {
 	switch e := e.(type) {
 	case *inspector.EventTargetCrashed:
@@ -217,7 +217,7 @@ func remoteText(o *runtime.RemoteObject) string {
 	return string(o.Type)
 }
 
-// writePreferences puts settings into a profile that Chromium has not seen yet.
+// writePreferences writes settings into a profile that Chromium has not opened yet.
 func writePreferences(profile string, prefs map[string]any) error {
 	if len(prefs) == 0 {
 		return nil

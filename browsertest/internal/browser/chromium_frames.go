@@ -14,22 +14,22 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Frame is a frame of a page, in whatever process it lives.
+// Frame is a frame of a page, in any process.
 type Frame struct {
 	ID, Parent, URL string
-	// OwnProcess is set for the topmost frame of another process.
+	// OwnProcess is set for the topmost frame of another process than the page's.
 	OwnProcess bool
 }
 
-// FrameValue is what an expression gave in one frame.
+// FrameValue is the value of an expression in one frame.
 type FrameValue struct {
 	Frame
 	Value json.RawMessage
-	// Err says why there is none: the expression threw, or the frame is gone.
+	// Err is the reason why there is no value: the expression threw, or the frame is gone.
 	Err string
 }
 
-// Frames lists the page's frames, the page itself first.
+// Frames returns the page's frames, the page itself first.
 func (p *ChromiumPage) Frames(ctx context.Context, b *ChromiumBrowser) ([]Frame, error) {
 	var list []Frame
 	err := p.eachProcess(ctx, b, func(_ context.Context, frames []Frame) error {
@@ -39,8 +39,8 @@ func (p *ChromiumPage) Frames(ctx context.Context, b *ChromiumBrowser) ([]Frame,
 	return list, err
 }
 
-// EvalFrames evaluates an expression in the main world of each frame of the
-// page, whatever its origin, sandbox and policy.
+// EvalFrames evaluates an expression in the main world of each frame of the page, whatever its
+// origin, sandbox and policy. It returns a value or an error for each frame.
 func (p *ChromiumPage) EvalFrames(ctx context.Context, b *ChromiumBrowser, expression string) ([]FrameValue, error) {
 	var list []FrameValue
 	err := p.eachProcess(ctx, b, func(tctx context.Context, frames []Frame) error {
@@ -66,8 +66,8 @@ func (p *ChromiumPage) EvalFrames(ctx context.Context, b *ChromiumBrowser, expre
 	return list, err
 }
 
-// eachProcess calls f for the page and for each of its frames that has a
-// process of its own, with that process's frames.
+// eachProcess calls f for the process of the page, and for each frame with a process of its own.
+// The arguments of f are a chromedp context of that process, and its frames.
 func (p *ChromiumPage) eachProcess(ctx context.Context, b *ChromiumBrowser, f func(context.Context, []Frame) error) error {
 	known := map[string]bool{}
 	visit := func(tctx context.Context, own bool, parent string) error {
@@ -111,14 +111,13 @@ func (p *ChromiumPage) eachProcess(ctx context.Context, b *ChromiumBrowser, f fu
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			// Any other error: the frame is gone since it was listed.
+			// After any other error: the frame is gone since it was listed.
 		}
 	}
 	return nil
 }
 
-// mainWorlds maps the frames of a chromedp context's target to their own
-// JavaScript contexts.
+// mainWorlds returns the JavaScript contexts of a target's frames, by frame id.
 func mainWorlds(ctx, target context.Context) (map[string]runtime.ExecutionContextID, error) {
 	worlds := map[string]runtime.ExecutionContextID{}
 	var mu sync.Mutex
@@ -143,7 +142,7 @@ func mainWorlds(ctx, target context.Context) (map[string]runtime.ExecutionContex
 	if err != nil {
 		return nil, err
 	}
-	// Enabling again tells of all contexts that exist, before it answers.
+	// Enable reports all existing contexts before it returns.
 	s := chromedp.FromContext(target).Target
 	for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{runtime.Disable, runtime.Enable} {
 		if _, err := cdp.Call(ctx, s, c, cdp.Empty{}); err != nil {
@@ -166,7 +165,7 @@ func evalIn(ctx context.Context, s cdp.Session, id runtime.ExecutionContextID, e
 	return evalResult(r, expression)
 }
 
-// evalResult is the JSON value of an evaluation, or its exception.
+// evalResult returns the JSON value of an evaluation, or its exception as an error.
 func evalResult(r runtime.EvaluateResult, expression string) (json.RawMessage, error) {
 	if r.ExceptionDetails != nil {
 		text := r.ExceptionDetails.Text

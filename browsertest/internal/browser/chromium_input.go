@@ -14,7 +14,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// middleOf is a JavaScript expression: the middle of an element in the viewport.
+// middleOf returns a JavaScript expression that scrolls an element into view. Its value is the
+// middle of the element in the viewport and its size, or null.
 func middleOf(selector string) string {
 	quoted, _ := quoteJS(selector)
 	return `(() => {
@@ -26,13 +27,13 @@ func middleOf(selector string) string {
 	})()`
 }
 
-// quoteJS is s as a JavaScript string.
+// quoteJS returns s as a JavaScript string.
 func quoteJS(s string) (string, error) {
 	b, err := json.Marshal(s)
 	return string(b), err
 }
 
-// point evaluates middleOf.
+// point returns the value of middleOf, or an error if there is no element or it has no size.
 func point(ctx context.Context, eval func(context.Context, string) (json.RawMessage, error), selector string) (x, y float64, err error) {
 	raw, err := eval(ctx, middleOf(selector))
 	if err != nil {
@@ -51,7 +52,7 @@ func point(ctx context.Context, eval func(context.Context, string) (json.RawMess
 	return at[0], at[1], nil
 }
 
-// Click clicks the middle of an element.
+// Click implements [Page].
 func (p *ChromiumPage) Click(ctx context.Context, selector string) error {
 	x, y, err := point(ctx, p.Eval, selector)
 	if err != nil {
@@ -60,9 +61,9 @@ func (p *ChromiumPage) Click(ctx context.Context, selector string) error {
 	return p.ClickAt(ctx, x, y)
 }
 
-// ackLimit is how long a mouse event waits for Chromium's word that a frame has handled it.
-// If the frame goes while it has the event, the word never comes (seen in Chromium 156 when a
-// frame is rebuilt under a click); the event counts as sent then. A test sees by its effect
+// ackLimit is the limit for Chromium's report that a frame has handled a mouse event. If the frame
+// is removed while it handles the event, the report never comes (seen in Chromium 156 when a frame
+// is rebuilt under a click). The event then counts as sent. A test finds out from the effect
 // whether a click arrived.
 const ackLimit = 10 * time.Second
 
@@ -81,12 +82,12 @@ func (p *ChromiumPage) mouse(ctx context.Context, kind input.DispatchMouseEventT
 	return err
 }
 
-// MoveTo moves the mouse.
+// MoveTo implements [Page].
 func (p *ChromiumPage) MoveTo(ctx context.Context, x, y float64) error {
 	return p.mouse(ctx, input.DispatchMouseEventTypeMouseMoved, x, y, 0)
 }
 
-// ClickAt moves the mouse and clicks.
+// ClickAt implements [Page]. It moves the mouse, and then clicks.
 func (p *ChromiumPage) ClickAt(ctx context.Context, x, y float64) error {
 	if err := p.MoveTo(ctx, x, y); err != nil {
 		return err
@@ -97,7 +98,7 @@ func (p *ChromiumPage) ClickAt(ctx context.Context, x, y float64) error {
 	return p.mouse(ctx, input.DispatchMouseEventTypeMouseReleased, x, y, 0)
 }
 
-// Type types text key by key.
+// Type implements [Page]. It types the text key by key.
 func (p *ChromiumPage) Type(ctx context.Context, text string) error {
 	for _, r := range text {
 		for _, k := range kb.Encode(r) {
@@ -119,7 +120,7 @@ var keyNames = map[string]string{
 	"F7": kb.F7, "F8": kb.F8, "F9": kb.F9, "F10": kb.F10, "F11": kb.F11, "F12": kb.F12,
 }
 
-// splitKey parses "Control+Shift+a".
+// splitKey returns the modifiers and the name of a key such as "Control+Shift+a".
 func splitKey(key string) (mods []string, name string, err error) {
 	name = key
 	for {
@@ -138,7 +139,7 @@ func splitKey(key string) (mods []string, name string, err error) {
 	return mods, name, nil
 }
 
-// Press presses one key with modifiers.
+// Press implements [Page].
 func (p *ChromiumPage) Press(ctx context.Context, key string) error {
 	mods, name, err := splitKey(key)
 	if err != nil {
@@ -175,7 +176,7 @@ func (p *ChromiumPage) Press(ctx context.Context, key string) error {
 		down.Text, down.UnmodifiedText = k.Text, k.Unmodified
 	}
 	if bits == chromedp.ModifierCtrl {
-		// Headless Chromium has no keyboard bindings of a desktop's own.
+		// Headless Chromium has no keyboard shortcuts of a desktop.
 		down.Commands = map[string][]string{
 			"a": {"selectAll"}, "c": {"copy"}, "x": {"cut"}, "v": {"paste"}, "z": {"undo"},
 		}[k.Key]

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// SetFrozen freezes the page as a browser freezes a background tab, or thaws it.
+// SetFrozen freezes the page as a browser freezes a background tab, or ends that.
 func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
 	state := page.SetWebLifecycleStateStateActive
 	if frozen {
@@ -24,8 +24,8 @@ func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
 	if err != nil || frozen {
 		return err
 	}
-	// Freezing hides the page, and neither thawing nor activating the tab that
-	// is active already shows it: another tab has to come and go.
+	// Freezing hides the page. Neither the end of the freeze nor the activation of the tab, which
+	// is active already, shows it. So another tab must come and go.
 	show, err := p.cover(ctx)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (p *ChromiumPage) SetFrozen(ctx context.Context, frozen bool) error {
 	return show()
 }
 
-// Hide puts another tab before the page, in its window, until show is called.
+// Hide puts another tab before the page, in its window, until the returned function is called.
 func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) {
 	if show, err = p.cover(ctx); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (p *ChromiumPage) Hide(ctx context.Context) (show func() error, err error) 
 	return show, p.becomes(ctx, "hidden")
 }
 
-// cover puts another tab before the page.
+// cover puts another tab before the page, and returns a function that closes that tab.
 func (p *ChromiumPage) cover(ctx context.Context) (uncover func() error, err error) {
 	// A new tab opens in the window that was used last.
 	if _, err := cdp.Call(ctx, p.target, page.BringToFront, cdp.Empty{}); err != nil {
@@ -62,8 +62,8 @@ func (p *ChromiumPage) cover(ctx context.Context) (uncover func() error, err err
 	}, nil
 }
 
-// becomes waits until the page itself sees its visibility change: the browser
-// answers the command that changes it before that.
+// becomes waits until the page itself has the visibility state. The browser returns from the
+// command that changes it before that.
 func (p *ChromiumPage) becomes(ctx context.Context, state string) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
@@ -82,14 +82,14 @@ func (p *ChromiumPage) becomes(ctx context.Context, state string) error {
 	}
 }
 
-// Interrupt ends the script that runs in the page just now, however busy it is.
+// Interrupt ends the script that the page is running, however busy it is.
 func (p *ChromiumPage) Interrupt(ctx context.Context) error {
 	_, err := cdp.Call(ctx, p.target, runtime.TerminateExecution, cdp.Empty{})
 	return err
 }
 
-// CollectGarbage collects the garbage of the page's JavaScript, twice, because
-// what a finaliser lets go of is found by the next collection.
+// CollectGarbage collects the garbage of the page's JavaScript twice. The second collection finds
+// the objects that finalisers of the first have released.
 func (p *ChromiumPage) CollectGarbage(ctx context.Context) error {
 	for range 2 {
 		if _, err := cdp.Call(ctx, p.target, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
@@ -99,7 +99,7 @@ func (p *ChromiumPage) CollectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// Counts are what a page holds.
+// Counts are the objects of a page, after a garbage collection.
 type Counts struct {
 	HeapUsed  int64
 	Documents int
@@ -110,7 +110,8 @@ type Counts struct {
 	Targets   int
 }
 
-// Count collects garbage and counts what is left.
+// Count collects garbage, and returns the counts of the page. Targets is the count of the whole
+// browser.
 func (p *ChromiumPage) Count(ctx context.Context, b *ChromiumBrowser) (Counts, error) {
 	var c Counts
 	if err := p.CollectGarbage(ctx); err != nil {
@@ -159,10 +160,11 @@ func (b *ChromiumBrowser) attached(ctx context.Context, id string, f func(contex
 	return f(tctx)
 }
 
-// Target is something that the DevTools protocol could attach to.
+// Target is something that the DevTools protocol can attach to, such as a page or a worker.
 type Target struct{ ID, Type, URL, Title string }
 
-// targets are those that belong to pages: not the browser's own interface.
+// targets returns the targets that belong to pages. Those of the browser's own interface are left
+// out.
 func (b *ChromiumBrowser) targets(ctx context.Context) ([]*target.Info, error) {
 	var r target.GetTargetsResult
 	if err := b.Call(ctx, target.GetTargets.Method, target.GetTargetsParams{}, &r); err != nil {
@@ -178,7 +180,7 @@ func (b *ChromiumBrowser) targets(ctx context.Context) ([]*target.Info, error) {
 	return list, nil
 }
 
-// Targets lists pages, frames with a process of their own, and workers.
+// Targets returns the pages, the frames with a process of their own, and the workers.
 func (b *ChromiumBrowser) Targets(ctx context.Context) ([]Target, error) {
 	infos, err := b.targets(ctx)
 	list := []Target{}
@@ -188,15 +190,15 @@ func (b *ChromiumBrowser) Targets(ctx context.Context) ([]Target, error) {
 	return list, err
 }
 
-// Crash ends the renderer process of a target.
+// Crash ends the renderer process of a target, and returns when it has ended.
 func (b *ChromiumBrowser) Crash(ctx context.Context, id string) error {
 	return b.attached(ctx, id, func(tctx context.Context) error { return crash(ctx, chromedp.FromContext(tctx).Target) })
 }
 
-// Crash ends the page's renderer process.
+// Crash ends the page's renderer process, and returns when it has ended.
 func (p *ChromiumPage) Crash(ctx context.Context) error { return crash(ctx, p.target) }
 
-// crash never gets an answer: its target is no more.
+// crash does not wait for the result of the command, which never comes because its target is gone.
 func crash(ctx context.Context, s cdp.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()

@@ -23,15 +23,15 @@ type ChromiumPage struct {
 	target *chromedp.Target
 }
 
-// Open opens url in a window of its own: a tab behind another one is hidden and
-// gets no animation frames.
+// Open opens url in a window of its own, because a tab behind another one is hidden and gets no
+// animation frames.
 func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page, error) {
 	p, err := b.NewPage(ctx, ev, nil)
 	if err != nil {
 		return nil, err
 	}
-	// chromedp mirrors the DOM for its selectors and the network for its
-	// waits; a page under test should not pay for either.
+	// chromedp mirrors the DOM for its selectors, and the network for its waits. Both would slow
+	// down a page under test.
 	for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable, network.Disable} {
 		if _, err := cdp.Call(ctx, p.target, c, cdp.Empty{}); err != nil {
 			p.Close()
@@ -45,8 +45,8 @@ func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page
 	return p, nil
 }
 
-// NewPage opens an empty page. Listen, if not nil, gets each DevTools event of
-// the page from the start; it must not block.
+// NewPage opens an empty page. If listen is not nil, it receives each DevTools event of the page
+// from the start, and must not block.
 func (b *ChromiumBrowser) NewPage(ctx context.Context, ev Events, listen func(any)) (*ChromiumPage, error) {
 	pctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
 	p := &ChromiumPage{ctx: pctx, cancel: cancel}
@@ -79,7 +79,7 @@ func (b *ChromiumBrowser) NewPage(ctx context.Context, ev Events, listen func(an
 	return p, nil
 }
 
-// Navigate loads url and returns when the page's document has arrived.
+// Navigate loads url, and returns when the page's document has arrived.
 func (p *ChromiumPage) Navigate(ctx context.Context, url string) error {
 	r, err := cdp.Call(ctx, p.target, page.Navigate, page.NavigateParams{URL: url})
 	if err == nil && r.ErrorText != "" {
@@ -88,13 +88,13 @@ func (p *ChromiumPage) Navigate(ctx context.Context, url string) error {
 	return err
 }
 
-// Target is the page's DevTools session.
+// Target returns the page's DevTools session.
 func (p *ChromiumPage) Target() *chromedp.Target { return p.target }
 
-// Context is the chromedp context of the page.
+// Context returns the chromedp context of the page.
 func (p *ChromiumPage) Context() context.Context { return p.ctx }
 
-// Call runs a DevTools command on the page.
+// Call runs a command of the DevTools protocol on the page, and decodes its result.
 func (p *ChromiumPage) Call(ctx context.Context, method string, params, result any) error {
 	return p.target.Call(ctx, method, params, result)
 }
@@ -108,13 +108,13 @@ func (p *ChromiumPage) Close() error {
 	return err
 }
 
-// Screenshot is a PNG of the viewport.
+// Screenshot implements [Page].
 func (p *ChromiumPage) Screenshot(ctx context.Context) ([]byte, error) {
 	r, err := cdp.Call(ctx, p.target, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 	return r.Data, err
 }
 
-// Media emulates media features.
+// Media implements [Page].
 func (p *ChromiumPage) Media(ctx context.Context, features map[string]string) error {
 	params := emulation.SetEmulatedMediaParams{}
 	for k, v := range features {
@@ -128,7 +128,7 @@ func (p *ChromiumPage) Media(ctx context.Context, features map[string]string) er
 	return err
 }
 
-// Viewport sets the size of the viewport.
+// Viewport implements [Page]. A scale of 0 means 1.
 func (p *ChromiumPage) Viewport(ctx context.Context, width, height int, scale float64) error {
 	if width == 0 && height == 0 {
 		_, err := cdp.Call(ctx, p.target, emulation.ClearDeviceMetricsOverride, cdp.Empty{})
@@ -143,7 +143,7 @@ func (p *ChromiumPage) Viewport(ctx context.Context, width, height int, scale fl
 	return err
 }
 
-// Eval is the JSON value of a JavaScript expression, awaited if it is a promise.
+// Eval implements [Page]. The expression runs as if the user had just used the page.
 func (p *ChromiumPage) Eval(ctx context.Context, expression string) (json.RawMessage, error) {
 	yes := true
 	r, err := cdp.Call(ctx, p.target, runtime.Evaluate, runtime.EvaluateParams{

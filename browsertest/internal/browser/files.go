@@ -13,14 +13,13 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// Filer is a Page that can choose files of this machine for an <input
-// type=file>. What an input with webkitdirectory takes differs: Chromium takes a
-// folder, the others refuse one.
+// Filer is a Page that can choose files of this machine for an <input type=file>. For an input with
+// webkitdirectory, Chromium takes a folder, and the other engines refuse one.
 type Filer interface {
 	SetFiles(ctx context.Context, selector string, paths ...string) error
 }
 
-// SetFiles chooses files, or for webkitdirectory one folder.
+// SetFiles implements [Filer]. For webkitdirectory it takes one folder.
 func (p *ChromiumPage) SetFiles(ctx context.Context, selector string, paths ...string) error {
 	files, err := absolute(paths)
 	if err != nil {
@@ -41,8 +40,7 @@ func (p *ChromiumPage) SetFiles(ctx context.Context, selector string, paths ...s
 	return err
 }
 
-// Drop drags files and folders from outside the browser onto the middle of an
-// element.
+// Drop drags files and folders from outside of the browser onto the middle of an element.
 func (p *ChromiumPage) Drop(ctx context.Context, selector string, paths ...string) error {
 	files, err := absolute(paths)
 	if err != nil {
@@ -64,7 +62,7 @@ func (p *ChromiumPage) Drop(ctx context.Context, selector string, paths ...strin
 	return nil
 }
 
-// SetFiles chooses files.
+// SetFiles implements [Filer].
 func (p *firefoxPage) SetFiles(ctx context.Context, selector string, paths ...string) error {
 	files, err := absolute(paths)
 	if err != nil {
@@ -88,7 +86,7 @@ func (p *firefoxPage) SetFiles(ctx context.Context, selector string, paths ...st
 	}, nil)
 }
 
-// SetFiles types the paths into the input, as WebDriver chooses files.
+// SetFiles implements [Filer]. It types the paths into the input, as WebDriver does.
 func (p *webkitPage) SetFiles(ctx context.Context, selector string, paths ...string) error {
 	files, err := absolute(paths)
 	if err != nil {

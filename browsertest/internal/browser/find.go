@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Engines are those that a test which drives browsers itself is for: Chromium, or what
-// BROWSERTEST_ENGINES names, such as "chromium,firefox,webkit" or "all".
+// Engines returns the engines for tests that drive browsers themselves: Chromium, or those in the
+// environment variable BROWSERTEST_ENGINES, such as "chromium,firefox,webkit" or "all".
 func Engines() (list []Engine) {
 	names := os.Getenv("BROWSERTEST_ENGINES")
 	switch names {
@@ -26,7 +26,7 @@ func Engines() (list []Engine) {
 	return list
 }
 
-// candidates are names on the PATH and whole paths, the best first.
+// candidates are names on the PATH and absolute paths, the best first.
 var candidates = map[Engine][]string{
 	Chromium: {
 		"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "chrome-headless-shell",
@@ -43,23 +43,24 @@ var candidates = map[Engine][]string{
 	},
 }
 
-// debian are the packages that hold an engine there.
+// debian are the Debian packages of each engine.
 var debian = map[Engine][]string{
 	Chromium: {"chromium"},
 	Firefox:  {"firefox-esr"},
 	WebKit:   {"libwebkit2gtk-4.1-0", "webkit2gtk-driver", "xvfb", "xauth"},
 }
 
-// variables name an executable and win over all candidates.
+// variables are environment variables with the path of an executable. They take precedence over
+// candidates.
 var variables = map[Engine]string{
 	Chromium: "BROWSERTEST_CHROMIUM",
 	Firefox:  "BROWSERTEST_FIREFOX",
 	WebKit:   "BROWSERTEST_WEBKIT",
 }
 
-// Find returns the executable of an engine. On Debian and its kin, as root and
-// unless BROWSERTEST_INSTALL=0, it installs the engine if there is none; else
-// the error says what to install.
+// Find returns the executable of an engine. If there is none, it installs the engine as root on a
+// Linux with apt-get, unless BROWSERTEST_INSTALL=0. Otherwise the error names the packages to
+// install.
 func Find(ctx context.Context, e Engine) (string, error) {
 	names, ok := candidates[e]
 	if !ok {
@@ -96,7 +97,8 @@ func Find(ctx context.Context, e Engine) (string, error) {
 	return "", fmt.Errorf("browser: %s is not installed: on Debian or Ubuntu run `sudo apt-get install %s`, else install it and set %s to its executable", e, pkgs, variables[e])
 }
 
-// install runs apt-get under a lock, because packages are tested in parallel.
+// install runs apt-get install under a lock, because packages are tested in parallel. If that fails, it
+// runs apt-get update and tries again.
 func install(ctx context.Context, apt string, pkgs []string) error {
 	unlock, err := lockFile(filepath.Join(os.TempDir(), "browsertest-install.lock"))
 	if err != nil {

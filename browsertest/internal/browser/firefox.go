@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// firefox is a Firefox driven by WebDriver BiDi.
+// firefox is a Firefox that is driven by WebDriver BiDi.
 type firefox struct {
 	proc    *child
 	bidi    *bidi
@@ -94,10 +94,10 @@ func startFirefox(ctx context.Context, o Options) (Browser, error) {
 	return f, nil
 }
 
-// unwatchWorkers ends the remote agent's listening for workers. While anything
-// listens, as developer tools do too, the thread that calls new Worker waits until
-// the main thread has told the listeners; called from a worker, about one call in
-// fifty never returns (Firefox 153). Pages that nobody debugs have no such listeners.
+// unwatchWorkers ends the remote agent's listening for workers. While it or the developer tools
+// listen, the thread that calls new Worker waits until the main thread has told the listeners. If
+// that thread is a worker, about one call in fifty never returns (Firefox 153). Pages that are not
+// debugged have no such listeners.
 func (f *firefox) unwatchWorkers(ctx context.Context) error {
 	var tree struct{ Contexts []struct{ Context string } }
 	if err := f.bidi.call(ctx, "browsingContext.getTree", map[string]any{"moz:scope": "chrome", "maxDepth": 0}, &tree); err != nil {
@@ -196,7 +196,7 @@ func (p *firefoxPage) Close() error {
 }
 
 func (p *firefoxPage) Eval(ctx context.Context, expression string) (json.RawMessage, error) {
-	// JSON.stringify, because BiDi's own values have a shape of their own.
+	// JSON.stringify, because BiDi has a format of its own for values.
 	var r struct {
 		Type             string
 		Result           struct{ Type, Value string }
@@ -268,7 +268,7 @@ func (p *firefoxPage) Press(ctx context.Context, key string) error {
 	return p.actions(ctx, source)
 }
 
-// tail keeps the last lines that a browser printed, for an error.
+// tail keeps the last ten lines that a browser printed, for an error.
 type tail struct {
 	mu    sync.Mutex
 	lines []string

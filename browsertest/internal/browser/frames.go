@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// Framer is a Page of an engine other than Chromium that evaluates an expression in
-// itself and in each frame below it, whatever its origin, the page itself first.
+// Framer is a Page of an engine other than Chromium that evaluates an expression in itself and in
+// each frame below it, whatever its origin. The page itself is first.
 type Framer interface {
 	EvalFrames(ctx context.Context, expression string) ([]FrameValue, error)
 }
 
-// EvalFrames is part of [Framer].
+// EvalFrames implements [Framer].
 func (p *firefoxPage) EvalFrames(ctx context.Context, expression string) ([]FrameValue, error) {
 	type node struct {
 		Context, URL string
@@ -42,13 +42,13 @@ func (p *firefoxPage) EvalFrames(ctx context.Context, expression string) ([]Fram
 	return list, ctx.Err()
 }
 
-// EvalFrames is part of [Framer]. A frame within a shadow tree has no number, and is left out.
+// EvalFrames implements [Framer]. A frame within a shadow tree has no number, and is left out.
 func (p *webkitPage) EvalFrames(ctx context.Context, expression string) ([]FrameValue, error) {
 	p.k.mu.Lock()
 	defer p.k.mu.Unlock()
 	call := p.k.wd.call
 	var list []FrameValue
-	// The way to a frame leads from the page down, number by number.
+	// A frame is addressed by the numbers of the frames from the page down to it.
 	var visit func(way []int) error
 	visit = func(way []int) error {
 		if err := call(ctx, http.MethodPost, "/window", map[string]string{"handle": p.handle}, nil); err != nil {
@@ -59,7 +59,7 @@ func (p *webkitPage) EvalFrames(ctx context.Context, expression string) ([]Frame
 		}
 		for _, i := range way {
 			if call(ctx, http.MethodPost, "/frame", map[string]any{"id": i}, nil) != nil {
-				return ctx.Err() // it is gone since it was counted
+				return ctx.Err() // the frame is gone since it was counted
 			}
 		}
 		var at struct {

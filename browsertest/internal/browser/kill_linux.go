@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// killTree ends a process and its descendants, until none is found any more:
-// one may be starting another just then. A whole group may outlive its leader.
+// killTree kills a process and its descendants, until none is left, because one may be starting
+// another at that moment. It kills the process group too, which can outlive its leader.
 func killTree(pid int) {
 	known := map[int]bool{}
 	for range 20 {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// lockFile waits until this process alone holds the file at path.
+// lockFile waits until this process alone holds the lock of the file at path.
 func lockFile(path string) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

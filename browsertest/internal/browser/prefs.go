@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// firefoxPrefs keep Firefox from talking to anyone but the page under test, and
-// from asking the person anything. What a web page can notice stays as it is.
+// firefoxPrefs stop all requests of Firefox but those of the page under test, and all its questions
+// to the user. They do not change the behaviour that a web page can notice.
 var firefoxPrefs = map[string]any{
 	"app.normandy.enabled":                                       false,
 	"app.update.auto":                                            false,
@@ -56,8 +56,8 @@ var firefoxPrefs = map[string]any{
 	"extensions.update.enabled":                                  false,
 	"geo.provider.testing":                                       true,
 	"identity.fxaccounts.enabled":                                false,
-	// Without it no datagram reaches a loopback sink, and a test of silence is
-	// worth nothing.
+	// Without it no datagram reaches a sink on loopback, and a test that expects none would prove
+	// nothing.
 	"media.peerconnection.ice.loopback":                true,
 	"media.gmp-manager.updateEnabled":                  false,
 	"media.gmp-manager.url":                            "",
@@ -80,7 +80,7 @@ var firefoxPrefs = map[string]any{
 	"widget.windows.window_occlusion_tracking.enabled": false,
 }
 
-// writeProfile makes a Firefox profile folder.
+// writeProfile makes a Firefox profile folder with these settings.
 func writeProfile(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

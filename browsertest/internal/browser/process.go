@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// homeEnv is the environment with a home folder of the browser's own, so that
-// no setting of the person's leaks in and nothing is written there.
+// homeEnv returns the environment with dir as the home folder. So no setting of the developer's
+// applies, and nothing is written to their home.
 func homeEnv(dir string) []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -27,7 +27,7 @@ func homeEnv(dir string) []string {
 	)
 }
 
-// logWriter hands each line that is written to it to logf.
+// logWriter returns a writer that calls logf for each line.
 func logWriter(logf func(string, ...any)) io.Writer { return lineWriter(logf) }
 
 type lineWriter func(format string, args ...any)

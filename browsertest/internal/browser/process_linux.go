@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// prepareChild makes the kernel end the browser with this process, and keeps a
-// Ctrl-C at the terminal for this process, which then ends the browser in order.
+// prepareChild makes the kernel kill the browser when this process ends. A Ctrl-C at the terminal
+// reaches only this process, which then ends the browser in order.
 func prepareChild(c *exec.Cmd) {
 	if c.SysProcAttr == nil {
 		c.SysProcAttr = &syscall.SysProcAttr{}
@@ -15,5 +15,5 @@ func prepareChild(c *exec.Cmd) {
 	c.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
 
-// detach keeps a process out of reach of a Ctrl-C at the terminal.
+// detach makes a Ctrl-C at the terminal not reach the process.
 func detach(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

@@ -13,14 +13,14 @@ import (
 type Process struct {
 	PID  int
 	Kind string
-	// Bytes is its share of all it has in memory. The browser's files are shared with
-	// other browsers on the machine, so it grows by half when the last of them ends.
+	// Bytes is the process's proportional share of the memory (Pss). The browser's files are shared
+	// with other browsers on the machine, so Bytes grows by half when the last of them ends.
 	Bytes int64
-	// Own is Bytes without files: what the process itself made.
+	// Own is Bytes without files: the memory that the process itself has allocated.
 	Own int64
 }
 
-// Processes lists the process pid and all its descendants.
+// Processes returns the process pid and all its descendants, or an error if it is gone.
 func Processes(pid int) ([]Process, error) {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")
@@ -36,7 +36,7 @@ func Processes(pid int) ([]Process, error) {
 		if err != nil {
 			continue
 		}
-		// The name, in parentheses, may hold anything; the parent comes after.
+		// The name, in parentheses, may contain any character. The parent comes after it.
 		f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(f) < 2 || f[0] == "Z" {
 			continue

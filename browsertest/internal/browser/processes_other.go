@@ -8,14 +8,14 @@ import "fmt"
 type Process struct {
 	PID  int
 	Kind string
-	// Bytes is its share of all it has in memory. The browser's files are shared with
-	// other browsers on the machine, so it grows by half when the last of them ends.
+	// Bytes is the process's proportional share of the memory (Pss). The browser's files are shared
+	// with other browsers on the machine, so Bytes grows by half when the last of them ends.
 	Bytes int64
-	// Own is Bytes without files: what the process itself made.
+	// Own is Bytes without files: the memory that the process itself has allocated.
 	Own int64
 }
 
-// Processes lists a process and its descendants, on Linux.
+// Processes returns an error that wraps ErrUnsupported. Only Linux can list processes.
 func Processes(int) ([]Process, error) {
 	return nil, fmt.Errorf("browser: listing processes needs Linux: %w", ErrUnsupported)
 }

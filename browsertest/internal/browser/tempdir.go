@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Dir is a temporary folder for a browser's files. On Unix it is removed, and
-// the processes that use it are ended, even if this process is killed.
+// Dir is a temporary folder for a browser's files. On Unix, if this process is killed, the folder
+// is removed, and the processes that use it are killed.
 type Dir struct {
 	Path string
 
@@ -20,10 +20,10 @@ type Dir struct {
 	err   error
 }
 
-// watchScript waits at the other end of a pipe. A line "done" says that there is
-// nothing to do; the pipe's end without it, that the process at this end is no
-// more. It learns the folder's name from the pipe, so that it is not itself
-// among the processes that have the name in their command line or environment.
+// watchScript runs at the other end of a pipe. After the line "done" it exits. If the pipe ends
+// without that line, this process is gone, and the script cleans up. It reads the folder's name
+// from the pipe, so it is not itself among the processes with the name in their command line or
+// environment.
 const watchScript = `read -r dir; read -r done; [ "$done" = done ] && exit 0
 for i in 1 2 3 4 5 6 7 8 9 10; do
   pids=$(grep -lF -- "$dir" /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3 | sort -u)
@@ -33,11 +33,11 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 done
 rm -rf -- "$dir"`
 
-// maxTemp is how long the name of the folder for temporary files may be: browsers
-// put sockets below it, whose names end at 108 bytes.
+// maxTemp is the maximum length of the path of the system's temporary folder. Browsers put sockets
+// below it, whose paths end at 108 bytes.
 const maxTemp = 40
 
-// TempDir makes a folder for a browser's files.
+// TempDir makes a folder for a browser's files. The caller closes it.
 func TempDir() (*Dir, error) {
 	base := os.TempDir()
 	if runtime.GOOS != "windows" && len(base) > maxTemp {
@@ -59,8 +59,8 @@ func TempDir() (*Dir, error) {
 	return d, nil
 }
 
-// Close removes the folder. It tries for a while: a browser's last process may
-// still be writing.
+// Close removes the folder. It tries for 2 s, because a browser's last process may still be
+// writing.
 func (d *Dir) Close() error {
 	d.once.Do(func() {
 		for range 100 {

@@ -16,7 +16,8 @@ type webdriver struct {
 	id   string
 }
 
-// call runs a command of the session and decodes its value.
+// call runs a command of the session, and decodes its value unless result is nil. The error wraps
+// ErrUnsupported if the server has no such command.
 func (w *webdriver) call(ctx context.Context, verb, path string, params, result any) error {
 	var body io.Reader
 	if verb == http.MethodPost {

@@ -16,8 +16,7 @@ import (
 	"time"
 )
 
-// webkit is WebKitGTK's MiniBrowser under a virtual display, driven by
-// WebKitWebDriver.
+// webkit is WebKitGTK's MiniBrowser on a virtual display, driven by WebKitWebDriver.
 type webkit struct {
 	display *child
 	driver  *child
@@ -25,7 +24,7 @@ type webkit struct {
 	version string
 	home    string // the first window, which stays open
 
-	// Commands go to the current window, so that one page at a time may talk.
+	// Commands go to the current window, so one page at a time may send them.
 	mu sync.Mutex
 }
 
@@ -87,7 +86,7 @@ func startWebKit(ctx context.Context, o Options) (Browser, error) {
 		if err = wd.call(ctx, http.MethodPost, "", caps, &made); err == nil {
 			break
 		}
-		// The driver may not listen yet.
+		// The driver may not be listening yet.
 		if ctx.Err() != nil || time.Now().After(deadline) || !isRefused(err) {
 			return fail(err)
 		}
@@ -106,7 +105,8 @@ func startWebKit(ctx context.Context, o Options) (Browser, error) {
 	return k, nil
 }
 
-// startDisplay starts an X server that chooses its own number.
+// startDisplay starts an X server that chooses its own number, and returns its display, such as
+// ":99".
 func (k *webkit) startDisplay(ctx context.Context, x string, log func(io.Reader)) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -166,7 +166,7 @@ func (k *webkit) Close() error {
 func (k *webkit) Open(ctx context.Context, url string, ev Events) (Page, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	// The current window may be one that was closed.
+	// The current window may be closed already.
 	if err := (&webkitPage{k, k.home}).locked(ctx, http.MethodGet, "/window", nil, nil); err != nil {
 		return nil, err
 	}

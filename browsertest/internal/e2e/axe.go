@@ -12,12 +12,11 @@ import (
 type Violation struct {
 	ID, Impact, Help string
 	HelpURL          string
-	// Nodes are the elements, each as HTML with axe's path to it, which goes
-	// through frames.
+	// Nodes are the elements that break the rule.
 	Nodes []AxeNode
 }
 
-// AxeNode is an element that breaks a rule.
+// AxeNode is an element that breaks a rule. Target is axe's path to it, through frames.
 type AxeNode struct {
 	HTML    string
 	Target  []json.RawMessage
@@ -33,9 +32,9 @@ func (v Violation) String() string {
 	return b.String()
 }
 
-// Axe runs axe-core, whose source lies at the path, over the page and over those
-// frames below it that permit scripts, and returns what it finds. Rules and tags
-// may be chosen by options, JSON as axe.run takes it; empty means all rules.
+// Axe runs axe-core over the page and those frames below it that permit scripts, and returns the
+// violations. The source is the path of axe-core's file. The options choose rules and tags, as JSON
+// for axe.run. If empty, all rules run.
 func (p *Page) Axe(ctx context.Context, source, options string) ([]Violation, error) {
 	js, err := os.ReadFile(source)
 	if err != nil {
@@ -44,14 +43,15 @@ func (p *Page) Axe(ctx context.Context, source, options string) ([]Violation, er
 	if options == "" {
 		options = "{}"
 	}
-	// axe talks to its copies in frames by postMessage; a frame that cannot
-	// answer must not hold the run up for a minute.
-	// The value of the source would be axe itself, so that is dropped. A second copy in a
-	// frame would answer as well, and each makes all later runs slower.
+	// The expression ends in 0, because its value would otherwise be axe itself. A frame that
+	// already has axe keeps it, because a second copy would answer as well, and make all later runs
+	// slower.
 	if _, err := p.EvalFrames(ctx, "if (!globalThis.axe) { "+string(js)+"\n;axe.configure({allowedOrigins: ['<unsafe_all_origins>']}); } 0"); err != nil {
 		return nil, err
 	}
 	var list []Violation
+	// axe sends messages to its copies in frames. The short times keep a frame that cannot answer
+	// from blocking the run for a minute.
 	err = p.Eval(ctx, `axe.run(document, Object.assign({resultTypes: ["violations"], pingWaitTime: 500, frameWaitTime: 10000}, `+options+`)).then((r) => r.violations)`, &list)
 	return list, err
 }

@@ -11,17 +11,16 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// Click clicks the middle of the first element that a CSS selector finds.
+// Click scrolls the first element that matches a CSS selector into view, and clicks its middle.
 func (p *Page) Click(ctx context.Context, selector string) error {
 	return p.chrome.Click(ctx, selector)
 }
 
-// ClickAt clicks at a point of the viewport, in CSS pixels; it reaches into
-// frames.
+// ClickAt clicks at a point of the viewport, in CSS pixels. The point may be in a frame.
 func (p *Page) ClickAt(ctx context.Context, x, y float64) error { return p.chrome.ClickAt(ctx, x, y) }
 
-// Type clicks the element that a CSS selector finds, and types text. With an
-// empty selector it types into what has the focus.
+// Type clicks the first element that matches a CSS selector, and types text. With an empty selector
+// it types into the focused element.
 func (p *Page) Type(ctx context.Context, selector, text string) error {
 	if selector != "" {
 		if err := p.Click(ctx, selector); err != nil {
@@ -34,9 +33,9 @@ func (p *Page) Type(ctx context.Context, selector, text string) error {
 // Press presses one key with modifiers: "Enter", "Shift+Tab", "Control+a".
 func (p *Page) Press(ctx context.Context, key string) error { return p.chrome.Press(ctx, key) }
 
-// Drop drags files and folders of this machine from outside the browser onto
-// the middle of an element. A folder's handle has read permission; writing
-// is asked for, unless Options.WriteGrants has the page's origin.
+// Drop drags files and folders of this machine from outside of the browser onto the middle of an
+// element. The handle of a folder has read permission. Write permission needs a question, unless
+// Options.WriteGrants contains the page's origin.
 func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error {
 	var at []float64
 	err := p.Eval(ctx, `(() => { const e = document.querySelector(`+quote(selector)+`); if (!e) return null;
@@ -61,14 +60,15 @@ func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error
 		})
 		return err
 	}
-	// A drop on a page that has not said yet that it takes one is lost: they are held over
-	// it, as by a person, until it has. A page that never takes one gets the drop too.
+	// A drop on a page whose dragover handler does not run yet is lost. So the files are held over
+	// the page, as a user does, until it has handled two dragover events. A page that never handles
+	// one gets the drop after 100 tries.
 	if err := p.Eval(ctx, `globalThis.e2eOver ?? addEventListener("dragover", (e) => { if (e.defaultPrevented) e2eOver++; }), globalThis.e2eOver = 0`, nil); err != nil {
 		return err
 	}
 	for over, tries := 0, 0; over < 2 && tries < 100; tries++ {
-		// A frame that gets out of the way is left for the page, which Chromium tells only
-		// when a mouse drags.
+		// When a frame is moved out of the way, the page below gets the drag only after a new
+		// dragenter. With a mouse Chromium sends it by itself.
 		if err := send(input.DispatchDragEventTypeDragEnter); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (p *Page) Drop(ctx context.Context, selector string, paths ...string) error
 	return send(input.DispatchDragEventTypeDrop)
 }
 
-// SetFiles chooses files for an <input type=file>.
+// SetFiles chooses files for an <input type=file>, which it does not click.
 func (p *Page) SetFiles(ctx context.Context, selector string, paths ...string) error {
 	r, err := cdp.Call(ctx, p.chrome.Target(), runtime.Evaluate, runtime.EvaluateParams{Expression: "document.querySelector(" + quote(selector) + ")"})
 	if err != nil {

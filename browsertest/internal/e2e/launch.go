@@ -11,24 +11,24 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// Options describe a browser. The zero value is a quiet headless Chromium with a
-// window of 1280 by 800 pixels.
+// Options describe a browser. The zero value is a quiet headless Chromium with a window of 1280 by
+// 800 pixels.
 type Options struct {
-	// Path is Chromium's executable; empty means to look for it.
+	// Path is Chromium's executable. The default is the result of browser.Find.
 	Path string
-	// Width and Height are the window's.
+	// Width and Height are the size of the window in pixels. Both must be set.
 	Width, Height int
-	// NetLog records the browser's network log; see Browser.NetLog.
+	// NetLog records the browser's network log for Browser.NetLog.
 	NetLog bool
-	// WriteGrants are origins, such as "http://127.0.0.1:8080", whose pages may
-	// write into dropped folders, and open those of earlier visits, without a question.
+	// WriteGrants are origins, such as "http://127.0.0.1:8080", whose pages may write into dropped
+	// folders, and reopen the folders of earlier visits, without a question.
 	WriteGrants []string
-	// Preferences are further settings of the profile. Safe Browsing is off unless they
-	// say otherwise: it asks its maker about dangerous files that a page writes.
+	// Preferences are further settings of the profile. They can turn on Safe Browsing, which is off
+	// by default, because it sends requests to its maker about dangerous files that a page writes.
 	Preferences map[string]any
 	// Args are further command-line arguments.
 	Args []string
-	// Logf, if not nil, gets what the browser prints.
+	// Logf, if not nil, receives each line that the browser prints, and messages of its driver.
 	Logf func(format string, args ...any)
 }
 
@@ -42,7 +42,7 @@ type Browser struct {
 	err      error
 }
 
-// Launch starts a browser, which ends with Close, with ctx, or with this process.
+// Launch starts a browser. It ends with Close, with ctx, or with this process.
 func Launch(ctx context.Context, o Options) (*Browser, error) {
 	dir, err := browser.TempDir()
 	if err != nil {
@@ -83,7 +83,8 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 	return b, nil
 }
 
-// put sets a value deep in a tree of maps.
+// put sets a value in a tree of maps, and makes the missing maps. It returns an error if a value on
+// the path is not a map.
 func put(tree map[string]any, value any, path ...string) error {
 	for _, k := range path[:len(path)-1] {
 		next, ok := tree[k].(map[string]any)
@@ -100,14 +101,14 @@ func put(tree map[string]any, value any, path ...string) error {
 	return nil
 }
 
-// Version is the browser's name and version.
+// Version returns the browser's name and version.
 func (b *Browser) Version() string { return b.chromium.Version() }
 
-// Chromium is the browser underneath, for what this package does not offer.
+// Chromium returns the browser itself, for features that this package does not have.
 func (b *Browser) Chromium() *browser.ChromiumBrowser { return b.chromium }
 
-// Close ends the browser and removes its profile. It may be called twice. The
-// network log is kept in memory.
+// Close ends the browser and removes its profile. It may be called again. The network log stays in
+// memory.
 func (b *Browser) Close() error {
 	b.once.Do(func() {
 		b.err = b.chromium.Close()
@@ -123,18 +124,18 @@ func (b *Browser) Close() error {
 	return b.err
 }
 
-// Grant gives an origin permissions by their DevTools names, such as
-// "clipboardReadWrite" or "notifications".
+// Grant gives an origin permissions by their DevTools names, such as "clipboardReadWrite" or
+// "notifications".
 func (b *Browser) Grant(ctx context.Context, origin string, permissions ...string) error {
 	return b.chromium.Call(ctx, "Browser.grantPermissions", map[string]any{"origin": origin, "permissions": permissions}, nil)
 }
 
-// Targets lists the browser's pages, frames with their own process and workers.
+// Targets returns the browser's pages, frames with a process of their own, and workers.
 func (b *Browser) Targets(ctx context.Context) ([]browser.Target, error) {
 	return b.chromium.Targets(ctx)
 }
 
-// Processes lists the browser's processes with their memory, on Linux.
+// Processes returns the browser's processes with their memory. It works only on Linux.
 func (b *Browser) Processes() ([]browser.Process, error) {
 	return browser.Processes(b.chromium.PID())
 }

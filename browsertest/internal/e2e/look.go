@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 )
 
-// Viewport sets the viewport's size in CSS pixels and the device's pixels for
-// each (1 if zero); 0 by 0 is the window's own again.
+// Viewport sets the viewport's size in CSS pixels, and the number of device pixels for each (1 if
+// scale is 0). A size of 0 by 0 restores the window's own.
 func (p *Page) Viewport(ctx context.Context, width, height int, scale float64) error {
 	return p.chrome.Viewport(ctx, width, height, scale)
 }
@@ -34,8 +34,8 @@ func (p *Page) ReducedMotion(ctx context.Context, reduced bool) error {
 	return p.setMedia(ctx, map[string]string{"prefers-reduced-motion": v})
 }
 
-// Media sets other media features of CSS, and the media type by the key
-// "media"; an empty value ends the emulation of one.
+// Media sets other CSS media features, and the media type by the key "media". An empty value ends
+// the emulation of a feature.
 func (p *Page) Media(ctx context.Context, features map[string]string) error {
 	return p.setMedia(ctx, features)
 }
@@ -50,27 +50,29 @@ func (p *Page) Timezone(ctx context.Context, zone string) error {
 	return p.CDP(ctx, "Emulation.setTimezoneOverride", map[string]string{"timezoneId": zone}, nil)
 }
 
-// Offline cuts the page off the network, or connects it again.
+// Offline disconnects the page from the network, or connects it again. It replaces a limit of
+// Throttle.
 func (p *Page) Offline(ctx context.Context, offline bool) error {
 	return p.CDP(ctx, "Network.emulateNetworkConditions", map[string]any{
 		"offline": offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1,
 	}, nil)
 }
 
-// Throttle slows the page's network down: bytes a second and milliseconds.
+// Throttle limits the speed of the page's network to bytes per second, and adds a latency in
+// milliseconds.
 func (p *Page) Throttle(ctx context.Context, bytesPerSecond, latencyMs float64) error {
 	return p.CDP(ctx, "Network.emulateNetworkConditions", map[string]any{
 		"offline": false, "latency": latencyMs, "downloadThroughput": bytesPerSecond, "uploadThroughput": bytesPerSecond,
 	}, nil)
 }
 
-// Shot says what is on a screenshot. The zero value is the viewport.
+// Shot is the part of a page for a screenshot. The zero value is the viewport.
 type Shot struct {
-	// Full is the whole page, as far as it scrolls.
+	// Full takes the whole page, with the parts out of view.
 	Full bool
-	// Selector is one element.
+	// Selector takes the first element that matches a CSS selector. Full takes precedence.
 	Selector string
-	// File, if not empty, is where the PNG is written too.
+	// File, if not empty, is a path to which the PNG is written as well.
 	File string
 }
 
@@ -109,7 +111,7 @@ func (p *Page) Screenshot(ctx context.Context, s Shot) ([]byte, error) {
 	return shot.Data, os.WriteFile(s.File, shot.Data, 0o644)
 }
 
-// PDF prints the page.
+// PDF returns the printed page, with backgrounds.
 func (p *Page) PDF(ctx context.Context) ([]byte, error) {
 	yes := true
 	r, err := cdp.Call(ctx, p.chrome.Target(), page.PrintToPDF, page.PrintToPDFParams{PrintBackground: &yes, PreferCSSPageSize: &yes})

@@ -9,25 +9,25 @@ import (
 	"strings"
 )
 
-// NetLog is what a browser did on the network, from its own log.
+// NetLog is the network activity of a browser, read from its own log.
 type NetLog struct {
 	// URLs are the requests that the network stack began.
 	URLs []string
-	// Resolved are host names that were looked up; not those that a browser
-	// knows without asking, such as localhost.
+	// Resolved are the host names that were looked up. Names that a browser resolves itself, such
+	// as localhost, are not among them.
 	Resolved []string
 	// Connected are the addresses (host:port) of TCP connection attempts.
 	Connected []string
-	// Datagrams are the addresses that UDP datagrams were sent to, except for
-	// the lookups of Resolved (port 53). A browser also connects UDP sockets
-	// without sending, to learn its own address; those are not here.
+	// Datagrams are the addresses to which UDP datagrams were sent, except for the lookups of
+	// Resolved (port 53). A browser also connects UDP sockets without sending, to find out its own
+	// address. Those are not included.
 	Datagrams []string
 
 	udp map[int64]string
 }
 
-// NetLog closes the browser, which makes its log complete, and returns what is
-// in it. It needs Options.NetLog.
+// NetLog closes the browser, which completes its log, and returns the content. It returns an error
+// without Options.NetLog.
 func (b *Browser) NetLog() (*NetLog, error) {
 	if b.netlog == "" {
 		return nil, fmt.Errorf("e2e: there is no network log: launch the browser with Options.NetLog")
@@ -38,8 +38,8 @@ func (b *Browser) NetLog() (*NetLog, error) {
 	return ParseNetLog([]byte(b.netlog))
 }
 
-// Hosts are all hosts that were resolved, connected to, sent to or named in a
-// request, sorted; loopback included.
+// Hosts returns all hosts that were resolved, connected to, sent to or named in a request, sorted
+// and with loopback.
 func (n *NetLog) Hosts() []string {
 	var list []string
 	for _, u := range n.URLs {
@@ -57,7 +57,7 @@ func (n *NetLog) Hosts() []string {
 	return slices.Compact(list)
 }
 
-// Outside are those of Hosts that are not loopback.
+// Outside returns those of Hosts that are not loopback.
 func (n *NetLog) Outside() []string {
 	return slices.DeleteFunc(n.Hosts(), func(h string) bool {
 		ip := net.ParseIP(h)
@@ -65,8 +65,8 @@ func (n *NetLog) Outside() []string {
 	})
 }
 
-// ParseNetLog reads a log written by --log-net-log. A log that ends early,
-// because its browser was killed, is read as far as it goes.
+// ParseNetLog parses a log written by --log-net-log. A log that ends early, because its browser was
+// killed, is parsed as far as it goes.
 func ParseNetLog(data []byte) (*NetLog, error) {
 	dec := json.NewDecoder(strings.NewReader(string(data)))
 	fail := func(err error) (*NetLog, error) { return nil, fmt.Errorf("e2e: reading the network log: %w", err) }
@@ -104,7 +104,7 @@ func ParseNetLog(data []byte) (*NetLog, error) {
 					Params json.RawMessage `json:"params"`
 				}
 				if err := dec.Decode(&e); err != nil {
-					return log.compact(), nil // cut off
+					return log.compact(), nil // incomplete
 				}
 				log.add(names[e.Type], e.Source.ID, e.Params)
 			}
@@ -161,7 +161,7 @@ func (n *NetLog) add(kind string, source int64, raw json.RawMessage) {
 	}
 }
 
-// hostOf is the name in "name", "name:port" or "scheme://name:port".
+// hostOf returns the name in "name", "name:port" or "scheme://name:port".
 func hostOf(s string) string {
 	if u, err := url.Parse(s); err == nil && u.Hostname() != "" {
 		return u.Hostname()

@@ -32,8 +32,8 @@ type Page struct {
 
 // Message is a line of the page's console.
 type Message struct {
-	// Kind is a method of console ("log", "error", …), "exception" for one that
-	// nobody caught, or "log" for the browser's own messages about the page.
+	// Kind is the method of console ("log", "error", …), "exception" for an uncaught exception, or "log" for the
+	// browser's own messages about the page.
 	Kind, Text string
 }
 
@@ -42,15 +42,15 @@ type Request struct {
 	Method, URL string
 	// Type is "Document", "Script", "Fetch" and so on.
 	Type string
-	// Status is 0 while there is no answer.
+	// Status is 0 until the answer has come.
 	Status int
-	// FromCache is set if the answer did not come over the network.
+	// FromCache is set if the answer came from the disk cache or a service worker.
 	FromCache bool
-	// Failed says why there is no answer, such as "net::ERR_BLOCKED_BY_CSP".
+	// Failed is the reason why there is no answer, such as "net::ERR_BLOCKED_BY_CSP".
 	Failed string
 }
 
-// Page opens url in a new window and returns when its load event has fired.
+// Page opens url in a new window, and returns when its load event has fired.
 func (b *Browser) Page(ctx context.Context, url string) (*Page, error) {
 	p, err := b.Blank(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func (b *Browser) Page(ctx context.Context, url string) (*Page, error) {
 	return p, nil
 }
 
-// Blank opens an empty page, for what must be set before the first load.
+// Blank opens an empty page, for settings that must be made before the first load.
 func (b *Browser) Blank(ctx context.Context) (*Page, error) {
 	p := &Page{browser: b, byID: map[network.RequestID]*Request{}, media: map[string]string{}, loaded: make(chan struct{})}
 	chrome, err := b.chromium.NewPage(ctx, browser.Events{
@@ -86,7 +86,7 @@ func (b *Browser) Blank(ctx context.Context) (*Page, error) {
 	return p, nil
 }
 
-// wake is called with the lock held, when what Goto waits for may be there.
+// wake wakes Goto and Reload, which check again. The caller holds the lock.
 func (p *Page) wake() {
 	close(p.loaded)
 	p.loaded = make(chan struct{})
@@ -121,12 +121,12 @@ func (p *Page) event(ev any) {
 	}
 }
 
-// Goto loads url and waits for its load event.
+// Goto loads url, and waits for its load event for at most 2 minutes.
 func (p *Page) Goto(ctx context.Context, url string) error {
 	return p.awaitLoad(ctx, func() error { return p.chrome.Navigate(ctx, url) })
 }
 
-// Reload loads the page again and waits for its load event.
+// Reload loads the page again, and waits for its load event for at most 2 minutes.
 func (p *Page) Reload(ctx context.Context) error {
 	return p.awaitLoad(ctx, func() error {
 		_, err := cdp.Call(ctx, p.chrome.Target(), page.Reload, page.ReloadParams{})
@@ -164,16 +164,15 @@ func (p *Page) awaitLoad(ctx context.Context, start func() error) error {
 // Close closes the page.
 func (p *Page) Close() error { return p.chrome.Close() }
 
-// Chrome is the page underneath, for what this package does not offer.
+// Chrome returns the page itself, for features that this package does not have.
 func (p *Page) Chrome() *browser.ChromiumPage { return p.chrome }
 
-// CDP runs a DevTools command on the page.
+// CDP runs a command of the DevTools protocol on the page, and decodes its result.
 func (p *Page) CDP(ctx context.Context, method string, params, result any) error {
 	return p.chrome.Call(ctx, method, params, result)
 }
 
-// Eval evaluates a JavaScript expression, awaits it, and stores its JSON value
-// in result, unless that is nil.
+// Eval evaluates a JavaScript expression, awaits it, and stores its JSON value in result, unless that is nil.
 func (p *Page) Eval(ctx context.Context, expression string, result any) error {
 	raw, err := p.chrome.Eval(ctx, expression)
 	if err != nil || result == nil {
@@ -182,18 +181,18 @@ func (p *Page) Eval(ctx context.Context, expression string, result any) error {
 	return json.Unmarshal(raw, result)
 }
 
-// EvalFrames evaluates an expression in the page and in each frame below it,
-// whatever its origin and sandbox.
+// EvalFrames evaluates an expression in the page and in each frame below it, whatever its origin and sandbox. It
+// returns a value or an error for each frame.
 func (p *Page) EvalFrames(ctx context.Context, expression string) ([]browser.FrameValue, error) {
 	return p.chrome.EvalFrames(ctx, p.browser.chromium, expression)
 }
 
-// Count collects garbage and counts what the page holds.
+// Count collects garbage, and returns the counts of the page's objects.
 func (p *Page) Count(ctx context.Context) (browser.Counts, error) {
 	return p.chrome.Count(ctx, p.browser.chromium)
 }
 
-// Text is the rendered text of the first element that a CSS selector finds.
+// Text returns the rendered text of the first element that matches a CSS selector.
 func (p *Page) Text(ctx context.Context, selector string) (string, error) {
 	var s *string
 	if err := p.Eval(ctx, "document.querySelector("+quote(selector)+")?.innerText ?? null", &s); err != nil {
@@ -205,17 +204,17 @@ func (p *Page) Text(ctx context.Context, selector string) (string, error) {
 	return *s, nil
 }
 
-// waitLimit is how long Wait, WaitFor and a load may take: only a test that fails waits so long. It begins anew with each of
-// them, so that a slow machine fails no test that gets on.
+// waitLimit is the limit of each Wait, WaitFor and load. Only a test that fails waits so long. It begins anew with
+// each of them, so that a slow machine does not fail a test that makes progress.
 const waitLimit = 2 * time.Minute
 
-// Wait waits until a CSS selector finds an element that is visible, for at most 2 minutes.
+// Wait waits until the first element that matches a CSS selector is visible, for at most 2 minutes.
 func (p *Page) Wait(ctx context.Context, selector string) error {
 	return p.WaitFor(ctx, "!!document.querySelector("+quote(selector)+")?.checkVisibility()")
 }
 
-// WaitFor waits until a JavaScript expression is true, for at most 2 minutes. An
-// expression that throws is not true yet.
+// WaitFor waits until a JavaScript expression is true, for at most 2 minutes. An expression that throws counts as
+// false.
 func (p *Page) WaitFor(ctx context.Context, expression string) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
@@ -238,15 +237,14 @@ func (p *Page) WaitFor(ctx context.Context, expression string) error {
 	}
 }
 
-// Console returns what the console has shown so far.
+// Console returns the messages of the console so far.
 func (p *Page) Console() []Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]Message(nil), p.console...)
 }
 
-// Errors are the messages of Console that report something wrong: exceptions and
-// console.error.
+// Errors returns those messages of Console that report an error: exceptions, console.error and console.assert.
 func (p *Page) Errors() []Message {
 	var list []Message
 	for _, m := range p.Console() {
@@ -268,14 +266,14 @@ func (p *Page) Requests() []Request {
 	return list
 }
 
-// Crashed says why the page's renderer is gone; empty if it is not.
+// Crashed returns the reason why the page's renderer has ended, "" if it has not.
 func (p *Page) Crashed() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.crashed
 }
 
-// setMedia merges emulated media features; an empty value ends one.
+// setMedia merges emulated media features. An empty value ends one.
 func (p *Page) setMedia(ctx context.Context, features map[string]string) error {
 	p.mu.Lock()
 	maps.Copy(p.media, features)

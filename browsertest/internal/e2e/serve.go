@@ -18,15 +18,15 @@ type Site struct {
 	paths  []string
 }
 
-// Serve serves a folder with the given headers on each answer, besides the right
-// Content-Type and Cache-Control: no-store.
+// Serve serves a folder. Each answer has the given headers, the right Content-Type, and
+// Cache-Control: no-store.
 func Serve(dir string, header map[string]string) *Site {
 	return ServeHandler(http.FileServer(http.Dir(dir)), header)
 }
 
-// ServeHandler is Serve for any handler.
+// ServeHandler serves a handler like [Serve].
 func ServeHandler(h http.Handler, header map[string]string) *Site {
-	// The system's table may lack these, or know them wrongly.
+	// The system's table may lack these types, or have wrong ones.
 	types := map[string]string{".wasm": "application/wasm", ".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8"}
 	s := &Site{}
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,14 +49,14 @@ func ServeHandler(h http.Handler, header map[string]string) *Site {
 	return s
 }
 
-// Paths are the paths and queries that were asked for, in order.
+// Paths returns the paths and queries of all requests, in order.
 func (s *Site) Paths() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.paths...)
 }
 
-// Close stops serving.
+// Close ends the server and all its connections.
 func (s *Site) Close() {
 	s.server.CloseClientConnections()
 	s.server.Close()

@@ -1,6 +1,5 @@
-// Package poll waits for conditions that nobody tells of, such as the state of a page or the
-// files of another process. What decides is the condition: the clock only ends a test that
-// has failed.
+// Package poll waits for conditions that send no event, such as the state of a page or the files of
+// another process. The condition decides the test. The clock only ends a test that has failed.
 package poll
 
 import (
@@ -8,14 +7,14 @@ import (
 	"time"
 )
 
-// every is the time between two looks.
+// every is the time between two checks.
 const every = 20 * time.Millisecond
 
-// Limit is how long a condition may take; only a test that fails waits so long.
+// Limit is the longest wait for a condition. Only a test that fails waits so long.
 const Limit = 2 * time.Minute
 
-// Until waits until done returns true, and fails the test if it does not within [Limit]. The
-// last parameters are called for the message of a failure.
+// Until waits until done returns true, and fails the test if it does not within [Limit]. The last
+// parameters return further text for the failure message.
 func Until(t testing.TB, what string, done func() bool, more ...func() string) {
 	t.Helper()
 	if Try(done) {
@@ -44,7 +43,8 @@ func Try(done func() bool) bool {
 	return true
 }
 
-// Looks waits until done has returned true n times in a row.
+// Looks waits until done has returned true in n checks in a row. Like [Until] it fails the test
+// after [Limit].
 func Looks(t testing.TB, what string, n int, done func() bool, more ...func() string) {
 	t.Helper()
 	row := 0

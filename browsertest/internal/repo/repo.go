@@ -1,5 +1,5 @@
-// Package repo is what the commands of this module share: the repository's folder, lists that a user picks from, and programs that end when
-// the user interrupts the command.
+// Package repo is shared by the commands of this module. It finds the repository's folder, parses lists of names, and
+// runs programs that are to end when the user interrupts the command.
 package repo
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Root returns the repository's folder, found from the working folder, which is in it.
+// Root returns the repository's folder. The working folder must be in it.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -32,8 +32,9 @@ func Root() (string, error) {
 	}
 }
 
-// Pick returns the names in text, which have commas or spaces between, in the order of text. Each is one of all; what is the word for one in
-// the error. An empty text picks nothing.
+// Pick returns the names in text, which are separated by commas or spaces, in the order of text. It returns an error
+// if one is not in all. The first parameter is the word for a name in that error, such as "layout". For an empty text
+// it returns nil.
 func Pick(what, text string, all []string) ([]string, error) {
 	var picked []string
 	for name := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -45,7 +46,8 @@ func Pick(what, text string, all []string) ([]string, error) {
 	return picked, nil
 }
 
-// Command is exec.CommandContext for a program that ends by itself when it is interrupted: it has 10 s for it once the context has ended.
+// Command returns an exec.Cmd like exec.CommandContext. When the context ends, the program is interrupted, and it has
+// 10 s to end by itself before it is killed.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

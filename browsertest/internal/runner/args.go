@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// testFlag returns the value of the flag -test.NAME in args as the testing
-// package sees it: the last one wins, and flags end at the first other argument.
+// testFlag returns the value of the flag -test.NAME in args, and reports whether it is there. It
+// parses like package testing: the last one wins, and the flags end at the first other argument.
 func testFlag(args []string, name string) (value string, ok bool) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -29,15 +29,14 @@ func testFlag(args []string, name string) (value string, ok bool) {
 	return value, ok
 }
 
-// boolFlags take no value of their own. A test's own boolean flags are not
-// known here: after one without "=", the next argument may be missed, and go
-// test itself always writes "=".
+// boolFlags are the flags that need no value. A test's own boolean flags are unknown here, so the
+// argument after one without "=" may be missed. go test itself always writes "=".
 var boolFlags = map[string]bool{
 	"test.v": true, "test.short": true, "test.failfast": true, "test.benchmem": true, "test.paniconexit0": true,
 	"test.fullpath": true, "test.artifacts": true, "test.fuzzworker": true,
 }
 
-// timeout is how long the binary itself lets its tests run; 0 is for ever.
+// timeout returns the limit of the binary's own time-out. 0 is no limit.
 func timeout(args []string) time.Duration {
 	v, ok := testFlag(args, "timeout")
 	if !ok {
@@ -50,15 +49,15 @@ func timeout(args []string) time.Duration {
 	return d
 }
 
-// outputFlags name the files and folders that the testing package writes.
+// outputFlags are the flags with paths of files and folders that package testing writes.
 var outputFlags = []string{
 	"blockprofile", "coverprofile", "cpuprofile", "memprofile",
 	"mutexprofile", "testlogfile", "trace", "gocoverdir", "outputdir",
 	"fuzzcachedir", "artifactsdir",
 }
 
-// writable lists the absolute paths that the test flags and the environment
-// permit the binary to write: a file alone, or a folder with all below it.
+// writable returns the absolute paths that the binary may write according to the test flags and the
+// environment. A path is a file, or a folder with everything below it.
 func writable(args, env []string, dir string) []string {
 	abs := func(base, p string) string {
 		if filepath.IsAbs(p) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// verdict is how a test ended in a page of its own, as testpage knows it.
+// verdict is the result of a test in a page of its own, as package testpage reports it.
 type verdict struct {
 	Reached bool   `json:"reached"`
 	Failed  bool   `json:"failed"`
@@ -18,8 +18,8 @@ type verdict struct {
 	Why     string `json:"why"`
 }
 
-// maxOwnPages bounds how many pages run the binary beside the first: each is a
-// renderer with a whole Go program.
+// maxOwnPages is the number of pages that may run the binary beside the first at the same time.
+// Each is a renderer with a whole Go program.
 const maxOwnPages = 4
 
 type runParams struct {
@@ -33,7 +33,7 @@ type runParams struct {
 	Verbose   bool
 }
 
-// runOwnPage opens a page that runs one test, and waits for its verdict.
+// runOwnPage opens a page that runs one test, and returns its verdict.
 func runOwnPage(ctx context.Context, s *session, p *testPage, a runParams) (any, error) {
 	select {
 	case s.slots <- struct{}{}:
@@ -66,9 +66,9 @@ func runOwnPage(ctx context.Context, s *session, p *testPage, a runParams) (any,
 	return v, nil
 }
 
-// ownPageFlags are the test flags that the page of one test does not inherit:
-// what it writes would overwrite the main page's. It inherits the count, because
-// a call of Run is known by its number.
+// ownPageFlags are the test flags that the page of one test does not inherit, because its output
+// files would overwrite the main page's. It inherits the count, because a call of Run is identified
+// by its number.
 var ownPageFlags = []string{
 	"run", "skip", "bench", "benchtime", "benchmem", "list", "fuzz", "fuzztime", "shuffle", "v", "timeout",
 	"blockprofile", "coverprofile", "cpuprofile", "memprofile", "mutexprofile", "testlogfile", "trace", "failfast", "fullpath",
@@ -81,7 +81,7 @@ func ownPageArgs(args []string, test string, limit time.Duration, verbose bool) 
 		a := args[i]
 		name, isTest := strings.CutPrefix(strings.TrimLeft(a, "-"), "test.")
 		if !strings.HasPrefix(a, "-") || !isTest {
-			break // the test's own flags and arguments stay last, as they are
+			break // the test's own flags and arguments stay last and unchanged
 		}
 		n := 1
 		name, _, has := strings.Cut(name, "=")
@@ -109,7 +109,7 @@ func ownPageArgs(args []string, test string, limit time.Duration, verbose bool) 
 	return append(out, rest...)
 }
 
-// summary are the lines of a test binary that say nothing about one test.
+// summary matches the lines of a test binary that contain nothing about one test.
 var summary = regexp.MustCompile(`(?m)^( *--- PASS: .*|PASS|FAIL|coverage: .*|=== (RUN|PAUSE|CONT|NAME) .*)\n`)
 
 func trimOutput(s string) string { return summary.ReplaceAllString(s, "") }

@@ -1,11 +1,10 @@
-// Package runner runs one Go test binary, compiled with GOOS=js GOARCH=wasm, in
-// a page of a real browser, and behaves as the binary itself would at a
-// terminal: the same output in the same order, the same files, the same exit
-// code. It is what `go test -exec browsertest` calls.
+// Package runner runs one Go test binary, compiled with GOOS=js GOARCH=wasm, in a page of a real
+// browser. It behaves as the binary itself would in a terminal: the same output in the same order,
+// the same files, the same exit code. The command browsertest calls it for `go test -exec
+// browsertest`.
 //
-// A page gets its program, its files and its orders over HTTP from a server on
-// 127.0.0.1, under a path that holds a random token: other pages and frames on
-// the same origin cannot reach it without the token. It trusts the test binary
-// as much as `go test` does natively, except that writing is limited to the
-// outputs that go test names and to a temporary folder.
+// A page gets its program, its files and its arguments over HTTP from a server on 127.0.0.1, under
+// a path with a random token. Other pages and frames of the same origin cannot reach it without the
+// token. The package trusts the test binary as much as `go test` does natively, except that the
+// binary may write only the outputs named by go test, and a temporary folder.
 package runner

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// files lets a page use the machine's file system: all of it for reading, and
-// for writing only what lies at or below one of the writable paths.
+// files gives a page access to the machine's file system: to read all of it, and to write only at
+// or below the writable paths.
 type files struct {
 	writable []string
 
@@ -46,25 +46,26 @@ func (s *files) close() {
 	}
 }
 
-// errReadOnly is answered as EROFS, so that Go's message says what is the case.
+// errReadOnly is returned for a path that may not be written. With EROFS Go's message states the
+// cause.
 var errReadOnly = syscall.EROFS
 
-// mayWrite says whether what path leads to may be written: a symbolic link does
-// not lead out of the writable places.
+// mayWrite returns an error if the target of path may not be written. A symbolic link does not lead
+// out of the writable paths.
 func (s *files) mayWrite(path string) error {
 	real := realDir(path)
 	if target, err := filepath.EvalSymlinks(real); err == nil {
 		real = target
 	} else if _, err := os.Lstat(real); err == nil {
-		return errReadOnly // a link to what does not exist: opening would make it
+		return errReadOnly // a link to a missing file, which opening would create
 	}
 	return s.writes(real)
 }
 
-// mayChange says whether the name itself may be made, removed or renamed.
+// mayChange returns an error if the name itself may not be created, removed or renamed.
 func (s *files) mayChange(path string) error { return s.writes(realDir(path)) }
 
-// realDir resolves the links in a path's folder, but not at its end.
+// realDir resolves the links in a path's folder, but not a link at its end.
 func realDir(path string) string {
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 		return filepath.Join(dir, filepath.Base(path))
@@ -91,7 +92,7 @@ func (s *files) handle(h int) (*os.File, error) {
 	return f, nil
 }
 
-// The flags that shim.js gives to syscall/js programs.
+// The flags of shim.js for programs with syscall/js.
 const (
 	jsWronly = 1
 	jsRdwr   = 2
@@ -144,7 +145,7 @@ func (s *files) openFile(path string, flags int, mode fs.FileMode) (int, error) 
 	return h, nil
 }
 
-// serve answers one file operation.
+// serve handles one file operation.
 func (s *files) serve(w http.ResponseWriter, r *http.Request) {
 	op := r.PathValue("op")
 	q := r.URL.Query()
@@ -282,7 +283,7 @@ func (s *files) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// errorCode is the name of err as Node and syscall/js know it.
+// errorCode returns the name of err in Node and syscall/js, such as "ENOENT". The default is "EIO".
 func errorCode(err error) string {
 	var no syscall.Errno
 	if errors.As(err, &no) {
@@ -315,7 +316,7 @@ var errnos = []struct {
 	{syscall.EMFILE, "EMFILE"},
 }
 
-// stat is fi in Node's shape.
+// stat returns fi as an object like Node's.
 func stat(fi fs.FileInfo) map[string]int64 {
 	mode := int64(fi.Mode().Perm())
 	switch {

@@ -12,7 +12,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// chromium is the calling page, if it is one of Chromium's.
+// chromium returns the browser and the calling page. It returns an error that wraps ErrUnsupported
+// if the browser is not Chromium. The last parameter is the action for that error.
 func chromium(ctx context.Context, s *session, p *testPage, what string) (*browser.ChromiumBrowser, *browser.ChromiumPage, error) {
 	b, ok := s.browser.(*browser.ChromiumBrowser)
 	if !ok {
@@ -25,7 +26,7 @@ func chromium(ctx context.Context, s *session, p *testPage, what string) (*brows
 	return b, pg.(*browser.ChromiumPage), nil
 }
 
-// lifeMethods are what happens to a page, and what it leaves.
+// lifeMethods adds the methods about the life of a page and its objects.
 func lifeMethods(m map[string]method) {
 	m["cdp"] = with(func(ctx context.Context, s *session, p *testPage, a struct {
 		Method string
@@ -161,7 +162,7 @@ func lifeMethods(m map[string]method) {
 	})
 }
 
-// otherPage names a page that testpage.Open opened.
+// otherPage is the name of a page that testpage.Open opened.
 type otherPage struct{ Page string }
 
 func (s *session) other(o otherPage) (browser.Page, error) {

@@ -6,8 +6,7 @@ import (
 	"sync"
 )
 
-// output puts the chunks that a page sends, which may overtake one another on
-// their way, back into their order.
+// output writes the chunks of a page in their order. They may overtake one another on their way.
 type output struct {
 	mu      sync.Mutex
 	next    int
@@ -17,7 +16,7 @@ type output struct {
 	stderr  io.Writer
 }
 
-// chunk is what one request carries: writes, in order.
+// chunk is the content of one request: writes, in order.
 type chunk []write
 
 type write struct {
@@ -25,8 +24,8 @@ type write struct {
 	data []byte
 }
 
-// parseChunk reads a request's body: for each write its descriptor (1 byte), its
-// length (4 bytes, little-endian) and its data. What is cut off is dropped.
+// parseChunk returns the writes in a request's body. Each has its descriptor (1 byte), its length
+// (4 bytes, little-endian) and its data. An incomplete write is dropped.
 func parseChunk(body []byte) chunk {
 	var c chunk
 	for len(body) >= 5 {
@@ -76,7 +75,7 @@ func (o *output) write(c chunk) {
 	}
 }
 
-// drain writes what is still held back by a chunk that will never arrive.
+// drain writes the chunks that wait for one that never came.
 func (o *output) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,8 +88,8 @@ func (o *output) drain() {
 	}
 }
 
-// reached reports whether all chunks below seq were written, and a channel
-// that closes when that may have changed.
+// reached reports whether all chunks below seq were written. It also returns a channel that is
+// closed when that may have changed.
 func (o *output) reached(seq int) (bool, <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

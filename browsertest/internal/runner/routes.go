@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// request is a request that reached an endpoint, as testpage.Request.
+// request is a request that reached an endpoint. It becomes a testpage.Request.
 type request struct {
 	Method string
 	URL    string
@@ -21,7 +21,7 @@ type request struct {
 	At     time.Time
 }
 
-// endpoint is an address a test asked for, and what arrived there.
+// endpoint is an address that a test has asked for, with its traffic.
 type endpoint struct {
 	id     string
 	path   string
@@ -40,7 +40,7 @@ type endpoint struct {
 	datagrams   int
 }
 
-// maxLog bounds what one endpoint remembers.
+// The limits of an endpoint's memory: the number of requests, and the bytes of a body.
 const (
 	maxLog  = 20000
 	maxBody = 1 << 20
@@ -96,7 +96,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, e.body)
 }
 
-// traffic is what arrived, as testpage.Traffic.
+// traffic is the traffic of an endpoint. It becomes a testpage.Traffic.
 type traffic struct {
 	Requests    []request
 	Connections int
@@ -139,7 +139,7 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// origins makes origins when they are asked for; number 0 is the runner's own.
+// origins makes origins at their first use. Number 0 is the runner's own.
 type origins struct {
 	mu    sync.Mutex
 	list  map[int]*origin
@@ -152,9 +152,9 @@ func newOrigins(own *origin) *origins {
 	return &origins{list: map[int]*origin{0: own}, ends: map[string]*endpoint{}}
 }
 
-// loopback listens on the n-th loopback address, a site of its own; where only
-// 127.0.0.1 exists, the site is a name below localhost, which browsers take to
-// be loopback without asking anyone.
+// loopback listens on a loopback address of its own for n, which is a site of its own, such as
+// 127.0.0.5 for n = 4. On systems with only 127.0.0.1 the site is a name below localhost, which
+// browsers resolve to loopback themselves. It returns the listener and the origin.
 func loopback(n int) (net.Listener, string, error) {
 	if runtime.GOOS == "linux" || runtime.GOOS == "windows" {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.%d.%d:0", (n+1)/250, (n+1)%250))
@@ -227,7 +227,7 @@ func (s *origins) add(n int, e *endpoint) (string, error) {
 	return o.url + strings.TrimSuffix(e.path, "/"), nil
 }
 
-// countingListener tells of connections that have not carried a request yet.
+// countingListener calls accepted for each connection, also for those that carry no request.
 type countingListener struct {
 	net.Listener
 	accepted func()
@@ -241,7 +241,7 @@ func (l countingListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// addSink makes a listener that takes everything, TCP and UDP, on one port.
+// addSink makes a listener for all requests, TCP connections and UDP datagrams of one port.
 func (s *origins) addSink() (*endpoint, string, error) {
 	s.mu.Lock()
 	s.next++

@@ -14,10 +14,10 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// method answers one call of package testpage.
+// method is the handler of one call of package testpage.
 type method func(ctx context.Context, s *session, p *testPage, params json.RawMessage) (any, error)
 
-// with decodes the parameters of a method.
+// with returns a method that decodes its parameters.
 func with[P any](f func(ctx context.Context, s *session, p *testPage, params P) (any, error)) method {
 	return func(ctx context.Context, s *session, p *testPage, raw json.RawMessage) (any, error) {
 		var params P
@@ -30,7 +30,7 @@ func with[P any](f func(ctx context.Context, s *session, p *testPage, params P) 
 	}
 }
 
-// onPage is a method that acts on the browser's side of the calling page.
+// onPage returns a method that acts on the browser's side of the calling page.
 func onPage[P any](f func(ctx context.Context, pg browser.Page, params P) (any, error)) method {
 	return with(func(ctx context.Context, s *session, p *testPage, params P) (any, error) {
 		pg, err := p.browserPage(ctx)
@@ -175,7 +175,7 @@ func methods() map[string]method {
 	return m
 }
 
-// serveRPC answers a request that testpage wrote to /dev/browsertest.
+// serveRPC handles a request that package testpage wrote to /dev/browsertest.
 func (s *session) serveRPC(w http.ResponseWriter, r *http.Request, p *testPage) {
 	var req struct {
 		Method string
@@ -195,8 +195,8 @@ func (s *session) serveRPC(w http.ResponseWriter, r *http.Request, p *testPage) 
 		if m == nil {
 			err = fmt.Errorf("this runner does not know %q: build it anew", req.Method)
 		} else {
-			// Not the request's own context: a frozen page drops its requests and
-			// must be thawed all the same.
+			// The context is not the request's, because a frozen page drops its requests, and must
+			// be able to end the freeze.
 			ctx, cancel := context.WithCancel(s.ctx)
 			stop := context.AfterFunc(p.ctx, cancel)
 			answer.Result, err = m(ctx, s, p, req.Params)
@@ -212,8 +212,8 @@ func (s *session) serveRPC(w http.ResponseWriter, r *http.Request, p *testPage) 
 	json.NewEncoder(w).Encode(answer)
 }
 
-// browserPage waits until the browser has handed the page over: the page may
-// run, and ask, before that.
+// browserPage returns the page when the browser has opened it. The page may run, and call methods,
+// before that.
 func (p *testPage) browserPage(ctx context.Context) (browser.Page, error) {
 	select {
 	case <-p.opened:

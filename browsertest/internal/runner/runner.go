@@ -13,30 +13,30 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// Options describe a run. The zero value of each field but Args is usable.
+// Options describe a run. Only Args is required.
 type Options struct {
-	// Args are the test binary and its arguments, as go test gives them.
+	// Args are the test binary and its arguments, as go test passes them.
 	Args []string
-	// Browser says which browser to use.
+	// Browser describes the browser.
 	Browser browser.Options
-	// Stdout and Stderr are the binary's; os.Stdout and os.Stderr if nil.
+	// Stdout and Stderr receive the binary's output. The defaults are os.Stdout and os.Stderr.
 	Stdout, Stderr io.Writer
-	// Console sends what the page writes to its console to Stderr too.
+	// Console writes the page's whole console to Stderr. Without it, only errors are written.
 	Console bool
 	// Worker runs the binary in a dedicated worker of its page.
 	Worker bool
 }
 
-// startLimit is how long a page may take from its opening until it asks for
-// its orders, on a machine that is busy with other packages' tests.
+// startLimit is the limit from the opening of a page until its request for arguments, on a machine
+// that is busy with the tests of other packages.
 const startLimit = 60 * time.Second
 
-// hangGrace is what the binary's own alarm gets, after its time is up, to stop
-// the test and print the trace. It cannot if Go never yields to the page.
+// hangGrace is the time after the binary's own time-out in which it can stop the test and print the
+// trace. It cannot if Go never yields to the page.
 const hangGrace = 10 * time.Second
 
-// Run runs the binary and returns its exit code. An error means that the
-// binary could not be run, or that it ended in another way than by exiting.
+// Run runs the binary, and returns its exit code. It returns an error if the binary could not be
+// run, or ended in another way than by exiting.
 func Run(ctx context.Context, o Options) (int, error) {
 	if len(o.Args) == 0 {
 		return 2, fmt.Errorf("no test binary: this program is for go test -exec")
@@ -73,12 +73,12 @@ func Run(ctx context.Context, o Options) (int, error) {
 	return st.code, nil
 }
 
-// events connects what the browser says about the page to its output.
+// events returns the functions that add the browser's reports about the page to its output.
 func (p *testPage) events(console bool) browser.Events {
 	return browser.Events{
 		Console: func(kind, text string) {
 			if kind == "exception" {
-				return // the harness reports these in every engine
+				return // the harness reports them in every engine
 			}
 			if console || kind == "error" || kind == "assert" {
 				go p.note("console." + kind + ": " + text)
@@ -90,7 +90,7 @@ func (p *testPage) events(console bool) browser.Events {
 	}
 }
 
-// wait waits for the end of the page, for whatever reason it ends.
+// wait waits for the end of the page, and returns its status.
 func (p *testPage) wait(ctx context.Context, b browser.Browser, limit time.Duration) exitStatus {
 	start := time.NewTimer(startLimit)
 	defer start.Stop()
@@ -120,9 +120,8 @@ func (p *testPage) wait(ctx context.Context, b browser.Browser, limit time.Durat
 	}
 }
 
-// unstick stops a Go program that never yields. In Chromium that brings the
-// page's event loop back, and with it the alarm of the testing package, which
-// says which tests were running before it exits.
+// unstick stops a Go program that never yields. In Chromium the page's event loop then runs again,
+// and with it the time-out of package testing, which prints the running tests before it exits.
 func (p *testPage) unstick(limit time.Duration) exitStatus {
 	why := fmt.Sprintf("Go did not yield to the page for %v after the time-out of %v, so that the test could not be stopped from inside", hangGrace, limit)
 	pg, ok := p.page.(*browser.ChromiumPage)
@@ -141,12 +140,12 @@ func (p *testPage) unstick(limit time.Duration) exitStatus {
 	return exitStatus{2, why}
 }
 
-// maxEnv is what wasm_exec.js permits for arguments and environment together,
-// less a margin.
+// maxEnv is the number of bytes for arguments and environment. wasm_exec.js allows 8 KB in all, and
+// the rest is a margin.
 const maxEnv = 7 << 10
 
-// pageEnv is the environment for the page. wasm_exec.js has room for 8 KB; if
-// the whole does not fit, the longest variables are left out, and it says so.
+// pageEnv returns the environment for the page. If it does not fit into the 8 KB of wasm_exec.js,
+// the longest variables are left out, with a message on stderr.
 func pageEnv(env []string, tmp string, args []string, stderr io.Writer) map[string]string {
 	m := map[string]string{}
 	size := 0
@@ -185,7 +184,7 @@ func pageEnv(env []string, tmp string, args []string, stderr io.Writer) map[stri
 	return m
 }
 
-// goroot is the toolchain's folder: go test sets GOROOT for what it runs.
+// goroot returns the toolchain's folder. go test sets GOROOT for the programs that it runs.
 func goroot() string {
 	if r := os.Getenv("GOROOT"); r != "" {
 		return r

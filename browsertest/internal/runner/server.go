@@ -23,8 +23,8 @@ import (
 //go:embed page/shim.js page/files.js page/harness.js page/worker.js page/inworker.js
 var pageFiles embed.FS
 
-// indexHTML is a test page. It has no inline script and nothing but what the
-// harness needs, so that a test's own headers and DOM are what is tested.
+// indexHTML is a test page. It has no inline script, and only the elements that the harness needs,
+// so that the test's own headers and DOM are tested.
 const indexHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
 <script src="%[1]sshim.js?page=%[2]s"></script><script src="%[1]sfiles.js"></script>
@@ -32,14 +32,14 @@ const indexHTML = `<!doctype html>
 </head><body>%[3]s</body></html>
 `
 
-// workerHTML is one whose test binary runs in a worker.
+// workerHTML is a test page whose binary runs in a worker.
 const workerHTML = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>browsertest</title><link rel="icon" href="data:,">
 <script src="%[1]sworker.js?page=%[2]s"></script>
 </head><body>%[3]s</body></html>
 `
 
-// server serves test pages and what they need on 127.0.0.1.
+// server serves the test pages and their files on 127.0.0.1.
 type server struct {
 	token    string
 	prefix   string
@@ -68,14 +68,14 @@ type testPage struct {
 	out    *output
 
 	mu       sync.Mutex
-	started  bool // has asked for its orders
+	started  bool // has requested its arguments
 	exited   bool
-	away     bool // frozen by order: its silence means nothing
+	away     bool // frozen by a test: a lost connection is not an end
 	verdict  verdict
 	exit     chan exitStatus
 	startedC chan struct{}
 
-	// The browser's side, set before opened is closed.
+	// The browser's page, set before opened is closed.
 	page   browser.Page
 	opened chan struct{}
 	// ctx ends with the page.
@@ -89,7 +89,7 @@ type exitStatus struct {
 	why string
 }
 
-// absent says that the page is, or is no longer, out of reach by order.
+// absent sets whether a test has made the page unreachable, as by a freeze.
 func (p *testPage) absent(away bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,7 +170,8 @@ func newServer(goroot, wasm string, rpc func(http.ResponseWriter, *http.Request,
 	return s, nil
 }
 
-// noStore is the one header besides Content-Type that each answer has.
+// noStore returns a handler that adds Cache-Control: no-store, the one header besides Content-Type
+// that each answer has.
 func noStore(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -236,7 +237,7 @@ func (s *server) serveConfig(w http.ResponseWriter, r *http.Request, p *testPage
 func (s *server) serveOut(w http.ResponseWriter, r *http.Request, p *testPage) {
 	data, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the page is gone, and alive notices
+		return // the page is gone, which serveAlive notices
 	}
 	q := r.URL.Query()
 	seq, _ := strconv.Atoi(q.Get("seq"))
@@ -273,17 +274,17 @@ func (s *server) serveNote(w http.ResponseWriter, r *http.Request, p *testPage) 
 	p.note(string(data))
 }
 
-// note writes a line about the page among its output.
+// note writes a line about the page to its stderr.
 func (p *testPage) note(text string) {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	fmt.Fprintf(p.out.stderr, "browsertest: %s\n", text)
 }
 
-// serveAlive holds its answer back: the request ends with the page.
+// serveAlive keeps its request open. The request ends with the page.
 func (s *server) serveAlive(w http.ResponseWriter, r *http.Request, p *testPage) {
 	<-r.Context().Done()
-	// A page that ends in order says so over another connection.
+	// A page that ends in order reports that over another connection.
 	time.AfterFunc(3*time.Second, func() {
 		p.mu.Lock()
 		away := p.away

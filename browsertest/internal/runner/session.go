@@ -21,7 +21,7 @@ type session struct {
 	origins *origins
 	browser browser.Browser
 	methods map[string]method
-	// writable is what all pages may write.
+	// writable are the paths that all pages may write.
 	writable []string
 	argv     []string
 	env      map[string]string
@@ -69,9 +69,9 @@ func newSession(ctx context.Context, o Options, dir, wasm string) (*session, err
 	return s, nil
 }
 
-// writeGrant lets pages of 127.0.0.1, and of no other host, write into folders
-// that are dropped on them: a headless Chromium can't ask. A page of
-// "localhost" is still not allowed to.
+// writeGrant lets pages of the runner's own origin on 127.0.0.1 write into folders that are dropped
+// on them, because a headless Chromium cannot ask. A page of "localhost" still needs permission. If
+// the preferences already contain "profile", it adds nothing.
 func (s *session) writeGrant(prefs map[string]any) map[string]any {
 	out := maps.Clone(prefs)
 	if out == nil {
@@ -84,7 +84,7 @@ func (s *session) writeGrant(prefs map[string]any) map[string]any {
 	return out
 }
 
-// newPage prepares a page that runs the binary as go test asked for it.
+// newPage returns a page that is to run the binary with go test's arguments.
 func (s *session) newPage(stdout, stderr io.Writer) *testPage {
 	p := &testPage{
 		worker: s.options.Worker,
@@ -97,7 +97,7 @@ func (s *session) newPage(stdout, stderr io.Writer) *testPage {
 	return p
 }
 
-// open opens the page in the browser, which starts it.
+// open opens the page in the browser, which starts the program.
 func (s *session) open(ctx context.Context, p *testPage) error {
 	pg, err := s.browser.Open(ctx, s.server.pageURL(p), p.events(s.options.Console))
 	if err != nil {

@@ -1,12 +1,12 @@
-// Answers, with sandbox-runtime's own code, which files and hosts a settings file allows.
+// Returns, by sandbox-runtime's own code, which files and hosts a settings file allows.
 //
 //   stdin:  [{"settings": {…}, "reads": ["a/b"], "writes": ["a/b"], "hosts": ["example.com:443"]}]
 //   stdout: [{"error": "…"} or {"reads": [true], "writes": [true], "hosts": [true]}]
 //
-// Files are decided by the profile that the package makes for macOS: there globs stay globs, while on
-// Linux they are replaced by what is on the disk. The profile is read here; of its rules the last that
-// matches an operation and a path decides, as sandbox-exec has it. Hosts go through the package's own
-// matching, in the order of filterNetworkRequest (sandbox-manager.js), with nobody to ask.
+// Files are decided by the profile that the package makes for macOS. There globs stay globs, while on Linux
+// they are replaced by the files on the disk. This script evaluates the profile: of its rules, the last one
+// that matches an operation and a path decides, as in sandbox-exec. Hosts are decided by the package's own
+// matching, in the order of filterNetworkRequest (sandbox-manager.js), without a user to ask.
 import { mkdtempSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ mkdirSync(join(root, 'home'))
 process.env.HOME = join(root, 'home')
 process.on('exit', () => rmSync(root, { recursive: true, force: true }))
 process.chdir(folder)
-Object.defineProperty(process, 'platform', { value: 'darwin' }) // before the package looks
+Object.defineProperty(process, 'platform', { value: 'darwin' }) // before the package reads it
 
 const load = (/** @type {string} */ name) => import(pathToFileURL(join(process.argv[2], 'dist', name)).href)
 const { SandboxManager, SandboxRuntimeConfigSchema } = await load('index.js')
@@ -27,14 +27,14 @@ const { wrapCommandWithSandboxMacOS } = await load('sandbox/macos-sandbox-utils.
 const { matchesDomainPatternWithPort } = await load('sandbox/domain-pattern.js')
 const { canonicalizeHost, isValidHost } = await load('sandbox/parent-proxy.js')
 
-/** The profile within the shell command: the argument behind -p. */
+/** Returns the profile in a shell command: the argument after -p. */
 function profileOf(/** @type {string} */ command) {
   const at = command.indexOf('(version 1)')
   if (at < 0) throw new Error('no profile in ' + command.slice(0, 200))
   return command.slice(at).replaceAll(`'"'"'`, '\u0001').split("'")[0].replaceAll('\u0001', "'")
 }
 
-/** A profile as nested arrays; strings stay JSON. */
+/** Returns a profile as nested arrays. Strings stay JSON. */
 function parse(/** @type {string} */ text) {
   const tokens = text.replace(/^;.*$/gm, '').match(/[()]|"(?:[^"\\]|\\.)*"|[^\s()"]+/g) ?? []
   let i = 0
@@ -86,8 +86,8 @@ function host(network, hostport) {
   return network.allowedDomains.some((/** @type {string} */ d) => matchesDomainPatternWithPort(canonical, port, d))
 }
 
-// The package asks the program which for its shell, once for each setting, and gives it a second,
-// which a loaded machine takes. Under Bun it asks this function. No shell runs here.
+// The package runs the program which to find its shell, once for each setting, with a limit of a second,
+// which a loaded machine exceeds. Under Bun it calls this function. No shell runs here.
 // @ts-ignore
 globalThis.Bun = { which: (/** @type {string} */ name) => `/bin/${name}` }
 

@@ -1,4 +1,3 @@
-// Package settings compares what Bailey reads in a settings file with what
-// sandbox-runtime reads in it. It has tests only: they run the npm package beside
-// package policy, in Node.js.
+// Package settings compares Bailey's reading of a settings file with that of sandbox-runtime. It
+// has only tests: they run the npm package beside package policy, in Node.js.
 package settings

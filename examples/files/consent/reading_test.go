@@ -45,7 +45,7 @@ func lines(n int, text string) string {
 	return b.String()
 }
 
-// edited returns the diff of a file with n parts and one changed line in each.
+// edited returns a file with a number of parts, before and after a change of one line in each.
 func edited(parts int) (was, now []byte) {
 	for i := range parts {
 		part := lines(20, "part "+fmt.Sprint(i)+" line %d")

@@ -1,6 +1,6 @@
-// files.js gives a Go program in a page the fs that Node gives it: the files are
-// the runner's, who decides what may be written. Writes wait here until they are
-// worth a request; reads fetch ahead.
+// files.js gives a Go program in a page the object fs, as Node does. The files are the machine's,
+// and the runner decides which of them may be written. Writes are collected until there are enough
+// for a request, and reads are fetched ahead.
 "use strict";
 
 (() => {
@@ -35,8 +35,7 @@
 	const readAhead = 1 << 16;
 	const writeBehind = 1 << 18;
 
-	// What Go throws when it is called back is the page's exception, not the
-	// file operation's.
+	// An exception that Go throws in the callback is the page's, not the file operation's.
 	/** @type {(callback: Callback, err: Error | null, value?: any) => void} */
 	const answer = (callback, err, value) => {
 		try {
@@ -57,7 +56,7 @@
 		try {
 			e = JSON.parse(text);
 		} catch {
-			// Not the runner's own error; keep the text.
+			// Not an error of the runner's own: the text is kept.
 		}
 		throw fail(e.code, e.message);
 	};
@@ -78,7 +77,7 @@
 		}
 	};
 
-	// One queue for all file operations: the order Go sees is the order on disk.
+	// One queue for all file operations, so that the order on the disk is the order in Go.
 	/** @type {Promise<unknown>} */
 	let queue = Promise.resolve();
 	/** @type {(callback: Callback, op: () => Promise<any>) => void} */
@@ -116,7 +115,7 @@
 	const readAt = async (f, want, at) => {
 		if (f.cache && at >= f.cacheAt && (at < f.cacheAt + f.cache.length || (f.cacheEOF && at === f.cacheAt + f.cache.length))) {
 			const out = f.cache.subarray(at - f.cacheAt, at - f.cacheAt + want);
-			if (out.length === 0) f.cacheEOF = false; // believed once, then asked again
+			if (out.length === 0) f.cacheEOF = false; // used once, then the runner is asked again
 			return out;
 		}
 		await flushFiles();
@@ -128,8 +127,8 @@
 		return f.cache.subarray(0, want);
 	};
 
-	// A page in a strange state (frozen, hidden) still answers: a request to the
-	// runner is written whole, and its answer is read back from the same file.
+	// It does not use the queue, so a frozen or hidden page can still call the runner. A call is
+	// written in one piece, and its answer is read back from the same file.
 	/** @type {(f: File, buf: Uint8Array<ArrayBuffer>, callback: Callback) => void} */
 	const rpc = (f, buf, callback) => {
 		const n = buf.length;
@@ -170,8 +169,8 @@
 				f.dirty.push(part);
 				f.dirtySize += part.length;
 				if (position === null) f.pos += part.length;
-				// The first write goes through at once, so that a file that may not
-				// be written says so where Go looks for it.
+				// The write goes to the runner at once if data of the file is cached for reads, or
+				// if more than writeBehind bytes are waiting.
 				if (f.cache !== null || f.dirtySize > writeBehind) await flushFiles();
 				return part.length;
 			});

@@ -1,4 +1,4 @@
-// harness.js starts the test binary in this page and reports how it ended.
+// harness.js starts the test binary in this page, and reports its end.
 "use strict";
 
 (async () => {
@@ -21,8 +21,8 @@
 	/** @type {(e: any) => string} */
 	const describe = (e) => (e && e.stack ? (String(e.stack).includes(String(e.message)) ? e.stack : e + "\n" + e.stack) : String(e));
 
-	// An exception that leaves the wasm code leaves Go's scheduler in pieces:
-	// the program cannot go on, however the exception came out.
+	// An exception that leaves the wasm code leaves Go's scheduler in an undefined state. The
+	// program cannot go on, whatever the exception was.
 	/** @type {(e: any) => boolean} */
 	const fatal = (e) =>
 		(typeof WebAssembly !== "undefined" && e instanceof WebAssembly.RuntimeError) ||
@@ -46,7 +46,7 @@
 		void bt.fetch(bt.api("note"), { method: "POST", body: "unhandled rejection in the page: " + describe(ev.reason) }).catch(() => undefined);
 	});
 
-	// The runner sees this request end when the page goes away.
+	// The runner notices the end of the page when this request ends.
 	void bt.fetch(bt.api("alive")).catch(() => undefined);
 
 	try {

@@ -1,10 +1,10 @@
-// shim.js is the channel from a page to the runner. It gives a Go program the
-// process and path that Node gives it, and sends its output in order. It and
-// files.js must run before wasm_exec.js, which fills their globals only if absent.
+// shim.js is the connection from a page to the runner. It gives a Go program the objects process
+// and path, as Node does, and sends its output in order. It and files.js must run before
+// wasm_exec.js, which defines these globals only if they are missing.
 "use strict";
 
 (() => {
-	// …/_bt/TOKEN/shim.js?page=ID, or in a worker …/inworker.js?page=ID
+	// The address is …/_bt/TOKEN/shim.js?page=ID, or in a worker …/inworker.js?page=ID.
 	const script = typeof document === "undefined" ? null : /** @type {HTMLScriptElement} */ (document.currentScript);
 	const here = new URL(script ? script.src : location.href);
 	const base = here.href.slice(0, here.href.lastIndexOf("/") + 1);
@@ -18,7 +18,7 @@
 		return u.href;
 	};
 
-	// Attack tests replace globals; the channel to the runner keeps its own.
+	// Attack tests replace globals, so the connection keeps its own references.
 	const doFetch = globalThis.fetch.bind(globalThis);
 	const XHR = globalThis.XMLHttpRequest;
 
@@ -40,9 +40,10 @@
 	const resolve = (path) => clean(path.startsWith("/") ? path : state.cwd + "/" + path);
 
 	// ---- output ------------------------------------------------------------
-	// A fetch leaves the renderer even if Go then never yields again, so each
-	// write is sent at once while few are under way. Past that, writes gather
-	// and go together; past a bound, a synchronous request holds Go back.
+	// A fetch leaves the renderer even if Go then never yields again. So each write is sent at once
+	// while fewer than maxInFlight requests are under way. Otherwise writes are collected and sent
+	// together. Once more than maxPending bytes, or 100 ms of writes, are waiting, a synchronous
+	// request blocks Go.
 	const maxInFlight = 4;
 	const maxPending = 1 << 18;
 	let seq = 0;
@@ -65,7 +66,7 @@
 		return all;
 	};
 
-	// One body holds many writes, each behind its descriptor and its length.
+	// One body contains several writes, each after its descriptor and its length.
 	const takePending = () => {
 		/** @type {Uint8Array[]} */
 		const parts = [];
@@ -103,7 +104,7 @@
 		try {
 			x.send(b.body);
 		} catch {
-			// The runner is gone; nobody reads this any more.
+			// The runner is gone, and the output with it.
 		}
 	};
 
@@ -144,7 +145,7 @@
 		},
 	});
 
-	// For files.js and harness.js, which takes it away again.
+	// For files.js and harness.js. harness.js deletes it.
 	Object.defineProperty(globalThis, "__browsertest", {
 		value: { api, fail, join, state, resolve, output, flushOutput, flush: flushOutput, seq: () => seq, fetch: doFetch },
 		configurable: true,

@@ -1,5 +1,5 @@
-// worker.js stands in a page whose test binary runs in a dedicated worker, and
-// starts that.
+// worker.js is the script of a page whose test binary runs in a dedicated worker. It starts that
+// worker.
 "use strict";
 
 (() => {

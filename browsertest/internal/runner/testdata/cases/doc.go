@@ -1,3 +1,3 @@
-// Package cases holds tests that end in every way a test can end; runner_test
-// names those it wants.
+// Package cases holds tests that end in every way in which a test can end. runner_test selects the
+// ones that it needs.
 package cases
