@@ -56,7 +56,7 @@ func defaultCache() string {
 	return filepath.Join(dir, "bailey", "wasm_exec")
 }
 
-// build makes the page of pkg in o.out and gives its manifest.
+// build makes the page of pkg in o.out and returns its manifest.
 func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*manifest, error) {
 	if o.name == "" || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return nil, fmt.Errorf("-name %q: use letters, digits, _ and -", o.name)
@@ -100,7 +100,7 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if o.fast {
 		b.comp.quality = fastBrotli
 	}
-	// What other builds put into this folder stays: several programs may share it.
+	// Several programs may share this folder, so the files of other builds are kept.
 	for name, f := range old.Files {
 		b.next.Files[name] = f
 	}
@@ -117,18 +117,18 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	return b.next, b.err
 }
 
-// builder writes a build's files; the first error ends it.
+// builder writes a build's files. After the first error it writes nothing more.
 type builder struct {
 	ctx  context.Context
 	dir  string
 	comp compressor
 	next *manifest
-	// wrote holds the hashes of what this build wrote, compressed forms aside.
+	// wrote holds the hashes of the files written by this build, without compressed forms.
 	wrote map[string]string
 	err   error
 }
 
-// hashed writes data under a name that its content gives, and lists it.
+// hashed writes data under a name with a hash of its content, and adds it to the manifest.
 func (b *builder) hashed(name string, data []byte) file {
 	sum := sha256.Sum256(data)
 	ext := path.Ext(name)
@@ -142,7 +142,7 @@ func (b *builder) hashed(name string, data []byte) file {
 	return f
 }
 
-// plain writes data and its compressed forms under name.
+// plain writes data and its compressed forms under name. It returns the sizes of the forms.
 func (b *builder) plain(name string, data []byte) (br, gz int64) {
 	if b.err != nil {
 		return 0, 0
@@ -165,7 +165,7 @@ func (b *builder) plain(name string, data []byte) (br, gz int64) {
 	}
 	for ext, form := range map[string][]byte{".br": packed, ".gz": zipped} {
 		if len(form) >= len(data) {
-			os.Remove(dst + ext) // an older, longer file's form must not outlive it
+			os.Remove(dst + ext) // an earlier form of a longer file must be removed
 			continue
 		}
 		if b.err = writeFile(dst+ext, form); b.err != nil {
@@ -175,8 +175,8 @@ func (b *builder) plain(name string, data []byte) (br, gz int64) {
 	return int64(len(packed)), int64(len(zipped))
 }
 
-// finish writes the manifest last, so that it never names what is not there
-// yet, and removes the files of the build before the last.
+// finish writes the manifest last, so that it never names a file that does not exist yet. Then
+// it removes the files of the build before the last.
 func (b *builder) finish(old *manifest) {
 	if b.err != nil {
 		return
@@ -187,7 +187,7 @@ func (b *builder) finish(old *manifest) {
 			b.next.Previous = append(b.next.Previous, p)
 		}
 	}
-	if len(b.next.Previous) == 0 { // nothing changed: what was kept stays kept
+	if len(b.next.Previous) == 0 { // nothing changed, so the earlier files are still kept
 		b.next.Previous = old.Previous
 	}
 	sortStrings(b.next.Previous)

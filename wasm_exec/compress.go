@@ -18,18 +18,18 @@ import (
 
 const (
 	bestBrotli = brotli.BestCompression
-	fastBrotli = 5  // a fortieth of the time, a sixth more bytes
-	window     = 24 // of brotli, the logarithm: the largest that every browser takes
+	fastBrotli = 5  // a fortieth of the time and a sixth more bytes
+	window     = 24 // logarithm of brotli's window, the largest that every browser accepts
 )
 
-// compressor makes brotli and gzip forms. The best brotli takes seconds for a
-// binary of some megabytes, so results are kept by content.
+// compressor makes brotli and gzip forms. The best brotli takes seconds for a binary of some
+// megabytes, so results are cached by content.
 type compressor struct {
-	cache   string // folder; empty keeps nothing
+	cache   string // a folder, or empty for no cache
 	quality int    // of brotli
 }
 
-// forms gives the compressed forms of data.
+// forms returns the compressed forms of data.
 func (c compressor) forms(ctx context.Context, data []byte) (br, gz []byte, err error) {
 	br, err = c.cached(ctx, data, fmt.Sprintf("br%dw%d", c.quality, window), func(w io.Writer) io.WriteCloser {
 		return brotli.NewWriterOptions(w, brotli.WriterOptions{Quality: c.quality, LGWin: window})
@@ -42,7 +42,7 @@ func (c compressor) forms(ctx context.Context, data []byte) (br, gz []byte, err 
 		level = gzip.DefaultCompression
 	}
 	gz, err = c.cached(ctx, data, "gz"+strconv.Itoa(level), func(w io.Writer) io.WriteCloser {
-		z, _ := gzip.NewWriterLevel(w, level) // the levels above are valid
+		z, _ := gzip.NewWriterLevel(w, level) // both levels are valid
 		return z
 	})
 	return br, gz, err
@@ -58,7 +58,7 @@ func (c compressor) cached(ctx context.Context, data []byte, kind string, open f
 	}
 	var out bytes.Buffer
 	w := open(&out)
-	// In pieces, so that Ctrl-C need not wait for the whole.
+	// It writes in pieces, so that Ctrl-C takes effect before the end.
 	for rest := data; len(rest) > 0; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -74,14 +74,14 @@ func (c compressor) cached(ctx context.Context, data []byte, kind string, open f
 	}
 	if c.cache != "" {
 		if os.MkdirAll(c.cache, 0o755) == nil {
-			writeFile(name, out.Bytes()) // a cache that cannot be written costs time only
+			writeFile(name, out.Bytes()) // without the cache only time is lost
 		}
 	}
 	return out.Bytes(), nil
 }
 
-// sameContent unpacks what the cache kept: a damaged entry must never be
-// deployed under a name that promises other content.
+// sameContent reports whether a cached form unpacks to data. A damaged entry must not be
+// deployed under a name that is the hash of other content.
 func sameContent(kept, data []byte, kind string) bool {
 	var r io.Reader = brotli.NewReader(bytes.NewReader(kept))
 	if strings.HasPrefix(kind, "gz") {
@@ -95,7 +95,7 @@ func sameContent(kept, data []byte, kind string) bool {
 	return err == nil && bytes.Equal(got, data)
 }
 
-// writeFile replaces a file in one step, so that a server never sends half.
+// writeFile replaces a file in one step, so that a server never sends half of it.
 func writeFile(name string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(name), ".tmp-*")
 	if err != nil {

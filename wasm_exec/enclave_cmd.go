@@ -17,7 +17,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// enclaveUse says which enclave's page a folder holds.
+// enclaveUse describes the enclave whose page is in a folder.
 type enclaveUse struct {
 	Level     protocol.Level `json:"level"`
 	Warm      bool           `json:"warm,omitempty"`
@@ -46,8 +46,8 @@ func (u enclaveUse) headers() (headers.Headers, error) {
 	return headers.Parse(list)
 }
 
-// enclaveCommand writes a folder with an enclave's page and the headers.json from
-// which serve and headers know what to send with it.
+// enclaveCommand writes a folder with an enclave's page and its headers.json, from which the
+// commands serve and headers derive the headers to send with it.
 func enclaveCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("enclave", flag.ContinueOnError)
 	var u enclaveUse

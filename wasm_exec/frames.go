@@ -2,6 +2,6 @@ package main
 
 import "github.com/bailey-go/bailey/internal/frame"
 
-// frameScriptHashes lists the hashes of the trusted scripts that run inline in
-// the two walls' frames, which inherit the page's policy.
+// frameScriptHashes returns the hashes of the trusted scripts that run inline in the two walls'
+// frames. These frames inherit the page's policy.
 func frameScriptHashes() []string { return frame.ScriptHashes() }

@@ -54,14 +54,14 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	return err
 }
 
-// siteUse is a headers.json: what a page uses, or which enclave's page it is.
+// siteUse is the content of a headers.json: the resources that a page uses, or the enclave
+// whose page it is.
 type siteUse struct {
 	headers.Use
 	Enclave *enclaveUse `json:"enclave,omitempty"`
 }
 
-// decodeUse reads a headers.json; a key that is not known is a mistake, never
-// passed over.
+// decodeUse parses a headers.json. An unknown key is an error.
 func decodeUse(data []byte) (siteUse, error) {
 	var u siteUse
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -76,8 +76,8 @@ func decodeUse(data []byte) (siteUse, error) {
 	return u, err
 }
 
-// pageHeaders adds what every page of this library needs: leave for the frame
-// scripts, by their hashes.
+// pageHeaders returns the headers for u. To script-src it adds the hashes of the frame scripts,
+// which every page of this library needs.
 func pageHeaders(u siteUse) (headers.Headers, error) {
 	if u.Enclave != nil {
 		if !reflect.DeepEqual(u.Use, headers.Use{}) {

@@ -10,11 +10,10 @@ import (
 //go:embed loader/*.js loader/bailey.mjs loader/panel.css
 var loaderFiles embed.FS
 
-// loaderParts stand in the order in which they use each other.
+// loaderParts returns the loader's files in the order in which they depend on each other.
 func loaderParts() []string { return []string{"messages.js", "panel.js", "program.js", "start.js"} }
 
-// loaderJS joins the loader's parts into one classic script whose names stay
-// its own.
+// loaderJS returns the loader's parts joined into one classic script, in a scope of its own.
 func loaderJS() []byte {
 	var b strings.Builder
 	b.WriteString("// Bailey's loader for Go programs. Apache-2.0.\n(() => {\n\"use strict\";\n")
@@ -30,13 +29,14 @@ func loaderModule() []byte { return []byte(bare(mustRead("bailey.mjs"))) }
 func mustRead(name string) string {
 	data, err := loaderFiles.ReadFile("loader/" + name)
 	if err != nil {
-		panic("wasm_exec: " + err.Error()) // embedded, so it is there
+		panic("wasm_exec: " + err.Error()) // the files are embedded, so this is a bug
 	}
 	return string(data)
 }
 
-// bare leaves out indentation and comments. The sources keep to forms that need
-// no parsing: no string holds "/*", or "//" after a space, and none spans lines.
+// bare returns src without indentation and comments. It does not parse the source, so the
+// sources follow a rule: no string contains "/*", or "//" after a space, and no string spans
+// lines.
 func bare(src string) string {
 	src = regexp.MustCompile(`(?s)/\*.*?\*/ ?`).ReplaceAllString(src, "")
 	src = regexp.MustCompile(`(?m)(^|\s+)// .*$`).ReplaceAllString(src, "")
@@ -49,8 +49,8 @@ func bare(src string) string {
 	return b.String()
 }
 
-// bareCSS leaves out comments and the white space that means nothing: spaces
-// between words stay, because in CSS they are operators.
+// bareCSS returns src without comments and without meaningless white space. Spaces between
+// words stay, because they are operators in CSS.
 func bareCSS(src string) string {
 	src = regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(src, "")
 	src = regexp.MustCompile(`\s+`).ReplaceAllString(src, " ")

@@ -23,7 +23,7 @@ const usage = `wasm_exec makes a Go program a page that starts well.
 wasm_exec COMMAND -h lists a command's flags.
 `
 
-// errUsage ends the command with exit code 2; what is wrong has been printed.
+// errUsage ends the command with exit code 2. Its message has already been printed.
 var errUsage = errors.New("usage")
 
 func main() {
@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return c(ctx, args[1:], stdout, stderr)
 }
 
-// parse reads flags and arguments in any order, so that both
-// "build PKG -o DIR" and "build -o DIR PKG" work, and wants count arguments.
+// parse parses flags and arguments in any order, so that both "build PKG -o DIR" and "build -o
+// DIR PKG" work. It returns the arguments, of which there must be count.
 func parse(f *flag.FlagSet, args []string, stderr io.Writer, count int, names string) ([]string, error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {

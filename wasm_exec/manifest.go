@@ -11,17 +11,16 @@ import (
 
 const manifestName = "manifest.json"
 
-// manifest maps the names that pages use to the files that hold them now. The
-// loader reads it afresh at each start, so that a page which stays as it is
-// follows each new build.
+// manifest maps the names in pages to the current files. The loader requests it again at each
+// start, so that an unchanged page uses each new build.
 type manifest struct {
 	Version int             `json:"version"` // 1
 	Go      string          `json:"go"`      // toolchain of the latest build
 	Files   map[string]file `json:"files"`
-	// Previous lists the files of the build before, kept for pages that were
-	// starting when this one was deployed.
+	// Previous lists the files of the previous build. They are kept for pages that were
+	// starting when this build was deployed.
 	Previous []string `json:"previous,omitempty"`
-	// Offline is there where an offline.json asks for it.
+	// Offline is set if the package has an offline.json.
 	Offline *offline `json:"offline,omitempty"`
 }
 
@@ -36,7 +35,7 @@ type file struct {
 	Go        string `json:"go,omitempty"`   // the toolchain of this binary
 }
 
-// readManifest gives an empty manifest where there is none yet.
+// readManifest returns the manifest of a folder, or an empty one if there is none.
 func readManifest(dir string) (*manifest, error) {
 	m := &manifest{Version: 1, Files: map[string]file{}}
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
@@ -46,7 +45,7 @@ func readManifest(dir string) (*manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Version = 0 // so that a web app's manifest, which has the same name, is not taken for one
+	m.Version = 0 // a web app's manifest, which has the same file name, has no version 1
 	if err := json.Unmarshal(data, m); err != nil || m.Version != 1 || m.Files == nil {
 		return nil, fmt.Errorf("%s is not a manifest of this command: build into another folder, or remove it",
 			filepath.Join(dir, manifestName))
@@ -59,7 +58,7 @@ func (m *manifest) encode() ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// paths lists every file the manifest names now.
+// paths returns the paths of all files that the manifest names, without Previous.
 func (m *manifest) paths() map[string]bool {
 	set := map[string]bool{}
 	for _, f := range m.Files {

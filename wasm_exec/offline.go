@@ -18,23 +18,25 @@ import (
 )
 
 const (
-	// offlineName stands beside a package's headers.json: with it the page works without a network.
+	// offlineName is a file beside a package's headers.json. With it the page works without a
+	// network.
 	offlineName = "offline.json"
 	workerName  = "offline-worker.js"
 )
 
-// offlineUse is an offline.json. The empty object stores what the build consists of.
+// offlineUse is the content of an offline.json. The empty object stores the files of the build.
 type offlineUse struct {
-	// Keep lists what else is stored, whatever it holds: files below the page, which are
-	// stored with it, and folders with a slash behind, whose files are stored once they
-	// were used. What stands there may change without a build.
+	// Keep lists further files to store: files below the page, which are stored together with
+	// it, and folders, whose names end in a slash and whose files are stored when they are
+	// first used. These files may change without a build.
 	Keep []string `json:"keep,omitempty"`
-	// Remove writes a service worker that takes the place of an earlier build's, deletes
-	// what that stored, and ends. Leave it so for as long as old visitors may come back.
+	// Remove writes a service worker that replaces the one of an earlier build, deletes the
+	// copies it stored, and unregisters itself. Keep it set as long as earlier visitors may
+	// return.
 	Remove bool `json:"remove,omitempty"`
 }
 
-// offline is what the manifest says about the page without a network.
+// offline is the manifest's part about the page without a network.
 type offline struct {
 	Version string            `json:"version"` // of all files together
 	Page    string            `json:"page"`    // the script that registers the worker
@@ -69,8 +71,8 @@ func integrity(data []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// offline reads the package's offline.json. Without one, what another build into this
-// folder asked for stays.
+// offline reads the package's offline.json. If there is none, it keeps the settings of other
+// builds into this folder.
 func (b *builder) offline(dir string, old *manifest) {
 	if b.err != nil {
 		return
@@ -128,7 +130,7 @@ func (b *builder) offline(dir string, old *manifest) {
 	o.Page = b.hashed("offline-page.js", script("offline-page.js", map[string]string{"version": o.Version, "worker": o.Worker})).Path
 }
 
-// worker writes the service worker, which lists the manifest too.
+// worker writes the service worker. Its list of files also contains the manifest.
 func (b *builder) worker(manifest []byte) {
 	o := b.next.Offline
 	if b.err != nil || o == nil {
@@ -146,11 +148,11 @@ func (b *builder) worker(manifest []byte) {
 	b.plain(o.Worker, script(workerName, map[string]any{"version": o.Version, "files": files, "keep": keep}))
 }
 
-// script is one of the loader's files with what it is told about the build.
+// script returns one of the loader's files, preceded by the data of the build.
 func script(name string, build any) []byte {
 	data, err := json.Marshal(build)
 	if err != nil {
-		panic("wasm_exec: " + err.Error()) // strings only
+		panic("wasm_exec: " + err.Error()) // the values are strings, lists and maps only
 	}
 	return []byte("// Bailey's " + name + ". Apache-2.0.\nglobalThis.baileyBuild = " + string(data) + ";\n{\n" + bare(mustRead(name)) + "}\n")
 }

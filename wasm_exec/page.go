@@ -29,7 +29,7 @@ const page = `<!doctype html>
 </html>
 `
 
-// indexPage is the page of a program that brings none.
+// indexPage returns the page of a program that has none of its own.
 func indexPage(name, title string) []byte {
 	return []byte(strings.NewReplacer("{{title}}", html.EscapeString(title), "{{name}}", html.EscapeString(name)).Replace(page))
 }
@@ -48,7 +48,7 @@ func main() {
 }
 `
 
-// initCommand writes a page to begin with, and never over anything.
+// initCommand writes a first page. It never overwrites a file.
 func initCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("init", flag.ContinueOnError)
 	rest, err := parse(f, args, stderr, 1, "DIR")

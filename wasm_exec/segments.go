@@ -8,12 +8,12 @@ import (
 	"slices"
 )
 
-// maxGap is the widest run of zeros that is written out to join two data
-// segments. Go's linker leaves zeros out between segments, and its table from
-// program counter to function is 20 bytes a bucket with two that are not zero, 16
-// buckets a function: a page has 80,000 segments of 2 bytes, whose addresses all
-// differ. Written out, the zeros repeat, which brotli sees: examples/markdown is
-// 90 KB smaller with 7 segments. Gaps of 24, 64 and 1,024 gave 84, 87 and 90 KB.
+// maxGap is the longest run of zeros that is written out to join two data segments. Go's linker
+// leaves zeros out between segments. Its table from program counter to function has buckets of
+// 20 bytes, of which two are not zero, and 16 buckets a function. So a page has 80,000 segments
+// of 2 bytes, all with different addresses. With the zeros written out, the data repeats, and
+// brotli compresses it: examples/markdown is 90 KB smaller with 7 segments. Gaps of 24, 64 and
+// 1,024 gave 84, 87 and 90 KB.
 const maxGap = 1024
 
 const (
@@ -23,9 +23,9 @@ const (
 
 var errNotWasm = errors.New("the compiler's output is not a WebAssembly module that can be read")
 
-// joinSegments gives the same module with neighbouring data segments joined. The
-// memory is the same after the start, because a memory starts as zeros. A module
-// that uses its segments by number keeps them.
+// joinSegments returns the same module with neighbouring data segments joined. Memory is the
+// same after the start, because it starts as zeros. A module that refers to segments by number
+// is returned unchanged.
 func joinSegments(module []byte) ([]byte, error) {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return nil, errNotWasm
@@ -59,7 +59,7 @@ func joinSegments(module []byte) ([]byte, error) {
 	return out, nil
 }
 
-// joinData rewrites the body of a data section; nil is a section to leave alone.
+// joinData returns the new body of a data section, or nil if the section must stay as it is.
 func joinData(body []byte) ([]byte, error) {
 	count, n := binary.Uvarint(body)
 	if n <= 0 || count > uint64(len(body)) {
@@ -72,7 +72,8 @@ func joinData(body []byte) ([]byte, error) {
 	all := make([]segment, 0, count)
 	body = body[n:]
 	for i := range count {
-		// Active, in memory 0, at a constant: the only kind that Go's linker writes.
+		// The segment must be active, in memory 0, at a constant. Go's linker writes no other
+		// kind.
 		if len(body) < 2 || body[0] != 0 || body[1] != 0x41 {
 			return nil, nil
 		}
@@ -97,7 +98,7 @@ func joinData(body []byte) ([]byte, error) {
 		if len(joined) > 0 {
 			last := &joined[len(joined)-1]
 			gap := s.at - last.at - int64(len(last.data))
-			if gap < 0 { // the order in which they are written counts
+			if gap < 0 { // overlapping segments, whose order matters
 				return nil, nil
 			}
 			if gap <= maxGap {
@@ -116,8 +117,9 @@ func joinData(body []byte) ([]byte, error) {
 	return out, nil
 }
 
-// varint32 reads a signed LEB128 and its length; no length is a bad one. An
-// address above 2 GiB is a negative constant: it comes back as the address.
+// varint32 decodes a signed LEB128 and returns its value and length. The length is 0 if it is
+// invalid. An address above 2 GiB is encoded as a negative constant, and is returned as the
+// address.
 func varint32(b []byte) (int64, int) {
 	var v int64
 	for i := range min(len(b), 5) {

@@ -36,7 +36,7 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	return serve(ctx, l, site)
 }
 
-// serve answers until ctx ends, and then lets open answers finish for a moment.
+// serve serves until ctx ends. Then it gives open responses 2 s to finish.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	failed := make(chan error, 1)
@@ -55,7 +55,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// listen takes addr, or the next free port above it, and says so.
+// listen listens on addr. If the port is taken, it uses the next free one of 20 and prints it.
 func listen(ctx context.Context, addr string, public bool, stdout io.Writer) (net.Listener, error) {
 	host, portText, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -92,7 +92,7 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// newSite serves the folder dir.
+// newSite returns a handler that serves the folder dir.
 func newSite(dir string) (*site, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

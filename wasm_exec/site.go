@@ -17,11 +17,11 @@ import (
 	"strings"
 )
 
-// site is an http.Handler for built pages: one at the root, or one in each
-// folder below it. It sends the forms that build compressed, and for each page
-// the headers of the nearest headers.json above it.
+// site is an http.Handler for built pages: one at the root, or one in each folder below it. It
+// sends the compressed forms written by build, and the headers of the nearest headers.json
+// above each page.
 type site struct {
-	root   *os.Root // nothing outside it is reachable, by symbolic link either
+	root   *os.Root // prevents access to files outside it, also by symbolic links
 	public bool
 }
 
@@ -33,7 +33,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	// A foreign name that resolves to this machine (DNS rebinding) gets nothing.
+	// A foreign host name that resolves to this machine (DNS rebinding) is refused.
 	if !s.public && !localName(r.Host) {
 		http.Error(w, "this server answers to localhost and 127.0.0.1 only", http.StatusMisdirectedRequest)
 		return
@@ -75,7 +75,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.file(w, r, name)
 }
 
-// setHeaders applies the nearest headers.json from name's folder upwards.
+// setHeaders sets the headers of the nearest headers.json, from name's folder upwards.
 func (s *site) setHeaders(w http.ResponseWriter, name string) error {
 	use := siteUse{}
 	for dir := name; ; dir = path.Dir(dir) {
@@ -100,7 +100,7 @@ func (s *site) setHeaders(w http.ResponseWriter, name string) error {
 	return nil
 }
 
-// file sends one file in the best form that the client takes.
+// file sends one file in the smallest form that the client accepts.
 func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 	f, err := s.root.Open(name)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 				continue
 			}
 			pst, err := packed.Stat()
-			if err != nil || pst.ModTime().Before(st.ModTime()) { // the file was edited since
+			if err != nil || pst.ModTime().Before(st.ModTime()) { // the file was changed after the build
 				packed.Close()
 				continue
 			}
@@ -143,11 +143,12 @@ func (s *site) file(w http.ResponseWriter, r *http.Request, name string) {
 			break
 		}
 	}
-	// Browsers keep old policies when a 304 brings new ones, so that headers are part of the tag.
+	// With a 304, browsers keep the old policies instead of the new ones, so the headers are
+	// part of the tag.
 	h.Set("Etag", `"`+tag+"-"+headerSum(h)+`"`)
 	if h.Get("Content-Encoding") != "" {
 		r = r.Clone(r.Context())
-		r.Header.Del("Range") // a range of the packed form helps nobody
+		r.Header.Del("Range") // a range of the compressed form is of no use
 	}
 	http.ServeContent(w, r, path.Base(name), st.ModTime(), f)
 }
@@ -160,7 +161,7 @@ func headerSum(h http.Header) string {
 	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
-// list names the pages in the folders below.
+// list sends a page with links to the folders below.
 func (s *site) list(w http.ResponseWriter, name string) {
 	dir, err := s.root.Open(name)
 	if err != nil {
@@ -200,7 +201,7 @@ func (s *site) exists(name string) bool {
 	return !errors.Is(err, fs.ErrNotExist) && err == nil
 }
 
-// hidden names are never sent: dot files, and the headers' own source.
+// hidden reports whether a name is never sent: dot files, and headers.json.
 func hidden(name string) bool {
 	if name == "." {
 		return false
@@ -222,8 +223,8 @@ func localName(hostport string) bool {
 	return loopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
-// accepts reads Accept-Encoding (RFC 9110, section 12.5.3); without the header
-// nothing is compressed.
+// accepts reports whether an Accept-Encoding header accepts a coding. An empty header accepts
+// none. Source: RFC 9110, section 12.5.3.
 func accepts(header, coding string) bool {
 	star := false
 	for _, item := range strings.Split(header, ",") {
@@ -231,7 +232,7 @@ func accepts(header, coding string) bool {
 		name = strings.ToLower(strings.TrimSpace(name))
 		q := 1.0
 		if v, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q="); ok {
-			q, _ = strconv.ParseFloat(v, 64) // unreadable counts as refused
+			q, _ = strconv.ParseFloat(v, 64) // an invalid weight counts as 0
 		}
 		if name == coding {
 			return q > 0
@@ -243,7 +244,8 @@ func accepts(header, coding string) bool {
 	return star
 }
 
-// contentType does not ask the operating system, whose tables differ.
+// contentType returns the type for a file name. It does not use the operating system's tables,
+// which differ between machines.
 func contentType(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".html":

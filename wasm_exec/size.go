@@ -61,9 +61,10 @@ func sizeCommand(_ context.Context, args []string, stdout, stderr io.Writer) err
 	return nil
 }
 
-// weigh adds up what a browser loads of a built page, in brotli: the binaries,
-// their wasm_exec.js, the loader once, and the page's own files. What an
-// offline.json keeps once it was used isn't loaded at the start, and not counted.
+// weigh returns the number of bytes that a browser loads of a built page, with brotli: the
+// binaries, their wasm_exec.js, the loader once, and the page's own files. It prints each of
+// them. Files that offline.json keeps when they are used are not loaded at the start, and are
+// not counted.
 func weigh(dir string, stdout io.Writer) (int64, error) {
 	m, err := readManifest(dir)
 	if err != nil {
@@ -77,7 +78,7 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 		n    int64
 	}
 	var rows []row
-	var later int64 // what is loaded when it is used
+	var later int64 // bytes of files that are loaded when they are used
 	for name, f := range m.Files {
 		n := f.Brotli
 		if n == 0 || n > f.Size {
@@ -91,7 +92,7 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			// A folder with a manifest is a page of its own.
+			// A folder with a manifest is another page.
 			if _, err := os.Stat(filepath.Join(p, manifestName)); err == nil && p != dir {
 				return fs.SkipDir
 			}
@@ -133,7 +134,7 @@ func weigh(dir string, stdout io.Writer) (int64, error) {
 	return total, nil
 }
 
-// keeps reports whether a path is one of an offline.json's keep.
+// keeps reports whether offline.json's keep contains a path.
 func keeps(keep []string, name string) bool {
 	return slices.ContainsFunc(keep, func(k string) bool { return name == k || strings.HasSuffix(k, "/") && strings.HasPrefix(name, k) })
 }

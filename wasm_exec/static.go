@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// hashedName matches a name that its content gives, so that it never changes.
+// hashedName matches a name with a hash of the file's content. Such a file never changes.
 var hashedName = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[0-9a-f]{16}\.(wasm|js)$`)
 
-// headersName is the folder's own headers.Use, read by serve.
+// headersName is the file with a folder's headers.Use, which serve reads.
 const headersName = "headers.json"
 
-// static copies the files of the package's web folder, and its headers.json,
-// and writes an index.html only if there is none from anywhere.
+// static copies the files of the package's web folder, and its headers.json. It writes an
+// index.html if the output folder has none.
 func (b *builder) static(dir, name string) {
 	if b.err != nil {
 		return
@@ -27,7 +27,7 @@ func (b *builder) static(dir, name string) {
 	err := filepath.WalkDir(web, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if p == web && errors.Is(err, fs.ErrNotExist) {
-				return nil // a program without files of its own
+				return nil // the program has no files of its own
 			}
 			return err
 		}

@@ -13,19 +13,18 @@ import (
 	"strings"
 )
 
-// program is the Go package that becomes a page, and the toolchain that
-// compiles it.
+// program is the Go package that becomes a page, with the toolchain that compiles it.
 type program struct {
 	dir       string // the package's folder
-	pkg       string // what to hand to go build
-	workDir   string // where to run go
+	pkg       string // the package argument of the go command
+	workDir   string // the folder in which to run the go command
 	goroot    string
 	goversion string
 }
 
-// findProgram asks the go command about pkg. A folder is asked from within, so
-// that a package of a nested module works, and so that the toolchain is the one
-// its own go.mod chooses.
+// findProgram returns the program of pkg, using the go command. If pkg is a folder, the command
+// runs there, so that a package of a nested module works, and with the toolchain of that
+// module's go.mod.
 func findProgram(ctx context.Context, pkg string) (*program, error) {
 	p := &program{pkg: pkg}
 	if st, err := os.Stat(pkg); err == nil && st.IsDir() {
@@ -64,11 +63,11 @@ func findProgram(ctx context.Context, pkg string) (*program, error) {
 	return p, nil
 }
 
-// wasmExec reads the wasm_exec.js that belongs to the toolchain; another
-// version's does not fit the binary.
+// wasmExec returns the wasm_exec.js of the toolchain. That of another version does not fit the
+// binary.
 func (p *program) wasmExec() ([]byte, error) {
 	var tried []string
-	for _, sub := range []string{"lib", "misc"} { // misc until Go 1.23
+	for _, sub := range []string{"lib", "misc"} { // misc was used until Go 1.23
 		name := filepath.Join(p.goroot, sub, "wasm", "wasm_exec.js")
 		data, err := os.ReadFile(name)
 		if err == nil {
@@ -80,8 +79,8 @@ func (p *program) wasmExec() ([]byte, error) {
 		p.goversion, strings.Join(tried, " and "))
 }
 
-// compile builds the binary. The version-control stamp is left out, so that the
-// same source gives the same name whatever the commit.
+// compile builds the binary without the version-control stamp. The same source then gives the
+// same file name at every commit.
 func (p *program) compile(ctx context.Context, o buildOptions, out string, stderr io.Writer) error {
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + o.ldflags), "-o", out}
 	if o.tags != "" {

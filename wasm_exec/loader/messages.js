@@ -1,17 +1,17 @@
 "use strict";
-// What can go wrong between a page and its program, in words that say what to do.
+// The failures between a page and its program, with messages that contain the remedy.
 
 /**
  * @typedef {"unsupported" | "file" | "csp" | "offline" | "network" | "http" | "notwasm" | "notgo" | "truncated" |
  *   "mismatch" | "script" | "memory" | "stack" | "panic" | "exit" | "trap"} Kind
  */
 
-/** A failure to start, or the end of a program, that a person can act on. */
+/** A failure to start, or a bad end of a program, with a remedy for the user or the developer. */
 class ProgramError extends Error {
   /**
    * @param {Kind} kind
-   * @param {string} message what happened
-   * @param {string} fix what to do about it
+   * @param {string} message the failure
+   * @param {string} fix the remedy
    * @param {string} [details] for example the end of standard error
    * @param {unknown} [cause]
    */
@@ -24,7 +24,7 @@ class ProgramError extends Error {
   }
 }
 
-/** Watches for what the page's own policy blocks, until stop is called. */
+/** Records the violations of the page's own policy, until stop is called. */
 class PolicyWatch {
   constructor() {
     /** @type {SecurityPolicyViolationEvent[]} */
@@ -41,7 +41,7 @@ class PolicyWatch {
   }
 
   /**
-   * The violation that explains why url (or "wasm-eval") did not load, if there is one.
+   * Returns the violation because of which url (or "wasm-eval") did not load, if there is one.
    * @param {string} url
    * @param {unknown} cause
    * @returns {Promise<ProgramError | undefined>}
@@ -63,7 +63,7 @@ class PolicyWatch {
 }
 
 /**
- * Why a request got no answer at all.
+ * Returns the error for a request without any response.
  * @param {string} url
  * @param {unknown} cause
  * @param {PolicyWatch} watch
@@ -84,6 +84,7 @@ async function unreachable(url, cause, watch) {
 }
 
 /**
+ * Returns the error for a response with an error status.
  * @param {string} url
  * @param {number} status
  */
@@ -93,7 +94,7 @@ function refused(url, status) {
 }
 
 /**
- * What the first bytes of something that is not WebAssembly look like.
+ * Returns the error for a response that is not WebAssembly, with a guess from its first bytes.
  * @param {number[]} head
  * @param {string} url
  */
@@ -106,7 +107,7 @@ function notWasm(head, url) {
 }
 
 /**
- * Why module cannot run on this wasm_exec.js, if it cannot.
+ * Returns an error if module can't run with this wasm_exec.js.
  * @param {WebAssembly.Module} module
  * @param {WebAssembly.Imports} offered
  * @param {string} name
@@ -128,11 +129,11 @@ function misfit(module, offered, name) {
 }
 
 /**
- * What ended a program, from what it wrote and how it stopped.
+ * Returns the error for the end of a program, from its standard error, exit code and exception.
  * @param {string} name
  * @param {number} code
  * @param {string} tail the end of standard error
- * @param {unknown} [cause] what WebAssembly threw
+ * @param {unknown} [cause] the exception from WebAssembly
  */
 function ending(name, code, tail, cause) {
   const again = "It cannot go on: restart it.";

@@ -1,5 +1,6 @@
 "use strict";
-// The page's side of its service worker: registers it, and tells when another build is there.
+// The page's side of its service worker. It registers the worker, and sends the page an event when
+// another build has been stored.
 
 /** @type {{version: string, worker: string}} */
 const build = /** @type {any} */ (globalThis).baileyBuild;
@@ -27,7 +28,7 @@ async function watch() {
   });
   const registration = await registry.register(policy ? policy.createScriptURL(address) : address, { updateViaCache: "none" });
   const check = async () => {
-    await registration.update().catch(() => undefined); // without a network there is nothing newer
+    await registration.update().catch(() => undefined); // without a network no newer build can be found
     registration.active?.postMessage({ type: "bailey-version" });
   };
   addEventListener("online", check);
@@ -36,5 +37,5 @@ async function watch() {
   (await registry.ready).active?.postMessage({ type: "bailey-version" });
 }
 
-// Without a secure context, or where the person keeps no site data, the page works with a network only.
+// Without a secure context, or if the user blocks site data, the page works only with a network.
 if (navigator.serviceWorker) watch().catch((e) => console.info(`bailey: no copy for the time without a network: ${e}`));

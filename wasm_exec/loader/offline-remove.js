@@ -1,5 +1,6 @@
 "use strict";
-// The service worker of a page that is no longer kept: takes the place of the one before, and goes.
+// The service worker of a page that no longer works without a network. It replaces the worker of an
+// earlier build, deletes its copies and unregisters itself.
 
 /**
  * @typedef {Event & {waitUntil(p: Promise<unknown>): void}} EndEvent

@@ -1,6 +1,6 @@
 "use strict";
-// A page without a network: the service worker that build writes in front of which it puts
-// what the page consists of.
+// The service worker of a page that works without a network. build puts the list of the page's files
+// in front of this script.
 
 /**
  * @typedef {{version: string, files: Record<string, string>, keep: string[]}} OfflineBuild
@@ -17,19 +17,19 @@ const build = /** @type {any} */ (globalThis).baileyBuild;
 const worker = /** @type {WorkerScope} */ (/** @type {unknown} */ (globalThis));
 const base = new URL("./", location.href);
 const prefix = "bailey-offline " + worker.registration.scope + " ";
-// Copies of this build's files, and of what was used and may be kept of any build.
+// Names of the caches: of this build's files, and of the kept files of any build.
 const own = prefix + build.version, kept = prefix + "kept";
 
-/** Addresses of the build's files, with the hashes of their content. */
+/** Addresses of the build's files, with the hashes of their content. They are checked at install. */
 const listed = new Map(Object.entries(build.files).map(([path, hash]) => [new URL(path, base).href, hash]));
 
-/** A name that its content gives: whatever has it is right for ever. @param {string} address */
+/** Reports whether the name contains a hash of the content, so that a copy never gets old. @param {string} address */
 const lasting = (address) => /\.[0-9a-f]{16}\.(wasm|js)$/.test(address);
 
-/** @param {string} address */
+/** Reports whether a file belongs to keep. @param {string} address */
 const keeps = (address) => build.keep.some((path) => (path.endsWith("/") ? address.startsWith(new URL(path, base).href) : address === new URL(path, base).href));
 
-/** The address that a request's copy has. @param {Request} request */
+/** Returns the address under which the response to a request is stored. @param {Request} request */
 function addressOf(request) {
   const url = new URL(request.url);
   url.hash = "";
@@ -38,8 +38,8 @@ function addressOf(request) {
   return url.href;
 }
 
-// All or nothing, and each file with the hash that the build gave it: a deployment under way
-// leaves the copies of before.
+// Stores all files or none, and checks the hash of each. If a deployment is under way, the earlier
+// copies stay in use.
 async function install() {
   const cache = await caches.open(own);
   await Promise.all([...listed].map(async ([address, integrity]) => {
@@ -47,7 +47,7 @@ async function install() {
     if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
     await cache.put(address, answer);
   }));
-  // What is kept besides has no hash that is known; where it is missing, it is missing online too.
+  // The kept files have no known hash. A file that is missing on the server is skipped.
   const more = await caches.open(kept);
   for (const path of build.keep.filter((k) => !k.endsWith("/"))) {
     const answer = await fetch(new URL(path, base), { cache: "no-store", redirect: "error" });
@@ -64,15 +64,16 @@ async function activate() {
   for (const client of await worker.clients.matchAll({ type: "window" })) tell(client);
 }
 
-/** Which build is stored here: a page of another one knows that it is old. @param {Teller} client */
+/** Sends a client the version of the stored build. A page of another build then knows that it is old. @param {Teller} client */
 const tell = (client) => client.postMessage({ type: "bailey-version", version: build.version });
 
-/** @param {string} address */
+/** Returns the stored response, if any. @param {string} address */
 const copy = async (address) =>
   (await (await caches.open(own)).match(address)) || (keeps(address) ? (await caches.open(kept)).match(address) : undefined);
 
-// The network first, so that a policy that changed holds from the next load on. The browser's own
-// cache is passed by for documents: some servers' 304 would leave an old policy in it.
+// Requests from the network first, so that a changed policy applies from the next load on. For
+// documents it does not use the browser's own cache, because the 304 of some servers would leave an
+// old policy in it.
 /** @param {AskEvent} event @param {string} address */
 async function answer(event, address) {
   const { request } = event;
@@ -89,13 +90,13 @@ async function answer(event, address) {
     throw e;
   }
   if (fresh.status === 200 && fresh.type === "basic" && !fresh.redirected && !/no-store/.test(fresh.headers.get("Cache-Control") || "")) {
-    event.waitUntil(renew(address, fresh.clone()).catch(() => undefined)); // a full disk is no failure of the page's
+    event.waitUntil(renew(address, fresh.clone()).catch(() => undefined)); // a full disk must not fail the response
   }
   return fresh;
 }
 
-// The copy of a file has the headers that came last. Of another build's file there is none here:
-// that build's worker stores it with all it belongs to.
+// Replaces the copy of a file, so that it has the latest headers. A file of another build is not
+// stored: the worker of that build stores all of its files together.
 /** @param {string} address @param {Response} fresh */
 async function renew(address, fresh) {
   const hash = listed.get(address);
@@ -106,10 +107,10 @@ async function renew(address, fresh) {
 
 worker.addEventListener("install", (e) => {
   const event = /** @type {InstallEvent} */ (e);
-  // What is sent is not answered here, and past this worker it is not copied into it: Chromium
-  // frees such copies no sooner than it collects the worker's little garbage.
+  // Requests with a body bypass this worker. Otherwise Chromium would copy their bodies into it, and
+  // free the copies only when it collects the worker's garbage, of which there is little.
   const past = event.addRoutes?.({ condition: { not: { requestMethod: "GET" } }, source: "network" });
-  event.waitUntil(Promise.all([install(), past?.catch(() => undefined)])); // an older one knows no "not"
+  event.waitUntil(Promise.all([install(), past?.catch(() => undefined)])); // older browsers have no "not"
 });
 worker.addEventListener("activate", (e) => /** @type {LifeEvent} */ (e).waitUntil(activate()));
 worker.addEventListener("message", (e) => {

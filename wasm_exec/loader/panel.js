@@ -1,6 +1,6 @@
 "use strict";
-// The progress bar and the error card. No markup is ever parsed, so the page may
-// require Trusted Types; styles are adopted, so style-src may be 'none'.
+// The progress bar and the error card. They parse no markup, so the page may require Trusted Types.
+// Their styles are adopted style sheets, so style-src may be 'none'.
 
 const css = /** @type {string} */ ("{{panel.css}}");
 
@@ -8,7 +8,7 @@ const css = /** @type {string} */ ("{{panel.css}}");
 const roots = new WeakMap();
 
 /**
- * Where cards go: over the page, or in the flow of an element that the page offers.
+ * Returns the root for cards: above the page, or in the flow of the page's element mount.
  * @param {Element | null} mount
  */
 function cardRoot(mount) {
@@ -28,6 +28,7 @@ function cardRoot(mount) {
 }
 
 /**
+ * Appends a new element to parent and returns it.
  * @param {Element | ShadowRoot} parent
  * @param {string} tag
  * @param {string} name class and part
@@ -42,7 +43,7 @@ function add(parent, tag, name, text = "") {
   return e;
 }
 
-/** One program's card. It shows nothing until it has to. */
+/** The card of one program. It shows nothing for the first 150 ms. */
 class Panel {
   /**
    * @param {Element | null} mount
@@ -55,7 +56,7 @@ class Panel {
     this.total = 0;
     /** @type {HTMLElement | undefined} */
     this.card = undefined;
-    // Most starts are quicker than this, and a bar that flashes up helps nobody.
+    // Most starts are quicker than this, and a bar that only flashes is of no use.
     this.timer = setTimeout(() => this.showProgress(), 150);
   }
 
@@ -98,8 +99,8 @@ class Panel {
 
   /**
    * @param {ProgramError} error
-   * @param {string} label of the way on
-   * @param {() => void} action
+   * @param {string} label the text of the main button, such as "Reload"
+   * @param {() => void} action called by the main button
    */
   fail(error, label, action) {
     this.close();

@@ -1,8 +1,8 @@
 "use strict";
-// One Go program: its output, its end, and what happens to calls after its end.
+// One Go program: its output, its end, and the calls that come after its end.
 
 /**
- * What the loader uses of wasm_exec.js's class.
+ * GoInstance has the members of wasm_exec.js's class that the loader uses.
  * @typedef {{
  *   argv: string[], env: Record<string, string>, exited?: boolean, importObject: WebAssembly.Imports,
  *   exit: (code: number) => void, run: (instance: WebAssembly.Instance) => Promise<void>, _resume: () => void,
@@ -13,13 +13,13 @@
  * @typedef {{ code: number, error?: ProgramError, stderr: string }} Exit
  */
 
-/** The program whose Go code runs now: wasm_exec.js shares one fs among all. @type {Program | undefined} */
+/** The program whose Go code runs now. All programs share one fs of wasm_exec.js. @type {Program | undefined} */
 let current;
 const patched = new WeakSet();
 
 /**
- * Gives each program lines of its own, although fs is the page's.
- * @param {boolean} own whether fs is wasm_exec.js's, which only logs
+ * Separates the output of the programs, although they share the page's fs.
+ * @param {boolean} own whether fs is that of wasm_exec.js, which only logs
  */
 function shareOutput(own) {
   const fs = /** @type {{fs?: OutputFS}} */ (globalThis).fs;
@@ -34,6 +34,7 @@ function shareOutput(own) {
 }
 
 /**
+ * Prints text on the console, as an error for standard error.
  * @param {number} fd
  * @param {string} text
  */
@@ -47,7 +48,7 @@ class Program {
    * @param {GoClass} Go
    * @param {WebAssembly.Module} module
    * @param {{args?: string[], env?: Record<string, string>}} options
-   * @param {(error: ProgramError) => void} onEnd called when it ends badly
+   * @param {(error: ProgramError) => void} onEnd called if the program fails
    */
   constructor(name, Go, module, options, onEnd) {
     this.name = name;
@@ -67,7 +68,7 @@ class Program {
     this.generation = 0;
   }
 
-  /** Runs main from its beginning, in fresh memory. It resolves once main waits for something or has ended. */
+  /** Runs main from its beginning, in new memory. The promise resolves when main waits or has ended. */
   async start() {
     const go = new this.Go();
     const generation = ++this.generation;
@@ -83,7 +84,7 @@ class Program {
     const end = (cause) => {
       if (ended) return;
       ended = true;
-      // wasm_exec.js would spin on a timer whose program is gone.
+      // wasm_exec.js would call a timer of an ended program again and again.
       go._scheduledTimeouts?.forEach((t) => clearTimeout(t));
       go._scheduledTimeouts?.clear();
       if (generation === this.generation) this.end(cause === undefined ? code : 2, cause);
@@ -105,7 +106,7 @@ class Program {
         if (go.exited) end();
       } catch (e) {
         end(e);
-        // Go code that waits below this call must not go on as if it had returned.
+        // Go code further down the stack waits for this call. It must not continue as if the call had returned.
         if (outer === this) throw e;
       } finally {
         current = outer;
@@ -121,7 +122,7 @@ class Program {
     this.running = true;
     const outer = current;
     current = this;
-    // run is async, but begins at once: what it throws comes back as a rejection.
+    // run is async but starts at once. Its exceptions become rejections.
     const run = go.run(instance);
     current = outer;
     if (go.exited) end();
@@ -130,7 +131,7 @@ class Program {
     return this;
   }
 
-  /** Starts again in fresh memory. What the page still holds of the old run does nothing. */
+  /** Starts the program again in new memory. Functions of the old run that the page still has do nothing. */
   async restart() {
     if (this.running) throw new Error(`${this.name} is still running`);
     this.stderr = "";
@@ -140,6 +141,7 @@ class Program {
   }
 
   /**
+   * Records the end of the run.
    * @param {number} code
    * @param {unknown} cause
    */
@@ -147,7 +149,7 @@ class Program {
     this.running = false;
     this.exitCode = code;
     const error = code === 0 ? undefined : ending(this.name, code, this.stderr, cause);
-    // A last line needs no newline.
+    // The last line may have no newline.
     for (const fd of [1, 2]) if (this.lines[fd]) say(fd, this.lines[fd]);
     this.lines = [];
     if (error) {
@@ -158,9 +160,10 @@ class Program {
   }
 
   /**
-   * @param {number} fd
+   * Handles output of the program.
+   * @param {number} fd 1 or 2
    * @param {Uint8Array} data
-   * @param {boolean} log
+   * @param {boolean} log whether to print it on the console, line by line
    */
   output(fd, data, log) {
     const text = this.decoders[fd].decode(data, { stream: true });

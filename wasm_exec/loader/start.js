@@ -1,5 +1,5 @@
 "use strict";
-// Finding, fetching and compiling a program, and the door: globalThis.bailey.
+// Finds, fetches, compiles and starts a program. The API is globalThis.bailey.
 
 /**
  * @typedef {{
@@ -23,9 +23,9 @@ const classes = new Map();
 let queue = Promise.resolve();
 
 /**
- * The Go class of one wasm_exec.js. Each address is loaded once, one after another because each
- * leaves its class in the same global; so programs of several Go versions share a page.
- * import() needs no Trusted Types policy, unlike a script element.
+ * Returns the Go class of one wasm_exec.js, so that programs of several Go versions can share a
+ * page. Each address is loaded once. They are loaded one after the other, because each sets the same
+ * global. import() needs no Trusted Types policy, unlike a script element.
  * @param {string} url
  * @param {PolicyWatch} watch
  */
@@ -65,7 +65,8 @@ async function request(url, init, watch) {
 }
 
 /**
- * Reads the answer to its end and counts bytes as the program will see them: after decompression.
+ * Reads a response to its end and counts its bytes after decompression. It returns the count and the
+ * first bytes.
  * @param {Response} response
  * @param {(loaded: number) => void} onBytes
  */
@@ -85,6 +86,7 @@ async function count(response, onBytes) {
 let warned = false;
 
 /**
+ * Returns the compiled module of a response.
  * @param {Response} response
  * @param {string} url
  * @param {number} size uncompressed; 0 when unknown
@@ -136,7 +138,7 @@ async function start(options) {
   const panel = options.panel === false ? undefined : new Panel(options.mount || null, name);
   try {
     if (typeof WebAssembly !== "object") {
-      // Also how browsers behave that switch WebAssembly off, as in a lockdown mode.
+      // A browser without WebAssembly, or one that has switched it off, as in a lockdown mode.
       throw new ProgramError("unsupported", "This browser does not run WebAssembly.", "Use another, or allow it for this site.");
     }
     const program = await load(options, address, name, watch, panel);
@@ -146,7 +148,7 @@ async function start(options) {
     return program;
   } catch (e) {
     panel?.close();
-    // An abort is the caller's own will: nothing to tell.
+    // The caller has aborted the start, so it needs no message.
     if (signal?.aborted) throw signal.reason;
     if (e instanceof ProgramError) {
       console.error(`bailey: ${e.message} ${e.fix}`, e);
@@ -159,6 +161,7 @@ async function start(options) {
 }
 
 /**
+ * Returns the program, fetched and compiled but not started.
  * @param {StartOptions} options
  * @param {URL} address
  * @param {string} name
@@ -180,7 +183,7 @@ async function load(options, address, name, watch, panel) {
     const list = new URL(options.manifest || "manifest.json", address);
     if (options.manifest !== false) {
       const answer = await request(list.href, { ...init, cache: "no-cache" }, watch);
-      // A page may well have no manifest; then the name is taken as it stands.
+      // A page may have no manifest. Then the address is used unchanged.
       const said = answer.ok && (await answer.json().catch(() => undefined));
       entry = said?.files?.[name];
       if (said?.offline) page = new URL(said.offline.page, list).href;
@@ -189,13 +192,13 @@ async function load(options, address, name, watch, panel) {
     const exec = options.exec ? new URL(options.exec, document.baseURI) : entry?.exec ? new URL(entry.exec, list) : undefined;
     const ready = /** @type {{Go?: GoClass}} */ (globalThis).Go;
     const Go = !exec && ready ? Promise.resolve(ready) : goClass((exec || new URL("wasm_exec.js", address)).href, watch);
-    Go.catch(() => undefined); // awaited below, after the request that runs beside it
+    Go.catch(() => undefined); // awaited below, after the parallel request
     const response = await request(url, init, watch);
-    // A new build may have been deployed between the manifest and this.
+    // A new build may have been deployed after the manifest was read.
     if (response.status === 404 && entry && !again) continue;
     if (!response.ok) throw refused(url, response.status);
     const module = await compile(response, url, entry?.size || 0, onProgress, watch);
-    if (page) import(page).catch(() => undefined); // a page without it works with a network
+    if (page) import(page).catch(() => undefined); // without it the page works with a network
     const run = new Program(name, await Go, module, options,
       (error) => panel?.fail(error, "Restart", () => void run.restart().catch((e) => console.error(e))));
     return run;
@@ -203,7 +206,7 @@ async function load(options, address, name, watch, panel) {
 }
 
 const page = /** @type {{bailey?: Bailey}} */ (globalThis);
-// The script may stand in a page more than once, for several programs.
+// A page may contain the script several times, for several programs.
 const door = (page.bailey ??= { start, ProgramError, programs: [] });
 const script = document.currentScript;
 if (script instanceof HTMLScriptElement && script.dataset.wasm) {
@@ -212,6 +215,6 @@ if (script instanceof HTMLScriptElement && script.dataset.wasm) {
     wasm, exec, manifest: manifest === "none" ? false : manifest, panel: panel !== "none",
     mount: mount ? document.querySelector(mount) : null,
   });
-  started.catch(() => undefined); // start has told the person and the console
+  started.catch(() => undefined); // start has shown the error to the user and on the console
   door.programs.push(started);
 }

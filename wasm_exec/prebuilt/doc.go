@@ -1,6 +1,5 @@
-// Prebuilt is Bailey for pages that hold no Go: `make dist` builds it into
-// bailey.wasm, beside the loader, api.mjs and its types; api.d.ts describes all
-// that there is:
+// Prebuilt is Bailey for pages without Go. `make dist` builds it into bailey.wasm, beside the
+// loader, api.mjs and its types. api.d.ts describes the whole API:
 //
 //	import { load } from "./api.mjs";
 //	const bailey = await load();
@@ -13,9 +12,9 @@
 //	const result = await bailey.run("return [1, 2, 3].length");
 //	if (result.success) console.log(result.value); // 3
 //
-// markdown(text) is the sanitised HTML alone, enclave(options) a place for code
-// with tools and limits of its own. examples/plain is a whole page.
+// markdown(text) returns only the sanitised HTML. enclave(options) returns an enclave for code
+// with tools and limits of its own. examples/plain is a complete page.
 //
-// It hands its functions to the one page that started it, by a name that the
-// page chose, and to nobody else.
+// The program gives its functions only to the page that started it, under a name that the page
+// chose.
 package main

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// document is document(element, options): a promise of an object with section,
-// setTheme, flush and close.
+// document implements document(element, options). It returns an object with section, setTheme,
+// flush, height and close.
 func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("document(element): element is missing")
@@ -88,7 +88,7 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 	})
 }
 
-// options reads what api.d.ts calls DocumentOptions.
+// options reads the DocumentOptions of api.d.ts.
 func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 	return each(v, "document(element, options)", func(key string, value jsx.Value) (err error) {
 		switch key {

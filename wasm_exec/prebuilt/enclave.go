@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// run is run(code, options): in a pool of the strictest level and without tools,
-// which is made when it is first called and stays.
+// run implements run(code, options). It uses a pool of the strictest level and without tools.
+// The first call makes the pool, which is never closed.
 func (a *api) run(ctx context.Context, args []jsx.Value) (any, error) {
 	a.mu.Lock()
 	if a.pool == nil {
@@ -28,7 +28,7 @@ func (a *api) run(ctx context.Context, args []jsx.Value) (any, error) {
 	return a.runIn(ctx, a.pool, args)
 }
 
-// enclave is enclave(options): a promise of an object with run and close.
+// enclave implements enclave(options). It returns an object with run and close.
 func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 	var opts iframe.PoolOptions
 	if len(args) > 0 && !jsx.Nullish(args[0]) {
@@ -53,7 +53,7 @@ func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 	})
 }
 
-// enclaveOptions reads what api.d.ts calls EnclaveOptions.
+// enclaveOptions reads the EnclaveOptions of api.d.ts.
 func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 	return each(v, "enclave(options)", func(key string, value jsx.Value) (err error) {
 		switch key {
@@ -91,8 +91,8 @@ func milliseconds(v jsx.Value) (time.Duration, error) {
 	return time.Duration(ms * float64(time.Millisecond)), err
 }
 
-// tools are functions of the page: by name, each with a description, a JSON Schema
-// of its arguments, and run.
+// tools returns the page's tools by name, each with a description, a JSON Schema of its
+// arguments, and the function run.
 func tools(v jsx.Value) (*protocol.Toolset, error) {
 	var list []protocol.Tool
 	err := each(v, "", func(name string, value jsx.Value) error {
@@ -129,8 +129,8 @@ func tools(v jsx.Value) (*protocol.Toolset, error) {
 	return protocol.NewToolset(list...)
 }
 
-// execute calls a tool of the page and awaits it. What it throws reaches the code as
-// a message: it is the page's to say nothing that the code may not know.
+// execute calls a tool of the page and waits for its result. If the tool throws, the sandboxed
+// code gets the message. The page must not put secrets into it.
 func execute(ctx context.Context, run jsx.Value, args any) (any, error) {
 	value, err := toPage(args)
 	if err != nil {
@@ -152,8 +152,8 @@ func execute(ctx context.Context, run jsx.Value, args any) (any, error) {
 	return fromPage(p)
 }
 
-// runIn is run(code, options) of a pool. What the code did wrong is a result and not
-// a rejection; only a run that never began rejects.
+// runIn implements run(code, options) in a pool. A failure of the code is a result with an
+// error. The promise is rejected only if the run could not begin.
 func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Value) (any, error) {
 	code, err := text(args, 0, "run(code): code")
 	if err != nil {
@@ -183,7 +183,7 @@ func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 	return result(res)
 }
 
-// runOptions reads what api.d.ts calls RunOptions.
+// runOptions reads the RunOptions of api.d.ts.
 func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
 	return each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
@@ -228,7 +228,7 @@ func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
 	return jsx.ToJS(map[string]any{"level": string(row.Level), "args": list, "text": row.Text(0), "at": float64(row.At) / 1e6})
 }
 
-// result is a RunResult of api.d.ts.
+// result returns the RunResult of api.d.ts.
 func result(r *protocol.RunResult) (any, error) {
 	value, err := toPage(r.Value)
 	if err != nil {

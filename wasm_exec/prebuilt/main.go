@@ -14,12 +14,12 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// apiKey is the environment variable with the name under which the page waits
-// for the functions: a symbol of the global registry.
+// apiKey is the environment variable with the key of a symbol in the global registry. Under
+// this symbol the page waits for the functions.
 const apiKey = "BAILEY_API"
 
 func main() {
-	err := run(context.Background()) // which ends only if it fails
+	err := run(context.Background()) // returns only if it fails
 	fmt.Fprintln(os.Stderr, "bailey:", err)
 	os.Exit(1)
 }
@@ -57,7 +57,7 @@ func run(ctx context.Context) error {
 	select {}
 }
 
-// must is for built-ins that every page has.
+// must returns v. It is for built-ins that every page has, and panics if one is missing.
 func must(v jsx.Value, err error) jsx.Value {
 	if err != nil {
 		panic(err)
@@ -65,9 +65,9 @@ func must(v jsx.Value, err error) jsx.Value {
 	return v
 }
 
-// method is a function of the API; its result settles a promise. A quick one
-// runs in the call itself, so that calls take effect in the order they are made;
-// the others may wait and run on a goroutine of their own.
+// method is a function of the API, whose result settles a promise. A quick method runs inside
+// the call, so that calls take effect in their order. Other methods may wait, and run on a
+// goroutine of their own.
 type method struct {
 	quick bool
 	run   func(ctx context.Context, args []jsx.Value) (any, error)
@@ -79,11 +79,10 @@ type api struct {
 	renderer *markdown.Renderer
 
 	mu   sync.Mutex
-	pool *iframe.EnclavePool // of run, made when it is first called
+	pool *iframe.EnclavePool // of run, made by its first call
 }
 
-// object makes a JavaScript object of methods. Its callbacks live as long as
-// scope.
+// object returns a JavaScript object with methods. Its callbacks live as long as scope.
 func (a *api) object(scope *jsx.Scope, methods map[string]method) (jsx.Value, error) {
 	functions := map[string]any{}
 	for name, m := range methods {
@@ -107,7 +106,7 @@ func (a *api) object(scope *jsx.Scope, methods map[string]method) (jsx.Value, er
 	return jsx.ToJS(functions)
 }
 
-// maxText bounds what one call may hand in, in bytes.
+// maxText bounds the text that one call may pass in, in bytes.
 const maxText = 64 << 20
 
 func text(args []jsx.Value, i int, what string) (string, error) {

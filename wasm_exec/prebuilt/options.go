@@ -9,12 +9,12 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// errNoOption is for a key that is not known: a misspelt onLink would leave links
-// dead without a word.
+// errNoOption is the error for an unknown key. Without it a misspelt onLink would leave links
+// dead without any message.
 var errNoOption = errors.New("there is no such option")
 
-// each calls read with each property of an object of options; what is undefined or
-// null says nothing. Its errors name what (if not empty) and the option.
+// each calls read with each property of an options object, except those that are undefined or
+// null. Its errors contain the option's name, after a prefix if one is given.
 func each(v jsx.Value, what string, read func(key string, value jsx.Value) error) error {
 	entries, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "entries", v)
 	if err != nil {

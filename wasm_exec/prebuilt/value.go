@@ -10,10 +10,10 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// jsonLimits are for what the page itself hands over.
+// jsonLimits are the limits of values from the page itself.
 var jsonLimits = protocol.JSONLimits{Bytes: maxText, Depth: 64, Nodes: 2_000_000}
 
-// stringify is JSON.stringify, whose undefined is an error.
+// stringify returns JSON.stringify(v), and an error if that is undefined.
 func stringify(v jsx.Value) (string, error) {
 	s, err := jsx.Call(must(jsx.Get(jsx.Global(), "JSON")), "stringify", v)
 	if err != nil {
@@ -25,8 +25,7 @@ func stringify(v jsx.Value) (string, error) {
 	return jsx.String(s, maxText)
 }
 
-// fromPage reads a value that the page gives to the code: what JSON can write, or a
-// Uint8Array.
+// fromPage converts a value that the page passes to the code: a JSON value or a Uint8Array.
 func fromPage(v jsx.Value) (any, error) {
 	switch {
 	case v.IsUndefined():
@@ -41,8 +40,7 @@ func fromPage(v jsx.Value) (any, error) {
 	return protocol.ParseJSON(s, jsonLimits)
 }
 
-// toPage makes a JavaScript value of one that the code gave. Its depth is bounded by
-// the decoder.
+// toPage converts a value from the code to JavaScript. The decoder has bounded its depth.
 func toPage(x any) (jsx.Value, error) {
 	switch x := x.(type) {
 	case protocol.Undefined:

@@ -1,52 +1,58 @@
 /** Options of {@link load}. */
 export interface LoadOptions {
-  /** Where the program is. Default: bailey.wasm beside api.mjs. */
+  /** Address of the program. Default: bailey.wasm beside api.mjs. */
   wasm?: string | URL;
-  /** Bytes so far and in all, after decompression. */
+  /** Called with the bytes loaded so far and in total, after decompression. total is 0 while unknown. */
   onProgress?: (loaded: number, total: number) => void;
-  /** Ends loading, and the program. */
+  /** Aborts the loading. */
   signal?: AbortSignal;
   /** false: no progress bar and no error panel. */
   panel?: boolean;
 }
 
-/** Starts Bailey in this page. Rejects with what went wrong and what to do. */
+/** Starts Bailey in this page. Rejects with an error that contains the cause and the remedy. */
 export function load(options?: LoadOptions): Promise<Bailey>;
 
 export interface Bailey {
-  /** Puts a document at the end of an element. */
+  /** Appends a document to an element. */
   document(element: HTMLElement, options?: DocumentOptions): Promise<BaileyDocument>;
   /**
-   * Sanitised HTML of Markdown: nothing in it loads, runs or navigates. Links
-   * have their target in data-href. Prefer document(), which is two walls more.
+   * Returns sanitised HTML of Markdown. Nothing in it loads, runs or navigates.
+   * Links have their target in data-href. Prefer document(), which adds two walls.
    */
   markdown(text: string): Promise<string>;
   /**
-   * Runs JavaScript that nobody has read, as the body of an async function, in a
-   * worker that can reach nothing and is killed when its time is over: at the
-   * level STRICT, without tools. What the code does wrong is a result; only a run
-   * that never began rejects.
+   * Runs untrusted JavaScript as the body of an async function, for example
+   * "return 1 + 1". It runs at the level STRICT and without tools, in a worker
+   * without network or storage that is killed at its time limit. A failure of the
+   * code is a result with an error. The promise is rejected only if the run could
+   * not begin.
    */
   run(code: string, options?: RunOptions): Promise<RunResult>;
-  /** A place for runs with a level and tools of its own. */
+  /** Creates an enclave for runs, with a level and tools of its own. */
   enclave(options?: EnclaveOptions): Promise<Enclave>;
 }
 
 export interface EnclaveOptions {
-  /** Default STRICT: 5 s. */
+  /** Default STRICT, with a time limit of 5 s. */
   level?: 'STRICT' | 'SECURE' | 'STANDARD' | 'PERMISSIVE';
-  /** Milliseconds that a run may take, 10 to 300,000. Default: the level's. */
+  /** Time limit of a run in milliseconds, 10 to 300,000. Default: the level's. */
   time?: number;
-  /** Milliseconds that a call of a tool may take. Default: the level's. */
+  /** Time limit of a tool call in milliseconds. Default: the level's. */
   toolTime?: number;
-  /** Runs at once, 1 to 64; more wait. Default 4. */
+  /** The most runs at the same time, 1 to 64. Others wait. Default 4. */
   max?: number;
-  /** What the code reaches as callTool(name, args), by name. Default: nothing. */
+  /** The tools by name, which the code calls with callTool(name, args). Default: none. */
   tools?: Record<string, Tool>;
-  /** A worker waits with all but the code in it: a run takes little more than half as long. script-src must list blob:. */
+  /**
+   * Keeps a worker ready that has everything but the code. A run then takes little more than half as
+   * long. script-src must list blob:.
+   */
   warm?: boolean;
-  /** Address of a page that `wasm_exec enclave` wrote for the same level, warm and policy: the
-   * enclave's own headers and, on another site, its own process. frame-src must list it. */
+  /**
+   * Address of a page that `wasm_exec enclave` wrote for the same level, warm and policy. It gives the
+   * enclave headers of its own and, on another site, a process of its own. frame-src must list it.
+   */
   url?: string;
   /** Default "bailey". */
   trustedTypesPolicy?: string;
@@ -54,30 +60,30 @@ export interface EnclaveOptions {
 
 export interface Tool {
   description?: string;
-  /** JSON Schema of the arguments, an object's. Default: none are taken. */
+  /** JSON Schema of the arguments, of type object. Default: no arguments are accepted. */
   parameters?: object;
-  /** The code also reaches it as mcp.<server>.<name without "<server>_">. */
+  /** The code can also call it as mcp.<server>.<name without "<server>_">. */
   server?: string;
-  /** Does it, in this page. The code gets what it returns, or its error's message. */
+  /** Runs the tool in this page. The code gets its return value, or the message of its error. */
   run(args: unknown, call: { signal: AbortSignal }): unknown;
 }
 
 export interface Enclave {
   run(code: string, options?: RunOptions): Promise<RunResult>;
-  /** Ends what runs and removes the frames. */
+  /** Ends all runs and removes the frames. */
   close(): Promise<void>;
 }
 
 export interface RunOptions {
-  /** What the code sees as args: a value that JSON can write, or a Uint8Array. */
+  /** The value of args in the code: a JSON value or a Uint8Array. */
   args?: unknown;
-  /** Named constants of the same kinds. */
+  /** Constants in the code, by name, with values of the same types. */
   context?: Record<string, unknown>;
-  /** Milliseconds; narrows the enclave's. */
+  /** Time limit in milliseconds. It can only lower the enclave's. */
   time?: number;
   /** Kills the run. */
   signal?: AbortSignal;
-  /** Each call of console as it comes. */
+  /** Called for each console call of the code, at once. */
   onConsole?: (row: ConsoleRow) => void;
 }
 
@@ -85,8 +91,8 @@ export interface ConsoleRow {
   level: 'log' | 'info' | 'warn' | 'error' | 'debug' | 'trace';
   args: unknown[];
   /**
-   * The arguments as a console shows them, at most 10,000 bytes: what doesn't print is an escape. Show this one, and
-   * not args: values that come from code can make String() and JSON.stringify() throw.
+   * The arguments as a console shows them, at most 10,000 bytes, with escapes for invisible characters. Show this text
+   * and not args, because values from the code can make String() and JSON.stringify() throw.
    */
   text: string;
   /** Milliseconds since the run began. */
@@ -96,67 +102,67 @@ export interface ConsoleRow {
 export interface RunResult {
   success: boolean;
   /**
-   * What the code returned: JSON values, Date, Map, Set, BigInt, Error, typed
-   * arrays. Members that are undefined are left out; nothing at all is null.
+   * The value that the code returned: JSON values, Date, Map, Set, BigInt, Error,
+   * typed arrays. Undefined members are left out. Without a return value it is null.
    */
   value: unknown;
-  /** The value as text for a person, at most 10,000 bytes; see ConsoleRow. */
+  /** The value as text to show, at most 10,000 bytes. See ConsoleRow.text. */
   text: string;
-  /** code is TIMEOUT, ABORTED, RESOURCE_LIMIT, EXECUTION_ERROR, … */
+  /** Set if the run failed. code is TIMEOUT, ABORTED, RESOURCE_LIMIT, EXECUTION_ERROR, … */
   error?: { code: string; name: string; message: string; stack: string };
-  /** The run was ended; console and stats hold what was until then. */
+  /** The run was ended early. console and stats are those until then. */
   partial: boolean;
   console: ConsoleRow[];
-  /** duration is milliseconds. */
+  /** duration is in milliseconds. */
   stats: { duration: number; toolCalls: number; consoleCalls: number; outputBytes: number };
 }
 
 export interface DocumentOptions {
-  /** Accessible name. Default "Conversation". */
+  /** Accessible name of the frame. Default "Conversation". */
   label?: string;
   /** BCP 47 language of the text. */
   lang?: string;
-  /** In CSS pixels; what is taller scrolls. Default 1048576. */
+  /** Maximum height in CSS pixels. A taller document scrolls. Default 1048576. */
   maxHeight?: number;
   /** Default "bailey". */
   trustedTypesPolicy?: string;
   theme?: Theme;
-  /** A link was clicked. Nothing opens unless you open it: ask first. */
+  /** Called when the user clicks a link. The link opens only if you open it. Ask the user first. */
   onLink?: (link: { section: string; url: string; host: string; text: string }) => void;
-  /** Bytes of an image (PNG, JPEG, GIF, WebP, AVIF; at most 4 MiB). Default: none is shown. */
+  /** Returns the bytes of an image (PNG, JPEG, GIF, WebP or AVIF, at most 4 MiB). Default: no image is shown. */
   onImage?: (request: { section: string; url: string }) => Promise<Uint8Array>;
-  /** The frame's policy stopped something. */
+  /** Called when the frame's policy has blocked something. */
   onViolation?: (violation: { directive: string; blocked: string; enforced: boolean; sample: string }) => void;
   onState?: (state: 'ready' | 'lost' | 'rebuilt' | 'failed' | 'closed') => void;
 }
 
 export interface Theme {
-  /** "" follows the place where the document stands. */
+  /** "" takes the color scheme of the element around the document. */
   scheme?: 'light' | 'dark' | '';
-  /** CSS custom properties such as --bailey-text; values at most 256 bytes. */
+  /** CSS custom properties such as --bailey-text, with values of at most 256 bytes. */
   variables?: Record<string, string>;
 }
 
 export interface BaileyDocument {
-  /** The section with this id, added at the end if there is none. */
+  /** Returns the section with this id. If there is none, it is added at the end. */
   section(id: string): Promise<Section>;
   setTheme(theme: Theme): Promise<void>;
-  /** Resolves when all that was written is laid out. */
+  /** Resolves when all written text has been laid out. */
   flush(): Promise<void>;
-  /** Height in CSS pixels. */
+  /** Returns the height in CSS pixels. */
   height(): Promise<number>;
   close(): Promise<void>;
 }
 
 export interface Section {
-  /** Adds Markdown. Calls are taken in the order they are made. */
+  /** Appends Markdown. Calls take effect in their order. */
   write(text: string): Promise<void>;
   setLabel(text: string): Promise<void>;
-  /** What is shown now. */
+  /** Returns the HTML that is shown now. */
   html(): Promise<string>;
-  /** The answer is complete. */
+  /** Ends the section: its text is complete. */
   close(): Promise<void>;
-  /** Empties the section and opens it again. */
+  /** Empties the section, so that it can be written again. */
   reset(): Promise<void>;
   remove(): Promise<void>;
 }

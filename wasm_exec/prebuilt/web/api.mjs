@@ -1,16 +1,16 @@
 // @ts-check
-// Bailey for pages that hold no Go. The types are in api.d.ts.
-// @ts-expect-error build puts it beside this file
+// Bailey for pages without Go. The types are in api.d.ts.
+// @ts-expect-error build writes it beside this file
 import { start } from './bailey.mjs';
 
 /**
- * The program's functions give nothing once what they belong to is closed; here
- * that is an error.
+ * Returns methods with a check: after its object was closed, a function of the program returns
+ * undefined, which is an error here.
  * @param {any} methods
  * @returns {any}
  */
 const guard = (methods) => Object.fromEntries(Object.entries(methods).map(([name, f]) => [name, async (/** @type {unknown[]} */ ...args) => {
-  const answer = f(...args); // at once: calls take effect in the order they are made
+  const answer = f(...args); // called synchronously, so that calls take effect in their order
   if (answer === undefined) throw new Error(`${name}(): this is closed`);
   const value = await answer;
   const members = value && typeof value === 'object' ? Object.values(value) : [];
@@ -33,7 +33,7 @@ export const load = async (options = {}) => {
       panel: options.panel,
     });
     const ended = program.exited.then(() => { throw new Error('bailey.wasm ended before it was ready'); });
-    ended.catch(() => {}); // later, nobody waits for it
+    ended.catch(() => {}); // after the race no other code handles it
     return guard(await Promise.race([api, ended]));
   } finally {
     delete page[symbol];
