@@ -3,13 +3,12 @@
 //	make bench
 //	BENCH=markdown.stream make bench
 //
-// For each suite it opens one page in headless Chromium that holds everything to
-// be compared, and runs the contenders by turns, round after round, so that a
-// machine that is busy for a while is so for all of them. Rows hold medians, and
-// go to a table and to bench/results.json in the repository, where rows that were
-// not run are kept.
+// For each suite it opens one page in headless Chromium that contains all contenders. They run in
+// turns, round after round, so that a busy machine slows down all of them alike. The results are
+// rows of medians. They are printed as a table, and written to bench/results.json in the
+// repository, which keeps the rows that were not run.
 //
-// The peers are the exact versions in package.json. They and the Go program under
-// test (folder wasm) are trusted as far as a development tool is; all traffic is
-// on loopback. Nothing here is part of what users import.
+// The peers are the exact versions in package.json. They and the Go program under test (folder
+// wasm) are trusted as a development tool is. All traffic is on loopback. No user of the library
+// imports this command.
 package main

@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// bareFrames is the floor of a document.
+// bareFrames is the text for the floor of a document.
 const bareFrames = "floor: two bare srcdoc frames"
 
 func runDocument(ctx context.Context, e *Env) ([]Row, error) {
@@ -65,10 +65,10 @@ func openDocuments(ctx context.Context, e *Env) (*Page, error) {
 	return page, nil
 }
 
-// documentMemory compares what a conversation adds to the browser's renderer
-// processes (proportional set size, after a garbage collection), the Go heap
-// included, with what the same HTML adds in two bare frames. Each is measured in a
-// page of its own that already runs the program.
+// documentMemory compares the memory that a conversation adds to the browser's renderer processes
+// (proportional set size, after a garbage collection, with the Go heap) with the memory that the
+// same HTML adds in two bare frames. Each is measured in a page of its own that already runs the
+// program.
 func documentMemory(ctx context.Context, e *Env) (Row, error) {
 	text, err := os.ReadFile(filepath.Join(e.Root, "examples", "markdown", "answers", "folder.md"))
 	if err != nil {
@@ -114,7 +114,7 @@ func renderers(ctx context.Context, e *Env, page *Page) (float64, error) {
 	return held(e)
 }
 
-// held is the proportional set size of the renderer processes, in MB.
+// held returns the proportional set size of the renderer processes, in MB.
 func held(e *Env) (float64, error) {
 	list, err := browser.Processes(e.browser.PID())
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 	barePair        = "a bare port's ping through a worker of the page to the worker below it"
 )
 
-// figure is one measurement that makes rows.
+// figure is one measurement, which returns rows.
 type figure struct {
 	id   string
 	rows func(ctx context.Context, page *Page) ([]Row, error)
@@ -31,7 +31,7 @@ func runEnclave(ctx context.Context, e *Env) ([]Row, error) {
 	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
 		return nil, err
 	}
-	// against compares medians of ours with the floor's.
+	// against returns a figure that compares the medians of ours and of the floor.
 	against := func(id, function, peer string, goal float64, args ...any) figure {
 		return figure{id, func(ctx context.Context, page *Page) ([]Row, error) {
 			s := samples{}
@@ -129,9 +129,10 @@ func openEnclaves(ctx context.Context, e *Env) (*Page, error) {
 	return page, nil
 }
 
-// liveMemory is what each of 50 enclaves adds to the browser's renderers: ready for a
-// run, with an inner frame and a broker; and in a run, with a worker below it. Beside
-// them two bare frames with a worker, or with one and another below it.
+// liveMemory returns the memory that each of 50 enclaves adds to the browser's renderers. They are
+// either ready for a run, with an inner frame and a broker, or in a run, with another worker below
+// the broker. The floors are two bare frames with a worker, and two with a worker and another below
+// it.
 func liveMemory(ctx context.Context, e *Env) ([]Row, error) {
 	const n = 50
 	s := samples{}

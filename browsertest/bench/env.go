@@ -20,11 +20,11 @@ import (
 //go:embed web
 var web embed.FS
 
-// Env is what suites share: one browser, one server, the built programs.
+// Env is shared by the suites: one browser, one server, the built programs.
 type Env struct {
-	Root   string // the repository
-	Prefix string // what was asked for
-	Quick  bool
+	Root   string // the repository's folder
+	Prefix string // of the ids of the rows to run
+	Quick  bool   // few rounds
 
 	dir     string
 	browser browser.Browser
@@ -33,12 +33,12 @@ type Env struct {
 	origin  string
 }
 
-// Wants reports whether ids that begin with prefix were asked for.
+// Wants reports whether a row whose id begins with prefix is to be run.
 func (e *Env) Wants(prefix string) bool {
 	return strings.HasPrefix(prefix, e.Prefix) || strings.HasPrefix(e.Prefix, prefix)
 }
 
-// Rounds is n, or few for a quick run.
+// Rounds returns n, or an eighth of it for a quick run, but at least 1.
 func (e *Env) Rounds(n int) int {
 	if e.Quick {
 		return max(1, n/8)
@@ -46,7 +46,7 @@ func (e *Env) Rounds(n int) int {
 	return n
 }
 
-// Close ends the browser and the server and removes what was built.
+// Close ends the browser and the server, and removes the built files.
 func (e *Env) Close() {
 	if e.browser != nil {
 		e.browser.Close()
@@ -59,7 +59,7 @@ func (e *Env) Close() {
 	}
 }
 
-// start begins the server and the browser, once.
+// start starts the server and the browser at its first call.
 func (e *Env) start(ctx context.Context) error {
 	if e.browser != nil {
 		return nil
@@ -82,7 +82,7 @@ func (e *Env) start(ctx context.Context) error {
 	}
 	e.origin = "http://" + l.Addr().String()
 	e.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// An isolated page's clock ticks every 5 µs instead of every 100 µs.
+		// The clock of an isolated page ticks every 5 µs instead of every 100 µs.
 		w.Header().Set("Cross-Origin-Opener-Policy", "same-origin")
 		w.Header().Set("Cross-Origin-Embedder-Policy", "require-corp")
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -110,8 +110,8 @@ func (e *Env) start(ctx context.Context) error {
 	return err
 }
 
-// Peer checks that a package of package.json is installed in that very version,
-// and returns "name version".
+// Peer returns "name version" of a package in package.json. It returns an error if that version is
+// not the installed one.
 func (e *Env) Peer(name string) (string, error) {
 	var pinned struct{ DevDependencies map[string]string }
 	var installed struct{ Version string }
@@ -130,8 +130,7 @@ func (e *Env) Peer(name string) (string, error) {
 	return name + " " + installed.Version, nil
 }
 
-// Build compiles a command for the page as users do, and returns its address
-// under the server.
+// Build compiles a command for the page as users do, and returns its path on the server.
 func (e *Env) Build(ctx context.Context, dir, pkg, name string) (string, error) {
 	if err := e.start(ctx); err != nil {
 		return "", err
@@ -139,7 +138,7 @@ func (e *Env) Build(ctx context.Context, dir, pkg, name string) (string, error) 
 	return "/built/" + name + ".wasm", e.goIn(ctx, dir, "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(e.dir, name+".wasm"), pkg)
 }
 
-// goIn runs the go command in a module; for .wasm it builds for the page.
+// goIn runs the go command in a module. If an argument ends in .wasm, it builds for the page.
 func (e *Env) goIn(ctx context.Context, dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
@@ -153,7 +152,7 @@ func (e *Env) goIn(ctx context.Context, dir string, args ...string) error {
 	return nil
 }
 
-// Open opens a page of folder web, or of a handler.
+// Open opens a page of folder web, or of a handler, by its path.
 func (e *Env) Open(ctx context.Context, path string) (*Page, error) {
 	if err := e.start(ctx); err != nil {
 		return nil, err
@@ -172,8 +171,8 @@ func (e *Env) Open(ctx context.Context, path string) (*Page, error) {
 // Page is a page of the bench.
 type Page struct{ browser.Page }
 
-// Call calls an asynchronous function of the page's global object and stores its
-// answer.
+// Call calls an asynchronous function of the page's global object, and stores its result in answer,
+// unless that is nil.
 func (p *Page) Call(ctx context.Context, function string, answer any, args ...any) error {
 	if args == nil {
 		args = []any{}

@@ -16,8 +16,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// runFlagship times the page of examples/files, built and served as users do it, by a
-// model that is served from loopback.
+// runFlagship times the page of the files example, built and served as users do it, with a model that is
+// served from loopback.
 func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
 	if err := e.start(ctx); err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func runFlagship(ctx context.Context, e *Env) ([]Row, error) {
 	return rows, nil
 }
 
-// transferred is what a first visit fetches: the page, its program and what both load,
-// each in its smallest form. Names with a hash stand beside the same without; one counts.
+// transferred returns the bytes that a first visit fetches: the page, its program and the files that both
+// load, each in its smallest form. Of two files that differ only by the hash in their name, one counts.
 func transferred(dir string) (float64, error) {
 	var manifest map[string]any
 	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
@@ -129,7 +129,8 @@ func transferred(dir string) (float64, error) {
 	return float64(sum), err
 }
 
-// paintedAt is when the shell was painted, which must be before the program was loaded.
+// paintedAt is a script that returns the time of the first paint, which must be before the program was
+// loaded.
 const paintedAt = `new Promise((done, fail) => {
 	new PerformanceObserver((list) => {
 		for (const e of list.getEntriesByName("first-contentful-paint")) {
@@ -170,7 +171,7 @@ func longAnswer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 }
 
-// flagshipPage opens the page, with the model chosen.
+// flagshipPage opens the page of the files example, with the model chosen.
 func (e *Env) flagshipPage(ctx context.Context, origin string) (*browser.ChromiumPage, error) {
 	opened, err := e.browser.Open(ctx, origin+"/", browser.Events{})
 	if err != nil {
@@ -189,8 +190,8 @@ func (e *Env) flagshipPage(ctx context.Context, origin string) (*browser.Chromiu
 	return page, err
 }
 
-// streamFrames is how many of the frames take at most 20 ms while an answer streams, and
-// how many of a page that only puts the same stream's text on the screen.
+// streamFrames returns the percentage of frames that take at most 20 ms while an answer streams, and that
+// of a page which only appends the same stream's text.
 func streamFrames(ctx context.Context, e *Env, origin string) ([]Row, error) {
 	e.mux.HandleFunc("/bare", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -274,8 +275,9 @@ const ourFrames = `(async () => {
 	return all;
 })()`
 
-// answerFrames begins to count the frames of a document's own frame, which may have a process of its own;
-// the second time it gives those in which its text had grown since the one before.
+// answerFrames runs in the document's own frame, which may have a process of its own. The first time it
+// begins to time the frames. The second time it returns the times of those in which the text had grown
+// since the frame before.
 const answerFrames = `(() => {
 	const root = document.getElementById("root");
 	if (!root?.dataset.policy) return null;

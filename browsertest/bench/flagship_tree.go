@@ -10,8 +10,9 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// ourTree tells when rows of a dropped folder are painted, and when all of it is listed.
-// Any row counts: a browser tells of files in the order in which the disk has them.
+// ourTree is a script that records the times from a drop until rows of the folder are painted, and
+// until all of it is listed. Any row counts, because a browser returns files in their order on the
+// disk.
 const ourTree = `void document.addEventListener("drop", () => {
 	const began = performance.now(), took = {};
 	const look = () => {
@@ -22,7 +23,8 @@ const ourTree = `void document.addEventListener("drop", () => {
 	look();
 }, true)`
 
-// bareTree is how long the browser itself takes to tell the first name, and all.
+// bareTree is a script that records the times of the browser itself: until the first name, and
+// until the last.
 const bareTree = `void document.addEventListener("drop", async (e) => {
 	e.preventDefault();
 	e.stopImmediatePropagation();
@@ -33,9 +35,8 @@ const bareTree = `void document.addEventListener("drop", async (e) => {
 	globalThis.benchTook = took;
 }, true)`
 
-// treePaint is the time from the drop of a folder with 50,000 files on the page until
-// rows of it are painted, and until it is listed, beside what the bare browser takes, by
-// turns.
+// treePaint measures the time from the drop of a folder with 50,000 files on the page until rows of
+// it are painted, and until it is listed. It compares them with the bare browser's times, in turns.
 func treePaint(ctx context.Context, e *Env, origin string) ([]Row, error) {
 	files := filepath.Join(e.dir, "huge")
 	if err := os.Mkdir(files, 0o777); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// runFolders times fsaccess over the origin-private file system, beside plain
-// JavaScript for the same job over the same files.
+// runFolders times fsaccess over the origin private file system, and plain JavaScript for the same
+// task over the same files.
 func runFolders(ctx context.Context, e *Env) ([]Row, error) {
 	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func runFolders(ctx context.Context, e *Env) ([]Row, error) {
 	return rows, nil
 }
 
-// copyMemory is the most that all the browser's processes hold beyond what they held
-// before, while a file of 1 GiB is copied.
+// copyMemory returns the most memory that all the renderer processes use beyond their use before,
+// while a file of 1 GiB is copied.
 func copyMemory(ctx context.Context, e *Env, page *Page) (Row, error) {
 	const mib = 1 << 10
 	if err := page.Call(ctx, "huge", nil, mib); err != nil {

@@ -66,7 +66,7 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	return writeRows(out, merge(kept, rows))
 }
 
-// repository is the folder of the main module, from wherever in it this runs.
+// repository returns the folder of the main module. The working folder must be in it.
 func repository(ctx context.Context) (string, error) {
 	b, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/bailey-go/bailey").Output()
 	if err != nil {
@@ -75,7 +75,7 @@ func repository(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// A suite makes rows whose ids begin with its prefix.
+// A suite returns rows whose ids begin with its prefix.
 type suite struct {
 	prefix string
 	run    func(context.Context, *Env) ([]Row, error)

@@ -12,12 +12,12 @@ import (
 
 const (
 	chunksOf20k = 1500
-	// aFrame is how many chunks come between two animation frames: a quick model's
-	// 300 a second at 60 Hz.
+	// aFrame is the number of chunks between two animation frames: a quick model's 300 a second at
+	// 60 Hz.
 	aFrame = 5
 )
 
-// samples are a contender's measurements, one a round.
+// samples are the measurements by contender, one for each round.
 type samples map[string][]float64
 
 func (s samples) median(name string) float64 { return median(s[name]) }
@@ -91,11 +91,11 @@ func runMarkdown(ctx context.Context, e *Env) ([]Row, error) {
 	return rows, nil
 }
 
-// label is a reference's or a note's, where it is used or defined.
+// label matches the label of a reference or a note, where it is used or defined.
 var label = regexp.MustCompile(`\[(\^?[a-z]+)\]`)
 
-// long is text n times over, with headings, references and notes numbered, so
-// that no two parts define the same label. It is the same on every machine.
+// long returns text repeated n times. References and notes are numbered, so that no two repetitions
+// define the same label. The result is the same on every machine.
 func long(text string, n int) string {
 	defined := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^\[(\^?[a-z]+)\]:`).FindAllStringSubmatch(text, -1) {

@@ -16,9 +16,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// runPage times first visits, each in a new window with the cache off, from the
-// start of the navigation. Both pages are built and served by wasm_exec, as users
-// do it.
+// runPage times first visits from the start of the navigation, each in a new window with the cache
+// off. Both pages are built and served by wasm_exec, as users do it.
 func runPage(ctx context.Context, e *Env) ([]Row, error) {
 	if err := e.start(ctx); err != nil {
 		return nil, err
@@ -65,7 +64,7 @@ func runPage(ctx context.Context, e *Env) ([]Row, error) {
 	return []Row{newRow("page.first_block", s.median("ours"), s.median("floor"), "a hello-world Go page's time to main", "ms", 4)}, nil
 }
 
-// timeToMain is when main began.
+// timeToMain is a script that returns the time at which main began.
 const timeToMain = `new Promise((done) => {
 	const look = () => {
 		const [mark] = performance.getEntriesByName("main");
@@ -74,8 +73,8 @@ const timeToMain = `new Promise((done) => {
 	look();
 })`
 
-// firstBlock picks the first answer as soon as that is possible, and is when the
-// document has the height of its first block.
+// firstBlock is a script that clicks the first answer as soon as that is possible. It returns the
+// time at which the document has grown by its first block.
 const firstBlock = `new Promise((done) => {
 	const page = document;
 	let frame, before;
@@ -97,8 +96,7 @@ const firstBlock = `new Promise((done) => {
 	look.observe(page, { subtree: true, childList: true, attributes: true });
 })`
 
-// visit opens a new window, and gives the value of a script that runs there from
-// the first moment on.
+// visit opens a new window, and returns the value of a script that runs in it from the beginning.
 func (e *Env) visit(ctx context.Context, address, script string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -141,7 +139,7 @@ func (e *Env) visit(ctx context.Context, address, script string) (float64, error
 
 var listening = regexp.MustCompile(`http://[^\s/]+`)
 
-// serve runs wasm_exec serve on a free port.
+// serve runs wasm_exec serve on a free port, and returns the origin and a function that ends it.
 func serve(ctx context.Context, tool, dir string) (origin string, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, tool, "serve", "-addr", "127.0.0.1:0", dir)

@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// conversions are the loops over a size that a model, a file or a server chooses, as wasm/pause.go names them.
+// conversions are the loops over data whose size a model, a file or a server chooses, by their names in
+// wasm/pause.go.
 var conversions = []string{"html.brackets", "html.nested", "html.tags", "diff", "edit", "grep", "shell.sort", "shell.sed", "shell.grep",
 	"secrets", "kinds.zip", "kinds.gzip", "kinds.markup", "json"}
 
-// runPauses measures for how long the page stands still while something is converted that has the largest size
-// allowed: the longest pause of all rounds, against 50 ms.
+// runPauses measures how long the page is blocked while data of the largest allowed size is converted. The result is
+// the longest pause of all rounds, compared with 50 ms.
 func runPauses(ctx context.Context, e *Env) ([]Row, error) {
 	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
 		return nil, err

@@ -18,18 +18,18 @@ type Row struct {
 	ID     string  `json:"id"`
 	Ours   float64 `json:"ours"`
 	Theirs float64 `json:"theirs"`
-	// Peer is what it is compared with: another library, the bare browser, our own
-	// smaller case, or "budget" where Theirs is a fixed limit.
+	// Peer is the other side of the comparison: another library, the bare browser, a smaller case
+	// of ours, or "budget" if Theirs is a fixed limit.
 	Peer  string  `json:"peer"`
 	Unit  string  `json:"unit"`
 	Ratio float64 `json:"ratio"` // Ours / Theirs
-	// Goal is what Ratio must reach: at most, or at least if HigherIsBetter. It is
-	// null in rows that only inform.
+	// Goal is the limit of Ratio: the most, or the least if HigherIsBetter. It is null in rows that
+	// only inform.
 	Goal           *float64 `json:"goal"`
 	HigherIsBetter bool     `json:"higher_is_better"`
 }
 
-// newRow rounds to what was measured. A goal of 0 is none.
+// newRow returns a row with the figures rounded to four digits. A goal of 0 is none.
 func newRow(id string, ours, theirs float64, peer, unit string, goal float64) Row {
 	r := Row{ID: id, Ours: round(ours), Theirs: round(theirs), Peer: peer, Unit: unit, Ratio: round(ours / theirs)}
 	if goal > 0 {
@@ -38,7 +38,7 @@ func newRow(id string, ours, theirs float64, peer, unit string, goal float64) Ro
 	return r
 }
 
-// round keeps four digits.
+// round returns x rounded to four significant digits, and 0 for NaN and infinities.
 func round(x float64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0
@@ -47,7 +47,7 @@ func round(x float64) float64 {
 	return math.Round(x*p) / p
 }
 
-// verdict is "ok" or "MISSED" for rows with a goal.
+// verdict returns "ok" or "MISSED" for rows with a goal, and "–" for others.
 func (r Row) verdict() string {
 	switch {
 	case r.Goal == nil:
@@ -73,7 +73,8 @@ func readRows(path string) ([]Row, error) {
 	return rows, nil
 }
 
-// merge replaces the rows whose ids were run, and keeps all others.
+// merge returns the rows of both lists, sorted by id. Rows of kept whose id is also in fresh are
+// left out.
 func merge(kept, fresh []Row) []Row {
 	all := slices.DeleteFunc(slices.Clone(kept), func(k Row) bool {
 		return slices.ContainsFunc(fresh, func(f Row) bool { return f.ID == k.ID })
@@ -91,7 +92,7 @@ func merge(kept, fresh []Row) []Row {
 	return all
 }
 
-// writeRows writes a row a line, so that a difference reads well.
+// writeRows writes one row per line, so that a diff is readable.
 func writeRows(path string, rows []Row) error {
 	b := []byte("[\n")
 	for i, r := range rows {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// runSandbox times the box against its budgets: what a call costs beside its tool's own
-// work, how long a stored session takes to open, and how soon a stop ends a run.
+// runSandbox times the box against its budgets: the cost of a call beside its tool's own work, the
+// time to open a stored session, and the time from a stop to the end of a run.
 func runSandbox(ctx context.Context, e *Env) ([]Row, error) {
 	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// quantile is the q-th quantile of samples, by linear interpolation; NaN of none.
+// quantile returns the q-th quantile of samples by linear interpolation, and NaN for none.
 func quantile(samples []float64, q float64) float64 {
 	if len(samples) == 0 {
 		return math.NaN()

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// workers is the suite of those of runWorkers' rows that begin with prefix.
+// workers returns a suite with those rows of runWorkers whose ids begin with prefix.
 func workers(prefix string) func(context.Context, *Env) ([]Row, error) {
 	return func(ctx context.Context, e *Env) ([]Row, error) { return runWorkers(ctx, e, prefix) }
 }
 
-// runWorkers times commands. Their program is wasi.c, by clang and wasi-libc.
+// runWorkers times commands. Their program is wasi.c, built with clang and wasi-libc.
 func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	shim, err := e.Peer("@bjorn3/browser_wasi_shim")
 	if err != nil {
@@ -43,7 +43,7 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	one := func(id, theirs, peer string, goal float64) func(samples) []Row {
 		return func(s samples) []Row { return []Row{newRow(id, s.median("ours"), s.median(theirs), peer, "ms", goal)} }
 	}
-	size := 50 << 20 // of text through the pipeline
+	size := 50 << 20 // bytes of text through the pipeline
 	if e.Quick {
 		size = 5 << 20
 	}
@@ -98,7 +98,7 @@ func runWorkers(ctx context.Context, e *Env, prefix string) ([]Row, error) {
 	return rows, nil
 }
 
-// native is how long the native build takes, in milliseconds.
+// native returns the time of the native build, in milliseconds.
 func (e *Env) native(ctx context.Context) (float64, error) {
 	file := filepath.Join(e.dir, "64m")
 	if err := os.WriteFile(file, make([]byte, 64<<20), 0o600); err != nil {

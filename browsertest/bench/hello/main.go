@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Hello is the least Go program that a page can wait for: the floor of every
-// start-up time.
+// Hello is the smallest Go program that a page can wait for. It is the floor of every start-up
+// time.
 package main
 
 import "syscall/js"

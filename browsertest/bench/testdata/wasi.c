@@ -1,4 +1,4 @@
-// What the worker.*, wasi.* and pool.* benches run; also built natively, for the distance.
+// The program of the worker.*, wasi.* and pool.* benches. It is also built natively, for comparison.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

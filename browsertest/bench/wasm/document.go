@@ -13,14 +13,14 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// documents adds what the document.* benches call. Each function returns a
-// promise.
+// documents adds the functions for the document.* benches. Each returns a promise.
 func documents(api js.Value, renderer *markdown.Renderer) {
 	var kept *iframe.Document
 	open := func(parent js.Value) (*iframe.Document, error) {
 		return iframe.NewDocument(context.Background(), iframe.ElementOf(parent), iframe.DocumentOptions{Renderer: renderer})
 	}
-	// create(parent): milliseconds until a document is ready; it is closed after.
+	// create(parent) returns the milliseconds until a document is ready. Then it closes the
+	// document.
 	api.Set("create", promise(func(args []js.Value) (any, error) {
 		start := time.Now()
 		d, err := open(args[0])
@@ -30,7 +30,8 @@ func documents(api js.Value, renderer *markdown.Renderer) {
 		took := time.Since(start)
 		return float64(took.Microseconds()) / 1000, d.Close()
 	}))
-	// sections(parent, text, n): a document of n sections stays, for its memory.
+	// sections(parent, text, n) opens a document with n sections, which stays open for the
+	// measurement of its memory.
 	api.Set("sections", promise(func(args []js.Value) (any, error) {
 		d, err := open(args[0])
 		if err != nil {
@@ -56,8 +57,8 @@ func documents(api js.Value, renderer *markdown.Renderer) {
 		kept = nil
 		return nil, err
 	}))
-	// heights(parent, n): writes a line that makes the document taller, n times,
-	// and gives the milliseconds from each write until the frame has its height.
+	// heights(parent, n) writes a line that makes the document taller, n times. It returns the
+	// milliseconds from each write until the frame has its new height.
 	api.Set("heights", promise(func(args []js.Value) (any, error) {
 		d, err := open(args[0])
 		if err != nil {
@@ -80,13 +81,13 @@ func documents(api js.Value, renderer *markdown.Renderer) {
 				return nil, fmt.Errorf("the frame stays at %d px after line %d", after, i)
 			}
 			list = append(list, float64(time.Since(start).Microseconds())/1000)
-			time.Sleep(time.Duration(3+i%17) * time.Millisecond) // at any time within a frame
+			time.Sleep(time.Duration(3+i%17) * time.Millisecond) // at different times within a frame
 		}
 		return list, nil
 	}))
 }
 
-// promise makes a function that returns a promise of what fn returns.
+// promise returns a JavaScript function that returns a promise for the result of fn.
 func promise(fn func(args []js.Value) (any, error)) js.Func {
 	return js.FuncOf(func(_ js.Value, args []js.Value) any {
 		var executor js.Func

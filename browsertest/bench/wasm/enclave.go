@@ -15,8 +15,8 @@ import (
 
 const anyObject = `{"type":"object"}`
 
-// enclaves adds what the enclave.* benches call. Times are in milliseconds, from
-// Go's call until Go has the decoded value.
+// enclaves adds the functions for the enclave.* benches. Times are in milliseconds, from Go's call
+// until Go has the decoded value.
 func enclaves(api js.Value) {
 	var stamps []time.Time
 	tools, err := protocol.NewToolset(
@@ -57,8 +57,8 @@ func enclaves(api js.Value) {
 		err = e.Close()
 		return ms(start), err
 	}))
-	// shared: a run's frame is removed, and the next run needs a new inner frame,
-	// broker and worker in the outer frame that stands.
+	// shared() aborts a run, whose frame is removed. It returns the time of the next run, which
+	// needs a new inner frame, broker and worker in the existing outer frame.
 	api.Set("shared", promise(func([]js.Value) (any, error) {
 		killed, cancel := context.WithCancel(ctx)
 		began := make(chan struct{})
@@ -87,7 +87,7 @@ func enclaves(api js.Value) {
 		err := one(pool.Run(ctx, `return 1`, iframe.RunOptions{}))
 		return ms(start), err
 	}))
-	// trips(tool, n): the times between n calls of a tool, one after the other.
+	// trips(tool, n) returns the times between n calls of a tool, one after the other.
 	api.Set("trips", promise(func(args []js.Value) (any, error) {
 		stamps = stamps[:0]
 		code := `for (let i = 0; i < args.n; i++) try { await callTool(args.tool, {i}) } catch (e) { if (e.code !== "EXECUTION_ERROR") throw e }`
@@ -98,7 +98,7 @@ func enclaves(api js.Value) {
 		}
 		return list, err
 	}))
-	// together(n): n calls at once, in a run that starts and ends.
+	// together(n) returns the time of n parallel calls, with the start and the end of their run.
 	api.Set("together", promise(func(args []js.Value) (any, error) {
 		stamps = stamps[:0]
 		n := args[0].Int()
@@ -110,7 +110,7 @@ func enclaves(api js.Value) {
 		}
 		return took, err
 	}))
-	// kill(code): the answer to a run with a limit of one second.
+	// kill(code) returns the time of a run with a limit of one second that must end by a limit.
 	api.Set("kill", promise(func(args []js.Value) (any, error) {
 		start := time.Now()
 		_, err := pool.Run(ctx, args[0].String(), iframe.RunOptions{Limits: protocol.Limits{Time: time.Second}})
@@ -136,7 +136,7 @@ func enclaves(api js.Value) {
 			iframe.RunOptions{Args: args[0].Int()})
 		return ms(start), err
 	}))
-	// ready(n): waits for n enclaves that are ready for a run.
+	// ready(n) waits until n enclaves are ready for a run.
 	api.Set("ready", promise(func(args []js.Value) (any, error) {
 		for range 500 {
 			if pool.Stats().Ready >= args[0].Int() {
@@ -146,7 +146,7 @@ func enclaves(api js.Value) {
 		}
 		return nil, fmt.Errorf("%+v after 50 s", pool.Stats())
 	}))
-	// live(n): n runs that stay.
+	// live(n) starts n runs, which do not end.
 	api.Set("live", promise(func(args []js.Value) (any, error) {
 		n := args[0].Int()
 		up := make(chan struct{}, n)

@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// folders adds what the fs.* benches call, over folders of the origin-private file
-// system that the page has filled. Times are in milliseconds, as Go sees them.
+// folders adds the functions for the fs.* benches, over folders of the origin private file system
+// that the page has filled. Times are in milliseconds, measured in Go.
 func folders(all js.Value) {
 	ctx := context.Background()
 	api := js.Global().Get("Object").New()
@@ -84,14 +84,14 @@ func folders(all js.Value) {
 	})
 	var big []byte
 	timed("write", func([]js.Value) error {
-		if big == nil { // in the first round, which doesn't count
+		if big == nil { // in the first round, which does not count
 			big = make([]byte, 100<<20)
 		}
 		return some.WriteFile("ours", big, 0o644)
 	})
 	n := 0
 	note := bytes.Repeat([]byte("text of a note\n"), 300)
-	// small(n): so many new files.
+	// small(n) writes n small files.
 	timed("small", func(args []js.Value) error {
 		n++
 		for i := range args[0].Int() {
@@ -101,7 +101,8 @@ func folders(all js.Value) {
 		}
 		return nil
 	})
-	// again(n): so many changes of one file; journaled(n): the same, each to be undone.
+	// again(n) changes one file n times. journaled(n) does the same with a journal, so each change
+	// can be undone.
 	change := func(to func() fsaccess.FS, name string) func([]js.Value) error {
 		return func(args []js.Value) error {
 			for range args[0].Int() {

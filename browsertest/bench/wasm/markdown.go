@@ -1,7 +1,7 @@
 //go:build js && wasm
 
-// Wasm is the program under test of the benches: Bailey as a page has it, with
-// its functions on the page's global object.
+// Wasm is the program under test of the benches: Bailey as a page uses it. It puts its functions on
+// the page's global object.
 package main
 
 import (

@@ -25,8 +25,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// pauses adds pause(name): one conversion of the largest input that it takes. The page measures how
-// long it stood still meanwhile.
+// pauses adds pause(name), which does one conversion of the largest allowed input. The page measures how
+// long it is blocked meanwhile.
 func pauses(all js.Value) {
 	ctx := context.Background()
 	api := all.Get("sandbox")
@@ -37,7 +37,8 @@ func pauses(all js.Value) {
 		}
 		return b.String()
 	}
-	// Made at the first pause: megabytes that live would change how often the other suites collect garbage.
+	// Made at the first pause, because megabytes of live data would change how often the other suites
+	// collect garbage.
 	var pages map[string]string
 	var b *sandbox.Box
 	var mem *fsaccess.Folder
@@ -71,14 +72,14 @@ func pauses(all js.Value) {
 			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 		return err
 	}
-	// What is no call of a tool, or one whose refusal is the result.
+	// The conversions that are not a call of a tool, or are one whose refusal is the result.
 	direct := map[string]func() error{
 		"secrets": func() error {
 			_, kinds := secrets.RedactContext(ctx, strings.Repeat("token secret password api_key authorization curl aws sk-", 1<<20/56))
 			return unexpected(len(kinds) > 0, "secrets were found")
 		},
 		"kinds.zip": func() error {
-			data, err := manyFiles(10_000) // with more it counts as dangerous at once
+			data, err := manyFiles(10_000) // with more files it counts as dangerous at once
 			if err != nil {
 				return err
 			}
@@ -161,7 +162,7 @@ func unexpected(is bool, what string) error {
 	return nil
 }
 
-// manyFiles is a ZIP of empty files, made with turns for the page.
+// manyFiles returns a ZIP of n empty files. It lets the page run in between.
 func manyFiles(n int) ([]byte, error) {
 	var b bytes.Buffer
 	var budget jsx.Budget

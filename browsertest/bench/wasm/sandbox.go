@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// boxes adds what the sandbox.* benches call. Times are in milliseconds.
+// boxes adds the functions for the sandbox.* benches. Times are in milliseconds.
 func boxes(all js.Value) {
 	ctx := context.Background()
 	api := js.Global().Get("Object").New()
@@ -28,7 +28,7 @@ func boxes(all js.Value) {
 		},
 		Run: func(context.Context, *sandbox.Call) (any, error) { return map[string]any{"done": true}, nil },
 	}
-	// stuck honours no stop.
+	// stuck ignores every stop.
 	inside := make(chan struct{}, 1)
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
 		inside <- struct{}{}
@@ -44,8 +44,8 @@ func boxes(all js.Value) {
 			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	}
 	arguments := map[string]any{"path": "a/b.txt"}
-	// calls(n): the mean of n calls through a box that has just been made; bare(n):
-	// the tool itself.
+	// calls(n) returns the mean time of n calls through a new box, and bare(n) that of the tool
+	// itself.
 	var b *sandbox.Box
 	api.Set("calls", promise(func(args []js.Value) (any, error) {
 		var err error
@@ -73,7 +73,7 @@ func boxes(all js.Value) {
 		return ms(start) / float64(args[0].Int()), nil
 	}))
 	const database, session = "bench-sandbox", "ses-bench"
-	// fillSession(n): n messages in IndexedDB, each with a part.
+	// fillSession(n) stores n messages in IndexedDB, each with a part.
 	api.Set("fillSession", promise(func(args []js.Value) (any, error) {
 		store, err := sandbox.NewIndexedStore(ctx, database)
 		if err != nil {
@@ -91,7 +91,8 @@ func boxes(all js.Value) {
 		}
 		return nil, store.Put(ctx, rec, list, parts)
 	}))
-	// openSession(n): a new store and a new box open it, and have its messages.
+	// openSession(n) opens them with a new store and a new box, and returns the time until they are
+	// loaded.
 	api.Set("openSession", promise(func(args []js.Value) (any, error) {
 		start := time.Now()
 		store, err := sandbox.NewIndexedStore(ctx, database)
@@ -112,8 +113,8 @@ func boxes(all js.Value) {
 		}
 		return ms(start), nil
 	}))
-	// stop(): from a session's interrupt to the end of its run, whose tool goes on all the
-	// same; the run is told in whole and stored.
+	// stop() returns the time from a session's interrupt to the end of its run, while the tool
+	// continues. By then the run has yielded everything and is stored.
 	api.Set("stop", promise(func([]js.Value) (any, error) {
 		b, err := box(nil)
 		if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// workers adds what the worker.*, wasi.* and pool.* benches call. Times are in
-// milliseconds, from Go's call until Go has everything.
+// workers adds the functions for the worker.*, wasi.* and pool.* benches. Times are in
+// milliseconds, from Go's call until Go has the whole result.
 func workers(all js.Value) {
 	ctx := context.Background()
 	api := js.Global().Get("Object").New()
@@ -43,7 +43,7 @@ func workers(all js.Value) {
 			return ms(start), err
 		}))
 	}
-	// open(trusted, bytes, max): a pool with the module.
+	// open(trusted, bytes, max) opens a pool with the module.
 	api.Set("open", promise(func(args []js.Value) (any, error) {
 		wasm = make([]byte, args[1].Get("length").Int())
 		js.CopyBytesToGo(wasm, args[1])
@@ -61,18 +61,18 @@ func workers(all js.Value) {
 		_, err := run(nil, nil, worker.AutoFiles)
 		return err
 	})
-	// anew: a module that nobody has compiled, and a run of it.
+	// anew() compiles a module that has not been compiled before, and runs it.
 	n := byte(0)
 	timed("anew", func([]js.Value) error {
 		n++
-		m, err := pool.Compile(ctx, append(bytes.Clone(wasm), 0, 2, 1, n)) // a custom section makes it another one
+		m, err := pool.Compile(ctx, append(bytes.Clone(wasm), 0, 2, 1, n)) // a custom section makes it a different module
 		if err != nil {
 			return err
 		}
 		defer m.Close()
 		return pool.Command(ctx, m, "bench").Run()
 	})
-	// fill(n, size): n files f/0…; or one of 64 MiB.
+	// fill(n, size) writes n files, f/0 to f/n-1, of size bytes each.
 	api.Set("fill", promise(func(args []js.Value) (any, error) {
 		dir = fsaccess.NewMemory(fsaccess.MemoryOptions{})
 		if err := dir.Mkdir("f", 0o755); err != nil {
@@ -85,7 +85,7 @@ func workers(all js.Value) {
 		}
 		return nil, nil
 	}))
-	// files(n, mode) and sha256(): from the mount to the answer.
+	// files(n, mode) and sha256() return the time from the mount to the result.
 	timed("files", func(args []js.Value) error {
 		var out strings.Builder
 		_, err := run(nil, &out, worker.FileMode(args[1].Int()), "files", fmt.Sprint(args[0].Int()))
@@ -102,7 +102,7 @@ func workers(all js.Value) {
 		}
 		return err
 	})
-	// work(n, at once): n commands of work.
+	// work(n, parallel) runs n commands, so many of them in parallel.
 	timed("work", func(args []js.Value) error {
 		var wg sync.WaitGroup
 		var mu sync.Mutex
@@ -131,10 +131,10 @@ func workers(all js.Value) {
 
 var stages = [][]string{{"cat"}, {"grep", "e"}, {"sort"}, {"uniq"}}
 
-// pipelines adds cat | grep | sort | uniq -c, whole and by its parts.
+// pipelines adds cat | grep | sort | uniq -c, as a whole and in its parts.
 func pipelines(api js.Value, at func() (*worker.Pool, *worker.Module)) {
 	ctx := context.Background()
-	// The text is a megabyte over and over, so that it takes none of the memory that is told.
+	// The text repeats a megabyte, so that it adds nothing to the measured memory.
 	var block []byte
 	var times int
 	text := func() io.Reader {
@@ -203,7 +203,8 @@ func pipelines(api js.Value, at func() (*worker.Pool, *worker.Module)) {
 		}
 		return took, nil
 	}))
-	// memory(): the most that Go has of the page's memory, in MB. It never gives any back.
+	// memory() returns the most memory of the page that Go has used, in MB. Go never returns memory
+	// to the page.
 	api.Set("memory", promise(func([]js.Value) (any, error) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -1,6 +1,6 @@
 // @ts-check
-// A document of ours beside two bare frames: one srcdoc in another, each sandboxed,
-// with a script that says it is there.
+// A document of ours, and two bare frames: one srcdoc frame in another, each sandboxed, with a
+// script that reports its start.
 'use strict';
 
 const parent_ = /** @type {HTMLElement} */ (document.getElementById('out'));
@@ -27,7 +27,7 @@ const prepareDocuments = async () => {
 const attribute = (/** @type {string} */ s) => s.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
 /**
- * Two bare frames; resolves when the inner one has run its script.
+ * Adds two bare frames to the page, and resolves when the inner one has run its script.
  * @param {string} body
  * @returns {Promise<HTMLIFrameElement>}
  */

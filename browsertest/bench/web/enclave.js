@@ -1,6 +1,6 @@
 // @ts-check
-// Enclaves of ours beside what they are made of, bare: frames, workers and ports
-// without policy, limits, counting or checks; and beside comlink and penpal.
+// Enclaves of ours, and their bare parts: frames, workers and ports without policy, limits,
+// counting or checks. Comlink and penpal are measured too.
 'use strict';
 
 /** @type {any} */
@@ -16,7 +16,7 @@ const load = async () => {
 const blobOf = (/** @type {string} */ text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
 const quote = (/** @type {string} */ s) => s.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
-/** Two bare frames and a worker in them, which returns 1 to the host over a port.
+/** Adds two bare frames with a worker in them, which returns 1 to the host over a port.
  * @returns {Promise<HTMLIFrameElement>} */
 function bareFrames() {
   const outer = document.createElement('iframe');
@@ -48,7 +48,7 @@ const cold = (/** @type {number} */ rounds) => turns({
   floor: () => timed(async () => (await bareFrames()).remove()),
 }, rounds, 3);
 
-// Killed frames are replaced at once four times in five seconds, and then later.
+// Killed frames are replaced at once up to four times in five seconds, and after that with a delay.
 const shared = async (/** @type {number} */ rounds) => {
   await ours.openPool(1, 1);
   const s = await turns({
@@ -68,7 +68,7 @@ const bareWorker = () => timed(() => new Promise((done) => {
   w.onmessage = () => { w.terminate(); URL.revokeObjectURL(url); done(0); };
 }));
 
-// A run each tenth of a second, in an enclave whose worker waits.
+// A run each tenth of a second, in an enclave whose worker is ready.
 const warm = async (/** @type {number} */ rounds) => {
   await ours.openPool(2, 2, true);
   const s = await turns({
@@ -90,8 +90,8 @@ const fresh = async (/** @type {number} */ rounds) => {
   return s;
 };
 
-// A worker that has one below it, and a port to the lower one through the upper one's
-// hands: each ping passes both, as a tool call does.
+// A worker with another one below it. The page's port leads to the lower one through the upper one:
+// each ping passes both, as a tool call does.
 const low = 'onmessage = (e) => postMessage(e.data)';
 const high = `const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(low)}])));
   let port; w.onmessage = (e) => port.postMessage(e.data);
@@ -102,14 +102,14 @@ const pings = (port, end) => ({
   end: () => (end(), port.close()),
 });
 
-/** The two workers in the page itself. */
+/** Starts the two workers in the page itself. */
 const barePair = () => {
   const worker = new Worker(blobOf(high)), channel = new MessageChannel();
   worker.postMessage(0, [channel.port2]);
   return pings(channel.port1, () => worker.terminate());
 };
 
-/** The two workers in two bare sandboxed frames, which a browser may keep in another process. */
+/** Starts the two workers in two bare sandboxed frames, which a browser may run in another process. */
 const bareDepth = () => {
   const outer = document.createElement('iframe');
   outer.setAttribute('sandbox', 'allow-scripts');
@@ -130,7 +130,7 @@ const bareDepth = () => {
   });
 };
 
-/** Echoes over comlink: a worker of the page, one level down. */
+/** Starts a worker of the page that echoes over comlink, one level down. */
 const comlink = async () => {
   const lib = await import(/** @type {any} */ ('/npm/comlink/dist/esm/comlink.mjs'));
   const worker = new Worker(blobOf(`importScripts(${JSON.stringify(location.origin + '/npm/comlink/dist/umd/comlink.js')}); Comlink.expose({ echo: (v) => v })`));
@@ -139,7 +139,7 @@ const comlink = async () => {
   return { ping: (/** @type {any} */ m) => api.echo(m), end: () => worker.terminate() };
 };
 
-/** Echoes over penpal: the same worker, with its messenger for workers. */
+/** Starts a worker of the page that echoes over penpal, with its messenger for workers. */
 const penpal = async () => {
   const at = location.origin + '/npm/penpal/dist/penpal.mjs';
   const lib = await import(/** @type {any} */ (at));
@@ -149,14 +149,14 @@ const penpal = async () => {
   return { ping: (/** @type {any} */ m) => api.echo(m), end: () => worker.terminate() };
 };
 
-/** Times of n pings, one after the other. @param {(m: any) => any} ping @param {number} n */
+/** Returns the times of n pings, one after the other. @param {(m: any) => any} ping @param {number} n */
 const oneByOne = async (ping, n) => {
   const list = [];
   for (let i = 0; i < n; i++) list.push(await timed(() => ping({ i })));
   return list;
 };
 
-/** Times of single calls, all rounds together. @param {number} rounds @param {number} n */
+/** Returns the times of single calls, of all rounds together. @param {number} rounds @param {number} n */
 const calls = async (rounds, n) => {
   await ours.openPool(1, 1);
   const bare = await bareDepth(), pair = barePair(), others = { comlink: await comlink(), penpal: await penpal() };
@@ -205,7 +205,7 @@ const kill = async (who, rounds) => {
   return took;
 };
 
-/** A sibling's run while another spins, and its quiet time. @param {number} rounds */
+/** Returns the times of a run while a sibling is in an endless loop, and while none is. @param {number} rounds */
 const sibling = async (rounds) => {
   /** @type {Record<string, number[]>} */
   const s = { ours: [], quiet: [] };
@@ -223,7 +223,7 @@ const sibling = async (rounds) => {
   return s;
 };
 
-/** The longest that the page's event loop stood still. @param {() => any} fn */
+/** Returns the longest time for which fn blocked the page's event loop. @param {() => any} fn */
 const blocked = async (fn) => {
   const channel = new MessageChannel();
   let last = performance.now(), longest = 0, on = true;

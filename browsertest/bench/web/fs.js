@@ -1,6 +1,6 @@
 // @ts-check
-// fsaccess beside the best plain JavaScript for the same job, over the same files
-// of the origin-private file system.
+// fsaccess, and the best plain JavaScript for the same task, over the same files of the origin
+// private file system.
 'use strict';
 
 /** @type {Record<string, (...args: any[]) => Promise<number>>} */
@@ -32,7 +32,7 @@ const begin = async () => {
   await go_.openFolders();
 };
 
-/** Ten thousand files of three lines, in one folder or in a hundred. @param {string} where */
+/** Writes ten thousand files of three lines, in one folder or in a hundred. @param {string} where */
 const fill = async (where) => {
   const into = [];
   for (let i = 0; i < (where === 'deep' ? 100 : 1); i++) into.push(where === 'deep' ? await dirs.deep.getDirectoryHandle('dir-' + i, { create: true }) : dirs.flat);
@@ -107,10 +107,10 @@ const compareFolders = async (what, rounds) => {
   return turns({ ours: () => go_[what](1000), floor: () => timed(floors[what]) }, rounds, 2);
 };
 
-/** Fifty changes of a file of 4.5 KB, with and without a journal. @param {number} rounds */
+/** Times fifty changes of a file of 4.5 KB, with and without a journal. @param {number} rounds */
 const journal = (rounds) => turns({ ours: () => go_.journaled(50), floor: () => go_.again(50) }, rounds, 2);
 
-/** A file of so many MiB, written in pieces. @param {number} mib */
+/** Writes a file of mib MiB in pieces. @param {number} mib */
 const huge = async (mib) => {
   const w = await (await dirs.some.getFileHandle('huge', { create: true })).createWritable();
   const piece = new Uint8Array(16 << 20).map((_, i) => i * 31);

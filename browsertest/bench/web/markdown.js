@@ -6,7 +6,7 @@ const out = /** @type {HTMLElement} */ (document.getElementById('out'));
 const { marked, DOMPurify, Go } = /** @type {any} */ (globalThis);
 
 /**
- * What the Go program under test puts on the page.
+ * The functions that the Go program under test puts on the page.
  * @typedef {{
  *   render(text: string): string,
  *   open(set: (key: number, html: string) => void, drop: (key: number) => void): void,
@@ -20,12 +20,12 @@ let ours;
 /** @type {{text: string, chunks: string[], html: string, longChunks: string[], blocks: string[]}} */
 let given;
 
-/** The peers' way from the word on: GFM, then DOMPurify with its defaults. */
+/** Renders as the peers do by default: GFM, then DOMPurify with its defaults. */
 const theirs = (/** @type {string} */ text) => DOMPurify.sanitize(marked.parse(text));
 
 /**
- * The same n pieces on every run and machine: sizes vary as a model's do, and no
- * character is cut.
+ * Returns n pieces of text, the same on every run and machine. Their sizes vary as a
+ * model's do, and no character is cut.
  * @param {string} text @param {number} n
  */
 function split(text, n) {
@@ -93,7 +93,7 @@ function insert(make) {
 }
 
 /**
- * Ours: the stream says which blocks to set and which to drop.
+ * Ours: the stream returns which blocks to set and which to drop.
  * @param {string[]} chunks @param {number} each chunks between two paints
  */
 function streamOurs(chunks, each) {
@@ -127,9 +127,9 @@ function streamOurs(chunks, each) {
 }
 
 /**
- * The peers' best way: what the lexer has finished is rendered, sanitised and put
- * in once; only the last block is made again. (It gets late references and notes
- * wrong, which ours does not; it is timed as it is.)
+ * The peers' best way: a block that the lexer has finished is rendered, sanitised and
+ * inserted once. Only the last block is made again. (It gets late references and notes
+ * wrong, unlike ours, and is timed with that fault.)
  * @param {string[]} chunks @param {number} each
  */
 function streamPeer(chunks, each) {
@@ -163,7 +163,7 @@ function streamPeer(chunks, each) {
   return t.total('peer');
 }
 
-/** Everything there must be done at least once: each block's HTML into the page. */
+/** The least that must be done: each block's HTML is inserted into the page. */
 function streamFloor() {
   out.textContent = '';
   const t = timer();

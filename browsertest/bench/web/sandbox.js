@@ -12,7 +12,7 @@ const load = async () => {
   box = /** @type {any} */ (await ready).sandbox;
 };
 
-/** So many calls through the box, and of the tool itself. @param {number} rounds @param {number} n */
+/** Times n calls through the box, and n of the tool itself. @param {number} rounds @param {number} n */
 const calls = (rounds, n) => turns({ ours: () => box.calls(n), bare: () => box.bare(n) }, rounds, 4);
 
 /** @param {number} rounds @param {number} n */
@@ -25,7 +25,7 @@ const sessions = async (rounds, n) => {
 const stops = (rounds) => turns({ ours: () => box.stop() }, rounds, 2);
 
 /**
- * The longest time in which the page had no turn while something was converted.
+ * Returns the longest time for which a conversion blocked the page.
  * @param {number} rounds @param {string} name
  */
 const pauses = (rounds, name) => turns({ ours: async () => {

@@ -2,11 +2,11 @@
 'use strict';
 
 /**
- * Runs contenders by turns and gathers what each says it took. The order rotates
- * from round to round, so that nobody always comes after the same one; garbage is
- * collected between turns, so that nobody pays for another's.
+ * Runs contenders in turns, and returns the times that they return. The order rotates
+ * from round to round, so that none always comes after the same other. Garbage is
+ * collected between turns, so that none spends time on another's.
  *
- * A contender does its own untimed set-up and returns milliseconds, or several
+ * A contender does its own untimed set-up, and returns milliseconds, or several
  * named figures.
  * @param {Record<string, () => number | Record<string, number> | Promise<number | Record<string, number>>>} contenders
  * @param {number} rounds

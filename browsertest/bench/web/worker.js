@@ -1,5 +1,5 @@
 // @ts-check
-// Commands of ours beside bare workers, and beside browser_wasi_shim in a bare worker.
+// Commands of ours, bare workers, and browser_wasi_shim in a bare worker.
 'use strict';
 
 /** @type {any} */
@@ -27,7 +27,7 @@ const timed = async (/** @type {() => any} */ fn) => {
 };
 const pause = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
 
-// The least that a command without arguments and files can be run with.
+// The smallest worker that can run a command without arguments and files.
 const least = `const nop = () => 0;
 onmessage = async (e) => {
   const m = e.data instanceof WebAssembly.Module ? e.data : await WebAssembly.compile(e.data);
@@ -46,7 +46,7 @@ const bare = (/** @type {any} */ what) => timed(async () => {
   w.terminate();
 });
 
-/** A bare frame that stands, and starts such workers by bytes. */
+/** A bare frame that stays, and starts such workers from bytes. */
 /** @type {HTMLIFrameElement} */
 let frame;
 const bareFrame = async () => {
@@ -72,7 +72,7 @@ const untrusted = async (/** @type {number} */ rounds) => {
   return turns({ ours: () => go_.anew(), floor: inFrame }, rounds, 3);
 };
 const warm = (/** @type {number} */ rounds) => {
-  // The way there and back alone: through a worker that waits to one that waits below it.
+  // The messages alone: to a ready worker, from it to a ready one below it, and back.
   const below = `onmessage = () => postMessage(1)`;
   const between = `const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(below)}]))); w.onmessage = () => postMessage(1); onmessage = () => w.postMessage(1)`;
   const way = new Worker(URL.createObjectURL(new Blob([between])));
@@ -98,7 +98,7 @@ onmessage = async (e) => {
   postMessage(new TextDecoder().decode(out[0]));
 };`;
 const shimURL = URL.createObjectURL(new Blob([shimText], { type: 'text/javascript' }));
-/** From the files to the answer, the start of the worker left out. @param {string[]} args @param {string[]} names @param {Uint8Array[]} contents */
+/** Returns the time from the files to the result, without the start of the worker. @param {string[]} args @param {string[]} names @param {Uint8Array[]} contents */
 const shim = async (args, names, contents) => {
   const w = new Worker(shimURL, { type: 'module' });
   await answer(w);
