@@ -1,17 +1,15 @@
-// Package policy reads, prints and explains policies: one value that says what a
-// [sandbox.Box] may do with files, network, code and display, and from which the
-// page's headers and the limits of its enclaves are made too, so that they cannot
-// disagree.
+// Package policy parses, prints and explains policies. A policy limits the access of a
+// [sandbox.Box] to files, network, code and display. The page's headers and the limits of its
+// enclaves are derived from the same policy, so they can't contradict it.
 //
-// A policy has two vocabularies, for two steps. Lists and capabilities (srt's
-// filesystem and network sections, and Bailey's capabilities) say what is possible
-// at all: nobody is asked about what they leave out. Rules say whether what is
-// possible happens at once, after a question, or never. [Explain] runs both steps
-// and says which line decided.
+// A policy has two parts, for two steps. Lists and capabilities are the first part: the filesystem
+// and network sections of srt (sandbox-runtime), and Bailey's own capabilities. They limit the
+// possible effects. An effect outside of them is denied without a question. Rules are the second
+// part. They decide whether a possible effect happens at once, after a question, or never.
+// [Explain] runs both steps and returns the deciding line.
 //
-// The zero policy denies everything. The package trusts whoever wrote the policy's
-// text to mean it, and nobody to have spelled it right: what it does not understand
-// is an error.
+// The zero policy denies everything. The package trusts the intention of the policy's author, but
+// not their spelling: a text that it does not understand is an error.
 //
 // [sandbox.Box]: https://pkg.go.dev/github.com/bailey-go/bailey/sandbox#Box
 package policy

@@ -9,28 +9,30 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Need is something a call is about to do: one effect, on one thing.
+// Need is one effect that a call is about to have, on one subject. For example, a call that writes
+// notes.md has the need {Capability: protocol.FSWrite, Subject: "notes.md"}.
 type Need struct {
-	Capability protocol.Capability
-	// Op is what is done to a path; empty is reading for fs.read and writing for
-	// fs.write. Other capabilities have none.
+	Capability protocol.Capability // such as protocol.FSRead
+	// Op is the operation on a path. Empty is reading for fs.read and writing for fs.write. Needs
+	// of other capabilities have no Op.
 	Op protocol.FSOp
-	// Subject is a path, "host" or "host:port", or a command's name.
+	// Subject is a path relative to the folder, "host" or "host:port", or a command's name.
 	Subject string
-	// Tree says that all below the path is meant too.
+	// Tree extends the need to everything below the path.
 	Tree bool
-	// Filtered says that the reader of a tree leaves out each file that may not be read by
-	// itself. Only then may the tree be read where a part of it may not.
+	// Filtered reports that the reader of a tree skips each file in it that may not be read. Only
+	// with Filtered may a tree be read that contains such files.
 	Filtered bool
-	// Destroys says that something is lost: such a call is asked about unless a rule
-	// for this very tool, with a pattern narrower than the folder, allows it.
+	// Destroys reports that content is lost. The user is asked about such a call, unless a rule for
+	// exactly this tool, with a pattern narrower than the folder, allows it.
 	Destroys bool
-	// Replaces says that what stands at the path, if anything does, is lost. The box
-	// looks, and adds the need to remove it.
+	// Replaces reports that an existing file at the path is lost. The box checks whether there is
+	// one, and then adds a need to remove it.
 	Replaces bool
-	// Words, if set, say the effect in a question in place of the standard words: a verb with its
-	// object, such as "move a.txt to b.txt". If they do not name the subject, the standard words
-	// follow them. Needs with the same words are one line. Words take no part in decisions.
+	// Words, if set, describe the effect in a question instead of the standard words. They are a
+	// verb with its object, such as "move a.txt to b.txt". If they don't contain the subject, the
+	// standard words follow them. Needs with the same words share a line. Words have no influence
+	// on decisions.
 	Words string
 }
 
@@ -44,6 +46,7 @@ func (n Need) op() protocol.FSOp {
 	return protocol.OpRead
 }
 
+// String returns the need as text, such as "fs.write (remove) on notes.md and all below".
 func (n Need) String() string {
 	s := string(n.Capability)
 	if n.Op != "" && n.Op != protocol.OpRead && n.Op != protocol.OpWrite {
@@ -58,15 +61,15 @@ func (n Need) String() string {
 	return s
 }
 
-// Call is what [Explain] is asked about.
+// Call is a call for [Explain] to decide.
 type Call struct {
 	Tool      string // the tool's id, or "mcp:server:tool"
-	Untrusted bool   // such as an MCP server's: asked about unless a rule names it, even where it needs nothing
-	Command   string // the command that it runs, or empty; see [Command]
+	Untrusted bool   // for example of an MCP server: it is asked about, even without needs, unless a rule names it
+	Command   string // the command that it runs, or empty, see [Command]
 	Needs     []Need
 }
 
-// Command is the first command that needs are to run, or empty.
+// Command returns the first command in needs, the subject of a need for shell.run, or "".
 func Command(needs []Need) string {
 	for _, n := range needs {
 		if n.Capability == protocol.ShellRun {
@@ -76,20 +79,20 @@ func Command(needs []Need) string {
 	return ""
 }
 
-// Step is one line of an explanation.
+// Step is the decision about one need in one step.
 type Step struct {
 	Step     string // "capability" or "rules"
 	Need     Need
 	Decision protocol.Decision
 }
 
-// Explanation says how a call is decided, and why.
+// Explanation is the decision about a call, with the decisions of each step.
 type Explanation struct {
-	Decision protocol.Decision
+	Decision protocol.Decision // the strictest decision of the steps
 	Steps    []Step
 }
 
-// String is the explanation in lines: each step, then what comes of it.
+// String returns the explanation as text: a line for each step, then the result.
 func (e Explanation) String() string {
 	var b strings.Builder
 	for _, s := range e.Steps {
@@ -119,13 +122,14 @@ func said(d protocol.Decision) string {
 	return s
 }
 
-// Compiled is a policy made ready for many calls. It does not change.
+// Compiled is a policy prepared for many calls. It is immutable.
 type Compiled struct {
 	Policy    *Policy
 	authority protocol.Authority
 }
 
-// Compile makes a policy ready. A grant that can't be read is an error.
+// Compile prepares a policy. It returns an error if a rule, a limit or a grant is invalid. A nil
+// policy denies everything.
 func Compile(p *Policy) (*Compiled, error) {
 	if p == nil {
 		p = &Policy{}
@@ -143,10 +147,10 @@ func Compile(p *Policy) (*Compiled, error) {
 	return &Compiled{p, a}, nil
 }
 
-// Authority is what the policy's capabilities allow.
+// Authority returns the capabilities that the policy grants.
 func (c *Compiled) Authority() protocol.Authority { return c.authority }
 
-// Explain decides one call under a policy, with nobody's earlier answers in it.
+// Explain decides one call under a policy, without any answers of the user.
 func Explain(p *Policy, call Call) (Explanation, error) {
 	c, err := Compile(p)
 	if err != nil {
@@ -155,8 +159,8 @@ func Explain(p *Policy, call Call) (Explanation, error) {
 	return c.Explain(call, c.authority, nil), nil
 }
 
-// Explain decides a call under an authority that is the policy's or narrower, with
-// rules beside the policy's own.
+// Explain decides a call under an authority, which is the policy's or a narrower one. The rules in
+// more are added to the policy's own.
 func (c *Compiled) Explain(call Call, authority protocol.Authority, more protocol.Rules) Explanation {
 	e := Explanation{Decision: protocol.Allow()}
 	add := func(step string, n Need, d protocol.Decision) {
@@ -174,7 +178,7 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 		add("capability", n, c.Capability(n, authority))
 	}
 	if e.Decision.Action == protocol.ActionDeny {
-		return e // nobody is asked about what is not possible
+		return e // an impossible effect is denied without a question
 	}
 	if len(call.Needs) == 0 {
 		add("rules", Need{}, c.rules(call, Need{}, more))
@@ -185,7 +189,8 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 	return e
 }
 
-// Capability is the first step: the lists and what is granted.
+// Capability returns the decision of the first step: the policy's lists, and the capabilities of
+// authority.
 func (c *Compiled) Capability(n Need, authority protocol.Authority) protocol.Decision {
 	below := n.Tree && n.Filtered && n.Capability == protocol.FSRead && n.op() == protocol.OpRead
 	if err := authority.Check(n.Capability, n.Subject); err != nil {
@@ -218,7 +223,7 @@ func refused(err error) protocol.Decision {
 	return d
 }
 
-// rules is the second step.
+// rules returns the decision of the second step.
 func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decision {
 	rules := c.Policy.Rules
 	if len(more) > 0 {
@@ -226,7 +231,7 @@ func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decisi
 	}
 	d := rules.Decide(protocol.Call{Tool: call.Tool, Capability: n.Capability, Subject: n.Subject, Command: call.Command})
 	if n.Capability == "" && d.Rule == nil && !call.Untrusted {
-		return protocol.Allow() // it touches nothing outside of the session
+		return protocol.Allow() // it has no effect outside of the session
 	}
 	if n.Destroys && d.Action == protocol.ActionAllow && !Narrow(d.Rule, call.Tool) {
 		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}
@@ -237,28 +242,30 @@ func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decisi
 	return d
 }
 
-// names reports whether a rule is about the tool, or about its server's.
+// names reports whether a rule names the tool, or is for tools of servers.
 func names(r *protocol.Rule, tool string) bool {
 	return r != nil && (r.Permission == tool || strings.HasPrefix(r.Permission, "mcp:"))
 }
 
-// Narrow reports whether a rule is about this one tool, less than the whole folder, and
-// losing something: only such a one lets a destructive call go on unasked.
+// Narrow reports whether r permits destructive calls of tool on a part of the folder. The rule must
+// name the tool and have a pattern that does not begin with a wildcard. A rule from a user's answer
+// must also have Destroys set. Only such a rule lets a destructive call run without asking.
 func Narrow(r *protocol.Rule, tool string) bool {
 	if r == nil || r.Permission != tool {
 		return false
 	}
-	// An answer speaks for what was asked: leave to write a file is none to lose it.
+	// An answer applies only to the effect in its question. Permission to write a file does not
+	// permit losing it.
 	if (r.Capability != "" || r.Source == protocol.SourceSession) && !r.Destroys {
 		return false
 	}
-	// What begins with a wildcard covers whatever there is.
+	// A pattern that begins with a wildcard may match every file.
 	pattern := path.Clean(r.Pattern)
 	return r.Pattern != "" && pattern != "." && !strings.ContainsAny(pattern[:1], "*?[")
 }
 
-// Covers reports whether a permit for n is one for other too: the same effect on the
-// same subject, or on one below it where n means the tree.
+// Covers reports whether a permit for n includes other: the same effect on the same subject, or on
+// a subject below it if n has Tree set.
 func (n Need) Covers(other Need) bool {
 	if n.Capability != other.Capability || other.Tree && !n.Tree {
 		return false

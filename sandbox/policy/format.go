@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Format prints a policy as indented JSON that [Parse] reads to the same decisions,
-// given the same variables. What was inapplicable is not printed.
+// Format returns a policy as indented JSON. [Parse] reads it to a policy with the same decisions,
+// given the same variables. The entries in Policy.Inapplicable are not part of it.
 func Format(p *Policy) string {
 	type object = map[string]any
 	doc := object{
@@ -48,7 +48,7 @@ func Format(p *Policy) string {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(doc); err != nil {
-		return "" // a Rule's time outside of years 0 to 9999, which Validate would have to allow first
+		return "" // a Rule's time outside of the years 0 to 9999, which Validate would have to accept first
 	}
 	return b.String()
 }

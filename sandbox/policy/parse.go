@@ -8,19 +8,23 @@ import (
 	"github.com/bailey-go/bailey/protocol/compat"
 )
 
-// Policy is [protocol.Policy].
+// Policy is an alias of [protocol.Policy], for users of this package.
 type Policy = protocol.Policy
 
-// Options is [protocol.PolicyOptions].
+// Options is an alias of [protocol.PolicyOptions], for users of this package.
 type Options = protocol.PolicyOptions
 
-// Parse reads a policy as [protocol.ParsePolicy] does; a settings file of
-// sandbox-runtime is one. Of the sections filesystem and network on one side and
-// capabilities on the other, what is missing follows from what is there: without
-// capabilities, the lists are granted (all of the folder to be read, since srt
-// denies reading by name; what allowWrite and allowedDomains say); without
-// filesystem or network, these allow what the capabilities do. Where both are there
-// both must agree. A text with none of them grants nothing.
+// Parse parses a policy like [protocol.ParsePolicy]. A settings file of sandbox-runtime (srt) is
+// valid. The sections filesystem and network say the same as the section capabilities, so each is
+// derived from the other if it is missing:
+//
+//   - Without capabilities, the lists are granted. This is reading the whole folder, because srt
+//     denies reading by name, and writing and network access according to allowWrite and
+//     allowedDomains.
+//   - Without filesystem or network, their lists allow the granted paths and hosts.
+//   - If both are present, an effect must be allowed by both.
+//
+// A text without any of these sections grants nothing.
 func Parse(text string, opts Options) (*Policy, error) {
 	p, err := protocol.ParsePolicy(text, opts)
 	if err != nil {
@@ -40,11 +44,11 @@ func Parse(text string, opts Options) (*Policy, error) {
 	return p, listGrants(p, files, network)
 }
 
-// grantLists makes capabilities out of srt's lists.
+// grantLists adds the capabilities that follow from srt's lists.
 func grantLists(p *Policy, files, network bool, opts Options) error {
 	if files {
 		p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.FSRead, Scope: []string{"."}})
-		if len(p.FS.AllowWrite) > 0 { // which narrows it
+		if len(p.FS.AllowWrite) > 0 { // allowWrite narrows this grant
 			p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"."}})
 		}
 	}
@@ -65,7 +69,7 @@ func grantLists(p *Policy, files, network bool, opts Options) error {
 	return nil
 }
 
-// listGrants makes srt's lists out of capabilities.
+// listGrants adds the entries of srt's lists that follow from capabilities.
 func listGrants(p *Policy, files, network bool) error {
 	for _, g := range p.Grants {
 		switch {
@@ -90,8 +94,9 @@ func listGrants(p *Policy, files, network bool) error {
 	return nil
 }
 
-// Careful is a policy for an assistant with a folder: it may read all of it and
-// change all of it, each change after a question; no network, no code.
+// Careful returns a policy for an assistant with a folder. It may read the whole folder, and may
+// change it after a question about each change. It may send messages to the model. It has no
+// network access and runs no code.
 func Careful() *Policy {
 	p, err := Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true},
 		"rules": [{"permission": "fs.read", "action": "allow"}]}`, Options{})
@@ -101,9 +106,9 @@ func Careful() *Policy {
 	return p
 }
 
-// FromBTCP makes a policy of a list of capabilities as the Browser Tool Calling
-// Protocol writes them: "dom:read", "network:fetch:https://api.example.com". What is
-// listed is granted without a question, as BTCP means it.
+// FromBTCP returns a policy for a list of capabilities of the Browser Tool Calling Protocol, such
+// as "dom:read" or "network:fetch:https://api.example.com". As in BTCP, the listed capabilities are
+// allowed without a question.
 func FromBTCP(list []string) (*Policy, error) {
 	grants, err := compat.ParseBTCPCapabilities(list)
 	if err != nil {
@@ -116,7 +121,7 @@ func FromBTCP(list []string) (*Policy, error) {
 	return p, listGrants(p, false, false)
 }
 
-// flag is one of Deno's permission flags.
+// flag is a permission flag of Deno.
 type flag struct {
 	name, short string
 	capability  protocol.Capability
@@ -138,13 +143,13 @@ func flags() []flag {
 	}
 }
 
-// Flags of Deno that mean nothing in a page.
+// inapplicable are Deno's flags without a meaning in a page.
 const inapplicable = " --allow-sys -S --allow-ffi --allow-import -I --allow-hrtime --deny-sys --deny-ffi --deny-import --no-prompt "
 
-// FromFlags makes a policy of Deno's permission flags: --allow-read=src,docs,
-// --allow-net=api.example.com, --deny-write=src/secret and the short forms. What is
-// allowed happens without a question, as with Deno. --allow-all and --allow-net
-// without hosts are errors here: name what is needed.
+// FromFlags returns a policy for Deno's permission flags, such as --allow-read=src,docs,
+// --allow-net=api.example.com and --deny-write=src/secret, and their short forms. As in Deno,
+// allowed effects happen without a question. The flags --allow-all, and --allow-net without hosts,
+// are errors: name the permissions that are needed.
 func FromFlags(args []string, opts Options) (*Policy, error) {
 	doc := map[string]map[string][]string{"filesystem": {}, "network": {}, "capabilities": {}}
 	var rules []map[string]string

@@ -7,12 +7,12 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Use is what a page under this policy needs of its headers: the widest the policy
-// may come to allow, since a page's headers can't change without a reload; what is
-// narrower is the fetch broker's to hold. Give it to [headers.For] for the page's
-// Content-Security-Policy, Connection-Allowlist and Permissions-Policy. More are
-// hosts that the app itself needs beside the policy, such as the model's provider.
-// A host that no header can name, such as an IPv6 address, is an error.
+// Use returns the requirements for the headers of a page with this policy. They cover the widest
+// access that the policy can ever allow, because a page's headers can't change without a reload.
+// Narrower limits are enforced by the fetch broker. Pass the result to [headers.For] to get the
+// page's Content-Security-Policy, Connection-Allowlist and Permissions-Policy. More are hosts that
+// the app itself needs in addition, such as the model's provider. A host that no header can
+// express, such as an IPv6 address, is an error.
 func Use(p *Policy, more ...string) (headers.Use, error) {
 	u := headers.Use{Connect: append(Hosts(p), more...)}
 	slices.Sort(u.Connect)
@@ -31,7 +31,7 @@ func Use(p *Policy, more ...string) (headers.Use, error) {
 	return u, nil
 }
 
-// Headers are a page's headers under this policy; see [Use].
+// Headers returns the headers of a page with this policy, see [Use].
 func Headers(p *Policy, more ...string) (headers.Headers, error) {
 	u, err := Use(p, more...)
 	if err != nil {
@@ -40,7 +40,7 @@ func Headers(p *Policy, more ...string) (headers.Headers, error) {
 	return headers.For(u)
 }
 
-// Hosts are the host patterns that the policy may come to allow.
+// Hosts returns the host patterns that the policy can ever allow.
 func Hosts(p *Policy) []string {
 	var out []string
 	for _, g := range p.Grants {
@@ -51,7 +51,7 @@ func Hosts(p *Policy) []string {
 	return out
 }
 
-// feature is what Permissions-Policy calls a capability, or nothing.
+// feature returns the name of a capability in Permissions-Policy, or "".
 func feature(c protocol.Capability) string {
 	switch c {
 	case protocol.Camera:
@@ -70,8 +70,8 @@ func feature(c protocol.Capability) string {
 	return ""
 }
 
-// Enclave is the level and the limits of enclaves under this policy; ok is false if
-// the policy does not let code run at all.
+// Enclave returns the level and the limits of enclaves under this policy. ok is false if the policy
+// does not grant code.run.
 func Enclave(p *Policy) (level protocol.Level, limits protocol.Limits, ok bool) {
 	for _, g := range p.Grants {
 		ok = ok || g.Capability == protocol.CodeRun
@@ -79,8 +79,8 @@ func Enclave(p *Policy) (level protocol.Level, limits protocol.Limits, ok bool) 
 	return p.Level, p.Limits, ok
 }
 
-// Covered reports whether a page with these headers can reach a host at all; if
-// not, the page must be loaded again with the headers of [Use].
+// Covered reports whether a page with these headers can reach a host. If not, the page must be
+// reloaded with the headers of [Use].
 func Covered(h headers.Headers, host string) bool {
 	name, port, err := protocol.SplitHost(host)
 	if err != nil {
