@@ -1,6 +1,6 @@
-// Package command gives package sandbox's tool tool_run, and the shell, WASI modules of
-// package worker to run. Modules are fetched when their first command is run; several
-// commands may be one module's, which tells them apart by its first argument.
+// Package command runs WASI modules in a pool of package worker, for the tool tool_run of package
+// sandbox and for the shell. A module is fetched when one of its commands runs for the first time.
+// Several commands may share a module, which then selects the command by its first argument.
 //
 //	runner, err := command.New(pool, command.Options{
 //		Commands: map[string]string{"grep": "core.wasm", "sort": "core.wasm"},
@@ -8,10 +8,10 @@
 //	})
 //	tools := append(sandbox.Standard(), sandbox.ToolRun(runner))
 //
-// A program sees the files of its call and nothing else; what it changed is written back
-// when it has ended by itself. Tools that the person has installed can be commands too
-// ([Options].Packages), below the names that are built in. It trusts Fetch to bring the right bytes: check them against
-// a digest there, if they come from elsewhere.
+// A program sees only the files of its call. Its changes are written back after it has ended by
+// itself. Tools that the user installed can be commands too, see [Options].Packages. A built-in
+// command takes precedence over an installed one of the same name. The package trusts Fetch to
+// return the right bytes. If they come from elsewhere, compare them with a digest in Fetch.
 package command
 
 import (
@@ -28,28 +28,27 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// Options say which commands there are. Commands and Fetch are needed.
+// Options configure a [Runner]. Either Commands and Fetch, or Packages, is required.
 type Options struct {
-	// Commands is the module of each command, by the command's name.
+	// Commands maps the name of each command to its module, such as "grep" to "core.wasm".
 	Commands map[string]string
-	// Fetch brings a module. It is asked again after an error, and when the module was
-	// let go of.
+	// Fetch returns a module. It is called again after an error, and after the module was dropped.
 	Fetch func(ctx context.Context, module string) ([]byte, error)
-	// Keep is how many compiled modules are kept; default 8. The one that was used the
-	// longest ago goes first.
+	// Keep is the maximum number of compiled modules in memory. The default is 8. The least
+	// recently used module is dropped first. Modules in use are not dropped.
 	Keep int
-	// Limits narrow the pool's.
+	// Limits are the limits of each run. They can only lower those of the pool.
 	Limits worker.Limits
-	// Files says how programs get their files.
+	// Files is the way in which programs access their files.
 	Files worker.FileMode
-	// Env is the environment of each, as "key=value". Packages get none.
+	// Env is the environment of each program, as "key=value". Packages get an empty environment.
 	Env []string
-	// Packages are tools that the person has installed, as commands too: only in an
-	// untrusted pool, and never in the place of a name in Commands.
+	// Packages are the tools that the user installed. They run only in an untrusted pool, and never
+	// in place of a name in Commands.
 	Packages *worker.Packages
 }
 
-// Runner is a [sandbox.CommandRunner] over a pool. It is safe for several goroutines.
+// A Runner is a [sandbox.CommandRunner] over a pool. It is safe for concurrent use.
 type Runner struct {
 	engine engine
 	o      Options
@@ -62,27 +61,27 @@ type Runner struct {
 
 var _ sandbox.CommandRunner = (*Runner)(nil)
 
-// engine compiles modules: a pool of workers, or a test's.
+// engine compiles modules. It is a pool of workers, or a fake in tests.
 type engine interface {
 	compile(ctx context.Context, wasm []byte) (program, error)
 }
 
-// program is a compiled module. close lets go of it; runs under way go on.
+// program is a compiled module. close releases it, but does not end its runs.
 type program interface {
 	run(ctx context.Context, c sandbox.Command) (int, error)
 	runPackage(ctx context.Context, pkg *worker.Package, params map[string]any, c sandbox.Command) (int, error)
 	close()
 }
 
-// module is one that is here, or comes. Who holds turn may set prog.
+// module is a module that is compiled, or being compiled. The holder of turn may set prog.
 type module struct {
 	turn chan struct{}
 	prog program
 	used int64
-	busy int // runs that have it, or wait for it
+	busy int // runs that use it or wait for it
 }
 
-// New makes a runner. The pool stays the caller's to close.
+// New returns a runner. The caller remains responsible for closing the pool.
 func New(pool *worker.Pool, o Options) (*Runner, error) {
 	if pool == nil {
 		return nil, errors.New("command: New needs a pool; make one with worker.NewPool")
@@ -109,18 +108,18 @@ func newRunner(e engine, o Options) (*Runner, error) {
 	return &Runner{engine: e, o: o, names: slices.Sorted(maps.Keys(o.Commands)), modules: map[string]*module{}}, nil
 }
 
-// Commands are the names, sorted: those that are built in, then those that are installed.
+// Commands returns the names of all commands: the built-in ones, sorted, then the installed ones.
 func (r *Runner) Commands() []string {
 	names := slices.Clone(r.names)
 	if r.o.Packages == nil {
 		return names
 	}
-	more, _ := r.o.Packages.Names(context.Background()) // a store that fails has none
+	more, _ := r.o.Packages.Names(context.Background()) // if the store fails, there are none
 	return append(names, slices.DeleteFunc(more, r.builtIn)...)
 }
 
-// RunCommand runs a command to its end. The error is a [protocol.Error] if the program was
-// killed, broke or could not be started; an exit code that is not 0 is no error.
+// RunCommand runs a command to its end and returns its exit code. A nonzero exit code is no error.
+// If the program was killed, crashed or could not be started, the error is a [protocol.Error].
 func (r *Runner) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
 	name, ok := r.o.Commands[c.Name]
 	if !ok {
@@ -152,7 +151,7 @@ func (r *Runner) RunCommand(ctx context.Context, c sandbox.Command) (int, error)
 	return exit, nil
 }
 
-// failure tells what went wrong with a code that the model can go by.
+// failure returns an error with a code that is meaningful to the model.
 func failure(ctx context.Context, name string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -183,7 +182,7 @@ func (r *Runner) hold(name string) *module {
 	return m
 }
 
-// release lets go of the modules over what is kept, the least recently used first.
+// release ends one use of a module, and drops modules beyond Keep, the least recently used first.
 func (r *Runner) release(m *module) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -202,7 +201,7 @@ func (r *Runner) release(m *module) {
 	}
 }
 
-// drop is called with mu held, for a module that nobody uses.
+// drop removes a module that is not in use. mu is held.
 func (r *Runner) drop(name string) {
 	if p := r.modules[name].prog; p != nil {
 		p.close()
@@ -210,8 +209,8 @@ func (r *Runner) drop(name string) {
 	delete(r.modules, name)
 }
 
-// program fetches and compiles a module once. Whoever comes meanwhile waits, and tries by
-// itself if that failed: the other's context may have ended.
+// program fetches and compiles a module once. Concurrent callers wait. If the first one fails, the
+// next one tries again, because the failure may come from the first caller's context.
 func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Context) ([]byte, error)) (program, error) {
 	select {
 	case m.turn <- struct{}{}:
@@ -230,7 +229,7 @@ func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Cont
 	return m.prog, err
 }
 
-// Close lets go of the compiled modules that nothing runs. A later run fetches them again.
+// Close releases the compiled modules that are not in use. A later run fetches them again.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,7 +241,7 @@ func (r *Runner) Close() error {
 	return nil
 }
 
-// losing is the question about what a program removes, by names of the folder.
+// losing returns the question about removed files, with paths relative to the folder.
 func losing(c sandbox.Command) func(context.Context, map[string]string) error {
 	return func(ctx context.Context, lost map[string]string) error {
 		if c.Losing == nil {
@@ -256,7 +255,7 @@ func losing(c sandbox.Command) func(context.Context, map[string]string) error {
 	}
 }
 
-// poolEngine is a pool of workers.
+// poolEngine is an engine over a pool of workers.
 type poolEngine struct {
 	pool *worker.Pool
 	o    Options

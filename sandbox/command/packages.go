@@ -14,19 +14,19 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// The tools that a person has installed are commands below the names that are built in. What
-// one may do is the least of four: what its manifest wants, what the person granted it, what
-// the box's policy allows, and what the call asked for. Its only argument is its parameters
-// as a JSON object, which its manifest's schema checks.
+// Tools that the user installed are commands with lower precedence than the built-in ones. The
+// permissions of such a tool are the intersection of four: its manifest, the user's grant, the
+// box's policy, and the needs of the call. Its only argument is a JSON object with its parameters,
+// which is checked against the schema in its manifest.
 
 var _ sandbox.CommandAsker = (*Runner)(nil)
 
-// builtIn reports whether a name is taken by a built-in command, whatever its case.
+// builtIn reports whether a built-in command has this name, ignoring case.
 func (r *Runner) builtIn(name string) bool {
 	return slices.ContainsFunc(r.names, func(n string) bool { return strings.EqualFold(n, name) })
 }
 
-// installed finds a package; nil if there is none, or a built-in command has its name.
+// installed returns a package, or nil if there is none or a built-in command has its name.
 func (r *Runner) installed(ctx context.Context, name string) (*worker.Package, error) {
 	if r.o.Packages == nil || r.builtIn(name) {
 		return nil, nil
@@ -38,8 +38,8 @@ func (r *Runner) installed(ctx context.Context, name string) (*worker.Package, e
 	return pkg, err
 }
 
-// AskCommand says whether the person is asked about a command: it is for a package, unless
-// they said always.
+// AskCommand implements [sandbox.CommandAsker]. It returns a reason if the command is a package
+// with the decision [worker.PackageAsk]. The key is the package's SHA-256 hash.
 func (r *Runner) AskCommand(ctx context.Context, name string) (reason, key string, err error) {
 	pkg, err := r.installed(ctx, name)
 	if pkg == nil || err != nil {
@@ -79,7 +79,7 @@ func (r *Runner) runPackage(ctx context.Context, pkg *worker.Package, c sandbox.
 	return exit, nil
 }
 
-// parameters are the one argument of a package's tool.
+// parameters returns the parameters in the only argument of a package's tool.
 func parameters(pkg *worker.Package, args []string) (map[string]any, error) {
 	if len(args) == 0 {
 		return map[string]any{}, nil
@@ -122,7 +122,7 @@ func (p *poolProgram) runPackage(ctx context.Context, pkg *worker.Package, param
 	return exitOf(cmd.Run())
 }
 
-// exitOf parts a program's own exit code from what ended it.
+// exitOf returns a program's own exit code, or the error that ended the program.
 func exitOf(err error) (int, error) {
 	if e := (*worker.ExitError)(nil); errors.As(err, &e) && e.Exited() && e.Code == protocol.ErrExecution {
 		return e.ExitCode(), nil

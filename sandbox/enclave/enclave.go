@@ -1,10 +1,10 @@
-// Package enclave gives package sandbox's tool code_run an enclave of package iframe to
-// run in. The enclave's level and limits are the policy's; the tools that code calls go
-// through the box, one by one, in the session that the code runs in.
+// Package enclave runs the code of package sandbox's tool code_run in an enclave of package iframe.
+// The policy sets the enclave's level and limits. Each tool call by the code goes through the box,
+// in the session of the run.
 //
 //	tools := append(sandbox.Standard(), sandbox.CodeRun(enclave.New(policy)))
 //
-// The enclave is made at the first run, and lives until Close.
+// The enclave is created at the first run, and exists until Close.
 package enclave
 
 import (
@@ -20,8 +20,9 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Runner is a [sandbox.CodeRunner] over [iframe.Enclave]. Runs of one Runner wait for
-// one another.
+// A Runner is a [sandbox.CodeRunner] over [iframe.Enclave]. It has one enclave for each set of
+// tools. An enclave executes one run at a time, and other runs wait for their turn. A Runner is
+// safe for concurrent use.
 type Runner struct {
 	opts iframe.EnclaveOptions
 
@@ -31,8 +32,8 @@ type Runner struct {
 
 var _ sandbox.CodeRunner = (*Runner)(nil)
 
-// New makes a runner with the limits of a policy. More options may be given; their
-// level, limits and tools are the policy's and the box's own to set.
+// New returns a runner with the limits of a policy. The last one of more sets further options.
+// Their level, limits and tools are ignored, because the policy and the box set them.
 func New(p *policy.Policy, more ...iframe.EnclaveOptions) *Runner {
 	r := &Runner{}
 	for _, o := range more {
@@ -42,7 +43,7 @@ func New(p *policy.Policy, more ...iframe.EnclaveOptions) *Runner {
 	return r
 }
 
-// RunCode runs code in the enclave.
+// RunCode runs code in the enclave. An error of the code itself is in the result.
 func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error) {
 	enc, err := r.enclave(ctx, tools)
 	if err != nil {
@@ -52,12 +53,12 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 		sandbox.Tell(ctx, said(row))
 	}})
 	if res != nil && ctx.Err() == nil {
-		return res, nil // what went wrong in the code is in the result
+		return res, nil // an error of the code is in the result
 	}
 	return res, err
 }
 
-// said is a call of console as a line.
+// said returns a call of console as one line.
 func said(row protocol.ConsoleRow) string {
 	words := []string{}
 	for _, a := range row.Args {
@@ -70,8 +71,8 @@ func said(row protocol.ConsoleRow) string {
 	return strings.Join(words, " ")
 }
 
-// enclave makes the enclave once. The box's tools are the same for every run; which
-// session a call belongs to is in the context.
+// enclave returns the enclave for a set of tools, and creates it once. All sessions share it,
+// because the context contains the session of each call.
 func (r *Runner) enclave(ctx context.Context, tools *protocol.Toolset) (*iframe.Enclave, error) {
 	ids, set, err := forwarding(tools)
 	if err != nil {
@@ -95,11 +96,11 @@ func (r *Runner) enclave(ctx context.Context, tools *protocol.Toolset) (*iframe.
 	return enc, nil
 }
 
-// runTools is the context's key of the tools of a run.
+// runTools is the context's key for the tools of a run.
 type runTools struct{}
 
-// forwarding are tools that do what the run's own do: an enclave outlives a run, and the
-// next may be another box's, such as a plan's over a copy of the folder.
+// forwarding returns tools that call the current run's tools of the same ids. An enclave outlives a
+// run, and the next run may be of another box, such as that of a plan over a copy of the folder.
 func forwarding(tools *protocol.Toolset) (ids string, set *protocol.Toolset, err error) {
 	set = &protocol.Toolset{}
 	for t := range tools.All() {
@@ -123,7 +124,7 @@ func forwarding(tools *protocol.Toolset) (ids string, set *protocol.Toolset, err
 	return ids, set, nil
 }
 
-// Close ends what runs and removes the enclave. A later run makes another.
+// Close ends the running code and removes the enclave. A later run creates a new one.
 func (r *Runner) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
