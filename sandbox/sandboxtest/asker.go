@@ -8,22 +8,22 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Asker answers requests by a function and keeps every prompt. The zero Asker
-// rejects everything. It is safe for several goroutines.
+// An Asker is a [sandbox.Asker] that answers requests with a function, and records every prompt.
+// The zero Asker rejects everything. It is safe for concurrent use.
 type Asker struct {
-	// Reply answers one request.
+	// Reply returns the answer to one request. It must not call the Asker's methods.
 	Reply func(r sandbox.Request) sandbox.Reply
 
 	mu      sync.Mutex
 	prompts []sandbox.Prompt
 }
 
-// Always is an asker that gives one answer to everything.
+// Always returns an asker that gives the same answer to every request.
 func Always(a protocol.Answer) *Asker {
 	return &Asker{Reply: func(sandbox.Request) sandbox.Reply { return sandbox.Reply{Answer: a} }}
 }
 
-// Script is an asker that gives the answers in turn, and then rejects.
+// Script returns an asker that gives the answers in order, and then rejects.
 func Script(answers ...sandbox.Reply) *Asker {
 	a := &Asker{}
 	a.Reply = func(sandbox.Request) sandbox.Reply { // called with mu held
@@ -37,7 +37,7 @@ func Script(answers ...sandbox.Reply) *Asker {
 	return a
 }
 
-// Ask is what makes it a [sandbox.Asker].
+// Ask implements [sandbox.Asker].
 func (a *Asker) Ask(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,14 +53,14 @@ func (a *Asker) Ask(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error
 	return out, nil
 }
 
-// Prompts is what was asked, in order.
+// Prompts returns the prompts so far, in order.
 func (a *Asker) Prompts() []sandbox.Prompt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.prompts[:len(a.prompts):len(a.prompts)]
 }
 
-// Requests is every request of every prompt.
+// Requests returns the requests of all prompts, in order.
 func (a *Asker) Requests() []sandbox.Request {
 	var out []sandbox.Request
 	for _, p := range a.Prompts() {

@@ -1,5 +1,5 @@
-// Package sandboxtest helps to test what is built on package sandbox: an asker and a
-// model that answer by a script and remember what they were asked, and the attacks of the
-// drill, each with a twin that has to work. Folders in memory are
-// [fsaccess.NewMemory]'s. It needs no package testing and builds for a page too.
+// Package sandboxtest helps to test programs that use package sandbox. It has an asker and a model
+// that follow a script and record their requests, and a drill: a list of attacks, each with a
+// legitimate call (its twin) that must still work. For folders in memory use [fsaccess.NewMemory].
+// The package does not import package testing, and builds for a page too.
 package sandboxtest

@@ -10,53 +10,53 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Model is a model that follows a script: each request gets the next turn. Behind the
-// last it says that the script has ended. It keeps the requests. It counts as a remote
-// one unless OnDevice is set, so that policies about what is sent hold for it.
+// A Model is a [sandbox.Model] that follows a script: each request gets the next turn. After the
+// last turn it answers "(the script has ended)". It records the requests. It counts as a remote
+// model unless OnDevice is set, so the policy's "send" applies to it.
 type Model struct {
-	// Turns are the answers, one for each request.
+	// Turns are the answers, one for each request. Stream removes each one that it has used.
 	Turns []Turn
-	// Next, if set, makes the answer from the request in place of Turns.
+	// Next, if set, returns the answer to a request, and Turns are ignored.
 	Next     func(r sandbox.ModelRequest) Turn
-	OnDevice bool
+	OnDevice bool // OnDevice is the result of Local
 
 	mu       sync.Mutex
 	requests []sandbox.ModelRequest
 	calls    int
 }
 
-// Turn is one answer.
+// Turn is one answer of a [Model].
 type Turn struct {
 	Reasoning string
 	Text      string
 	Calls     []ToolCall
 	Usage     sandbox.Usage
-	Err       error  // after what is said above
-	Cut       bool   // ends without a finish, as a broken connection does
-	Finish    string // default by whether there are calls
+	Err       error  // yielded after the other events of the turn
+	Cut       bool   // the stream ends without EventFinish, like a broken connection
+	Finish    string // the finish reason, by default FinishCalls with calls, else FinishStop
 }
 
-// ToolCall is a call in a turn. Args is any value JSON can write, or a json.RawMessage
-// that need not be JSON.
+// ToolCall is a call in a turn. Args is any value that can be encoded as JSON, or a
+// json.RawMessage, which may be invalid JSON.
 type ToolCall struct {
-	ID   string // made if empty
+	ID   string // generated if empty
 	Tool string
 	Args any
 }
 
-// Say is a turn of text alone.
+// Say returns a turn with text alone.
 func Say(text string) Turn { return Turn{Text: text} }
 
-// Call is a turn of one call.
+// Call returns a turn with one call.
 func Call(tool string, args any) Turn { return Turn{Calls: []ToolCall{{Tool: tool, Args: args}}} }
 
-// Name is part of [sandbox.Model].
+// Name implements [sandbox.Model].
 func (m *Model) Name() string { return "scripted" }
 
-// Local is part of [sandbox.Model].
+// Local implements [sandbox.Model].
 func (m *Model) Local() bool { return m.OnDevice }
 
-// Requests is what the model was sent, in order.
+// Requests returns the requests that the model received, in order.
 func (m *Model) Requests() []sandbox.ModelRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,7 +78,7 @@ func (m *Model) next(r sandbox.ModelRequest) Turn {
 	return t
 }
 
-// Stream is part of [sandbox.Model].
+// Stream implements [sandbox.Model].
 func (m *Model) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	t := m.next(r)
 	return func(yield func(sandbox.ModelEvent, error) bool) {
@@ -102,7 +102,7 @@ func (m *Model) events(t Turn) []sandbox.ModelEvent {
 	if t.Reasoning != "" {
 		out = append(out, sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: t.Reasoning})
 	}
-	for i := 0; i < len(t.Text); i += 7 { // in pieces, as they come
+	for i := 0; i < len(t.Text); i += 7 { // in pieces, like a real answer
 		out = append(out, sandbox.ModelEvent{Type: sandbox.EventText, Text: t.Text[i:min(i+7, len(t.Text))]})
 	}
 	finish := sandbox.FinishStop
