@@ -16,23 +16,23 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// versions are those of the protocol that are spoken, the one that is asked for last.
+// versions are the supported versions of the protocol. The client requests the last one.
 var versions = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
 
-// Options say which server. Name and URL are needed.
+// Options configure a [Client]. Name and URL are required.
 type Options struct {
-	// Name is what the server is called here: letters, digits, _ and -, at most 64.
+	// Name is the app's name for the server: a letter, then letters, digits, _ and -, at most 64
+	// characters.
 	Name string
 	// URL is the server's address: https, or http on this machine.
 	URL       string
-	Transport fetch.Transport   // fetch.Browser() if nil
-	Header    map[string]string // more headers, such as authorization
-	Time      time.Duration     // of one call; default 60 s, at most 300 s
-	MaxBytes  int64             // of one answer; default 8 MiB
+	Transport fetch.Transport   // nil is fetch.Browser()
+	Header    map[string]string // additional headers, such as authorization
+	Time      time.Duration     // limit of one call, default 60 s, at most 300 s
+	MaxBytes  int64             // limit of one response, default 8 MiB
 }
 
-// Client is a session with a server. It is safe for several goroutines. Make one with
-// [Connect].
+// Client is a session with a server. It is safe for concurrent use. Create it with [Connect].
 type Client struct {
 	o         Options
 	target    string // host:port
@@ -44,18 +44,19 @@ type Client struct {
 	server  Server
 	next    int64
 	closed  bool
-	late    sync.WaitGroup // cancellations on their way
+	late    sync.WaitGroup // cancellations that are being sent
 }
 
-// Server is what a server says of itself. It is not to be trusted.
+// Server is the server's description of itself. It must not be trusted.
 type Server struct {
 	Name         string `json:"name"`
 	Version      string `json:"version"`
 	Instructions string `json:"-"`
 }
 
-// Connect begins a session. That is the app's own doing, not a tool's, and so is under
-// the page's Content-Security-Policy alone.
+// Connect begins a session. The app makes this request, and not a tool, so only the page's
+// Content-Security-Policy limits it. Invalid options are [protocol.ErrInvalidParams]. A server that
+// supports no version of the protocol that the client has is [protocol.ErrExecution].
 func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err := protocol.ValidToolName(o.Name); err != nil || len(o.Name) > 64 || strings.Contains(o.Name, ":") {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", o.Name, "the name must be a letter, then letters, digits, _ and -, at most 64")
@@ -83,7 +84,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// targetOf is the host with its port, as policies have it.
+// targetOf returns the address's "host:port", as in policies.
 func targetOf(address string) (string, error) {
 	bad := func(why string) (string, error) {
 		return "", protocol.Errorf(protocol.ErrInvalidParams, "connect", "", "the server's address %s", why)
@@ -146,29 +147,29 @@ func (c *Client) errorf(op, format string, args ...any) *protocol.Error {
 	return protocol.Errorf(protocol.ErrExecution, op, c.o.Name, format, args...)
 }
 
-// Server is what the server says of itself.
+// Server returns the server's description of itself.
 func (c *Client) Server() Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.server
 }
 
-// Version is the version of the protocol that is spoken.
+// Version returns the version of the protocol in use.
 func (c *Client) Version() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.version
 }
 
-// Target is the server's "host:port", which the policy must grant, and the page's
-// Content-Security-Policy list.
+// Target returns the server's "host:port". The policy must grant it, and the page's
+// Content-Security-Policy must list it.
 func (c *Client) Target() string { return c.target }
 
-// errGone says that the server has forgotten the session.
+// errGone is the error of a session that the server no longer has.
 var errGone = errors.New("the server has forgotten the session")
 
-// call asks, in a session that is begun anew if the server has forgotten it: what it
-// forgot it did not do.
+// call sends a request. If the server no longer has the session, call begins a new session and
+// repeats the request, which the server has not executed.
 func (c *Client) call(ctx context.Context, t fetch.Transport, method string, params, into any) error {
 	if _, err := c.ask(ctx, t, method, params, into); !errors.Is(err, errGone) {
 		return c.unseen(err)
@@ -180,8 +181,8 @@ func (c *Client) call(ctx context.Context, t fetch.Transport, method string, par
 	return err
 }
 
-// unseen adds to an error what it may come from where the server gave no session: that a
-// page could not read its id.
+// unseen adds a likely cause to an error if the server sent no session id: a page may be unable to
+// read it.
 func (c *Client) unseen(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +192,8 @@ func (c *Client) unseen(err error) error {
 	return fmt.Errorf("%w; if the server keeps sessions, it must expose Mcp-Session-Id to pages of other origins (Access-Control-Expose-Headers)", err)
 }
 
-// Close ends the session at the server, as far as it lets one. It is idempotent.
+// Close ends the session on the server, if the server supports it. It first waits up to 5 s for
+// cancellations that are being sent. Close is idempotent. Later calls fail.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	session, closed := c.session, c.closed
@@ -205,7 +207,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if err != nil {
 		return c.unanswered(ctx, "close", err)
 	}
-	return res.Body.Close() // 405 is a server that keeps its sessions
+	return res.Body.Close() // 405 is a server that does not end sessions
 }
 
 func (c *Client) header() map[string]string {
@@ -225,7 +227,7 @@ func (c *Client) header() map[string]string {
 	return h
 }
 
-// unanswered makes an error of a transport's, which may hold what a header does.
+// unanswered returns an error without the text of a transport's error, which may contain headers.
 func (c *Client) unanswered(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

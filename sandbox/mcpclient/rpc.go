@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// message is any message of JSON-RPC.
+// message is a JSON-RPC message of any kind.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -23,8 +23,7 @@ type message struct {
 	} `json:"error"`
 }
 
-// ask sends a request and waits for its answer, in whichever form it comes. It returns
-// the answer's headers.
+// ask sends a request, waits for its response in either form, and returns the response's headers.
 func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, params, into any) (map[string]string, error) {
 	c.mu.Lock()
 	if c.closed {
@@ -78,7 +77,7 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 	return res.Header, nil
 }
 
-// post sends one message and returns what is no refusal.
+// post sends one message and returns the response if its status is 2xx.
 func (c *Client) post(ctx context.Context, t fetch.Transport, op string, msg any) (*fetch.Response, error) {
 	body, err := json.Marshal(msg)
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *Client) post(ctx context.Context, t fetch.Transport, op string, msg any
 	return nil, c.errorf(op, "the server answered %d: %s", res.Status, clip(strings.TrimSpace(string(text)), 500))
 }
 
-// tell sends what has no answer.
+// tell sends a message that has no response.
 func (c *Client) tell(ctx context.Context, t fetch.Transport, msg any) error {
 	res, err := c.post(ctx, t, "notify", msg)
 	if err != nil {
@@ -118,11 +117,11 @@ func (c *Client) tell(ctx context.Context, t fetch.Transport, msg any) error {
 	return res.Body.Close()
 }
 
-// cancelWait is how long a server is told that nobody waits any more.
+// cancelWait is the time limit for sending a cancellation.
 const cancelWait = 5 * time.Second
 
-// cancelled tells the server that an answer is not waited for: to close the connection
-// does not say that. Nobody waits for it but Close.
+// cancelled notifies the server that a request was cancelled. Closing the connection does not
+// cancel it. Only Close waits for the notification.
 func (c *Client) cancelled(ctx context.Context, t fetch.Transport, method string, id int64) {
 	if method == "initialize" || ctx.Err() == nil {
 		return
@@ -139,7 +138,7 @@ var (
 	errLong = errors.New("too long")
 )
 
-// answer looks for the answer to one request among what a server sends.
+// answer finds the response to one request among the messages of a server.
 type answer struct {
 	c     *Client
 	ctx   context.Context
@@ -149,10 +148,10 @@ type answer struct {
 	msg   message
 }
 
-// maxAsked is how many requests a server may make while it answers one.
+// maxAsked is the maximum number of requests that a server may send before its response.
 const maxAsked = 100
 
-// take reads a message. It is errDone when that was the answer.
+// take reads a message. It returns errDone if the message is the response.
 func (a *answer) take(data []byte) error {
 	var m message
 	if err := protocol.CheckDepth(data); err != nil {
@@ -165,10 +164,10 @@ func (a *answer) take(data []byte) error {
 	switch {
 	case m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null":
 		return a.reply(m)
-	case m.Method != "": // progress, a log line, a list that changed: nobody listens
+	case m.Method != "": // progress, a log line, a changed list: ignored
 		return nil
 	case json.Unmarshal(m.ID, &id) != nil || id != a.id:
-		return nil // an answer to something else
+		return nil // a response to another request
 	case m.Error == nil && len(m.Result) == 0:
 		return a.c.errorf("read", "the server's answer has no result")
 	}
@@ -176,7 +175,7 @@ func (a *answer) take(data []byte) error {
 	return errDone
 }
 
-// reply answers a server that asks: it is there, and it does nothing for servers.
+// reply answers a request of the server. A ping succeeds, and any other request is refused.
 func (a *answer) reply(m message) error {
 	if a.asked++; a.asked > maxAsked {
 		return protocol.Errorf(protocol.ErrResourceLimit, "read", a.c.o.Name, "the server asked %d times before it answered", maxAsked)
@@ -190,7 +189,7 @@ func (a *answer) reply(m message) error {
 	return a.c.tell(a.ctx, a.t, out)
 }
 
-// bounded reads up to a limit.
+// bounded reads up to a limit and then returns errLong.
 type bounded struct {
 	r    io.Reader
 	left int64

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// Limits of a list of tools.
+// Limits of a list of tools. maxDescription is in bytes.
 const (
 	maxPages       = 100
 	maxTools       = 1000
@@ -29,13 +29,13 @@ type listed struct {
 	Schema      json.RawMessage `json:"inputSchema"`
 }
 
-// Tools lists the server's tools, ready for a box. A tool whose schema or name can't be
-// taken is in the list with the reason in Missing.
+// Tools returns the server's tools for a box. A tool with an unusable schema or name is in the list
+// with the reason in Missing. More than 100 pages or 1,000 tools are [protocol.ErrResourceLimit].
 func (c *Client) Tools(ctx context.Context) ([]sandbox.Tool, error) {
 	var out []sandbox.Tool
 	taken := map[string]bool{}
 	cursor := ""
-	budget := jsx.Budget{Slice: time.Millisecond} // a schema may take as long as several others
+	budget := jsx.Budget{Slice: time.Millisecond} // one schema may take as long as several others
 	for page := 0; ; page++ {
 		if page == maxPages {
 			return nil, protocol.Errorf(protocol.ErrResourceLimit, "tools/list", c.o.Name, "the list has more than %d pages", maxPages)
@@ -66,8 +66,8 @@ func (c *Client) Tools(ctx context.Context) ([]sandbox.Tool, error) {
 	}
 }
 
-// toolID is what a tool is called here: its name with what names may not have replaced,
-// and a number if that is taken.
+// toolID returns a tool's id in the box: its name with invalid characters replaced, and a number if
+// the id is taken.
 func (c *Client) toolID(name string, taken map[string]bool) string {
 	id := c.o.Name + "_" + strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' {
@@ -116,7 +116,7 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 	return t
 }
 
-// part is a piece of a result.
+// part is a piece of a result's content.
 type part struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
@@ -132,7 +132,7 @@ type part struct {
 	} `json:"resource"`
 }
 
-// run calls a tool. What is no text is told of in a line.
+// run calls a tool. Content that is not text becomes a line about it.
 func (c *Client) run(ctx context.Context, t fetch.Transport, name string, args any) (any, error) {
 	if args == nil {
 		args = map[string]any{}
