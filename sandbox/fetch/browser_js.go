@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Browser is a transport over the page's fetch: without cookies, referrer or cache,
-// and with redirects refused. The page's Content-Security-Policy must list the host.
+// Browser returns a transport over the page's fetch. It sends no cookies and no referrer, uses no
+// cache and fails on redirects. The page's Content-Security-Policy must list the host.
 func Browser() Transport { return TransportFunc(browserDo) }
 
 func browserDo(ctx context.Context, r Request) (*Response, error) {
@@ -24,7 +24,7 @@ func browserDo(ctx context.Context, r Request) (*Response, error) {
 		if cause != nil {
 			return nil, cause
 		}
-		// A page is not told which it was, so that it can't spy on the network.
+		// The browser does not reveal the cause to a page, so that pages can't explore the network.
 		return nil, protocol.Errorf(protocol.ErrExecution, "fetch", r.URL, "no answer: the server is not there, redirects, does not let pages of this origin read (CORS), or the page's Content-Security-Policy does not list it")
 	}
 	out, err := response(res)
@@ -67,7 +67,7 @@ func send(ctx context.Context, r Request, signal jsx.Value) (jsx.Value, error) {
 	return jsx.CallAwait(ctx, jsx.Global(), "fetch", r.URL, init)
 }
 
-// shown are the headers that anyone here asks for.
+// shown are the response headers that this module uses.
 var shown = []string{"content-type", "content-length", "retry-after", "location", "mcp-session-id", "x-request-id", "retry-after-ms"}
 
 func response(res jsx.Value) (*Response, error) {
@@ -95,7 +95,7 @@ func response(res jsx.Value) (*Response, error) {
 	return out, nil
 }
 
-// streamBody reads a ReadableStream piece by piece.
+// streamBody reads a ReadableStream.
 type streamBody struct {
 	ctx    context.Context
 	reader jsx.Value
@@ -104,7 +104,7 @@ type streamBody struct {
 	ended  bool
 }
 
-// maxPiece is how large a piece of a stream may be.
+// maxPiece is the maximum size of a chunk of a stream, in bytes.
 const maxPiece = 64 << 20
 
 func (s *streamBody) Read(p []byte) (int, error) {
@@ -117,7 +117,7 @@ func (s *streamBody) Read(p []byte) (int, error) {
 			if cause := context.Cause(s.ctx); cause != nil {
 				return 0, cause
 			}
-			return 0, io.ErrUnexpectedEOF // the connection broke; the browser says no more
+			return 0, io.ErrUnexpectedEOF // the connection broke, and the browser gives no reason
 		}
 		if s.ended, err = jsx.GetBool(piece, "done"); err != nil || s.ended {
 			continue

@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Browser is a transport over the page's fetch. Natively there is none: its error is
-// [errors.ErrUnsupported]; see package nethttp.
+// Browser returns a transport over the page's fetch. Natively its Do returns
+// [errors.ErrUnsupported]. Use package nethttp there.
 func Browser() Transport {
 	return TransportFunc(func(context.Context, Request) (*Response, error) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "fetch", "", "this is no page; use fetch/nethttp: %w", errors.ErrUnsupported)

@@ -1,10 +1,10 @@
-// Package fetch is requests over the network for package sandbox, without net/http: in
-// a page they go through the browser's fetch ([Browser]), natively through whatever
-// [Transport] is given, such as package nethttp's. It reads event streams. Requests that a
-// model chose go through the broker of package web, which holds them to their permit: hosts,
-// redirects, bytes, rate, and credentials that the model never sees.
+// Package fetch sends requests over the network for package sandbox, without net/http. In a page
+// they use the browser's fetch ([Browser]). Natively they use a given [Transport], such as that of
+// package nethttp. The package also reads event streams. Requests that a model chose go through the
+// broker of package web. The broker limits them to their permit: hosts, redirects, bytes and rate.
+// It also inserts credentials that the model never sees.
 //
-// A page can't follow redirects hop by hop, and can't read what a server's CORS headers
-// do not let it; a relay of the app's own is the only way past that. It trusts the
-// transport to send to the host of the URL and to nobody else.
+// A page can't follow redirects one by one, and can't read a response that the server's CORS
+// headers don't allow. A relay of the app is the only way around this. The package trusts the
+// transport to send a request only to the host in the URL.
 package fetch

@@ -10,43 +10,44 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Request is one request. Redirects are never followed by a transport.
+// Request is an HTTP request. A transport never follows redirects.
 type Request struct {
 	Method string // GET if empty
 	URL    string
 	Header map[string]string
-	Body   []byte
+	Body   []byte // nil sends no body
 }
 
-// Response is the answer as it comes. Whoever gets one closes its Body.
+// Response is an HTTP response. The caller must close its Body, which is read while it arrives.
 type Response struct {
-	Status int
-	// Header has the names in lower case. A page sees of a foreign server what its
-	// CORS headers show.
+	Status int // HTTP status, such as 200
+	// Header has names in lower case. In a page it contains only these: content-type,
+	// content-length, retry-after, retry-after-ms, location, mcp-session-id and x-request-id. Of
+	// another origin's response, a page sees only the headers that the server exposes by CORS.
 	Header map[string]string
 	Body   io.ReadCloser
 }
 
-// Transport sends requests. Do honours its context until the body is closed.
+// A Transport sends requests. The context of Do applies until the response's body is closed.
 type Transport interface {
 	Do(ctx context.Context, r Request) (*Response, error)
 }
 
-// TransportFunc is a function that is a [Transport].
+// TransportFunc is a function that implements [Transport].
 type TransportFunc func(ctx context.Context, r Request) (*Response, error)
 
-// Do calls f.
+// Do returns the result of f.
 func (f TransportFunc) Do(ctx context.Context, r Request) (*Response, error) { return f(ctx, r) }
 
-// restingBody is a body that gives the page its turn, for a server may send faster than its
-// answer is read. It ends with its context.
+// restingBody is a body that yields to the page between reads, because a server may send faster
+// than the data is processed. It ends with its context.
 type restingBody struct {
 	io.ReadCloser
 	ctx    context.Context
 	budget jsx.Budget
 }
 
-// mostRead is how much of a body is handed out together.
+// mostRead is the maximum number of bytes of one Read.
 const mostRead = 32 << 10
 
 func (b *restingBody) Read(p []byte) (int, error) {
@@ -57,18 +58,18 @@ func (b *restingBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// Event is one event of an event stream.
+// Event is an event of an event stream.
 type Event struct {
-	Name string // "message" if the server gave none
+	Name string // "message" if the server sent no name
 	Data string
 }
 
-// maxEvent is how long a line, and all of an event, may be.
+// maxEvent is the maximum length of a line, and of an event's data, in bytes.
 const maxEvent = 8 << 20
 
-// Events reads a text/event-stream and calls do for each event, until the stream ends,
-// or do returns an error, which is then the error. An event that the stream's end cut
-// short is dropped, as the standard has it (HTML, server-sent events).
+// Events reads a text/event-stream and calls do for each event, until the stream ends. If do
+// returns an error, Events returns it. An incomplete event at the end of the stream is dropped
+// (HTML standard, server-sent events). An event of more than 8 MiB is [protocol.ErrResourceLimit].
 func Events(r io.Reader, do func(Event) error) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	var e Event
@@ -121,8 +122,8 @@ func tooLong() error {
 	return protocol.Errorf(protocol.ErrResourceLimit, "stream", "", "an event has more than %d bytes", maxEvent)
 }
 
-// readLine reads up to a line feed, a carriage return, or both. A last line without an
-// end is not one.
+// readLine returns a line, which ends with a line feed, a carriage return, or both. A last line
+// without an end is dropped.
 func readLine(in *bufio.Reader) (string, error) {
 	var b strings.Builder
 	for {

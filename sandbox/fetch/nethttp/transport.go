@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// New makes a transport over a client; nil is one of its own, without cookies. It never
-// follows redirects: who asked decides about each hop.
+// New returns a transport over a copy of c. With nil it uses a client of its own, without cookies.
+// It never follows redirects: the caller receives the redirect and decides about the next request.
 func New(c *http.Client) fetch.Transport {
 	own := http.Client{}
 	if c != nil {
