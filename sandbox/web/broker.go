@@ -16,34 +16,35 @@ import (
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
-// Credential is a secret the model can use and never see: where it writes
-// {{secret:Name}} in a header, Value is sent, to Hosts alone, or to the relay for them.
+// Credential is a secret that the model can use but never see. The broker replaces the sentinel
+// {{secret:Name}} in a header by Value. It sends Value only to Hosts, or to the relay in requests
+// for Hosts.
 type Credential struct {
-	Name  string
-	Hosts []string // patterns, as in a policy
-	Value string
+	Name  string   // a letter, then letters, digits, _ and -
+	Hosts []string // patterns, as in a policy, such as "*.example.com"
+	Value string   // one line
 }
 
-// BrokerOptions bound a broker. What is zero takes the default.
+// BrokerOptions configure a [Broker]. A field that is zero has its default.
 type BrokerOptions struct {
-	Transport   fetch.Transport // fetch.Browser() if nil
+	Transport   fetch.Transport // default fetch.Browser()
 	Credentials []Credential
-	MaxBytes    int64 // of one answer; 5 MiB
-	MaxTotal    int64 // of all answers; 200 MiB
-	Rate        int   // requests a minute; 60
-	// Relay is an address of the app's own that fetches what a page can't, because the
-	// server sends no CORS headers: it gets each request, with the address in the query
-	// parameter url, behind its own query if it has one. It is https, or on this machine, or
-	// a path on the page's own server. It sees everything that is fetched, credentials too. Empty is none.
+	MaxBytes    int64 // of one response, default 5 MiB
+	MaxTotal    int64 // of all responses, default 200 MiB
+	Rate        int   // requests a minute, default 60
+	// Relay is an address of the app that fetches pages for which the server sends no CORS headers.
+	// It receives each request, with the address in the query parameter url, after its own query if
+	// it has one. It is an https address, an address on this machine, or a path on the page's own
+	// server. The relay sees all fetched data and all credentials. Empty is no relay.
 	Relay string
-	// Insecure allows http to hosts other than this machine.
+	// Insecure permits http for hosts other than this machine.
 	Insecure bool
-	Now      func() time.Time
+	Now      func() time.Time // default time.Now
 
-	escaped bool // only the address as it is written is searched; attack tests set it
+	escaped bool // search only the literal address for credentials, in attack tests
 }
 
-// Broker sends requests that a model chose. It is safe for several goroutines.
+// Broker sends requests that a model chose. It is safe for concurrent use.
 type Broker struct {
 	o         BrokerOptions
 	transport sandbox.Held[fetch.Transport]
@@ -54,7 +55,7 @@ type Broker struct {
 	total int64
 }
 
-// NewBroker makes a broker. A credential for all hosts is an error.
+// NewBroker returns a broker. Invalid options are an error, such as a credential for all hosts.
 func NewBroker(o BrokerOptions) (*Broker, error) {
 	if o.Transport == nil {
 		o.Transport = fetch.Browser()
@@ -92,7 +93,7 @@ func NewBroker(o BrokerOptions) (*Broker, error) {
 	return b, err
 }
 
-// relays reports whether the relay's address is one.
+// relays reports whether the relay's address is valid.
 func (o *BrokerOptions) relays() bool {
 	u, err := url.Parse(o.Relay)
 	if err != nil || u.User != nil || u.Fragment != "" || u.Query().Has("url") {
@@ -107,8 +108,9 @@ func (o *BrokerOptions) relays() bool {
 	return u.Scheme == "https" && u.Host != ""
 }
 
-// Target is the host with its port that an address leads to, for the policy. An
-// address of another scheme, with a user, or that carries a credential is an error.
+// Target returns the "host:port" of an address, for the policy. An address with another scheme, a
+// user or a sentinel is [protocol.ErrInvalidParams]. An address that contains a credential is
+// [protocol.ErrSecurityViolation].
 func (b *Broker) Target(address string) (string, error) {
 	bad := func(why string) (string, error) {
 		return "", protocol.Errorf(protocol.ErrInvalidParams, "fetch", "", "%s", why)
@@ -156,12 +158,13 @@ func (b *Broker) Target(address string) (string, error) {
 	return host + ":" + port, nil
 }
 
-// maxEscapes is how many times over an address is unescaped to be searched.
+// maxEscapes is the number of times that an address is unescaped to be searched.
 const maxEscapes = 8
 
-// unescaped returns all forms of an address that a server could read: as it is, and with its
-// escapes read once, twice and so on, with "+" as itself and as a space. A broken escape
-// stays, and hides no other. If escapes are left after maxEscapes times, whole is false.
+// unescaped returns all forms in which a server could read an address: the address itself, and the
+// address after unescaping it once, twice and so on, each also with "+" as a space. An invalid
+// escape stays, and does not hide others. If escapes are left after maxEscapes times, whole is
+// false.
 func unescaped(address string) (texts []string, whole bool) {
 	for text, n := address, 0; ; n++ {
 		texts = append(texts, text)
@@ -191,9 +194,10 @@ func unescapedOnce(text string) string {
 	return b.String()
 }
 
-// Do sends a request under a permit for its target. The answer's body ends with an error
-// if it is longer than allowed. A redirect is an answer like any other: who wants to
-// follow it needs a permit for where it leads.
+// Do sends a request with a permit for its target. Reading the response's body fails with
+// [protocol.ErrOutputTooLarge] after MaxBytes. Do returns a redirect like any other response. A
+// caller that follows it needs a permit for the new target. Exceeding Rate or MaxTotal is
+// [protocol.ErrResourceLimit].
 func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fetch.Response, error) {
 	target, err := b.Target(r.URL)
 	if err != nil {
@@ -230,7 +234,7 @@ func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fe
 	return res, nil
 }
 
-// inject puts credentials in the place of their sentinels.
+// inject replaces the sentinels in headers by credentials.
 func (b *Broker) inject(header map[string]string, target string) (map[string]string, error) {
 	host, port, err := protocol.SplitHost(target)
 	if err != nil {
@@ -260,7 +264,7 @@ func (b *Broker) inject(header map[string]string, target string) (map[string]str
 	return out, nil
 }
 
-// clean keeps the credentials out of a text that came back.
+// clean replaces credentials in a response by their sentinels.
 func (b *Broker) clean(s string) string {
 	for _, c := range b.o.Credentials {
 		if len(c.Value) >= 4 {
@@ -280,7 +284,7 @@ var errTooLong = protocol.Errorf(protocol.ErrOutputTooLarge, "fetch", "", "the a
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		var one [1]byte // is there more?
+		var one [1]byte // is there more data?
 		if n, err := c.ReadCloser.Read(one[:]); n == 0 && errors.Is(err, io.EOF) {
 			return 0, io.EOF
 		}

@@ -1,6 +1,6 @@
-// Package web is the tools web_fetch and web_search, and the broker they go through.
-// A page fetched is Markdown when the model gets it. The broker sends nothing without a
-// permit for the host, refuses addresses that carry a credential, follows no redirect
-// that was not decided anew, counts bytes and requests, and puts credentials in where
-// the model wrote a sentinel, for the hosts they are meant for alone.
+// Package web has the tools web_fetch and web_search, and the broker that sends their requests. The
+// model receives a fetched page as Markdown. The broker sends a request only with a permit for its
+// host. It refuses addresses that contain a credential, and needs a new permit for each redirect.
+// It counts bytes and requests. It replaces sentinels in headers, such as {{secret:brave}}, by
+// credentials, for their own hosts only.
 package web

@@ -12,11 +12,11 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// maxHops is how many redirects one web_fetch follows, each decided like the first. In a
-// page there are none: the browser does not show them.
+// maxHops is the maximum number of redirects in one web_fetch. Each is decided like the first
+// request. In a page it follows none, because the browser does not reveal them.
 const maxHops = 5
 
-// Fetch is the tool web_fetch over a broker; nil makes a tool that is missing.
+// Fetch returns the tool web_fetch over a broker. If b is nil, the tool is listed as missing.
 func Fetch(b *Broker) sandbox.Tool {
 	t := sandbox.Tool{
 		Tool: protocol.Tool{ID: "web_fetch", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 30e9,

@@ -16,24 +16,24 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// The limits of a conversion. A server chooses the page; the work is in the number of its bytes.
+// The limits of a conversion. A server chooses the page, and the work is proportional to its bytes.
 const (
-	maxMarkdown = 8 << 20   // bytes of the result; what is beyond is left out, and the text says so
+	maxMarkdown = 8 << 20   // bytes of the result (the rest is omitted, with a note)
 	maxToken    = 1 << 20   // bytes of one tag, comment or text
-	maxOpen     = 64        // lists and quotations inside one another; deeper ones are read as their content
-	maxShown    = 12        // of these are indented
-	maxAddress  = 4 << 10   // bytes of a link's address; a longer one is left out
-	maxCells    = 200       // of a table's row
+	maxOpen     = 64        // nested lists and quotations (deeper ones become their content)
+	maxShown    = 12        // levels of indentation
+	maxAddress  = 4 << 10   // bytes of a link's address (a longer one is omitted)
+	maxCells    = 200       // cells of a table row
 	maxTag      = 64        // bytes of a tag's name
-	stretch     = 16 << 10  // bytes between two looks at the clock
+	stretch     = 16 << 10  // bytes between two checks of the clock
 	maxPre      = 512 << 10 // bytes of one block of code
 )
 
 const leftOut = "\n\n(The rest of the page is left out: it is too long.)"
 
-// markdown is HTML as Markdown. It reads the page once from its beginning to its end, without a tree: the
-// time goes with the length of the text, and the page gets its turn between any two tokens. It ends
-// with ctx. at is the page's address.
+// markdown converts HTML to Markdown. It reads the page once from beginning to end, without a tree.
+// The time is proportional to the length of the text, and it yields to the page between tokens. It
+// ends with ctx. at is the page's address.
 func markdown(ctx context.Context, text, at string) (string, error) {
 	c := newConverter(ctx, text)
 	c.at = at
@@ -93,8 +93,8 @@ var errFull = protocol.Errorf(protocol.ErrOutputTooLarge, "web_fetch", "", "the 
 // container is a list, an item of a list, or a quotation.
 type container struct {
 	tag    string
-	indent string // before each line in it
-	count  int    // items so far, of a list
+	indent string // before each of its lines
+	count  int    // items so far, in a list
 }
 
 type converter struct {
@@ -102,40 +102,40 @@ type converter struct {
 	z      *html.Tokenizer
 	out    strings.Builder
 	budget jsx.Budget
-	most   int // bytes of the result: maxMarkdown, but in a test
+	most   int // maximum bytes of the result: maxMarkdown, or less in tests
 	work   int
-	yields int // how often the clock was looked at; tests count it
+	yields int // number of checks of the clock, for tests
 
-	start   bool // nothing is written yet
-	gap     int  // line ends due before the next text
-	space   bool // a space is due before it
+	start   bool // nothing was written yet
+	gap     int  // line ends to write before the next text
+	space   bool // write a space before the next text
 	marks   string
-	opened  string // signs of emphasis that wait for their text
+	opened  string // signs of emphasis to write before their text
 	open    []container
 	prefix  string
-	marksAt string // prefix before the first of marks
+	marksAt string // prefix of the line with the first of marks
 	last    rune
 
 	at      string   // the page's address
-	base    *url.URL // of its links, if it has an element base
-	cut     bool     // some text had no room
-	skip    string   // the element whose content is left out
-	skipped int      // elements of that name inside it
-	hidden  bool     // it is left out because the page hides it
-	inner   int      // lists and tables inside it
+	base    *url.URL // of the page's links, from an element base
+	cut     bool     // some text was omitted
+	skip    string   // the element whose content is omitted
+	skipped int      // nested elements of that name
+	hidden  bool     // it is omitted because the page hides it
+	inner   int      // nested lists and tables
 
 	strong, em int
 	struck     int
-	small      string // what parts a small number from the one before it
+	small      string // separates a sub- or superscript number from the number before it
 	link       string
 	inLink     bool
 	pre        int
 	language   string
-	verbatim   strings.Builder // of pre or code
+	verbatim   strings.Builder // the text of pre or code
 	code       bool
 	table      int
 	cells      int
-	over       int // columns of the last cell, but for the first
+	over       int // columns of the last cell after the first
 	rows       int
 	inCell     bool
 	title      bool
@@ -179,7 +179,7 @@ func (c *converter) run() error {
 	}
 }
 
-// attributes are those of a tag that matter here.
+// attributes are the relevant attributes of a tag.
 type attributes struct {
 	href, alt, class   string
 	span, start, value int
@@ -222,24 +222,25 @@ func (c *converter) attributes(more bool) (a attributes) {
 	return a
 }
 
-// hides begins to leave out an element that the page hides.
+// hides starts omitting an element that the page hides. It returns false if the element must not be
+// omitted.
 func (c *converter) hides(name string) bool {
 	switch name {
 	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
 		return true // it has no content
 	case "html", "body", "table", "tbody", "thead", "tfoot":
 		if name != "table" {
-			return false // pages hide all of themselves until a script has run
+			return false // some pages hide their whole content until a script has run
 		}
 	case "head":
-		return false // it is never shown, and ends with the first text or element that is
+		return false // it is never shown, and ends with the first shown text or element
 	}
 	c.skip, c.skipped, c.hidden, c.inner = name, 0, true, 0
 	return true
 }
 
-// endsHidden reports whether a tag ends the hidden element that it stands in, one whose end
-// tag may be left out.
+// endsHidden reports whether a tag ends the hidden element that it is in, for elements with an
+// optional end tag.
 func (c *converter) endsHidden(name string, end bool) bool {
 	outer := func(names string) bool { return c.inner == 0 && strings.Contains(names, " "+name+" ") }
 	switch name {
@@ -284,11 +285,11 @@ func block(name string) bool {
 }
 
 func (c *converter) tag(name string, a attributes, closed bool) {
-	closed = closed && (name == "svg" || name == "math") // all else is open, whatever its tag says
+	closed = closed && (name == "svg" || name == "math") // other elements stay open, whatever their tag says
 	switch {
 	case c.skip == "button" && !c.hidden && name == "button": // a button ends where the next begins
 		c.skip = ""
-	case (c.skip == "svg" || c.skip == "math") && (block(name) || name == "span" || name == "b" || name == "img"): // so does a drawing
+	case (c.skip == "svg" || c.skip == "math") && (block(name) || name == "span" || name == "b" || name == "img"): // a drawing too
 		c.skip = ""
 	case c.hidden && c.skip != "" && c.endsHidden(name, false):
 		c.skip = ""
@@ -313,7 +314,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 	}
 	switch name {
 	case "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "button", "audio", "video", "canvas", "title", "noembed", "noframes", "datalist":
-		if !closed && !(name == "button" && c.title) { // headings that open and close are buttons
+		if !closed && !(name == "button" && c.title) { // a button in a heading opens and closes its section
 			c.skip, c.skipped, c.hidden, c.inner = name, 0, false, 0
 		}
 	case "br":
@@ -447,7 +448,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 			}
 			c.over = 0
 			for ; a.span > 1 && c.cells < maxCells; a.span-- {
-				c.over++ // columns under the same head
+				c.over++ // columns under the same heading
 				c.cells++
 			}
 			c.space, c.inCell = true, true
@@ -457,7 +458,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 	}
 }
 
-// holds reports whether an element holds others, and only its own end tag ends it.
+// holds reports whether an element contains others and is ended by its own end tag only.
 func holds(name string) bool {
 	switch name {
 	case "p", "li", "dt", "dd", "hr":
@@ -471,7 +472,7 @@ func (c *converter) end(name string) {
 		c.skip = ""
 	}
 	if c.skip == "button" && !c.hidden && holds(name) {
-		if c.inner--; c.inner < 0 { // what holds the button ends, and it too
+		if c.inner--; c.inner < 0 { // the button's parent ends, and the button with it
 			c.skip = ""
 		}
 	}
@@ -561,7 +562,7 @@ func (c *converter) end(name string) {
 	}
 }
 
-// finish closes what the page left open.
+// finish closes the elements that the page left open.
 func (c *converter) finish() {
 	if c.pre > 0 {
 		c.pre = 0
@@ -608,7 +609,7 @@ func (c *converter) endRow() {
 	c.gap = 1
 }
 
-// flat reports whether the text is in a link or a cell, where no block may begin.
+// flat reports whether the text is in a link or a table cell, which can't contain blocks.
 func (c *converter) flat() bool { return c.inLink || c.inCell }
 
 func (c *converter) block(n int) {
@@ -634,7 +635,7 @@ func (c *converter) push(o container) {
 	}
 }
 
-// pop closes the innermost element of a name, if nothing that holds it is nearer: an item ends at its list.
+// pop closes the innermost open element of a name. A list item is closed only inside its own list.
 func (c *converter) pop(tag string) {
 	for i := len(c.open) - 1; i >= 0; i-- {
 		t := c.open[i].tag
@@ -660,7 +661,7 @@ func (c *converter) prefixOf(n int) string {
 	return b.String()
 }
 
-// raw writes what is Markdown already, behind the line ends, marks and signs that are due.
+// raw writes Markdown, after the pending line ends, marks and signs.
 func (c *converter) raw(s string) {
 	if s == "" {
 		return
@@ -680,7 +681,7 @@ func (c *converter) raw(s string) {
 	} else if c.space && c.last != ' ' {
 		c.out.WriteByte(' ')
 	} else if c.last == '!' && strings.HasPrefix(c.opened+s, "[") || c.last == '`' && strings.HasPrefix(c.opened+s, "`") {
-		c.out.WriteByte(' ') // or it would be an image, or one piece of code
+		c.out.WriteByte(' ') // otherwise it would be an image, or a single piece of code
 	}
 	c.start, c.gap, c.space = false, 0, false
 	c.out.WriteString(c.opened)
@@ -696,14 +697,14 @@ func (c *converter) linePrefix() string {
 	return c.prefix
 }
 
-// sign opens emphasis or a link, once there is text in it.
+// sign opens emphasis or a link as soon as it has text.
 func (c *converter) sign(s string) {
 	if c.pre == 0 && !c.code && len(c.opened) < 16 {
 		c.opened += s
 	}
 }
 
-// unsign closes emphasis; one that had no text is forgotten.
+// unsign closes emphasis. Emphasis without text is dropped.
 func (c *converter) unsign(s string) {
 	if c.pre > 0 || c.code {
 		return
@@ -732,7 +733,7 @@ func (c *converter) closeLink() {
 	c.last = ')'
 }
 
-// text writes text, with its white space made one, and what Markdown would read as a sign escaped.
+// text writes text with collapsed white space and escaped Markdown signs.
 func (c *converter) text(s string) error {
 	if c.pre > 0 || c.code {
 		if c.verbatim.Len()+len(s) > maxPre {
@@ -783,7 +784,7 @@ func (c *converter) text(s string) error {
 
 func blank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\f' }
 
-// wholeRunes is the length of the longest beginning of s that has at most n bytes and cuts no character.
+// wholeRunes returns the length of the longest prefix of s that has at most n bytes and cuts no character.
 func wholeRunes(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
@@ -796,8 +797,8 @@ func wholeRunes(s string, n int) int {
 	return n
 }
 
-// escape writes the first n bytes of a word so that Markdown reads them as text. last is the sign before them, or
-// 0 at the beginning of a line.
+// escape returns the first n bytes of a word in a form that Markdown reads as plain text. last is the character
+// before them, or 0 at the beginning of a line.
 func escape(word string, n int, last rune) string {
 	if !strings.ContainsAny(word[:n], "\\`*_[]<#>+-.)|~&=:") {
 		return word[:n]
@@ -841,21 +842,21 @@ func escape(word string, n int, last rune) string {
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// reference reports whether & and s begin with a character reference.
+// reference reports whether "&" followed by s begins with a character reference.
 func reference(s string) bool {
 	i := strings.IndexByte(s[:min(len(s), 40)], ';')
 	return i > 0 && !strings.ContainsFunc(s[:i], func(r rune) bool { return r != '#' && (r >= 0x80 || !letter(r)) })
 }
 
-// stripped is an address as browsers read it: without controls and spaces around it, and
-// without line ends and tabs inside it.
+// stripped returns an address as browsers read it: without control characters and spaces around it,
+// and without line ends and tabs inside.
 func stripped(href string) string {
 	href = strings.TrimFunc(href, func(r rune) bool { return r <= ' ' })
 	return strings.NewReplacer("\n", "", "\r", "", "\t", "").Replace(href)
 }
 
-// address is a link's address as Markdown has it, and nothing for what is not worth telling:
-// scripts, data and places in the page.
+// address returns a link's address for Markdown, or "" for addresses without information: scripts,
+// data URLs and fragments of the page.
 func (c *converter) address(href string) string {
 	href = stripped(href)
 	for _, scheme := range [...]string{"javascript:", "vbscript:", "data:", "#"} {
@@ -893,7 +894,7 @@ func languageOf(class string) string {
 	return ""
 }
 
-// longest is the longest run of back quotes in a text.
+// longest returns the length of the longest run of backquotes in a text.
 func longest(s string) int {
 	most, now := 0, 0
 	for i := range len(s) {
@@ -924,7 +925,7 @@ func (c *converter) inlineCode() {
 	c.raw(ticks + text + ticks)
 }
 
-// fence writes a block of code.
+// fence writes a code block.
 func (c *converter) fence() {
 	text := strings.Trim(strings.ReplaceAll(c.verbatim.String(), "\r", ""), "\n")
 	c.verbatim.Reset()

@@ -19,19 +19,19 @@ type Result struct {
 	Title, URL, Snippet string
 }
 
-// Engine is where web_search searches: [Brave], [Tavily], or one of the app's own.
+// An Engine is a search engine for web_search: [Brave], [Tavily], or one of the app.
 type Engine interface {
-	// Request is the request for a query. Its header may hold a sentinel of a
-	// [Credential] of the broker.
+	// Request returns the request for a query with at most most results. Its header may contain a
+	// sentinel for a [Credential] of the broker.
 	Request(query string, most int) fetch.Request
-	// Results reads the answer's body.
+	// Results returns the hits in a response's body.
 	Results(body []byte) ([]Result, error)
 }
 
-const maxSearches = 25 // of one session
+const maxSearches = 25 // per session
 
-// Search is the tool web_search over a broker and an engine; a nil engine makes a tool
-// that is missing.
+// Search returns the tool web_search over a broker and an engine. A session may search 25 times. If
+// b or e is nil, the tool is listed as missing.
 func Search(b *Broker, e Engine) sandbox.Tool {
 	t := sandbox.Tool{
 		Tool: protocol.Tool{ID: "web_search", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 15e9,
@@ -108,7 +108,8 @@ func (b *Broker) search(ctx context.Context, c *sandbox.Call, e Engine) (any, er
 
 type brave struct{ key string }
 
-// Brave is Brave's web search. key names the [Credential] for api.search.brave.com.
+// Brave returns Brave's search engine. key is the name of the [Credential] for
+// api.search.brave.com.
 func Brave(key string) Engine { return brave{key} }
 
 func (e brave) Request(q string, most int) fetch.Request {
@@ -132,7 +133,7 @@ func (brave) Results(body []byte) ([]Result, error) {
 
 type tavily struct{ key string }
 
-// Tavily is Tavily's search. key names the [Credential] for api.tavily.com.
+// Tavily returns Tavily's search engine. key is the name of the [Credential] for api.tavily.com.
 func Tavily(key string) Engine { return tavily{key} }
 
 func (e tavily) Request(q string, most int) fetch.Request {
