@@ -13,7 +13,7 @@ import (
 
 type anthropic struct{ o Options }
 
-// Anthropic is a model behind Anthropic's Messages API.
+// Anthropic returns a model that uses Anthropic's Messages API.
 func Anthropic(o Options) sandbox.Model {
 	return &anthropic{o.withDefaults("https://api.anthropic.com/v1")}
 }
@@ -50,7 +50,7 @@ func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
 	return body
 }
 
-// anthropicMessages joins messages of one role that follow one another.
+// anthropicMessages returns the messages, with consecutive messages of the same role merged.
 func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 	type message struct {
 		Role    string `json:"role"`
@@ -88,7 +88,7 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 	case sandbox.PartReasoning:
 		var meta struct{ Signature, Redacted string }
 		if json.Unmarshal(p.Meta, &meta) != nil {
-			return nil // a thought without its signature is refused
+			return nil // the API refuses reasoning without its signature
 		}
 		if meta.Redacted != "" {
 			return map[string]any{"type": "redacted_thinking", "data": meta.Redacted}
@@ -178,7 +178,7 @@ func (s *anthropicStream) event(ev fetch.Event) error {
 		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
 		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry}
 	}
-	return nil // ping, and what is yet to be invented
+	return nil // ping, and future event types
 }
 
 func (s *anthropicStream) begin(e *anthropicEvent) error {

@@ -14,8 +14,8 @@ import (
 
 type chat struct{ o Options }
 
-// OpenAIChat is a model behind OpenAI's Chat Completions API, which OpenRouter and most
-// servers on one's own machine speak too.
+// OpenAIChat returns a model that uses OpenAI's Chat Completions API. OpenRouter and most servers
+// for local models support this API too.
 func OpenAIChat(o Options) sandbox.Model {
 	return &chat{o.withDefaults("https://api.openai.com/v1")}
 }
@@ -184,7 +184,7 @@ func (s *chatStream) call(index int, id, name, args string) error {
 	return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: args})
 }
 
-// finish sends the calls, which have no end of their own, and how it ended.
+// finish sends the calls, because the API does not mark their end, and then the finish reason.
 func (s *chatStream) finish() error {
 	if s.finished {
 		return nil

@@ -13,9 +13,10 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Commands reads plain English requests by rules, and calls the same tools a model
-// would: so everything can be tried without a key and without a network. It is no
-// model: what it does not understand gets the list of what it does.
+// Commands returns a [sandbox.Model] that recognizes plain English requests by rules, such as
+// "rename a.txt to b.txt", and calls the tools that a model would call. With it an app can be tried
+// without a key and without a network. It is not a language model: it answers other requests with a
+// list of those that it recognizes.
 func Commands() sandbox.Model { return commands{} }
 
 type commands struct{}
@@ -23,20 +24,20 @@ type commands struct{}
 func (commands) Name() string { return "commands" }
 func (commands) Local() bool  { return true }
 
-// done is a call that was made for the request, with what came of it.
+// done is a call that was made for the request, with its result.
 type done struct {
 	tool   string
 	args   map[string]any
 	failed bool
-	text   string         // as the model sees it
-	out    map[string]any // the same, read; nil if it failed
+	text   string         // in the form for a model
+	out    map[string]any // text, decoded, or nil if the call failed
 }
 
-// move is what comes next: calls, or a text that ends it.
+// move is the next step: calls, or a text that ends the run.
 type move struct {
 	calls []want
 	say   string
-	help  bool // say what there is
+	help  bool // answer with the list of requests
 }
 
 type want struct {
@@ -44,7 +45,7 @@ type want struct {
 	args map[string]any
 }
 
-// rule is a way to say something. next is asked again after each round of calls.
+// rule is a form of request. next is called again after each round of calls.
 type rule struct {
 	re   *regexp.Regexp
 	help string
@@ -76,7 +77,7 @@ func (commands) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sa
 	}
 }
 
-// request is what the person said last, and what was done about it since.
+// request returns the last message of the user, and the calls made since.
 func request(messages []sandbox.ModelMessage) (text string, past []done) {
 	at := len(messages) - 1
 	for ; at >= 0; at-- {
@@ -159,7 +160,7 @@ func help() string {
 	return b.String()
 }
 
-// unquote takes quotes and back quotes off a name or a text.
+// unquote removes quotes and backquotes around a name or a text.
 func unquote(s string) string {
 	s = strings.TrimSpace(s)
 	for _, q := range []string{`"`, "'", "`", "“”", "‘’"} {
@@ -174,7 +175,7 @@ func unquote(s string) string {
 	return s
 }
 
-// once makes one round of calls, and then says what came of it.
+// once returns a next function with one round of calls, and then a text about the results.
 func once(calls func(m []string) []want, tell func(m []string, past []done) string) func([]string, []done) move {
 	return func(m []string, past []done) move {
 		if len(past) == 0 {
@@ -187,7 +188,7 @@ func once(calls func(m []string) []want, tell func(m []string, past []done) stri
 	}
 }
 
-// failure tells of what did not go well, or "".
+// failure returns a text about the failed calls, or "".
 func failure(past []done) string {
 	var b strings.Builder
 	for _, d := range past {
@@ -201,7 +202,7 @@ func failure(past []done) string {
 	return b.String()
 }
 
-// reason is why a call failed, without the words that are for a model.
+// reason returns the reason of a failed call, without the words that are meant for a model.
 func reason(d done) string {
 	text := d.text
 	if strings.HasPrefix(text, "error ") {

@@ -12,10 +12,10 @@ import (
 
 type obj = map[string]any
 
-// name is a file's or a folder's name in a request: quoted, or without spaces.
+// name is the pattern of a file or folder name in a request: in quotes, or without spaces.
 const name = "(\"[^\"]+\"|'[^']+'|`[^`]+`|[^\\s,]+)"
 
-// commandRules are tried in order; the first that fits counts.
+// commandRules returns the rules. The first one that matches applies.
 var commandRules = sync.OnceValue(func() []rule {
 	r := func(help, re string, next func([]string, []done) move) rule {
 		re = strings.ReplaceAll(re, "NAME", name)
@@ -162,7 +162,7 @@ func in(pattern, dir string) obj {
 	return a
 }
 
-// deep has a pattern for a name match at any depth.
+// deep returns a pattern that matches at any depth if it has no slash.
 func deep(pattern string) string {
 	if strings.Contains(pattern, "/") {
 		return pattern
@@ -170,7 +170,7 @@ func deep(pattern string) string {
 	return "**/" + pattern
 }
 
-// writeFile makes a file, or replaces one after it was read.
+// writeFile creates a file, or reads an existing one and then replaces it.
 func writeFile(file, text string, past []done) move {
 	file = clean(file)
 	switch len(past) {
@@ -255,7 +255,7 @@ func copyFile(m []string, past []done) move {
 	return move{say: "Copied " + from + " to " + to + "."}
 }
 
-// each does something to all files of a pattern, all in one round.
+// each calls a tool for all files that match a pattern, in one round.
 func each(pattern string, past []done, tool string, args func(file string) obj, say string) move {
 	if len(past) == 0 {
 		return move{calls: one("glob", obj{"pattern": pattern})}
@@ -286,7 +286,7 @@ func deleteAll(pattern string, past []done) move {
 	return each(pattern, past, "delete", func(f string) obj { return obj{"path": f} }, "Deleted %d files. Say undo to have one back.")
 }
 
-// organise puts files into folders named for their kind.
+// organise moves files into folders by their kind.
 func organise(m []string, past []done) move {
 	dir := folder(m[1])
 	return each(path.Join(dir, "*"), past, "move", func(f string) obj {

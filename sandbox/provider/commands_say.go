@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// codeSays is what a run of code came to.
+// codeSays returns a text about the result of code_run.
 func codeSays(out map[string]any) string {
 	if why, bad := out["error"]; bad {
 		return "The code failed:\n\n" + fenced("", why)

@@ -1,14 +1,14 @@
-// Package provider is models for package sandbox: Anthropic's Messages, OpenAI's
-// Responses and Chat Completions (which most other servers speak too, such as those on
-// this machine), Google's Gemini, the browser's own Prompt API, and [Commands], which
-// reads plain requests by rules and is honestly not a model.
+// Package provider has models for package sandbox: Anthropic's Messages, OpenAI's Responses and
+// Chat Completions, Google's Gemini, and the browser's own Prompt API. Many other servers support
+// Chat Completions too, such as those on the user's machine. [Commands] is not a model: it
+// recognizes plain requests by rules.
 //
 //	m := provider.Anthropic(provider.Options{Key: key, Model: "claude-sonnet-4-5", Transport: fetch.Browser()})
 //	for chunk, err := range box.Run(ctx, session, m) { … }
 //
-// Answers stream. A provider's refusal is a [sandbox.ModelError] that says whether
-// another try may help; an answer that was cut off or can't be read is one too. The
-// package trusts the server it was given with what is sent, and believes nothing that
-// comes back: a call is a wish, and its arguments are checked like anyone's. A key
-// stays in a request's headers and out of every error.
+// Answers are streamed. If a provider refuses a request, the error is a [sandbox.ModelError], and
+// its field Retry reports whether another attempt may succeed. An answer that was cut off or can't
+// be read is such an error too. The package trusts the configured server with the data that it
+// sends, and trusts nothing that the server returns: the arguments of a call are checked like any
+// others. A key is sent only in a request's headers, and is removed from every error.
 package provider

@@ -14,7 +14,7 @@ import (
 
 type gemini struct{ o Options }
 
-// Gemini is a model behind Google's Gemini API.
+// Gemini returns a model that uses Google's Gemini API.
 func Gemini(o Options) sandbox.Model {
 	return &gemini{o.withDefaults("https://generativelanguage.googleapis.com/v1beta")}
 }
@@ -162,7 +162,7 @@ func (s *geminiStream) event(ev fetch.Event) error {
 	return nil
 }
 
-// call is whole at once. Its id is ours, for Gemini has none that it insists on.
+// call sends a complete call. Its id is generated here, because Gemini does not require one.
 func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
 	s.calls++
 	e := sandbox.ModelEvent{Type: sandbox.EventCall, CallID: "g" + strconv.Itoa(s.first) + "-" + strconv.Itoa(s.calls), Tool: s.names.back(name), Args: orEmpty(args)}

@@ -12,35 +12,34 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// PromptOptions shape the browser's own model. The zero value is English, and what is
-// not on this machine is not downloaded.
+// PromptOptions configure the browser's own model. The zero value is English without downloads.
 type PromptOptions struct {
-	// Languages are those of the conversation, as BCP 47 tags; default "en".
+	// Languages are the languages of the conversation, as BCP 47 tags. The default is "en".
 	Languages []string
-	// Download lets the browser fetch its model, some gigabytes, if it has none yet. That
-	// needs a click shortly before.
+	// Download permits the browser to download its model, some gigabytes, if it does not have it
+	// yet. The browser requires a click of the user shortly before.
 	Download bool
-	// Progress is called with the part of the download that is done, 0 to 1.
+	// Progress is called with the completed part of the download, 0 to 1.
 	Progress func(done float64)
 }
 
-// States of the browser's model, in the words of the Prompt API. PromptMissing is ours:
-// the browser has no Prompt API.
+// The states of the browser's model, with the names of the Prompt API. PromptMissing is this
+// package's own.
 const (
-	PromptAvailable    = "available"
-	PromptDownloadable = "downloadable"
-	PromptDownloading  = "downloading"
-	PromptUnavailable  = "unavailable"
-	PromptMissing      = "missing"
+	PromptAvailable    = "available"    // PromptAvailable: the model can be used.
+	PromptDownloadable = "downloadable" // PromptDownloadable: the model must be downloaded first.
+	PromptDownloading  = "downloading"  // PromptDownloading: the model is being downloaded.
+	PromptUnavailable  = "unavailable"  // PromptUnavailable: the device or the language is not supported.
+	PromptMissing      = "missing"      // PromptMissing: the browser has no Prompt API.
 )
 
-// PromptAPI is the model that the browser itself has on this machine, by its Prompt API
-// (LanguageModel): Chrome and Edge on a desktop have one. Elsewhere, and where it is not
-// downloaded, an answer is a [sandbox.ModelError] that says which; ask [PromptState]
-// first. Nothing that is said leaves the machine.
+// PromptAPI returns the browser's built-in model, which runs on this machine (Prompt API,
+// LanguageModel). Chrome and Edge on a desktop have one. In other browsers, and if the model is not
+// downloaded, Stream yields a [sandbox.ModelError] with the reason. Call [PromptState] first. No
+// content leaves the machine.
 //
-// It is small. It gets tools as a description, and answers under a schema with a text
-// and at most one call, so that a text streams only where there are no tools.
+// The model is small. It receives the tools as a description, and answers in a JSON schema with a
+// text and at most one call. For this reason the text is streamed only if there are no tools.
 func PromptAPI(o PromptOptions) sandbox.Model {
 	if len(o.Languages) == 0 {
 		o.Languages = []string{"en"}
@@ -48,7 +47,8 @@ func PromptAPI(o PromptOptions) sandbox.Model {
 	return &promptModel{o}
 }
 
-// PromptState is what state the browser's model is in for these options.
+// PromptState returns the state of the browser's model for these options, such as
+// [PromptAvailable].
 func PromptState(ctx context.Context, o PromptOptions) (string, error) {
 	return promptState(ctx, PromptAPI(o).(*promptModel).o)
 }
@@ -58,18 +58,19 @@ type promptModel struct{ o PromptOptions }
 func (m *promptModel) Name() string { return "browser/prompt-api" }
 func (m *promptModel) Local() bool  { return true }
 
-// turn is a message as the Prompt API has it.
+// turn is a message in the form of the Prompt API.
 type turn struct{ Role, Content string }
 
-// promptRequest is one request: the conversation so far, what is asked, and the schema of
-// the answer, if it has one.
+// promptRequest is one request: the conversation so far, the last message, and the schema of the
+// answer, if any.
 type promptRequest struct {
 	before []turn
 	ask    string
 	schema any
 }
 
-// promptUsage is how full the model's window is, in its tokens; 0 if it doesn't say.
+// promptUsage is the number of tokens in the model's window, before and after a request. It is 0 if
+// unknown.
 type promptUsage struct{ before, after int64 }
 
 func (m *promptModel) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
@@ -114,10 +115,11 @@ func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sin
 	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
 }
 
-// maxPrompt is how long an answer may be, in bytes: a small model may repeat itself for ever.
+// maxPrompt is the maximum length of an answer, in bytes. A small model may repeat itself without
+// end.
 const maxPrompt = 1 << 20
 
-// usable says in words why a state is not good enough.
+// usable returns an error with the reason if the model can't be used in a state.
 func (m *promptModel) usable(state string) error {
 	why := ""
 	switch {
@@ -166,7 +168,8 @@ func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
 	return req
 }
 
-// promptTurn writes a message as the model would have: its own calls as its JSON.
+// promptTurn returns a message in the form in which the model would have written it. Its own calls
+// are JSON.
 func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 	role := "user"
 	if msg.Role == protocol.RoleAssistant {
@@ -199,7 +202,7 @@ func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 	return turn{role, strings.Join(lines, "\n")}, len(lines) > 0
 }
 
-// structured reads an answer under the schema.
+// structured reads an answer that follows the schema.
 func structured(text string, before int, n names, s *sink) (reason string, err error) {
 	var a struct {
 		Text string          `json:"text"`
@@ -225,7 +228,7 @@ func structured(text string, before int, n names, s *sink) (reason string, err e
 	return sandbox.FinishCalls, err
 }
 
-// promptFailed makes an error of what the browser threw, by its name.
+// promptFailed returns an error for an exception of the browser, by its name.
 func promptFailed(ctx context.Context, name string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause

@@ -6,8 +6,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// promptCore are the options that availability and create have in common: they have to
-// be the same for the one to speak for the other.
+// promptCore returns the options that availability and create share. They must be equal for the
+// result of availability to apply to create.
 func promptCore(o PromptOptions) map[string]any {
 	var tags []any
 	for _, l := range o.Languages {
@@ -118,8 +118,7 @@ func promptSession(ctx context.Context, s *jsx.Scope, o PromptOptions, r promptR
 	return jsx.CallAwait(ctx, class, "create", create)
 }
 
-// window is how many tokens a session holds: contextUsage, or inputUsage of browsers
-// before that name.
+// window returns the number of tokens in a session: contextUsage, or inputUsage in older browsers.
 func window(session jsx.Value) int64 {
 	for _, name := range []string{"contextUsage", "inputUsage"} {
 		if n, err := jsx.GetFinite(session, name); err == nil {

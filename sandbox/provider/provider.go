@@ -14,32 +14,33 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// Options say which model, and how to reach it.
+// Options configure a model and the connection to it.
 type Options struct {
-	Transport fetch.Transport // fetch.Browser() if nil
-	URL       string          // the server's address up to its version, such as "http://localhost:11434/v1"; the provider's own if empty
-	Key       string
-	Model     string
-	MaxTokens int               // of an answer, where the request says nothing; 8,192
-	Header    map[string]string // more headers
-	// OnDevice says that URL is this machine, so that nothing is sent anywhere. It is
-	// believed for localhost and loopback addresses only.
+	Transport fetch.Transport   // default fetch.Browser()
+	URL       string            // the server's address up to its version, such as "http://localhost:11434/v1"; empty is the provider's own
+	Key       string            // API key, or empty
+	Model     string            // the provider's name of the model, such as "claude-sonnet-4-5"
+	MaxTokens int               // of an answer if the request sets none, default 8,192. Only Anthropic uses it.
+	Header    map[string]string // additional headers
+	// OnDevice declares that URL is on this machine, so that no content leaves it. It is ignored
+	// unless the host of URL is localhost or a loopback address.
 	OnDevice bool
-	// Now is the clock for retry-after dates; time.Now if nil.
+	// Now returns the current time, for dates in Retry-After. nil is time.Now.
 	Now func() time.Time
 }
 
-// Host is "host:port" that URL names; see the function Host for a provider's own address.
+// Host returns the "host:port" of o.URL, or "" if it is empty. For a provider's own address use the
+// function [Host].
 func (o Options) Host() string {
 	_, rest, _ := strings.Cut(o.URL, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	return host
 }
 
-// Host is "host:port", or "host", of the server that one of this package's models asks,
-// for the policy and for the page's headers: where policy.Covered says that the page's
-// don't reach it, the page has to be loaded again before the model can be used. It is
-// empty for a model that asks none.
+// Host returns the "host:port", or "host", of the server that a model of this package uses, for the
+// policy and for the page's headers. If policy.Covered reports false for it, the page must be
+// reloaded with new headers before the model can be used. It returns "" for a model without a
+// server.
 func Host(m sandbox.Model) string {
 	if h, ok := m.(interface{ host() string }); ok {
 		return h.host()
@@ -69,8 +70,8 @@ func (o *Options) local() bool {
 	return o.OnDevice && err == nil && protocol.Loopback(host)
 }
 
-// post sends a request and gives each event of the answer to do. Errors are
-// *[sandbox.ModelError], or the context's.
+// post sends a request and calls do with each event of the response. Errors are
+// *[sandbox.ModelError], or the cause of the context.
 func (o *Options) post(ctx context.Context, path string, header map[string]string, body any, do func(fetch.Event) error) error {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -99,7 +100,7 @@ func (o *Options) post(ctx context.Context, path string, header map[string]strin
 	return o.unanswered(ctx, err)
 }
 
-// errStop ends a stream that nobody listens to any more, or that has said all.
+// errStop ends a stream whose consumer has stopped, or that is complete.
 var errStop = errors.New("stop")
 
 func (o *Options) unanswered(ctx context.Context, err error) error {
@@ -114,7 +115,7 @@ func (o *Options) unanswered(ctx context.Context, err error) error {
 	return &sandbox.ModelError{Message: o.clean(why), Retry: true}
 }
 
-// clean keeps the key out of a text.
+// clean removes the key from a text and limits its length.
 func (o *Options) clean(s string) string {
 	if len(o.Key) >= 4 {
 		s = strings.ReplaceAll(s, o.Key, "(key)")
@@ -125,7 +126,7 @@ func (o *Options) clean(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// refused makes an error of an answer that is not 200.
+// refused returns the error of a response whose status is not 200.
 func (o *Options) refused(res *fetch.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
 	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body))}
@@ -146,7 +147,7 @@ func (o *Options) refused(res *fetch.Response) error {
 	return e
 }
 
-// errorText is what a provider says went wrong.
+// errorText returns the provider's error message in a response.
 func errorText(body []byte) string {
 	if protocol.CheckDepth(body) != nil {
 		return ""
@@ -156,7 +157,7 @@ func errorText(body []byte) string {
 		Message string          `json:"message"`
 	}
 	if json.Unmarshal(body, &wrapped) != nil {
-		var list []json.RawMessage // Gemini, at times
+		var list []json.RawMessage // Gemini sends this form at times
 		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 			return errorText(list[0])
 		}
@@ -175,7 +176,7 @@ func errorText(body []byte) string {
 	return wrapped.Message
 }
 
-// decode reads an event's data; what can't be read is worth another try.
+// decode decodes an event's data. An undecodable event is an error that may be retried.
 func decode(e fetch.Event, v any) error {
 	if err := json.Unmarshal([]byte(e.Data), v); err != nil {
 		return &sandbox.ModelError{Message: "a piece of the answer can't be read", Retry: true}
@@ -183,7 +184,7 @@ func decode(e fetch.Event, v any) error {
 	return nil
 }
 
-// sink hands on events until nobody takes them.
+// sink passes events on until the consumer stops.
 type sink struct {
 	yield    func(sandbox.ModelEvent, error) bool
 	finished bool
@@ -204,7 +205,7 @@ func (s *sink) send(e sandbox.ModelEvent) error {
 	return nil
 }
 
-// end tells how the stream ended, once.
+// end yields the stream's error, once.
 func (s *sink) end(err error) {
 	if s.gone || s.finished {
 		return
@@ -216,8 +217,8 @@ func (s *sink) end(err error) {
 	s.yield(sandbox.ModelEvent{}, err)
 }
 
-// names are the tools' names as providers take them: letters, digits, _ and -, at most
-// 64. A name that has to be changed gets one of its own.
+// names maps the tools' names to names that providers accept: letters, digits, _ and -, at most 64
+// characters. A changed name is unique.
 type names struct{ to, from map[string]string }
 
 func newNames(r sandbox.ModelRequest) names {

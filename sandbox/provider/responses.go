@@ -12,8 +12,8 @@ import (
 
 type responses struct{ o Options }
 
-// OpenAI is a model behind OpenAI's Responses API. Nothing is stored there: reasoning
-// comes back encrypted and is sent again.
+// OpenAI returns a model that uses OpenAI's Responses API. The server stores nothing: it returns
+// reasoning in encrypted form, which is sent back with later requests.
 func OpenAI(o Options) sandbox.Model {
 	return &responses{o.withDefaults("https://api.openai.com/v1")}
 }
@@ -77,8 +77,8 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 	return out
 }
 
-// reasoningItem is a thought as it came. What is kept in a conversation may be anybody's by
-// now, so nothing else is sent as an item of its own.
+// reasoningItem returns stored reasoning as it was received. A stored conversation may have been
+// written by anyone, so no other type of item is sent.
 func reasoningItem(meta json.RawMessage) any {
 	var item struct {
 		Type      string `json:"type"`
