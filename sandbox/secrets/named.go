@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	// called is what a secret is called; isWord is all of the name that says so.
+	// called matches the words in names of secrets. nameIs matches a whole name with such a word.
 	called   = `(?:secret|token|passw(?:or)?d|pwd|api[_.\-]?key|access[_\-]?key|client[_\-]?key|private[_\-]?key|credentials?|creds|[_\-.]auth)`
 	nameIs   = `([\w.\-]{0,40}` + called + `[\w.\-]{0,20})`
 	keywords = "secret token passwd password pwd api_key api.key apikey api-key access_key access-key accesskey client_key client-key clientkey private_key private-key privatekey credential creds _auth -auth .auth"
-	is       = `(?:=>|[:?|+.]{0,3}=|:)` // of configuration, programs and makefiles
+	is       = `(?:=>|[:?|+.]{0,3}=|:)` // in configuration, programs and makefiles
 	quote    = "[\"'`]"
 	quoted   = quote + "([^\\s\"'`]{8,})" + quote
 )
 
-// vendors are whose keys have no form but come beside their names.
+// vendors have keys of no particular form, which are recognized by a name beside them.
 const vendors = "airtable algolia artifactory atlassian bitbucket circleci cloudflare confluence contentful datadog dropbox fastly heroku hubspot intercom jfrog jira mailgun netlify okta pagerduty sentry snyk sonar sourcegraph travis zendesk"
 
-// named are the values that are called a secret and look like one.
+// named returns the rules for values that are named like a secret and look random.
 func named() []rule {
 	n := func(re string) rule {
 		r := form("named secret", keywords, re, 2, 3)
@@ -50,10 +50,10 @@ func named() []rule {
 	}
 }
 
-// harmless are ends of names that call something beside the secret.
+// harmless are last words of names that are no names of secrets, such as "id" in "secret_id".
 var harmless = []string{"id", "ids", "name", "names", "length", "size", "count", "url", "uri", "file", "path", "dir", "endpoint", "type", "version", "alias", "algorithm", "expiry", "expires", "ttl", "field", "label", "regex", "pattern", "prefix", "suffix", "format"}
 
-// harmlessName reports whether a name ends in such a word, or says that it's public.
+// harmlessName reports whether a name ends in such a word, or contains "public" or "csrf".
 func harmlessName(name string) bool {
 	words := strings.FieldsFunc(spaced(name), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
@@ -62,7 +62,7 @@ func harmlessName(name string) bool {
 	return slices.Contains(harmless, words[len(words)-1]) || slices.Contains(words, "public") || slices.Contains(words, "csrf")
 }
 
-// spaced parts the words of a name such as apiKeyId, in lower case.
+// spaced returns a name such as apiKeyId in lower case, with its words separated.
 func spaced(name string) string {
 	var b strings.Builder
 	low := false
@@ -76,7 +76,7 @@ func spaced(name string) string {
 	return b.String()
 }
 
-// userAndPassword reports whether a word of a shell is user:password, written out.
+// userAndPassword reports whether a shell word is user:password in clear text.
 func userAndPassword(s string) bool {
 	user, password, ok := strings.Cut(strings.NewReplacer(`"`, "", "'", "").Replace(s), ":")
 	if password == "" {
@@ -87,9 +87,9 @@ func userAndPassword(s string) bool {
 
 const space = " \t\n\f\r"
 
-// secretValues are the values under data in manifests of the kind Secret.
+// secretValues returns the values under data in Kubernetes manifests of the kind Secret.
 func (s *search) secretValues(text, lower string) (out []window) {
-	at := 0 // where the manifest begins
+	at := 0 // the beginning of the manifest
 	for i := s.index(lower, "kind:", 0); i < len(lower); i = s.index(lower, "kind:", i+1) {
 		if !s.kindSecret(lower, i) {
 			continue
@@ -123,7 +123,7 @@ func (s *search) secretValues(text, lower string) (out []window) {
 	return out
 }
 
-// kindSecret reports whether the word kind: at a place begins its line, and is followed by the word secret alone.
+// kindSecret reports whether the line at i is "kind: Secret".
 func (s *search) kindSecret(lower string, i int) bool {
 	before := strings.TrimRight(lower[:i], " \t\f\r")
 	after := strings.TrimLeft(lower[i+len("kind:"):], space)
@@ -136,7 +136,7 @@ func (s *search) kindSecret(lower string, i int) bool {
 	return ok && (rest == "" || rest[0] == '\n')
 }
 
-// unquoted is a text without the quotation mark that it may begin with.
+// unquoted returns a text without a quotation mark at its beginning.
 func unquoted(text string) string {
 	if text != "" && (text[0] == '"' || text[0] == '\'') {
 		return text[1:]
@@ -144,7 +144,7 @@ func unquoted(text string) string {
 	return text
 }
 
-// manifestEnd returns the place of the next line of three hyphens behind a place, or the text's length.
+// manifestEnd returns the position of the next line with three hyphens, or the text's length.
 func (s *search) manifestEnd(text string, at int) int {
 	for at = s.index(text, "\n---", at); at < len(text); at = s.index(text, "\n---", at+1) {
 		rest := strings.TrimLeft(text[at+4:], " \t\f\r")
@@ -156,7 +156,7 @@ func (s *search) manifestEnd(text string, at int) int {
 	return len(text)
 }
 
-// dataValue is where the value is in a line of data, such as name: "aGVsbG8=".
+// dataValue returns the position of the value in a line of data, such as name: "aGVsbG8=".
 func (s *search) dataValue(line string) (from, to int, ok bool) {
 	if i := strings.IndexByte(line, ':'); i > 0 && s.only(line[:i], "_.-") {
 		from = len(line) - len(strings.TrimLeft(line[i+1:], space))
@@ -169,7 +169,7 @@ func (s *search) dataValue(line string) (from, to int, ok bool) {
 	return from, to, to-from >= 8 && s.only(line[from:to], "+/=")
 }
 
-// only reports whether there are only ASCII letters, digits and some signs in a text.
+// only reports whether a text consists of ASCII letters, digits and the given signs.
 func (s *search) only(text, signs string) bool {
 	for i := range len(text) {
 		if i%64 == 0 && !s.spend(4) {
@@ -183,8 +183,8 @@ func (s *search) only(text, signs string) bool {
 	return true
 }
 
-// random reports whether a value looks made by a machine: digits and letters mixed, or
-// long with both cases, or many digits, and no words parted by signs.
+// random reports whether a value looks generated: mixed digits and letters, or a long mix of both
+// cases, or many digits, and not words separated by signs.
 func random(s string) bool {
 	if strings.ContainsAny(s, "()[]{}<>") || strings.HasPrefix(s, "$") || strings.Contains(s, "${") || strings.Contains(s, "::") || strings.Contains(s, "://") {
 		return false
@@ -225,7 +225,7 @@ func random(s string) bool {
 
 var word = regexp.MustCompile(`^(?:[A-Za-z]{0,24}\d{0,4}|[vxX]?\d{1,5}|[A-Za-z0-9]{1,3}|[A-Z][a-z]+(?:[A-Z][a-z]+)+\d{0,4}|[A-Z]\d{5})$`)
 
-// words reports whether a value is words and small numbers, parted by signs.
+// words reports whether a value consists of words and small numbers, separated by signs.
 func words(s string) bool {
 	if len(s) > 60 {
 		return false

@@ -10,19 +10,20 @@ import (
 // rule finds one kind of credential.
 type rule struct {
 	kind      string
-	words     []string // one of them must be there, in lower case, before the expression is tried
+	words     []string // one of them, in lower case, must be in the text before the expression is tried
 	compiled  func() (*regexp.Regexp, int)
-	group     int     // which is the secret
-	bits      float64 // entropy per character that the secret must have; 0: the form is enough
-	lines     int     // how many lines after the one with the word belong to it
-	name      int     // the group with what the secret is called, if that has a say
+	group     int     // the group with the secret
+	bits      float64 // minimum entropy of the secret in bits per byte, 0 for none
+	lines     int     // the number of further lines in a window
+	name      int     // the group with the secret's name, 0 for none
 	ok        func(secret string) bool
-	endWord   string         // begins the end of a secret that has many lines
-	end       *regexp.Regexp // such an end, of at most 64 bytes more
-	manifests bool           // secretValues finds them, without an expression
+	endWord   string         // the beginning of end, for secrets of many lines
+	end       *regexp.Regexp // the end of such a secret, at most 64 bytes longer than endWord
+	manifests bool           // secretValues finds the secrets, without an expression
 }
 
-// form is a rule whose expression is compiled when it is first needed. It comes with the steps of a character.
+// form returns a rule whose expression is compiled at its first use, together with its steps per
+// character.
 func form(kind, words, re string, group int, bits float64) rule {
 	compiled := sync.OnceValues(func() (*regexp.Regexp, int) {
 		return regexp.MustCompile(re), steps(re)
@@ -30,7 +31,8 @@ func form(kind, words, re string, group int, bits float64) rule {
 	return rule{kind: kind, words: strings.Fields(words), compiled: compiled, group: group, bits: bits}
 }
 
-// steps is how many steps an expression takes for a character, at most about: each of its instructions may look at it.
+// steps returns an estimate of the maximum steps of an expression per character. Each instruction
+// may run on it.
 func steps(re string) int {
 	parsed, err := syntax.Parse(re, syntax.Perl)
 	if err != nil {
@@ -49,7 +51,7 @@ var rules = sync.OnceValue(func() []rule {
 	return append(append([]rule{key}, known()...), named()...)
 })
 
-// known are the credentials that have a form of their own.
+// known returns the rules for credentials with a form of their own.
 func known() []rule {
 	r := form
 	return []rule{
@@ -122,7 +124,7 @@ func known() []rule {
 	}
 }
 
-// over lets a rule look at more lines.
+// over returns a rule with further lines in its windows.
 func (r rule) over(lines int) rule {
 	r.lines = lines
 	return r

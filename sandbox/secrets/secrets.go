@@ -1,7 +1,7 @@
-// Package secrets finds credentials in text before it leaves the machine: keys and
-// tokens whose form is known, private keys, passwords in addresses, and values that
-// are called a secret and look like one. It is a net with meshes, not a wall: what
-// nobody gave a form to, it does not see. It keeps no text and sends nothing.
+// Package secrets finds credentials in text before the text leaves the machine: keys and tokens of
+// a known form, private keys, passwords in addresses, and values that are named like a secret and
+// look random. It misses secrets of other forms, so it is a precaution and no guarantee. It stores
+// no text and sends nothing.
 package secrets
 
 import (
@@ -18,19 +18,20 @@ import (
 // Finding is one credential in a text.
 type Finding struct {
 	Kind       string // such as "github token"
-	Start, End int    // bytes
+	Start, End int    // byte offsets, End is exclusive
 }
 
-// maxText is how much of a text is looked at; what is behind it is taken out whole.
+// maxText is the number of bytes that are searched. The rest of a longer text is one finding.
 const maxText = 4 << 20
 
-// Find returns the credentials in a text, in order and without overlap. It holds its
-// thread: in a page, use [FindContext] for a text of more than a few kilobytes.
+// Find returns the credentials in a text, in order and without overlap. Only the first 4 MiB are
+// searched. The rest is one finding of the kind "unread rest". Find blocks its thread: in a page,
+// use [FindContext] for a text of more than a few kilobytes.
 func Find(text string) []Finding { return find(&search{}, text) }
 
-// FindContext is [Find] for a text whose size a stranger chooses. It lets the page have
-// its turn at least every 10 ms, so do not call it in a callback. If ctx ends before it,
-// the whole text is one finding.
+// FindContext is [Find] for a text whose size a stranger chooses. It yields to the page at least
+// every 10 ms, so it must not be called in a callback. If ctx ends first, the whole text is one
+// finding, "unread rest".
 func FindContext(ctx context.Context, text string) []Finding {
 	s := &search{ctx: ctx}
 	out := find(s, text)
@@ -40,14 +41,14 @@ func FindContext(ctx context.Context, text string) []Finding {
 	return out
 }
 
-// A search is the work on one text. It counts its steps, between which the page has its turn.
+// A search is the work on one text. It counts its steps and yields to the page between them.
 type search struct {
-	ctx    context.Context // nil: at a stretch
+	ctx    context.Context // nil: does not yield
 	budget jsx.Budget
 	err    error
 }
 
-// spend counts n steps, and reports whether the search is to go on.
+// spend counts n steps and reports whether the search may continue.
 func (s *search) spend(n int) bool {
 	if s.ctx != nil && s.err == nil {
 		s.err = s.budget.Steps(s.ctx, n)
@@ -55,10 +56,10 @@ func (s *search) spend(n int) bool {
 	return s.err == nil
 }
 
-// look is how many bytes are searched for a word at a stretch.
+// look is the number of bytes that are searched for a word between two yields.
 const look = 64 << 10
 
-// index returns the first place of a word from a place on, or the text's length.
+// index returns the position of the first word at or after at, or the length of the text.
 func (s *search) index(text, word string, at int) int {
 	for at < len(text) && s.spend(16) {
 		near := text[at:min(len(text), at+look+len(word)-1)]
@@ -72,12 +73,12 @@ func (s *search) index(text, word string, at int) int {
 	return len(text)
 }
 
-// atOnce is how many steps an expression may take at a stretch. Most lines take fewer.
+// atOnce is the maximum number of steps of an expression between two yields. Most lines need fewer.
 const atOnce = 48 << 10
 
-// all returns the places of all matches and of their groups. A long text is read a
-// character at a time. Behind a match it begins anew there, so what begins at the
-// end of a match counts as the beginning of a word.
+// all returns the positions of all matches and of their groups. It reads a long text character by
+// character. After a match it starts again with the rest of the text. A token that begins right
+// after a match therefore counts as the beginning of a word.
 func (s *search) all(r *rule, text string) (out [][]int) {
 	re, cost := r.compiled()
 	if steps := cost * (len(text) + 8); steps <= atOnce {
@@ -102,7 +103,7 @@ func (s *search) all(r *rule, text string) (out [][]int) {
 	return out
 }
 
-// reader is a text that counts its steps; it ends with the search.
+// reader reads a text and counts its steps. It ends with the search.
 type reader struct {
 	s    *search
 	text string
@@ -155,7 +156,7 @@ func find(s *search, text string) []Finding {
 	return kept
 }
 
-// lowered has the ASCII letters in lower case, so that places stay the same.
+// lowered returns the text with ASCII letters in lower case. Byte offsets stay the same.
 func (s *search) lowered(text string) string {
 	b := []byte(text)
 	for at := 0; at < len(b) && s.spend(look/16); at += look {
@@ -168,16 +169,16 @@ func (s *search) lowered(text string) string {
 	return string(b)
 }
 
-// window is a part of a text.
+// window is a range of a text, in bytes.
 type window struct{ from, to int }
 
-// reach is how far from a word a secret may lie in a very long line.
+// reach is the maximum distance between a word and its secret in a very long line.
 const reach = 4 << 10
 
-// windows calls run with the lines that hold one of the rule's words, in order, so that
-// its expression is run over those alone. Windows that touch are one.
+// windows calls run for each group of lines that contain one of the rule's words, in order. The
+// expression then runs only on these lines. Adjacent windows are merged.
 func (r *rule) windows(s *search, lower string, run func(window)) {
-	var places [32]int // of the words, each the next
+	var places [32]int // the next position of each word
 	next := places[:0]
 	for _, w := range r.words {
 		next = append(next, s.index(lower, w, 0))
@@ -194,7 +195,8 @@ func (r *rule) windows(s *search, lower string, run func(window)) {
 		if i >= len(lower) {
 			break
 		}
-		// Only what is in reach is looked at: in one long line all of it would be, for each word.
+		// Only bytes within reach are inspected. Otherwise each word would inspect all of a single
+		// long line.
 		first, last := max(0, i-reach), min(len(lower), i+reach)
 		from := first + strings.LastIndexByte(lower[first:i], '\n') + 1
 		to := last
@@ -224,7 +226,7 @@ func (r *rule) windows(s *search, lower string, run func(window)) {
 	}
 }
 
-// find adds the secrets in a window that begin behind done, and returns where the last one ends.
+// find adds the secrets in a window that begin after done. It returns the end of the last one.
 func (r *rule) find(s *search, out []Finding, text string, w window, done int) ([]Finding, int) {
 	for _, m := range s.all(r, text[w.from:w.to]) {
 		start, end := w.from+m[2*r.group], w.from+m[2*r.group+1]
@@ -234,7 +236,7 @@ func (r *rule) find(s *search, out []Finding, text string, w window, done int) (
 		if r.end != nil {
 			end = r.endOf(s, text, end)
 		}
-		secret := text[start:min(end, start+reach)] // that much is judged
+		secret := text[start:min(end, start+reach)] // this much is checked
 		s.spend(64 + len(secret))
 		switch {
 		case r.bits > 0 && (entropy(secret) < r.bits || placeholder(secret)), r.ok != nil && !r.ok(secret):
@@ -246,7 +248,7 @@ func (r *rule) find(s *search, out []Finding, text string, w window, done int) (
 	return out, done
 }
 
-// endOf returns the end of the first match of r.end from a place on, or of the text.
+// endOf returns the end of the first match of r.end at or after at, or the length of the text.
 func (r *rule) endOf(s *search, text string, at int) int {
 	for at = s.index(text, r.endWord, at); at < len(text); at = s.index(text, r.endWord, at+1) {
 		if m := r.end.FindStringIndex(text[at:min(len(text), at+len(r.endWord)+64)]); m != nil {
@@ -257,11 +259,11 @@ func (r *rule) endOf(s *search, text string, at int) int {
 	return len(text)
 }
 
-// Redact returns the text with each credential replaced by a word about it, and the
-// kinds that were found.
+// Redact returns the text with each credential replaced by its kind, such as "[github token
+// removed]". It also returns the kinds that were found.
 func Redact(text string) (string, []string) { return redacted(&search{}, text) }
 
-// RedactContext is [Redact] by [FindContext].
+// RedactContext is [Redact] with the search of [FindContext].
 func RedactContext(ctx context.Context, text string) (string, []string) {
 	return redacted(&search{ctx: ctx}, text)
 }
@@ -291,7 +293,7 @@ func redacted(s *search, text string) (string, []string) {
 	return b.String() + text[at:], kinds
 }
 
-// entropy is the bits per character that the text's own letters have.
+// entropy returns the entropy of s in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := 0; i < len(s); i++ {
@@ -307,7 +309,7 @@ func entropy(s string) float64 {
 	return h
 }
 
-// placeholder is what people write where a secret belongs.
+// placeholder reports whether s is a placeholder for a secret, such as "your-key".
 func placeholder(s string) bool {
 	low := strings.ToLower(s)
 	for _, w := range []string{"example", "xxxx", "your", "changeme", "change_me", "placeholder", "redacted", "dummy", "****", "....", "<", "todo", "${", "{{", "%s", "process.env", "os.environ", "getenv"} {

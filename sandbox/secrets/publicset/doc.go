@@ -1,7 +1,7 @@
-// Package publicset measures package secrets against the examples of gitleaks' rules
-// (MIT), at the version that go.mod pins. They are not in this tree: gitleaks' own
-// generator is built from the module cache with its check replaced by one that writes the
-// examples down, so that a version's examples are facts about it, and the same each time.
+// Package publicset measures package secrets against the examples of gitleaks' rules (MIT), at the
+// version that go.mod pins. The examples are not in this tree. Its test builds gitleaks' own
+// generator from the module cache, with the generator's check replaced by code that writes the
+// examples to a file. The examples of a version are therefore reproducible.
 //
-// It is a module of its own, for development: nobody who imports Bailey pays for it.
+// It is a separate module for development, so it adds no dependency for users of Bailey.
 package publicset
