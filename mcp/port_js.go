@@ -10,18 +10,18 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Limits of a port: what waits to be read. Who sends more is not listened to any more.
+// Limits of a port. They limit the messages that wait to be read. Beyond them the connection fails.
 const (
 	maxMessage = 16 << 20 // UTF-16 units of one message
-	maxWaiting = 64 << 20 // of all that wait
-	maxQueued  = 1000
+	maxWaiting = 64 << 20 // UTF-8 bytes of all waiting messages
+	maxQueued  = 1000     // number of waiting messages
 )
 
-// Port is a transport over a MessagePort, for whoever is in this page: a frame, a
-// worker, a script. Each message is one message of JSON-RPC as text (a string), and the
-// empty text says that the other side has closed, as ports themselves tell nobody. Who
-// holds the other end is the one that calls: give it to no one that the session is not
-// for. The port is the transport's from Connect on, and is closed with it.
+// Port returns a transport over a MessagePort, for a client in this page: a frame, a worker or a
+// script. Each message is one JSON-RPC message as a string. An empty string announces that the
+// other side has closed, because ports have no event for that. The holder of the other end can make
+// calls in the session, so pass it only to code that may. The transport owns the port from Connect
+// on, and closes it.
 func Port(port jsx.Raw) sdk.Transport { return portTransport{jsx.FromRaw(port)} }
 
 type portTransport struct{ port jsx.Value }
@@ -47,7 +47,7 @@ func (t portTransport) Connect(context.Context) (sdk.Connection, error) {
 		case text == "":
 			in.Fail(io.EOF)
 		default:
-			_ = in.Push(text) // a flood fails the queue
+			_ = in.Push(text) // beyond the limits, Push fails the queue
 		}
 	})
 	if err != nil {

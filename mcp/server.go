@@ -1,15 +1,13 @@
-// Package mcp serves the tools of a [sandbox.Box] as a server of the Model Context
-// Protocol, by the official Go SDK. It is a module of its own: the SDK brings net/http and
-// some 2.4 MB, which an app that only calls servers doesn't need (see
-// sandbox/mcpclient).
+// Package mcp serves the tools of a [sandbox.Box] as a server of the Model Context Protocol, with
+// the official Go SDK. It is a separate module, because the SDK adds net/http and about 2.4 MB. An
+// app that only calls servers uses sandbox/mcpclient instead.
 //
 //	server, err := mcp.NewServer(box, mcp.Options{Tools: []string{"read", "grep"}})
 //	err = server.Run(ctx, &sdk.StdioTransport{})
 //
-// Every call goes through the box: schema, policy, watchdog, the person's consent, trace.
-// Who connects is as little trusted as a model, and is told what a model elsewhere is told.
-// In a page, [Port] serves frames, workers and scripts. Nothing is served that was not
-// named.
+// Every call goes through the box: schema, policy, watchdog, the user's consent and trace. A client
+// is trusted as little as a model, and receives the same data as a model on another machine. In a
+// page, [Port] serves frames, workers and scripts. Only the tools in [Options].Tools are served.
 package mcp
 
 import (
@@ -25,25 +23,28 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Options shape a server.
+// Options configure a server.
 type Options struct {
-	// Tools are the ids of those that are served. None is an error.
+	// Tools are the ids of the served tools. An empty list is an error.
 	Tools []string
-	// Session is whose grants, refusals and versions of files count; the box's own if nil.
+	// Session is the session whose grants, refusals and versions of files apply. nil is the box's
+	// own.
 	Session *sandbox.Session
-	// Name and Version are what the server calls itself; "bailey" and "1" if empty.
+	// Name and Version are the server's description of itself. The defaults are "bailey" and "1".
 	Name, Version string
-	// Instructions are handed to those who connect.
+	// Instructions are sent to each client.
 	Instructions string
-	// Local says that who connects, and the model behind it, is on this machine: it sees
-	// results whole. Otherwise it sees what the policy's "send" allows, and no credentials.
+	// Local declares that the client, and the model behind it, are on this machine: it receives
+	// complete results. Otherwise it receives the content that the policy's "send" allows, without
+	// credentials.
 	Local bool
-	// SDK are the SDK's own options; Instructions, if not empty, are in place of theirs.
+	// SDK are further options of the SDK. Instructions, if not empty, replaces theirs.
 	SDK *sdk.ServerOptions
 }
 
-// NewServer makes a server of some of the box's tools. It has to be connected to a
-// transport of the SDK's: standard input, streamable HTTP, one in memory.
+// NewServer returns a server for some of the box's tools. Connect it to a transport of the SDK,
+// such as standard input, streamable HTTP, or memory. An unknown tool, or a tool of another server,
+// is an error.
 func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
 	if len(o.Tools) == 0 {
 		return nil, errors.New("mcp: Options.Tools is empty: name the tools to serve")
@@ -100,8 +101,8 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 	}
 }
 
-// arguments reads them as strictly as those of a model: no key twice, none that reaches
-// a prototype.
+// arguments decodes the arguments of a call as strictly as those of a model: without duplicate
+// keys, and without keys that reach a prototype.
 func arguments(raw json.RawMessage) (any, error) {
 	if len(raw) == 0 || strings.TrimSpace(string(raw)) == "null" {
 		return map[string]any{}, nil
@@ -109,7 +110,7 @@ func arguments(raw json.RawMessage) (any, error) {
 	return protocol.ParseJSON(string(raw), protocol.JSONLimits{})
 }
 
-// failed tells the other side what a model would be told.
+// failed returns an error as a result, with the text that a model would receive.
 func failed(err error) *sdk.CallToolResult {
 	p := protocol.Public(err)
 	text := fmt.Sprintf("error %s: %s", string(p.Code), p.Message)

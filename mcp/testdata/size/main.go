@@ -1,4 +1,4 @@
-// Command size is a page that serves a box over a MessagePort, to be weighed.
+// Command size is a page that serves a box over a MessagePort. Its size is measured.
 package main
 
 import (
