@@ -91,8 +91,8 @@ func runOutput(res *protocol.RunResult) map[string]any {
 }
 
 // Command is one run of a command by a [CommandRunner].
-type Command struct { // one of the runner's Commands
-	Name   string
+type Command struct {
+	Name   string   // one of the runner's Commands
 	Args   []string // without the name
 	Stdin  io.Reader
 	Stdout io.Writer

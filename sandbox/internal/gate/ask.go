@@ -36,8 +36,8 @@ type Request struct {
 }
 
 // Reply is the user's answer to a request. The zero Reply is a rejection.
-type Reply struct { // see protocol.Answer
-	Answer protocol.Answer
+type Reply struct {
+	Answer protocol.Answer // such as protocol.AnswerOnce
 	// Pattern is the pattern of a grant for the session or the project: a path or host pattern.
 	// Empty is exactly the subject of the request.
 	Pattern string
