@@ -1,8 +1,9 @@
-// Package zipform holds ZIP archives to the form in which every reader finds the same files.
+// Package zipform checks that a ZIP archive has a form in which every reader finds the same
+// files.
 //
-// A ZIP says the names and sizes of its files twice: in its directory, at the end, and in a
-// header before each file's data. Some readers go by the one and some by the other, so an
-// archive whose two accounts differ is another archive to each of them.
+// A ZIP contains the names and sizes of its files twice: in its directory, at the end, and
+// in a header before each file's data. Some readers use the directory and some use the
+// headers. If the two differ, these readers find different files.
 package zipform
 
 import (
@@ -15,17 +16,17 @@ import (
 )
 
 const (
-	endSize    = 22 // of the end record, without its comment
-	entrySize  = 46 // of an entry of the directory, without its name, extra field and comment
-	headerSize = 30 // of a local header, without its name and extra field
+	endSize    = 22 // bytes of the end record without its comment
+	entrySize  = 46 // bytes of an entry of the directory without its name, extra field and comment
+	headerSize = 30 // bytes of a local header without its name and extra field
 
 	extraZIP64 = 0x0001
 	extraPath  = 0x7075 // a second name, in UTF-8
 
 	flagEncrypted  = 1 << 0
-	flagDescriptor = 1 << 3 // sums and sizes follow the data
+	flagDescriptor = 1 << 3 // checksum and sizes follow the data
 	flagUTF8       = 1 << 11
-	full           = 0xffffffff // of a field whose value is in the ZIP64 extra field
+	full           = 0xffffffff // a field whose value is in the ZIP64 extra field
 )
 
 var (
@@ -33,14 +34,15 @@ var (
 	errGap       = errors.New("there are bytes between its files that its directory doesn't know")
 )
 
-// Check reports what in an archive two readers would read differently, or nil: a local header
-// whose name, method, encryption, sum or sizes are not the directory's; bytes between two files
-// or behind the last; files that overlap; a name that is there twice; a Unicode path (extra
-// field 0x7075) that is another name; and two ends. What is in front of the first file is not
-// looked at, nor are the contents.
+// Check returns an error if two readers could read an archive differently, else nil. It
+// finds these faults: a local header whose name, method, encryption, checksum or sizes
+// differ from the directory, bytes between two files or after the last, overlapping files,
+// a name that occurs twice, a Unicode path (extra field 0x7075) with another name, and two
+// end records. It returns the first one. It does not check the bytes before the first file,
+// nor the contents of the files.
 //
-// rest, if it is set, is called with numbers of steps of work, between which a page may have
-// its turn. Its error ends the check and is returned.
+// rest, if set, is called with the number of steps of work done, so that a page can run in
+// between. If it returns an error, Check returns that error.
 func Check(data []byte, rest func(steps int) error) error {
 	if rest == nil {
 		rest = func(int) error { return nil }
@@ -73,7 +75,7 @@ func Check(data []byte, rest func(steps int) error) error {
 		all = append(all, f)
 	}
 	if !bytes.HasPrefix(dir, []byte("PK\x05\x06")) && !bytes.HasPrefix(dir, []byte("PK\x06\x06")) {
-		return errDirectory // it goes on behind the number of entries that the end says
+		return errDirectory // it has more entries than the end record declares
 	}
 	var ended error
 	slices.SortFunc(all, func(a, b file) int {
@@ -97,8 +99,8 @@ func Check(data []byte, rest func(steps int) error) error {
 	return nil
 }
 
-// directory finds the directory: data from its beginning, by how much all offsets are too
-// small as something stands in front of the archive, and how many entries there are.
+// directory returns the data from the start of the directory, the number of bytes in front
+// of the archive (add it to all offsets), and the number of entries.
 func directory(data []byte) (dir []byte, base uint64, count int, err error) {
 	le := binary.LittleEndian
 	end := -1
@@ -137,18 +139,18 @@ func directory(data []byte) (dir []byte, base uint64, count int, err error) {
 	return data[start:], start - at, int(n), nil
 }
 
-// file is what the directory says of one file, and where it is.
+// file is the directory's information about one file, and its position.
 type file struct {
 	name          string
 	flags, method uint16
 	sum           uint32
 	packed, size  uint64
-	at            uint64 // where its local header begins
-	end           uint64 // where its data ends
-	wide          bool   // sizes behind the data have 8 bytes
+	at            uint64 // offset of its local header
+	end           uint64 // offset of the end of its data
+	wide          bool   // the sizes after the data have 8 bytes
 }
 
-// next reads one entry.
+// next reads one entry of the directory and returns it with the data after it.
 func next(dir []byte) (f file, rest []byte, err error) {
 	le := binary.LittleEndian
 	if len(dir) < entrySize || !bytes.HasPrefix(dir, []byte("PK\x01\x02")) {
@@ -166,8 +168,8 @@ func next(dir []byte) (f file, rest []byte, err error) {
 	return f, dir[entrySize+n+x+c:], nil
 }
 
-// extra reads the extra fields that give other names, and sizes over 4 GiB: those of the values
-// that are full, in this order.
+// extra reads the extra fields with a second name, and with sizes over 4 GiB. The field
+// contains a value for each of values that is full, in this order.
 func (f *file) extra(b []byte, values ...*uint64) error {
 	le := binary.LittleEndian
 	wide := false
@@ -237,8 +239,8 @@ func (f *file) local(data []byte) error {
 	return nil
 }
 
-// described reports whether what follows a file's data is its descriptor, or nothing if it
-// has none.
+// described reports whether the bytes after a file's data are its descriptor, or empty if
+// the file has none.
 func (f *file) described(rest []byte) bool {
 	if f.flags&flagDescriptor == 0 {
 		return len(rest) == 0
