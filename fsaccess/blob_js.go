@@ -10,8 +10,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// blobFile is a file open for reading: a File is the content of the moment it
-// was asked for, and the browser refuses to read it once the file has changed.
+// blobFile is a file open for reading. A File object is the content at the moment of
+// getFile, and the browser refuses to read it after the file has changed.
 type blobFile struct {
 	ctx  context.Context
 	blob jsx.Value
@@ -19,12 +19,12 @@ type blobFile struct {
 	cursor
 
 	mu    sync.Mutex
-	ahead []byte // read but not asked for yet
-	at    int64  // where ahead begins
+	ahead []byte // read in advance
+	at    int64  // offset of ahead
 }
 
-// window is how much is read for a smaller request: a promise costs more than
-// the bytes do.
+// window is the number of bytes read for a smaller request, because a promise costs more
+// than the bytes.
 const window = 256 << 10
 
 func (f *blobFile) Stat() (fs.FileInfo, error) { return f.info, nil }
@@ -53,7 +53,7 @@ func (f *blobFile) ReadAt(p []byte, off int64) (int, error) {
 			return 0, err
 		}
 		if n > window {
-			// Straight to where it is wanted.
+			// Copy directly to the destination.
 			k, err := jsx.CopyToGo(p[:want], buf, 0)
 			if err == nil && k < len(p) {
 				err = io.EOF
@@ -87,8 +87,8 @@ func (f *blobFile) Close() error {
 	return nil
 }
 
-// replace writes to the browser's own swap file, which takes the old file's
-// place when it is closed.
+// replace writes to the browser's own swap file, which replaces the old file when it is
+// closed.
 func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (replacement, error) {
 	if h.mode == ReadOnly {
 		return nil, ErrReadOnly
@@ -108,8 +108,8 @@ func (h *handles) replace(ctx context.Context, name string, _ fs.FileMode) (repl
 	return h.writer(ctx, handle, name, made)
 }
 
-// beginNew begins a file that is known not to be there: made and opened in one
-// go, for the browser passes the handle on by itself.
+// beginNew begins a file that is known not to exist. It makes and opens the file in one
+// call, because the browser passes the handle on by itself.
 func (h *handles) beginNew(ctx context.Context, name string) (replacement, error) {
 	if h.mode == ReadOnly {
 		return nil, ErrReadOnly
@@ -136,8 +136,8 @@ func (h *handles) beginNew(ctx context.Context, name string) (replacement, error
 	return r, nil
 }
 
-// commitWith is Write and commit in one go: the browser does the one after the
-// other, and closes nothing that was not written.
+// commitWith is Write and commit in one. The browser runs them one after the other, and
+// does not close a file whose write failed.
 func (r *webReplacement) commitWith(ctx context.Context, p []byte) error {
 	if r.done {
 		return fs.ErrClosed
@@ -157,12 +157,12 @@ func (r *webReplacement) commitWith(ctx context.Context, p []byte) error {
 		return webErr(err)
 	}
 	if err := r.commit(ctx); err != nil {
-		return errors.Join(settled(ctx, written), err) // the first says why
+		return errors.Join(settled(ctx, written), err) // the first one contains the reason
 	}
 	return nil
 }
 
-// readReplace finds the file once, then reads it and puts its next content in
+// readReplace finds the file once. Then it reads the file and writes the next content to
 // the swap file at the same time.
 func (h *handles) readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error) {
 	if h.mode == ReadOnly {
@@ -192,7 +192,8 @@ func (h *handles) readReplace(ctx context.Context, name string, data []byte, max
 	return fi, old, p, nil
 }
 
-// readUpTo reads a file that is not larger than max; a larger one is only described.
+// readUpTo reads a file of at most max bytes. For a larger file it returns only the
+// information.
 func readUpTo(ctx context.Context, name string, f jsx.Value, max int64) (Info, []byte, error) {
 	fi, err := fileInfo(name, f)
 	if err != nil || fi.size > max {
@@ -225,7 +226,7 @@ type webReplacement struct {
 	name string
 	made bool // the file was not there before
 	done bool
-	// release lets go of the file's access handle, which is closed meanwhile.
+	// release ends the hold on the file's access handle, which is closed meanwhile.
 	release func()
 }
 
@@ -233,8 +234,8 @@ func (r *webReplacement) Write(p []byte) (int, error) {
 	if r.done {
 		return 0, fs.ErrClosed
 	}
-	// A large content goes over in pieces: one is copied while the browser
-	// writes the one before, and only two are held twice.
+	// A large content is passed in pieces. One piece is copied while the browser writes the
+	// one before, so only two pieces are in memory twice.
 	var last jsx.Value
 	for done := 0; done < len(p); {
 		n := min(writePiece, len(p)-done)
@@ -273,8 +274,8 @@ func settled(ctx context.Context, promise jsx.Value) error {
 	}
 	var e *jsx.Error
 	if errors.As(err, &e) && jsx.Code(e.Name) == jsx.ErrAborted {
-		// Nobody aborted it. Chromium stops reading a write that the quota
-		// ends, and sometimes says that first ("Failed to write data to data
+		// This package did not abort the write. Chromium stops reading a write that exceeds
+		// the quota, and sometimes reports that first ("Failed to write data to data
 		// pipe").
 		return ErrQuota
 	}

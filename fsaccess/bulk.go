@@ -8,15 +8,16 @@ import (
 	"reflect"
 )
 
-// Sum is the SHA-256 of a file, in hexadecimal.
+// Sum is the SHA-256 of a file, in hexadecimal, and its size in bytes.
 type Sum struct {
 	Path   string
 	SHA256 string
 	Size   int64
 }
 
-// Hash hashes all files below root, in the order of [Walk]. The name of a file
-// hashes that file. Symbolic links below root are left out.
+// Hash returns the hashes of all files below root, in the order of [Walk]. If root is a
+// file, it returns the hash of that file. Symbolic links below root are left out. An error
+// of one file is yielded with its path, and Hash continues.
 func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Sum, error] {
 	return func(yield func(Sum, error) bool) {
 		f := folderOf(ctx, fsys)
@@ -47,28 +48,30 @@ func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Su
 	}
 }
 
-// Progress is how far a copy has come. The totals are known before it begins.
+// Progress is the progress of a copy. [Copy] sets the totals before it begins.
 type Progress struct {
-	Path              string // being copied
+	Path string // the file that is being copied
+	// Files is the number of completed files.
 	Files, TotalFiles int
 	Bytes, TotalBytes int64
 }
 
-// CopyOptions shapes a copy.
+// CopyOptions configures [Copy] and [Move].
 type CopyOptions struct {
 	WalkOptions
-	// Overwrite replaces files that are there. Otherwise one of them is
-	// [fs.ErrExist], before anything is copied.
+	// Overwrite replaces existing files. Without it, an existing file is an error that
+	// wraps [fs.ErrExist], before anything is copied.
 	Overwrite bool
-	// Progress is called now and then, from the copying goroutine.
+	// Progress, if set, is called after each piece and each file, from the copying
+	// goroutine.
 	Progress func(Progress)
 }
 
-// Copy copies a file or a tree, byte for byte, within one folder or between
-// two. Each file appears whole or not at all; memory does not grow with size.
-// Cut short, what was copied stays, and the error says at which path. A tree
-// with a symbolic link in it is [ErrLink] before anything is copied, for a copy
-// of the link would lead elsewhere; Skip can leave links out.
+// Copy copies a file or a tree, byte for byte, within one folder or between two. Each file
+// appears whole or not at all, and memory does not grow with the size. If Copy is
+// interrupted, the files that were copied stay, and the error contains the path. If the
+// tree contains a symbolic link, the error wraps [ErrLink] and nothing is copied, because a
+// copy of the link would lead elsewhere. Use Skip to leave links out.
 func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
 	d, s := folderOf(ctx, dst), folderOf(ctx, src)
 	fromPath, err := s.enter(from)
@@ -115,7 +118,7 @@ func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOpt
 type copying struct {
 	d, s *Folder
 	o    CopyOptions
-	list []Entry // relative to both ends; "" is the end itself
+	list []Entry // paths relative to both roots; "" is the root itself
 	p    Progress
 }
 
@@ -191,9 +194,10 @@ func (c *copying) tell() {
 	}
 }
 
-// Move moves a file or a tree. Within one folder it is a rename; between two it
-// is a copy, and only when all of it is there and the same is the old one
-// removed.
+// Move moves a file or a tree. Within one folder it is a rename. Between two folders it is
+// a copy. The old tree is removed only after the hashes of all copied files were compared.
+// A move between two folders does not accept Skip, Depth, Limit or Gitignore, because files
+// that are not copied would be lost. The error then wraps [fs.ErrInvalid].
 func Move(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
 	d, s := folderOf(ctx, dst), folderOf(ctx, src)
 	if sameCore(d.c, s.c) {
@@ -212,7 +216,7 @@ func Move(ctx context.Context, dst FS, to string, src FS, from string, o CopyOpt
 		return top.Rename(a, b)
 	}
 	if o.Skip != nil || o.Depth > 0 || o.Limit > 0 || o.Gitignore {
-		return pathErr("move", from, errInvalid) // what is not copied would be lost
+		return pathErr("move", from, errInvalid) // files that are not copied would be lost
 	}
 	if err := Copy(ctx, dst, to, src, from, o); err != nil {
 		return err
@@ -248,13 +252,13 @@ func sameTree(ctx context.Context, d *Folder, to string, s *Folder, from string)
 	return nil
 }
 
-// blobCopier is a core that can take a file over from another without its bytes
-// passing through Go.
+// blobCopier is a core that can copy a file from another core without passing the bytes
+// through Go.
 type blobCopier interface {
 	copyBlob(ctx context.Context, src core, from, to string) (n int64, ok bool, err error)
 }
 
-// sameCore reports whether two cores are one folder's.
+// sameCore reports whether two cores are the same folder.
 func sameCore(a, b core) bool {
 	if a == b {
 		return true

@@ -9,11 +9,11 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// inFlight is how many files are asked about at once.
+// inFlight is the number of files that are requested at once.
 const inFlight = 64
 
-// sizes fills in size and time of the files among entries, whose handles are at
-// the same places of list: each batch is one promise and three crossings.
+// sizes fills in the size and time of the files among entries. list contains their handles
+// at the same indexes. Each batch needs one promise and three calls.
 func (h *handles) sizes(ctx context.Context, list jsx.Value, entries []Entry) ([]Entry, error) {
 	gone := make(map[int]bool)
 	for start := 0; start < len(entries); start += inFlight {
@@ -41,7 +41,7 @@ func (h *handles) sizes(ctx context.Context, list jsx.Value, entries []Entry) ([
 		} else if !notExist(err) && !errors.Is(err, ErrConflict) {
 			return nil, err
 		}
-		// One was removed since the listing: ask each.
+		// A file was removed since the listing, so ask for each one.
 		for k, i := range idx {
 			v, err := jsx.Index(batch, k)
 			if err != nil {
@@ -113,7 +113,7 @@ func (h *handles) sizeBatch(ctx context.Context, batch jsx.Value, entries []Entr
 	return nil
 }
 
-// files turns an array of file handles into one of Files.
+// files returns the array of Files for an array of file handles.
 func (h *handles) files(ctx context.Context, batch jsx.Value) (jsx.Value, error) {
 	promises, err := h.n.mapOver.Call(batch, h.n.getFile)
 	if err != nil {
@@ -122,7 +122,8 @@ func (h *handles) files(ctx context.Context, batch jsx.Value) (jsx.Value, error)
 	return awaitCall(ctx, h.n.all, promises)
 }
 
-// list gives one folder, sorted, and the handles in the same order.
+// list returns the entries of one folder without sizes, and their handles in the same
+// order.
 func (h *handles) list(ctx context.Context, dir string) ([]Entry, jsx.Value, error) {
 	list, names, isDir, err := h.children(ctx, dir)
 	if err != nil {
@@ -244,14 +245,14 @@ func (h *handles) walkPages(ctx context.Context, root string, page int, yield fu
 	return nil
 }
 
-// keeper holds the Files that a listing has asked for anyway, for the search
-// that is going to read them.
+// keeper stores the Files that a listing has requested, for the search that will read them.
 type keeper struct {
 	mu    sync.Mutex
 	files map[keptFile]jsx.Value
 }
 
-// keptFile names a File: two folders of an overlay have the same names.
+// keptFile is the key of a File. It contains h, because two folders of an overlay have the
+// same names.
 type keptFile struct {
 	h    *handles
 	path string
@@ -277,7 +278,7 @@ func (k *keeper) keep(h *handles, files jsx.Value, entries []Entry, idx []int) e
 	return nil
 }
 
-// take gives the Files of some entries, if all are there.
+// take returns the Files of some entries, or nil if one is missing.
 func (k *keeper) take(h *handles, entries []Entry) []any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -296,7 +297,7 @@ func (k *keeper) take(h *handles, entries []Entry) []any {
 
 func (h *handles) keeping(ctx context.Context) context.Context {
 	if _, ok := ctx.Value(keeperKey{}).(*keeper); ok {
-		return ctx // of the other folder of an overlay
+		return ctx // made by the other folder of an overlay
 	}
 	return context.WithValue(ctx, keeperKey{}, &keeper{files: make(map[keptFile]jsx.Value)})
 }

@@ -8,11 +8,11 @@ import (
 	"os"
 )
 
-// chunk is how much of a file is in memory at once when it is copied.
+// chunk is the number of bytes of a file that are in memory at once during a copy.
 const chunk = 1 << 20
 
-// copyFile copies one file's bytes, whatever they are, and says how many. The
-// new file appears whole or not at all.
+// copyFile copies the bytes of one file and returns their number. The new file appears
+// whole or not at all.
 func copyFile(ctx context.Context, src core, from string, dst core, to string, progress func(int)) (int64, error) {
 	if c, ok := dst.(blobCopier); ok {
 		if n, done, err := c.copyBlob(ctx, src, from, to); done || err != nil {
@@ -44,12 +44,12 @@ func copyFile(ctx context.Context, src core, from string, dst core, to string, p
 		return n, err
 	}
 	if n != fi.Size() {
-		return n, ErrConflict // it grew or shrank while it was being copied
+		return n, ErrConflict // it grew or shrank during the copy
 	}
 	return n, out.commit(ctx)
 }
 
-// pump is io.Copy that hears the context between chunks.
+// pump is io.Copy that checks the context between chunks.
 func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int)) (n int64, err error) {
 	size := int64(chunk)
 	if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
@@ -81,8 +81,8 @@ func pump(ctx context.Context, w io.Writer, r io.Reader, progress func(int)) (n 
 	}
 }
 
-// copyRename renames where the platform cannot: everything is copied before
-// anything is deleted, so that at each moment one whole tree is there.
+// copyRename renames where the platform cannot. It copies everything before it deletes
+// anything, so at each moment one whole tree exists.
 func copyRename(ctx context.Context, c core, from, to string) error {
 	if from == to {
 		return nil
@@ -93,8 +93,8 @@ func copyRename(ctx context.Context, c core, from, to string) error {
 		if real, err := spelled(ctx, c, from); err != nil || real == to {
 			return err // it has that spelling already
 		}
-		// One entry under two spellings: deleting the old name would delete
-		// the new one too, so it goes by way of a third.
+		// Both spellings are one entry. Deleting the old name would delete the new one too,
+		// so the rename goes through a third name.
 		tmp := respellName(from)
 		if err := copyRename(ctx, c, from, tmp); err != nil {
 			return err
@@ -115,7 +115,7 @@ func copyRename(ctx context.Context, c core, from, to string) error {
 		return errors.Join(err, errExist)
 	}
 	if err := copyDir(ctx, c, from, c, to, fi); err != nil {
-		// The target was free before, so all that is in it is ours.
+		// The target did not exist before, so everything in it is ours.
 		return errors.Join(err, c.removeAll(context.WithoutCancel(ctx), to))
 	}
 	return c.removeAll(ctx, from)
@@ -148,8 +148,8 @@ func copyDir(ctx context.Context, src core, from string, dst core, to string, fi
 	return nil
 }
 
-// respellName is the third name by which a respelling goes. It follows from
-// the old name, so that one who finds the work half done knows where to look.
+// respellName returns the third name for a change of case. It is derived from the old name,
+// so that a program that continues an interrupted rename can find the entry.
 func respellName(from string) string {
 	return join(parentOf(from), swapPrefix+hashOf([]byte(from))[:16]+swapSuffix)
 }

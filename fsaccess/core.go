@@ -10,37 +10,36 @@ import (
 	"time"
 )
 
-// core is what a source or a layer implements: the few operations from which
-// Folder makes an FS. Names are clean and valid, errors are bare (Folder says
-// which name they were about), contexts come with each call, and nothing here
-// takes a lock: Folder does, once, at the bottom.
+// core is the interface of a source or a layer: the few operations from which Folder makes
+// an FS. Names are clean and valid. Errors are bare, and Folder adds the name. Each call
+// has its context. A core takes no lock, because Folder takes it once, at the bottom.
 type core interface {
 	features() Features
-	// base is the record shared by all who use one source: locks, own writes.
+	// base returns the state shared by all users of one source: locks and own writes.
 	base() *shared
 	open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error)
 	stat(ctx context.Context, name string) (fs.FileInfo, error)
 	readDir(ctx context.Context, name string) ([]fs.DirEntry, error) // sorted
 	readFile(ctx context.Context, name string) ([]byte, error)
-	// replace starts a new content for a file. It is seen by nobody until
-	// commit, and then at once.
+	// replace starts a new content for a file. The content becomes visible at commit, all
+	// at once.
 	replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error)
 	mkdir(ctx context.Context, name string, perm fs.FileMode) error
 	remove(ctx context.Context, name string) error
 	removeAll(ctx context.Context, name string) error
-	// rename is called after checkRename: the old name is there, the new one
-	// is free or a file that a file may replace.
+	// rename is called after checkRename: the old name exists, and the new name is free or
+	// is a file that a file may replace.
 	rename(ctx context.Context, from, to string) error
 }
 
-// replacement is a file's next content.
+// replacement is the next content of a file.
 type replacement interface {
 	io.Writer
 	commit(ctx context.Context) error
 	abort() // idempotent, harmless after commit
 }
 
-// Optional parts of a core.
+// Optional interfaces of a core.
 type (
 	chmodder interface {
 		chmod(ctx context.Context, name string, mode fs.FileMode) error
@@ -56,10 +55,10 @@ type (
 	walker interface {
 		walkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error
 	}
-	// pusher is a core whose platform tells of changes.
+	// pusher is a core whose platform reports changes.
 	pusher interface {
-		// push tells the paths that change below root; an empty list means
-		// that more changed than it can name.
+		// push sends the paths that change below root. An empty list means that the
+		// platform cannot name all changed paths.
 		push(ctx context.Context, root string, told chan<- []string) (stop func(), err error)
 	}
 	closer interface{ close() error }
@@ -80,16 +79,16 @@ func writeWhole(ctx context.Context, c core, name string, data []byte, perm fs.F
 	return r.commit(ctx)
 }
 
-// checkRename holds for every source what package os promises for Rename, so
-// that no source can lose a file by it. done reports that nothing is left to do.
+// checkRename makes the checks that package os promises for Rename, the same for every
+// source, so that a rename can lose no file. done reports that nothing is left to do.
 func checkRename(ctx context.Context, c core, from, to string) (done bool, err error) {
 	if from == "." || to == "." {
 		return false, errInvalid
 	}
 	oi, err := c.stat(ctx, from)
 	if err != nil {
-		// As the kernel does: what is wrong with the new name's folder
-		// comes before the old name's own absence.
+		// As in the kernel, an error of the new name's folder takes precedence over a
+		// missing old name.
 		if notExist(err) && needDir(ctx, c, parentOf(from)) == nil {
 			if perr := needDir(ctx, c, parentOf(to)); perr != nil {
 				return false, perr
@@ -132,7 +131,7 @@ func checkRename(ctx context.Context, c core, from, to string) (done bool, err e
 	return false, nil
 }
 
-// needDir answers why name cannot hold a child, or nil.
+// needDir returns the reason why name cannot have an entry below it, or nil.
 func needDir(ctx context.Context, c core, name string) error {
 	if name == "." {
 		return nil
@@ -150,8 +149,8 @@ func needDir(ctx context.Context, c core, name string) error {
 	return nil
 }
 
-// sameEntry tells whether two names that differ at most by case are one entry:
-// then both are there and their folder lists only one of them.
+// sameEntry reports whether two names that differ at most by case are one entry. In that
+// case both names exist, but their folder lists only one of them.
 func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 	if parentOf(a) != parentOf(b) || !foldEqual(a, b) {
 		return false, nil
@@ -181,8 +180,8 @@ func sameEntry(ctx context.Context, c core, a, b string) (bool, error) {
 	return true, nil
 }
 
-// insideItself tells whether to lies below from, also by another spelling: a
-// folder moved into itself would be gone.
+// insideItself reports whether to is below from, also in another spelling. A folder moved
+// into itself would be lost.
 func insideItself(ctx context.Context, c core, from, to string) (bool, error) {
 	if within(from, to) {
 		return true, nil
@@ -206,8 +205,8 @@ func insideItself(ctx context.Context, c core, from, to string) (bool, error) {
 	return a == b, err
 }
 
-// spelled gives a name as the file system has it. What is not there is spelled
-// as asked.
+// spelled returns a name as the file system spells it. A missing element is returned as
+// passed.
 func spelled(ctx context.Context, c core, name string) (string, error) {
 	out := "."
 	for part := range parts(name) {
@@ -230,8 +229,8 @@ func spelled(ctx context.Context, c core, name string) (string, error) {
 	return out, nil
 }
 
-// view is the doorway to a core: which one, below which folder, in which
-// context. Folder embeds it, so every layer that embeds Folder has it too.
+// view is a core together with a folder of it and a context. Folder embeds it, so every
+// layer that embeds Folder has it too.
 type view struct {
 	c   core
 	dir string
@@ -242,7 +241,7 @@ func (v *view) door() view { return *v }
 
 type doored interface{ door() view }
 
-// viewOf finds the core of any FS, or makes one.
+// viewOf returns the core of any FS. For an FS of another package it makes one.
 func viewOf(fsys FS) view {
 	if d, ok := fsys.(doored); ok {
 		return d.door()
@@ -250,7 +249,7 @@ func viewOf(fsys FS) view {
 	return view{c: newForeign(fsys), dir: ".", ctx: context.Background()}
 }
 
-// rooted gives a core whose "." is the view's folder.
+// rooted returns a core whose "." is the view's folder.
 func (v view) rooted() core {
 	if v.dir == "." {
 		return v.c

@@ -10,18 +10,18 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A diff by lines has these limits, for both texts together.
+// Limits of a diff by lines, for both texts together.
 const (
 	diffLimit = 4 << 20 // bytes
 	diffLines = 200_000
-	diffApart = 40_000 // lines between the first and the last that differ; beyond it, they are one replacement
+	diffApart = 40_000 // lines between the first and the last difference; beyond it they are one replacement
 )
 
-// UnifiedDiff returns the change from a to b in unified form, as diff -u does
-// with three lines of context. An absent side is named /dev/null by the caller.
-// For what is not text, or too large, it says so in one line.
-// It lets the page have its turn at least every 10 ms, so do not call it in a
-// callback. Its only error is that of ctx.
+// UnifiedDiff returns the change from a to b in the unified format, like diff -u with three
+// lines of context. For a missing side, pass /dev/null as its name. If a content is not
+// UTF-8, contains a NUL, or both together exceed 4 MiB or 200,000 lines, the result is one
+// line with the sizes. UnifiedDiff lets the page run at least every 10 ms, so do not call
+// it in a callback. It returns only the error of ctx.
 func UnifiedDiff(ctx context.Context, aName, bName string, a, b []byte) (string, error) {
 	d := &differ{ctx: ctx}
 	text := d.unified(aName, bName, a, b)
@@ -30,28 +30,30 @@ func UnifiedDiff(ctx context.Context, aName, bName string, a, b []byte) (string,
 
 var newline = []byte{10}
 
-// QuestionDiff is [UnifiedDiff] for a question to the user: every byte of the new content b
-// that differs is in it, whatever it is and however large, so nothing that is written stays
-// unseen. Control characters are as they are, for the caller to mark. Only bytes that are
-// surely no text are counted and not shown: runs between texts in a file of more than 64 KiB of
-// which less than 70 % is text. Of the old content a, what is no text or more than 4 MiB or
-// 200,000 lines is counted in one line, which begins with a backslash. New content of more than
-// that comes without marks, as it is.
+// QuestionDiff is [UnifiedDiff] for a question to the user. Every differing byte of the new
+// content b is in the result, for any kind and size of content, so the user sees everything
+// that would be written. Control characters are not escaped, so the caller should mark them.
+//
+// There is one exception: in a new content of more than 64 KiB of which less than 70 % is
+// text, the runs of bytes that cannot be text are counted and not shown. An old content a
+// that is not text, or has more than 4 MiB or 200,000 lines, is replaced by one line with
+// its size, which begins with a backslash. A new content beyond those limits is returned as
+// it is, without marks.
 func QuestionDiff(ctx context.Context, aName, bName string, a, b []byte) (string, error) {
 	d := &differ{ctx: ctx}
 	text := d.question(aName, bName, a, b)
 	return text, d.err
 }
 
-// A differ compares two texts in pieces, between which the page has its turn. Once its
-// context is done, err is set, and all that is left to do is as short as can be.
+// A differ compares two texts in pieces and lets the page run between them. After its
+// context is done, err is set, and the remaining work is as short as possible.
 type differ struct {
 	ctx    context.Context
 	budget jsx.Budget
 	err    error
 }
 
-// spend counts n steps, and reports whether the work is to go on.
+// spend counts n steps, and reports whether the work may go on.
 func (d *differ) spend(n int) bool {
 	if d.err == nil {
 		d.err = d.budget.Steps(d.ctx, n)
@@ -59,9 +61,9 @@ func (d *differ) spend(n int) bool {
 	return d.err == nil
 }
 
-const diffPiece = 64 << 10 // bytes looked at together
+const diffPiece = 64 << 10 // bytes compared together
 
-// same is how many bytes two texts have in common at the beginning.
+// same returns the number of bytes that two texts have in common at the beginning.
 func (d *differ) same(a, b []byte) int {
 	n, end := 0, min(len(a), len(b))
 	for n < end && d.spend(diffPiece/32) {
@@ -78,7 +80,7 @@ func (d *differ) same(a, b []byte) int {
 	return n
 }
 
-// sameEnd is how many bytes two texts have in common at the end.
+// sameEnd returns the number of bytes that two texts have in common at the end.
 func (d *differ) sameEnd(a, b []byte) int {
 	n, end := 0, min(len(a), len(b))
 	for n < end && d.spend(diffPiece/32) {
@@ -97,7 +99,7 @@ func (d *differ) sameEnd(a, b []byte) int {
 
 func (d *differ) equal(a, b []byte) bool { return len(a) == len(b) && d.same(a, b) == len(a) }
 
-// lines counts line ends.
+// lines returns the number of line ends.
 func (d *differ) lines(data []byte) (n int) {
 	for len(data) > 0 && d.spend(diffPiece/16) {
 		piece := data[:min(diffPiece, len(data))]
@@ -137,7 +139,7 @@ func (d *differ) question(aName, bName string, a, b []byte) string {
 	if len(b) > 64<<10 && !d.mostlyText(b) {
 		b = d.textOf(b)
 	}
-	if len(b) > diffLimit || d.lines(b) > diffLines { // the caller shows it or refuses it, as it does any text of that size
+	if len(b) > diffLimit || d.lines(b) > diffLines { // the caller shows or refuses a text of that size, as it does any other
 		out.Write(b)
 		return out.String()
 	}
@@ -146,8 +148,8 @@ func (d *differ) question(aName, bName string, a, b []byte) string {
 	return out.String()
 }
 
-// withoutSame cuts from two large texts the lines at the beginning and at the end that are
-// the same, but for three of each. line is how many were cut at the beginning.
+// withoutSame removes the common lines at the beginning and the end of two large texts,
+// except three of each. line is the number of lines removed at the beginning.
 func (d *differ) withoutSame(a, b []byte) (line int, x, y []byte) {
 	if len(a)+len(b) <= diffLimit && d.lines(a)+d.lines(b) <= diffLines {
 		return 0, a, b
@@ -161,7 +163,7 @@ func (d *differ) withoutSame(a, b []byte) (line int, x, y []byte) {
 	}
 	line = d.lines(a[:n])
 	a, b = a[n:], b[n:]
-	// The end is cut behind the third line that is the same whole.
+	// The end is cut after the third line that is completely equal.
 	end := len(a) - d.sameEnd(a, b)
 	for range 4 {
 		i := bytes.IndexByte(a[end:], '\n')
@@ -173,7 +175,7 @@ func (d *differ) withoutSame(a, b []byte) (line int, x, y []byte) {
 	return line, a[:end], b[:len(b)-(len(a)-end)]
 }
 
-// mostlyText reports whether at least 70 % of the bytes belong to characters of a text.
+// mostlyText reports whether at least 70 % of the bytes are characters of a text.
 func (d *differ) mostlyText(data []byte) bool {
 	n := 0
 	for i := 0; i < len(data) && d.spend(1); {
@@ -186,8 +188,9 @@ func (d *differ) mostlyText(data []byte) bool {
 	return n*10 >= len(data)*7
 }
 
-// textOf keeps of data that is no text all that could be some: runs of at least four
-// characters, also where a zero byte follows each (UTF-16). The bytes between are counted.
+// textOf returns the parts of binary data that may be text: runs of at least four
+// characters, also with a zero byte after each (UTF-16). It replaces the bytes between by
+// their number.
 func (d *differ) textOf(data []byte) []byte {
 	var out []byte
 	hidden := 0
@@ -227,7 +230,7 @@ func (d *differ) textOf(data []byte) []byte {
 	return out
 }
 
-// isText: valid UTF-8 without NUL.
+// isText reports whether data is valid UTF-8 without NUL.
 func (d *differ) isText(data []byte) bool {
 	for len(data) > 0 && d.spend(diffPiece/8) {
 		end := min(diffPiece, len(data))
@@ -255,7 +258,7 @@ func (d *differ) splitLines(data []byte) []string {
 	return lines
 }
 
-// numbered gives equal lines equal numbers, so that a long line is read once and not at each comparison.
+// numbered returns equal numbers for equal lines, so that a long line is read only once.
 func (d *differ) numbered(x, y []string) (a, b []int) {
 	numbers := make(map[string]int, len(x))
 	number := func(lines []string) []int {
@@ -276,11 +279,11 @@ func (d *differ) numbered(x, y []string) (a, b []int) {
 	return number(x), number(y)
 }
 
-// edit is a run of lines: kept, or x[a0:a1] replaced by y[b0:b1].
+// edit is a run of lines in which x[a0:a1] is replaced by y[b0:b1].
 type edit struct{ a0, a1, b0, b1 int }
 
-// editScript lists what differs, by Myers' algorithm within a bound; beyond it
-// the middle is one replacement, which is correct if not minimal.
+// editScript returns the differences, by Myers' algorithm up to a limit. Beyond the limit
+// the middle is one replacement, which is correct but not minimal.
 func (d *differ) editScript(x, y []string) []edit {
 	pre := 0
 	for pre < len(x) && pre < len(y) && x[pre] == y[pre] && d.spend(1+len(x[pre])/32) {
@@ -304,7 +307,7 @@ func (d *differ) editScript(x, y []string) []edit {
 	return mid
 }
 
-const myersBound = 1000 // edits; the trace takes the square of it
+const myersBound = 1000 // edits; the trace needs the square of it
 
 func (d *differ) myers(x, y []int) []edit {
 	n, m := len(x), len(y)
@@ -373,7 +376,8 @@ func backtrack(trace [][]int, i, j int) []edit {
 	return out
 }
 
-// writeHunks writes the edits of texts before which so many same lines were cut.
+// writeHunks writes the edits. line is the number of equal lines that were cut before x and
+// y.
 func (d *differ) writeHunks(out *strings.Builder, line int, x, y []string, edits []edit) {
 	const around = 3
 	for s := 0; s < len(edits) && d.spend(16); {

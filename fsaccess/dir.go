@@ -1,23 +1,20 @@
 package fsaccess
 
-// DirOptions shapes a folder of the operating system.
+// DirOptions configures [OpenDir].
 type DirOptions struct {
-	// NoSync leaves it to the system when bytes reach the disk. Faster, but
-	// a power cut may then lose the last writes; a crash of the program
-	// cannot.
+	// NoSync does not flush written files to the disk. This is faster, but a power cut may
+	// lose the last writes. A crash of the program loses nothing.
 	NoSync bool
 }
 
-// OpenDir opens a folder of the operating system through [os.Root]: no name,
-// link or race leads out of it. In a browser there is none and the error is
-// [errors.ErrUnsupported]; use [Pick].
+// OpenDir opens a folder of the operating system through [os.Root]: no name, link or race
+// leads out of it. In a browser the error is [errors.ErrUnsupported]. Use [Pick] there.
 //
-// Symbolic links inside the folder are not followed: a name that is one, or
-// passes through one, fails with [ErrLink], so that every file has the one name
-// that policies judge. A link is listed and described as a link
-// ([fs.ModeSymlink]) and can be removed or renamed itself. The path given here
-// may be a link; whoever opens the folder chose it.
+// Symbolic links inside the folder are not followed. A name that is a link, or passes
+// through one, fails with [ErrLink]. So every file has exactly one name, which policies
+// judge. A link is listed and described as a link ([fs.ModeSymlink]), and can itself be
+// removed or renamed. The path argument may be a link, because the caller chose it.
 //
-// A replaced file is a new file under the old name and mode: hard links to the
-// old one keep the old content. Devices, pipes and sockets are refused.
+// A replaced file is a new file with the old name and mode. Hard links to the old file keep
+// the old content. Devices, pipes and sockets are refused with [errors.ErrUnsupported].
 func OpenDir(path string, o DirOptions) (*Folder, error) { return openDir(path, o) }

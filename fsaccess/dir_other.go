@@ -23,19 +23,19 @@ func openDir(name string, o DirOptions) (*Folder, error) {
 
 // osDir is a folder of the operating system in which no symbolic link is followed.
 //
-// os.Root keeps a name inside the folder, but follows links on the way. Each operation here
-// therefore opens the folders of a name one by one ([osDir.at]) and does its work in the last
-// of them. A check and the act that follows it use the same open folder, so a link that
-// another program puts in place of a folder meanwhile is not followed.
+// os.Root keeps a name inside the folder, but follows links on the way. So each operation
+// opens the folders of a name one by one ([osDir.at]) and works in the last one. A check
+// and the operation after it use the same open folder. If another program puts a link in
+// place of a folder meanwhile, the link is not followed.
 type osDir struct {
 	root *os.Root
 	o    DirOptions
 	sh   *shared
 	once sync.Once
 
-	// These are for tests. follow and blind switch the defence off: links are followed, or
-	// what was opened is not compared with what was looked at. between runs after an element
-	// of a name was looked at and before it is opened.
+	// These are for tests. follow lets links be followed. blind switches off the comparison
+	// of the opened file with the checked one. between is called after an element of a name
+	// was checked and before it is opened.
 	follow, blind bool
 	between       func(elem string)
 }
@@ -51,7 +51,7 @@ func (d *osDir) close() (err error) {
 	return err
 }
 
-// osErr names what os.Root leaves nameless.
+// osErr returns the error of this package for a bare error of os.Root.
 func osErr(err error) error {
 	if err == nil {
 		return nil
@@ -64,7 +64,7 @@ func osErr(err error) error {
 
 func plain(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() }
 
-// place is the open folder that holds a name, and the name's last element.
+// place is the open folder that contains a name, and the last element of the name.
 type place struct {
 	d    *osDir
 	dir  *os.Root
@@ -72,15 +72,15 @@ type place struct {
 	name string // the whole name, for errors
 }
 
-// close lets go of the folder.
+// close closes the folder, unless it is the root.
 func (p place) close() {
 	if p.dir != p.d.root {
 		p.dir.Close()
 	}
 }
 
-// at opens the folder that holds a name. It fails with [ErrLink] if an element before the
-// last is a link.
+// at opens the folder that contains a name. It fails with [ErrLink] if an element before
+// the last is a link.
 func (d *osDir) at(name string) (place, error) {
 	p := place{d: d, dir: d.root, base: name, name: name}
 	if d.follow {
@@ -104,7 +104,7 @@ func (d *osDir) at(name string) (place, error) {
 	return p, nil
 }
 
-// join2 is join for a name that may be empty.
+// join2 is join for a dir that may be "".
 func join2(dir, elem string) string {
 	if dir == "" {
 		return elem
@@ -112,7 +112,7 @@ func join2(dir, elem string) string {
 	return dir + "/" + elem
 }
 
-// look describes what is at the place, a link as a link.
+// look returns the information of the entry, for a link that of the link.
 func (p place) look() (fs.FileInfo, error) {
 	stat := p.dir.Lstat
 	if p.d.follow {
@@ -125,7 +125,7 @@ func (p place) look() (fs.FileInfo, error) {
 	return fi, err
 }
 
-// link is the error of using the link at the place.
+// link returns the error of using the link at the place.
 func (p place) link() error {
 	to, _ := p.dir.Readlink(p.base)
 	return linkAt(p.name, to)
@@ -167,8 +167,8 @@ func (p place) enterOnce() (*os.Root, error) {
 	return dir, nil
 }
 
-// same makes sure that what was opened is what was looked at: a link that took its place in
-// between was followed by os.Root.
+// same returns an error if the opened file is not the checked one. os.Root follows a link
+// that took the file's place in between.
 func (p place) same(looked, opened fs.FileInfo) error {
 	if os.SameFile(looked, opened) || p.d.follow || p.d.blind {
 		return nil
@@ -176,9 +176,9 @@ func (p place) same(looked, opened fs.FileInfo) error {
 	return swappedAt(p.name)
 }
 
-// file opens the file or folder at the place and describes it. flag is that of OpenFile.
-// Nothing is truncated before it is known to be what was looked at, and nothing is made but
-// with O_EXCL, which follows no link.
+// file opens the file or folder at the place and returns its information. flag is that of
+// OpenFile. Nothing is truncated before it is known to be the checked file. Files are made
+// only with O_EXCL, which follows no link.
 func (p place) file(flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 	for try := 0; ; try++ {
 		looked, err := p.look()
@@ -219,7 +219,8 @@ func (p place) file(flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 	}
 }
 
-// truncate empties an open file, through a handle of its own if that one only reads.
+// truncate empties an open file. If the file is open only for reading, it uses another
+// handle.
 func (p place) truncate(f *os.File, fi fs.FileInfo, flag int) error {
 	if writable(flag) {
 		return f.Truncate(0)
@@ -247,11 +248,11 @@ func described(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	return f, fi, nil
 }
 
-// leadsElsewhere tells of a symbolic link, and of what Windows has beside it, such as a
-// junction, which package os calls irregular.
+// leadsElsewhere reports whether a file is a symbolic link, or a similar file of Windows
+// such as a junction, which package os calls irregular.
 func leadsElsewhere(m fs.FileMode) bool { return m&(fs.ModeSymlink|fs.ModeIrregular) != 0 }
 
-// openAt opens what is at a name.
+// openAt opens the file or folder of a name.
 func (d *osDir) openAt(name string, flag int, perm fs.FileMode) (*os.File, fs.FileInfo, error) {
 	p, err := d.at(name)
 	if err != nil {
@@ -276,7 +277,8 @@ func (d *osDir) open(ctx context.Context, name string, flag int, perm fs.FileMod
 		pages: func() (pager, error) { return d.pages(name) }}, nil
 }
 
-// dirInfo names the root ".", which the system knows by its outside name.
+// dirInfo returns fi with the name that the caller used. The system would return the
+// outside name for the root.
 func dirInfo(fi fs.FileInfo, name string) fs.FileInfo {
 	return Info{name: path.Base(name), size: fi.Size(), mode: fi.Mode(), mtime: fi.ModTime()}
 }
@@ -368,7 +370,7 @@ func (d *osDir) readFile(_ context.Context, name string) ([]byte, error) {
 }
 
 // replace begins the next content of a file. A link is refused: a rename would replace the
-// link, and writing through it would change another file than the one that was named.
+// link, and writing through it would change a file with another name.
 func (d *osDir) replace(_ context.Context, name string, perm fs.FileMode) (_ replacement, err error) {
 	p, err := d.at(name)
 	if err != nil {
@@ -379,8 +381,8 @@ func (d *osDir) replace(_ context.Context, name string, perm fs.FileMode) (_ rep
 			p.close()
 		}
 	}()
-	// The rename below needs only the folder's permission; a file that may not be written
-	// shall still say so.
+	// The rename in commit needs only write permission for the folder. A file that may not
+	// be written must still be refused.
 	f, fi, err := p.file(os.O_WRONLY, 0)
 	if err == nil {
 		f.Close()
@@ -404,7 +406,8 @@ func (d *osDir) replace(_ context.Context, name string, perm fs.FileMode) (_ rep
 	return r, nil
 }
 
-// osReplacement keeps the folder open until it is over.
+// osReplacement is a content in a swap file. It keeps the folder open until commit or
+// abort.
 type osReplacement struct {
 	place
 	f    *os.File
@@ -446,7 +449,7 @@ func (r *osReplacement) abort() {
 	r.close()
 }
 
-// do runs one operation of os.Root that follows no link at its last element.
+// do calls op, an operation of os.Root that follows no link at its last element.
 func (d *osDir) do(name string, op func(p place) error) error {
 	p, err := d.at(name)
 	if err != nil {
@@ -471,8 +474,8 @@ func (d *osDir) remove(_ context.Context, name string) error {
 	})
 }
 
-// sweep removes swap files that a killed program left in a folder that is
-// otherwise empty.
+// sweep removes swap files that a killed program left in a folder that is otherwise empty.
+// It reports whether the folder is empty now.
 func (p place) sweep() bool {
 	dir, err := p.enter()
 	if err != nil {
@@ -515,8 +518,8 @@ func (d *osDir) chmod(_ context.Context, name string, mode fs.FileMode) error {
 	return d.do(name, func(p place) error {
 		f, _, err := p.file(os.O_RDONLY, 0)
 		if errors.Is(err, fs.ErrPermission) && !errors.Is(err, ErrLink) {
-			// What may not be read is named. A link that takes its place now leads no
-			// further than below the same folder.
+			// An unreadable file is changed by its name. A link that takes its place now
+			// leads no further than below the same folder.
 			return p.dir.Chmod(p.base, mode)
 		}
 		if err != nil {
@@ -540,14 +543,15 @@ func (d *osDir) chtimes(_ context.Context, name string, atime, mtime time.Time) 
 	})
 }
 
-// osFile is os.File with its errors bare.
+// osFile is os.File with bare errors.
 type osFile struct{ *os.File }
 
 func (f *osFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
 
-// tries is how often a name is looked at again because it was replaced between the look and the
-// opening. Each save by a rename replaces a file, also one of this package beside the opening,
-// and each try is judged anew; only a name that is replaced all the time is given up.
+// tries is how often a name is checked again because it was replaced between the check and
+// the opening. Each save by a rename replaces a file, also a save by this package in
+// parallel. Each try is checked completely. Only a name that is replaced all the time
+// fails.
 const tries = 100
 
 func isSwapped(err error) bool {
@@ -555,6 +559,6 @@ func isSwapped(err error) bool {
 	return ok && le.swapped
 }
 
-// swappedAt is the refusal of what was one thing when it was looked at and another when it
-// was opened.
+// swappedAt returns the refusal of a name whose file was replaced between the check and the
+// opening.
 func swappedAt(name string) error { return &linkError{name: name, swapped: true} }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// renameBetween renames from one open folder into another. The names are not looked up again,
-// so no link that appears meanwhile is followed.
+// renameBetween renames from one open folder to another. The names are not looked up again,
+// so it follows no link that appears meanwhile.
 func renameBetween(a, b place, _, _ string) error {
 	from, err := a.dir.Open(".")
 	if err != nil {

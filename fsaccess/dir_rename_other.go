@@ -4,10 +4,11 @@ package fsaccess
 
 import "os"
 
-// renameBetween renames from one folder into another. The standard library has no rename
-// between two open folders here, so the names are looked up again by [os.Root]: a link that
-// another program puts in place of a folder just then is followed, within the root only. That
-// the file arrived in the folder that was checked is looked at afterwards.
+// renameBetween renames from one folder to another. The standard library has no rename
+// between two open folders on these systems, so [os.Root] looks up the names again. If
+// another program puts a link in place of a folder at that moment, the link is followed,
+// but only inside the root. Afterwards renameBetween checks that the file is in the folder
+// that was checked before.
 func renameBetween(a, b place, from, to string) error {
 	moved, err := a.dir.Lstat(a.base)
 	if err != nil {

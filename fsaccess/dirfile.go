@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// dirFile is an open folder. ReadDir(-1) gives all of it, in order. ReadDir(n) gives what
-// was found so far where the source can tell while it is still looking: in a browser a
-// folder of 50,000 files takes seconds to list, and its first names are there at once.
+// dirFile is an open folder. ReadDir(-1) returns all entries, sorted. ReadDir(n) returns
+// the entries found so far, if the source can list in steps: a browser needs seconds to
+// list a folder of 50,000 files, but has the first names at once.
 type dirFile struct {
 	info  fs.FileInfo
 	list  func() ([]fs.DirEntry, error) // sorted
-	pages func() (pager, error)         // nil: the listing is taken at the first ReadDir
+	pages func() (pager, error)         // nil: the first ReadDir takes the whole listing
 
 	mu      sync.Mutex
 	read    bool
@@ -22,8 +22,8 @@ type dirFile struct {
 	from    pager
 }
 
-// pager gives the entries of a folder in the order in which they are found: at least one
-// and at most n at a time, and io.EOF behind the last.
+// pager returns the entries of a folder in the order in which they are found: at least one
+// and at most n at a time, and io.EOF after the last.
 type pager interface {
 	next(n int) ([]fs.DirEntry, error)
 	close() error
@@ -114,7 +114,7 @@ func (p filePager) next(n int) ([]fs.DirEntry, error) {
 	return list, err
 }
 
-// sieve leaves out what keep does not want.
+// sieve drops the entries for which keep returns false.
 type sieve struct {
 	pager
 	keep func(fs.DirEntry) bool
@@ -123,7 +123,7 @@ type sieve struct {
 func (s *sieve) next(n int) ([]fs.DirEntry, error) {
 	for {
 		list, err := s.pager.next(n)
-		kept := make([]fs.DirEntry, 0, len(list)) // the list may be somebody's
+		kept := make([]fs.DirEntry, 0, len(list)) // the list may belong to the pager
 		for _, e := range list {
 			if s.keep(e) {
 				kept = append(kept, e)
@@ -135,7 +135,7 @@ func (s *sieve) next(n int) ([]fs.DirEntry, error) {
 	}
 }
 
-// listPager gives what is in a list, then what another pager finds.
+// listPager returns the entries of a list, and then those of another pager.
 type listPager struct {
 	list []fs.DirEntry
 	more pager // may be nil
@@ -161,7 +161,7 @@ func (p *listPager) close() error {
 	return p.more.close()
 }
 
-// pagesOf opens a folder of a core to read it by pages.
+// pagesOf opens a folder of a core to read it in pages.
 func pagesOf(ctx context.Context, c core, name string) (pager, error) {
 	f, err := c.open(ctx, name, os.O_RDONLY, 0)
 	if err != nil {

@@ -4,7 +4,7 @@
 //
 // Most programs need three lines:
 //
-//	dir, err := fsaccess.Pick(ctx, fsaccess.ReadWrite) // or OPFS, Upload, Drop, Restore
+//	dir, err := fsaccess.Pick(ctx, fsaccess.ReadWrite) // or OPFS, Upload, NewDropZone, Restore
 //	work := fsaccess.NewJournal(fsaccess.Guard(dir, policy), undoStore)
 //	err = work.WriteFile("notes.md", data, 0o644)      // and work.Undo(ctx)
 //
@@ -16,7 +16,7 @@
 // all of them.
 //
 // The package trusts the browser, or os.Root, to keep a handle inside its folder. It trusts
-// no name, no file content and no policy text. It never follows a name out of the folder,
-// never leaves a file half written, and never silently overwrites a change that another
-// program has made in between.
+// no name, no file content and no policy text. It never follows a name out of the folder.
+// [FS.WriteFile] never leaves a file half written. [WriteVersion], [Overlay.Apply] and
+// [Journal.Undo] never overwrite a change that another program has made in between.
 package fsaccess

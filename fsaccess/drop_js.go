@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// dropZone hears drops. The handles must be asked for while the event is being
-// handled, and can be waited for later.
+// dropZone receives drops. It must ask for the handles during the event, but can wait for
+// them later.
 type dropZone struct {
 	s     *jsx.Scope
 	drops chan droppedItem
@@ -39,7 +39,7 @@ func newDropZone(selector string) (*dropZone, error) {
 		over(e)
 		z.take(e)
 	})
-	_, err3 := z.s.Listen(el, "dragenter", over) // what was over a frame is over the page now, or isn't told of
+	_, err3 := z.s.Listen(el, "dragenter", over) // a drag from a frame must be accepted here, or the element gets no dragover
 	_, err4 := z.s.Aside(el, func(on bool) { _, _ = jsx.Call(el, "toggleAttribute", "data-drop", on) })
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		z.s.Close()
@@ -76,7 +76,7 @@ func (z *dropZone) take(event jsx.Value) {
 		}
 		select {
 		case z.drops <- d:
-		default: // more at once than anybody drops on purpose
+		default: // more items at once than a user drops on purpose
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (z *dropZone) next(ctx context.Context) (Drop, error) {
 		if err != nil {
 			return Drop{}, webErr(err)
 		}
-		if !jsx.Nullish(handle) { // that of a page's own picture is null
+		if !jsx.Nullish(handle) { // the handle of a page's own picture is null
 			return dropHandle(ctx, handle)
 		}
 	}
@@ -134,8 +134,8 @@ func dropHandle(ctx context.Context, handle jsx.Value) (Drop, error) {
 	return Drop{name, newFolder(t)}, nil
 }
 
-// dropEntry reads a dropped tree where the browser has only the older API. Its
-// functions take callbacks.
+// dropEntry reads a dropped tree in browsers with only the older API, whose functions take
+// callbacks.
 func dropEntry(ctx context.Context, entry jsx.Value) (Drop, error) {
 	if jsx.Nullish(entry) {
 		return Drop{}, errUnsupported
@@ -167,7 +167,7 @@ func boolOf(v jsx.Value, name string) (bool, error) {
 	return jsx.Bool(b)
 }
 
-// called waits for one of two callbacks.
+// called returns the argument of the ok callback, or an error if the other one is called.
 func called(ctx context.Context, s *jsx.Scope, call func(ok, failed jsx.Value) error) (jsx.Value, error) {
 	type answer struct {
 		v   jsx.Value

@@ -1,6 +1,6 @@
 package fsaccess
 
-// extents is written bytes by offset: sorted, apart, in memory.
+// extents holds written bytes in memory, sorted by offset and without overlaps.
 type extents struct {
 	list  []extent
 	bytes int
@@ -25,7 +25,7 @@ func (x *extents) isPrefix(size int64) bool {
 }
 
 func (x *extents) put(off int64, p []byte) {
-	// The common case: writing on where the last write ended.
+	// The common case: continue where the last write ended.
 	if n := len(x.list); n > 0 && x.list[n-1].end() == off {
 		x.list[n-1].data = append(x.list[n-1].data, p...)
 		x.bytes += len(p)

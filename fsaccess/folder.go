@@ -261,7 +261,7 @@ func (f *Folder) Truncate(name string, size int64) error {
 	return pathErr("truncate", name, errors.Join(err, file.Close()))
 }
 
-// Chmod sets the permission bits. Without [Features.Chmod] the error wraps
+// Chmod sets the permission bits. Without [Features].Chmod the error wraps
 // [errors.ErrUnsupported].
 func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 	return f.change("chmod", name, func(p string) error {
@@ -272,7 +272,7 @@ func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 	})
 }
 
-// Chtimes sets the times. Without [Features.Chtimes] the error wraps
+// Chtimes sets the times. Without [Features].Chtimes the error wraps
 // [errors.ErrUnsupported].
 func (f *Folder) Chtimes(name string, atime, mtime time.Time) error {
 	return f.change("chtimes", name, func(p string) error {

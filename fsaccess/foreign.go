@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// FromFS makes a read-only folder of any [fs.FS]: an embedded sample, a ZIP
-// archive, an uploaded tree. Put an [Overlay] over it to work on a copy.
+// FromFS returns a read-only folder with the files of any [fs.FS], for example an embedded
+// sample, a ZIP archive or an uploaded tree. Put an [Overlay] over it to work on a copy.
 func FromFS(fsys fs.FS) *Folder {
 	if d, ok := fsys.(doored); ok {
 		return &Folder{view: view{c: &readOnly{d.door().rooted()}, dir: ".", ctx: d.door().ctx}}
@@ -18,7 +18,7 @@ func FromFS(fsys fs.FS) *Folder {
 	return newFolder(&foreign{r: fsys, sh: newShared(), source: "iofs"})
 }
 
-// newForeign serves an FS that is not of this package.
+// newForeign returns a core for an FS that is not of this package.
 func newForeign(fsys FS) core {
 	return &foreign{r: fsys, w: fsys, sh: newShared(), source: "foreign"}
 }
@@ -115,7 +115,7 @@ func (f *foreign) pages(name string) (pager, error) {
 		return filePager{d}, nil
 	}
 	file.Close()
-	list, err := fs.ReadDir(f.r, name) // one that lists without opening
+	list, err := fs.ReadDir(f.r, name) // an FS that lists without opening
 	return &listPager{list: list}, err
 }
 
@@ -142,8 +142,8 @@ func (f *foreign) writeFile(_ context.Context, name string, data []byte, perm fs
 	return f.w.WriteFile(name, data, perm)
 }
 
-// replace gathers the content and hands it over in one WriteFile, which is all
-// the atomicity a stranger promises.
+// replace collects the content and passes it on in one WriteFile. An FS of another package
+// promises no more atomicity than that.
 func (f *foreign) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
 	if f.w == nil {
 		return nil, ErrReadOnly
@@ -170,8 +170,8 @@ func (r *foreignReplacement) commit(ctx context.Context) error {
 }
 func (r *foreignReplacement) abort() { r.data = nil }
 
-// write runs a change of what is at a name, or of the link there. No element before the
-// last may be a link.
+// write changes the entry at each name, or the link there. No element before the last may
+// be a link.
 func (f *foreign) write(do func(FS) error, names ...string) error {
 	if f.w == nil {
 		return ErrReadOnly
@@ -216,8 +216,8 @@ func (f *foreign) chtimes(_ context.Context, name string, atime, mtime time.Time
 	return errUnsupported
 }
 
-// foreignFile gives an fs.File the methods it may lack, as far as they can be
-// made from those it has.
+// foreignFile adds the methods that an fs.File may lack, as far as the existing methods
+// allow.
 type foreignFile struct {
 	fs.File
 	f    *foreign
@@ -235,7 +235,7 @@ func (x *foreignFile) ReadAt(p []byte, off int64) (int, error) {
 	if r, ok := x.File.(io.ReaderAt); ok {
 		return r.ReadAt(p, off)
 	}
-	// Read from a file of its own, so that this one's offset stays.
+	// Read from another open file, so that the offset of this one does not change.
 	g, err := x.f.r.Open(x.name)
 	if err != nil {
 		return 0, err
@@ -281,7 +281,7 @@ func (x *foreignFile) Sync() error {
 
 func (x *foreignFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
 
-// readOnly takes the changes away from a core.
+// readOnly is a core without its changes.
 type readOnly struct{ core }
 
 func (r *readOnly) features() Features {
@@ -312,7 +312,7 @@ func (r *readOnly) walkPages(ctx context.Context, root string, page int, yield f
 	return walkCore(ctx, r.core, root, page, yield)
 }
 
-// subCore is a core seen from one of its folders.
+// subCore is a core with one of its folders as the root.
 type subCore struct {
 	c   core
 	dir string

@@ -59,7 +59,7 @@ type FS interface {
 // are added or removed during the listing may be in it or not. Close, or the end of the
 // context, ends the listing.
 //
-// If [Features.Staged] is true, other readers see written data only after Sync or Close,
+// If [Features].Staged is true, other readers see written data only after Sync or Close,
 // and then all of it at once. Until then only this handle sees the data. Below a [Guard], a
 // new file does not exist before Sync or Close. If Staged is false (a folder of the
 // operating system, or the origin-private file system in a Worker), a write is visible at
@@ -77,8 +77,8 @@ type File interface {
 	Sync() error
 }
 
-// Features describes the abilities of a folder on this platform. A missing ability is false
-// here and is never emulated silently.
+// Features describes the abilities and limits of a folder on this platform. A missing
+// ability is reported here and never hidden by an emulation.
 type Features struct {
 	Source   string // "memory", "os", "picked", "opfs", "upload", "files", "drop", "iofs", "foreign"
 	ReadOnly bool   // every change fails with [ErrReadOnly]
@@ -121,7 +121,7 @@ func WithContext(ctx context.Context, fsys FS) FS {
 type causeKey struct{}
 
 // WithCause returns a context that carries the reason for changes, for example the trace ID
-// of a tool call. A [Journal] stores it with each record ([Change.Cause]).
+// of a tool call. A [Journal] stores it with each record ([Change].Cause).
 func WithCause(ctx context.Context, cause string) context.Context {
 	return context.WithValue(ctx, causeKey{}, cause)
 }
@@ -139,12 +139,29 @@ type Info struct {
 	mtime time.Time
 }
 
-func (i Info) Name() string               { return i.name }
-func (i Info) Size() int64                { return i.size }
-func (i Info) Mode() fs.FileMode          { return i.mode }
-func (i Info) ModTime() time.Time         { return i.mtime }
-func (i Info) IsDir() bool                { return i.mode.IsDir() }
-func (i Info) Sys() any                   { return nil }
-func (i Info) Type() fs.FileMode          { return i.mode.Type() }
+// Name returns the last element of the path.
+func (i Info) Name() string { return i.name }
+
+// Size returns the number of bytes of a file.
+func (i Info) Size() int64 { return i.size }
+
+// Mode returns the type and the permission bits.
+func (i Info) Mode() fs.FileMode { return i.mode }
+
+// ModTime returns the time of the last change. It is zero if the platform has none.
+func (i Info) ModTime() time.Time { return i.mtime }
+
+// IsDir reports whether the entry is a folder.
+func (i Info) IsDir() bool { return i.mode.IsDir() }
+
+// Sys returns nil.
+func (i Info) Sys() any { return nil }
+
+// Type returns the type bits of the mode.
+func (i Info) Type() fs.FileMode { return i.mode.Type() }
+
+// Info returns i and no error.
 func (i Info) Info() (fs.FileInfo, error) { return i, nil }
-func (i Info) String() string             { return fs.FormatFileInfo(i) }
+
+// String returns one line with the mode, size, time and name, from [fs.FormatFileInfo].
+func (i Info) String() string { return fs.FormatFileInfo(i) }

@@ -8,10 +8,10 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// ignorer answers what the .gitignore files of a tree leave out, reading each
-// file once. It follows gitignore(5): the last matching line wins, "!" takes
-// back, a trailing "/" means folders only, a "/" elsewhere ties the pattern to
-// its file's folder, "**" crosses folders.
+// ignorer decides which entries the .gitignore files of a tree exclude. It reads each file
+// once. It follows gitignore(5): the last matching line wins, "!" includes again, a
+// trailing "/" matches folders only, a "/" elsewhere ties the pattern to the folder of its
+// file, and "**" matches any number of folders.
 type ignorer struct {
 	ctx   context.Context
 	c     core
@@ -24,7 +24,7 @@ type ignorer struct {
 const maxIgnore = 1 << 20
 
 type ignoreRule struct {
-	pattern string // relative to its folder; without "/" it fits at any depth
+	pattern string // relative to its folder; without "/" it matches at any depth
 	negate  bool
 	dirOnly bool
 	tied    bool
@@ -51,8 +51,8 @@ func (g *ignorer) of(dir string) []ignoreRule {
 	return r
 }
 
-// skips reports whether an entry is left out. The page has its turn between rules. When the
-// context has ended, the answer is of no use: the walk ends.
+// skips reports whether an entry is excluded. The page runs between rules. If the context
+// has ended, the result is meaningless, and the walk ends too.
 func (g *ignorer) skips(name string, dir bool) bool {
 	if g == nil {
 		return false
@@ -60,7 +60,7 @@ func (g *ignorer) skips(name string, dir bool) bool {
 	if dir && path.Base(name) == ".git" {
 		return true
 	}
-	// From the root down, so that a deeper file has the last word.
+	// From the root down, so that the rule of a deeper file wins.
 	skip := false
 	at := "."
 	for {
@@ -93,7 +93,7 @@ func (r ignoreRule) matches(rel string) bool {
 	return matchDeep(strings.Split(r.pattern, "/"), strings.Split(rel, "/"))
 }
 
-// matchDeep is path.Match by elements, where "**" stands for any number of them. Its work
+// matchDeep is path.Match by elements, where "**" matches any number of elements. Its work
 // is at most the product of both lengths.
 func matchDeep(pat, name []string) bool {
 	star, back := -1, 0 // the last "**", and where in name it ends for now
@@ -146,7 +146,7 @@ func (g *ignorer) parse(data []byte) []ignoreRule {
 		r.tied = strings.Contains(line, "/")
 		r.pattern = strings.TrimPrefix(line, "/")
 		if strings.Count(r.pattern, "**") > 4 || r.pattern == "" {
-			continue // more would make matching slow, and nobody writes it
+			continue // more would make matching slow, and no real file has them
 		}
 		out = append(out, r)
 	}

@@ -16,41 +16,43 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Match is one line that a search found.
+// Match is one line that a search has found.
 type Match struct {
 	Path   string
-	Line   int    // from 1
-	Column int    // byte in the line where the match begins, from 1
-	Text   string // the line without its end, at most 4 KiB of it
+	Line   int    // number of the line, from 1
+	Column int    // first byte of the match in the line, from 1
+	Text   string // the line without its end, at most 4 KiB around the match
 }
 
-// GrepOptions bounds a search.
+// GrepOptions limits a search. The zero value searches all text files.
 type GrepOptions struct {
 	WalkOptions
-	// Max ends the search after so many matches; 0 means no limit.
+	// Max is the maximum number of matches. 0 means no limit.
 	Max int
-	// MaxPerFile goes on to the next file after so many; 0 means no limit.
+	// MaxPerFile is the maximum number of matches in one file. 0 means no limit.
 	MaxPerFile int
 	// Binary searches files with NUL bytes too.
 	Binary bool
-	// MaxLine is the most bytes of a line that are searched together: a match over the
-	// border of two pieces is not found. 0 is 1 MiB, which is the most.
+	// MaxLine is the number of bytes of a line that are searched together. A longer line is
+	// searched in pieces, and a match across the border of two pieces is not found. The
+	// default and the maximum is 1 MiB.
 	MaxLine int
 }
 
 const (
 	grepBatch = 64      // files read at once
-	grepBytes = 8 << 20 // and bytes of them; a larger file is read line by line
+	grepBytes = 8 << 20 // bytes of these files; a larger file is read line by line
 	maxLine   = 1 << 20 // a longer line is searched in pieces
 	maxText   = 4 << 10
-	grepSteps = 16 << 10 // of an expression, at a stretch that can't be interrupted
-	grepLook  = 64 << 10 // bytes in which its beginning is looked for at once
+	grepSteps = 16 << 10 // steps of an expression without a pause
+	grepLook  = 64 << 10 // bytes in which the literal prefix is searched without a pause
 )
 
-// Grep searches all files below root for a regular expression (RE2), line by
-// line, in the order of [Walk]. A file that cannot be read is yielded as an
-// error with its path, and the search goes on. The search lets the page have its turn
-// at least every 10 ms, also within a line, and ends with its context.
+// Grep returns the lines of all files below root that match a regular expression (RE2), in
+// the order of [Walk]. It returns the first match of each line. If root is a file, only
+// that file is searched. If a file cannot be read, an error with its path is yielded, and
+// the search continues. Grep lets the page run at least every 10 ms, also within a line,
+// and ends with ctx.
 func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
@@ -86,11 +88,11 @@ func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOp
 	}
 }
 
-// wholeFile is the expression for a first look at a whole file, which sorts out
-// most files at once; nil if it could miss a line.
+// wholeFile returns an expression for a first look at many lines at once, which excludes
+// most files quickly. It returns nil if that look could miss a line.
 func wholeFile(re *regexp.Regexp) *regexp.Regexp {
 	s := re.String()
-	for _, p := range []string{`\A`, `\z`, "(?", "$"} { // "$" is also before a carriage return
+	for _, p := range []string{`\A`, `\z`, "(?", "$"} { // "$" matches before a carriage return too
 		if strings.Contains(s, p) {
 			return nil
 		}
@@ -107,16 +109,16 @@ type search struct {
 	f      *Folder
 	re     *regexp.Regexp
 	whole  *regexp.Regexp
-	prefix []byte // each match begins with it
-	exact  bool   // and the expression is nothing else
-	steps  int    // of the expression, for a character
+	prefix []byte // literal prefix of each match
+	exact  bool   // the expression is this prefix and nothing else
+	steps  int    // instructions of the expression, for each character
 	o      GrepOptions
 	yield  func(Match, error) bool
 	found  int
-	piece  int // bytes of a line searched together
+	piece  int // bytes of a line that are searched together
 	budget jsx.Budget
 
-	uncut bool // a line is searched at a stretch; for the test of a search that is not cut
+	uncut bool // search a line without a pause; for the test of an uninterrupted search
 }
 
 func newSearch(ctx context.Context, f *Folder, re *regexp.Regexp, o GrepOptions, yield func(Match, error) bool) *search {
@@ -129,7 +131,8 @@ func newSearch(ctx context.Context, f *Folder, re *regexp.Regexp, o GrepOptions,
 	return s
 }
 
-// stepsOf is how many instructions an expression has: RE2 takes at most so many steps for a character.
+// stepsOf returns the number of instructions of an expression. RE2 needs at most that many
+// steps for each character.
 func stepsOf(re *regexp.Regexp) int {
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err == nil {
@@ -137,11 +140,11 @@ func stepsOf(re *regexp.Regexp) int {
 			return len(prog.Inst)
 		}
 	}
-	return 1000 // an expression of another syntax
+	return 1000 // an expression with another syntax
 }
 
-// spend counts n steps. It ends a search whose context is done, and lets a page that
-// has waited for long have its turn.
+// spend counts n steps. It returns an error if the context is done, and lets a page that
+// has waited long enough run.
 func (s *search) spend(n int) error {
 	if s.budget.Steps(s.ctx, n) == nil {
 		return nil
@@ -150,13 +153,14 @@ func (s *search) spend(n int) error {
 	return errStop
 }
 
-// has reports whether the text has the beginning of a match.
+// has reports whether text contains the literal prefix of a match.
 func (s *search) has(text []byte) (bool, error) {
 	return bytes.Contains(text, s.prefix), s.spend(len(text)/16 + 1)
 }
 
-// find runs the expression over a piece of a line. Where that is too long for a stretch,
-// the piece is read a character at a time, so that the search can rest and end in it.
+// find runs the expression over a piece of a line. If the piece is too long for one run
+// without a pause, it is read character by character, so that the search can pause and end
+// inside it.
 func (s *search) find(text []byte) ([]int, error) {
 	if len(text)*s.steps <= grepSteps || s.uncut {
 		return s.re.FindIndex(text), s.spend(len(text)*s.steps + 16)
@@ -175,7 +179,7 @@ func (s *search) find(text []byte) ([]int, error) {
 	return at, r.err
 }
 
-// slowReader is a piece of a line that counts its steps; it ends with the search.
+// slowReader reads a piece of a line and counts its steps. It ends when the search ends.
 type slowReader struct {
 	s    *search
 	text []byte
@@ -202,7 +206,7 @@ func (s *search) batch(ctx context.Context, files []Entry) bool {
 			e.Path = join(s.f.dir, e.Path)
 			full[i] = e
 		}
-		contents, _ = readMany(ctx, s.f.c, full) // what is missing is read below
+		contents, _ = readMany(ctx, s.f.c, full) // missing contents are read below
 	}
 	for i, e := range files {
 		if err := context.Cause(ctx); err != nil {
@@ -236,7 +240,7 @@ func (s *search) content(name string, data []byte) error {
 	if !s.o.Binary && isBinary(data) {
 		return nil
 	}
-	n, seen := 0, 0 // matches; bytes that were looked at together and may have some
+	n, seen := 0, 0 // matches; bytes that were examined together and may contain some
 	for line, begins := 1, true; len(data) > 0; {
 		if begins && seen <= 0 {
 			chunk, ok, err := s.look(data)
@@ -271,10 +275,10 @@ func (s *search) content(name string, data []byte) error {
 	return nil
 }
 
-// look is a first look at many lines at once. It returns whole lines of data, and reports
-// whether they may have a match; where it can't tell, there are none of them and they may.
+// look examines many lines at once. It returns whole lines of data and reports whether they
+// may contain a match. If it cannot examine them, it returns no lines and true.
 func (s *search) look(data []byte) (chunk []byte, ok bool, err error) {
-	if s.o.MaxLine != 0 && len(data) > s.piece { // the expression sees pieces
+	if s.o.MaxLine != 0 && len(data) > s.piece { // the expression sees only pieces
 		return nil, true, nil
 	}
 	most := grepLook
@@ -296,7 +300,7 @@ func (s *search) look(data []byte) (chunk []byte, ok bool, err error) {
 	return chunk, s.whole.Match(chunk), s.spend(len(chunk)*s.steps + 16)
 }
 
-// line tests one line; more is false when this file has had its share.
+// line searches one line. more is false if this file has reached its limit of matches.
 func (s *search) line(name string, line int, text []byte, n *int) (more bool, err error) {
 	text = bytes.TrimSuffix(text, []byte("\r"))
 	at, err := s.find(text)
@@ -316,7 +320,7 @@ func (s *search) line(name string, line int, text []byte, n *int) (more bool, er
 	return s.o.MaxPerFile == 0 || *n < s.o.MaxPerFile, nil
 }
 
-// clip gives the part of a long line in which the match is.
+// clip returns the part of a long line around the match, as valid UTF-8.
 func clip(text []byte, at int) string {
 	if len(text) > maxText {
 		start := max(0, at-maxText/4)
@@ -328,7 +332,7 @@ func clip(text []byte, at int) string {
 	return strings.ToValidUTF8(string(text), "\uFFFD")
 }
 
-// stream searches a large file without holding it.
+// stream searches a large file without holding it in memory.
 func (s *search) stream(name string) error {
 	file, err := s.f.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {

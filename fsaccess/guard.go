@@ -14,50 +14,53 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// GuardOptions is what a guard goes by beside the path policy. The zero value
-// is strict: every dangerous kind is a question, and nobody is there to answer.
+// GuardOptions configures a guard beside the path policy. The zero value is strict: each
+// dangerous kind of content needs an answer, and without Ask the answer is no.
 type GuardOptions struct {
-	// Kinds decides on dangerous kinds of new content, see [Kind]; a kind
-	// that is not in it is asked about.
+	// Kinds contains the decision for each dangerous kind of new content, see [Kind]. The
+	// default for a kind is [protocol.ActionAsk].
 	Kinds map[Kind]protocol.Action
-	// Ask puts a question to the person; nil means that nobody is there, and
-	// every ask is a deny.
+	// Ask shows a question to the user and reports whether the user agreed. nil refuses
+	// every question.
 	Ask func(ctx context.Context, q Question) (bool, error)
-	// AskFirst is asked before each change that the policy allows, if set.
+	// AskFirst, if set, is called in the same way before each change that the policy
+	// allows.
 	AskFirst func(ctx context.Context, q Question) (bool, error)
 
-	// Check, if set, is asked about each path after the policy, and says why op may not be
-	// done there. From is the old name of a file that is moved to path, else empty. A file
-	// that it doesn't let read is not shown. It is called with locks held: it must not wait
-	// for another change.
+	// Check, if set, is called for each path after the policy allowed it, for reading too.
+	// It returns an error if op may not be done at path. If a file is moved to path, from
+	// is its old name, else from is "". A file that Check does not let the caller read is
+	// not listed. Check is called with locks held, so it must not wait for another change.
 	Check func(op protocol.FSOp, path, from string) error
 
-	MaxWrite int64 // bytes of one file; 0 means 256 MiB
-	MaxBytes int64 // bytes by which the folder may grow; 0 means 4 GiB
-	MaxFiles int   // files and folders that may be made; 0 means 100,000
+	MaxWrite int64 // bytes in one file, default 256 MiB
+	MaxBytes int64 // bytes by which the folder may grow, default 4 GiB
+	MaxFiles int   // files and folders that may be made, default 100,000
 }
 
-// Question is what the person is asked.
+// Question is a question to the user about one change.
 type Question struct {
-	Op   string // "write", "create", "remove", "rename", "mkdir"
+	Op   string // "write", "create", "remove", "rename", "mkdir", "chmod", "chtimes"
 	Path string
-	To   string // of a rename
-	Kind Kind   // why the content is dangerous, if that is the question
-	// Content is then the content that would be written, or the first 16 MiB of it; nil for a
-	// file that is renamed. It must not be changed or kept.
+	To   string // the new name, for a rename
+	Kind Kind   // the dangerous kind of the content, or "" if the question is about the change itself
+	// Content is the new content if Kind is set, at most its first 16 MiB. It is nil for a
+	// file that is renamed. It must not be changed, and not be used after the call.
 	Content []byte
 }
 
-// GuardError is a refusal: what was tried, and which rule said no. It is one of
-// [ErrDenied], [ErrProtected], [ErrKind], [ErrBadName], [ErrQuota] and
-// [ErrTooLarge], and also the *[protocol.Error] of the policy, if that refused.
-// A refusal is final: asking the same again gives the same.
+// GuardError is a refusal by a [Guard]. It wraps one of [ErrDenied], [ErrProtected],
+// [ErrKind], [ErrBadName], [ErrQuota] and [ErrTooLarge]. If the policy refused, it also
+// wraps the *[protocol.Error] of the policy. Treat a refusal as final, and do not
+// try the same operation again.
 type GuardError struct {
-	Rule   string // for the person: it may quote the policy, and Error does not
+	Rule   string // the rule that refused, for the user; it may quote the policy
 	Err    error
 	Policy error // the policy's own error, or nil
 }
 
+// Error returns the text of Err, followed by the text of Policy or, if Policy is nil, by
+// Rule.
 func (e *GuardError) Error() string {
 	if e.Policy != nil {
 		return e.Err.Error() + ": " + e.Policy.Error()
@@ -65,7 +68,7 @@ func (e *GuardError) Error() string {
 	return e.Err.Error() + ": " + e.Rule
 }
 
-// Unwrap gives both errors to errors.Is and errors.As.
+// Unwrap returns Err, and Policy if it is set.
 func (e *GuardError) Unwrap() []error {
 	if e.Policy == nil {
 		return []error{e.Err}
@@ -73,9 +76,10 @@ func (e *GuardError) Unwrap() []error {
 	return []error{e.Err, e.Policy}
 }
 
-// Guard puts a policy before a folder. Whatever the policy says, it refuses
-// names that could escape or deceive, writes to the files that other programs
-// execute ([protocol.Mandatory]), and changes over the limits.
+// Guard returns fsys with a policy in front. Independent of the policy, it refuses names
+// that could lead out of the folder or deceive a reader, writes to files that other
+// programs execute ([protocol.Mandatory]), and changes beyond the limits of the options. If
+// more than one GuardOptions is given, the last one counts.
 func Guard(fsys FS, policy protocol.FSPolicy, opts ...GuardOptions) *Folder {
 	var o GuardOptions
 	for _, x := range opts {
@@ -108,10 +112,10 @@ func refuse(err error, format string, args ...any) error {
 	return &GuardError{Rule: fmt.Sprintf(format, args...), Err: err}
 }
 
-// check asks the policy, and whoever else is to be asked.
+// check returns the refusal of op at a path by the policy or by Check, or nil.
 func (g *guard) check(op protocol.FSOp, name string) error { return g.checkMoved(op, name, "") }
 
-// checkMoved is check for a path to which from is moved.
+// checkMoved is check for a path to which the file from is moved.
 func (g *guard) checkMoved(op protocol.FSOp, name, from string) error {
 	if err := g.policy.Check(op, name); err != nil || g.p.Check == nil {
 		return policyErr(err)
@@ -136,8 +140,8 @@ func policyErr(err error) error {
 
 func (g *guard) mayRead(name string) bool { return g.check(protocol.OpRead, name) == nil }
 
-// untold is the error about a path where nothing may be read: whether there is anything is
-// not told.
+// untold returns err. If the path may not be read, it returns that refusal instead, so that
+// the caller cannot find out whether the file exists.
 func (g *guard) untold(name string, err error) error {
 	if g.p.Check == nil || err == nil {
 		return err
@@ -158,7 +162,8 @@ func (g *guard) close() error {
 	return nil
 }
 
-// consent turns a decision into an error, asking if need be.
+// consent returns nil if d allows q, and else the error no. If d is ActionAsk, it asks the
+// user.
 func (g *guard) consent(ctx context.Context, d protocol.Action, q Question, no error, rule string) error {
 	if d == protocol.ActionAllow {
 		return nil
@@ -185,7 +190,7 @@ func answer(ctx context.Context, ask func(context.Context, Question) (bool, erro
 
 func (g *guard) read(name string) error { return g.check(protocol.OpRead, name) }
 
-// change is the check before any change at a path.
+// change checks a change of q.Path, and of q.To if it is set, before it is made.
 func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error {
 	from := ""
 	for _, p := range []string{q.Path, q.To} {
@@ -201,7 +206,7 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 		if err := g.insideGit(ctx, p); err != nil {
 			return err
 		}
-		op, from = protocol.OpWrite, p // of the new name
+		op, from = protocol.OpWrite, p // q.To is checked as a write
 	}
 	if g.p.AskFirst == nil || ctx.Value(askedKey{}) == any(g) {
 		return nil
@@ -209,11 +214,11 @@ func (g *guard) change(ctx context.Context, op protocol.FSOp, q Question) error 
 	return answer(ctx, g.p.AskFirst, q, ErrDenied, q.Op)
 }
 
-// askedKey names, in the context of an open file, the guard that has asked for
-// it: each sync would be one question more.
+// askedKey is the context key for the guard that has already asked about an open file.
+// Without it each Sync would ask again.
 type askedKey struct{}
 
-// writable checks a name, and what it looks like.
+// writable checks a name, and also the name that it looks like.
 func (g *guard) writable(op protocol.FSOp, name, from string) error {
 	if err := g.checkMoved(op, name, from); err != nil {
 		return err
@@ -226,8 +231,8 @@ func (g *guard) writable(op protocol.FSOp, name, from string) error {
 	return nil
 }
 
-// fresh is the check before a new name appears: one that looks like another is
-// refused, and there may be too many.
+// fresh checks a name that is about to be made. It refuses a name that looks like an
+// existing one, and a name over the limit of files.
 func (g *guard) fresh(ctx context.Context, name string) error {
 	if err := g.room(0, 1, true); err != nil {
 		return err
@@ -238,7 +243,7 @@ func (g *guard) fresh(ctx context.Context, name string) error {
 	}
 	list, err := g.core.readDir(ctx, parentOf(name))
 	if err != nil {
-		return nil // there is no folder to deceive anybody in
+		return nil // no folder, so no similar name either
 	}
 	look := skeleton(base)
 	for _, e := range list {
@@ -249,7 +254,8 @@ func (g *guard) fresh(ctx context.Context, name string) error {
 	return nil
 }
 
-// room accounts for growth; try only asks.
+// room checks a growth of bytes and files against the limits. It counts the growth unless
+// try is set.
 func (g *guard) room(bytes int64, files int, try bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -266,9 +272,9 @@ func (g *guard) room(bytes int64, files int, try bool) error {
 	return nil
 }
 
-// content checks what is about to become a file's content, which begins with head. old is the file's
-// name and content so far: an edit does not need consent for what the file
-// was already. A start-up file needs it each time, because each edit is run.
+// content checks the kinds of a new content, which begins with head. oldName in old is the
+// file's name and content until now: an edit needs no consent for a kind that the file had
+// before. A start-up file needs consent each time, because each edit will be executed.
 func (g *guard) content(ctx context.Context, name string, kinds []Kind, head []byte, oldName string, old core) error {
 	if len(kinds) == 0 {
 		return nil
@@ -293,7 +299,7 @@ func (g *guard) content(ctx context.Context, name string, kinds []Kind, head []b
 	return nil
 }
 
-// stat tells of what may be read, or passed through, or written.
+// stat describes a path that may be read, passed through, or written.
 func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	err := g.read(name)
 	if err == nil || reaches(ctx) || g.check(protocol.OpWrite, name) == nil {
@@ -309,8 +315,8 @@ func (g *guard) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	return fi, serr
 }
 
-// readDir lists what may be read. A folder that is only on the way to such
-// shows nothing else.
+// readDir lists the entries that may be read. In a folder that is only passed through, it
+// lists only entries that lead to readable ones.
 func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
 	if reaches(ctx) {
 		return g.core.readDir(ctx, name)
@@ -325,7 +331,7 @@ func (g *guard) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 	return slices.DeleteFunc(list, func(e fs.DirEntry) bool { return !g.shows(join(name, e.Name()), e.IsDir()) }), nil
 }
 
-// pages is readDir as it is found.
+// pages is readDir with entries in the order in which they are found.
 func (g *guard) pages(ctx context.Context, name string) (pager, error) {
 	p, err := pagesOf(ctx, g.core, name)
 	if err != nil {
@@ -336,12 +342,12 @@ func (g *guard) pages(ctx context.Context, name string) (pager, error) {
 
 type reachKey struct{}
 
-// reaches reports whether the caller is [Reach].
+// reaches reports whether hidden entries are visited too, as for [Reach].
 func reaches(ctx context.Context) bool { return ctx.Value(reachKey{}) != nil }
 
-// Reach visits all files and folders that removing or moving root would reach, those that a
-// [Guard] shows nobody too: to decide whether it may be done. Their names must not be told
-// to those who may not read them.
+// Reach returns all files and folders that removing or moving root would affect, also those
+// that a [Guard] hides. Use it to decide whether the operation is allowed. Do not show the
+// names to a caller that may not read them.
 func Reach(ctx context.Context, fsys FS, root string) iter.Seq2[Entry, error] {
 	return Walk(context.WithValue(ctx, reachKey{}, true), fsys, root, WalkOptions{})
 }
@@ -357,7 +363,7 @@ func (g *guard) readFile(ctx context.Context, name string) ([]byte, error) {
 	return g.core.readFile(ctx, name)
 }
 
-// readSmall and overlaps pass on what the folder below can do.
+// readSmall reads a small file with the short way of the folder below, if it has one.
 func (g *guard) readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error) {
 	if err := g.read(name); err != nil {
 		return nil, nil, err
@@ -373,6 +379,7 @@ func (g *guard) readSmall(ctx context.Context, name string, max int64) (fs.FileI
 	return fi, data, err
 }
 
+// overlaps reports whether the folder below prepares replacements in the background.
 func (g *guard) overlaps() bool {
 	o, ok := g.core.(overlapper)
 	return ok && o.overlaps()

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// insideGit refuses a path inside a git folder that has another name than .git: a bare
-// repository, or one that was made with git init --separate-git-dir. Git runs what its
-// config, hooks and commondir say, wherever it lies. A folder is looked at only if the
-// path goes on with a name that git folders hold, so most paths cost nothing.
+// insideGit refuses a path inside a git folder that is not called .git: a bare repository,
+// or one made with git init --separate-git-dir. Git executes commands from the config, the
+// hooks and the commondir of such a folder, wherever it is. insideGit checks a folder only
+// if the next name in the path can be in a git folder, so most paths cost nothing.
 func (g *guard) insideGit(ctx context.Context, name string) error {
 	for at := 0; at <= len(name); {
 		elem, rest, more := strings.Cut(name[at:], "/")
@@ -29,9 +29,9 @@ func (g *guard) insideGit(ctx context.Context, name string) error {
 	return nil
 }
 
-// gitHolds reports whether a git folder may hold a name, folded as the most lenient
-// file system folds it (https://git-scm.com/docs/gitrepository-layout). Names with ~
-// may be Windows' short names of these.
+// gitHolds reports whether a git folder may contain a name, folded as the most lenient file
+// system folds it (https://git-scm.com/docs/gitrepository-layout). A name with ~ may be the
+// Windows short name of one of these.
 func gitHolds(elem string) bool {
 	look := strings.TrimRight(skeleton(elem), ". ")
 	switch look {
@@ -42,10 +42,11 @@ func gitHolds(elem string) bool {
 	return strings.Contains(look, "~")
 }
 
-// gitFolder decides as git's is_git_directory does (setup.c): a file HEAD, and objects
-// and refs here or where commondir says. Git follows links, so it matters only that
-// they exist. elem counts as there: the part that would complete a git folder is refused,
-// else its config could be written before it is one.
+// gitFolder reports whether dir is a git folder, by the rules of git's is_git_directory
+// (setup.c): it has a file HEAD, and objects and refs in dir, or a file commondir that
+// names another folder for them. Git follows links, so only their existence matters. elem
+// counts as existing, so the part that would complete a git folder is refused. Otherwise a
+// program could write the config first and that part afterwards.
 func (g *guard) gitFolder(ctx context.Context, dir, elem string) bool {
 	elem = strings.TrimRight(skeleton(elem), ". ")
 	there := func(name string) bool {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// badName says why a name may not be given to a file, or "".
+// badName returns the reason why a name may not be given to a file, or "".
 func badName(name string) string {
 	if !utf8.ValidString(name) {
 		return "it is not UTF-8"
@@ -85,7 +85,7 @@ func invisible(r rune) bool {
 		return true
 	}
 	if r&0xfffe == 0xfffe || r >= 0xfdd0 && r <= 0xfdef {
-		return true // no character at all
+		return true // not a character
 	}
 	return unicode.Is(unicode.Cs, r) || unicode.Is(unicode.Co, r) || r == utf8.RuneError ||
 		r != ' ' && unicode.Is(unicode.Zs, r)
@@ -104,9 +104,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// skeleton is how a name looks: letters of other scripts that cannot be told
-// from Latin ones become those, case is folded, combining dots are dropped. It
-// serves to find deception, not to name anything.
+// skeleton returns the shape of a name, to detect deception: letters of other scripts that
+// look like Latin letters become Latin, case is folded, and combining marks and invisible
+// characters are dropped. For example, "\u0430dmin" (Cyrillic a) becomes "admin". The result
+// is never used as a name.
 func skeleton(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
@@ -136,8 +137,8 @@ func skeleton(s string) string {
 	return b.String()
 }
 
-// lookAlike: Cyrillic, Greek, Armenian, IPA and other lower-case letters that
-// common fonts draw like a Latin one.
+// lookAlike maps lower-case Cyrillic, Greek, Armenian, IPA and other letters to the Latin
+// letter that common fonts draw alike.
 var lookAlike = map[rune]rune{
 	'а': 'a', 'с': 'c', 'ԁ': 'd', 'е': 'e', 'ѕ': 's', 'і': 'i', 'ј': 'j', 'к': 'k', 'ӏ': 'l', 'м': 'm', 'о': 'o',
 	'р': 'p', 'ԛ': 'q', 'т': 't', 'у': 'y', 'ѵ': 'v', 'ԝ': 'w', 'х': 'x', 'һ': 'h', 'в': 'b', 'н': 'h', 'г': 'r', 'ү': 'y',

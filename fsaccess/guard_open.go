@@ -71,8 +71,8 @@ func (g *guard) open(ctx context.Context, name string, flag int, perm fs.FileMod
 	return newStaged(ctx, &unreadGuard{g}, name, flag, perm, func() (File, error) { return g.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
 }
 
-// openNew opens a file that is to be made. What it is, and so whether it needs
-// consent, is known when it is synced or closed: it is not there before.
+// openNew opens a file that does not exist yet. The file is made at Sync or Close, because
+// only then its content is known, and with it the kinds that need consent.
 func (g *guard) openNew(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
 	if err := mayCreate(ctx, g.core, name); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (g *guard) openNew(ctx context.Context, name string, flag int, perm fs.File
 
 func (g *guard) keepsFresh() bool { return true }
 
-// asked is the context of what the person was asked about.
+// asked returns a context in which this guard does not ask again.
 func (g *guard) asked(ctx context.Context) context.Context {
 	return context.WithValue(ctx, askedKey{}, g)
 }
@@ -107,8 +107,8 @@ func (g *guard) mayCreate(ctx context.Context, name string) error {
 	return g.fresh(ctx, name)
 }
 
-// unreadGuard is for the inside of a write: putting the written bytes into the
-// rest of the file is no reading by the caller.
+// unreadGuard is the guard below a staged file. It reads without a check, because merging
+// the written bytes into the rest of the file is no reading by the caller.
 type unreadGuard struct{ *guard }
 
 func (u *unreadGuard) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {

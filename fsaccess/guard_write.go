@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// mayReplace says whether a file may get another content, and how many bytes it has;
-// -1 is a new file.
+// mayReplace checks whether the content of a file may be replaced, and returns the file's
+// size. For a new file the size is -1.
 func (g *guard) mayReplace(ctx context.Context, name string) (size int64, err error) {
 	fi, err := g.core.stat(ctx, name)
 	op := "write"
@@ -17,7 +17,7 @@ func (g *guard) mayReplace(ctx context.Context, name string) (size int64, err er
 	case err == nil && fi.IsDir():
 		return 0, errIsDir
 	case err == nil && isLink(fi.Mode()):
-		return 0, linkAt(name, "") // nobody is asked about what can't be done
+		return 0, linkAt(name, "") // do not ask about a change that cannot be made
 	case err == nil:
 		size = fi.Size()
 	case notExist(err):
@@ -34,8 +34,8 @@ func (g *guard) mayReplace(ctx context.Context, name string) (size int64, err er
 	return size, err
 }
 
-// writeFile asks all it has to ask before anything is touched: a browser shows a new
-// file, empty, as soon as its writing begins.
+// writeFile asks all questions before it changes anything, because a browser shows a new
+// file, empty, as soon as writing begins.
 func (g *guard) writeFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
 	before, err := g.mayReplace(ctx, name)
 	if err != nil {
@@ -49,8 +49,8 @@ func (g *guard) writeFile(ctx context.Context, name string, data []byte, perm fs
 	return r.settle(ctx, func() error { return writeWhole(ctx, g.core, name, data, perm) })
 }
 
-// replace begins a content. That of a new file stays here until it is known what
-// it is.
+// replace begins a new content. The content of a new file stays in memory until its kinds
+// are known.
 func (g *guard) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
 	size, err := g.mayReplace(ctx, name)
 	if err != nil {
@@ -69,14 +69,14 @@ type guardReplacement struct {
 	ctx    context.Context
 	name   string
 	perm   fs.FileMode
-	under  replacement // nil: all of the content so far is in head
-	before int64       // -1: a new file
+	under  replacement // nil: the content so far is all in head
+	before int64       // bytes before; -1 for a new file
 	size   int64
 	head   []byte
-	asked  bool // there was more than is looked at, and consent to it
+	asked  bool // the content was longer than inspectMax, and the user has agreed
 }
 
-// fits says whether so many bytes more are within the limits.
+// fits returns an error if more bytes would exceed the limits.
 func (r *guardReplacement) fits(more int) error {
 	if r.size+int64(more) > r.g.p.MaxWrite {
 		return refuse(ErrTooLarge, "one file may have %d bytes", r.g.p.MaxWrite)
@@ -107,8 +107,8 @@ func (r *guardReplacement) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// start makes a new file that is larger than what is looked at: more of it would
-// change no answer.
+// start makes a new file whose content is longer than the inspected part. More bytes would
+// not change the answer.
 func (r *guardReplacement) start(next []byte) error {
 	look := append(r.head[:len(r.head):len(r.head)], next[:inspectMax-len(r.head)]...)
 	kinds, err := classify(r.ctx, r.name, look, r.size+int64(len(next)))
@@ -145,7 +145,7 @@ func (r *guardReplacement) abort() {
 	}
 }
 
-// settle looks at the content, takes the room for it, and lets do write it.
+// settle checks the content, counts its size against the limits, and calls do to write it.
 func (r *guardReplacement) settle(ctx context.Context, do func() error) error {
 	var old core
 	files := 0
@@ -196,8 +196,8 @@ func (g *guard) removeAll(ctx context.Context, name string) error {
 	return g.room(-size, 0, false)
 }
 
-// mayRemove also looks below: what is protected is not removed with a folder
-// above it.
+// mayRemove checks name and everything below it. A protected file cannot be removed with
+// the folder above it. size is the number of bytes to be removed.
 func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err error) {
 	if err := g.change(ctx, protocol.OpRemove, Question{Op: "remove", Path: name}); err != nil {
 		return 0, err
@@ -212,8 +212,8 @@ func (g *guard) mayRemove(ctx context.Context, name string) (size int64, err err
 	return size, err
 }
 
-// unnamed is a refusal without the name of a file that may not be read: nobody is to learn
-// by it that the file is there.
+// unnamed returns a refusal without the name if the file may not be read, so that the
+// caller does not learn that the file exists.
 func (g *guard) unnamed(e Entry, err error) error {
 	var refused *GuardError
 	if !errors.As(err, &refused) || g.read(e.Path) == nil {
@@ -222,7 +222,7 @@ func (g *guard) unnamed(e Entry, err error) error {
 	return refuse(refused.Err, "the folder holds a file that may not be read, and that this may not be done to")
 }
 
-// below visits a file, or all in a folder.
+// below calls do for a file, or for everything in a folder.
 func (g *guard) below(ctx context.Context, name string, do func(Entry) error) error {
 	fi, err := g.core.stat(ctx, name)
 	if err != nil {
@@ -256,7 +256,7 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 	if err := g.fresh(ctx, to); err != nil {
 		return err
 	}
-	// A guard below may hide files from this one; they move too.
+	// A guard below may hide files from this one. They move too.
 	err := g.below(context.WithValue(ctx, reachKey{}, true), from, func(e Entry) error {
 		next := to + e.Path[len(from):]
 		if err := g.writable(protocol.OpRemove, e.Path, ""); err != nil || e.Dir {
@@ -291,10 +291,10 @@ func (g *guard) rename(ctx context.Context, from, to string) error {
 			return err
 		}
 		if err := g.read(e.Path); err != nil && g.mayRead(next) {
-			return err // a rename must not make readable what may not be read
+			return err // a rename must not make an unreadable file readable
 		}
 		if e.Dir || e.Link {
-			return nil // a link is moved as it is, and not followed
+			return nil // a link is moved itself and not followed
 		}
 		kinds, err := kindsOfAs(ctx, g.core, e.Path, next)
 		if err != nil {

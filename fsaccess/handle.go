@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// handle is the File a caller holds: it checks what package os would check,
-// speaks of the name the caller used, and turns a second Close into an error.
+// handle is the File that a caller gets. It makes the checks of package os, puts the
+// caller's name into errors, and returns an error from a second Close.
 type handle struct {
 	File
 	name   string
@@ -42,7 +42,7 @@ func (h *handle) touch() {
 	h.mu.Lock()
 	h.wrote = true
 	h.mu.Unlock()
-	h.core.base().note(h.path) // where files are written in place it shows at once
+	h.core.base().note(h.path) // a file written in place changes at once
 }
 
 func (h *handle) Stat() (fs.FileInfo, error) {
@@ -158,11 +158,11 @@ func (h *handle) Close() error {
 	return h.err("close", err)
 }
 
-// errBadFD is what a write to a handle opened for reading gives, and a read
-// from one opened for writing.
+// errBadFD is the error of a write to a handle opened for reading, and of a read from one
+// opened for writing.
 const errBadFD = syscall.EBADF
 
-// cursor turns positioned reads and writes into a file with an offset.
+// cursor adds an offset to positioned reads and writes.
 type cursor struct {
 	mu     sync.Mutex
 	off    int64

@@ -10,8 +10,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// handles is a folder behind a FileSystemDirectoryHandle: picked, dropped,
-// restored, or of the origin-private file system.
+// handles is a folder behind a FileSystemDirectoryHandle: a picked, dropped or restored
+// folder, or one of the origin-private file system.
 type handles struct {
 	root   jsx.Value
 	n      *natives
@@ -19,12 +19,12 @@ type handles struct {
 	sh     *shared
 	mode   Mode
 	move   bool   // file handles have move()
-	dmove  bool   // folder handles have it
-	live   *lives // nil: not in a Worker, or not in this file system
-	blind  bool   // for tests: known handles are believed, see current
+	dmove  bool   // folder handles have move()
+	live   *lives // nil outside a Worker, and outside the origin-private file system
+	blind  bool   // for tests: known handles are not checked, see current
 
 	mu   sync.Mutex
-	dirs map[string]jsx.Value // known folder handles; they are names, not things
+	dirs map[string]jsx.Value // known folder handles; a handle stands for a path, not for one certain folder
 }
 
 func newHandles(root jsx.Value, source string, mode Mode, scope string) (*Folder, error) {
@@ -51,7 +51,8 @@ func (h *handles) features() Features {
 
 const maxKnownDirs = 4096
 
-// dir finds a folder's handle, asking only for what is not known yet.
+// dir returns a folder's handle. It asks the browser only for handles that are not known
+// yet.
 func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	if name == "." {
 		return h.root, nil
@@ -86,7 +87,7 @@ func (h *handles) dir(ctx context.Context, name string) (jsx.Value, error) {
 	return v, nil
 }
 
-// known gives the handle of a folder that was asked for before.
+// known returns the handle of a folder that was asked for before.
 func (h *handles) known(name string) (jsx.Value, bool) {
 	if name == "." {
 		return h.root, true
@@ -97,12 +98,12 @@ func (h *handles) known(name string) (jsx.Value, bool) {
 	return v, ok
 }
 
-// current reports whether a known folder and those above it are folders still. A handle is a
-// path, and Chromium 156 looks for a symbolic link at its last element only: in a handle that
-// is kept while another program puts a link in a folder's place (a checkout of another branch
-// does), the link is followed. So every element is asked for again, all at once. What happens
-// between this and the use of the handle, no page can see. The origin-private file system has
-// no links.
+// current reports whether a known folder and the folders above it are still folders. A
+// handle is a path, and Chromium 156 looks for a symbolic link at the last element only. If
+// another program puts a link in a folder's place while the handle is kept (for example by
+// a checkout of another branch), the browser follows the link. So current asks for every
+// element again, all at once. A page cannot see changes between this check and the use of
+// the handle. The origin-private file system has no links.
 func (h *handles) current(ctx context.Context, name string) bool {
 	if h.source == "opfs" || h.blind {
 		return true
@@ -126,7 +127,8 @@ func (h *handles) current(ctx context.Context, name string) bool {
 	return err == nil
 }
 
-// forget drops what is known of a folder that is gone or moved.
+// forget drops the known handles of a folder that was removed or moved, and of those below
+// it.
 func (h *handles) forget(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -137,8 +139,8 @@ func (h *handles) forget(name string) {
 	}
 }
 
-// in calls do with the handle of a folder; one that turns out to be out of date
-// is looked up anew, once.
+// in calls do with the handle of a folder. If the handle turns out to be out of date, it
+// looks the folder up again, once.
 func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error) error {
 	for try := 0; ; try++ {
 		d, err := h.dir(ctx, dir)
@@ -149,7 +151,7 @@ func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error
 		if try > 0 || dir == "." || !notExist(err) && !errors.Is(err, ErrConflict) {
 			return err
 		}
-		// The name may be missing, or the folder: only the latter is news.
+		// The name may be missing, or the folder. Only a missing folder is a new error.
 		h.forget(topOf(dir))
 		if _, derr := h.dir(ctx, dir); derr != nil {
 			return derr
@@ -157,13 +159,14 @@ func (h *handles) in(ctx context.Context, dir string, do func(d jsx.Value) error
 	}
 }
 
-// hiddenHere tells of swap files: ours, and Chromium's, which shows its own,
-// a.crswap beside a, in listings while a is written and after a tab was killed.
+// hiddenHere reports whether a name is a swap file: one of this package, or one of
+// Chromium. Chromium lists its own, a.crswap beside a, while a is written and after a tab
+// was killed.
 func hiddenHere(base string) bool { return isSwap(base) || strings.HasSuffix(base, ".crswap") }
 
-// jsName is a path's last element, if it can cross to JavaScript: a mark of byte
-// order at the beginning of a string is lost on the way, so that "\ufeffa" would
-// open "a". The names of Chromium's swap files are Chromium's.
+// jsName returns a path's last element, if it can be passed to JavaScript. A byte order
+// mark at the beginning of a string is lost on the way, so "\ufeffa" would open "a". The
+// names of Chromium's swap files are reserved for Chromium.
 func jsName(name string) (string, error) {
 	base := baseOf(name)
 	if strings.HasPrefix(base, "\ufeff") || strings.HasSuffix(base, ".crswap") {
@@ -177,7 +180,7 @@ func topOf(name string) string {
 	return top
 }
 
-// entry finds what is at a name: a file's handle, or that it is a folder.
+// entry returns the handle of a file, or reports that the name is a folder.
 func (h *handles) entry(ctx context.Context, name string) (file jsx.Value, isDir bool, err error) {
 	if name == "." {
 		return jsx.Value{}, true, nil
@@ -189,7 +192,7 @@ func (h *handles) entry(ctx context.Context, name string) (file jsx.Value, isDir
 	err = h.in(ctx, parentOf(name), func(d jsx.Value) error {
 		isDir = false
 		file, err = await(ctx, d, "getFileHandle", base)
-		if errors.Is(err, errNotDir) { // a mismatch: it is no file
+		if errors.Is(err, errNotDir) { // a type mismatch: it is no file
 			isDir = true
 			return nil
 		}
@@ -238,8 +241,8 @@ func (h *handles) stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	return h.asWritten(ctx, name, fi)
 }
 
-// asWritten gives the size of a file that is open for writing here as its
-// handle has it: what the browser says of it by its name may be older.
+// asWritten returns the information of a file with the size that its access handle has, if
+// the file is open for writing here. The browser's size for the name may be older.
 func (h *handles) asWritten(ctx context.Context, name string, fi Info) (Info, error) {
 	v := h.live.find(name)
 	if v == nil || v.isHeld() {
@@ -249,11 +252,11 @@ func (h *handles) asWritten(ctx context.Context, name string, fi Info) (Info, er
 	return now, errors.Join(err, v.drop())
 }
 
-// maxBlob is how much of a file is held in memory at once. Larger ones are read
-// through a handle.
+// maxBlob is the maximum number of bytes of a file that are held in memory at once. For a
+// larger file ReadFile returns [ErrTooLarge], and the caller must read an open File.
 const maxBlob = 1 << 30
 
-// dirEntry is a line of a listing whose size is asked for only when wanted.
+// dirEntry is an entry of a listing whose size is read only by Info.
 type dirEntry struct {
 	line Info
 	ctx  context.Context
@@ -274,8 +277,8 @@ func (d dirEntry) IsDir() bool       { return d.line.IsDir() }
 func (d dirEntry) Type() fs.FileMode { return d.line.Type() }
 func (d dirEntry) String() string    { return fs.FormatDirEntry(d) }
 
-// children gathers the handles of a folder: an array of handles, their names,
-// and which are folders.
+// children returns the entries of a folder: an array of handles, their names, and which are
+// folders.
 func (h *handles) children(ctx context.Context, name string) (list jsx.Value, names []string, isDir []bool, err error) {
 	d, err := h.dir(ctx, name)
 	if err != nil {
@@ -304,7 +307,7 @@ func (h *handles) children(ctx context.Context, name string) (list jsx.Value, na
 	return list, names, isDir, err
 }
 
-// gatherSlowly is Array.fromAsync where the browser has none.
+// gatherSlowly is Array.fromAsync for browsers without it.
 func gatherSlowly(ctx context.Context, values jsx.Value) (jsx.Value, error) {
 	list, err := jsx.NewGlobal("Array")
 	if err != nil {
@@ -358,8 +361,8 @@ func (h *handles) lineOf(ctx context.Context, dir, base string, isDir bool) dirE
 
 func (h *handles) overlaps() bool { return true }
 
-// readSmall reads a file that is not larger than max in one go with its size
-// and time; a larger one is only described.
+// readSmall reads a file of at most max bytes together with its size and time. For a larger
+// file it returns only the size and time.
 func (h *handles) readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error) {
 	_, f, err := h.file(ctx, name)
 	if errors.Is(err, errIsDir) {

@@ -15,8 +15,8 @@ func (h *handles) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// sweep removes swap files that a killed tab left in a folder that is otherwise
-// empty.
+// sweep removes swap files that a killed tab left in a folder that is otherwise empty. It
+// reports whether the folder is empty now.
 func (h *handles) sweep(ctx context.Context, name string) bool {
 	_, names, _, err := h.children(ctx, name)
 	if err != nil {
@@ -64,8 +64,8 @@ func (h *handles) removeEntry(ctx context.Context, name string, recursive bool) 
 	return err
 }
 
-// rename uses move() where the browser has it and the new name is free: what
-// move() does to a file that is there differs between browsers.
+// rename uses move() if the browser has it and the new name is free. Browsers differ in the
+// effect of move() on an existing file.
 func (h *handles) rename(ctx context.Context, from, to string) error {
 	if h.mode == ReadOnly {
 		return ErrReadOnly
@@ -122,8 +122,10 @@ func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err
 		return false, err
 	}
 	if h.source != "opfs" {
-		// A symbolic link may have the name: the browser shows it to nobody, and Chromium never answers a move onto one whose
-		// target is a file of a .git folder. It makes no file in a link's place, so this says whether the name is free.
+		// A symbolic link may have the name. The browser shows links to no page, and
+		// Chromium never answers a move onto a link whose target is a file of a .git
+		// folder. It makes no file in a link's place, so making one shows whether the name
+		// is free.
 		free, err := await(ctx, parent, "getFileHandle", baseOf(to), map[string]any{"create": true})
 		if err != nil {
 			return false, err
@@ -131,7 +133,7 @@ func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err
 		if made, err := await(ctx, free, "getFile"); err != nil {
 			return false, err
 		} else if size, err := numberOf(made, "size"); err != nil || size != 0 {
-			return false, err // another program's, of this moment: replaced as a file that is there
+			return false, err // another program has just made it; replace it like any existing file
 		}
 		if _, err := await(ctx, parent, "removeEntry", baseOf(to)); err != nil {
 			return false, err
@@ -141,8 +143,8 @@ func (h *handles) tryMove(ctx context.Context, from, to string) (moved bool, err
 		if context.Cause(ctx) != nil {
 			return false, err
 		}
-		// Whatever it did not like, copying is still there; but only if it
-		// left the old name alone.
+		// For any failure, copying is still possible, but only if move() has left the old
+		// name alone.
 		h.forget(from)
 		if _, _, serr := h.entry(ctx, from); serr == nil {
 			return false, nil

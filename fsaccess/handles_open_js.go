@@ -59,7 +59,7 @@ func (h *handles) open(ctx context.Context, name string, flag int, perm fs.FileM
 	return newStaged(ctx, h, name, flag, perm, func() (File, error) { return &blobFile{ctx: ctx, blob: f, info: fi}, nil }, fi)
 }
 
-// openBlob opens what a file is at this moment, to be read.
+// openBlob opens the present content of a file for reading.
 func (h *handles) openBlob(ctx context.Context, name string) (File, error) {
 	_, f, err := h.file(ctx, name)
 	if err != nil {
@@ -69,7 +69,7 @@ func (h *handles) openBlob(ctx context.Context, name string) (File, error) {
 	return &blobFile{ctx: ctx, blob: f, info: fi}, err
 }
 
-// mayWrite asks for nothing: opening a file in place would lock others out.
+// mayWrite does not open the file: opening it in place would lock out others.
 func (h *handles) mayWrite(context.Context, string) error {
 	if h.mode == ReadOnly {
 		return ErrReadOnly
@@ -82,7 +82,7 @@ func (h *handles) create(ctx context.Context, name string) error {
 	return err
 }
 
-// created gives the handle of a file that is made if need be.
+// created returns the handle of a file, and makes the file if it does not exist.
 func (h *handles) created(ctx context.Context, name string) (file jsx.Value, err error) {
 	base, err := jsName(name)
 	if err != nil {

@@ -8,19 +8,21 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// pullAtOnce is how many names are asked for together. Chromium 156 tells 100 at a time
-// and takes longer the more questions wait: 50,000 names take 2 s with 64, 3 s with 128.
+// pullAtOnce is the number of names that are requested together. Chromium 156 reports 100
+// at a time and takes longer the more requests wait: 50,000 names take 2 s with 64
+// requests, and 3 s with 128.
 const pullAtOnce = 64
 
-// handlePages lists a folder as the browser finds what is in it. Its iterator has no end
-// but the last name: one that is left alone is dropped.
+// handlePages lists a folder in the order in which the browser finds its entries. The
+// browser's iterator ends only after the last name, so an unfinished iterator is simply
+// dropped.
 type handlePages struct {
 	h     *handles
 	ctx   context.Context
 	name  string
 	pull  jsx.Value // the iterator's next, bound
 	began bool
-	err   error // for good
+	err   error // permanent
 }
 
 func (h *handles) pages(ctx context.Context, name string) (pager, error) {
@@ -73,8 +75,9 @@ func (p *handlePages) next(n int) ([]fs.DirEntry, error) {
 	}
 }
 
-// some waits for n steps of the iterator. A step is an object with a value, which is a
-// handle, and whether it was the last; values alone are taken out in the browser.
+// some waits for n steps of the iterator and returns their entries. A step is an object
+// with a handle as its value, and a flag for the end. The values are extracted inside the
+// browser.
 func (p *handlePages) some(n int) ([]fs.DirEntry, error) {
 	nat := p.h.n
 	promises, err := jsx.Invoke(nat.arrayFrom, map[string]any{"length": n}, p.pull)

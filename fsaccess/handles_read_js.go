@@ -36,7 +36,7 @@ func (h *handles) readLive(ctx context.Context, name string, v *live) ([]byte, e
 	return data[:n], err
 }
 
-// readBlob copies a whole blob over: one promise and one copy.
+// readBlob returns the content of a blob, with one promise and one copy.
 func readBlob(ctx context.Context, b jsx.Value) ([]byte, error) {
 	size, err := numberOf(b, "size")
 	if err != nil {

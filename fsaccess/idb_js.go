@@ -10,13 +10,13 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Remembered folders are in IndexedDB, which can hold handles.
+// Remembered folders are stored in IndexedDB, which can store handles.
 const (
 	dbName  = "bailey-fsaccess"
 	dbStore = "folders"
 )
 
-// request waits for an IDBRequest.
+// request waits for an IDBRequest and returns its result.
 func request(ctx context.Context, s *jsx.Scope, req jsx.Value, upgrade func()) (jsx.Value, error) {
 	done := make(chan error, 4)
 	on := func(event string, err error) error {
@@ -55,7 +55,7 @@ func request(ctx context.Context, s *jsx.Scope, req jsx.Value, upgrade func()) (
 
 var errNotDone = errors.New("the browser's database did not do it")
 
-// withStore opens the database for one piece of work.
+// withStore opens the database, calls do with the object store, and closes the database.
 func withStore(ctx context.Context, mode string, do func(s *jsx.Scope, store jsx.Value) error) error {
 	if !jsx.Supported("indexedDB.open") {
 		return errUnsupported
@@ -169,7 +169,7 @@ func allKept(ctx context.Context) ([]kept, error) {
 			mode, merr := stringOf(row, "mode")
 			used, uerr := numberOf(row, "used")
 			if k.handle, err = jsx.Get(row, "handle"); errors.Join(nerr, merr, uerr, err) != nil {
-				continue // not one of ours
+				continue // not a row of this package
 			}
 			if k.Folder, err = stringOf(k.handle, "name"); err != nil {
 				continue
@@ -239,7 +239,7 @@ func forget(ctx context.Context, name string) error {
 	})
 }
 
-// handlesOf finds the browser's handle of a source.
+// handlesOf returns the source of f, if it has a browser handle and f is its root.
 func handlesOf(f *Folder) (*handles, error) {
 	if h, ok := f.c.(*handles); ok && f.dir == "." {
 		return h, nil
@@ -261,7 +261,7 @@ func nameOf(f *Folder) string {
 
 func queryPermission(ctx context.Context, handle jsx.Value, mode Mode) (Permission, error) {
 	if !jsx.Has(handle, "queryPermission") {
-		return Granted, nil // the origin's own folders need none
+		return Granted, nil // the origin's own folders need no permission
 	}
 	v, err := await(ctx, handle, "queryPermission", map[string]any{"mode": string(mode)})
 	if err != nil {
@@ -271,8 +271,8 @@ func queryPermission(ctx context.Context, handle jsx.Value, mode Mode) (Permissi
 	return Permission(s), err
 }
 
-// requestPermission shows the browser's question. Without a gesture there is
-// none, and the browser says so by SecurityError or by leaving it at prompt.
+// requestPermission shows the browser's question. Without a gesture the browser shows none.
+// It then rejects with a SecurityError, or leaves the permission at prompt.
 func requestPermission(ctx context.Context, handle jsx.Value, mode Mode) (Permission, error) {
 	if !jsx.Has(handle, "requestPermission") {
 		return Denied, ErrReadOnly

@@ -10,33 +10,33 @@ import (
 	"time"
 )
 
-// Journal is a folder in which every change can be taken back. Before a file
-// is changed or removed its content is saved in another folder, the store, with
-// a record of what is about to happen; both survive a reload, a crash and a
-// killed tab. When a journal is opened again, a change that was cut off is
-// undone or, for a folder that was being moved, finished.
+// Journal is a folder in which every change can be undone. Before a file is changed or
+// removed, its content is saved in another folder, the store, together with a record of the
+// planned change. Both survive a reload, a crash and a killed tab. When a journal is opened
+// again, an interrupted change is undone. An interrupted move of a folder is completed.
 //
-// Undo never overwrites what somebody else has written since: then it fails
-// with [ErrConflict], names the path, and changes nothing.
+// Undo never overwrites a change that another program has made since. It then returns an
+// error with the path that wraps [ErrConflict], and changes nothing.
 //
-// Setting permission bits or times is passed on, not recorded.
+// Changes of permission bits and times are passed on and not recorded.
 type Journal struct {
 	*Folder
 	j *journal
 }
 
-// JournalOptions bounds a journal. What is dropped is the oldest.
+// JournalOptions limits the size of a journal. If a limit is exceeded, the oldest steps are
+// dropped, but never the newest step.
 type JournalOptions struct {
-	MaxBytes   int64         // of before-images and records; default 256 MiB
-	MaxEntries int           // default 1,000
-	MaxAge     time.Duration // default 30 days
-	Now        func() time.Time
+	MaxBytes   int64            // bytes of saved contents and records, default 256 MiB
+	MaxEntries int              // records, default 1,000
+	MaxAge     time.Duration    // age of a record, default 30 days
+	Now        func() time.Time // the clock, default time.Now
 }
 
-// NewJournal puts a journal over fsys that keeps its records in store, a
-// folder that must not lie within fsys and serves one journal. It is read at
-// the first use; a change larger than MaxBytes could not be undone and is
-// refused with [ErrTooLarge].
+// NewJournal returns a journal over fsys that stores its records in store. store must not
+// be inside fsys, and it serves one journal. It is read at the first use. A change with
+// more than MaxBytes to save could not be undone, so it is refused with [ErrTooLarge]. If
+// more than one JournalOptions is given, the last one counts.
 func NewJournal(fsys, store FS, opts ...JournalOptions) *Journal {
 	var o JournalOptions
 	for _, x := range opts {
@@ -60,26 +60,27 @@ func NewJournal(fsys, store FS, opts ...JournalOptions) *Journal {
 	return &Journal{&Folder{view{c: j, dir: ".", ctx: v.ctx}}, j}
 }
 
-// WithContext is [WithContext] that keeps the type.
+// WithContext is [WithContext] for a Journal. The result shares the records with w.
 func (w *Journal) WithContext(ctx context.Context) *Journal {
 	return &Journal{folderOf(ctx, w), w.j}
 }
 
-// journal is the core. mu is held by whoever changes the folder or the log.
+// journal is the core of a Journal. mu is held by the goroutine that changes the folder or
+// the records.
 type journal struct {
-	core  // what lies below: reads go straight there
+	core  // the folder below, which serves reads directly
 	o     JournalOptions
 	store journalStore
 
 	mu      sync.Mutex
-	lease   func() // gives the store back to other tabs; nil when it is not ours
+	lease   func() // returns the store to other tabs; nil if this tab does not hold it
 	leased  time.Time
 	visits  int
 	loaded  bool
-	records []*record // by Seq
+	records []*record // sorted by Seq
 	blobs   map[string]*blobUse
 	bytes   int64
-	pin     int64 // records from here on are in use: not to be pruned
+	pin     int64 // records from this Seq on are in use and must not be pruned; 0 means none
 }
 
 type blobUse struct {
@@ -89,7 +90,7 @@ type blobUse struct {
 
 type groupKey struct{}
 
-// group is what several changes have in common. Its number is the first one's.
+// group joins several changes to one step. Its id is the Seq of its first record.
 type group struct {
 	mu    sync.Mutex
 	id    int64
@@ -109,7 +110,7 @@ func (j *journal) close() error {
 	return nil
 }
 
-// enter takes the journal for one change: no other tab or goroutine is in it.
+// enter locks the journal for one change, against other tabs and goroutines.
 func (j *journal) enter(ctx context.Context) (leave func(), err error) {
 	j.mu.Lock()
 	if err := j.arrive(ctx); err != nil {
@@ -120,15 +121,15 @@ func (j *journal) enter(ctx context.Context) (leave func(), err error) {
 	return func() { j.depart(false); j.mu.Unlock() }, nil
 }
 
-// Between tabs the journal is locked by the browser, which takes as long as a
-// small write. So a lock is kept for a moment after a change: who writes many
-// files in a row asks once, and need not look for other tabs' records either.
+// Between tabs the browser locks the journal, and that takes as long as a small write.
+// Therefore the lock is kept for a short time after a change. A program that writes many
+// files in a row then locks once, and need not look for records of other tabs either.
 const (
-	leaseIdle = 100 * time.Millisecond // without a change, then others may
-	leaseMax  = time.Second            // in any case
+	leaseIdle = 100 * time.Millisecond // after the last change, then other tabs get the lock
+	leaseMax  = time.Second            // at most, even if changes continue
 )
 
-// arrive is called with mu held.
+// arrive takes the store's lock if this tab does not hold it. It is called with mu held.
 func (j *journal) arrive(ctx context.Context) error {
 	if j.lease != nil && j.loaded {
 		return context.Cause(ctx)
@@ -143,7 +144,7 @@ func (j *journal) arrive(ctx context.Context) error {
 	return j.catchUp(ctx)
 }
 
-// depart is called with mu held.
+// depart returns the store's lock, at once or after leaseIdle. It is called with mu held.
 func (j *journal) depart(now bool) {
 	if j.lease == nil {
 		return
@@ -172,7 +173,7 @@ func (j *journal) last() int64 {
 	return j.records[len(j.records)-1].Seq
 }
 
-// catchUp reads what was recorded before us, or by another tab since.
+// catchUp reads the records that exist at the start, or that another tab has added since.
 func (j *journal) catchUp(ctx context.Context) error {
 	if !j.loaded {
 		return j.reload(ctx)
@@ -180,7 +181,8 @@ func (j *journal) catchUp(ctx context.Context) error {
 	if more, err := j.store.has(ctx, j.last()+1); err != nil || !more {
 		return err
 	}
-	// Another tab wrote. It has left, or it was killed: read and settle anew.
+	// Another tab wrote a record. It has finished or it was killed, so read and settle
+	// again.
 	return j.reload(ctx)
 }
 
@@ -198,7 +200,7 @@ func (j *journal) add(r *record) {
 	})
 }
 
-// eachBlob visits the before-images of a record that have files of their own.
+// eachBlob calls do for each before-image of a record that is stored in a file of its own.
 func (j *journal) eachBlob(r *record, do func(hash string, size int64)) {
 	seen := make(map[string]bool)
 	for _, e := range r.Effects {
@@ -211,8 +213,8 @@ func (j *journal) eachBlob(r *record, do func(hash string, size int64)) {
 	}
 }
 
-// forget takes a record out, file and all. Its before-images go when no other
-// record needs them.
+// forget removes a record and its file. Before-images that no other record needs are
+// removed too.
 func (j *journal) forget(ctx context.Context, r *record) error {
 	if err := j.store.drop(ctx, r.Seq); err != nil {
 		return err
@@ -232,19 +234,19 @@ func (j *journal) forget(ctx context.Context, r *record) error {
 		delete(j.blobs, h)
 		j.bytes -= size
 		if err := j.store.c.remove(ctx, blobName(h)); err != nil && !notExist(err) {
-			errs = errors.Join(errs, err) // an orphan: the next reload removes it
+			errs = errors.Join(errs, err) // an orphan, which the next reload removes
 		}
 	})
 	return errs
 }
 
-// prune keeps the journal within its bounds by dropping whole groups, oldest
-// first, but never the newest.
+// prune keeps the journal within its limits. It drops whole groups, the oldest first, but
+// never the newest.
 func (j *journal) prune(ctx context.Context) {
 	for len(j.records) > j.o.MaxEntries || j.bytes > j.o.MaxBytes ||
 		len(j.records) > 0 && j.o.Now().Sub(j.records[0].Time) > j.o.MaxAge {
 		if !j.dropOldest(ctx) {
-			return // bounds are kept at the next chance
+			return // the next change tries again
 		}
 	}
 }
@@ -267,7 +269,8 @@ func (j *journal) dropOldest(ctx context.Context) bool {
 	return true
 }
 
-// change records effects, lets act make them, and settles what became of them.
+// change records the effects of r, calls act to make them, and settles the record if act
+// fails.
 func (j *journal) change(ctx context.Context, r *record, act func() error) error {
 	leave, err := j.enter(ctx)
 	if err != nil {
@@ -298,8 +301,7 @@ func (j *journal) changeLocked(ctx context.Context, r *record, act func() error)
 		}
 	}
 	j.add(r)
-	// From here on the change is finished or taken back, whatever happens
-	// to the caller's context.
+	// From here on the change is finished or undone, even if the caller's context ends.
 	if err := act(); err != nil {
 		return errors.Join(err, j.settle(context.WithoutCancel(ctx), r))
 	}
@@ -310,7 +312,7 @@ func (j *journal) changeLocked(ctx context.Context, r *record, act func() error)
 	return nil
 }
 
-// record makes the change known to the store before it happens.
+// record stores r before its change happens.
 func (j *journal) record(ctx context.Context, r *record) error {
 	if r.ahead == nil {
 		r.ahead = j.store.ahead(ctx, r.Seq)
@@ -321,15 +323,15 @@ func (j *journal) record(ctx context.Context, r *record) error {
 		return err
 	}
 	if err := j.store.save(ctx, r, blobs); err != nil {
-		// It may be there all the same, or in part: it must not be taken
-		// for a change that was begun.
+		// The record may have been stored, completely or in part. It must not count as a
+		// change that was begun.
 		return errors.Join(err, j.store.drop(context.WithoutCancel(ctx), r.Seq))
 	}
 	return nil
 }
 
-// saveBefore keeps what the effects destroy: small contents are returned to go
-// into the record, large ones saved beside it.
+// saveBefore saves the contents that the effects destroy. It returns small contents, which
+// go into the record, and saves large contents in files of their own.
 func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte, error) {
 	var need int64
 	for _, e := range r.Effects {
@@ -374,7 +376,7 @@ func (j *journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 	return blobs, nil
 }
 
-// Snapshot names the present state, to come back to with [Journal.UndoTo].
+// Snapshot returns a name for the present state, for [Journal.UndoTo].
 func (w *Journal) Snapshot() (string, error) {
 	leave, err := w.j.enter(w.ctx)
 	if err != nil {
@@ -384,8 +386,8 @@ func (w *Journal) Snapshot() (string, error) {
 	return strconv.FormatInt(w.j.last(), 10), nil
 }
 
-// Group makes all changes of fn one step for Undo. If fn fails, what it did is
-// taken back before Group returns its error.
+// Group makes all changes of fn through work one step for Undo, with a label for the
+// history. If fn returns an error, its changes are undone before Group returns that error.
 func (w *Journal) Group(ctx context.Context, label string, fn func(work FS) error) error {
 	g := &group{label: label}
 	err := fn(folderOf(context.WithValue(ctx, groupKey{}, g), w))
@@ -395,5 +397,5 @@ func (w *Journal) Group(ctx context.Context, label string, fn func(work FS) erro
 	return errors.Join(err, w.revertGroup(context.WithoutCancel(ctx), g.id))
 }
 
-// perm of a folder or file that is made anew.
+// permOf returns the permission bits for a new file or folder.
 func permOf(perm fs.FileMode) uint32 { return uint32(perm.Perm()) }

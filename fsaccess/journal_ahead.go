@@ -6,14 +6,13 @@ import (
 	"io/fs"
 )
 
-// A journaled write is two writes and a read, one after the other. A browser
-// does each in another process, with several questions and answers, of which
-// most can be under way at once: the record's file is opened and the new content
-// put aside while the old content is read. Two steps stay in order, and they are
-// all that safety needs: the record is closed, and so there, before the new
-// content takes the old one's place.
+// A journaled write is two writes and a read, one after the other. A browser does each in
+// another process, with several messages, and most of these can run at the same time. So
+// the record's file is opened, and the new content written to a swap file, while the old
+// content is read. Only two steps stay in order, which is enough for safety: the record is
+// closed, and therefore stored, before the new content replaces the old one.
 
-// pending is a replacement that is being prepared.
+// pending is a replacement that is being prepared in another goroutine.
 type pending struct {
 	done chan struct{}
 	r    replacement
@@ -29,13 +28,13 @@ func begin(prepare func() (replacement, error)) *pending {
 	return p
 }
 
-// wait gives the replacement once it is prepared.
+// wait returns the replacement when it is prepared.
 func (p *pending) wait() (replacement, error) {
 	<-p.done
 	return p.r, p.err
 }
 
-// abort gives up what was begun, if it is not committed. A nil pending has none.
+// abort drops a replacement that is not committed. On a nil pending it does nothing.
 func (p *pending) abort() {
 	if p == nil {
 		return
@@ -45,7 +44,8 @@ func (p *pending) abort() {
 	}
 }
 
-// filled is a replacement that has its whole content; whatever fails aborts it.
+// filled returns a replacement after writing its whole content. If the write fails, it
+// aborts the replacement.
 func filled(r replacement, err error, data []byte) (replacement, error) {
 	if err != nil {
 		return nil, err
@@ -57,29 +57,29 @@ func filled(r replacement, err error, data []byte) (replacement, error) {
 	return r, nil
 }
 
-// newBeginner is a core with a short way to begin a file that is known not to
-// be there. It may be seen, empty, before it is committed.
+// newBeginner is a core with a short way to begin a file that is known not to exist. Before
+// the commit, the file may be visible and empty.
 type newBeginner interface {
 	beginNew(ctx context.Context, name string) (replacement, error)
 }
 
-// readReplacer is a core that reads a file, if it is not larger than max, while
-// it puts the next content aside. What is not there is not made.
+// readReplacer is a core that reads a file of at most max bytes while it writes the next
+// content to a swap file. A file that does not exist is not made.
 type readReplacer interface {
 	readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error)
 }
 
-// committer is a replacement that can take its whole content as it is committed.
+// committer is a replacement that can take its whole content during the commit.
 type committer interface {
 	commitWith(ctx context.Context, data []byte) error
 }
 
-// overlapper is a core in which preparing a replacement takes time, is done
-// elsewhere, and changes nothing if the file is there.
+// overlapper is a core in which preparing a replacement takes time, runs in another
+// process, and changes nothing if the file exists.
 type overlapper interface{ overlaps() bool }
 
-// begun is what is known when a write begins: what was there, its content if it
-// had to be read anyway, and the next content, if it is being put aside.
+// begun is the knowledge at the beginning of a write: the state before, the content if it
+// had to be read anyway, and the prepared next content, if any.
 type begun struct {
 	before state
 	data   []byte
@@ -143,7 +143,7 @@ func (j *journal) writeFile(ctx context.Context, name string, data []byte, perm 
 	case err != nil:
 		return err
 	case r == nil:
-		return act() // the same bytes: nothing to take back
+		return act() // the content is the same, so there is nothing to undo
 	}
 	r.ahead = ahead
 	return j.changeLocked(ctx, r, act)

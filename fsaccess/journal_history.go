@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Change is one line of the history: a step that Undo takes back as a whole.
+// Change is one step of the history, which Undo takes back as a whole.
 type Change struct {
 	ID     int64
 	Time   time.Time
-	Op     string // "write", "create", "mkdir", "remove", "rename", "undo", "redo"
-	Label  string // of the group, if any
+	Op     string // of the first record: "write", "create", "mkdir", "remove", "rename", "undo", "redo", "undoto"
+	Label  string // the label of [Journal.Group], or ""
 	Cause  string // from [WithCause]
 	Paths  []string
-	Undone bool  // by an undo that still stands
-	Bytes  int64 // kept to be able to undo it
+	Undone bool  // an undo of the step is in force
+	Bytes  int64 // size of the saved contents and records
 }
 
-// History lists the steps there are, newest first.
+// History returns the steps in the journal, the newest first.
 func (w *Journal) History(ctx context.Context) ([]Change, error) {
 	leave, err := w.j.enter(ctx)
 	if err != nil {
@@ -62,16 +62,16 @@ func (w *Journal) History(ctx context.Context) ([]Change, error) {
 	return out, nil
 }
 
-// UndoEffect is one effect of taking back a step.
+// UndoEffect is one effect of undoing a step.
 type UndoEffect struct {
 	Op   string // "write", "mkdir", "remove" or "rename"
-	Path string // of a rename, the new name
-	From string // of a rename, the old name; all below it moves too
-	Dir  bool   // the path is a folder
+	Path string // for a rename, the new name
+	From string // for a rename, the old name; everything below it moves too
+	Dir  bool   // whether the path is a folder
 }
 
-// UndoEffects lists the effects that [Journal.Revert] of a step would have, in their order.
-// The error is [ErrNothing] if the step does not stand.
+// UndoEffects returns the effects that [Journal.Revert] of a step would have, in their
+// order. If the step does not exist or is undone already, the error wraps [ErrNothing].
 func (w *Journal) UndoEffects(ctx context.Context, id int64) ([]UndoEffect, error) {
 	leave, err := w.j.enter(ctx)
 	if err != nil {
@@ -99,13 +99,14 @@ func (w *Journal) UndoEffects(ctx context.Context, id int64) ([]UndoEffect, erro
 	return out, nil
 }
 
-// Diff shows what a step of the history changed, as unified diffs.
+// Diff returns the changes of a step of the history, as unified diffs. A file of more than
+// 4 MiB is a line with its sizes. If the step does not exist, the error wraps [ErrNothing].
 func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
 	return w.diff(ctx, id, false)
 }
 
-// DiffBack shows what it would change to take back a step of the history: the change of
-// [Journal.Diff] in the other direction, as a [QuestionDiff].
+// DiffBack returns the changes that undoing a step would make, each as a [QuestionDiff]. It
+// is the change of [Journal.Diff] in the other direction.
 func (w *Journal) DiffBack(ctx context.Context, id int64) (string, error) {
 	return w.diff(ctx, id, true)
 }
@@ -136,7 +137,7 @@ func (w *Journal) diff(ctx context.Context, id int64, back bool) (string, error)
 		return "", fmt.Errorf("step %d: %w", id, ErrNothing)
 	}
 	if back {
-		slices.Reverse(out) // as it is taken back
+		slices.Reverse(out) // in the order of the undo
 	}
 	return strings.Join(out, ""), nil
 }
@@ -188,7 +189,7 @@ type before struct {
 	s state
 }
 
-// befores finds the last record that keeps each content, by the content's hash.
+// befores returns the last record that keeps each content, by the content's hash.
 func (j *journal) befores() map[string]before {
 	out := map[string]before{}
 	for _, r := range j.records {
@@ -201,8 +202,8 @@ func (j *journal) befores() map[string]before {
 	return out
 }
 
-// afterwards finds what a change left behind: it is the before-image of a later
-// change, or still there.
+// afterwards returns the content that a change left. It is the before-image of a later
+// change, or the present content of the file. Otherwise a line in parentheses replaces it.
 func (j *journal) afterwards(ctx context.Context, r *record, e effect, kept map[string]before) ([]byte, error) {
 	if later, ok := kept[e.After.Hash]; ok && later.r.Seq > r.Seq {
 		return j.store.content(ctx, later.r, later.s)

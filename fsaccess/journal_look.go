@@ -6,7 +6,7 @@ import (
 	"io/fs"
 )
 
-// look tells what is at a path now.
+// look returns the present state of a path.
 func (j *journal) look(ctx context.Context, name string) (state, error) {
 	st, _, err := j.lookRead(ctx, name)
 	return st, err
@@ -17,7 +17,8 @@ type smallReader interface {
 	readSmall(ctx context.Context, name string, max int64) (fs.FileInfo, []byte, error)
 }
 
-// lookRead also gives the content, if it had to be read whole anyway.
+// lookRead is look that also returns the content, if it had to read the whole content
+// anyway.
 func (j *journal) lookRead(ctx context.Context, name string) (state, []byte, error) {
 	var fi fs.FileInfo
 	var data []byte
@@ -37,7 +38,8 @@ func (j *journal) lookRead(ctx context.Context, name string) (state, []byte, err
 	return j.stateOf(ctx, name, fi, data, ok)
 }
 
-// stateOf is what a look has found; the content of a small file was read, if read.
+// stateOf returns the state for fi. If read is set and the file is small, data is its
+// content. Otherwise the file is hashed.
 func (j *journal) stateOf(ctx context.Context, name string, fi fs.FileInfo, data []byte, read bool) (state, []byte, error) {
 	perm := uint32(fi.Mode().Perm())
 	if fi.IsDir() {

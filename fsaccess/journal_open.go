@@ -17,13 +17,13 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 	case err == nil && fi.IsDir():
 		return nil, errIsDir
 	case notExist(err) && flag&os.O_CREATE != 0 && writable(flag) && keepsFresh(j.core):
-		// The guard below may refuse the content: nothing is made before.
+		// The guard below may refuse the content, so nothing is made before.
 		if err := mayCreate(ctx, j.core, name); err != nil {
 			return nil, err
 		}
 		return newFresh(asked(ctx, j.core), j, name, flag, perm), nil
 	case notExist(err) && flag&os.O_CREATE != 0:
-		ctx = grouped(ctx) // making the file and filling it are one step for Undo
+		ctx = grouped(ctx) // making and filling the file are one step for Undo
 		if _, err := j.make(ctx, name, perm); err != nil {
 			return nil, err
 		}
@@ -48,8 +48,7 @@ func (j *journal) open(ctx context.Context, name string, flag int, perm fs.FileM
 	return newStaged(asked(ctx, j.core), j, name, flag, perm, func() (File, error) { return j.core.open(ctx, name, os.O_RDONLY, 0) }, fi)
 }
 
-// writeChecker is a core that can say without touching a file whether it may
-// be written.
+// writeChecker is a core that can check whether a file may be written without touching it.
 type writeChecker interface {
 	mayWrite(ctx context.Context, name string) error
 }
@@ -62,7 +61,7 @@ func mayWrite(ctx context.Context, c core, name string, flag int) error {
 		return ErrReadOnly
 	}
 	if c.features().Staged {
-		return nil // opening costs a copy there; the write itself will say
+		return nil // opening would cost a copy; the write itself returns the error
 	}
 	f, err := c.open(ctx, name, flag&^(os.O_CREATE|os.O_EXCL|os.O_TRUNC), 0)
 	if err != nil {
@@ -75,8 +74,8 @@ func (j *journal) keepsFresh() bool { return keepsFresh(j.core) }
 
 func (j *journal) asked(ctx context.Context) context.Context { return asked(ctx, j.core) }
 
-// asked is a context in which a core need not put the question again that it
-// put when a file was opened.
+// asked returns a context in which a guard below does not repeat the question that it asked
+// when the file was opened.
 func asked(ctx context.Context, c core) context.Context {
 	if a, ok := c.(interface {
 		asked(context.Context) context.Context
@@ -90,8 +89,7 @@ func (j *journal) mayCreate(ctx context.Context, name string) error {
 	return mayCreate(ctx, j.core, name)
 }
 
-// createChecker is a core that can say without making a file whether one may be
-// made.
+// createChecker is a core that can check whether a file may be made without making it.
 type createChecker interface {
 	mayCreate(ctx context.Context, name string) error
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// The changes of a journal: each looks at what is there, records what will be,
-// and lets the folder below do it.
+// Each change of a journal looks at the present state, records the effects, and calls the
+// folder below.
 
-// put records that a file gets a content and lets do bring it about.
+// put records the new content of a file and calls do to write it.
 func (j *journal) put(ctx context.Context, op, name string, after state, do func() error) error {
 	name, err := j.spelling(ctx, name)
 	if err != nil {
@@ -33,7 +33,8 @@ func (j *journal) put(ctx context.Context, op, name string, after state, do func
 	return j.change(ctx, r, do)
 }
 
-// putRecord is the record of a file that gets a content; nil if it has it.
+// putRecord returns the record for a file that gets a new content, or nil if the file has
+// that content already.
 func (j *journal) putRecord(ctx context.Context, op, name string, before state, data []byte, after state) (*record, error) {
 	if before.dir() {
 		return nil, errIsDir
@@ -53,8 +54,8 @@ func (j *journal) putRecord(ctx context.Context, op, name string, before state, 
 	return r, nil
 }
 
-// spelling gives a name as the file system has it, so that what is taken back
-// comes back under the name it had. What is not there yet is spelled as asked.
+// spelling returns a name as the file system spells it, so that an undo restores the file
+// under its old spelling. A name that does not exist yet is returned as passed.
 func (j *journal) spelling(ctx context.Context, name string) (string, error) {
 	if !j.core.features().FoldCase {
 		return name, nil
@@ -79,15 +80,14 @@ func (j *journal) replace(ctx context.Context, name string, perm fs.FileMode) (r
 	return r, err
 }
 
-// showsNew tells of a core that makes a new file, empty, when its content is
-// begun. That must not be before the record is there, so the content waits
-// under a hidden name.
+// showsNew reports whether a core makes a new file, empty, when its content is begun. The
+// record must be stored before the file exists, so the content goes to a hidden name first.
 func showsNew(c core) bool {
 	o, ok := c.(overlapper)
 	return ok && o.overlaps() && !keepsFresh(c)
 }
 
-// grouped is a context whose changes are one step.
+// grouped returns a context in which all changes are one step.
 func grouped(ctx context.Context) context.Context {
 	if g, _ := ctx.Value(groupKey{}).(*group); g != nil {
 		return ctx
@@ -95,7 +95,7 @@ func grouped(ctx context.Context) context.Context {
 	return context.WithValue(ctx, groupKey{}, new(group))
 }
 
-// make records an empty file and makes it. nil: it was there.
+// make records an empty file and makes it. It returns nil if the file exists already.
 func (j *journal) make(ctx context.Context, name string, perm fs.FileMode) (r *record, err error) {
 	if name, err = j.spelling(ctx, name); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ type journalReplacement struct {
 	replacement
 	j    *journal
 	name string
-	at   string // where the content is until it is committed
+	at   string // the path of the content until the commit
 	perm fs.FileMode
 	hash hash.Hash
 	size int64
@@ -142,7 +142,7 @@ func (r *journalReplacement) commit(ctx context.Context) error {
 	return err
 }
 
-// gone is the error of removing what need not be there.
+// gone returns err, or nil if err reports a missing file.
 func gone(err error) error {
 	if notExist(err) {
 		return nil
@@ -204,7 +204,7 @@ func (j *journal) removeAll(ctx context.Context, name string) error {
 	return j.change(ctx, r, func() error { return j.core.removeAll(context.WithoutCancel(ctx), name) })
 }
 
-// whole gives the effects of removing a tree, a folder before what is in it.
+// whole returns the effects of removing a tree, each folder before its entries.
 func (j *journal) whole(ctx context.Context, name string) ([]effect, error) {
 	st, err := j.look(ctx, name)
 	if err != nil {
@@ -254,7 +254,7 @@ func (j *journal) rename(ctx context.Context, from, to string) error {
 		return err
 	}
 	if to = join(parentOf(old), baseOf(to)); from == to {
-		return nil // it has that spelling already
+		return nil // the name has that spelling already
 	}
 	same, err := sameEntry(ctx, j.core, from, to)
 	if err != nil {
@@ -268,7 +268,7 @@ func (j *journal) rename(ctx context.Context, from, to string) error {
 		if before.file() {
 			effects = append(effects, effect{Path: old, Before: before})
 			if !j.core.features().FileMove {
-				to = old // a copy over a file leaves it the spelling it has
+				to = old // copying over a file keeps the spelling of that file
 			}
 		}
 	}
@@ -278,8 +278,7 @@ func (j *journal) rename(ctx context.Context, from, to string) error {
 	}
 	st := state{Kind: "dir"}
 	if !moved.IsDir() {
-		// The hash tells afterwards whether a copy by which a platform
-		// without move() renames was finished.
+		// On a platform without move(), the hash shows later whether the copy was finished.
 		if st, err = j.look(ctx, from); err != nil {
 			return err
 		}

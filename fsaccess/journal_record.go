@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// record is one change in the journal. It says for each path what was there
-// before and what is there after, so that a look at the folder tells whether
-// the change happened, and reverting is the same thing read backwards.
+// record is one change in the journal. For each path it contains the state before and after
+// the change. So a look at the folder shows whether the change happened, and an undo is the
+// record read backwards.
 type record struct {
 	Seq     int64     `json:"seq"`
 	Group   int64     `json:"group"` // Seq of the first record of the group
@@ -20,19 +20,19 @@ type record struct {
 	Op      string    `json:"op"`
 	Label   string    `json:"label,omitempty"`
 	Cause   string    `json:"cause,omitempty"`
-	Of      int64     `json:"of,omitempty"`   // undo, redo: the group it reverts
-	To      int64     `json:"to,omitempty"`   // undo to a snapshot: the last Seq that stays
-	Left    int       `json:"left,omitempty"` // undo, redo: records of the group still to come
+	Of      int64     `json:"of,omitempty"`   // for undo and redo, the group that it reverts
+	To      int64     `json:"to,omitempty"`   // for an undo to a snapshot, the last Seq that stays
+	Left    int       `json:"left,omitempty"` // for undo and redo, the number of records of the group still to come
 	Effects []effect  `json:"effects"`
 	Inline  []inline  `json:"inline,omitempty"`
 
-	before map[string][]byte // contents that were read already, by hash
+	before map[string][]byte // contents that are known already, by hash
 	ahead  *pending          // the record's file, if it was begun already
-	size   int64             // of the stored record
-	offset map[string]int64  // of each inline blob in it
+	size   int64             // bytes of the stored record
+	offset map[string]int64  // offset of each inline content in the record's file, by hash
 }
 
-// effect is what happens to one path. A move takes all that is at From along.
+// effect is the change of one path. A move takes everything below From along.
 type effect struct {
 	Path   string `json:"path"`
 	From   string `json:"from,omitempty"`
@@ -40,7 +40,7 @@ type effect struct {
 	After  state  `json:"after,omitzero"`
 }
 
-// state is what is at a path: nothing, a folder, or a file with a content.
+// state is the state of a path: nothing, a folder, or a file with a content.
 type state struct {
 	Kind string `json:"kind,omitempty"` // "", "dir", "file"
 	Hash string `json:"hash,omitempty"`
@@ -59,16 +59,17 @@ func (s state) perm(otherwise fs.FileMode) fs.FileMode {
 	return fs.FileMode(s.Perm)
 }
 
-// same leaves the permission bits out: they are restored, but a platform that
-// has none is no conflict.
+// same compares without the permission bits. They are restored, but a platform without
+// permission bits causes no conflict.
 func (s state) same(t state) bool { return s.Kind == t.Kind && s.Hash == t.Hash }
 
+// inline is a small before-image that is stored in the record's file.
 type inline struct {
 	Hash string `json:"hash"`
 	Size int64  `json:"size"`
 }
 
-// invert gives the effects that take a record's effects back.
+// invert returns the effects that undo the given effects.
 func invert(effects []effect) []effect {
 	out := make([]effect, 0, len(effects))
 	for i := len(effects) - 1; i >= 0; i-- {
@@ -96,9 +97,9 @@ func (r *record) paths() []string {
 	return out
 }
 
-// The file of a record: a line with the checksum of all that follows and the
-// length of the JSON, the JSON, then the small before-images one after the
-// other. A file that was cut off by a crash fails its checksum.
+// The file of a record consists of a line, the JSON and the small before-images one after
+// the other. The line contains the checksum of everything after it and the length of the
+// JSON. A file that a crash has cut off fails its checksum.
 const recordMagic = "bailey-journal-1"
 
 func (r *record) encode(blobs map[string][]byte) ([]byte, error) {
@@ -151,8 +152,8 @@ func decodeRecord(data []byte) (*record, error) {
 		}
 	}
 	for _, e := range r.Effects {
-		// A record can only have come from us; if it did not, it must not
-		// lead anywhere a name given to Folder could not.
+		// Only this package writes records. A record from elsewhere must not lead to a name
+		// that Folder would not accept.
 		if cleanName(e.Path) != nil || e.From != "" && cleanName(e.From) != nil {
 			return nil, ErrCorrupt
 		}

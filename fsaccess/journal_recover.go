@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// reload reads the log anew, decides what became of a change that was cut off,
-// and clears away what no record needs.
+// reload reads all records again, settles a change that was interrupted, and removes
+// before-images that no record needs.
 func (j *journal) reload(ctx context.Context) error {
 	j.loaded = false
 	j.records, j.blobs, j.bytes = nil, make(map[string]*blobUse), 0
@@ -24,12 +24,12 @@ func (j *journal) reload(ctx context.Context) error {
 		case err == nil:
 			j.add(r)
 		case errors.Is(err, ErrCorrupt) && i == len(seqs)-1:
-			// Cut off while it was written, so its change was never begun.
+			// The record was cut off while it was written, so its change was never begun.
 			if err := j.store.drop(ctx, seq); err != nil {
 				return err
 			}
 		case errors.Is(err, ErrCorrupt):
-			damaged = true // leave it and all before-images alone
+			damaged = true // leave this record and all before-images alone
 		default:
 			return err
 		}
@@ -52,7 +52,7 @@ func (j *journal) reload(ctx context.Context) error {
 	return nil
 }
 
-// sweep removes before-images that were saved for a record that was not.
+// sweep removes before-images whose record was never stored.
 func (j *journal) sweep(ctx context.Context) error {
 	dirs, err := j.store.c.readDir(ctx, blobFolder)
 	if notExist(err) {
@@ -80,14 +80,14 @@ func (j *journal) sweep(ctx context.Context) error {
 	return nil
 }
 
-// settle decides by looking at the folder what became of a change: one that
-// did not happen is forgotten, one that happened stays, one that happened in
-// part is taken back, or, if it was a move, finished. What somebody else has
-// touched since is left alone, and the record with its before-images stays.
+// settle looks at the folder to find the outcome of a change. A change that did not happen
+// is forgotten. A complete change stays. A partial change is undone, or, if it is a move,
+// completed. A path that another program has changed since stays as it is, and then the
+// record and its before-images stay too.
 func (j *journal) settle(ctx context.Context, r *record) (err error) {
 	defer func() {
 		if err != nil {
-			j.loaded = false // look again before the next change
+			j.loaded = false // check again before the next change
 			err = fmt.Errorf("journal: change %d of %s is not settled: %w", r.Seq, strings.Join(r.paths(), ", "), err)
 		}
 	}()
@@ -109,7 +109,7 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 		case now.same(e.Before):
 			before++
 		case e.Before.none() && e.After.file() && now.file() && now.Size == 0:
-			// A browser makes a new file empty before it can be written.
+			// A browser makes a new file empty before its content can be written.
 			done = append(done, e)
 			begun = true
 		default:
@@ -131,9 +131,9 @@ func (j *journal) settle(ctx context.Context, r *record) (err error) {
 	return j.forget(ctx, r)
 }
 
-// settleMove settles a record with a move. What comes before the move in the
-// record happens with it; what comes after, then, happens later: the undo of a
-// rename that replaced a file moves first and brings the replaced file back.
+// settleMove settles a record with a move. The effects before the move in the record happen
+// together with it. The effects after it, in later, happen afterwards. For example, the
+// undo of a rename that replaced a file moves first, and then restores the replaced file.
 func (j *journal) settleMove(ctx context.Context, r *record, e effect, later []effect) error {
 	if len(later) > 0 {
 		if all, err := j.holds(ctx, append([]effect{{Path: e.Path, After: e.After}}, later...)); err != nil || all {
@@ -153,8 +153,8 @@ func (j *journal) settleMove(ctx context.Context, r *record, e effect, later []e
 	return j.forget(ctx, r)
 }
 
-// begunAfterMove reports whether the move has happened and a file that was to
-// come back under the old name was begun: a browser makes it empty first.
+// begunAfterMove reports whether the move has happened and a file that returns under the
+// old name was begun. A browser makes such a file empty first.
 func (j *journal) begunAfterMove(ctx context.Context, e effect, later []effect) (bool, error) {
 	for _, f := range later {
 		if !f.After.file() || f.After.Size == 0 || !f.Before.none() || !j.samePath(f.Path, e.From) {
@@ -170,7 +170,7 @@ func (j *journal) begunAfterMove(ctx context.Context, e effect, later []effect) 
 	return false, nil
 }
 
-// holds reports whether all effects are there.
+// holds reports whether all effects have happened.
 func (j *journal) holds(ctx context.Context, effects []effect) (bool, error) {
 	for _, e := range effects {
 		if now, err := j.look(ctx, e.Path); err != nil || !now.same(e.After) {
@@ -200,7 +200,7 @@ func (j *journal) settleMoveAlone(ctx context.Context, r *record, e effect) (mov
 	}
 	switch {
 	case third:
-		// Only one spelling is there, or none: the rest waits at tmp.
+		// Only one spelling exists, or none. The rest is at tmp.
 		at := e.Path
 		if to.none() && !from.none() {
 			at = e.From
@@ -210,12 +210,12 @@ func (j *journal) settleMoveAlone(ctx context.Context, r *record, e effect) (mov
 		}
 		return false, j.forget(ctx, r)
 	case from.none():
-		return !to.none(), nil // moved, or taken away by somebody else
+		return !to.none(), nil // moved, or removed by another program
 	case to.none():
 		return false, j.takeBackOverwritten(ctx, r, e)
 	case from.file() && to.file() && from.Hash != to.Hash:
-		// The new name still has its old content, so nothing has happened
-		// yet; or somebody wrote there, and then both are kept.
+		// The new name still has its old content, so nothing has happened yet. Or another
+		// program wrote it, and then both files stay.
 		for _, f := range r.Effects {
 			if f.From == "" && j.samePath(f.Path, e.Path) && f.Before.same(to) {
 				return false, j.forget(ctx, r)
@@ -227,8 +227,9 @@ func (j *journal) settleMoveAlone(ctx context.Context, r *record, e effect) (mov
 	}
 }
 
-// takeBackOverwritten: the old name is there and the new one is not. If the
-// new one had a content, a platform deleted it first and got no further.
+// takeBackOverwritten is called if the old name exists and the new name does not. If the
+// new name had a content, the platform deleted it first and was interrupted then. The
+// content is restored.
 func (j *journal) takeBackOverwritten(ctx context.Context, r *record, e effect) error {
 	for _, f := range r.Effects {
 		if f.From == "" && j.samePath(f.Path, e.Path) && f.Before.file() {
@@ -240,15 +241,15 @@ func (j *journal) takeBackOverwritten(ctx context.Context, r *record, e effect) 
 	return j.forget(ctx, r)
 }
 
-// settleRespelling: on a file system that ignores case the old and the new
-// spelling are one entry, and only the listing tells which it has now.
+// settleRespelling settles a change of case on a file system that ignores case. The old and
+// the new spelling are one entry there, and only the listing shows the present spelling.
 func (j *journal) settleRespelling(ctx context.Context, r *record, e effect) (moved bool, err error) {
 	tmp, third, err := j.thirdName(ctx, e)
 	if err != nil {
 		return false, err
 	}
 	if third {
-		// Copying to or from the third name was cut off: what is in either
+		// Copying to or from the third name was interrupted. The content at either name
 		// belongs to the entry.
 		if err := j.finishMove(ctx, tmp, e.Path); err != nil {
 			return false, err
@@ -266,8 +267,8 @@ func (j *journal) settleRespelling(ctx context.Context, r *record, e effect) (mo
 	return false, j.forget(ctx, r)
 }
 
-// thirdName is where an entry waits while only the case of its name changes on
-// a platform without move().
+// thirdName returns the temporary name of an entry during a change of case on a platform
+// without move(), and whether something exists there.
 func (j *journal) thirdName(ctx context.Context, e effect) (string, bool, error) {
 	if !foldEqual(e.From, e.Path) {
 		return "", false, nil
@@ -277,9 +278,9 @@ func (j *journal) thirdName(ctx context.Context, e effect) (string, bool, error)
 	return tmp, !st.none(), err
 }
 
-// finishMove completes a copy-and-delete that was cut off at any point: what
-// is missing at the new place is copied, what is the same there is deleted at
-// the old one. A file that differs was written by somebody else; both stay.
+// finishMove completes a copy-and-delete that was interrupted at any point. A file that is
+// missing at the new place is copied, and a file that is the same there is deleted at the
+// old place. If the files differ, another program wrote one of them, and both stay.
 func (j *journal) finishMove(ctx context.Context, from, to string) error {
 	a, err := j.look(ctx, from)
 	if err != nil || a.none() {
@@ -322,9 +323,8 @@ func (j *journal) finishMove(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// ordered puts effects so that each finds the folder it needs: what goes, goes
-// from the leaves; what comes, comes from the root. A record with a move is in
-// order already.
+// ordered sorts effects so that each finds the folder that it needs: removals begin at the
+// leaves, additions begin at the root. A record with a move is in order already.
 func ordered(effects []effect) []effect {
 	if slices.ContainsFunc(effects, func(e effect) bool { return e.From != "" }) {
 		return effects
@@ -344,8 +344,8 @@ func ordered(effects []effect) []effect {
 	return effects
 }
 
-// apply brings effects about; contents come from the record src. Effects that
-// are there already are no error, so that it can be repeated after a crash.
+// apply makes effects happen, with contents from the record src. An effect that has
+// happened already is no error, so apply can be repeated after a crash.
 func (j *journal) apply(ctx context.Context, effects []effect, src *record) error {
 	for _, e := range ordered(effects) {
 		var err error

@@ -14,15 +14,15 @@ import (
 //	log/0000000000000001   one file for each record
 //	blobs/ab/abcdef…       before-images too large for their record
 //
-// A before-image is there before the record that needs it, and the record
-// before the change it describes.
+// A before-image is stored before the record that needs it, and the record before the
+// change that it describes.
 type journalStore struct {
 	c core
 }
 
 const (
-	inlineMax  = 32 << 10 // a before-image up to this goes into its record
-	memoryMax  = 4 << 20  // one up to this is held in memory while it is saved
+	inlineMax  = 32 << 10 // a before-image of at most this size goes into its record
+	memoryMax  = 4 << 20  // a before-image of at most this size is in memory while it is saved
 	seqDigits  = 16
 	logFolder  = "log"
 	blobFolder = "blobs"
@@ -31,7 +31,7 @@ const (
 func recordName(seq int64) string { return fmt.Sprintf("%s/%0*d", logFolder, seqDigits, seq) }
 func blobName(hash string) string { return blobFolder + "/" + hash[:2] + "/" + hash }
 
-// list gives the numbers of the records there are, in order.
+// list returns the numbers of the stored records, sorted.
 func (s journalStore) list(ctx context.Context) ([]int64, error) {
 	list, err := s.c.readDir(ctx, logFolder)
 	if notExist(err) {
@@ -66,15 +66,15 @@ func (s journalStore) has(ctx context.Context, seq int64) (bool, error) {
 	return err == nil, err
 }
 
-// ahead begins the file of a record whose content is not known yet. nil is a
-// store that gains nothing by it.
+// ahead begins the file of a record whose content is not known yet. It returns nil if the
+// store gains nothing from that.
 func (s journalStore) ahead(ctx context.Context, seq int64) *pending {
 	c, ok := s.c.(newBeginner)
 	if !ok {
 		return nil
 	}
-	// There is no record of this number: catchUp has looked. An empty file
-	// that is left by a crash is a record that was cut off.
+	// No record has this number, because catchUp has checked. An empty file left by a crash
+	// counts as a record that was cut off.
 	return begin(func() (replacement, error) { return c.beginNew(ctx, recordName(seq)) })
 }
 
@@ -87,9 +87,9 @@ func (s journalStore) save(ctx context.Context, r *record, blobs map[string][]by
 		return s.write(ctx, recordName(r.Seq), data)
 	}
 	w, err := r.ahead.wait()
-	r.ahead = nil // a second try begins anew
+	r.ahead = nil // a second try begins again
 	if notExist(err) {
-		return s.write(ctx, recordName(r.Seq), data) // there is no folder yet
+		return s.write(ctx, recordName(r.Seq), data) // the folder does not exist yet
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s journalStore) save(ctx context.Context, r *record, blobs map[string][]by
 	return w.commit(ctx)
 }
 
-// write makes the folders only when they turn out to be missing.
+// write writes a file. It makes the folders only if they are missing.
 func (s journalStore) write(ctx context.Context, name string, data []byte) error {
 	err := writeWhole(ctx, s.c, name, data, 0o600)
 	if !notExist(err) {
@@ -163,7 +163,7 @@ func (s journalStore) copyBlob(ctx context.Context, src core, name, hash string)
 	return err
 }
 
-// restore writes a before-image to a file, after its checksum was found good.
+// restore writes a before-image to a file, after it has verified the checksum.
 func (s journalStore) restore(ctx context.Context, r *record, st state, dst core, name string) error {
 	if st.Size == 0 && st.Hash == hashOf(nil) {
 		return writeWhole(ctx, dst, name, nil, st.perm(0o666))
@@ -219,7 +219,7 @@ func (s journalStore) inlined(ctx context.Context, r *record, hash string) ([]by
 	return nil, ErrCorrupt
 }
 
-// content gives a before-image whole, for a diff.
+// content returns a whole before-image, for a diff.
 func (s journalStore) content(ctx context.Context, r *record, st state) ([]byte, error) {
 	if st.Size == 0 {
 		return nil, nil

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// Undo takes back the last step that still stands. It is a step itself, which
-// [Journal.Redo] takes back.
+// Undo undoes the last step that is in force. The undo is a step itself, which
+// [Journal.Redo] takes back. If no step is left, the error is [ErrNothing]. If a path is
+// not as the journal left it, the error wraps [ErrConflict] and nothing is changed.
 func (w *Journal) Undo(ctx context.Context) error {
 	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
 		undo, _ := w.j.stacks()
@@ -20,7 +21,8 @@ func (w *Journal) Undo(ctx context.Context) error {
 	})
 }
 
-// Redo takes back the last Undo, as long as nothing else was changed since.
+// Redo takes back the last Undo, provided that no other change was made since. If no undo
+// is left, the error is [ErrNothing].
 func (w *Journal) Redo(ctx context.Context) error {
 	return w.revert(ctx, "redo", func() ([]*record, int64, int64, error) {
 		_, redo := w.j.stacks()
@@ -32,8 +34,9 @@ func (w *Journal) Redo(ctx context.Context) error {
 	})
 }
 
-// UndoTo brings back the state named by [Journal.Snapshot], by taking back all
-// that was done since, undos included. It is one step, and Undo takes it back.
+// UndoTo restores the state that [Journal.Snapshot] named, by undoing all changes since,
+// including undos. This is one step, which Undo takes back. If the state is no longer in
+// the journal, the error wraps [ErrNothing].
 func (w *Journal) UndoTo(ctx context.Context, snapshot string) error {
 	to, err := strconv.ParseInt(snapshot, 10, 64)
 	if err != nil || to < 0 {
@@ -47,15 +50,16 @@ func (w *Journal) UndoTo(ctx context.Context, snapshot string) error {
 	})
 }
 
-// revertGroup takes one step back wherever it stands.
+// revertGroup undoes a step at any place in the history.
 func (w *Journal) revertGroup(ctx context.Context, id int64) error {
 	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
 		return w.j.backwards(id), id, 0, nil
 	})
 }
 
-// Revert takes back one step of the history, not only the last. It fails with
-// [ErrConflict] if a later step stands on it.
+// Revert undoes any step of the history, not only the last. If a later step depends on it,
+// the error wraps [ErrConflict]. If the step does not exist or is undone already, the error
+// wraps [ErrNothing].
 func (w *Journal) Revert(ctx context.Context, id int64) error {
 	return w.revert(ctx, "undo", func() ([]*record, int64, int64, error) {
 		if undo, _ := w.j.stacks(); !slices.Contains(undo, id) {
@@ -65,7 +69,7 @@ func (w *Journal) Revert(ctx context.Context, id int64) error {
 	})
 }
 
-// backwards is a group's records, last first.
+// backwards returns the records of a group, the last first.
 func (j *journal) backwards(id int64) []*record {
 	var out []*record
 	for _, r := range slices.Backward(j.records) {
@@ -76,6 +80,7 @@ func (j *journal) backwards(id int64) []*record {
 	return out
 }
 
+// backTo returns the records with a Seq over to and up to upto, the last first.
 func (j *journal) backTo(to, upto int64) []*record {
 	var out []*record
 	for _, r := range slices.Backward(j.records) {
@@ -86,8 +91,8 @@ func (j *journal) backTo(to, upto int64) []*record {
 	return out
 }
 
-// stacks replays the history: the steps Undo would take back, last at the end,
-// and the undos that Redo would.
+// stacks replays the history. It returns the steps that Undo would undo and the undos that
+// Redo would take back. The next one is last in each list.
 func (j *journal) stacks() (undo, redo []int64) {
 	seen := make(map[int64]bool)
 	drop := func(s []int64, id int64) []int64 {
@@ -110,7 +115,7 @@ func (j *journal) stacks() (undo, redo []int64) {
 	return undo, redo
 }
 
-// undone tells of a step whether an undo of it stands.
+// undone returns a function that reports whether an undo of a step is in force.
 func (j *journal) undone() func(int64) bool {
 	by := make(map[int64][]int64)
 	for _, r := range j.records {
@@ -125,9 +130,9 @@ func (j *journal) undone() func(int64) bool {
 	return undone
 }
 
-// revert takes records back, in the order pick gives them, as one step. The
-// paths are locked first and the journal second, as all changes do, so pick
-// runs twice and both times must say the same.
+// revert undoes records as one step, in the order of the plan that pick returns. Like every
+// change it locks the paths first and the journal second. Therefore pick runs twice, and
+// revert starts again if the two plans differ.
 func (w *Journal) revert(ctx context.Context, op string, pick func() (plan []*record, of, to int64, err error)) error {
 	j := w.j
 	ctx = context.WithValue(ctx, groupKey{}, (*group)(nil))
@@ -175,7 +180,8 @@ func sameRecords(a, b []*record) bool {
 	return slices.EqualFunc(a, b, func(x, y *record) bool { return x.Seq == y.Seq && x.Time.Equal(y.Time) })
 }
 
-// takeBack makes the inverse of each record. like has what they share.
+// takeBack applies the inverse of each record of plan. The new records take their common
+// fields from like.
 func (j *journal) takeBack(ctx context.Context, plan []*record, like *record) error {
 	j.pin = plan[0].Seq
 	for _, r := range plan {
@@ -189,7 +195,7 @@ func (j *journal) takeBack(ctx context.Context, plan []*record, like *record) er
 		})
 		if err != nil {
 			if i > 0 {
-				j.loaded = false // the next one to come goes on from here
+				j.loaded = false // the next change resumes here
 			}
 			return err
 		}
@@ -198,7 +204,7 @@ func (j *journal) takeBack(ctx context.Context, plan []*record, like *record) er
 	return nil
 }
 
-// resume goes on with an undo of several records that was cut off between two.
+// resume continues an undo of several records that was interrupted between two of them.
 func (j *journal) resume(ctx context.Context) error {
 	if len(j.records) == 0 {
 		return nil
@@ -215,17 +221,17 @@ func (j *journal) resume(ctx context.Context) error {
 	}
 	done := len(j.backwards(r.Group))
 	if done+r.Left != len(plan) {
-		return nil // pruned in between: what is left cannot be known
+		return nil // records were pruned in between, so the rest is unknown
 	}
 	plan = plan[done:]
 	if err := j.check(ctx, plan); err != nil {
-		return nil // somebody wrote there since; it stays as it is
+		return nil // another program changed a file since, so it stays as it is
 	}
 	return j.takeBack(ctx, plan, &record{Op: r.Op, Of: r.Of, To: r.To, Group: r.Group})
 }
 
-// check plays the way back on paper: every path must be now as the journal
-// left it. Nothing is changed if one is not.
+// check simulates the undo: every path must be as the journal left it. Otherwise it returns
+// an error, and nothing is changed.
 func (j *journal) check(ctx context.Context, plan []*record) error {
 	sim := &rehearsal{j: j, ctx: ctx, set: make(map[string]simState)}
 	for _, r := range plan {
@@ -238,7 +244,7 @@ func (j *journal) check(ctx context.Context, plan []*record) error {
 	return nil
 }
 
-// rehearsal is the folder as it would be after some effects.
+// rehearsal is the state that the folder would have after some effects.
 type rehearsal struct {
 	j     *journal
 	ctx   context.Context
@@ -246,14 +252,15 @@ type rehearsal struct {
 	moves [][2]string
 }
 
-// simState is what would be at a path. A fresh folder holds nothing but what
-// the rehearsal put there; another holds what its real one does.
+// simState is the simulated state of a path. If fresh, it is a folder that the rehearsal
+// made, and holds only entries of the rehearsal. Any other folder also holds its real
+// entries.
 type simState struct {
 	state
 	fresh bool
 }
 
-// real is where what would be at name is now.
+// real returns the present path of the entry that would be at name.
 func (s *rehearsal) real(name string) string {
 	for _, m := range slices.Backward(s.moves) {
 		if within(m[1], name) {
@@ -319,7 +326,7 @@ func (s *rehearsal) hasParent(name string) error {
 	return err
 }
 
-// empty makes sure that a folder holds nothing but what goes before it.
+// empty returns an error unless every entry of a folder is removed before the folder.
 func (s *rehearsal) empty(dir string, fresh bool) error {
 	for p, st := range s.set {
 		if p != dir && parentOf(p) == dir && !st.none() {
@@ -353,7 +360,7 @@ func (s *rehearsal) move(e effect) error {
 	if from.Kind != e.Before.Kind {
 		return pathErr("undo", e.From, ErrConflict)
 	}
-	// On a file system that ignores case a respelling finds its own old name.
+	// On a file system that ignores case, a change of case finds its own old name.
 	if e.From != e.Path {
 		to, err := s.look(e.Path)
 		if err != nil {

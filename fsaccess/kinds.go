@@ -18,31 +18,31 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Kind is a dangerous kind of content: one that does something by being opened,
-// unpacked or merely looked at.
+// Kind is a dangerous kind of content. Content is dangerous if opening, unpacking or only
+// displaying it does something.
 type Kind string
 
 const (
-	KindExecutable Kind = "executable" // programs and installers
-	KindScript     Kind = "script"     // run by a double click, or begins with #!
-	KindShortcut   Kind = "shortcut"   // leads elsewhere
-	KindMacro      Kind = "macro"      // an office file that carries a program
-	KindActive     Kind = "active"     // HTML or SVG with script
-	KindAutorun    Kind = "autorun"    // run or read by another program by its name ([protocol.StartupFiles])
-	KindArchive    Kind = "archive"    // unpacks to elsewhere, or to far too much
+	KindExecutable Kind = "executable" // programs and installers, for example .exe
+	KindScript     Kind = "script"     // runs on a double click, for example .bat, or begins with #!
+	KindShortcut   Kind = "shortcut"   // opens another file or address, for example .lnk
+	KindMacro      Kind = "macro"      // an office file that contains a program
+	KindActive     Kind = "active"     // HTML or SVG that contains a script
+	KindAutorun    Kind = "autorun"    // executed or read by another program because of its name ([protocol.StartupFiles])
+	KindArchive    Kind = "archive"    // unpacks to paths outside its folder, or to far too many bytes
 )
 
-// Classify names the dangerous kinds of a file, by its name and its content:
-// either is enough, for either is believed by some program. Source code of
-// languages that a double click does not run is no script. It lets the page have its
-// turn at least every 10 ms, so do not call it in a callback.
+// Classify returns the dangerous kinds of a file. The name or the content alone is enough,
+// because some programs look only at one of them. Source code in a language that a double
+// click does not run is no script. Classify lets the page run at least every 10 ms, so do
+// not call it in a callback.
 func Classify(name string, data []byte) []Kind {
 	kinds, _ := classify(context.Background(), name, data, int64(len(data))) // it has no end of its own
 	return kinds
 }
 
-// inspectMax is how much of a file is looked at. An archive must be whole to
-// be judged; a larger one counts as dangerous.
+// inspectMax is the number of bytes of a file that are inspected. An archive can be judged
+// only as a whole, so a larger archive counts as dangerous.
 const inspectMax = 16 << 20
 
 var kindByExt = map[Kind]string{
@@ -80,14 +80,15 @@ func classify(ctx context.Context, name string, head []byte, size int64) ([]Kind
 	return out, look.err
 }
 
-// inspection looks into the content of one file. It counts its steps, and gives the page its turn between them.
+// inspection inspects the content of one file. It counts its steps and lets the page run
+// between them.
 type inspection struct {
 	ctx    context.Context
 	budget jsx.Budget
-	err    error // that ended it; then it found nothing out
+	err    error // the error that ended the inspection, whose result is then invalid
 }
 
-// spend counts n steps, and reports whether the inspection is to go on.
+// spend counts n steps, and reports whether the inspection may go on.
 func (l *inspection) spend(n int) bool {
 	if l.err == nil {
 		l.err = l.budget.Steps(l.ctx, n)
@@ -95,13 +96,14 @@ func (l *inspection) spend(n int) bool {
 	return l.err == nil
 }
 
-// resting is spend as a function that others call.
+// resting is spend with an error as the result, to be passed as a callback.
 func (l *inspection) resting(n int) error {
 	l.spend(n)
 	return l.err
 }
 
-// reader reads a file and counts its bytes as steps: the headers and compressed data that others make something of.
+// reader reads a file and counts its bytes as steps. Archive readers read headers and
+// compressed data through it.
 type reader struct {
 	l    *inspection
 	file *bytes.Reader
@@ -123,7 +125,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.file.ReadAt(p, at)
 }
 
-// Write counts what others unpack, and drops it.
+// Write counts unpacked bytes as steps and drops them.
 func (l *inspection) Write(p []byte) (int, error) {
 	if !l.spend(len(p) / 2) {
 		return 0, l.err
@@ -131,6 +133,7 @@ func (l *inspection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// byMagic adds the kinds that the first bytes of a content show.
 func byMagic(b []byte, add func(Kind, bool)) {
 	has := func(s string) bool { return bytes.HasPrefix(b, []byte(s)) }
 	add(KindExecutable, len(b) >= 0x40 && has("MZ") || has("\x7fELF") || has("\xfe\xed\xfa\xce") || has("\xfe\xed\xfa\xcf") ||
@@ -156,15 +159,15 @@ func shortcutText(text []byte) bool {
 		bytes.HasPrefix(low, []byte("[shell]\r\ncommand")) || bytes.HasPrefix(low, []byte("[{000214a0-"))
 }
 
-// The measure of an explosion.
+// Limits beyond which an archive counts as dangerous.
 const (
 	archiveEntries = 10_000
 	archiveBytes   = 1 << 30
 	archiveRatio   = 200
-	archivePeek    = 64 << 20 // how much is unpacked to see whether sizes are true
+	archivePeek    = 64 << 20 // bytes unpacked to check the declared sizes
 )
 
-// archive looks into ZIP (wherever it begins, as unpackers do), gzip and tar.
+// archive inspects ZIP (wherever it begins, as unpackers accept it), gzip and tar.
 func (l *inspection) archive(b []byte, size int64) (macro, bad bool) {
 	whole := size == int64(len(b))
 	switch {
@@ -208,7 +211,7 @@ func (l *inspection) gzip(b []byte) bool {
 	return false
 }
 
-// capped keeps the first bytes and swallows the rest.
+// capped keeps the first bytes that are written and drops the rest.
 type capped struct {
 	b    *bytes.Buffer
 	room int
@@ -246,7 +249,8 @@ func (l *inspection) tar(r io.Reader) bool {
 	}
 }
 
-// escapes reports whether some unpacker would put an entry elsewhere.
+// escapes reports whether some unpacker would put an entry outside the folder, or over a
+// protected file.
 func escapes(name string) bool {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if strings.HasPrefix(name, "/") || strings.IndexByte(name, 0) >= 0 || len(name) > 1 && name[1] == ':' {
@@ -261,12 +265,12 @@ func escapes(name string) bool {
 	return errors.Is(new(protocol.FSPolicy).Check(protocol.OpWrite, name), protocol.ReasonProtected)
 }
 
-// kindsOf classifies a file that is there.
+// kindsOf returns the dangerous kinds of an existing file.
 func kindsOf(ctx context.Context, c core, name string) ([]Kind, error) {
 	return kindsOfAs(ctx, c, name, name)
 }
 
-// kindsOfAs classifies it as if it had another name.
+// kindsOfAs is kindsOf for the case that the file had the name as.
 func kindsOfAs(ctx context.Context, c core, name, as string) ([]Kind, error) {
 	f, err := c.open(ctx, name, os.O_RDONLY, 0)
 	if err != nil {

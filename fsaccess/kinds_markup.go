@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// markupWindow is how much markup is looked at in one go. A page's one thread has its turn
-// after each.
+// markupWindow is the number of bytes of markup that are inspected at a time. The page runs
+// between two windows.
 const markupWindow = 16 << 10
 
-// markupOverlap is how much of a window is looked at again with the next, after runs of white
-// space were made one space: it is longer than any pattern.
+// markupOverlap is the number of bytes of a window that are inspected again with the next
+// one. Runs of white space are one space by then, so it is longer than any pattern.
 const markupOverlap = 256
 
-// decodeText gives text in bytes that are ASCII where it matters: UTF-16 and
-// UTF-32 are how one hides from a filter that looks for bytes.
+// decodeText returns UTF-16 and UTF-32 text as bytes in which ASCII characters are single
+// bytes. Without it, those encodings would hide markup from a search for bytes.
 func decodeText(b []byte) []byte {
 	step, at := 0, 0
 	switch {
@@ -40,10 +40,11 @@ func decodeText(b []byte) []byte {
 	return bytes.TrimPrefix(bytes.TrimPrefix(out, []byte("\xff")), []byte("\xfe"))
 }
 
-// markupExt are extensions that browsers show as HTML, SVG or XML.
+// markupExt are the extensions that browsers show as HTML, SVG or XML.
 const markupExt = "html htm htmls ehtml xhtml xht xhtm shtml shtm svg svgz mht mhtml xml xsl xslt xbl htc rdf rss atom hta"
 
-// isMarkup tells of what a browser may take for markup, by its extension or its beginning.
+// isMarkup reports whether a browser may take text for markup, by its extension or its
+// first characters.
 func isMarkup(ext string, text []byte) bool {
 	if slices.Contains(strings.Fields(markupExt), ext) {
 		return true
@@ -58,20 +59,21 @@ func isMarkup(ext string, text []byte) bool {
 	return false
 }
 
-// What does something by being shown, in lower case.
+// Patterns of markup that does something when it is displayed, in lower case.
 var (
-	// activeText stands anywhere. No page needs "&#", and it can say anything.
+	// activeText can be anywhere. "&#" can encode any text, and no page needs it.
 	activeText = []string{"http-equiv", "srcdoc", "&#"}
 	// activeScheme is the beginning of an address.
 	activeScheme = []string{"javascript:", "vbscript:", "data:text/html", "data:image/svg", "data:application/xhtml", "data:text/xml", "data:application/xml"}
-	// activeTag is the beginning of a tag, behind "<" or, in XML, behind the ":" of a name space.
+	// activeTag is the beginning of a tag, after "<" or, in XML, after the ":" of a name
+	// space.
 	activeTag = []string{"script", "iframe", "frame", "object", "embed", "applet", "foreignobject", "handler", "animate", "?xml-stylesheet", "!entity", "portal", "xsl:", "listener", "fencedframe", "discard"}
-	// activeName is the whole name of an element: others begin with it.
+	// activeName is the whole name of an element, because other names begin with it.
 	activeName = []string{"set", "use", "form", "base"}
 )
 
-// activeMarkup is careful to the side of caution: a page that only talks about
-// script in its text is asked about too. All of text is looked at.
+// activeMarkup reports whether text contains active markup. It prefers false alarms: a page
+// that only writes about scripts counts too. All of text is inspected.
 func (l *inspection) activeMarkup(ext string, text []byte) bool {
 	if !isMarkup(ext, text) {
 		return false
@@ -89,21 +91,21 @@ func (l *inspection) activeMarkup(ext string, text []byte) bool {
 	return false
 }
 
-// markup looks at a text window by window.
+// markup inspects a text window by window.
 type markup struct {
-	// What is left of the windows before: as it is written, and as it is in an address, where
-	// browsers drop tabs, line feeds and carriage returns.
+	// text and address are the ends of the windows before. address lacks tabs, line feeds
+	// and carriage returns, because browsers drop these in addresses.
 	text, address []byte
-	space         bool // the last byte was white space, of which one is kept
+	space         bool // the last byte was white space; of a run one space is kept
 }
 
 func (m *markup) active(window []byte) bool {
 	for _, c := range window {
 		switch {
 		case c == 0x1b:
-			return true // of ISO-2022-JP: what follows may be other letters than it seems
+			return true // an escape of ISO-2022-JP: the following bytes may be other letters than in ASCII
 		case c == 0:
-			continue // browsers drop it, or read it as no letter
+			continue // browsers drop it, or do not read it as a letter
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
 			if !m.space {
 				m.text = append(m.text, ' ')
@@ -131,12 +133,13 @@ func tail(b []byte) []byte {
 	return append(b[:0], b[max(0, len(b)-markupOverlap):]...)
 }
 
-// decoded is an address without references: "&Tab;" and "&NewLine;" are dropped too.
+// decoded returns an address with its character references replaced. "&Tab;" and
+// "&NewLine;" are dropped.
 func decoded(text []byte) []byte {
 	if bytes.IndexByte(text, '&') < 0 {
 		return nil
 	}
-	// The names of references have cases; the text is in lower case by now.
+	// Names of references have upper and lower case, but the text is in lower case already.
 	s := strings.NewReplacer("&tab;", "", "&newline;", "", "&colon;", ":", "&lpar;", "(", "&sol;", "/").Replace(string(text))
 	s = html.UnescapeString(s)
 	return []byte(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s))
@@ -153,10 +156,10 @@ func hasActive(text []byte) bool {
 		if i < 0 {
 			return false
 		}
-		space := rest[i] == ':' // of a name space
+		space := rest[i] == ':' // the colon of a name space
 		rest = rest[i+1:]
 		for _, p := range activeTag {
-			// In prose a colon stands before words too; "frame" and "?xml" have no name space.
+			// In prose a colon precedes words too. "frame" and "?xml" have no name space.
 			if bytes.HasPrefix(rest, []byte(p)) && (!space || p == "script" || endsName(rest[len(p):])) {
 				return true
 			}
@@ -180,11 +183,12 @@ func hasScheme(text []byte) bool {
 	return false
 }
 
-// asciiCharsets begin the labels of charsets in which ASCII bytes are ASCII, wherever they stand.
+// asciiCharsets are the prefixes of charset labels in which every ASCII byte is an ASCII
+// character.
 var asciiCharsets = []string{"utf-8", "utf8", "us-ascii", "ascii", "iso-8859-", "iso8859-", "iso_8859-", "latin1", "latin-1", "l1", "windows-125", "windows-874", "cp125", "cp866", "ibm866", "koi8-", "macintosh", "x-mac-", "x-user-defined"}
 
-// oddCharset tells of a charset in which the bytes of text may be other letters than ASCII's:
-// a filter that reads ASCII sees other markup than a browser.
+// oddCharset reports whether text declares a charset in which its bytes may be other
+// letters than in ASCII. A filter that reads ASCII would see other markup than the browser.
 func oddCharset(text []byte) bool {
 	for _, key := range []string{"charset", "encoding"} {
 		for rest := text; ; {
@@ -200,7 +204,7 @@ func oddCharset(text []byte) bool {
 			value = bytes.TrimLeft(value, " \"'")
 			value = value[:min(len(value), 20)]
 			if len(value) < 20 && len(bytes.TrimLeft(after, " =\"'")) == len(value) && len(value) < 2 {
-				continue // it goes on in the next window
+				continue // the value continues in the next window
 			}
 			if len(value) > 0 && (value[0] >= 'a' && value[0] <= 'z') && !slices.ContainsFunc(asciiCharsets, func(c string) bool { return bytes.HasPrefix(value, []byte(c)) }) {
 				return true
@@ -210,13 +214,14 @@ func oddCharset(text []byte) bool {
 	return false
 }
 
-// hasHandler looks for an attribute whose name begins with "on". White space is one space.
+// hasHandler reports whether text has an attribute whose name begins with "on". Runs of
+// white space are one space already.
 func hasHandler(low []byte) bool {
 	found, _ := handlerIn(low)
 	return found
 }
 
-// handlerIn is hasHandler, and says how many letters of names were read, for a test.
+// handlerIn is hasHandler. It also returns the number of letters that it read, for a test.
 func handlerIn(low []byte) (found bool, read int) {
 	for i := 0; ; i += 2 {
 		k := bytes.Index(low[i:], []byte("on"))
@@ -224,7 +229,8 @@ func handlerIn(low []byte) (found bool, read int) {
 			return false, read
 		}
 		i += k
-		// A name in the middle of letters is none; it is not read to their end for each "on".
+		// "on" inside a word is no name. Its letters are skipped, and not read again for
+		// each "on".
 		if i > 0 && strings.IndexByte(" /\"'`", low[i-1]) < 0 {
 			continue
 		}
@@ -243,10 +249,11 @@ func handlerIn(low []byte) (found bool, read int) {
 	}
 }
 
-// activeSVGZ looks into a compressed SVG. What can't be unpacked, or not whole, counts as active.
+// activeSVGZ inspects a compressed SVG. An SVG that cannot be unpacked as a whole counts as
+// active.
 func (l *inspection) activeSVGZ(b []byte, size int64) bool {
 	if !bytes.HasPrefix(b, []byte("\x1f\x8b")) {
-		return false // plain text, which was looked at
+		return false // plain text, inspected already
 	}
 	if int64(len(b)) != size {
 		return true

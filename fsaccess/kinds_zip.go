@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// zip looks into a ZIP. Tests go without the check of the form.
+// zip inspects a ZIP archive. form is zipform.Check, except in tests that switch it off.
 func (l *inspection) zip(b []byte, form func([]byte, func(int) error) error) (macro, bad bool) {
 	z, err := zip.NewReader(l.read(b), int64(len(b)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return bytes.Contains(b, []byte("vbaProject")), true // some unpacker will make something of it
+		return bytes.Contains(b, []byte("vbaProject")), true // some unpacker will accept it
 	}
 	var total uint64
 	peek := int64(archivePeek)
@@ -36,7 +36,8 @@ func (l *inspection) zip(b []byte, form func([]byte, func(int) error) error) (ma
 	return macro, bad || total > archiveBytes
 }
 
-// unpackedSize unpacks into nothing, to see that the declared size is true.
+// unpackedSize unpacks a file into nothing and returns its size, up to limit. lies reports
+// that the file is larger than declared, or not a valid ZIP entry.
 func (l *inspection) unpackedSize(f *zip.File, limit int64) (n int64, lies bool) {
 	r, err := f.Open()
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 )
 
-// linkError is the refusal of a name that is, or passes through, a symbolic link. It is
-// [ErrLink]. The link's own text is in it, so that one who may use the file it leads to can
-// name that file, and every rule is asked about the name it was written for.
+// linkError is the refusal of a name that is, or passes through, a symbolic link. It wraps
+// [ErrLink]. It contains the target of the link, so that a caller that may use the target
+// can use its name. Then every rule judges the name for which it was written.
 type linkError struct {
 	name, to string
 	swapped  bool
@@ -29,9 +29,9 @@ func (e *linkError) Unwrap() error { return ErrLink }
 
 func isLink(m fs.FileMode) bool { return m&fs.ModeSymlink != 0 }
 
-// linkOn finds a link among the elements of a name of a file system that can tell of them,
-// such as os.DirFS, which follows links, also out of its folder. What can't tell has none as
-// far as is known.
+// linkOn returns an error if an element of a name is a link. It works for file systems that
+// report links, such as os.DirFS, which follows links even out of its folder. Other file
+// systems are assumed to have no links.
 func linkOn(fsys fs.FS, name string, last bool) error {
 	l, ok := fsys.(fs.ReadLinkFS)
 	if !ok || name == "." {
@@ -43,7 +43,7 @@ func linkOn(fsys fs.FS, name string, last bool) error {
 		}
 		fi, err := l.Lstat(name[:i])
 		if err != nil {
-			return nil // what is missing, the operation itself says
+			return nil // the operation itself reports a missing name
 		}
 		if isLink(fi.Mode()) {
 			to, _ := l.ReadLink(name[:i])

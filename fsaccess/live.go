@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// bytesInPlace is a file that can be read and written here and there at once,
-// without a promise: the browser's access handle of a Worker.
+// bytesInPlace is a file that can be read and written at any offset without a promise. In
+// practice it is the browser's access handle in a Worker.
 type bytesInPlace interface {
-	readAt(p []byte, off int64) (int, error) // fewer bytes than asked for: the end
+	readAt(p []byte, off int64) (int, error) // fewer bytes than asked for mean the end
 	writeAt(p []byte, off int64) (int, error)
 	size() (int64, error)
 	truncate(size int64) error
@@ -20,9 +20,9 @@ type bytesInPlace interface {
 	close() error
 }
 
-// lives are the files a folder has open for writing in place. The browser gives
-// out one access handle for a file, to nobody else while it is open; so all who
-// have the file open here share it, and another tab's attempt is [ErrBusy].
+// lives holds the files of a folder that are open for writing in place. The browser gives
+// out one access handle for a file, and locks the file for all others while it is open. So
+// all handles of this folder share it, and another tab gets [ErrBusy].
 type lives struct {
 	open func(ctx context.Context, name string) (bytesInPlace, error)
 
@@ -30,18 +30,18 @@ type lives struct {
 	all map[string]*live
 }
 
-// live is one such file. What replaces, moves or removes the file by its name
-// holds it: then the handle is closed, and opened anew at the next need.
+// live is one such file. An operation that replaces, moves or removes the file by its name
+// holds it: the access handle is closed, and opened again when it is needed next.
 type live struct {
 	l    *lives
 	name string // changed under l.mu and mu
 	refs int    // under l.mu
 
 	mu   sync.Mutex
-	free sync.Cond // nobody holds it any more
+	free sync.Cond // signalled when no operation holds the file any more
 	held int
-	b    bytesInPlace // nil while it is held, and until it is needed again
-	gone error        // the name was taken away
+	b    bytesInPlace // nil while the file is held, and until the handle is needed again
+	gone error        // set if the name was removed
 	when time.Time    // of the last change
 }
 
@@ -49,7 +49,7 @@ func newLives(open func(context.Context, string) (bytesInPlace, error)) *lives {
 	return &lives{open: open, all: make(map[string]*live)}
 }
 
-// take opens a file for writing, or shares it.
+// take opens a file for writing, or shares the open one.
 func (l *lives) take(ctx context.Context, name string, when time.Time) (*live, error) {
 	l.mu.Lock()
 	v := l.all[name]
@@ -68,7 +68,7 @@ func (l *lives) take(ctx context.Context, name string, when time.Time) (*live, e
 	return v, nil
 }
 
-// find shares a file that is open already, or gives nil. A nil receiver has none.
+// find returns a share of a file that is open already, or nil. A nil receiver has no files.
 func (l *lives) find(name string) *live {
 	if l == nil {
 		return nil
@@ -82,8 +82,9 @@ func (l *lives) find(name string) *live {
 	return v
 }
 
-// hold closes what is open at or below a name, for as long as somebody else of
-// this folder has to do with it. Reads meanwhile go by the name, writes wait.
+// hold closes the access handles at or below a name until release is called, because
+// another operation of this folder needs the file. Meanwhile reads use the name and writes
+// wait.
 func (l *lives) hold(name string) (release func(), err error) {
 	if l == nil {
 		return func() {}, nil
@@ -125,8 +126,8 @@ func (l *lives) hold(name string) (release func(), err error) {
 	return sync.OnceFunc(release), nil
 }
 
-// park takes what is open at or below a name aside while it is moved; place
-// puts it back under the new name, or the old one. It is held meanwhile.
+// park takes the open files at or below a name out of the table while they are moved. place
+// puts them back under the new name, or the old one. The caller holds the files meanwhile.
 func (l *lives) park(from string) (place func(to string)) {
 	if l == nil {
 		return func(string) {}
@@ -145,7 +146,7 @@ func (l *lives) park(from string) (place func(to string)) {
 		defer l.mu.Unlock()
 		for rest, v := range aside {
 			if old := l.all[to+rest]; old != nil {
-				old.lose() // the file that was there before
+				old.lose() // the file that had the name before
 			}
 			v.mu.Lock()
 			v.name = to + rest
@@ -155,7 +156,7 @@ func (l *lives) park(from string) (place func(to string)) {
 	}
 }
 
-// removed tells what is open at or below a name that the name is gone.
+// removed marks the open files at or below a name as removed.
 func (l *lives) removed(name string) {
 	if l == nil {
 		return
@@ -176,8 +177,8 @@ func (v *live) lose() {
 	v.mu.Unlock()
 }
 
-// drop gives up one share. With the last one the handle is closed, which is
-// when the browser lets others have the file. A nil receiver is no share.
+// drop releases one share. After the last one the access handle is closed, and the browser
+// gives the file to others. On a nil receiver it does nothing.
 func (v *live) drop() error {
 	if v == nil {
 		return nil
@@ -203,7 +204,7 @@ func (v *live) drop() error {
 	return err
 }
 
-// use calls do with the open file, waiting for who holds it.
+// use calls do with the open file. It waits while another operation holds the file.
 func (v *live) use(ctx context.Context, do func(bytesInPlace) error) error {
 	stop := context.AfterFunc(ctx, func() {
 		v.mu.Lock()
@@ -232,7 +233,7 @@ func (v *live) use(ctx context.Context, do func(bytesInPlace) error) error {
 	return do(v.b)
 }
 
-// isHeld reports whether the file has to be read by its name for now.
+// isHeld reports whether the file must be read by its name at present.
 func (v *live) isHeld() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -248,13 +249,13 @@ func (v *live) stat(ctx context.Context, name string) (info Info, err error) {
 	return info, err
 }
 
-// liveFile is the File of a live.
+// liveFile is an open File that shares a live.
 type liveFile struct {
 	ctx  context.Context
 	v    *live
 	path string
 	flag int
-	// byName opens the file to be read while it is held.
+	// byName opens the file for reading while it is held.
 	byName func() (File, error)
 	cursor
 }
@@ -355,7 +356,7 @@ func (f *liveFile) Seek(off int64, whence int) (int64, error) {
 func (f *liveFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, errNotDir }
 func (f *liveFile) Close() error                       { return f.v.drop() }
 
-// newFile opens a file that is there for writing in place.
+// newFile opens an existing file for writing in place.
 func (l *lives) newFile(ctx context.Context, path string, flag int, when time.Time, byName func() (File, error)) (File, error) {
 	v, err := l.take(ctx, path, when)
 	if err != nil {

@@ -12,10 +12,10 @@ func canSync() bool {
 		jsx.Supported("FileSystemSyncAccessHandle.prototype.read")
 }
 
-// accessHandle is a FileSystemSyncAccessHandle. Its methods answer at once.
+// accessHandle is a FileSystemSyncAccessHandle. Its methods are synchronous.
 type accessHandle struct{ v jsx.Value }
 
-// inPlace takes the access handle of a file, which locks it for all others.
+// inPlace returns the access handle of a file. The browser locks the file for all others.
 func (h *handles) inPlace(ctx context.Context, name string) (bytesInPlace, error) {
 	file, isDir, err := h.entry(ctx, name)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *handles) inPlace(ctx context.Context, name string) (bytesInPlace, error
 	return accessHandle{v}, nil
 }
 
-// accessPiece is how much goes over in one call.
+// accessPiece is the maximum number of bytes copied in one call.
 const accessPiece = 1 << 20
 
 func (a accessHandle) readAt(p []byte, off int64) (int, error) {

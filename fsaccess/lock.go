@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// shared is what all users of one source have in common. A view of a
-// sub-folder is the same record seen through a prefix.
+// shared is the state that all users of one source share: locks and own writes. A view of a
+// sub-folder has the same state with a prefix.
 type shared struct {
 	*sharedState
 	prefix string
@@ -17,7 +17,7 @@ type shared struct {
 type sharedState struct {
 	locks lockTable
 	own   ownWrites
-	// across takes the same locks across tabs, where the platform can.
+	// across, if set, takes the same locks across tabs.
 	across func(ctx context.Context, want []lockWant) (release func(), err error)
 }
 
@@ -29,9 +29,9 @@ func (s *shared) below(dir string) *shared {
 	return &shared{s.sharedState, join(s.prefix, dir)}
 }
 
-// lock takes each path for itself and the folders above it for company: two
-// files of a folder are changed at once, a folder is moved only when nothing
-// below it is being changed.
+// lock takes an exclusive lock on each path and a shared lock on the folders above it. So
+// two files of a folder can change at once, but a folder is moved only while nothing below
+// it changes.
 func (s *shared) lock(ctx context.Context, paths ...string) (unlock func(), err error) {
 	full := make([]string, len(paths))
 	for i, p := range paths {
@@ -55,8 +55,8 @@ func (s *shared) lock(ctx context.Context, paths ...string) (unlock func(), err 
 
 func (s *shared) note(name string) { s.own.note(join(s.prefix, name), time.Now()) }
 
-// changing notes a path from the beginning of a change to its end: a browser
-// tells of a new file when it is made, and it may take a while until it is whole.
+// changing marks a path as changing until end is called. A browser reports a new file when
+// it is made, and the file may be complete only later.
 func (s *shared) changing(name string) (end func()) {
 	full := join(s.prefix, name)
 	s.own.change(full, 1)
@@ -71,9 +71,9 @@ type lockWant struct {
 	exclusive bool
 }
 
-// lockWants lists the locks for some paths in one order for everybody, so that
-// no two takers wait for each other. Names are folded: on a file system that
-// ignores case two spellings are one file, and elsewhere it costs little.
+// lockWants returns the locks for some paths in one global order, so that two callers never
+// wait for each other. Names are folded: on a file system that ignores case, two spellings
+// are one file, and on others it costs little.
 func lockWants(paths []string) []lockWant {
 	m := make(map[string]bool)
 	for _, p := range paths {
@@ -99,10 +99,10 @@ func lockWants(paths []string) []lockWant {
 	return want
 }
 
-// lockTable grants whole sets of locks, first come first served.
+// lockTable grants whole sets of locks, in the order of the requests.
 type lockTable struct {
 	mu      sync.Mutex
-	held    map[string]int // readers, or -1 for one writer
+	held    map[string]int // number of shared holders, or -1 for an exclusive one
 	waiters []*lockWaiter
 }
 
@@ -155,10 +155,10 @@ func (t *lockTable) free(want []lockWant) {
 	t.grant()
 }
 
-// grant serves waiters in order; one that must wait holds back later ones
-// that want the same names, so that nobody starves.
+// grant serves waiters in order. A waiter that must wait holds back later ones that want
+// the same names, so that no waiter starves.
 func (t *lockTable) grant() {
-	ahead := make(map[string]bool) // name -> wanted exclusively by one who waits
+	ahead := make(map[string]bool) // name -> whether a waiter wants it exclusively
 	rest := t.waiters[:0]
 	for _, w := range t.waiters {
 		ok := true
@@ -190,12 +190,12 @@ func (t *lockTable) grant() {
 	t.waiters = rest
 }
 
-// ownWrites remembers for a while which paths we changed ourselves, so that a
-// watcher can tell our changes from other people's.
+// ownWrites stores for a while which paths this program changed, so that a watch can
+// distinguish them from changes by other programs.
 type ownWrites struct {
 	mu   sync.Mutex
 	when map[string]time.Time
-	busy map[string]int // changes that are under way
+	busy map[string]int // running changes
 }
 
 func (o *ownWrites) change(name string, by int) {
@@ -230,7 +230,8 @@ func (o *ownWrites) note(name string, t time.Time) {
 	o.when[name] = t
 }
 
-// last says when we changed name, or a folder above it, if that was after t.
+// last returns when this program changed name, or a folder above it, if that was not before
+// t.
 func (o *ownWrites) last(name string, t time.Time) (when time.Time, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

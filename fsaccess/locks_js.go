@@ -7,9 +7,10 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// webLocks takes the exclusive locks of a set across all tabs of the origin.
-// The shared ones on the folders above are for our own goroutines only: a tab
-// that moves a folder while another writes in it is found out by the versions.
+// webLocks returns a function that takes the exclusive locks of a set across all tabs of
+// the origin, or nil if the browser has no locks. The shared locks on the folders above are
+// only for the goroutines of this program. If one tab moves a folder while another tab
+// writes in it, the versions reveal it.
 func webLocks(scope string) func(context.Context, []lockWant) (func(), error) {
 	if scope == "" || !jsx.Supported("navigator.locks.request") {
 		return nil
@@ -30,15 +31,15 @@ func webLocks(scope string) func(context.Context, []lockWant) (func(), error) {
 	}
 }
 
-// webLock waits for one lock, which is held until the scope is closed: the
-// browser holds it as long as the promise that its callback returns is pending.
+// webLock waits for one lock, which is held until the scope is closed. The browser holds a
+// lock as long as the promise that its callback returns is pending.
 func webLock(ctx context.Context, s *jsx.Scope, name string) error {
 	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
 	if err != nil {
 		return err
 	}
 	held, err := s.Promise(context.Background(), func(ctx context.Context) (any, error) {
-		<-ctx.Done() // the scope's Close
+		<-ctx.Done() // until Close of the scope
 		return nil, nil
 	})
 	if err != nil {
@@ -60,7 +61,8 @@ func webLock(ctx context.Context, s *jsx.Scope, name string) error {
 	}
 	failed := make(chan error, 1)
 	_, err = s.Promise(context.Background(), func(ctx context.Context) (any, error) {
-		// Settles when the lock is released, or rejects when it cannot be had.
+		// The promise settles when the lock is released, and rejects when the lock cannot
+		// be taken.
 		_, err := jsx.Await(ctx, p)
 		failed <- err
 		return nil, nil

@@ -2,16 +2,16 @@ package fsaccess
 
 import "context"
 
-// manyReader is a core that can read many small files in one go. A nil content
-// means that this file is to be read by itself.
+// manyReader is a core that can read many small files at once. For a nil content the caller
+// reads that file by itself.
 type manyReader interface {
 	readMany(ctx context.Context, files []Entry) ([][]byte, error)
-	// keeping gives a context in which a walk keeps what readMany will need.
+	// keeping returns a context in which a walk keeps the data that readMany will need.
 	keeping(ctx context.Context) context.Context
 }
 
-// The layers pass both on: a search through a guard and a journal is what it is
-// in the folder below them.
+// All layers pass both calls to the folder below, so a search through a guard and a journal
+// is as fast as a search in that folder.
 
 func readMany(ctx context.Context, c core, files []Entry) ([][]byte, error) {
 	if m, ok := c.(manyReader); ok {
@@ -49,8 +49,8 @@ func (s *subCore) readMany(ctx context.Context, files []Entry) ([][]byte, error)
 	return readMany(ctx, s.c, below)
 }
 
-// readMany of a guard reads what may be read. The rest is left to be read by
-// itself, which says why it may not.
+// readMany of a guard reads the files that may be read. The caller reads the others one by
+// one, and gets the reason of each refusal.
 func (g *guard) readMany(ctx context.Context, files []Entry) ([][]byte, error) {
 	may := make([]Entry, 0, len(files))
 	at := make([]int, 0, len(files))

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// MemoryOptions shapes a memory folder. The zero value is a plain one. The
-// other settings make it behave like platforms that are less able, so that
-// what is built on it can be tested against them natively.
+// MemoryOptions configures a folder in memory. The zero value is a plain folder without
+// limits. The other settings imitate less able platforms, so that programs can be tested
+// against them natively.
 type MemoryOptions struct {
-	MaxBytes int64            // 0: no limit; over it a write fails with [ErrQuota]
+	MaxBytes int64            // limit of all contents together; over it a write fails with [ErrQuota]; 0 means none
 	FoldCase bool             // names that differ only by case are one file, as on macOS and Windows
-	NoMove   bool             // no rename of its own: copy, then delete, as in browsers without move()
-	Staged   bool             // writes through a handle are seen at Sync or Close, as in browsers
+	NoMove   bool             // a rename copies and then deletes, as in browsers without move()
+	Staged   bool             // writes through a handle become visible at Sync or Close, as in browsers
 	NoMode   bool             // permission bits and times cannot be set, as in browsers
-	Now      func() time.Time // default time.Now
+	Now      func() time.Time // the clock, default time.Now
 }
 
-// NewMemory makes an empty folder in memory.
+// NewMemory returns an empty folder in memory.
 func NewMemory(o MemoryOptions) *Folder {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -67,7 +67,7 @@ func (m *memory) key(base string) string {
 	return base
 }
 
-// find walks to a node. Called with mu held.
+// find returns the node of a name. It is called with mu held.
 func (m *memory) find(name string) (*memNode, error) {
 	n := m.root
 	if name == "." {
@@ -88,7 +88,7 @@ func (m *memory) find(name string) (*memNode, error) {
 	return n, nil
 }
 
-// parent finds the folder that holds, or would hold, name.
+// parent returns the folder that contains, or would contain, name.
 func (m *memory) parent(name string) (*memNode, error) {
 	p, err := m.find(parentOf(name))
 	if err != nil {
@@ -143,7 +143,7 @@ func (m *memory) readFile(_ context.Context, name string) ([]byte, error) {
 	return append([]byte{}, n.data...), nil
 }
 
-// room accounts for bytes about to be added. Called with mu held.
+// room counts bytes that are about to be added. It is called with mu held.
 func (m *memory) room(add int64) error {
 	if m.o.MaxBytes > 0 && add > 0 && m.used+add > m.o.MaxBytes {
 		return ErrQuota
@@ -250,8 +250,8 @@ func (r *memReplacement) commit(context.Context) error {
 			return err
 		}
 	}
-	// Handles open on the old content see the new one, as with any file
-	// that is written in place; none sees a mixture.
+	// Handles that are open on the old content see the new one, as with any file that is
+	// written in place. No handle sees a mixture.
 	n.data, n.mtime = r.data, r.m.o.Now()
 	return nil
 }
@@ -286,7 +286,7 @@ func (m *memory) remove(_ context.Context, name string) error {
 		return err
 	}
 	for _, k := range n.kids {
-		if !isSwap(k.name) { // what a dead program left hidden goes along
+		if !isSwap(k.name) { // hidden swap files of a killed program are removed too
 			return errNotEmpty
 		}
 	}
@@ -350,7 +350,7 @@ func (m *memory) chmod(_ context.Context, name string, mode fs.FileMode) error {
 }
 
 func (m *memory) chtimes(_ context.Context, name string, _, mtime time.Time) error {
-	if mtime.IsZero() { // as in package os: it stays
+	if mtime.IsZero() { // as in package os, it stays unchanged
 		return m.adjust(name, func(*memNode) {})
 	}
 	return m.adjust(name, func(n *memNode) { n.mtime = mtime })

@@ -5,8 +5,7 @@ import (
 	"io/fs"
 )
 
-// memFile is an open file: it follows its node even when that is renamed or
-// removed.
+// memFile is an open file. It follows its node even if that is renamed or removed.
 type memFile struct {
 	m    *memory
 	n    *memNode

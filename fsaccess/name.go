@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// cleanName is the check every name passes before any source sees it.
+// cleanName checks a name. Every name passes it before a source sees the name.
 func cleanName(name string) error {
 	if !fs.ValidPath(name) || strings.IndexByte(name, 0) >= 0 {
 		return errInvalid
@@ -40,11 +40,11 @@ func within(dir, name string) bool {
 
 func foldEqual(a, b string) bool { return strings.EqualFold(a, b) }
 
-// Swap files are this package's own: they hold the next content of a file
-// until it takes the old one's place. They are hidden and cannot be named.
+// Swap files are files of this package: a swap file holds the next content of a file until
+// it replaces the old content. Swap files are hidden, and a caller cannot name them.
 const swapPrefix, swapSuffix = ".bailey-", ".swap"
 
-// swapName makes a name that is not in use.
+// swapName returns a new random name for a swap file.
 func swapName() string {
 	var b [8]byte
 	rand.Read(b[:])
@@ -58,7 +58,7 @@ func isSwap(base string) bool {
 // foldName folds case rune by rune, as a file system that ignores case does.
 func foldName(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
-// parts yields the elements of a name; "." has none.
+// parts yields the elements of a name. "." has none.
 func parts(name string) iter.Seq[string] {
 	if name == "." {
 		return func(func(string) bool) {}

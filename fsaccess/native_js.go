@@ -11,9 +11,9 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// natives are the browser's own functions, put together so that loops over many
-// handles run inside the browser and answer packed. No script is made for it:
-// that would need a hole in the page's Content-Security-Policy.
+// natives are functions of the browser, combined so that loops over many handles run inside
+// the browser and return packed results. No script is made for this, because a script would
+// need an exception in the page's Content-Security-Policy.
 type natives struct {
 	mapOver jsx.Method // Array.prototype.map
 	joinAll jsx.Method // Array.prototype.join
@@ -21,15 +21,15 @@ type natives struct {
 	filter  jsx.Method // Array.prototype.filter
 	all     jsx.Value  // Promise.all, bound
 	settled jsx.Value  // Promise.allSettled, bound
-	gather  jsx.Value  // Array.fromAsync, bound; undefined where it is not
+	gather  jsx.Value  // Array.fromAsync, bound; undefined if the browser has none
 	floats  jsx.Value  // Float64Array.from, bound
 
 	arrayFrom    jsx.Value // Array.from, bound
 	objectValues jsx.Value // Object.values
-	isObject     jsx.Value // Object.isExtensible: false of what is no object
+	isObject     jsx.Value // Object.isExtensible: false for a value that is no object
 
-	getFile                jsx.Value // uncurried, to be mapped over handles
-	createWritable         jsx.Value // uncurried, to follow a promise of a handle
+	getFile                jsx.Value // uncurried, for mapping over handles
+	createWritable         jsx.Value // uncurried, to follow the promise of a handle
 	handleName, handleKind jsx.Value
 	fileSize, fileTime     jsx.Value
 }
@@ -55,8 +55,8 @@ func newNatives() (n *natives, err error) {
 		err = errors.Join(err, berr)
 		return v
 	}
-	// f.call bound to a function takes the receiver as its first argument,
-	// which is what map gives it.
+	// f.call bound to a function takes the receiver as its first argument, and map passes
+	// the element as the first argument.
 	call := look("Function.prototype.call")
 	uncurry := func(fn jsx.Value) jsx.Value {
 		if err != nil {
@@ -109,8 +109,8 @@ func newNatives() (n *natives, err error) {
 	return n, nil
 }
 
-// strings gives a property of many handles as one string that is cut up here:
-// two crossings instead of two for each. No name holds a slash.
+// strings returns a property of many handles. The browser joins the values to one string,
+// which is split here: two calls instead of two for each handle. No name contains a slash.
 func (n *natives) strings(list, getter jsx.Value) ([]string, error) {
 	names, err := n.mapOver.Call(list, getter)
 	if err != nil {
@@ -127,7 +127,7 @@ func (n *natives) strings(list, getter jsx.Value) ([]string, error) {
 	return strings.Split(s, "/"), nil
 }
 
-// described gives the names of many handles, and which are folders.
+// described returns the names of many handles, and which are folders.
 func (n *natives) described(list jsx.Value) (names []string, isDir []bool, err error) {
 	if names, err = n.strings(list, n.handleName); err != nil {
 		return nil, nil, webErr(err)
@@ -146,7 +146,7 @@ func (n *natives) described(list jsx.Value) (names []string, isDir []bool, err e
 	return names, isDir, nil
 }
 
-// numbers gives a numeric property of many objects.
+// numbers returns a numeric property of many objects.
 func (n *natives) numbers(list, getter jsx.Value, count int) ([]float64, error) {
 	values, err := n.mapOver.Call(list, getter)
 	if err != nil {
@@ -171,7 +171,7 @@ func (n *natives) numbers(list, getter jsx.Value, count int) ([]float64, error) 
 	return out, nil
 }
 
-// webErr names what the browser says in the words of this package.
+// webErr returns the error of this package for an error of the browser.
 func webErr(err error) error {
 	var e *jsx.Error
 	if err == nil || !errors.As(err, &e) {
@@ -181,7 +181,7 @@ func webErr(err error) error {
 	case jsx.ErrNotFound:
 		return errNotExist
 	case jsx.ErrTypeMismatch:
-		return errNotDir // the caller knows whether it wanted a file
+		return errNotDir // the caller knows which kind it expected
 	case jsx.ErrInvalidModification:
 		return errNotEmpty
 	case jsx.ErrQuota:
@@ -200,7 +200,7 @@ func webErr(err error) error {
 	return err
 }
 
-// await calls a method and waits for its promise.
+// await calls a method, waits for its promise and returns the result.
 func await(ctx context.Context, v jsx.Value, method string, args ...any) (jsx.Value, error) {
 	r, err := jsx.CallAwait(ctx, v, method, args...)
 	if err != nil {

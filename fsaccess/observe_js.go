@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// push watches by FileSystemObserver.
+// push reports changes with a FileSystemObserver.
 func (h *handles) push(ctx context.Context, root string, told chan<- []string) (stop func(), err error) {
 	if !jsx.Supported("FileSystemObserver") {
 		return nil, errors.ErrUnsupported
@@ -20,7 +20,7 @@ func (h *handles) push(ctx context.Context, root string, told chan<- []string) (
 	tell := func(names []string) {
 		select {
 		case told <- names:
-		default: // a full channel is looked at anyway
+		default: // a full channel will be read anyway
 		}
 	}
 	callback, _, err := s.Func(func(args []jsx.Value) {
@@ -34,7 +34,7 @@ func (h *handles) push(ctx context.Context, root string, told chan<- []string) (
 	o, err := jsx.NewGlobal("FileSystemObserver", callback)
 	if err == nil {
 		if _, err = await(ctx, o, "observe", d, map[string]any{"recursive": true}); err != nil {
-			_, _ = jsx.Call(o, "disconnect") // it may yet begin
+			_, _ = jsx.Call(o, "disconnect") // it may still begin
 		}
 	}
 	if err != nil {
@@ -47,7 +47,7 @@ func (h *handles) push(ctx context.Context, root string, told chan<- []string) (
 	}, nil
 }
 
-// observed names the paths of some records; nil if they do not name them.
+// observed returns the paths of some records, or nil if a record does not name its path.
 func observed(records jsx.Value, root string) []string {
 	n, err := jsx.Length(records)
 	if err != nil {
@@ -99,7 +99,7 @@ func pathOf(record jsx.Value, prop, root string) (string, bool) {
 	return p, cleanName(p) == nil
 }
 
-// copyBlob lets the browser copy: the bytes do not come through Go.
+// copyBlob lets the browser copy a file, so the bytes do not pass through Go.
 func (h *handles) copyBlob(ctx context.Context, src core, from, to string) (n int64, ok bool, err error) {
 	var blob jsx.Value
 	switch s := src.(type) {
@@ -134,8 +134,8 @@ func (h *handles) copyBlob(ctx context.Context, src core, from, to string) (n in
 	return int64(size), true, nil
 }
 
-// readMany reads many small files as one: a Blob of Files has their bytes one
-// after the other, for one promise and one copy.
+// readMany reads many small files as one: a Blob of Files contains their bytes one after
+// the other, and needs one promise and one copy.
 func (h *handles) readMany(ctx context.Context, entries []Entry) ([][]byte, error) {
 	var list []any
 	if k, ok := ctx.Value(keeperKey{}).(*keeper); ok {
@@ -160,7 +160,7 @@ func (h *handles) readMany(ctx context.Context, entries []Entry) ([][]byte, erro
 		total += s
 	}
 	if len(sizes) != len(entries) || total > 4*grepBytes {
-		return nil, ErrTooLarge // they grew since they were listed
+		return nil, ErrTooLarge // the files grew since they were listed
 	}
 	blob, err := jsx.NewGlobal("Blob", files)
 	if err != nil {

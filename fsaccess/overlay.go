@@ -9,20 +9,21 @@ import (
 	"sync"
 )
 
-// Overlay is a folder to work on without touching the one it shows: reads come
-// from lower, changes go to upper, and [Overlay.Apply] carries over those that
-// are wanted. Upper may outlive the program; opened again over the same lower,
-// the work is still there. It must not lie within lower and serves one overlay.
+// Overlay is a working copy of a folder. Reads come from the folder below (lower) unless a
+// path was changed, changes go to a second folder (upper), and [Overlay.Apply] copies the
+// wanted changes to lower. Upper may outlive the program: an Overlay opened again over the
+// same lower and upper shows the same changes. Upper must not be inside lower, and it
+// serves one overlay. It contains:
 //
 //	files/…      new contents
-//	meta/<hash>  what a path was below when it was first changed or removed
+//	meta/<hash>  the version of a path in lower when it was first changed or removed
 type Overlay struct {
 	*Folder
 	o *overlay
 }
 
-// NewOverlay puts an overlay over lower. If lower is not an [FS] it can be read
-// only, and Apply says so.
+// NewOverlay returns an overlay over lower that stores changes in upper. If lower is not an
+// [FS], it is read-only, and Apply returns [ErrReadOnly].
 func NewOverlay(lower fs.FS, upper FS) *Overlay {
 	ctx := context.Background()
 	var c core
@@ -47,13 +48,13 @@ type overlay struct {
 	meta   map[string]*origin
 }
 
-// origin is what a path was in the lower folder when we first touched it.
+// origin is the state of a path in the lower folder when the overlay first changed it.
 type origin struct {
 	Path string `json:"path"`
-	// Gone: what is below at this path, and under it, is not to be seen.
+	// Gone hides the lower folder's entry at this path and everything below it.
 	Gone bool               `json:"gone,omitempty"`
-	Base Version            `json:"base,omitempty"` // of a file
-	Tree map[string]Version `json:"tree,omitzero"`  // of the files of a removed folder
+	Base Version            `json:"base,omitempty"` // version of a file
+	Tree map[string]Version `json:"tree,omitzero"`  // versions of the files of a removed folder
 }
 
 func (o *overlay) base() *shared { return o.sh }
@@ -66,7 +67,7 @@ func (o *overlay) features() Features {
 
 func metaName(name string) string { return "meta/" + hashOf([]byte(name))[:40] }
 
-// load reads what an earlier run left in the upper folder.
+// load reads the meta files that an earlier run left in the upper folder.
 func (o *overlay) load(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,7 +126,7 @@ func (o *overlay) of(name string) *origin {
 	return o.meta[name]
 }
 
-// hidden reports whether the lower folder's entry of this name is out of sight.
+// hidden reports whether the lower folder's entry of this name is hidden.
 func (o *overlay) hidden(name string) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
@@ -140,7 +141,7 @@ func (o *overlay) hidden(name string) bool {
 	}
 }
 
-// side finds where a name is to be read.
+// side returns the folder that contains the visible entry of a name, and its information.
 func (o *overlay) side(ctx context.Context, name string) (core, fs.FileInfo, error) {
 	if err := o.load(ctx); err != nil {
 		return nil, nil, err

@@ -9,21 +9,24 @@ import (
 	"strings"
 )
 
-// ConflictError lists the paths that somebody else has changed in the lower
-// folder since the overlay first touched them. It is [ErrConflict].
+// ConflictError is the error of [Overlay.Apply] for paths that another program has changed
+// in the lower folder since the overlay first changed them. It matches [ErrConflict].
 type ConflictError struct{ Paths []string }
 
+// Error returns a text with the paths.
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("changed below since the copy was made: %s; look at the difference, then discard or write again", strings.Join(e.Paths, ", "))
 }
 
+// Is reports whether target is [ErrConflict].
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
-// Apply carries changes over to the lower folder: those at or below the given
-// paths, or all. If any of them meets a change that somebody else made there,
-// nothing is applied and the error is a [*ConflictError]. Over a [Journal] it
-// is one step for Undo. Cut off in between, what is left is still in the
-// overlay, and Apply can be repeated.
+// Apply writes changes to the lower folder: the changes at or below the given paths, or all
+// changes if no path is given. It returns the changes that it has written. New folders
+// above a chosen path are included. If another program has changed a chosen path in the
+// lower folder, nothing is written and the error is a [*ConflictError]. Over a [Journal]
+// the whole Apply is one step for Undo. If Apply is interrupted, the remaining changes stay
+// in the overlay, and Apply can be called again.
 func (w *Overlay) Apply(ctx context.Context, paths ...string) ([]FileChange, error) {
 	o := w.o
 	if o.low.features().ReadOnly {
@@ -62,7 +65,8 @@ func (w *Overlay) Apply(ctx context.Context, paths ...string) ([]FileChange, err
 	return done, err
 }
 
-// chosen is the changes under the given paths, and the new folders they need.
+// chosen returns the changes at or below the given paths, and the new folders that they
+// need.
 func (o *overlay) chosen(ctx context.Context, paths []string) ([]FileChange, error) {
 	all, err := o.diff(ctx)
 	if err != nil || len(paths) == 0 {
@@ -102,11 +106,13 @@ func (o *overlay) conflicts(ctx context.Context, want []FileChange) error {
 	return nil
 }
 
-// unmoved reports whether the lower folder is, for this change, as it was.
+// unmoved reports whether the lower folder still has the state on which the change is
+// based.
 func (o *overlay) unmoved(ctx context.Context, c FileChange) (bool, error) {
 	fi, err := o.low.stat(ctx, c.Path)
 	if notExist(err) || errors.Is(err, errNotDir) {
-		// A file that was there is gone: writing it would undo a removal.
+		// A file that existed is gone. Writing it would revert the removal by another
+		// program.
 		m := o.of(c.Path)
 		return c.Kind == Removed || m == nil || m.Base == "" || m.Gone, nil
 	}
@@ -124,7 +130,7 @@ func (o *overlay) unmoved(ctx context.Context, c FileChange) (bool, error) {
 	return err == nil && base != "" && v == base, err
 }
 
-// known is what was noted of a path, by itself or with a removed folder.
+// known returns the noted version of a path, noted by itself or with a removed folder.
 func (o *overlay) known(name string) (Version, map[string]Version) {
 	if m := o.of(name); m != nil {
 		return m.Base, m.Tree
@@ -171,7 +177,7 @@ func (o *overlay) treeIs(ctx context.Context, name string, tree map[string]Versi
 	return same, err
 }
 
-// applyOne writes one change below and then forgets it above, in that order.
+// applyOne writes one change to the lower folder and then removes it from the upper one.
 func (o *overlay) applyOne(ctx context.Context, c FileChange) error {
 	fi, err := o.low.stat(ctx, c.Path)
 	there := err == nil
@@ -201,15 +207,15 @@ func (o *overlay) applyOne(ctx context.Context, c FileChange) error {
 	}
 	o.low.base().note(c.Path)
 	if c.Dir && c.Kind != Removed && there {
-		return nil // its upper twin goes when all in it is applied
+		return nil // the upper folder is removed after all its entries are applied
 	}
 	if o.of(c.Path) != nil {
 		if err := o.unnote(ctx, c.Path); err != nil {
 			return err
 		}
 	}
-	// As long as a folder above is out of sight below, what is below cannot
-	// stand in for what is above.
+	// While a folder above is hidden in lower, the lower file cannot stand in for the upper
+	// one.
 	if c.Dir || c.Kind == Removed || o.hidden(c.Path) {
 		return nil
 	}
@@ -219,8 +225,9 @@ func (o *overlay) applyOne(ctx context.Context, c FileChange) error {
 	return nil
 }
 
-// tidy drops what says nothing any more: notes of unchanged paths, folders made
-// anew of whose old content nothing is left, copies that are below as well.
+// tidy removes data that has become useless: notes of unchanged paths, notes of folders
+// that were made again and whose old content is gone, and upper files that equal the lower
+// ones.
 func (o *overlay) tidy(ctx context.Context) error {
 	left, err := o.diff(ctx)
 	if err != nil {
@@ -263,8 +270,8 @@ func (o *overlay) tidy(ctx context.Context) error {
 	return nil
 }
 
-// madeAnew reports whether a folder that was removed and made again is a folder
-// below too, with nothing in it that is still to be removed.
+// madeAnew reports whether a folder that was removed and made again exists in lower too,
+// with no entry left that must be removed.
 func (o *overlay) madeAnew(ctx context.Context, p string, left []FileChange) (bool, error) {
 	for _, c := range []core{o.low, o.up} {
 		fi, err := c.stat(ctx, p)
@@ -280,7 +287,8 @@ func (o *overlay) madeAnew(ctx context.Context, p string, left []FileChange) (bo
 	}), nil
 }
 
-// Discard forgets changes: those at or below the given paths, or all.
+// Discard drops the changes at or below the given paths, or all changes if no path is
+// given.
 func (w *Overlay) Discard(ctx context.Context, paths ...string) error {
 	o := w.o
 	if err := o.load(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// replace writes to the upper folder, after it was noted what is below.
+// replace writes to the upper folder, after it has noted the version in the lower one.
 func (o *overlay) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
 	c, fi, err := o.side(ctx, name)
 	if err == nil && fi.IsDir() {
@@ -29,7 +29,7 @@ func (o *overlay) replace(ctx context.Context, name string, perm fs.FileMode) (r
 	return o.up.replace(ctx, name, perm)
 }
 
-// makeRoom readies the upper folder for an entry of this name.
+// makeRoom prepares the upper folder for an entry of this name.
 func (o *overlay) makeRoom(ctx context.Context, name string) error {
 	if err := o.remember(ctx, name); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (o *overlay) makeRoom(ctx context.Context, name string) error {
 	return o.folderUp(ctx, parentOf(name))
 }
 
-// remember notes the version of the file below, once.
+// remember notes the version of the file in the lower folder, once.
 func (o *overlay) remember(ctx context.Context, name string) error {
 	if o.of(name) != nil || o.hidden(name) {
 		return nil
@@ -59,7 +59,7 @@ func (o *overlay) remember(ctx context.Context, name string) error {
 	return o.note(ctx, &origin{Path: name, Base: v})
 }
 
-// folderUp makes a folder, and those above it, in the upper folder too.
+// folderUp makes a folder, and the folders above it, in the upper folder.
 func (o *overlay) folderUp(ctx context.Context, dir string) error {
 	if dir == "." {
 		return nil
@@ -110,8 +110,8 @@ func (o *overlay) remove(ctx context.Context, name string) error {
 	return o.removeAll(ctx, name)
 }
 
-// removeAll puts the lower entry out of sight before it takes the upper one
-// away: cut off in between, the old state is still what is seen.
+// removeAll hides the lower entry before it removes the upper one. If it is interrupted in
+// between, the old state stays visible.
 func (o *overlay) removeAll(ctx context.Context, name string) error {
 	if _, err := o.stat(ctx, name); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (o *overlay) removeAll(ctx context.Context, name string) error {
 	return nil
 }
 
-// version fills in what is being removed, with the versions noted when parts
-// of it were first changed.
+// version fills in the versions of the entry that is being removed. For a file that was
+// changed before, it takes the version noted at its first change.
 func (o *overlay) version(ctx context.Context, m *origin, fi fs.FileInfo) (err error) {
 	if !fi.IsDir() {
 		if m.Base == "" {
@@ -210,7 +210,7 @@ func (o *overlay) chtimes(ctx context.Context, name string, atime, mtime time.Ti
 	})
 }
 
-// adjust brings an entry up before its mode or time is set there.
+// adjust copies an entry to the upper folder before its mode or times are set there.
 func (o *overlay) adjust(ctx context.Context, name string, do func() error) error {
 	if !o.features().Chmod {
 		return errUnsupported

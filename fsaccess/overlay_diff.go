@@ -7,24 +7,28 @@ import (
 	"strings"
 )
 
-// FileChange is one difference between an overlay and what it lies over.
+// FileChange is one difference between an overlay and its lower folder.
 type FileChange struct {
 	Path string
+	// Kind is [Added], [Changed] or [Removed].
 	Kind ChangeKind
 	Dir  bool
-	Size int64 // after; of a removed file, before
+	Size int64 // bytes after the change, or before it for a removed file, and 0 for a folder
 }
 
-// ChangeKind says what a change did.
+// ChangeKind is the kind of a change.
 type ChangeKind string
 
 const (
-	Added   ChangeKind = "added"
+	// Added is a new file or folder.
+	Added ChangeKind = "added"
+	// Changed is a file with a new content, or a path that changed between file and folder.
 	Changed ChangeKind = "changed"
+	// Removed is a removed file or folder.
 	Removed ChangeKind = "removed"
 )
 
-// Diff lists what Apply would do, by path.
+// Diff returns the changes that [Overlay.Apply] would write, sorted by path.
 func (w *Overlay) Diff(ctx context.Context) ([]FileChange, error) {
 	return w.o.diff(ctx)
 }
@@ -64,7 +68,7 @@ func (o *overlay) diff(ctx context.Context) ([]FileChange, error) {
 	return out, nil
 }
 
-// compare says what an entry of the upper folder is to the lower one.
+// compare returns the difference between an entry of the upper folder and the lower one.
 func (o *overlay) compare(ctx context.Context, e Entry) (FileChange, error) {
 	fi, err := o.low.stat(ctx, e.Path)
 	if err != nil && !notExist(err) && !errors.Is(err, errNotDir) {
@@ -94,7 +98,7 @@ func (o *overlay) compare(ctx context.Context, e Entry) (FileChange, error) {
 	return c, nil
 }
 
-// removals adds what is out of sight and not replaced.
+// removals adds the hidden entries of the lower folder that have no replacement.
 func (o *overlay) removals(ctx context.Context, changes map[string]FileChange) error {
 	o.mu.RLock()
 	var gone []string
@@ -119,15 +123,15 @@ func (o *overlay) removals(ctx context.Context, changes map[string]FileChange) e
 		case uerr != nil:
 			return uerr
 		case up.IsDir() && fi.IsDir():
-			// Made anew: what the old one held is removed where the new
-			// one does not have it.
+			// The folder was made again. Its old entries are removed unless the new folder
+			// has them.
 			err = walkCore(ctx, o.low, p, pageSize, func(page []Entry) bool {
 				for _, e := range page {
 					if _, err := o.up.stat(ctx, e.Path); err == nil {
 						continue
 					}
 					if c, ok := changes[parentOf(e.Path)]; ok && c.Kind == Removed {
-						changes[e.Path] = FileChange{} // goes with its folder
+						changes[e.Path] = FileChange{} // removed together with its folder
 						continue
 					}
 					changes[e.Path] = FileChange{Path: e.Path, Kind: Removed, Dir: e.Dir, Size: e.Size}
@@ -152,7 +156,7 @@ func (o *overlay) removals(ctx context.Context, changes map[string]FileChange) e
 	return nil
 }
 
-// DiffText shows the change of one path as a [QuestionDiff].
+// DiffText returns the change of one path as a [QuestionDiff].
 func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
 	if err := cleanName(name); err != nil {
 		return "", pathErr("diff", name, err)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// pages is readDir as it is found: what was changed first, which is little, then the rest.
+// pages is readDir as entries are found: first the few changed ones, then the rest.
 func (o *overlay) pages(ctx context.Context, name string) (pager, error) {
 	list, err := o.up.readDir(ctx, name)
 	if err != nil && !notExist(err) {
@@ -38,7 +38,7 @@ func (o *overlay) pages(ctx context.Context, name string) (pager, error) {
 	}}}, nil
 }
 
-// entries is readDir with sizes and times, in the packed listings of both folders.
+// entries is readDir with sizes and times, from the packed listings of both folders.
 func (o *overlay) entries(ctx context.Context, dir string) ([]Entry, error) {
 	_, fi, err := o.side(ctx, dir)
 	if err != nil {
@@ -133,12 +133,12 @@ func (o *overlay) keeping(ctx context.Context) context.Context {
 	return keeping(keeping(ctx, o.low), o.up)
 }
 
-// readMany reads each file from the folder that has it.
+// readMany reads each file from the folder that contains it.
 func (o *overlay) readMany(ctx context.Context, files []Entry) ([][]byte, error) {
 	if err := o.load(ctx); err != nil {
 		return nil, err
 	}
-	above := map[string]bool{} // of the folders that files are in
+	above := map[string]bool{} // paths in the folders of files that the upper folder has
 	asked := map[string]bool{}
 	var parts [2][]Entry
 	var at [2][]int
@@ -169,7 +169,7 @@ func (o *overlay) readMany(ctx context.Context, files []Entry) ([][]byte, error)
 		}
 		read, err := readMany(ctx, c, parts[k])
 		if err != nil || len(read) != len(parts[k]) {
-			continue // these are read one by one
+			continue // the caller reads these one by one
 		}
 		for n, i := range at[k] {
 			out[i] = read[n]

@@ -218,8 +218,8 @@ type Storage struct {
 // [errors.ErrUnsupported].
 func StorageEstimate(ctx context.Context) (Storage, error) { return storageEstimate(ctx) }
 
-// Persist asks the browser not to clear the origin's storage under storage pressure. It
-// reports whether the browser agreed. Browsers without the API return
+// Persist asks the browser to keep the origin's storage under storage pressure. It reports
+// whether the browser agreed. Browsers without the API return
 // [errors.ErrUnsupported].
 func Persist(ctx context.Context) (bool, error) { return persist(ctx) }
 

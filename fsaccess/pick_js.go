@@ -50,8 +50,8 @@ func pickQuestion(mode Mode, o PickOptions) (map[string]any, error) {
 	return q, nil
 }
 
-// show calls a dialogue. Its promise does not hear a context: a dialogue that
-// nobody waits for any more stays until the person closes it.
+// show calls a dialogue of the browser. The dialogue's promise cannot be cancelled, so
+// after ctx ends the dialogue stays open until the user closes it.
 func show(ctx context.Context, dialogue string, q map[string]any) (jsx.Value, error) {
 	v, err := jsx.CallAwait(ctx, jsx.Global(), dialogue, q)
 	if err == nil {
@@ -175,12 +175,13 @@ func supported() []Support {
 		out[3].Reason = ""
 	}
 	if !out[4].OK && jsx.Supported("DataTransferItem.prototype.webkitGetAsEntry") {
-		out[4].OK = true // Reason stays: it is read-only
+		out[4].OK = true // Reason stays, because a dropped folder is read-only
 	}
 	return out
 }
 
-// hasProperty looks without asking: a getter on a prototype throws.
+// hasProperty reports whether an object has a property, without reading it: a getter on a
+// prototype throws.
 func hasProperty(of, name string) bool {
 	v, err := jsx.Lookup(jsx.Global(), of)
 	return err == nil && !jsx.Nullish(v) && jsx.Has(v, name)
@@ -246,7 +247,7 @@ func saveAs(ctx context.Context, fsys FS, name, as string) error {
 		if err != nil {
 			return err
 		}
-		// Never a type that the browser would show instead of save.
+		// Never a type that the browser would show instead of saving it.
 		if blob, err = jsx.NewGlobal("Blob", []any{part}, map[string]any{"type": "application/octet-stream"}); err != nil {
 			return err
 		}

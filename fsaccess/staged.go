@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// stageLimit is how many unsynced bytes one handle keeps in memory. A handle
-// that writes a new content from front to back streams it to the side beyond
-// that; one that writes here and there syncs itself.
+// stageLimit is the number of unsynced bytes that one handle keeps in memory. Beyond it, a
+// handle that writes a new content from front to back streams it to a swap file. A handle
+// that writes at other places syncs itself.
 const stageLimit = 16 << 20
 
-// staged is a file open for writing on a core that changes files only as a
-// whole. It keeps what was written and, at Sync or Close, builds the next
-// content from that and from what is in the file *then*: two handles that write
-// different parts of one file both get their bytes in, and appends add up.
+// staged is a file open for writing on a core that can only replace whole files. It keeps
+// the written bytes. At Sync or Close it builds the next content from these bytes and the
+// content of the file at that moment. So two handles that write different parts of one file
+// both keep their bytes, and all appends are kept.
 type staged struct {
 	ctx  context.Context
 	c    core
@@ -27,17 +27,17 @@ type staged struct {
 	cursor
 
 	mu      sync.Mutex
-	src     File // content at open or last sync; nil when empty
+	src     File // content at open or last sync; nil if empty
 	openSrc func() (File, error)
 	info    fs.FileInfo // of src
-	keep    int64       // how much of src is still part of the content
+	keep    int64       // bytes of src that are still part of the content
 	size    int64       // of the content
-	whole   bool        // the file was cut: this handle's content replaces all
-	fresh   bool        // the file is not there yet: it comes with the content
+	whole   bool        // the file was truncated, so this handle's content replaces everything
+	fresh   bool        // the file does not exist yet and is made with its content
 	dirty   bool
 	ext     extents
-	tail    []byte    // O_APPEND: what to add
-	side    *sideways // O_TRUNC and sequential: already written to the side
+	tail    []byte    // O_APPEND: the bytes to append
+	side    *sideways // O_TRUNC and sequential: the content already written to a swap file
 }
 
 // sideways is a new content that is streamed to its swap file.
@@ -46,7 +46,7 @@ type sideways struct {
 	n int64
 }
 
-// newStaged is called with the file present (made if need be).
+// newStaged returns a staged file. The file exists already.
 func newStaged(ctx context.Context, c core, name string, flag int, perm fs.FileMode, openSrc func() (File, error), info fs.FileInfo) (File, error) {
 	s := &staged{ctx: ctx, c: c, name: name, flag: flag, perm: perm, openSrc: openSrc, info: info,
 		cursor: cursor{append: flag&os.O_APPEND != 0}}
@@ -65,14 +65,14 @@ func newStaged(ctx context.Context, c core, name string, flag int, perm fs.FileM
 	return s, nil
 }
 
-// newFresh is for a file that is not there, and shall not be there, not even
-// empty, before its content is: Sync or Close makes it.
+// newFresh returns a staged file for a file that does not exist, and must not exist before
+// its content does, not even empty. Sync or Close makes it.
 func newFresh(ctx context.Context, c core, name string, flag int, perm fs.FileMode) File {
 	return &staged{ctx: ctx, c: c, name: name, flag: flag, perm: perm, info: Info{name: baseOf(name), mode: perm},
 		cursor: cursor{append: flag&os.O_APPEND != 0}, fresh: true, dirty: true, whole: flag&os.O_TRUNC != 0}
 }
 
-// freshKeeper is a core that makes a new file only with its content.
+// freshKeeper is a core that makes a new file only together with its content.
 type freshKeeper interface{ keepsFresh() bool }
 
 func keepsFresh(c core) bool {
@@ -270,8 +270,8 @@ func (s *staged) Close() error {
 	return err
 }
 
-// sync makes the staged content the file's content. If that fails the file is
-// as it was, and the staged bytes are kept for another try.
+// sync makes the staged content the content of the file. If that fails, the file is
+// unchanged, and the staged bytes are kept for another try.
 func (s *staged) sync() error {
 	if !s.dirty {
 		return nil
@@ -305,10 +305,10 @@ func (s *staged) commit() error {
 		return err
 	}
 	if s.fresh && !gone && s.flag&os.O_EXCL != 0 {
-		return errExist // somebody else made it meanwhile
+		return errExist // another program made it meanwhile
 	}
 	if gone && s.info.Size() > 0 && !s.whole {
-		return ErrConflict // removed under us: the rest of its content is not ours to bring back
+		return ErrConflict // another program removed it; the rest of its content is not ours to restore
 	}
 	if !s.whole && !gone && (now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime())) {
 		if err := s.rebase(now); err != nil {
@@ -334,7 +334,7 @@ func (s *staged) commit() error {
 	return r.commit(s.ctx)
 }
 
-// rebase puts our bytes over what somebody else has written meanwhile.
+// rebase puts our bytes over a content that another program has written meanwhile.
 func (s *staged) rebase(now fs.FileInfo) error {
 	src, err := s.c.open(s.ctx, s.name, os.O_RDONLY, 0)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// fileTree is a folder of Files: an upload, or files that were picked or
-// dropped one by one. With handles it can be written, file by file.
+// fileTree is a folder of File objects: an upload, or files that were picked or dropped one
+// by one. If the files have handles, each of them can be written.
 type fileTree struct {
 	sh       *shared
 	source   string
@@ -33,7 +33,7 @@ func newFileTree(source string) *fileTree {
 	return t
 }
 
-// add puts a File at a path, with the folders above it.
+// add puts a File at a path and makes the folders above it.
 func (t *fileTree) add(name string, file, handle jsx.Value) error {
 	if err := cleanName(name); err != nil || name == "." {
 		return pathErr("upload", name, ErrBadName)
@@ -87,6 +87,7 @@ func (t *fileTree) node(name string) (*fileNode, error) {
 	return nil, errNotExist
 }
 
+// fresh gets the present File of a node that has a handle.
 func (t *fileTree) fresh(ctx context.Context, n *fileNode) error {
 	if jsx.Nullish(n.handle) {
 		return nil
@@ -190,7 +191,7 @@ func (t *fileTree) rename(context.Context, string, string) error     { return Er
 
 func upload(ctx context.Context) (*Folder, error) { return uploadBy(ctx, true) }
 
-// uploadBy clicks a file input that is on no page.
+// uploadBy clicks a file input that is not in the page.
 func uploadBy(ctx context.Context, folder bool) (*Folder, error) {
 	doc, err := jsx.Lookup(jsx.Global(), "document")
 	if err != nil || jsx.Nullish(doc) {
@@ -221,7 +222,7 @@ func uploadBy(ctx context.Context, folder bool) (*Folder, error) {
 	}
 	if active, err := jsx.Lookup(jsx.Global(), "navigator.userActivation.isActive"); err == nil && !jsx.Nullish(active) {
 		if ok, err := jsx.Bool(active); err == nil && !ok {
-			return nil, ErrGesture // the click would do nothing, and nobody would hear of it
+			return nil, ErrGesture // the click would do nothing, and no event would follow
 		}
 	}
 	if _, err := jsx.Call(input, "click"); err != nil {
@@ -238,8 +239,8 @@ func uploadBy(ctx context.Context, folder bool) (*Folder, error) {
 	return UploadedBy(input)
 }
 
-// UploadedBy gives what is chosen in an <input type="file"> of the page as a
-// read-only folder; with webkitdirectory it is the tree, else the files.
+// UploadedBy returns the files chosen in an <input type="file"> of the page as a read-only
+// folder. If the input has webkitdirectory, the folder contains the chosen tree.
 func UploadedBy(input jsx.Value) (*Folder, error) {
 	files, err := jsx.Get(input, "files")
 	if err != nil {

@@ -8,40 +8,39 @@ import (
 	"time"
 )
 
-// Entry is one line of a listing: what most callers ask of a file, gathered in
-// one go instead of by a Stat for each.
+// Entry is one line of a listing, with the facts that most callers need. A listing reads
+// them for all files at once, which is faster than a Stat for each.
 type Entry struct {
 	Path    string
 	Size    int64
 	ModTime time.Time
 	Dir     bool
-	Link    bool // a symbolic link, which is neither a folder nor can be read
+	Link    bool // a symbolic link, which is no folder and cannot be read
 }
 
+// Name returns the last element of Path.
 func (e Entry) Name() string { return path.Base(e.Path) }
 
-// pageSize is how many entries a source hands over at once.
+// pageSize is the number of entries that a source returns at once.
 const pageSize = 1024
 
-// WalkOptions bounds a walk. The zero value visits everything.
+// WalkOptions limits a walk. The zero value visits everything.
 type WalkOptions struct {
-	// Skip leaves out an entry and, if it is a folder, all below it.
+	// Skip, if set, reports whether to leave out an entry and, for a folder, all below it.
 	Skip func(Entry) bool
-	// Depth is how many levels below the root are visited; 0 means all.
+	// Depth is the number of levels below the root that are visited. 0 means all.
 	Depth int
-	// Limit ends the walk after so many entries; 0 means no limit.
+	// Limit is the maximum number of entries. 0 means no limit.
 	Limit int
-	// Gitignore leaves out what the .gitignore files of the tree exclude,
-	// and .git itself.
-	// A file of more than 1 MiB, a line of more than 1 KiB and a pattern with
-	// more than four ** are passed over.
+	// Gitignore leaves out .git and the entries that the .gitignore files of the tree
+	// exclude. It ignores a .gitignore file of more than 1 MiB, a line of more than 1 KiB
+	// and a pattern with more than four "**".
 	Gitignore bool
 }
 
-// Walk visits all that is below root, a folder before what is in it, names in
-// order. It reads ahead by pages, so memory stays small however large the tree.
-// An error of one folder is yielded with its path and the walk goes on; break
-// ends it.
+// Walk yields all entries below root, each folder before its entries, and names in order.
+// It reads ahead by pages, so memory stays small for any size of tree. If a folder cannot
+// be listed, Walk yields an error with the path of the folder and continues.
 func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		f := folderOf(ctx, fsys)
@@ -92,7 +91,7 @@ func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[En
 // badFolder as the size of an entry marks a folder that could not be listed.
 const badFolder = -1
 
-// walkFailure asks again for the reason, which a packed page cannot carry.
+// walkFailure lists a folder again to get the error, which a packed page cannot contain.
 func walkFailure(ctx context.Context, c core, name string) error {
 	if _, err := c.readDir(ctx, name); err != nil {
 		return err
@@ -114,7 +113,7 @@ type walkFilter struct {
 	o      WalkOptions
 	ignore *ignorer
 	root   string
-	skip   string // below this folder nothing is wanted
+	skip   string // everything below this folder is left out
 	n      int
 }
 
@@ -150,8 +149,8 @@ func depth(root, name string) int {
 	return n
 }
 
-// walkCore lists all below root in pages, depth first, by the core's own bulk
-// listing where it has one. yield returning false ends it with errStop.
+// walkCore lists everything below root in pages, depth first. It uses the core's own bulk
+// listing if there is one. If yield returns false, it returns errStop.
 func walkCore(ctx context.Context, c core, root string, page int, yield func([]Entry) bool) error {
 	if w, ok := c.(walker); ok {
 		return w.walkPages(ctx, root, page, yield)
@@ -212,14 +211,14 @@ func entryOf(name string, fi fs.FileInfo) Entry {
 	return e
 }
 
-// folderOf gives any FS as a Folder bound to ctx.
+// folderOf returns any FS as a Folder bound to ctx.
 func folderOf(ctx context.Context, fsys FS) *Folder {
 	v := viewOf(fsys)
 	v.ctx = ctx
 	return &Folder{view: v}
 }
 
-// List gives the entries of one folder with sizes and times, in order.
+// List returns the entries of one folder with sizes and times, sorted by name.
 func List(ctx context.Context, fsys FS, dir string) ([]Entry, error) {
 	var out []Entry
 	for e, err := range ListPages(ctx, fsys, dir, pageSize) {
@@ -231,8 +230,8 @@ func List(ctx context.Context, fsys FS, dir string) ([]Entry, error) {
 	return out, nil
 }
 
-// ListPages gives the entries of one folder in pages, for folders of which
-// only a part is shown at once.
+// ListPages returns the entries of one folder in pages of at most page entries, for
+// programs that show only a part of a folder at once.
 func ListPages(ctx context.Context, fsys FS, dir string, page int) iter.Seq2[[]Entry, error] {
 	return func(yield func([]Entry, error) bool) {
 		f := folderOf(ctx, fsys)

@@ -9,42 +9,44 @@ import (
 	"time"
 )
 
-// Event is one change that a watch saw.
+// Event is one change that a watch has found.
 type Event struct {
 	Path string
-	Kind ChangeKind // [Added], [Changed] or [Removed]; a rename is one of each
+	Kind ChangeKind // [Added], [Changed] or [Removed]; a rename is a removal and an addition
 	Dir  bool
-	// Own: the change was made through this source, in this program.
+	// Own reports whether this program made the change through this source.
 	Own bool
 }
 
-// WatchOptions shapes a watch.
+// WatchOptions configures a watch. The zero value watches everything.
 type WatchOptions struct {
 	WalkOptions
-	// Interval is the time between two looks where the platform does not tell, or ten
-	// times what a look takes; where it does it is three times that, or twenty times what
-	// a look takes. The default is one second. A look costs a listing of the tree: of
-	// 50,000 files some seconds.
+	// Interval is the minimum time between two scans, 1 s by default. Without platform
+	// notifications Watch waits max(Interval, 10 × scan time). With them it waits
+	// max(3 × Interval, 20 × scan time). A scan lists the whole tree, which takes some
+	// seconds for 50,000 files.
 	Interval time.Duration
-	// Ready, if set, is called once, when the first look is done: what changes from then
-	// on is told.
+	// Ready, if set, is called once, after the first scan. Every change after that is
+	// reported.
 	Ready func()
 }
 
-// settleTime is how long to wait for more when a platform tells of a change.
+// settleTime is the time to wait for more notifications after the first one.
 const settleTime = 30 * time.Millisecond
 
-// clockSlack is how much later a file may claim to be changed than our write of it was
-// done, and the change still be ours.
+// clockSlack is the tolerance for comparing a file's time with the end of our own write. A
+// file with a time up to clockSlack later still counts as our change.
 const clockSlack = 2 * time.Millisecond
 
-// Watch tells what changes below root, until ctx ends or the loop breaks. Where
-// the platform tells ([Features.Watch]) what it names is looked at, and, now and
-// then, everything. Elsewhere, and until the platform has said that it will tell
-// (Chromium 156 may never say so of a folder on a Linux disk), a listing is compared
-// with the last one at each interval. Events come by path, a
-// folder before what is in it, removals first. An error is yielded and the
-// watch goes on with the next look; when root is gone it ends.
+// Watch returns the changes below root until ctx ends or the loop breaks. If the platform
+// reports changes ([Features].Watch), Watch looks at the reported paths, and from time to
+// time at everything. Otherwise it compares a listing with the last one at each interval.
+// It also does so until the platform has confirmed the observation. Chromium 156 may never
+// confirm it for a folder on a Linux disk.
+//
+// Events of one scan are sorted by path, a folder before its entries, but removals come
+// first. An error is yielded, and the watch continues with the next scan. If root is gone,
+// the watch ends.
 func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[Event, error] {
 	if o.Interval <= 0 {
 		o.Interval = time.Second
@@ -66,17 +68,17 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 		if o.Ready != nil {
 			o.Ready()
 		}
-		var poll, sweep time.Time // when to look at everything: in any case, and although the platform tells
+		var poll, sweep time.Time // when to scan everything: without notifications, and with them
 		rest := func(took time.Duration) {
 			now := time.Now()
 			sweep = now.Add(max(3*o.Interval, 20*took))
 			if poll = now; 10*took > o.Interval {
-				poll = now.Add(10*took - o.Interval) // and to the next tick
+				poll = now.Add(10*took - o.Interval) // and then until the next tick
 			}
 		}
 		rest(time.Since(w.started))
 		for {
-			var names []string // nil: look at everything
+			var names []string // nil: scan everything
 			select {
 			case <-ctx.Done():
 				return
@@ -111,12 +113,13 @@ type watch struct {
 	root    string
 	o       WatchOptions
 	seen    map[string]Entry
-	started time.Time // of the last look
+	started time.Time // of the last scan
 	pushed  atomic.Bool
 }
 
-// listen asks the platform to tell. Until it says that it will, which in Chromium 156
-// may be never for a folder on the disk, the watch polls. stop ends it once ctx is done.
+// listen starts the platform's notifications. The watch polls until the platform confirms
+// them, which Chromium 156 may never do for a folder on the disk. stop ends the
+// notifications after ctx is done.
 func (w *watch) listen(ctx context.Context, told chan []string) (stop func()) {
 	p, ok := w.f.c.(pusher)
 	at, err := w.f.enter(w.root)
@@ -131,7 +134,7 @@ func (w *watch) listen(ctx context.Context, told chan []string) (stop func()) {
 		} else {
 			w.pushed.Store(true)
 			select {
-			case told <- nil: // what came before it listened
+			case told <- nil: // changes from before the observation began
 			default:
 			}
 		}
@@ -140,8 +143,8 @@ func (w *watch) listen(ctx context.Context, told chan []string) (stop func()) {
 	return func() { (<-ended)() }
 }
 
-// gather waits a moment for what belongs together. An empty list among what was
-// told means: no names, look at everything.
+// gather waits for a moment and joins all notifications. It returns nil if one of them is
+// empty, which means: no names, scan everything.
 func (w *watch) gather(ctx context.Context, told chan []string, first []string) []string {
 	all := first
 	everything := len(first) == 0
@@ -170,7 +173,7 @@ func (w *watch) list(ctx context.Context, root string) (map[string]Entry, error)
 			if e.Path == root {
 				return nil, err
 			}
-			continue // a folder that went away while it was listed
+			continue // the folder was removed during the listing
 		}
 		m[e.Path] = e
 	}
@@ -197,10 +200,10 @@ func (w *watch) look(ctx context.Context, names []string) ([]Event, error) {
 	}
 	own := w.f.c.base()
 	for i := range events {
-		// What a listing saw may have been done a moment before it began.
+		// A listing may show changes that were made a moment before it began.
 		p := join(own.prefix, join(w.f.dir, events[i].Path))
 		when, ours := own.own.last(p, since.Add(-settleTime))
-		// Somebody else's change behind ours has a later time.
+		// A change by another program after ours has a later time.
 		events[i].Own = ours && !w.seen[events[i].Path].ModTime.After(when.Add(clockSlack))
 	}
 	w.started = started
@@ -247,7 +250,7 @@ func (w *watch) compare(events []Event, p string, e Entry) []Event {
 	return events
 }
 
-// only looks at the named paths and, where a folder came or went, below them.
+// only scans the named paths and, where a folder was added or removed, its entries.
 func (w *watch) only(ctx context.Context, names []string) ([]Event, error) {
 	var events []Event
 	slices.Sort(names)

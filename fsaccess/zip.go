@@ -10,17 +10,20 @@ import (
 	"strings"
 )
 
-// ZIPOptions shapes an archive.
+// ZIPOptions configures [ExportZIP].
 type ZIPOptions struct {
 	WalkOptions
-	// Store leaves files uncompressed, which is much faster. Kinds that are
-	// compressed already are stored in any case.
-	Store    bool
+	// Store leaves files uncompressed, which is much faster. Formats that are compressed
+	// already, such as PNG, are always stored.
+	Store bool
+	// Progress, if set, is called after each written piece, from the goroutine of
+	// ExportZIP. TotalFiles and TotalBytes are 0.
 	Progress func(Progress)
 }
 
-// ExportZIP writes all below root as a ZIP archive, as a stream: memory does
-// not grow with size. Symbolic links are left out.
+// ExportZIP writes everything below the folder root to w as a ZIP archive. It writes a
+// stream, so memory does not grow with the size. Symbolic links are left out. If a file
+// changes while it is read, the error wraps [ErrConflict].
 func ExportZIP(ctx context.Context, fsys FS, root string, w io.Writer, o ZIPOptions) error {
 	f := folderOf(ctx, fsys)
 	z := zip.NewWriter(w)
@@ -69,7 +72,7 @@ func zipFile(ctx context.Context, f *Folder, z *zip.Writer, h *zip.FileHeader, e
 		}
 	})
 	if err == nil && n != e.Size {
-		err = ErrConflict // it changed while it was read
+		err = ErrConflict // the file changed while it was read
 	}
 	p.Files++
 	return err

@@ -1,6 +1,6 @@
-// Package conformance runs the file system tests of hackpadfs over every source
-// and every layer of fsaccess. It is a module of its own so that those who use
-// Bailey do not get the suite's modules into their go.sum.
+// Package conformance runs the file system tests of hackpadfs over every source and every
+// layer of fsaccess. It is a module of its own, so that users of Bailey do not get the
+// modules of the test suite into their go.sum.
 package conformance
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// Adapter is a folder in the suite's terms: it differs in one type only, the
-// error of Rename, which the suite has as a type of its own and the standard
-// library as *os.LinkError.
+// Adapter adapts a folder to the suite. They differ only in the type of the error of
+// Rename: the suite has its own type, and the standard library has *os.LinkError.
 type Adapter struct{ fsaccess.FS }
 
+// Rename renames a file and returns the suite's type of error.
 func (a Adapter) Rename(from, to string) error {
 	err := a.FS.Rename(from, to)
 	var le *os.LinkError
@@ -28,10 +28,12 @@ func (a Adapter) Rename(from, to string) error {
 	return err
 }
 
+// Chmod sets the permission bits of a file.
 func (a Adapter) Chmod(name string, mode fs.FileMode) error {
 	return a.FS.(fsaccess.ChmodFS).Chmod(name, mode)
 }
 
+// Chtimes sets the times of a file.
 func (a Adapter) Chtimes(name string, atime, mtime time.Time) error {
 	return a.FS.(fsaccess.ChtimesFS).Chtimes(name, atime, mtime)
 }
