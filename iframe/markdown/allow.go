@@ -2,12 +2,12 @@ package markdown
 
 import "strings"
 
-// A class of element, by what the tree construction of an HTML parser does with
-// it. All that the balancer and the last check know of an element is here.
+// class groups elements by the way an HTML parser's tree construction treats them. The balancer
+// and the last check use only the class and the name of an element.
 type class uint8
 
 const (
-	phrasing class = iota + 1 // stands in a line
+	phrasing class = iota + 1 // inside a line of text
 	flow                      // closes an open <p>
 	heading
 	paragraph
@@ -28,12 +28,13 @@ const (
 type element struct {
 	class class
 	void  bool
-	// attrs that this element may have besides the global ones.
+	// attrs are the attributes allowed for this element in addition to the global ones.
 	attrs string
 }
 
-// elementOf knows all that a page of prose needs. What is not here does not exist:
-// nothing in it loads, runs, submits, embeds or leaves HTML for another language.
+// elementOf returns the description of an allowed element. The list contains everything that a
+// page of prose needs. All other elements are refused. No listed element loads, runs, submits
+// or embeds anything, or switches to another language.
 func elementOf(name string) (element, bool) {
 	switch name {
 	case "a":
@@ -88,11 +89,11 @@ func elementOf(name string) (element, bool) {
 	return element{}, false
 }
 
-// globalAttrs may stand on every element.
+// globalAttrs are allowed for every element.
 const globalAttrs = " align class dir id lang title aria-label "
 
-// dropped reports whether the content of an element is no prose: it goes with the
-// tag.
+// dropped reports whether the content of an element is not prose, and is removed together with
+// the tag.
 func dropped(name string) bool {
 	switch name {
 	case "script", "style", "iframe", "noembed", "noframes", "object", "template", "title":
@@ -105,7 +106,7 @@ func attrAllowed(el element, name string) bool {
 	return hasWord(globalAttrs, name) || hasWord(el.attrs, name)
 }
 
-// hasWord reports whether word stands in list, between spaces.
+// hasWord reports whether list contains word, between spaces.
 func hasWord(list, word string) bool {
 	for {
 		i := strings.Index(list, word)
@@ -169,7 +170,7 @@ func goodValue(prefix, tag, name, val string) bool {
 	return false
 }
 
-const maxID = 200 // bytes of an id, its prefix included
+const maxID = 200 // bytes of an id, including its prefix
 
 func goodNumber(s string, most int) bool {
 	if s == "" || len(s) > 9 {
@@ -185,7 +186,7 @@ func goodNumber(s string, most int) bool {
 	return n <= most
 }
 
-// goodToken reports whether s is 1 to most letters, digits and bytes of more.
+// goodToken reports whether s has 1 to most bytes, each a letter, a digit or one of more.
 func goodToken(s string, most int, more string) bool {
 	if s == "" || len(s) > most {
 		return false
@@ -198,7 +199,8 @@ func goodToken(s string, most int, more string) bool {
 	return true
 }
 
-// goodClasses: a class can wear the host's clothes, so only our own exist.
+// goodClasses reports whether all classes in s are allowed. The host's own classes would
+// imitate its design, so only the classes of this package are allowed.
 func goodClasses(s string) bool {
 	for c := range strings.SplitSeq(s, " ") {
 		switch {
@@ -218,7 +220,7 @@ func goodClasses(s string) bool {
 	return true
 }
 
-// goodLanguage allows what names of languages are made of, in any script.
+// goodLanguage reports whether s can be the name of a language, in any script.
 func goodLanguage(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

@@ -5,12 +5,13 @@ import (
 	"unicode"
 )
 
-// maxAround is how many characters on each side of a link are looked at together with its text.
+// maxAround is the number of characters on each side of a link that are examined together with
+// its text.
 const maxAround = 100
 
-// joined writes the real target beside each link that reads as a host only together with what
-// stands right before or behind it: [bank](https://evil.test).com, or two links side by side.
-// It takes the HTML of a block and returns it unchanged if there is none.
+// joined writes the real target beside each link that looks like a host only together with the
+// adjacent text. Examples are [bank](https://evil.test).com and two links side by side. It
+// takes the HTML of a block, and returns it unchanged if there is no such link.
 func (r *Renderer) joined(html []byte) []byte {
 	if r.unlabelled || !bytes.Contains(html, []byte(`<a data-href="`)) {
 		return html
@@ -18,10 +19,10 @@ func (r *Renderer) joined(html []byte) []byte {
 	type link struct {
 		url      string
 		from, to int // in text
-		end      int // of its end tag in html, 0 for a link that has its target beside it
+		end      int // of its end tag in html, 0 for a link with its target beside it
 	}
 	var links []link
-	var text []rune // of the block: what parts words is a space
+	var text []rune // of the block: elements that separate words become a space
 	at, open := 0, false
 	write := func(s []byte) {
 		for _, r := range textOf(s) {
@@ -71,7 +72,7 @@ func (r *Renderer) joined(html []byte) []byte {
 		if before == l.from && after == l.to || l.from == l.to {
 			continue
 		}
-		// The words in the middle of a long text are judged already.
+		// The middle of a long text has been examined already.
 		inner := text[l.from:l.to]
 		all := append([]rune(nil), text[before:l.from]...)
 		if len(inner) > 2*maxAround {

@@ -8,10 +8,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// autoLinkParser finds the extended autolinks of GFM: web addresses with a
-// scheme or www., and mail addresses. goldmark's own looks at every word with
-// regular expressions, which costs as much as all the rest of parsing; this one
-// looks where a : . or @ stands, back and forth.
+// autoLinkParser finds the extended autolinks of GFM: web addresses with a scheme or www., and
+// mail addresses. goldmark's own parser examines every word with regular expressions, which
+// costs as much as the rest of parsing. This one examines only the text around a : . or @.
 type autoLinkParser struct{}
 
 func (autoLinkParser) Trigger() []byte { return []byte{':', '.', '@'} }
@@ -61,8 +60,8 @@ func (autoLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 	return nil
 }
 
-// startsWord reports whether src has word at from, at the start of a word, all
-// of it in the text node that was read last.
+// startsWord reports whether src has word at from, at the start of a word, and completely
+// inside the text node that was read last.
 func startsWord(src []byte, from int, parent ast.Node, word string) bool {
 	if from < 0 || from+len(word) > len(src) || string(src[from:from+len(word)]) != word || !boundary(src, from) {
 		return false
@@ -71,8 +70,8 @@ func startsWord(src []byte, from int, parent ast.Node, word string) bool {
 	return ok && t.Segment.Start <= from && t.Segment.Stop == from+len(word)
 }
 
-// boundary reports whether an autolink may begin at i: behind a blank, one of
-// * _ ~ ( or nothing.
+// boundary reports whether an autolink may begin at i: at the start of the text, or after a
+// blank or one of * _ ~ and (.
 func boundary(src []byte, i int) bool {
 	if i == 0 {
 		return true
@@ -88,8 +87,8 @@ func isLocal(c byte) bool {
 	return isLetter(c) || isDigit(c) || c == '.' || c == '-' || c == '_' || c == '+'
 }
 
-// webEnd is where the address ends whose domain begins at s[i:], 0 if there is
-// no domain: at a blank or <, without the punctuation that ends a sentence.
+// webEnd returns the end of the address whose domain begins at s[i:], or 0 if there is no
+// domain. An address ends at a blank or <, without the punctuation that ends a sentence.
 func webEnd(s []byte, i int) int {
 	from, dots := i, 0
 	for ; i < len(s); i++ {
@@ -120,7 +119,8 @@ func webEnd(s []byte, i int) int {
 	return trimLink(s, i)
 }
 
-// trimLink takes from a link what more likely belongs to the sentence.
+// trimLink returns the end of a link without the characters that more likely belong to the
+// sentence.
 func trimLink(s []byte, end int) int {
 	open := bytes.Count(s[:end], []byte{'('})
 	shut := bytes.Count(s[:end], []byte{')'})
@@ -150,7 +150,7 @@ func trimLink(s []byte, end int) int {
 	return end
 }
 
-// mailEnd is where the address ends whose domain begins behind the @ at s[0].
+// mailEnd returns the end of the address whose domain begins after the @ at s[0], or 0.
 func mailEnd(s []byte) int {
 	i, dots := 1, 0
 	for ; i < len(s) && i < 256 && (isLocal(s[i]) && s[i] != '+'); i++ {
@@ -167,8 +167,8 @@ func mailEnd(s []byte) int {
 	return i
 }
 
-// takeLink makes a link of what was read as text from from to at and of the next
-// n bytes. Underscores in it were read as delimiters.
+// takeLink makes a link of the text from from to at, which is already in text nodes, and of the
+// next n bytes. Underscores in it were parsed as delimiters.
 func takeLink(parent ast.Node, block text.Reader, pc parser.Context, from, at, n int, kind ast.AutoLinkType, protocol []byte) ast.Node {
 	pos := at
 	for last := parent.LastChild(); pos > from; last = last.PreviousSibling() {

@@ -2,14 +2,14 @@ package markdown
 
 import "bytes"
 
-// balance makes well-formed HTML of the streams of one block's parts: it closes
-// what is open where its element, its part or the block ends, drops closing tags
-// that close nothing, and puts every element where a parser of HTML leaves it,
-// so that the tree a browser builds is the one that is written. Tags of the text
-// never close or cross an element of our own rendering.
+// balance makes well-formed HTML from the streams of one block's parts. It closes open elements
+// at the end of their parent, part or block. It drops closing tags without an open element. It
+// puts every element where an HTML parser leaves it, so a browser builds the tree that is
+// written. Tags of the text never close or cross an element of our own renderer.
 //
-// until says for each tag event of each part at which part it ends; nil is its
-// own. It returns the limit that was hit, if one was.
+// until contains, for each tag event of each part, the index of the part at whose end the
+// element is closed. Nil means the event's own part. balance returns the limit that was hit, or
+// "".
 func balance(r *Renderer, streams [][]byte, until [][]int, report *Report) ([]byte, string) {
 	b := &balancer{r: r, report: report}
 	for i, s := range streams {
@@ -20,7 +20,7 @@ func balance(r *Renderer, streams [][]byte, until [][]int, report *Report) ([]by
 			b.until = nil
 		}
 		b.stream(s)
-		// What does not reach into the next part ends here.
+		// Elements that do not reach into the next part end here.
 		for len(b.stack) > 0 && b.top().until <= i {
 			b.pop(true)
 		}
@@ -37,7 +37,7 @@ type balancer struct {
 	report *Report
 	stack  []opened
 	part   int
-	until  []int // of the events of this part that are still to come
+	until  []int // for the remaining events of this part
 	depth  int   // elements of the text on the stack
 	limit  string
 }
@@ -45,13 +45,13 @@ type balancer struct {
 type opened struct {
 	name    string
 	class   class
-	own     bool // ours; the rest is the text's
-	silent  bool // not written: it could not stand here
-	shut    bool // ours, and its end is written already
-	implied bool // ours to complete a table of the text
-	until   int  // part at whose end it is closed
+	own     bool // written by our renderer, otherwise by the text
+	silent  bool // not written, because it is not allowed in this place
+	shut    bool // our own, and its end tag has been written
+	implied bool // added to complete a table of the text
+	until   int  // index of the part at whose end it is closed
 	at      int  // of its tag in out
-	text    int  // behind it
+	text    int  // of its content in out
 }
 
 func (b *balancer) stream(s []byte) {
@@ -96,7 +96,7 @@ func (b *balancer) stream(s []byte) {
 	b.text(s[i:])
 }
 
-// openEnds finds the tags of a stream that tagEvents makes opening events of.
+// openEnds returns the positions of the tags that tagEvents returns as opening events.
 func openEnds(s []byte) []int {
 	var at []int
 	for _, e := range tagEvents(s) {
@@ -128,7 +128,7 @@ func (b *balancer) push(o opened, whole []byte) {
 	b.stack = append(b.stack, o)
 }
 
-// pop closes the innermost element; early says that the text did not.
+// pop closes the innermost element. early means that the text has no closing tag for it.
 func (b *balancer) pop(early bool) {
 	o := b.stack[len(b.stack)-1]
 	b.stack = b.stack[:len(b.stack)-1]
@@ -152,7 +152,7 @@ func (b *balancer) pop(early bool) {
 	}
 }
 
-// mayStayOpen reports whether HTML lets a closing tag be left out.
+// mayStayOpen reports whether the closing tag is optional in HTML.
 func mayStayOpen(c class) bool {
 	switch c {
 	case paragraph, listItem, defItem, rubyItem, cell, row, rows, columns, caption:
@@ -161,7 +161,7 @@ func mayStayOpen(c class) bool {
 	return false
 }
 
-// warned is warn for a link of the text, whose end tag has just been written.
+// warned applies warn to a link of the text whose end tag has just been written.
 func (b *balancer) warned(o opened, href string) []byte {
 	if b.r.unlabelled {
 		return nil
@@ -176,8 +176,8 @@ func (b *balancer) warned(o opened, href string) []byte {
 	return tail
 }
 
-// tagValue reads an attribute of a tag that this package wrote: one attribute after the
-// other, since the value of one may look like another.
+// tagValue returns an attribute of a tag written by this package, or "". It reads one attribute
+// after the other, because the value of one may contain text that looks like another.
 func tagValue(tag []byte, name string) string {
 	for {
 		_, rest, ok := bytes.Cut(tag, []byte(" "))
@@ -207,7 +207,7 @@ func (b *balancer) text(s []byte) {
 		b.place(element{class: phrasing})
 	}
 	if o := b.top(); o.name == "pre" && !o.own && o.text == b.out.Len() {
-		s = bytes.TrimLeft(s, "\n") // a parser takes the first one away, each time
+		s = bytes.TrimLeft(s, "\n") // a parser removes the first one, each time
 	}
 	if bytes.IndexByte(s, mark) >= 0 {
 		s = bytes.ReplaceAll(s, []byte{mark}, nil)
@@ -220,7 +220,7 @@ func (b *balancer) text(s []byte) {
 func (b *balancer) ownStart(name string, el element, whole []byte) {
 	o := opened{name: name, class: el.class, own: true, until: b.part}
 	switch el.class {
-	case caption, columns, column, rows, row, cell, listItem, defItem, rubyItem, summary: // inside another of ours
+	case caption, columns, column, rows, row, cell, listItem, defItem, rubyItem, summary: // inside another element of ours
 	default:
 		o.silent = !b.place(el)
 	}
@@ -264,8 +264,8 @@ func (b *balancer) end(name string) {
 	for k := len(b.stack) - 1; k >= 0; k-- {
 		o := &b.stack[k]
 		if o.own {
-			// A closing tag at the end of a paragraph may close what stands
-			// round the paragraph.
+			// A closing tag at the end of a paragraph may close an element around the
+			// paragraph.
 			if o.class == paragraph && k > 0 && !b.stack[k-1].own && !o.shut && b.foundBelow(k, name) {
 				for len(b.stack)-1 > k {
 					b.pop(true)
@@ -295,8 +295,8 @@ func (b *balancer) foundBelow(k int, name string) bool {
 	return false
 }
 
-// closeBelow closes our paragraph at k, then what is below it up to name. The
-// paragraph's own end, which is still to come, then does nothing.
+// closeBelow closes our paragraph at k, and then the elements below it on the stack, up to
+// name. The end tag of the paragraph is still to come, and then has no effect.
 func (b *balancer) closeBelow(k int, name string) {
 	p := b.stack[k]
 	b.pop(false)

@@ -8,9 +8,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// complete is src, the last segment of text, with the inline elements closed that
-// are open at its end, and without what is half there: the start of a tag, an
-// address, an image.
+// complete returns src, the last segment of text, with the inline elements closed that are open
+// at its end. It omits constructs that have only begun: the start of a tag, an address or an
+// image.
 func (g *guess) complete(text, src []byte) []byte {
 	end := len(text)
 	var in []byte
@@ -62,15 +62,15 @@ func (g *guess) complete(text, src []byte) []byte {
 
 func (l *leaf) limitless() bool { return len(l.lines) > 0 && len(l.lines) < 2000 }
 
-// run is a run of * _ or ~ that may open.
+// run is a run of * _ or ~ that may open an element.
 type run struct {
 	char byte
 	n    int
 	at   int
 }
 
-// completion reads inline Markdown that ends in the middle. It says where to cut
-// it off, which brackets to leave out, and what to put behind it.
+// completion examines inline Markdown that ends in the middle. It returns the position to cut
+// at, the brackets to leave out, and the text to append.
 func completion(s []byte) (cut int, hide []int, suffix []byte) {
 	var runs []run
 	var brackets []int
@@ -176,7 +176,7 @@ scan:
 			hide = append(hide, b)
 		}
 	}
-	// An opener that nothing follows opens nothing.
+	// An opening delimiter with no text after it is removed.
 	for len(runs) > 0 && code == 0 {
 		last := runs[len(runs)-1]
 		if len(bytes.Trim(s[min(last.at+last.n, cut):cut], " \n")) > 0 {
@@ -212,8 +212,8 @@ func runLength(s []byte, i int) int {
 	return n
 }
 
-// closingTicks is the end of the run of exactly n backticks at or behind i, -1 if
-// there is none.
+// closingTicks returns the end of the next run of exactly n backticks from i on, or -1 if there
+// is none.
 func closingTicks(s []byte, i, n int) int {
 	for i < len(s) {
 		k := bytes.IndexByte(s[i:], '`')
@@ -230,7 +230,8 @@ func closingTicks(s []byte, i, n int) int {
 	return -1
 }
 
-// linkEnd is the end of the link or image whose text begins at the bracket at i.
+// linkEnd returns the end of the link or image whose text begins with the bracket at i, or -1
+// if it is incomplete.
 func linkEnd(s []byte, i int) int {
 	depth := 0
 	for ; i < len(s); i++ {
@@ -254,7 +255,8 @@ func linkEnd(s []byte, i int) int {
 	return -1
 }
 
-// destinationEnd is the end of what begins with the ( or [ at i, -1 if it has none.
+// destinationEnd returns the end of the parentheses or brackets that open at i, or -1 if they
+// do not close.
 func destinationEnd(s []byte, i int) int {
 	open, shut := s[i], byte(')')
 	if open == '[' {
@@ -276,13 +278,14 @@ func destinationEnd(s []byte, i int) int {
 	return -1
 }
 
-// keepsBrackets reports whether what ends in a bracket at the end of s is complete
-// as it is: a task's box, a footnote.
+// keepsBrackets reports whether the bracket pair at the end of s is complete by itself: the box
+// of a task or a footnote.
 func keepsBrackets(s []byte, open, i int) bool {
 	return i-open == 2 && open == 0 || i-open > 2 && s[open+1] == '^'
 }
 
-// takeRun closes what the run closes, and pushes it if it opens.
+// takeRun closes the open runs that this run of n characters matches, and adds it to runs if it
+// can open an element.
 func takeRun(s []byte, i, n int, runs []run) []run {
 	c := s[i]
 	if c == '~' && n > 2 {

@@ -8,23 +8,23 @@ import (
 	"unicode"
 )
 
-// doubt is how sure it is that a link's text shows another target than it has.
+// doubt grades the likelihood that the text of a link shows another target than the real one.
 type doubt uint8
 
 const (
-	honest   doubt = iota // nothing in the text looks like a host, or it is the target's
-	possible              // something might: the real target stands beside the text
-	certain               // the text names another one: a warning as well
+	honest   doubt = iota // the text contains no host, or only that of the target
+	possible              // the text may contain another host: the real target is written beside it
+	certain               // the text names another host: there is also a warning
 )
 
-// warn looks at a link that was written from start on, its text from text on. If the text
-// could be taken for another target, it returns the real one, to be written behind the
-// link, and if it surely would, it puts a warning into the link's tag.
+// warn examines a link written from start on, with its text from text on. If the text could be
+// taken for another target, warn returns the real target as HTML, to be written after the link.
+// If it certainly names another target, warn also writes a warning into the link's tag.
 func warn(w *sink, start, text int, t target) []byte {
 	written := w.Bytes()[text:]
 	d, warning := judge(labelOf(written), t.url)
 	if all := w.Bytes()[start:]; d < certain && bytes.Contains(all, []byte(` title="`)) {
-		for tag := range tags(all) { // a browser shows a title where it shows the targets of links
+		for tag := range tags(all) { // a browser shows a title in the place where it shows the targets of links
 			if by, says := judge(label{text: tagValue(all[tag.at:tag.to], "title")}, t.url); by > d {
 				d, warning = by, says
 			}
@@ -58,15 +58,15 @@ func warn(w *sink, start, text int, t target) []byte {
 	return beside.Bytes()
 }
 
-// beside writes where a link leads, as it stands behind the link.
+// beside writes the target of a link, for the place after the link.
 func (w *sink) beside(url string) {
 	w.WriteString(`<span class="bailey-target"> (`)
 	w.escapeString(leads(url))
 	w.WriteString(`)</span>`)
 }
 
-// leads is the part of a target that a reader has to know: the host, all addresses of a
-// mail, the number of a call.
+// leads returns the part of a target that a reader has to see: the host, all addresses of a
+// mail, or the number of a call.
 func leads(url string) string {
 	const most = 300
 	s := hostOf(url)
@@ -82,7 +82,7 @@ func leads(url string) string {
 	return s
 }
 
-// judge compares what a link says with where it leads.
+// judge compares the text of a link with its target.
 func judge(l label, url string) (d doubt, warning string) {
 	text, hidden, turns := skeleton(l.text)
 	to := leads(url)
@@ -107,7 +107,7 @@ func judge(l label, url string) (d doubt, warning string) {
 	}
 
 	shape := strings.Trim(string(text), " .,:;!?-")
-	// What direction or layout puts together can't be told from the order of the text.
+	// If direction or layout changes the order, the order of the text does not tell the result.
 	if l.counted || l.moved && strings.ContainsAny(string(text), hostMarks) || turns && strings.ContainsAny(shape, hostMarks) {
 		worse(possible, "")
 	}
@@ -129,13 +129,14 @@ func judge(l label, url string) (d doubt, warning string) {
 	return d, warning
 }
 
-// hostMarks are what parts hosts and addresses, and what may look like it.
+// hostMarks are the separators in hosts and addresses, and the characters that may look like
+// them.
 const hostMarks = ".:/@" + string(dotLike) + string(anything)
 
-// spelled reports whether a host may be meant that is written in several words, or with its
-// dots in brackets or in words: bank .com, bank[.]com, bank (dot) com.
+// spelled reports whether the words may mean a host that is written in several words, or with
+// its dots in brackets or in words: bank .com, bank[.]com, bank (dot) com.
 func spelled(words []string) bool {
-	name := false // a word stands before
+	name := false // there is a word before this one
 	for i, word := range words {
 		w := strings.ToLower(strings.Trim(word, "()[]{}<>\"'!?"))
 		if strings.ContainsAny(word, "[({<") && strings.ContainsAny(w, "])}>") {
@@ -167,13 +168,13 @@ func spelled(words []string) bool {
 	return false
 }
 
-// hostWord is what a word begins with of a host.
+// hostWord returns the characters at the start of w that can be part of a host.
 func hostWord(w string) string {
 	return w[:len(w)-len(strings.TrimLeftFunc(w, hostRune))]
 }
 
-// doubtful reports whether a word can't be read: something in it may look like anything,
-// or is not seen, and the rest may be a part of a host.
+// doubtful reports whether a word may be a host that can't be read with certainty. Some of its
+// characters may look like others, or are invisible, and the rest may be a part of a host.
 func doubtful(w []rune, hidden bool) bool {
 	odd, ascii, marks := hidden, false, false
 	for i, r := range w {
@@ -196,7 +197,7 @@ func hostRune(r rune) bool {
 	return r == '.' || r == '-' || r == '_' || r == dotLike || r >= 0x80 && r != anything && r != styled || r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r)))
 }
 
-// lookAtWord finds what looks like a host in a word and compares it with the target's.
+// lookAtWord compares the parts of a word that look like a host with the host of the target.
 func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 	worse := func(by doubt, name string) {
 		if by > d {
@@ -205,7 +206,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 	}
 	mails := recipients(url)
 	if _, rest, ok := strings.Cut(string(w), "://"); ok && rest != "" && !hostRune([]rune(rest)[0]) {
-		worse(certain, rest) // an address in brackets, or nothing that a name may begin with
+		worse(certain, rest) // an address in brackets, or a character that cannot begin a host
 	}
 	for i := 0; i < len(w); {
 		if !hostRune(w[i]) {
@@ -220,7 +221,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 		before, after := string(w[:from]), string(w[i:])
 		odd := strings.ContainsRune(run, dotLike)
 		run = strings.ReplaceAll(run, string(dotLike), ".")
-		// Only what the browser would take for a host stands behind a scheme.
+		// A scheme is followed only by text that the browser would take for a host.
 		behind := strings.TrimRight(before, `/\`)
 		scheme := strings.HasSuffix(behind, ":") && (len(behind) < len(before) || schemeWord(behind)) || strings.HasSuffix(before, "//")
 		if len(behind) == 2 && strings.HasPrefix(before[2:], `\`) {
@@ -235,7 +236,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 		case run == "", !strings.Contains(run, ".") && !scheme:
 			continue
 		case strings.HasPrefix(after, "@") && strings.HasSuffix(strings.ToLower(before), "mailto:"):
-			continue // the address is looked at whole
+			continue // the whole address is examined later
 		case mail && !scheme && len(mails) > 0:
 			at := from - 1
 			for at > 0 && (hostRune(w[at-1]) || w[at-1] == '+') {
@@ -248,7 +249,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 			worse(certain, address)
 			continue
 		case !scheme && strings.HasPrefix(after, "@") && len(after) > 1 && len(mails) > 0:
-			continue // the name before the @ of an address, which is looked at whole
+			continue // the name before the @ of an address, which is examined as a whole
 		}
 		name, _ := asciiHost(run)
 		if name == "" {
@@ -262,7 +263,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 				worse(possible, name)
 			}
 			if rest := strings.TrimLeft(after, "0123456789:"); rest == "" || strings.ContainsAny(rest[:1], `/\?#`) {
-				return d, named // what follows is the path
+				return d, named // the rest is the path
 			}
 			continue
 		}
@@ -273,7 +274,7 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 		case strings.HasSuffix(before, "/") && by == possible && !strings.Contains(before, ".") && !odd:
 			by = honest // a file in a folder
 		case dotted(run) && !odd:
-			by = possible // an address, or a version
+			by = possible // an IP address, or a version
 		case hasWord(" asp.net ado.net ml.net vb.net ", name):
 			by = min(by, possible) // names of programs
 		}
@@ -285,8 +286,8 @@ func lookAtWord(w []rune, url, host string) (d doubt, named string) {
 	return d, named
 }
 
-// same reports whether a name is that of the target's host. A host below the name is another
-// one: below github.io each belongs to somebody else, and no list knows all such names.
+// same reports whether name is the name of the target's host. A host below that name is another
+// one: each host below github.io belongs to someone else, and no list contains all such names.
 func same(name, host string) bool {
 	return name == host || "www."+name == host || "www."+host == name
 }
@@ -301,7 +302,7 @@ func schemeWord(s string) bool {
 	return false
 }
 
-// dotted reports whether s is four numbers.
+// dotted reports whether s consists of four numbers, such as 192.0.2.1.
 func dotted(s string) bool {
 	parts := strings.Split(s, ".")
 	for _, p := range parts {
@@ -312,13 +313,13 @@ func dotted(s string) bool {
 	return len(parts) == 4
 }
 
-// classic reports whether a host ends in what is never the name of a method.
+// classic reports whether a host has an ending that is never the name of a method.
 func classic(host string) bool {
 	return hasWord(" com org net edu gov mil int bank google ", host[strings.LastIndexByte(host, '.')+1:])
 }
 
-// endsHost says how likely a word with this ending is a host, and not a file, a version or
-// a name of a program's.
+// endsHost returns the likelihood that a word with this ending is a host, and not a file, a
+// version or an identifier of a program.
 func endsHost(word string) doubt {
 	last := word[strings.LastIndexByte(word, '.')+1:]
 	tld := strings.ToLower(last)
@@ -354,8 +355,8 @@ func endsHost(word string) doubt {
 	return possible
 }
 
-// ideographs reports whether a word has letters of Chinese, Japanese or Korean, and none that
-// could be taken for one of ASCII's.
+// ideographs reports whether a word consists of letters of Chinese, Japanese or Korean, without
+// any that could be taken for an ASCII character.
 func ideographs(word string) bool {
 	for _, r := range word {
 		if !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) && !(r >= '0' && r <= '9') && r != 'ー' || r == 'ニ' || r == '一' || r == '丨' || r == 'ㅣ' || r == '〇' || r == 'ㅇ' {
@@ -365,7 +366,7 @@ func ideographs(word string) bool {
 	return true
 }
 
-// sameNumber reports whether a text has no other telephone number than number.
+// sameNumber reports whether a text contains no other telephone number than number.
 func sameNumber(text, number string) bool {
 	digits := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -380,7 +381,7 @@ func sameNumber(text, number string) bool {
 }
 
 // recipients returns the addresses that a mailto: URL writes to, from its path and from the
-// fields to, cc and bcc (RFC 6068); nil if the URL is no mailto: URL.
+// fields to, cc and bcc (RFC 6068). It returns nil for any other URL.
 func recipients(url string) []string {
 	rest, ok := strings.CutPrefix(url, "mailto:")
 	if !ok {
@@ -407,7 +408,7 @@ func recipients(url string) []string {
 	return list
 }
 
-// unpercent resolves what is escaped in a URL, and leaves what is not well formed.
+// unpercent decodes the percent escapes of a URL. Malformed escapes stay unchanged.
 func unpercent(s string) string {
 	var b []byte
 	for i := 0; i < len(s); i++ {

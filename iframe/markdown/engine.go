@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/parser"
 )
 
-// doc is a text that grows, as parts (rendered segments) and blocks (what is
-// patched: a part, or several that an HTML element spans).
+// doc is a growing text. Its parts are rendered segments. Its blocks are the units of patches:
+// a part, or several parts that an HTML element spans.
 type doc struct {
 	r      *Renderer
 	in     intake
@@ -20,43 +20,43 @@ type doc struct {
 	groups grouping
 
 	refs    map[string]parser.Reference
-	waiting map[string][]*part // by label: parts that looked for it in vain
+	waiting map[string][]*part // by label: parts that refer to a label not yet defined
 	dirty   []*part            // to be rendered again
 	redone  []*block           // rendered again since they were shown
 	ids     map[string]int     // of headings
 	notes   notes
 	scratch sink
 	list    listTail
-	plainTo int // text behind Limits.Bytes that is cut into parts
+	plainTo int // end of the text after Limits.Bytes that has been cut into parts
 }
 
-// part is a segment and what came of it.
+// part is a segment and its rendering.
 type part struct {
 	segment
 	index   int
-	stream  []byte // HTML, sanitised, with marks; nil once its block is made
+	stream  []byte // HTML, sanitised, with marks. Nil once its block is made
 	raw     bool   // it has tags of the text, or of an extension
-	checked bool   // the last check accepted the stream as it is
+	checked bool   // the last check accepted the stream unchanged
 	tags    []tagEvent
 	report  Report
 
-	missed   []string // labels that it looked for in vain
+	missed   []string // labels that it refers to and that are not defined
 	mentions []string // labels of footnotes, in order
 	numbers  []noteNumber
 	headings []string // ids given to its headings
-	over     string   // a limit of the whole text was hit by it
+	over     string   // the limit of the whole text that it has hit
 	dirty    bool
 	block    *block
 
 	mentioning bool // it is in doc.notes.mentions
 }
 
-// block is what has a key.
+// block is the unit of patches, with a key.
 type block struct {
 	index       int // in doc.blocks
-	first, last int // parts
+	first, last int // indices of its parts
 	html        string
-	shown       string // as it was patched last
+	shown       string // the HTML of its last patch
 	report      Report
 }
 
@@ -67,8 +67,8 @@ func newDoc(r *Renderer) *doc {
 	return d
 }
 
-// markdown is the text that is rendered as Markdown: not what is behind
-// Limits.Bytes. whole says that it will not grow.
+// markdown returns the text to render as Markdown, without the text after Limits.Bytes. whole
+// reports that it will not grow.
 func (d *doc) markdown() (text []byte, whole bool) {
 	if limit := d.r.opts.Limits.Bytes; len(d.in.text) > limit {
 		for limit > 0 && d.in.text[limit]&0xc0 == 0x80 {
@@ -79,7 +79,7 @@ func (d *doc) markdown() (text []byte, whole bool) {
 	return d.in.text, d.closed
 }
 
-// advance makes parts and blocks of what is complete.
+// advance makes parts and blocks from the complete segments.
 func (d *doc) advance() {
 	text, whole := d.markdown()
 	d.sc.scan(text, whole)
@@ -93,7 +93,7 @@ func (d *doc) advance() {
 	}
 }
 
-// plainChunk is the size of the blocks of plain text behind Limits.Bytes.
+// plainChunk is the size of the blocks of plain text after Limits.Bytes.
 const plainChunk = 64 << 10
 
 func (d *doc) advancePlain(from int) {
@@ -129,11 +129,11 @@ func (d *doc) add(segs ...segment) {
 	}
 }
 
-// define takes a link reference definition.
+// define adds a link reference definition.
 func (d *doc) define(p *part, ref parser.Reference) {
 	label := linkLabel(ref.Label())
 	if _, ok := d.refs[label]; ok {
-		return // the first one counts
+		return // the first definition counts
 	}
 	if len(d.refs) >= d.r.opts.Limits.References {
 		p.over = "References"
@@ -143,7 +143,7 @@ func (d *doc) define(p *part, ref parser.Reference) {
 	d.wake(label)
 }
 
-// wake has the parts rendered again that looked for a label in vain.
+// wake marks the parts that refer to a newly defined label for rendering.
 func (d *doc) wake(label string) {
 	for _, p := range d.waiting[label] {
 		d.soil(p)
@@ -158,15 +158,15 @@ func (d *doc) soil(p *part) {
 	}
 }
 
-// miss notes that a part looked for a label in vain.
+// miss records a label that a part refers to and that is not defined.
 func (p *part) miss(label string) {
 	if !slices.Contains(p.missed, label) {
 		p.missed = append(p.missed, label)
 	}
 }
 
-// settle renders again what a late definition changed, and returns when all
-// agrees. Definitions only ever come, so it ends; rounds are counted anyway.
+// settle renders the parts again that a late definition changed, until nothing changes. It ends
+// because definitions are only added. The number of rounds is bounded all the same.
 func (d *doc) settle() {
 	for range 10 {
 		d.notes.number(d)
@@ -229,13 +229,13 @@ func (d *doc) render(parts ...*part) {
 	d.sanitise(unclean)
 }
 
-// between stands between parts that are sanitised together. It is no UTF-8.
+// between separates parts that are sanitised together. The byte never occurs in UTF-8.
 const between = 0xFE
 
-// sanitise runs bluemonday over all that has tags of the text or of an extension,
-// and all that the last check does not know. What that accepts, bluemonday would
-// not change by a byte: TestPolicyIsIdentity and FuzzRender hold us to it. The
-// parts go together, for half of the cost is in starting.
+// sanitise applies bluemonday to the parts with tags of the text or of an extension, and to the
+// parts that the last check did not accept. bluemonday would not change a byte of the accepted
+// parts, as TestPolicyIsIdentity and FuzzRender check. The parts are sanitised in one call,
+// because half of the cost is in starting.
 func (d *doc) sanitise(parts []*part) {
 	if len(parts) == 0 {
 		return
@@ -247,15 +247,15 @@ func (d *doc) sanitise(parts []*part) {
 	clean := bytes.Split(d.r.policy.SanitizeBytes(bytes.Join(streams, []byte{between})), []byte{between})
 	for i, p := range parts {
 		p.stream = nil
-		if len(clean) == len(parts) { // or the last check refuses what is left
+		if len(clean) == len(parts) { // otherwise the last check refuses the remains
 			p.stream = clean[i]
 		}
 		p.tags = tagEvents(p.stream)
 	}
 }
 
-// write renders the text of a part. With rough the text is the end of one that
-// still comes, and nothing is kept in mind.
+// write renders the text of a part. If rough is set, the text is the unfinished end, and
+// nothing is recorded.
 func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 	limit := p.limit
 	w.report = Report{}
@@ -287,8 +287,8 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 	p.report = w.report
 }
 
-// tree parses and writes a segment. A panic of goldmark or of an extension costs
-// the block its form, not the program.
+// tree parses and writes a segment. If goldmark or an extension panics, the block becomes plain
+// text, and the program continues.
 func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit string) {
 	defer func() {
 		if recover() != nil {
@@ -317,8 +317,8 @@ func (d *doc) assemble(b *block) {
 	}
 }
 
-// join balances and checks the streams of parts that make a block. It returns the
-// limit that was hit, if one was, and then the text of all as it is.
+// join balances and checks the streams of the parts of a block. If a limit is hit, join returns
+// its name, and html is the text of all parts as plain text.
 func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	if p := parts[0]; len(parts) == 1 && !p.raw && p.kind != noteSegment && d.r.opts.Policy == nil {
 		switch {
@@ -368,8 +368,8 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	return w.String(), report, limit
 }
 
-// apart closes every tag of parts at the end of its own part: they are too much
-// for one block.
+// apart closes every tag of parts at the end of its own part. It is used if the parts are too
+// much for one block.
 func apart(parts []*part) {
 	for _, p := range parts {
 		for i := range p.tags {

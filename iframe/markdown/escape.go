@@ -10,20 +10,20 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// mark stands before each tag that comes from the text or from an extension, and
-// not from our own rendering, until the balancer took it out. It is no UTF-8.
+// mark is a byte in front of each tag that comes from the text or from an extension. The
+// balancer removes it. The byte never occurs in UTF-8.
 const mark = 0xFF
 
-// sink collects a block's HTML in the one form that this package knows: tags in
-// lower case, attributes in double quotes, and & < > " ' as x/net/html writes
-// them. It also counts what is stopped on the way.
+// sink collects the HTML of a block in the only form that this package accepts: tags in lower
+// case, attributes in double quotes, and & < > " ' escaped as x/net/html does. It also counts
+// the content that is stopped.
 type sink struct {
 	bytes.Buffer
 	report Report
-	code   bool // what is written is code
+	code   bool // the text is code
 }
 
-// escape writes text so that it is only text.
+// escape writes s as text. It replaces the characters that have a meaning in HTML.
 func (w *sink) escape(s []byte) {
 	n := 0
 	for i := 0; i < len(s); i++ {
@@ -79,10 +79,10 @@ func plainByte(c byte) bool {
 	return c >= ' ' && c < 0x7f && (c >= 64 || uint64(special)>>c&1 == 0)
 }
 
-// unshown looks at what begins at s[i] and leaves no trace, or turns the direction of
-// text. It returns the bytes that belong together, and how many characters of them a
-// reader has to be told of: 0 for what languages and emoji need. Code has more of them
-// shown, for there each character counts.
+// unshown examines the character at s[i] if it is invisible or changes the direction of text.
+// size is the number of bytes that belong together. count is the number of characters among
+// them to show to the reader, and 0 for characters that languages and emoji need. In code more
+// of them are shown, because each character of code counts.
 func unshown(s []byte, i int, code bool) (size, count int) {
 	r, one := utf8.DecodeRune(s[i:])
 	switch {
@@ -118,13 +118,13 @@ func unshown(s []byte, i int, code bool) (size, count int) {
 	return size, count
 }
 
-// directional reports whether a character turns the direction of text behind the reader's
-// back: embeddings and overrides (U+202A to U+202E), isolates (U+2066 to U+2069). Marks
-// such as U+200E turn nothing but themselves.
+// directional reports whether a character changes the direction of text without a visible sign:
+// embeddings and overrides (U+202A to U+202E), and isolates (U+2066 to U+2069). Marks such as
+// U+200E affect only themselves.
 func directional(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
-// silent reports whether nobody sees a character: it could carry words past the reader to
-// a model, or make code do something else.
+// silent reports whether a character is invisible. Such characters could pass hidden words to a
+// model, or change the meaning of code.
 func silent(r rune) bool {
 	switch {
 	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r >= 0x206a && r <= 0x206f, r == 0xfeff, selector(r), r >= 0xfff9 && r <= 0xfffb,
@@ -134,12 +134,12 @@ func silent(r rune) bool {
 	return false
 }
 
-// selector reports whether r chooses the form of the character before it.
+// selector reports whether r selects the form of the character before it.
 func selector(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r >= 0x180b && r <= 0x180d || r == 0x180f
 }
 
-// stays reports whether languages and emoji need the silent character r behind prev.
+// stays reports whether languages and emoji need the silent character r after prev.
 func stays(prev, r rune, code bool) bool {
 	switch {
 	case prev == 0xfe0f && r == 0x200d: // a joined emoji, such as U+2764 FE0F 200D 1F525
@@ -158,13 +158,13 @@ func stays(prev, r rune, code bool) bool {
 	return false
 }
 
-// tagSize is the bytes of a tag character in UTF-8.
+// tagSize is the number of bytes of a tag character in UTF-8.
 const tagSize = 4
 
-// tagRun is the bytes of the tag characters (U+E0000 to U+E007F) at s[i]. No
-// reader sees them, but a model that is given the text does: they carry words past
-// the person. What they are for are the flags of regions: a black flag with at most
-// six tags and a cancel tag.
+// tagRun returns the number of bytes of the tag characters (U+E0000 to U+E007F) at s[i]. They
+// are invisible to the user, but a model that receives the text can read them, so they can
+// carry hidden words. Their purpose is the flags of regions, and flag reports whether they are
+// one: a black flag, at most six tags and a cancel tag.
 func tagRun(s []byte, i int) (size int, flag bool) {
 	end := i
 	for len(s) >= end+tagSize && s[end] == 0xf3 && s[end+1] == 0xa0 && (s[end+2] == 0x80 || s[end+2] == 0x81) {
@@ -174,8 +174,8 @@ func tagRun(s []byte, i int) (size int, flag bool) {
 	return size, size <= 7*tagSize && bytes.HasSuffix(s[:i], []byte("\U0001F3F4")) && bytes.HasSuffix(s[:end], []byte("\U000E007F"))
 }
 
-// prose writes Markdown text: backslash escapes and references become what they
-// stand for, and that is escaped.
+// prose writes Markdown text. It resolves backslash escapes and references, and escapes the
+// result.
 func (w *sink) prose(s []byte) {
 	if bytes.IndexByte(s, '\\') < 0 && bytes.IndexByte(s, '&') < 0 {
 		w.escape(s)
@@ -202,8 +202,8 @@ func (w *sink) prose(s []byte) {
 	w.escape(s[n:])
 }
 
-// reference resolves the entity or numeric reference at the start of s and
-// returns its characters and its length, 0 if it is none.
+// reference resolves the entity or numeric reference at the start of s. It returns its
+// characters and its length, and the length 0 if there is none.
 func reference(s []byte) ([]byte, int) {
 	end := bytes.IndexByte(s[:min(len(s), 40)], ';')
 	if end < 2 {
@@ -239,7 +239,7 @@ func reference(s []byte) ([]byte, int) {
 	return utf8.AppendRune(nil, r), end + 1
 }
 
-// plainProse is what prose writes, as characters.
+// plainProse appends the characters that prose would write, without escaping them.
 func plainProse(dst, s []byte) []byte {
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) && util.IsPunct(s[i+1]) {

@@ -2,8 +2,8 @@ package markdown
 
 import "bytes"
 
-// fence writes a top-level code fence. It needs no parser, and a long one that is
-// still open can be written line by line.
+// fence writes a top-level code fence. A fence needs no parser, and a long open one can be
+// written line by line.
 func (d *doc) fence(w *sink, p *part, rough bool) {
 	lang := d.fenceLang(&p.fence)
 	code := fenceText(nil, d.in.text[p.fence.body:p.fence.bodyTo], p.fence.indent)
@@ -25,8 +25,8 @@ func (d *doc) fenceLang(f *fence) string {
 	return string(plainProse(nil, info))
 }
 
-// fenceText appends the lines of code, without the columns that the fence itself
-// is indented by.
+// fenceText appends the lines of code, without the columns by which the fence itself is
+// indented.
 func fenceText(dst, body []byte, indent int) []byte {
 	if indent == 0 {
 		return append(dst, body...)

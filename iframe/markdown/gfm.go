@@ -9,11 +9,11 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Tables, strikethrough and task lists of GFM. goldmark has them in a package that
-// brings its renderer of HTML along, a tenth of what a page that shows Markdown has
-// to load; nothing else here needs that.
+// Tables, strikethrough and task lists of GFM. In goldmark they are in a package that also
+// contains its HTML renderer. That would be a tenth of the download of a page that shows
+// Markdown, and nothing else here needs it.
 
-// gfmKind says what a node of GFM is.
+// gfmKind is the kind of a GFM node.
 type gfmKind uint8
 
 const (
@@ -27,8 +27,8 @@ const (
 	gfmNote // a reference to a footnote
 )
 
-// gfmBlock is a table or a part of one. One type for all: each type of node costs
-// a page the thirty methods of the interface.
+// gfmBlock is a table or a part of one. There is one type for all of them, because each type of
+// node adds the thirty methods of the interface to the program.
 type gfmBlock struct {
 	ast.BaseBlock
 	what  gfmKind
@@ -40,7 +40,7 @@ type gfmInline struct {
 	ast.BaseInline
 	what  gfmKind
 	label string // of a footnote
-	which int    // of the references in its part
+	which int    // index among the references in its part
 }
 
 var (
@@ -111,8 +111,8 @@ func (boxParser) Parse(parent ast.Node, block text.Reader, _ parser.Context) ast
 
 type tableTransformer struct{}
 
-// Transform makes a table of a paragraph that has a row of dashes below its first
-// or a later line.
+// Transform makes a table of a paragraph that has a row of dashes below its first or a later
+// line.
 func (tableTransformer) Transform(p *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	lines := p.Lines()
 	src := reader.Source()
@@ -144,7 +144,7 @@ func (tableTransformer) Transform(p *ast.Paragraph, reader text.Reader, pc parse
 	}
 }
 
-// tableAligns reads the row of dashes.
+// tableAligns returns the alignments in a row of dashes.
 func tableAligns(line []byte) ([]string, bool) {
 	if w, _ := util.IndentWidth(line, 0); w > 3 || !isTableDelimiter(line) {
 		return nil, false
@@ -181,8 +181,8 @@ func tableAligns(line []byte) ([]string, bool) {
 	return aligns, len(aligns) > 0
 }
 
-// tableRow makes a row of a line: as many cells as there are columns, for the head
-// as many as there are.
+// tableRow makes a row from a line. A body row has as many cells as there are columns. A head
+// row has as many as the line.
 func tableRow(seg text.Segment, aligns []string, head bool, src []byte, pc parser.Context) *gfmBlock {
 	row := &gfmBlock{what: gfmRow}
 	if head {
@@ -220,7 +220,7 @@ func tableRow(seg text.Segment, aligns []string, head bool, src []byte, pc parse
 				break
 			}
 			if ctx, ok := pc.(*blockContext); ok && ticks {
-				// In code a backslash is a backslash, but not before a |.
+				// In code a backslash is literal, except before a |.
 				ctx.pipes = append(ctx.pipes, seg.Start+to-1)
 			}
 		}

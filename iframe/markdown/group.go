@@ -2,18 +2,17 @@ package markdown
 
 import "bytes"
 
-// A pair of HTML tags may stand in two blocks and mean all that is between them:
-// <details>, a blank line, Markdown, </details>. Which opening tag has its closing
-// tag where is decided here, by the text alone, within Limits.GroupBytes. An
-// opening tag that has none is closed at the end of its own part, so that it
-// swallows nothing.
+// A pair of HTML tags may be in two different blocks and enclose everything between them:
+// <details>, a blank line, Markdown, </details>. This file matches opening tags with closing
+// tags. The result depends on the text alone, and on Limits.GroupBytes. An opening tag without
+// a closing tag is closed at the end of its own part, so it encloses nothing after it.
 
-// tagEvent is a tag of the text that has no other half in its own part.
+// tagEvent is a tag of the text without a counterpart in its own part.
 type tagEvent struct {
 	name  string
 	end   bool
 	at    int // in the stream
-	until int // index of the part that closes it; its own if none does
+	until int // index of the part that closes it, by default its own
 }
 
 type openTag struct {
@@ -21,13 +20,13 @@ type openTag struct {
 	tag  int // index in part.tags
 }
 
-// grouping holds the tags that are still open.
+// grouping contains the tags that are still open.
 type grouping struct {
 	open    []openTag
 	decided int // parts before it are in blocks
 }
 
-// take looks at the next part.
+// take processes the next part.
 func (g *grouping) take(d *doc, p *part) {
 	g.expire(d, p)
 	for i := range p.tags {
@@ -50,7 +49,7 @@ func (g *grouping) take(d *doc, p *part) {
 	g.decide(d, p.index+1)
 }
 
-// expire gives up tags whose closing tag did not come near enough.
+// expire gives up opening tags whose closing tag did not come within Limits.GroupBytes.
 func (g *grouping) expire(d *doc, p *part) {
 	n := 0
 	for n < len(g.open) && p.start-g.open[n].part.start > d.r.opts.Limits.GroupBytes {
@@ -62,13 +61,13 @@ func (g *grouping) expire(d *doc, p *part) {
 	}
 }
 
-// end gives up all that is open: no more comes.
+// end gives up all open tags at the end of the text.
 func (g *grouping) end(d *doc) {
 	g.open = g.open[:0]
 	g.decide(d, len(d.parts))
 }
 
-// decide makes blocks of the parts before the first that is open, and before to.
+// decide makes blocks of the parts before to and before the first part with an open tag.
 func (g *grouping) decide(d *doc, to int) {
 	if len(g.open) > 0 {
 		to = min(to, g.open[0].part.index)
@@ -92,7 +91,7 @@ func (g *grouping) decide(d *doc, to int) {
 	}
 }
 
-// groupEnd is the last part of the block that begins with first.
+// groupEnd returns the index of the last part of the block that begins with first.
 func groupEnd(parts []*part, first, to int) int {
 	last := first
 	for i := first; i <= last && i < to; i++ {
@@ -105,9 +104,9 @@ func groupEnd(parts []*part, first, to int) int {
 	return min(last, to-1)
 }
 
-// tagEvents finds the tags of the text in a part's stream that have no other half
-// in it and that are not inside an element of our own, where they may not leave.
-// A closing tag may stand in a paragraph.
+// tagEvents returns the tags of the text without a counterpart in the same stream. It ignores
+// tags inside an element of our own renderer, because they may not leave it. A closing tag may
+// be in a paragraph.
 func tagEvents(stream []byte) []tagEvent {
 	type entry struct {
 		name string
@@ -152,7 +151,7 @@ func tagEvents(stream []byte) []tagEvent {
 			case k >= 0 && !stack[k].own:
 				for _, e := range stack[k:] {
 					if e.at >= 0 && e.name == name {
-						events[e.at].name = "" // has its other half
+						events[e.at].name = "" // has a counterpart
 					}
 				}
 				stack = stack[:k]
@@ -176,10 +175,10 @@ type tag struct {
 	own  bool // written by this package, not by the text
 	end  bool
 	at   int // of its <, or of its mark
-	to   int // behind its >
+	to   int // after its >
 }
 
-// tags iterates over the tags of a stream, which is in the form that sink writes.
+// tags iterates over the tags of a stream in the form that sink writes.
 func tags(s []byte) func(func(tag) bool) {
 	return func(yield func(tag) bool) {
 		for i := 0; ; {

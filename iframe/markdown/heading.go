@@ -8,8 +8,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// headingID writes the id that links to a heading lead to: its text in lower
-// case, words joined by dashes, and a number if there was one like it before.
+// headingID writes the id of a heading, the target of links to it: its text in lower case, with
+// dashes between the words. If an earlier heading has the same id, a number is added.
 func (nw *nodeWriter) headingID(n *ast.Heading) {
 	if nw.r.opts.NoHeadingIDs || nw.ctx == nil {
 		return
@@ -19,7 +19,7 @@ func (nw *nodeWriter) headingID(n *ast.Heading) {
 	var id string
 	switch {
 	case nw.rough || p == nil:
-		return // the number of the next one is not known before this one is complete
+		return // the number of the next heading depends on this one, which is incomplete
 	case nw.heads <= len(p.headings):
 		id = p.headings[nw.heads-1]
 	default:

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// asciiHost writes a host in the letters that the name system has, so that no
-// look-alike hides in it, and says what a reader should know. "" is no host.
+// asciiHost returns a host in the letters that the name system uses, so that look-alike letters
+// are visible. It returns "" if s is no host. note is a warning for the reader, or "".
 func asciiHost(s string) (host, note string) {
 	if strings.HasPrefix(s, "[") {
 		inner, ok := strings.CutSuffix(s[1:], "]")
@@ -25,10 +25,10 @@ func asciiHost(s string) (host, note string) {
 		switch {
 		case r == '。' || r == '．' || r == '｡':
 			return '.'
-		case r >= 0xFF01 && r <= 0xFF5E: // the full-width twins of ASCII
+		case r >= 0xFF01 && r <= 0xFF5E: // the full-width forms of ASCII
 			return unicode.ToLower(r - 0xFEE0)
 		case r == 0xAD || r == 0x200B || r == 0x2060 || r == 0xFEFF || r >= 0xFE00 && r <= 0xFE0F:
-			return -1 // ignored in names, and not to be seen
+			return -1 // ignored in names, and invisible
 		}
 		return unicode.ToLower(r)
 	}, s)
@@ -67,8 +67,8 @@ func asciiLabel(label string) (ascii, mixed string) {
 	scripts := map[string]bool{}
 	before := rune(0)
 	for _, r := range label {
-		// Browsers compose such letters, or map them to others, before they look a name up:
-		// the name that is written here would be another one, which nobody can have.
+		// Browsers compose such letters, or map them to others, before they look a name up. So
+		// the name written here would be a different one, which no host can have.
 		if compatible(r) || unicode.Is(unicode.M, r) && script(before) != "" {
 			return "", ""
 		}
@@ -106,7 +106,8 @@ func asciiLabel(label string) (ascii, mixed string) {
 	return "xn--" + code, mixed
 }
 
-// script names the script of a letter, of those that hold look-alikes.
+// script returns the name of a letter's script if the script has letters that look like those
+// of another.
 func script(r rune) string {
 	switch {
 	case unicode.Is(unicode.Latin, r):
@@ -123,8 +124,8 @@ func script(r rune) string {
 	return ""
 }
 
-// numericHost is the address that a host of numbers stands for: browsers take
-// 2130706433, 0x7f.1 and 017700000001 for 127.0.0.1 (URL Standard, "IPv4 parser").
+// numericHost returns the address that a host of numbers means. Browsers read 2130706433,
+// 0x7f.1 and 017700000001 as 127.0.0.1 (URL Standard, "IPv4 parser").
 func numericHost(labels []string) (ip string, numeric bool) {
 	last := labels[len(labels)-1]
 	if !isDigit(last[0]) || strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x") {
@@ -158,7 +159,7 @@ func numericHost(labels []string) (ip string, numeric bool) {
 	return fmt.Sprintf("%d.%d.%d.%d", v>>24, v>>16&255, v>>8&255, v&255), true
 }
 
-// punycode is the encoding of RFC 3492, section 6.3, "" on overflow.
+// punycode returns the encoding of RFC 3492, section 6.3, or "" on overflow.
 func punycode(s string) string {
 	const base, tmin, tmax, skew, damp = 36, 1, 26, 38, 700
 	var out []byte

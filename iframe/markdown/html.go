@@ -7,30 +7,29 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
-// HTML is HTML that is safe to insert into a page: it loads nothing, runs
-// nothing, navigates nowhere, and closes all that it opens. Only this package
-// can make one. The zero value is empty.
+// HTML is HTML that is safe to insert into a page: it loads nothing, runs nothing, navigates
+// nowhere, and closes every element that it opens. Only this package can make a nonempty value.
+// The zero value is empty.
 //
-// A page that inserts it still wants a frame and a policy round it: see package
-// iframe.
+// A page should still show it inside a frame with a policy. See package iframe.
 type HTML struct{ s string }
 
-// String returns the HTML.
+// String returns the HTML as text.
 func (h HTML) String() string { return h.s }
 
 // IsZero reports whether h is empty.
 func (h HTML) IsZero() bool { return h.s == "" }
 
-// Proof returns h as the type that the sinks of this module take, which no text has
-// without it.
+// Proof returns h as the type that this module's functions for inserting HTML accept. Plain
+// text cannot be converted to it.
 func (h HTML) Proof() trust.HTML { return trust.SanitisedHTML(h.s) }
 
-// cutLength is how many characters of a text Cut keeps.
+// cutLength is the number of characters of a text that Cut keeps.
 const cutLength = 300
 
-// Cut returns the beginning of h's text without its elements, behind a note: package iframe
-// shows it for a block that ends the browser's frame again and again. Characters that are
-// laid out together with others are left out.
+// Cut returns the beginning of h's text as plain text below a note. It omits combining and
+// invisible characters. Package iframe shows the result for a block that killed the browser's
+// frame repeatedly.
 func (h HTML) Cut() HTML {
 	var text strings.Builder
 	n, from, html := 0, 0, []byte(h.s)

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// ImageScheme begins the address of an image that the host has: the frame asks
-// for it by its name, and the host decides.
+// ImageScheme is the scheme, with its colon, for images stored by the host, such as
+// bailey-image:chart-1. The frame requests them by their whole address, and the host decides.
 const ImageScheme = "bailey-image:"
 
-const maxImageName = 4000 // bytes of the address of an image that the host is asked for
+const maxImageName = 4000 // bytes of the address of an image that is requested from the host
 
-// image decides what an image's address becomes: a src that loads nothing, or a
-// name that the host is asked for, or, if both are "", only its words; why says
-// the reason then.
+// image resolves an image's address. It returns a data: URL in src, or in name the address to
+// request from the host. If both are "", only the alternative text is shown, and why is the
+// reason for the report.
 func (r *Renderer) image(dest string) (src, name, why string) {
 	s := strings.TrimFunc(dest, func(c rune) bool { return c <= ' ' })
 	if len(s) >= 5 && strings.EqualFold(s[:5], "data:") {
@@ -49,8 +49,8 @@ func goodImageName(s string) bool {
 	return scheme == "" || scheme == "http" || scheme == "https" || scheme == "bailey-image"
 }
 
-// dataImage keeps a data: URL whose type and bytes both say that it is a raster
-// image, and writes it anew from its bytes.
+// dataImage returns a data: URL written again from its bytes. The declared type and the first
+// bytes must name the same raster format.
 func (r *Renderer) dataImage(s string) (src, why string) {
 	head, body, ok := strings.Cut(s[len("data:"):], ",")
 	if !ok || len(head) > 100 {
@@ -81,8 +81,8 @@ func (r *Renderer) dataImage(s string) (src, why string) {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), ""
 }
 
-// sniff goes by the signatures of the WHATWG MIME Sniffing Standard, 6.1, and of
-// ISO/IEC 23008-12 for AVIF.
+// sniff returns the MIME type of an image, or "" if it is unknown. It uses the signatures of
+// the WHATWG MIME Sniffing Standard, 6.1, and for AVIF those of ISO/IEC 23008-12.
 func sniff(b []byte) string {
 	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
 	switch {
@@ -100,7 +100,8 @@ func sniff(b []byte) string {
 	return ""
 }
 
-// goodDataImage is the last word on src: it shares nothing with dataImage.
+// goodDataImage reports whether s may be the value of src. It is the last check and shares no
+// code with dataImage.
 func goodDataImage(s string) bool {
 	for _, kind := range [...]string{"png", "jpeg", "gif", "webp", "avif"} {
 		if body, ok := strings.CutPrefix(s, "data:image/"+kind+";base64,"); ok {

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// intake makes one kind of text out of what comes in, in any pieces: valid
-// UTF-8, lines that end in \n, no control characters but \n and \t, no byte
-// order mark in front. All else in this package relies on that: the byte 0xFF,
-// for instance, can never come from the text.
+// intake normalises the input, which may arrive in pieces of any size. Its text is valid UTF-8,
+// its lines end in \n, it has no control characters except \n and \t, and no byte order mark at
+// its start. The rest of this package relies on this. For example, the byte 0xFF never comes
+// from the text.
 type intake struct {
 	text    []byte
-	partial []byte // the first bytes of a character whose rest is to come
+	partial []byte // the first bytes of a character whose rest has not arrived
 	cr      bool   // the last byte was \r
 	begun   bool
 }
@@ -28,7 +28,7 @@ func (in *intake) write(p []byte) {
 		if !utf8.FullRune(in.partial) {
 			return
 		}
-		// An invalid start may leave bytes that begin something else.
+		// After an invalid start, the rest of the bytes may begin another character.
 		all := append(bytes.Clone(in.partial), p[n:]...)
 		in.partial = in.partial[:0]
 		in.take(all)
@@ -54,7 +54,7 @@ func (in *intake) take(p []byte) {
 		cr := in.cr
 		in.cr = false
 		switch {
-		case c == '\n': // behind \r
+		case c == '\n': // after \r
 			if !cr {
 				in.text = append(in.text, '\n')
 			}
@@ -89,8 +89,8 @@ func (in *intake) take(p []byte) {
 	}
 }
 
-// close says that nothing more comes: a character that was cut off is invalid,
-// each of its bytes.
+// close ends the input. Each byte of an incomplete character at the end becomes a replacement
+// character.
 func (in *intake) close() {
 	for range in.partial {
 		in.text = append(in.text, replacement...)

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// A label is the text of a link as a browser shows it, as far as HTML tells. Its purpose
-// is one question: could a reader take some of it for a host? What can't be told counts as
-// yes.
+// label is the text of a link as a browser shows it, as far as the HTML determines it. It
+// serves to decide whether a reader could take a part of the text for a host. In case of doubt
+// the answer is yes.
 type label struct {
 	text    string
-	code    bool // all of it is code
-	moved   bool // elements may put it into another order, hide it, shrink it or add to it
+	code    bool // all of the text is code
+	moved   bool // elements may reorder, hide, shrink or extend the text
 	counted bool // a list adds numbers and dots
 }
 
-// labelOf reads a link's content, which this package wrote.
+// labelOf returns the label of a link from its content, which this package wrote.
 func labelOf(html []byte) label {
 	var l label
 	var b strings.Builder
@@ -59,7 +59,7 @@ func labelOf(html []byte) label {
 	return l
 }
 
-// textOf is text without tags as characters.
+// textOf returns the characters of html, which must not contain tags.
 func textOf(html []byte) string {
 	if bytes.IndexByte(html, mark) >= 0 {
 		html = bytes.ReplaceAll(html, []byte{mark}, nil)
@@ -67,11 +67,11 @@ func textOf(html []byte) string {
 	return unescape(string(html))
 }
 
-// Characters that are not what they look like, in what stands for them in a skeleton.
+// Characters in a skeleton that replace characters with a misleading look.
 const (
 	anything = utf8.RuneError // may look like anything
-	dotLike  = '\uE000'       // looks like a dot, and browsers don't take it for one
-	styled   = '\uE001'       // looks like one of ASCII's letters or digits: in bold, in a circle, raised
+	dotLike  = '\uE000'       // looks like a dot, but browsers don't treat it as one
+	styled   = '\uE001'       // looks like an ASCII letter or digit in bold, in a circle or raised
 	dots     = "\u00b0\u00b7\u02d9\u02da\u0387\u0589\u05c5\u0660\u06d4\u06f0\u0701\u0702\u0f0b\u1427\u166e\u16eb\u17d4\u2022\u2024\u2025\u2027\u2219\u22c5\u22c4\u25cf\u25e6\u26ab\u2981\u2a2f\u2e30\u2e31\u2e33\u2e3c\u30fb\u318d\u4e36\ua4f8\ua4f9\ua60e\ua78f\u119e\u11a2\u2218\u2299\u22c6\u2a00\u29be\u29bf\u2b50\u2b51\ufe45\ufe52\uff65\U00010101\U0001016d\U0001d16d"
 	slashes  = "\u1735\u2044\u2215\u2571\u27cb\u29f6\u29f8\u2cc6\u2e4a\u2f03\u3033\u30ce\u31d3\u4e3f\ua4fd\U0001d23a"
 	colons   = "\u02d0\u02f8\u05c3\u0703\u0704\u16ec\u1803\u1809\u205a\u2236\u2982\ua4fd\ua789\ufe13\ufe30\ufe55"
@@ -80,12 +80,12 @@ const (
 	harmless = "“”„‟‘’‚‛«»‹›…†‡§¶¿¡′″‰、「」『』【】〈〉《》〔〕〖〗"
 )
 
-// skeleton is what a text looks like, in ASCII where it looks like ASCII: spaces between
-// words, anything for what could look like a dot or a letter. hidden says that it has
-// characters between letters that are not seen, turns that it has some that turn its
-// direction.
+// skeleton returns the visible form of a text. Characters that look like ASCII become ASCII.
+// Words are separated by spaces. A character that could look like a dot or a letter becomes the
+// constant anything. hidden reports whether there are invisible characters between letters, and
+// turns whether there are characters that change the text direction.
 func skeleton(text string) (s []rune, hidden, turns bool) {
-	gap := false // something that is not seen stood here
+	gap := false // there was an invisible character here
 	for _, r := range text {
 		to := looks(r)
 		switch {
@@ -102,8 +102,8 @@ func skeleton(text string) (s []rune, hidden, turns bool) {
 		if r == 0x20e3 && len(s) > 0 && s[len(s)-1] < 0x80 {
 			to = ' ' // the frame of a key
 		} else if unicode.Is(unicode.M, r) {
-			// A mark belongs to a letter of its own script; on one of ASCII's it makes
-			// another letter.
+			// A combining mark belongs to a letter of its own script. On an ASCII letter it
+			// makes another letter.
 			to = anything
 			if n := len(s); n > 0 && s[n-1] > 0x24f && s[n-1] != anything && s[n-1] != dotLike {
 				to = r
@@ -118,18 +118,18 @@ func skeleton(text string) (s []rune, hidden, turns bool) {
 	return s, hidden, turns
 }
 
-// looks returns what a character looks like, 0 if it is not seen.
+// looks returns the character that r looks like, or 0 if r is invisible.
 func looks(r rune) rune {
 	switch {
 	case r <= ' ', r == 0x7f, r == 0x85, r == 0xa0, r == 0x1680, r == 0x2028, r == 0x2029, r == 0x3000:
 		return ' '
 	case r < 0x80:
 		return r
-	case r >= 0xff01 && r <= 0xff5e: // the full-width twins of ASCII, which browsers map
+	case r >= 0xff01 && r <= 0xff5e: // the full-width forms of ASCII, which browsers map
 		return r - 0xfee0
 	case r == '。', r == '．', r == '｡':
 		return '.'
-	case unseen(r), unicode.Is(unicode.Zs, r): // a thin space parts no words
+	case unseen(r), unicode.Is(unicode.Zs, r): // a thin space does not separate words
 		return 0
 	case strings.ContainsRune(dots, r), shape(r):
 		return dotLike
@@ -157,12 +157,12 @@ func looks(r rune) rune {
 	return anything
 }
 
-// shape reports whether r is one of the small circles, squares and diamonds.
+// shape reports whether r is a small circle, square or diamond.
 func shape(r rune) bool {
 	return r >= 0x25a0 && r <= 0x25ff || r >= 0x26aa && r <= 0x26ac || r >= 0x2b12 && r <= 0x2b2f || r >= 0x1f534 && r <= 0x1f53b || r >= 0x1f780 && r <= 0x1f7ff
 }
 
-// isStyled reports whether r is a letter or digit of ASCII in another style.
+// isStyled reports whether r is an ASCII letter or digit in another style.
 func isStyled(r rune) bool {
 	switch {
 	case r < 0x2b0:
@@ -173,8 +173,8 @@ func isStyled(r rune) bool {
 	return unicode.Is(unicode.Lm, r) && unicode.Is(unicode.Latin, r)
 }
 
-// unseen reports whether a character leaves no trace: format characters, variation
-// selectors, fillers, skin tones.
+// unseen reports whether a character is invisible: format characters, variation selectors,
+// fillers and skin tones.
 func unseen(r rune) bool {
 	switch {
 	case r < 0xad:
@@ -186,14 +186,14 @@ func unseen(r rune) bool {
 	return unicode.Is(unicode.Cf, r)
 }
 
-// turnsText reports whether a character may make a browser lay out text around it from
-// right to left: letters and digits of such scripts.
+// turnsText reports whether a character may make a browser lay out the text around it from
+// right to left. These are the letters and digits of right-to-left scripts.
 func turnsText(r rune) bool {
 	return r >= 0x590 && r <= 0x8ff || r >= 0xfb1d && r <= 0xfdff || r >= 0xfe70 && r <= 0xfefc || r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
 }
 
-// compatible reports whether a letter is another way to write ordinary ones: ligatures,
-// letters in circles, mathematical alphabets, half-width forms. Name systems map them.
+// compatible reports whether a letter is another form of ordinary letters: ligatures, letters
+// in circles, mathematical alphabets and half-width forms. Name systems map them.
 func compatible(r rune) bool {
 	switch {
 	case r < 0x132:

@@ -7,45 +7,45 @@ import (
 	"unicode/utf8"
 )
 
-// A text of some kilobytes can keep a browser's layout busy for minutes: cells that span
-// one another, a stack of ten thousand accents. The bounds here are on how much layout a
-// block's HTML asks for. They hold for the result, whichever of Markdown, HTML and
-// extensions it came from. Package layoutbombs has the texts.
+// A text of some kilobytes can keep a browser's layout busy for minutes, for example with cells
+// that span one another or a stack of ten thousand accents. This file bounds the amount of
+// layout that the HTML of a block needs. The bounds apply to the result, independent of its
+// origin in Markdown, HTML or extensions. Package layoutbombs contains such texts.
 
-// maxStack is how many characters stand on, below or in one letter at most. Browsers
-// shape and measure the whole of it again for each of them. What languages need is below
-// 16; a family of emoji has 10.
+// maxStack is the maximum number of characters on, below or in one letter. Browsers shape and
+// measure the whole stack again for each of them. Languages need fewer than 16, and a family of
+// emoji has 10.
 const maxStack = 32
 
-// maxElements is how many elements one block has at most, rows and cells of tables apart,
-// which Limits.TableCells bounds.
+// maxElements is the maximum number of elements in one block. Rows and cells of tables are
+// bounded by Limits.TableCells instead.
 const maxElements = 10_000
 
-// maxReversed is the same for a block with a reversed list: Chromium counts all of such a
-// list again for each item that is added.
+// maxReversed is the maximum for a block with a reversed list. Chromium counts the whole of
+// such a list again for each item that is added.
 const maxReversed = 500
 
-// maxTurns is how often the direction of letters and elements changes in one paragraph at
-// most: browsers put the runs between them into order again for each line, so the work grows
-// with the square of the turns. All paragraphs of a block have no more work than one: 1000
-// items of a list may have 31 turns each.
+// maxTurns is the maximum number of changes in the direction of letters and elements in one
+// paragraph. Browsers order the pieces between them again for each line, so the work grows with
+// the square of the changes. All paragraphs of a block together may have no more work than one:
+// each of 1000 list items may have 31 changes.
 const maxTurns = 1000
 
-// freeSpan is how many places in a grid the spans of a block may take beyond one for each
-// byte of it: an honest table has more bytes than places.
+// freeSpan is the number of grid places that the spans of a block may use beyond one for each
+// byte of the block. An honest table has more bytes than places.
 const freeSpan = 200
 
 // grid follows the cells of a table as a browser places them (HTML Standard, "Forming a
 // table").
 type grid struct {
 	rows, columns int
-	at            int   // the column behind the last cell of the row
+	at            int   // the column after the last cell of the row
 	until         []int // for each column, the last row that a cell reaches
 }
 
 func (g *grid) row() { g.rows, g.at = g.rows+1, 0 }
 
-// group begins a row group, which no cell of another group reaches into.
+// group begins a row group. No cell of another group reaches into it.
 func (g *grid) group() { g.until = g.until[:0] }
 
 func (g *grid) cell(colspan, rowspan int) {
@@ -61,20 +61,19 @@ func (g *grid) cell(colspan, rowspan int) {
 	g.columns = max(g.columns, g.at)
 }
 
-// places are the rows times the columns.
+// places returns the number of rows times the number of columns.
 func (g *grid) places() int { return max(1, g.rows) * g.columns }
 
 // ---- stacks of characters -----------------------------------------------------------
 
-// stack counts the characters of one cluster, as far as a browser may have to look at
-// them together.
+// stack counts the characters of one cluster that a browser may have to process together.
 type stack struct {
 	n     int
 	joins bool // the last character draws the next one into the cluster
-	jamo  int8 // the kind of the last character, if it is a part of a syllable of Hangul
+	jamo  int8 // the kind of the last character, if it is part of a Hangul syllable
 }
 
-// add takes the next character and returns how many the cluster has before it.
+// add takes the next character and returns the number of characters before it in the cluster.
 func (st *stack) add(r rune) int {
 	jamo := jamoKind(r)
 	follows := st.joins && r != '⟨' || extends(r) || jamo > 0 && jamo >= st.jamo && st.jamo > 0
@@ -88,22 +87,22 @@ func (st *stack) add(r rune) int {
 }
 
 // extends reports whether r belongs to the character before it: marks, joiners, variation
-// selectors, skin tones, half-width voicing.
+// selectors, skin tones and half-width voicing.
 func extends(r rune) bool {
 	switch {
 	case r < 0x300:
 		return false
 	case r == 0x200c, r == 0x200d, r >= 0x1f3fb && r <= 0x1f3ff, r == 0xff9e, r == 0xff9f:
 		return true
-	case r >= 0x3400 && r <= 0xa66e: // ideographs, and nothing else
+	case r >= 0x3400 && r <= 0xa66e: // only ideographs
 		return false
 	}
 	return unicode.Is(unicode.M, r)
 }
 
-// draws reports whether r takes the character behind it into its own cluster: a joiner,
-// a sign that stacks consonants (Indic syllabic category virama or invisible stacker,
-// Unicode 16), a prepended mark, a control of hieroglyphs.
+// draws reports whether r takes the next character into its own cluster: a joiner, a sign that
+// stacks consonants (Indic syllabic category virama or invisible stacker, Unicode 16), a
+// prepended mark or a control of hieroglyphs.
 func draws(r rune) bool {
 	switch {
 	case r < 0x600:
@@ -133,9 +132,9 @@ var stackers = &unicode.RangeTable{
 	},
 }
 
-// jamoKind is 1 for what begins a syllable of Hangul, 2 for its vowels, 3 for what ends
-// it, 0 for all else. A syllable goes on as long as the kind does not fall: the next one
-// begins a cluster of its own.
+// jamoKind returns 1 for a character that begins a Hangul syllable, 2 for a vowel, 3 for a
+// character that ends a syllable, and 0 for all others. A syllable continues as long as the
+// kind does not decrease. The next syllable begins a new cluster.
 func jamoKind(r rune) int8 {
 	switch {
 	case r < 0x1100 || r > 0xd7ff:
@@ -149,15 +148,15 @@ func jamoKind(r rune) int8 {
 	return 0
 }
 
-// capStacks cuts clusters of more than maxStack characters in HTML, in text and in
-// attributes, and says in their place how many are not shown. Tags between two characters
-// don't part a cluster. It returns s itself if there are none.
+// capStacks cuts clusters of more than maxStack characters in HTML, in text and in attributes.
+// In their place it writes the number of characters that are not shown. A tag between two
+// characters does not end a cluster. capStacks returns s itself if there are no such clusters.
 func capStacks(s []byte) (out []byte, cut int) {
 	if isASCII(s) {
 		return s, 0
 	}
 	var st, outside stack
-	from, dropped := 0, 0 // what of s is not in out yet, and how many characters were left out there
+	from, dropped := 0, 0 // the part of s that is not in out begins at from. dropped characters were left out there
 	tell := func() {
 		if dropped > 0 {
 			out = append(out, "⟨"+strconv.Itoa(dropped)+"\u00a0more\u00a0marks⟩"...)
@@ -215,7 +214,7 @@ func isASCII(s []byte) bool {
 	return true
 }
 
-// capStacks is capStacks of what was written from start on.
+// capStacks applies the function capStacks to the output from start on.
 func (w *sink) capStacks(start int) {
 	if out, cut := capStacks(w.Bytes()[start:]); cut > 0 {
 		w.Truncate(start)
@@ -224,7 +223,7 @@ func (w *sink) capStacks(start int) {
 	}
 }
 
-// over reports whether capStacks would cut something of text without tags.
+// over reports whether capStacks would cut s, a text without tags.
 func (st *stack) over(s []byte) bool {
 	if !st.joins && isASCII(s) {
 		if len(s) > 0 {
@@ -249,8 +248,8 @@ func (st *stack) over(s []byte) bool {
 	return false
 }
 
-// direction is what a character says about direction: 1 from the left, 2 from the right, 0
-// nothing of its own.
+// direction returns the direction of a character: 1 from left to right, 2 from right to left, 0
+// for no direction of its own.
 func direction(r rune) int8 {
 	switch {
 	case r < utf8.RuneSelf:
@@ -266,8 +265,8 @@ func direction(r rune) int8 {
 	return 0
 }
 
-// mayTurn reports whether s may have a letter or mark that is laid out from the right. In UTF-8 those begin with
-// the bytes D6 to DF, E0 A0 to E0 A3, E2 80 8F, EF AC to EF BB, F0 90 and F0 9E. Dashes, quotation marks and emoji
+// mayTurn reports whether s may have a letter or mark with direction from right to left. In UTF-8 their first
+// bytes are D6 to DF, E0 A0 to E0 A3, E2 80 8F, EF AC to EF BB, F0 90 and F0 9E. Dashes, quotation marks and emoji
 // do not.
 func mayTurn(s []byte) bool {
 	for i, c := range s {
@@ -283,7 +282,7 @@ func mayTurn(s []byte) bool {
 	return false
 }
 
-// turn counts the changes of direction in text without tags, if it has any.
+// turn counts the changes of direction in a text without tags.
 func (v *verifier) turn(s []byte) {
 	for i := 0; i < len(s); {
 		c, size := rune(s[i]), 1
@@ -300,8 +299,8 @@ func (v *verifier) turn(s []byte) {
 	}
 }
 
-// ownParagraph reports whether browsers put the runs of an element's text into order apart
-// from the text around it.
+// ownParagraph reports whether browsers order the pieces of an element's text separately from
+// the text around it.
 func ownParagraph(c class) bool {
 	return c == paragraph || c == listItem || c == cell || c == defItem || c == heading
 }
@@ -311,7 +310,7 @@ func (v *verifier) turned() {
 	v.ordered()
 }
 
-// ordered looks at the work of putting all runs so far into order.
+// ordered checks the total work of ordering all pieces so far.
 func (v *verifier) ordered() {
 	if v.ordering+v.turns*v.turns > maxTurns*maxTurns {
 		v.limit = "directions"

@@ -2,46 +2,48 @@ package markdown
 
 import "fmt"
 
-// Limits bound what a text may cost. They are checked before any parser that
-// recurses or scans back sees the text. What is over a limit is shown as plain
-// text with a note, never dropped. Zero fields take the defaults.
+// Limits bound the cost of a text. They are checked before the text reaches any parser that
+// recurses or scans back. A text above a limit is shown as plain text with a note, and nothing
+// of it is dropped. A zero field means the default.
 type Limits struct {
-	// Bytes of Markdown that are rendered; what comes behind is shown as
-	// plain text. Default 4 MiB.
+	// Bytes is the size of the Markdown that is rendered. Text after that is shown as plain
+	// text. Default 4 MiB, at most 1 GiB.
 	Bytes int
 
-	// BlockBytes of one top-level block, but for a code fence, which may
-	// have Bytes. Default 512 KiB.
+	// BlockBytes is the size of one top-level block. A code fence may instead have Bytes.
+	// Default 512 KiB, at most 16 MiB.
 	BlockBytes int
 
-	// Depth of block quotes and lists in one another, and of HTML elements in
-	// one another. A parser that recurses costs stack for each level, and in
-	// a browser a stack overflow ends the Go program. Default 32, at most 100.
+	// Depth is the nesting depth of block quotes and lists, and of HTML elements. A recursive
+	// parser needs stack for each level, and in a browser a stack overflow ends the Go program.
+	// Default 32, at most MaxDepth.
 	Depth int
 
-	// LineBytes of one line, but for the data of images. Default 32 KiB.
+	// LineBytes is the size of one line without the data of images. Default 32 KiB, at most 1
+	// MiB.
 	LineBytes int
 
-	// Delimiters are the characters of one paragraph, heading or row of cells
-	// that may mean something: * _ ~ ` [ ] < & and so on. Default 4,000.
+	// Delimiters is the number of characters in one paragraph, heading or row of cells that may
+	// have a meaning in Markdown, such as * _ ~ ` [ ] < and &. Default 4,000, at most 65,536.
 	Delimiters int
 
-	// TableCells of one table: its rows times its columns. Default 20,000.
+	// TableCells is the number of cells of one table: its rows times its columns. Default
+	// 20,000, at most 1,048,576.
 	TableCells int
 
-	// ImageBytes of one data: image, decoded. Default 256 KiB.
+	// ImageBytes is the size of one data: image, decoded. Default 256 KiB, at most 16 MiB.
 	ImageBytes int
 
-	// References are the link references that a text may define, and the
-	// footnotes, each. Those behind are plain text. Default 1,000.
+	// References is the number of link references that a text may define, and also the number
+	// of footnotes. Further definitions are shown as plain text. Default 1,000, at most 65,536.
 	References int
 
-	// GroupBytes is how far behind an opening tag its closing tag may stand,
-	// other blocks between them. Default 64 KiB.
+	// GroupBytes is the maximum distance from an opening tag to a closing tag in a later block.
+	// Default 64 KiB, at most 1 MiB.
 	GroupBytes int
 }
 
-// Defaults of Limits.
+// Defaults of Limits, and the maximum of Limits.Depth.
 const (
 	DefaultBytes      = 4 << 20
 	DefaultBlockBytes = 512 << 10

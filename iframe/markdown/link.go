@@ -9,18 +9,17 @@ import (
 
 const maxTarget = 8000 // bytes of a link's target
 
-// target is where a link leads, as a browser would read it, written so that
-// every reader reads the same.
+// target is the target of a link as a browser reads it, written so that every program reads it
+// in the same way.
 type target struct {
-	url      string // http, https, mailto or tel; "" if there is none that may be kept
+	url      string // http, https, mailto or tel, and "" if there is no allowed target
 	fragment string // or an id in this text
-	why      string // what to report if there is neither
-	warning  string // what a reader should know of the target itself
+	why      string // the reason for the report if there is neither
+	warning  string // a warning for the reader about the target itself
 }
 
-// resolve reads a link's target as the WHATWG URL Standard does where that
-// matters for what a person is told: which characters are skipped, that \ is /,
-// where the host ends.
+// resolve parses a link's target. It follows the WHATWG URL Standard where that affects the
+// target shown to the user: the characters that are skipped, \ as /, and the end of the host.
 func (r *Renderer) resolve(dest string) target {
 	s := strings.TrimFunc(dest, func(c rune) bool { return c <= ' ' })
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
@@ -75,7 +74,7 @@ func (r *Renderer) resolve(dest string) target {
 	return t
 }
 
-// fragmentID is the id that a link to #name leads to.
+// fragmentID returns the id that a link to #name leads to.
 func (r *Renderer) fragmentID(name string) string {
 	if u, err := url.PathUnescape(name); err == nil && utf8.ValidString(u) {
 		name = u
@@ -101,7 +100,7 @@ func splitScheme(s string) (scheme, rest string) {
 	return "", s
 }
 
-// webTarget reads what stands behind http: or https:.
+// webTarget parses the part after http: or https:.
 func webTarget(scheme, s string) target {
 	s = strings.TrimLeft(s, `/\`)
 	end := strings.IndexAny(s, `/\?#`)
@@ -142,8 +141,8 @@ func webTarget(scheme, s string) target {
 	return t
 }
 
-// percent writes s in the ASCII of a URL; what is escaped stays as it is.
-// Characters of not are escaped too.
+// percent returns s in the ASCII of a URL. Existing escapes stay unchanged. Characters in not
+// are escaped as well.
 func percent(s, not string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -158,7 +157,8 @@ func percent(s, not string) string {
 	return b.String()
 }
 
-// goodTarget is the last word on data-href: it shares nothing with resolve.
+// goodTarget reports whether s may be the value of data-href. It is the last check and shares
+// no code with resolve.
 func goodTarget(s string) bool {
 	if len(s) > 4*maxTarget {
 		return false
@@ -195,7 +195,7 @@ func goodTarget(s string) bool {
 	return true
 }
 
-// hostOf is the host of a target, or the domain of a mail address.
+// hostOf returns the host of a target, or the domain of a mail address.
 func hostOf(target string) string {
 	if strings.HasPrefix(target, "mailto:") {
 		for _, address := range recipients(target) {

@@ -6,8 +6,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// link writes a link whose text is written by inner. It never has an href: the
-// frame's script hands the target to the host.
+// link writes a link whose text is written by inner. The link never has an href: the frame's
+// script sends the target to the host.
 func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
 	w := nw.w
 	t := nw.r.resolve(dest)

@@ -8,23 +8,22 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// nodeWriter writes the tree of one segment into a sink. It writes what
-// goldmark's own renderer writes, in the form that the checks behind it know,
-// but for links and images, which lead and load nowhere, and raw HTML, which is
-// filtered tag by tag.
+// nodeWriter writes the tree of one segment into a sink. It writes the same HTML as goldmark's
+// own renderer, in the form that the later checks accept, with two exceptions. Links and images
+// neither navigate nor load. Raw HTML is filtered tag by tag.
 type nodeWriter struct {
 	r      *Renderer
 	w      *sink
 	src    []byte
 	ctx    *blockContext
-	rough  bool   // the text goes on: leave out what is not complete
+	rough  bool   // the text continues: omit incomplete constructs
 	inLink bool   // in the text of a link
-	limit  string // the limit that was hit on the way
+	limit  string // the limit that was hit while writing
 	raw    bool   // tags of the text or of an extension were written
 	heads  int    // headings so far
 }
 
-// inlineDepth counts how deep inline elements stand in one another.
+// children writes the children of n. inlineDepth is the nesting depth of inline elements.
 func (nw *nodeWriter) children(n ast.Node, inlineDepth int) {
 	if inlineDepth > nw.r.opts.Limits.Depth {
 		nw.limit = "Depth"
@@ -231,7 +230,7 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 	nw.w.WriteString("</code>")
 }
 
-// code writes a code block, coloured if the app can.
+// code writes a code block, coloured if the app provides Highlight.
 func (nw *nodeWriter) code(lang string, code []byte) {
 	lang, _, _ = strings.Cut(lang, "\t")
 	lang = string(plainProse(nil, []byte(lang)))

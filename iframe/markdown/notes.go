@@ -11,31 +11,30 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Footnotes, as GitHub has them: [^label] in the text, [^label]: at the start of a
-// line. They are numbered by first reference and shown at the end. goldmark's
-// extension keeps what it knows under a key of its own, so that a text cannot be
-// parsed in parts with it.
+// Footnotes as on GitHub: [^label] in the text, [^label]: at the start of a line. They are
+// numbered by their first reference and shown at the end. goldmark's extension stores its state
+// under a private key, so it cannot parse a text in parts.
 
 type notes struct {
 	all      []*note // in order of definition
 	byLabel  map[string]*note
-	mentions []*part // that mention a label, in no order
+	mentions []*part // parts that mention a label, in no order
 	changed  bool
-	fresh    bool // the section may look different
+	fresh    bool // the section may have changed
 }
 
 type note struct {
 	part   *part
-	label  string // "" if another one has it
+	label  string // "" if another note has it
 	number int
 	uses   int // references to it
 }
 
-// noteNumber is what a reference shows: the number of its note, and which of the
-// references to it it is.
+// noteNumber is the content of a reference: the number of its note, and the position among the
+// references to that note.
 type noteNumber struct{ number, use int }
 
-// define takes a part that holds a definition.
+// define adds the definition in a part.
 func (ns *notes) define(d *doc, p *part) {
 	if len(ns.all) >= d.r.opts.Limits.References {
 		p.limit = "References"
@@ -60,8 +59,9 @@ func (ns *notes) mentioned(p *part) {
 	}
 }
 
-// number numbers the notes by first reference, the text's before those in notes,
-// those without one behind, and has the parts rendered again whose numbers changed.
+// number numbers the notes by first reference. References in the text come before those in
+// notes, and notes without a reference come last. Parts whose numbers changed are marked for
+// rendering.
 func (ns *notes) number(d *doc) {
 	if !ns.changed {
 		return
@@ -71,7 +71,7 @@ func (ns *notes) number(d *doc) {
 		return
 	}
 	ns.fresh = true
-	// Nearly in order: those rendered again are behind.
+	// They are nearly in order: only parts that were rendered again are out of place.
 	for i := 1; i < len(ns.mentions); i++ {
 		for k := i; k > 0 && ns.mentions[k].index < ns.mentions[k-1].index; k-- {
 			ns.mentions[k], ns.mentions[k-1] = ns.mentions[k-1], ns.mentions[k]
@@ -108,7 +108,7 @@ func (ns *notes) number(d *doc) {
 	}
 	rest := ns.all
 	for i := 0; i < len(ns.all); i++ {
-		for i == len(order) { // one that nobody refers to
+		for i == len(order) { // a note without references
 			if n := rest[0]; n.number == 0 {
 				order = append(order, n)
 				n.number = len(order)
@@ -119,7 +119,7 @@ func (ns *notes) number(d *doc) {
 	}
 }
 
-// section is the HTML of the notes, "" if there are none.
+// section returns the HTML of the notes, or "" if there are none.
 func (ns *notes) section(d *doc) (string, Report) {
 	var report Report
 	if len(ns.all) == 0 {
@@ -168,7 +168,7 @@ func (ns *notes) section(d *doc) (string, Report) {
 	return w.String(), report
 }
 
-// maxBacks is how many links back a note has at most.
+// maxBacks is the maximum number of links from a note back to its references.
 const maxBacks = 20
 
 func (ns *notes) back(d *doc, n *note) string {
@@ -183,7 +183,7 @@ func (ns *notes) back(d *doc, n *note) string {
 	return string(b)
 }
 
-// noteRef is the id of a reference.
+// noteRef returns the id of a reference.
 func noteRef(r *Renderer, n noteNumber) string {
 	id := r.opts.IDPrefix + "fnref-" + strconv.Itoa(n.number)
 	if n.use > 1 {
@@ -192,7 +192,8 @@ func noteRef(r *Renderer, n noteNumber) string {
 	return id
 }
 
-// dedent takes the four columns from each line of a note's content but the first.
+// dedent removes four columns of indentation from each line of a note's content except the
+// first.
 func dedent(body []byte) []byte {
 	out := make([]byte, 0, len(body))
 	for i := 0; len(body) > 0; i++ {
@@ -228,7 +229,7 @@ func (nw *nodeWriter) noteReference(n *gfmInline) {
 		`" role="link" tabindex="0" aria-label="Footnote ` + s + `">` + s + "</a></sup>")
 }
 
-// noteParser finds references.
+// noteParser parses references to footnotes.
 type noteParser struct{}
 
 func (noteParser) Trigger() []byte { return []byte{'['} }

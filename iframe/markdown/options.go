@@ -9,46 +9,46 @@ import (
 
 // Options configure a Renderer. The zero value is safe and strict.
 type Options struct {
-	// Limits bound what a text may cost.
+	// Limits bound the cost of a text.
 	Limits Limits
 
-	// Extensions are extensions of the app: package extend makes one of a
-	// goldmark extension. What they render is
-	// treated as the raw HTML of a stranger, so that they cannot weaken the
-	// sanitiser. Each top-level block is parsed on its own: an extension that
-	// looks at the whole document sees one block at a time.
+	// Extensions are extensions of the parser. Package extend makes them from goldmark
+	// extensions. Their output is filtered like raw HTML of the text, so they cannot weaken the
+	// sanitiser. Each top-level block is parsed separately, so an extension that processes the
+	// whole document receives one block at a time.
 	Extensions []Extension
 
-	// Policy is a further policy, run as well as ours and before it, never
-	// instead: it can take away, not add.
+	// Policy is an additional policy, applied before the package's own policy. It can remove
+	// content but not add any.
 	Policy *bluemonday.Policy
 
-	// IDPrefix goes before every id, so that no id of the text is the name of
-	// something else: letters, digits and dashes, with a dash at its end.
-	// Default "user-content-".
+	// IDPrefix is put before every id, so that no id of the text equals another name in the
+	// page. It begins with a letter, contains letters, digits and dashes, ends with a dash and
+	// has at most 64 characters. Default "user-content-".
 	IDPrefix string
 
-	// NoHeadingIDs leaves headings without the ids that links like
-	// [see](#below) lead to.
+	// NoHeadingIDs omits the ids of headings, which are the targets of links like
+	// [see](#below).
 	NoHeadingIDs bool
 
-	// Schemes of links that are kept, of "http", "https", "mailto" and "tel".
+	// Schemes are the link schemes to keep, a subset of "http", "https", "mailto" and "tel".
 	// Default: all four.
 	Schemes []string
 
-	// Base is the http or https URL that relative links are read against.
-	// Without one they are dropped, and their text stays.
+	// Base is the http or https URL that relative links are resolved against. Without it
+	// relative links are removed, and their text stays.
 	Base string
 
-	// Highlight is asked for the colours of a code block: the class and the
-	// length in bytes of each run of code, in order. It returns no HTML and
-	// so cannot inject any; a class is letters, digits and dashes, at most 32,
-	// and appears as "hl-" + class; one that is not, "" and what the spans do
-	// not cover is plain. It must depend on its arguments alone.
+	// Highlight, if set, returns the colours of a code block: the class and the length in bytes
+	// of each piece of code, in order. It returns no HTML, so it cannot inject any. A class has
+	// 1 to 32 letters, digits and dashes, and appears as "hl-" + class. Pieces with an empty or
+	// invalid class, and code after the last piece, are not coloured. The result must depend on
+	// the arguments only. Highlight is not called for code without a language, or for
+	// unfinished code above 4 KiB.
 	Highlight func(lang, code string) []Span
 }
 
-// Span is a run of highlighted code.
+// Span is a piece of highlighted code with one class.
 type Span struct {
 	Class string
 	Len   int // bytes

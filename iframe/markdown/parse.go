@@ -10,14 +10,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// converter is the parser and what extensions render.
+// converter is the parser, together with the render functions of extensions.
 type converter struct {
 	p     parser.Parser
 	funcs map[ast.NodeKind]renderer.NodeRendererFunc
 }
 
-// Extension extends the parser and renders what it parses: package extend makes
-// one of a goldmark extension.
+// Extension extends the parser and renders the nodes that it adds. Package extend makes one
+// from a goldmark extension.
 type Extension interface {
 	Extend(p parser.Parser, options func(...renderer.Option))
 }
@@ -41,8 +41,8 @@ func newConverter(extensions []Extension) *converter {
 	return c
 }
 
-// addOptions takes the node renderers of an extension. Those with the smallest
-// priority number win, as in goldmark.
+// addOptions registers the node renderers of an extension. Those with the smallest priority
+// number win, as in goldmark.
 func (c *converter) addOptions(opts ...renderer.Option) {
 	config := renderer.NewConfig()
 	for _, o := range opts {
@@ -65,7 +65,7 @@ func (c *converter) addOptions(opts ...renderer.Option) {
 // Register implements renderer.NodeRendererFuncRegisterer.
 func (c *converter) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { c.funcs[kind] = f }
 
-// extended is the function with which an extension renders nodes of a kind.
+// extended returns the function with which an extension renders nodes of a kind, or nil.
 func (r *Renderer) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
 	if len(r.conv.funcs) == 0 {
 		return nil
@@ -73,8 +73,7 @@ func (r *Renderer) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
 	return r.conv.funcs[kind]
 }
 
-// foreign lets an extension write a node, and filters what it writes as it
-// filters the HTML of a stranger.
+// foreign lets an extension write a node. The output is filtered like raw HTML of the text.
 func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDepth int) {
 	var b foreignBuffer
 	status, err := f(&b, nw.src, n, true)
@@ -96,13 +95,12 @@ type foreignBuffer struct{ sink }
 func (b *foreignBuffer) Buffered() int { return b.Len() }
 func (b *foreignBuffer) Flush() error  { return nil }
 
-// blockContext is goldmark's context of one segment, with the references of the
-// whole text.
+// blockContext is goldmark's context for one segment, with the references of the whole text.
 type blockContext struct {
 	parser.Context
 	d     *doc
 	p     *part
-	pipes []int // backslashes before a | in code, in a table's cells
+	pipes []int // positions of backslashes before a | in code, in table cells
 	rough bool  // neither define nor record: the segment is not complete
 }
 
@@ -110,7 +108,7 @@ func (c *blockContext) Reference(label string) (parser.Reference, bool) {
 	if ref, ok := c.d.refs[label]; ok {
 		return ref, true
 	}
-	// The tail of a text that still comes knows its own definitions.
+	// The unfinished end of a text uses its own definitions.
 	if c.rough {
 		return c.Context.Reference(label)
 	}
@@ -126,7 +124,7 @@ func (c *blockContext) AddReference(ref parser.Reference) {
 	c.d.define(c.p, ref)
 }
 
-// parse makes the tree of a segment.
+// parse returns the tree of a segment.
 func (r *Renderer) parse(src []byte, ctx parser.Context) ast.Node {
 	return r.conv.p.Parse(text.NewReader(src), parser.WithContext(ctx))
 }

@@ -1,8 +1,7 @@
 package markdown
 
-// makeRoom closes what an element of the text closes by itself (a list item the
-// one before it, a cell the one before it), and reports whether what it needs
-// round it is there.
+// makeRoom closes the elements that an element of the text closes implicitly, such as the
+// previous list item or cell. It reports whether the parent that the element needs is there.
 func (b *balancer) makeRoom(name string, el element) bool {
 	switch el.class {
 	case listItem:
@@ -52,11 +51,11 @@ func (b *balancer) makeRoom(name string, el element) bool {
 
 func isClass(c class) func(*opened) bool { return func(o *opened) bool { return o.class == c } }
 
-// inTable are the elements that the next part of a table closes.
+// inTable reports whether o is closed by the next part of its table.
 func inTable(o *opened) bool { return o.class != table }
 
-// into closes elements of the text that may be closed until the innermost one is
-// wanted; it closes nothing and returns false if there is no way there.
+// into closes elements of the text that may be closed, until the innermost open element is a
+// wanted one. If there is no such element, it closes nothing and returns false.
 func (b *balancer) into(wanted, closes func(*opened) bool) bool {
 	k := len(b.stack) - 1
 	for ; k >= 0; k-- {
@@ -81,14 +80,14 @@ func (b *balancer) imply(name string, c class) {
 	b.push(opened{name: name, class: c, implied: true, until: b.top().until}, []byte("<"+name+">"))
 }
 
-// place makes the place where an element would be written one where a parser
-// leaves it, by closing elements of the text, and reports whether it could.
+// place closes elements of the text until a parser would leave the element in the current
+// place. It reports whether this was possible.
 func (b *balancer) place(el element) bool {
 	switch el.class {
 	case caption, columns, column, rows, row, cell, listItem, defItem, rubyItem, summary:
-		return true // makeRoom has seen to it
+		return true // makeRoom has handled it
 	}
-	switch c := b.top().class; c { // nothing but its parts stands in a table itself
+	switch c := b.top().class; c { // a table itself may contain only its parts
 	case columns:
 		if b.top().own {
 			return false
@@ -126,7 +125,7 @@ func (b *balancer) place(el element) bool {
 		if o.class != paragraph || el.class == paragraph && o.until > b.part {
 			return false
 		}
-		// A <p> of the text makes room, unless one of ours is in between.
+		// A <p> of the text is closed, unless one of our elements is in between.
 		for _, above := range b.stack[k:] {
 			if above.own {
 				return false

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain shows text as it is, with a note that says why.
+// plain writes text as plain text, below a note with the reason.
 func (w *sink) plain(text []byte, limit string, l *Limits) {
 	kind, why := Limit, ""
 	switch limit {
@@ -39,7 +39,7 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 		text = text[len(piece):]
 		w.WriteString(`<pre class="bailey-plain">`)
 		if bytes.HasPrefix(piece, []byte("\n")) {
-			w.WriteByte(' ') // or a parser takes the line break away
+			w.WriteByte(' ') // an HTML parser would remove the line break without it
 		}
 		w.escape(piece)
 		w.WriteString("</pre>\n")
@@ -47,14 +47,14 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 	w.code = false
 }
 
-// Plain text is laid out in pieces: browsers take time in the square of a paragraph's length
-// where its direction or script changes with each letter.
+// Plain text is laid out in pieces. If the direction or script of a paragraph changes with each
+// letter, browsers need time proportional to the square of its length.
 const (
 	plainBytes      = 32 << 10
-	plainBytesMixed = 2 << 10 // of text that is not ASCII
+	plainBytesMixed = 2 << 10 // for text that is not only ASCII
 )
 
-// plainPiece is the beginning of text that is laid out at once: to the end of a line or
+// plainPiece returns the beginning of text to lay out at once. It ends at the end of a line or
 // a word, if one ends in its second half.
 func plainPiece(text []byte) []byte {
 	n := min(len(text), plainBytes)

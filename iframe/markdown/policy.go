@@ -8,8 +8,8 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// ourPolicy is the second wall: bluemonday with the same elements and attributes,
-// told again in its own words. What our own rendering writes passes unchanged.
+// ourPolicy returns the second layer of the sanitiser: bluemonday with the same elements and
+// attributes, listed independently. The output of our own renderer passes unchanged.
 func ourPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(strings.Fields(`abbr acronym address article aside b bdi big blockquote br caption center cite code col colgroup dd del
@@ -41,8 +41,8 @@ func ourPolicy() *bluemonday.Policy {
 	return p
 }
 
-// narrow runs the app's policy over a block and ours behind it, so that it can
-// add nothing, and closes what it left open.
+// narrow applies the app's policy to a block and then ours, so the app's policy can add
+// nothing. It closes the elements that remain open.
 func (r *Renderer) narrow(block []byte) []byte {
 	out := r.policy.SanitizeBytes(r.opts.Policy.SanitizeBytes(block))
 	var marked bytes.Buffer

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// rawHTML filters HTML of the text, or of an extension, and writes what is
-// allowed of it, each tag behind a mark. It keeps no tag in mind: what belongs
-// together is the balancer's to find.
+// rawHTML filters HTML of the text, or of an extension, and writes the allowed part of it. Each
+// tag has a mark before it. rawHTML does not match tags with one another, which the balancer
+// does later.
 func (nw *nodeWriter) rawHTML(chunk []byte) {
 	w := nw.w
 	chunk, ok := nw.instruction(chunk)
@@ -18,7 +18,7 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 	}
 	z := html.NewTokenizer(bytes.NewReader(chunk))
 	read := 0
-	skip, depth := "", 0 // inside an element whose content goes with it
+	skip, depth := "", 0 // inside an element whose content is dropped with it
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -38,7 +38,7 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 			if kind == html.DoctypeToken {
 				w.report.add(Element, "!doctype", 1)
 			}
-			// A comment that nothing ends would swallow what follows.
+			// A comment without an end would hide the text after it.
 			whole := bytes.HasSuffix(raw, []byte(">"))
 			if bytes.HasPrefix(raw, []byte("<!--")) {
 				whole = len(raw) > 4 && (bytes.HasSuffix(raw, []byte("-->")) || bytes.HasSuffix(raw, []byte("--!>")))
@@ -87,13 +87,13 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 			}
 		}
 	}
-	if read < len(chunk) && !nw.rough { // a tag that was cut off
+	if read < len(chunk) && !nw.rough { // an incomplete tag
 		w.escape(chunk[read:])
 	}
 }
 
-// instruction takes a processing instruction or CDATA section from the start of a
-// chunk, which a tokeniser of HTML ends at the first >, and returns what is left.
+// instruction removes a processing instruction or CDATA section from the start of a chunk and
+// returns the rest. An HTML tokeniser would end it at the first >.
 func (nw *nodeWriter) instruction(chunk []byte) ([]byte, bool) {
 	s := bytes.TrimLeft(chunk, " ")
 	end := ""
@@ -195,11 +195,12 @@ func (w *sink) attr(name, val string) {
 	w.WriteByte('"')
 }
 
-// attribute is the value that an attribute of the text may have.
+// attribute returns the value that an attribute of the text may have, and false if the
+// attribute is not allowed.
 func (nw *nodeWriter) attribute(tag string, el element, name, val string) (string, bool) {
 	switch name {
 	case "role", "tabindex", "aria-label", "data-href", "data-fragment", "data-image", "data-warning", "src":
-		return "", false // ours to write
+		return "", false // only this package writes them
 	case "id":
 		id := cleanID(strings.TrimPrefix(val, nw.r.opts.IDPrefix))
 		if id == "" {
@@ -227,7 +228,7 @@ func (nw *nodeWriter) attribute(tag string, el element, name, val string) (strin
 	return val, true
 }
 
-// cleanID takes from an id what cannot stand in one.
+// cleanID replaces the characters of an id that are not allowed in one.
 func cleanID(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f || strings.ContainsRune("\"'<>`&=", r) || directional(r) || silent(r) {
@@ -244,8 +245,8 @@ func cutID(s string) string {
 	return s
 }
 
-// plainCode makes code of HTML be copied as it is seen: no element in it has a direction of
-// its own, and characters that nobody sees are shown. html is balanced.
+// plainCode makes code in HTML copy exactly as it is seen. It removes the direction of elements
+// in the code and shows invisible characters. html must be balanced.
 func plainCode(html []byte, report *Report) []byte {
 	w := sink{code: true}
 	pre, code, from := 0, 0, 0
@@ -284,7 +285,7 @@ func plainCode(html []byte, report *Report) []byte {
 	return w.Bytes()
 }
 
-// withoutDir is a tag of this package without its attribute dir.
+// withoutDir returns a tag written by this package without its dir attribute.
 func withoutDir(tag []byte) []byte {
 	var out []byte
 	for {

@@ -8,8 +8,8 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// Renderer turns Markdown into [HTML]. It may be used by many goroutines and
-// serve many streams.
+// Renderer converts Markdown to [HTML]. It may be used by several goroutines and serve many
+// streams at the same time.
 type Renderer struct {
 	opts   Options
 	base   *url.URL
@@ -17,11 +17,11 @@ type Renderer struct {
 	conv   *converter
 	policy *bluemonday.Policy
 
-	unlabelled bool // tests show with it what the real target beside a link is for
+	unlabelled bool // for tests that show the purpose of the target beside a link
 }
 
-// New returns a Renderer. Options that make no sense are an error that names
-// each. Parsers and policies are built with the first rendering.
+// New returns a Renderer. It returns an error that describes the invalid options, if there are
+// any. Parsers and policies are built when the first text is rendered.
 func New(opts Options) (*Renderer, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -44,8 +44,8 @@ func (r *Renderer) prepare() {
 	})
 }
 
-// Render renders a whole text. The report lists what was stopped; the error is
-// for a Renderer that cannot work at all, never for the text.
+// Render renders a whole text. The report lists the stopped content. The error never depends on
+// the text: it is reserved for a Renderer that cannot work at all.
 func (r *Renderer) Render(src []byte) (HTML, Report, error) {
 	s := r.NewStream()
 	if _, err := s.Write(src); err != nil {

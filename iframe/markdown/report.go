@@ -5,29 +5,49 @@ import (
 	"strings"
 )
 
-// Kind says what sort of thing was stopped.
+// Kind is a category of stopped content.
 type Kind string
 
 // Kinds of findings.
 const (
-	Element   Kind = "element"   // a tag that is not allowed; its text was kept unless it is code of another language
-	Attribute Kind = "attribute" // an attribute that is not allowed, or a value that is not
-	Scheme    Kind = "scheme"    // a link target that was dropped; the name is its scheme
-	Image     Kind = "image"     // an image that was not shown; the name says why
-	Limit     Kind = "limit"     // a limit was hit and the block shown as plain text; the name is that of the field of Limits
-	Unclosed  Kind = "unclosed"  // a tag without its other half; it was closed at once, or dropped
-	Deception Kind = "deception" // a link whose text looks like another target, a host of mixed scripts, text that turns direction or that nobody sees
-	Broken    Kind = "broken"    // a block that the last check refused, shown as plain text: please report it
+	// Element is a tag that is not allowed. Its text stays, except for elements such as script and
+	// style.
+	Element Kind = "element"
+
+	// Attribute is an attribute that is not allowed, or one with an invalid value.
+	Attribute Kind = "attribute"
+
+	// Scheme is a link target that was removed. The name is its scheme, or a reason such as "too
+	// long".
+	Scheme Kind = "scheme"
+
+	// Image is an image that is not shown. The name is its scheme, or a reason such as "too large".
+	Image Kind = "image"
+
+	// Limit is a limit that was hit. If the name is a field of Limits, "elements" or "directions",
+	// the block is shown as plain text. If it is "marks", the count is the number of combining
+	// characters that are not shown.
+	Limit Kind = "limit"
+
+	// Unclosed is a tag without its counterpart. It was closed at once, or removed.
+	Unclosed Kind = "unclosed"
+
+	// Deception is a link text that looks like another target, a host of mixed scripts, or
+	// characters that are invisible or change the text direction.
+	Deception Kind = "deception"
+
+	// Broken is a block that failed the last check and is shown as plain text. Please report it.
+	Broken Kind = "broken"
 )
 
-// Finding is one sort of thing that was stopped, and how often.
+// Finding is one sort of stopped content, with its count.
 type Finding struct {
 	Kind  Kind
 	Name  string
 	Count int
 }
 
-// String is the finding in words, such as "element <script> ×2".
+// String returns the finding in words, such as "element <script> ×2".
 func (f Finding) String() string {
 	name := f.Name
 	if f.Kind == Element || f.Kind == Unclosed {
@@ -39,13 +59,12 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s ×%d", f.Kind, name, f.Count)
 }
 
-// Report lists what was stopped, so that an app can show it. Its order is that
-// of kind and name.
+// Report lists the stopped content, so that an app can show it. It is sorted by kind and name.
 type Report struct {
 	Findings []Finding
 }
 
-// Count is how many things of a kind were stopped; "" counts all.
+// Count returns the number of stopped items of a kind. The kind "" counts all.
 func (r Report) Count(k Kind) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -56,7 +75,7 @@ func (r Report) Count(k Kind) int {
 	return n
 }
 
-// String is the report in one line, "" if nothing was stopped.
+// String returns the report in one line, and "" if nothing was stopped.
 func (r Report) String() string {
 	var words []string
 	for _, f := range r.Findings {
@@ -66,11 +85,11 @@ func (r Report) String() string {
 }
 
 const (
-	maxFindings    = 200 // different ones kept of a text; the rest are counted together
+	maxFindings    = 200 // different findings kept for a text. Further ones are counted together
 	maxFindingName = 64  // bytes of a name
 )
 
-// add counts n findings more.
+// add adds n to the count of a finding.
 func (r *Report) add(k Kind, name string, n int) {
 	if len(name) > maxFindingName {
 		name = strings.ToValidUTF8(name[:maxFindingName], "") + "…"
@@ -91,7 +110,7 @@ func (r *Report) add(k Kind, name string, n int) {
 	r.Findings = append(r.Findings, Finding{k, name, n})
 }
 
-// merge adds all of o to r.
+// merge adds all findings of o to r.
 func (r *Report) merge(o Report) {
 	for _, f := range o.Findings {
 		r.add(f.Kind, f.Name, f.Count)

@@ -2,13 +2,12 @@ package markdown
 
 import "bytes"
 
-// The scanner cuts a text into segments: runs of lines that can be parsed
-// without knowing what stands before or behind them, but for references. It
-// reads each line once and keeps CommonMark's block structure (the containers
-// that are open, the kind of leaf in them), so that it knows at every line
-// whether a top-level block begins, and checks the limits that must be checked
-// before anything recurses. What a segment is depends on the text alone, never
-// on how it came in: that is why a stream and a one-shot rendering agree.
+// The scanner cuts a text into segments: runs of lines that can be parsed without the lines
+// before and after them, except for references. It reads each line once and keeps CommonMark's
+// block structure: the open containers and the kind of leaf in them. So it can decide at every
+// line whether a top-level block begins, and it checks the limits that must be checked before
+// any recursion. The segments depend on the text alone, and never on the pieces in which it
+// arrived. For this reason a stream and a one-shot rendering have the same result.
 
 type segmentKind uint8
 
@@ -16,7 +15,7 @@ const (
 	markdownSegment segmentKind = iota
 	fenceSegment                // a top-level code fence
 	noteSegment                 // a footnote definition
-	plainSegment                // text behind Limits.Bytes
+	plainSegment                // text after Limits.Bytes
 )
 
 type segment struct {
@@ -25,7 +24,7 @@ type segment struct {
 	limit      string // the limit that was hit: shown as plain text
 	fence      fence  // of a fenceSegment
 	label      string // of a noteSegment
-	body       int    // where its content begins, of a noteSegment
+	body       int    // start of its content, of a noteSegment
 }
 
 type fence struct {
@@ -50,7 +49,7 @@ type leaf struct {
 	kind  leafKind
 	html  int // type 1 to 7
 	fence fence
-	lines [][2]int // content of a paragraph's lines, without what containers put before it
+	lines [][2]int // content of a paragraph's lines, without the prefixes of containers
 	marks int      // delimiters so far
 	cols  int      // columns of the table that it seems to be
 	cells int
@@ -67,20 +66,20 @@ type container struct {
 type scanner struct {
 	lim   *Limits
 	pos   int  // of the next line
-	rough bool // a guess at text that is still to come: be hopeful about HTML
+	rough bool // the text is unfinished: assume that open HTML will be closed
 	open  bool
 	seg   segment
 	conts []container
 	leaf  leaf
-	items []int  // where the items of the open top-level list begin
-	noEnd [6]int // by HTML type: no end of it stands before here
+	items []int  // positions of the items of the open top-level list
+	noEnd [6]int // by HTML type: there is no end of it before this position
 	done  []segment
-	// underlined parses a paragraph and the line below it, where reading is
-	// not enough to say whether the line makes it a heading.
+	// underlined parses a paragraph and the line below it. It is called if only parsing can
+	// decide whether the line makes the paragraph a heading.
 	underlined func(paragraph []byte) bool
 }
 
-// scan reads the complete lines of text, and with eof the last one too.
+// scan reads the complete lines of text. With eof it also reads the last line.
 func (s *scanner) scan(text []byte, eof bool) {
 	for s.pos < len(text) {
 		end := bytes.IndexByte(text[s.pos:], '\n')
@@ -104,8 +103,8 @@ func (s *scanner) scan(text []byte, eof bool) {
 	}
 }
 
-// cut ends a segment that is too large. What follows stays plain until the block
-// that it belongs to ends.
+// cut ends a segment that is too large. The following text stays plain until the block that it
+// belongs to ends.
 func (s *scanner) cut(at int) {
 	s.limit("BlockBytes")
 	seg := s.seg
@@ -138,8 +137,8 @@ func (s *scanner) finish(at int) {
 	s.leaf = leaf{}
 }
 
-// begin makes sure that a segment is open for a block that begins at the line
-// at, inside the first n containers.
+// begin makes sure that a segment is open for a block that begins at the line at, inside the
+// first n containers.
 func (s *scanner) begin(n, at int) {
 	s.conts = s.conts[:n]
 	s.leaf = leaf{}
@@ -152,7 +151,7 @@ func (s *scanner) begin(n, at int) {
 	}
 }
 
-// line takes one line. It reports false if it needs to see more first.
+// line processes one line. It returns false if it needs more text first.
 func (s *scanner) line(text []byte, at, end int, eof bool) bool {
 	c := cursor{line: text[at:end]}
 	n := s.match(&c)
@@ -175,7 +174,8 @@ func (s *scanner) line(text []byte, at, end int, eof bool) bool {
 	return s.starts(&c, text, at, end, n, eof)
 }
 
-// match consumes what belongs to the open containers and says how many go on.
+// match consumes the prefixes of the open containers and returns the number of containers that
+// continue.
 func (s *scanner) match(c *cursor) int {
 	for i := range s.conts {
 		k := &s.conts[i]
@@ -210,8 +210,8 @@ func (s *scanner) match(c *cursor) int {
 	return len(s.conts)
 }
 
-// continues takes the line as a part of the open leaf, if that is of a kind that
-// takes lines as they are.
+// continues reports whether the line belongs to the open leaf, if the leaf is of a kind that
+// takes lines unparsed.
 func (s *scanner) continues(c *cursor, text []byte, at, end int, blank bool) bool {
 	top := len(s.conts) == 0
 	switch s.leaf.kind {

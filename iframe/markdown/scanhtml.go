@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// htmlStarts is the type of the HTML block (CommonMark, "HTML blocks") that
-// begins with s, 0 if none does.
+// htmlStarts returns the type of the HTML block (CommonMark, "HTML blocks") that begins with s,
+// or 0 if there is none.
 func htmlStarts(s []byte, inParagraph bool) int {
 	if len(s) < 2 {
 		return 0
@@ -60,8 +60,8 @@ func htmlStarts(s []byte, inParagraph bool) int {
 	return 0
 }
 
-// wholeTag reports whether s, what stands behind a tag's name, is its attributes
-// and its end, and nothing else on the line.
+// wholeTag reports whether s, the text after a tag's name, consists of its attributes and its
+// end, and nothing else on the line.
 func wholeTag(s []byte, closing bool) bool {
 	for {
 		n := 0
@@ -118,7 +118,7 @@ func wholeTag(s []byte, closing bool) bool {
 // longestEnd is the length of the longest end that htmlEnds looks for.
 const longestEnd = len("</textarea>")
 
-// htmlEnds reports whether the end of an HTML block of types 1 to 5 is in s.
+// htmlEnds reports whether s contains the end of an HTML block of the given type, 1 to 5.
 func htmlEnds(kind int, s []byte) bool {
 	switch kind {
 	case 1:

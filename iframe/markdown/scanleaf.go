@@ -2,7 +2,7 @@ package markdown
 
 import "bytes"
 
-// text adds a line to the open paragraph and counts what it may cost.
+// text adds a line to the open paragraph and counts its cost.
 func (s *scanner) text(c *cursor, text []byte, end int) {
 	c.indent()
 	rest := c.rest()
@@ -12,7 +12,7 @@ func (s *scanner) text(c *cursor, text []byte, end int) {
 			l.cols = bytes.Count(rest, []byte{'|'}) + 1
 		}
 		l.cells += l.cols
-		l.marks = 0 // cells are parsed one by one
+		l.marks = 0 // each cell is parsed separately
 		if l.cells > s.lim.TableCells {
 			s.limit("TableCells")
 		}
@@ -40,10 +40,10 @@ const (
 	absent
 )
 
-// lookFor says whether the end of an HTML block of types 1 to 5 comes within
-// Limits.GroupBytes. Without one CommonMark lets the block swallow the rest of
-// the text; here it then ends at a blank line, as others do. Each byte is looked
-// at once for each type.
+// lookFor reports whether the end of an HTML block of types 1 to 5 comes within
+// Limits.GroupBytes, as far as the text arrived so far shows it. In CommonMark a block without
+// an end includes the rest of the text. Here it then ends at a blank line, as blocks of other
+// types do. Each byte is examined once for each type.
 func (s *scanner) lookFor(kind int, text []byte, at, end int, eof bool) outlook {
 	if s.rough {
 		return present
@@ -61,9 +61,9 @@ func (s *scanner) lookFor(kind int, text []byte, at, end int, eof bool) outlook 
 	return unknown
 }
 
-// underlines reports whether a setext line below the open paragraph makes it a
-// heading: not if the paragraph is a table or holds definitions only, which is
-// known only when it is parsed. Each line of a text is parsed here once at most.
+// underlines reports whether a setext line below the open paragraph makes it a heading. It does
+// not if the paragraph is a table or contains only definitions, and only parsing can decide
+// that. Each line of a text is parsed here at most once.
 func (s *scanner) underlines(text, line []byte) bool {
 	l := &s.leaf
 	if s.seg.limit != "" || l.cols == 0 && text[l.lines[0][0]] != '[' {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// cursor walks over a line by columns: a tab goes to the next multiple of four,
-// and may be used up in parts.
+// cursor moves over a line by columns. A tab extends to the next multiple of four, and may be
+// consumed in parts.
 type cursor struct {
 	line []byte
 	i    int
 	col  int
-	left int // columns left of a tab that was used in part
-	w    int // columns of blanks before the next character, from indent
-	to   int // and where that is
+	left int // columns left of a partly consumed tab
+	w    int // columns of blanks before the next character, set by indent
+	to   int // position of that character
 }
 
-// indent counts the columns of blanks ahead.
+// indent returns the number of columns of blanks at the cursor.
 func (c *cursor) indent() int {
 	col := c.col
 	w := c.left
@@ -40,7 +40,7 @@ func (c *cursor) indent() int {
 	return w
 }
 
-// skip uses up to n columns of blanks, and characters behind them.
+// skip consumes n columns: blanks first, and then the characters after them.
 func (c *cursor) skip(n int) {
 	for n > 0 && c.i < len(c.line) {
 		if c.left > 0 {
@@ -61,7 +61,7 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-// peek is the character behind the blanks that indent counted.
+// peek returns the character after the blanks that indent counted.
 func (c *cursor) peek() byte {
 	if c.to < len(c.line) {
 		return c.line[c.to]
@@ -69,12 +69,12 @@ func (c *cursor) peek() byte {
 	return '\n'
 }
 
-// rest is the line from there.
+// rest returns the line from that character on.
 func (c *cursor) rest() []byte { return c.line[c.to:] }
 
 func (c *cursor) blank() bool { return isBlank(c.line[c.i:]) }
 
-// quote uses a block quote's marker and one column of blank behind it.
+// quote consumes a block quote's marker and one column of blank after it.
 func (c *cursor) quote() {
 	c.skip(c.w + 1)
 	if c.left > 0 || c.i < len(c.line) && (c.line[c.i] == ' ' || c.line[c.i] == '\t') {
@@ -118,7 +118,7 @@ func isATX(s []byte) bool {
 	return n <= 6 && (n == len(s) || s[n] == ' ' || s[n] == '\t' || s[n] == '\n')
 }
 
-// fenceOpens reads the start of a code fence; offsets are those in s.
+// fenceOpens parses the start of a code fence. Its offsets are relative to s.
 func fenceOpens(s []byte, indent int) (fence, bool) {
 	f := fence{char: s[0], indent: indent}
 	for f.length < len(s) && s[f.length] == f.char {
@@ -136,7 +136,7 @@ func fenceOpens(s []byte, indent int) (fence, bool) {
 	return f, f.char == '~' || bytes.IndexByte(s[from:f.info[1]], '`') < 0
 }
 
-// itemStarts reads a list marker at the cursor and moves behind it.
+// itemStarts parses a list marker at the cursor and moves the cursor after it.
 func itemStarts(c *cursor, indent int, interrupts bool) (container, bool) {
 	s := c.rest()
 	k := container{kind: '-', marker: s[0]}
@@ -173,7 +173,8 @@ func itemStarts(c *cursor, indent int, interrupts bool) (container, bool) {
 	return k, true
 }
 
-// noteStarts reads the start of a footnote definition, [^label]: and blanks.
+// noteStarts parses the start of a footnote definition, [^label]: and blanks. It returns the
+// label and the number of bytes, 0 if there is none.
 func noteStarts(s []byte) (label string, size int) {
 	if len(s) < 5 || s[1] != '^' {
 		return "", 0
@@ -218,8 +219,8 @@ func isTableDelimiter(s []byte) bool {
 	return dash && other
 }
 
-// lineCost is the length of a line, without the data of images in it, and the
-// number of its characters that may mean something to the parser of inlines.
+// lineCost returns the length of a line without image data, and the number of its characters
+// that may have a meaning for the inline parser.
 func lineCost(line []byte) (length, marks int) {
 	length = len(line)
 	for i := 0; i < len(line); i++ {

@@ -1,6 +1,7 @@
 package markdown
 
-// starts takes the line as the start of new blocks, or as a paragraph's text.
+// starts processes a line that starts new blocks or adds text to a paragraph. Like line, it
+// returns false if it needs more text first.
 func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool {
 	all := n == len(s.conts)
 	inParagraph := s.leaf.kind == paragraphLeaf
@@ -25,7 +26,7 @@ func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool 
 				}
 				return true
 			}
-			// What stands above is a table or definitions only.
+			// The lines above are a table or only definitions.
 			inParagraph = false
 			s.leaf = leaf{}
 			continue
@@ -133,7 +134,7 @@ func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool 
 	}
 text:
 	if inParagraph && !opened {
-		s.text(c, text, end) // also a lazy line of a container that did not go on
+		s.text(c, text, end) // also a lazy continuation line of a container
 		return true
 	}
 	s.enter(&n, &opened, at)
@@ -142,8 +143,8 @@ text:
 	return true
 }
 
-// enter closes what does not go on, once a line, before the first block that
-// begins on it.
+// enter closes the containers that do not continue, before the first block that begins on a
+// line. It does so once a line.
 func (s *scanner) enter(n *int, opened *bool, at int) {
 	if *opened {
 		s.leaf = leaf{}
@@ -153,7 +154,7 @@ func (s *scanner) enter(n *int, opened *bool, at int) {
 	s.begin(*n, at)
 }
 
-// push opens a container, if there may be one more.
+// push opens a container. It returns false if Limits.Depth is reached.
 func (s *scanner) push(k container) bool {
 	if len(s.conts) >= s.lim.Depth {
 		s.limit("Depth")

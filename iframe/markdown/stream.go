@@ -6,37 +6,39 @@ import (
 	"strings"
 )
 
-// ErrClosed is what Write answers after Close.
+// ErrClosed is returned by Write after Close.
 var ErrClosed = errors.New("markdown: stream is closed")
 
-// Op is what a Patch does.
+// Op is the operation of a Patch.
 type Op uint8
 
 // Operations of a Patch.
 const (
-	Set    Op = iota // the block with this key has this HTML now; a key that is not there is a new block at the end
-	Remove           // the block with this key is gone
+	// Set sets the HTML of the block with the key. A new key is a new block at the end.
+	Set Op = iota
+
+	// Remove removes the block with the key.
+	Remove
 )
 
-// Patch is a change to what is shown.
+// Patch is a change to the blocks that are shown.
 type Patch struct {
 	Key  int
 	Op   Op
-	HTML HTML // of Set
+	HTML HTML // for Set
 }
 
-// Stream renders a text that is still being written. Blocks that are finished
-// are rendered once; only the open end is rendered again, as it will probably
-// end. A late link definition or footnote renders again the blocks that refer to
-// it. Once the stream is closed, the HTML of all blocks, in order, is that of
-// [Renderer.Render] of the same text, however the text was split. A Stream is
-// for one goroutine at a time.
+// Stream renders a text while it is being written. Finished blocks are rendered once. Only the
+// open end is rendered repeatedly, as it will probably end. A late link definition or footnote
+// renders the blocks that refer to it again. After Close the HTML of all blocks, in order,
+// equals the result of [Renderer.Render] for the same text, however the text was split. A
+// Stream must be used by one goroutine at a time.
 type Stream struct {
 	d       *doc
-	settled int          // blocks of d that are shown for good, unless a late definition changes them
-	open    []shownBlock // what is shown behind them
+	settled int          // number of blocks of d that are final, unless a late definition changes them
+	open    []shownBlock // the blocks shown after them
 	tail    tail
-	fresh   bool // something was written since the last call of Patches
+	fresh   bool // text was written since the last call of Patches
 	done    bool // Patches was called after Close
 }
 
@@ -45,7 +47,7 @@ type shownBlock struct {
 	html string
 }
 
-// noteKey is the key of the footnotes: behind all others.
+// noteKey is the key of the footnotes, above all other keys.
 const noteKey = 1 << 30
 
 // NewStream returns an empty stream.
@@ -54,8 +56,8 @@ func (r *Renderer) NewStream() *Stream {
 	return &Stream{d: newDoc(r)}
 }
 
-// Write adds text and only buffers. Characters may be split between writes. It
-// fails only with ErrClosed.
+// Write adds text. It only buffers. A character may be split between writes. The only error is
+// ErrClosed.
 func (s *Stream) Write(p []byte) (int, error) {
 	if s.d.closed {
 		return 0, ErrClosed
@@ -66,9 +68,8 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Patches renders what was written since the last call and returns what
-// changed. Call it at most once an animation frame, and as long as there is
-// something to show: see Pending.
+// Patches renders the text written since the last call and returns the changes. Call it at most
+// once an animation frame, and as long as [Stream.Pending] returns true.
 func (s *Stream) Patches() []Patch {
 	if s.done || !s.fresh && !s.tail.pending && !s.d.closed {
 		return nil
@@ -94,15 +95,14 @@ func (s *Stream) Patches() []Patch {
 	return patches
 }
 
-// redone makes patches for blocks that were shown for good and were rendered
-// again.
+// redone returns patches for final blocks that were rendered again.
 func (s *Stream) redone() []Patch {
 	var patches []Patch
 	for _, b := range s.d.redone {
 		if b.shown == b.html || b.index >= s.settled {
 			continue
 		}
-		if b.shown == "" || b.html == "" { // not there before, or not now: all behind it comes anew
+		if b.shown == "" || b.html == "" { // The block appears or disappears: all blocks after it are sent again
 			s.settled = b.index
 			var gone []shownBlock
 			for _, later := range s.d.blocks[s.settled:] {
@@ -121,15 +121,15 @@ func (s *Stream) redone() []Patch {
 	return patches
 }
 
-// Pending reports whether something written is not in a patch yet. A large open
-// block is not rendered again for each token, but when it has grown enough, or
-// enough calls of Patches have passed; Close shows everything.
+// Pending reports whether some of the written text is not in a patch yet. A large open block is
+// not rendered for each token, but only after it has grown enough, or after enough calls of
+// Patches. After Close everything is shown.
 func (s *Stream) Pending() bool {
 	return !s.done && (s.fresh || s.tail.pending || s.d.closed)
 }
 
-// Close says that the text is complete. Call Patches once more for the last
-// changes. Closing again does nothing.
+// Close marks the text as complete. Call Patches once more for the last changes. A second Close
+// does nothing.
 func (s *Stream) Close() error {
 	if !s.d.closed {
 		s.d.in.close()
@@ -138,8 +138,8 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// HTML is all blocks in order. Before Close its end is rendered as it will
-// probably be.
+// HTML returns all blocks in order. Before Close the open end is rendered as it will probably
+// be.
 func (s *Stream) HTML() HTML {
 	s.d.advance()
 	s.d.settle()
@@ -157,7 +157,7 @@ func (s *Stream) HTML() HTML {
 	return HTML{b.String() + notes}
 }
 
-// Report lists what was stopped in the blocks that are finished.
+// Report returns the counts of the content that was stopped in finished blocks.
 func (s *Stream) Report() Report {
 	s.d.advance()
 	s.d.settle()
@@ -171,9 +171,8 @@ func (s *Stream) Report() Report {
 	return all
 }
 
-// diff adds patches that turn what is shown into now. Keys only grow along a
-// text, so when one comes before another that is shown, the later ones are taken
-// out and set again.
+// diff appends the patches that change the shown blocks from old to now. Keys only grow along a
+// text. So a new block in front of old ones means that the old ones are removed and set again.
 func diff(patches []Patch, old, now []shownBlock) []Patch {
 	for _, b := range now {
 		for len(old) > 0 && old[0].key < b.key {

@@ -6,9 +6,8 @@ import (
 	"slices"
 )
 
-// tail is the open end of a text. It is rendered again and again, as it will
-// probably end: what it shows is a guess, and safe as everything else, for the
-// guess is made in Markdown and rendered as Markdown is.
+// tail is the open end of a text. It is rendered repeatedly, as it will probably end. The guess
+// is made in Markdown and rendered like other Markdown, so it is equally safe.
 type tail struct {
 	credit  int
 	pending bool
@@ -16,17 +15,16 @@ type tail struct {
 	notes   string
 }
 
-// A large open end is not rendered for each token. Each byte that is written and
-// each call earns credit, and rendering costs as many bytes as it reads: so the
-// work stays in proportion to the text, and what was written still shows within
-// a few calls.
+// A large open end is not rendered for each token. Each written byte and each call earns
+// credit, and rendering costs as many bytes as it reads. So the work is proportional to the
+// text, and written text still appears within a few calls.
 const (
 	creditByte = 16
 	creditCall = 2 << 10
-	freeTail   = 4 << 10 // bytes that are always rendered
+	freeTail   = 4 << 10 // size in bytes up to which the end is always rendered
 )
 
-// blocks are those that are not finished, and the footnotes.
+// blocks returns the unfinished blocks and the footnotes.
 func (t *tail) blocks(d *doc) []shownBlock {
 	t.pending = false
 	t.credit += creditCall
@@ -46,7 +44,7 @@ func (t *tail) blocks(d *doc) []shownBlock {
 	return now
 }
 
-// pay takes cost from the credit, if there is enough.
+// pay subtracts cost from the credit. It returns false if there is not enough.
 func (t *tail) pay(cost int) bool {
 	if cost > freeTail && t.credit < cost {
 		return false
@@ -76,7 +74,7 @@ func (t *tail) open(d *doc) []shownBlock {
 	return slices.Clone(t.last)
 }
 
-// tailStart is where the text begins that is in no part yet.
+// tailStart returns the start of the text that is in no part yet.
 func (d *doc) tailStart() int {
 	switch {
 	case d.plainTo > 0:
@@ -88,12 +86,12 @@ func (d *doc) tailStart() int {
 }
 
 func (d *doc) tailBlocks(pending []*part) []shownBlock {
-	// Half a character is not shown, nor is it lost: it is in the intake.
+	// An incomplete character is not shown yet. It is kept in the intake.
 	parts := slices.Concat(pending, d.tailParts())
 	if len(parts) == 0 {
 		return nil
 	}
-	// What is open is taken to close behind all there is.
+	// Open tags are treated as if they were closed at the end.
 	opens := slices.Clone(d.groups.open)
 	for _, p := range parts[len(pending):] {
 		for i := range p.tags {
@@ -145,7 +143,7 @@ func (d *doc) tailBlocks(pending []*part) []shownBlock {
 	for i, o := range opens {
 		o.part.tags[o.tag].until = before[i]
 	}
-	// A guess about a part that is complete must not outlive the call.
+	// A guess about a complete part must not outlive the call.
 	for _, p := range pending {
 		for i := range p.tags {
 			if p.tags[i].until >= len(d.parts) {
@@ -156,7 +154,7 @@ func (d *doc) tailBlocks(pending []*part) []shownBlock {
 	return now
 }
 
-// tagsOf remembers where tags end, and puts it back.
+// tagsOf returns a function that restores the current tags of parts.
 func tagsOf(parts []*part) (restore func()) {
 	var was [][]tagEvent
 	for _, p := range parts {
@@ -206,7 +204,7 @@ func (d *doc) tailParts() []*part {
 	return parts
 }
 
-// roughen renders a part that is not complete.
+// roughen renders an incomplete part.
 func (d *doc) roughen(p *part, src []byte) {
 	w := &d.scratch
 	w.Reset()
@@ -221,15 +219,15 @@ func (d *doc) roughCheck(p *part, stream []byte) {
 	}
 }
 
-// guess is what the scanner would make of a text that ended here.
+// guess is the result of the scanner for a text that would end here.
 type guess struct {
 	segs  []segment
 	leaf  leaf
-	open  bool // the last segment could go on
+	open  bool // the last segment may continue
 	conts []container
-	items []int // where the items of the list begin that the last segment is
+	items []int // positions of the items, if the last segment is a list
 	line  int   // start of the last line
-	held  int   // what is from here on is better not shown yet
+	held  int   // text from here on is better not shown yet
 }
 
 func (d *doc) guess(text []byte) guess {
@@ -268,8 +266,8 @@ func (d *doc) guess(text []byte) guess {
 	return g
 }
 
-// holds reports whether the last line, which is not complete, may become many
-// things: an underline, a list item, a fence, a table's second line.
+// holds reports whether the incomplete last line may still become one of many constructs: an
+// underline, a list item, a fence or a table's second line.
 func (s *scanner) holds(line []byte) bool {
 	t := bytes.Trim(line, " \t>\n")
 	if len(t) == 0 {
@@ -290,8 +288,7 @@ func (s *scanner) holds(line []byte) bool {
 	return bytes.HasPrefix(t, []byte("```")) || bytes.HasPrefix(t, []byte("~~~"))
 }
 
-// hides reports whether the open paragraph is the beginning of a table or of a
-// link definition.
+// hides reports whether the open paragraph is the beginning of a table or of a link definition.
 func (s *scanner) hides(text []byte) bool {
 	l := s.leaf.lines
 	first := text[l[0][0]:l[0][1]]

@@ -2,23 +2,23 @@ package markdown
 
 import "bytes"
 
-// listTail renders an open list item by item: an answer is often one long list,
-// and each of its items but the last is as it will be, but for the room between
-// items, which a blank line anywhere changes.
+// listTail renders an open list item by item, because an answer is often one long list. All
+// items except the last are final, apart from the space between items, which depends on a blank
+// line anywhere in the list.
 type listTail struct {
 	start int
 	loose bool
-	items int    // that are in html
+	items int    // number of items in html
 	head  []byte // <ul> or <ol>
 	html  []byte
 	raw   bool
 }
 
-// minList is the size of a list for which it is worth it.
+// minList is the size in bytes from which a list is rendered item by item.
 const minList = 512
 
-// render renders p, whose text is src and whose items begin at items, and reports
-// false if it is not a list that can be taken apart.
+// render renders p, whose text is src and whose items begin at items. It returns false if p is
+// not a list that can be rendered item by item.
 func (l *listTail) render(d *doc, p *part, items []int, src []byte) bool {
 	if len(items) < 2 || len(src) < minList || p.limit != "" || items[0] != p.start {
 		return false
@@ -35,7 +35,7 @@ func (l *listTail) render(d *doc, p *part, items []int, src []byte) bool {
 	}
 	last := items[len(items)-1] - p.start
 	if last > len(src) {
-		return false // what was cut off reaches into the item before
+		return false // the text that was cut off reaches into the item before
 	}
 	for k := l.items; k < len(items)-1; k++ {
 		head, item, ok := l.item(d, p, text[items[k]:items[k+1]])
@@ -67,8 +67,8 @@ func (l *listTail) render(d *doc, p *part, items []int, src []byte) bool {
 	return true
 }
 
-// item renders one item and returns the tag of its list and what stands in it.
-// The slices are good until the next call.
+// item renders one item and returns the tag of its list and the item's HTML. The slices are
+// valid until the next call.
 func (l *listTail) item(d *doc, p *part, src []byte) (head, item []byte, ok bool) {
 	end := "</ul>\n"
 	mark := bytes.TrimLeft(src, " ")
@@ -84,7 +84,7 @@ func (l *listTail) item(d *doc, p *part, src []byte) (head, item []byte, ok bool
 		}
 		next = "1" + string(rest[:1]) + "\n"
 	}
-	if l.loose { // an empty item behind a blank line makes it so
+	if l.loose { // an empty item after a blank line makes the list loose
 		src = append(bytes.Clone(bytes.TrimRight(src, "\n")), "\n\n"+next...)
 		end = "<li></li>\n" + end
 	}

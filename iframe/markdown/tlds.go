@@ -1,9 +1,9 @@
 package markdown
 
-// tlds are the endings that a host can have: the top-level domains of the public suffix
-// list (golang.org/x/net/publicsuffix, 2026-02-06), which a test compares, and the names
-// for special use (RFC 6761, RFC 8375, ICANN's reserved "internal"). Those with letters
-// that are not ASCII begin with xn-- and are not listed.
+// tlds are the possible endings of a host: the top-level domains of the public suffix list
+// (golang.org/x/net/publicsuffix, 2026-02-06), and the names for special use (RFC 6761, RFC
+// 8375, ICANN's reserved "internal"). A test compares them with the public suffix list.
+// Domains with letters outside ASCII begin with xn-- and are not listed.
 const tlds = " " +
 	"aaa aarp abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant accountants aco actor ad ads adult " +
 	"ae aeg aero aetna af afl africa ag agakhan agency ai aig airbus airforce airtel akdn al alibaba alipay allfinanz " +
@@ -71,6 +71,6 @@ const tlds = " " +
 	"wolterskluwer woodside work works world wow ws wtc wtf xbox xerox xihuan xin xxx xyz yachts yahoo yamaxun yandex ye " +
 	"yodobashi yoga yokohama you youtube yt yun zappos zara zero zip zm zone zuerich zw "
 
-// tldsIdeographs are the top-level domains in Chinese, Japanese and Korean of the same list.
+// tldsIdeographs are the top-level domains in Chinese, Japanese and Korean from the same list.
 const tldsIdeographs = " 中国 中國 中信 中文网 企业 佛山 信息 健康 八卦 公司 公益 台湾 台灣 商城 商店 商标 嘉里 嘉里大酒店 在线 大拿 天主教 娱乐 家電 广东 微博 慈善 我爱你 手机 招聘 政务 政府 新加坡 新闻 时尚 書籍 机构 " +
 	"淡马锡 游戏 澳門 点看 移动 组织机构 网址 网店 网站 网络 联通 谷歌 购物 通販 集团 電訊盈科 飞利浦 食品 餐厅 香格里拉 香港 亚马逊 世界 みんな ストア セール ファッション ポイント クラウド コム グーグル アマゾン 닷넷 닷컴 삼성 한국 "

@@ -8,12 +8,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// verify is the last check: it reads a block's HTML and accepts only the one form
-// that this package writes. Elements and attributes of the list, values that are
-// good, every tag closed where it must be, in places where a parser of HTML
-// leaves it, and no more layout than a browser can do at once. It mends nothing. What it
-// refuses is shown as plain text. It returns the limit that was hit, "broken" for what
-// this package does not write, "" if all is well.
+// verify is the last check. It reads the HTML of a block and accepts only the form that this
+// package writes. All elements, attributes and values must be allowed. Every tag must be closed
+// at the right place, and every element must be where an HTML parser leaves it. The amount of
+// layout must be small enough for a browser. verify corrects nothing: a block that it refuses
+// is shown as plain text. It returns the limit that was hit, "broken" for HTML that this
+// package does not write, and "" if the block is accepted.
 func (r *Renderer) verify(s []byte) (limit string) {
 	ascii := isASCII(s)
 	if !ascii && !utf8.Valid(s) {
@@ -61,25 +61,25 @@ type verifier struct {
 
 	pre, code int // open elements of code
 	elements  int
-	most      int  // elements
+	most      int  // allowed elements
 	heading   int8 // direction of the last letter
-	turns     int  // of direction, in the paragraph that is read
-	ordering  int  // squares of the turns of the paragraphs that have ended
-	plain     bool // inside a piece of plain text, which is laid out by itself
+	turns     int  // changes of direction in the current paragraph
+	ordering  int  // sum of the squares of the turns of finished paragraphs
+	plain     bool // inside a piece of plain text, which is laid out separately
 	marks     stack
-	tables    []grid // those that are open
-	places    int    // in grids, that are left
-	span      int    // and of the spans of cells
+	tables    []grid // open tables
+	places    int    // remaining places in grids
+	span      int    // remaining places for the spans of cells
 }
 
 type openElement struct {
-	name    string // of the text that is read
+	name    string // shares memory with the checked text
 	class   class
-	turns   int // around it, if it is a paragraph of its own
+	turns   int // outside the element, if it is a paragraph of its own
 	heading int8
 }
 
-// text holds only what is text to every reader.
+// text reports whether s is plain text for every reader, and is allowed in this place.
 func (v *verifier) text(s []byte) bool {
 	if !escaped(s, "\n\t", v.code > 0) || v.marks.over(s) {
 		return false
@@ -93,8 +93,8 @@ func (v *verifier) text(s []byte) bool {
 	return true
 }
 
-// escaped reports whether s has no character that could mean something else or
-// that turns the direction of text or hides, and no control characters but those in blanks.
+// escaped reports whether s has no character that could have another meaning, changes the text
+// direction or is invisible, and no control characters except those in blanks.
 func escaped(s []byte, blanks string, code bool) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -128,8 +128,8 @@ func escaped(s []byte, blanks string, code bool) bool {
 	return true
 }
 
-// tag reads a tag at the start of s and returns its length, 0 if it is not one
-// that this package writes here.
+// tag checks the tag at the start of s and returns its length, or 0 if this package would not
+// write it here.
 func (v *verifier) tag(s []byte) int {
 	i := 1
 	end := len(s) > 1 && s[1] == '/'
@@ -231,7 +231,7 @@ func (v *verifier) tag(s []byte) int {
 	return i + 1
 }
 
-// enter counts the elements of code that are open.
+// enter counts the open elements of code.
 func (v *verifier) enter(name string, by int) {
 	switch name {
 	case "pre":
@@ -244,7 +244,7 @@ func (v *verifier) enter(name string, by int) {
 	}
 }
 
-// count adds an element to what the block costs.
+// count adds an element to the cost of the block.
 func (v *verifier) count(el element, wide, tall int) {
 	switch el.class {
 	case row, cell, column:
@@ -269,7 +269,7 @@ func (v *verifier) count(el element, wide, tall int) {
 	case column:
 		g.columns += wide
 	case columns:
-		if wide > 1 { // or its own columns count
+		if wide > 1 { // otherwise its own columns count
 			g.columns += wide
 		}
 	case cell:
@@ -289,11 +289,11 @@ func spanOf(val string) int {
 	return n
 }
 
-// maxTree is how deep elements stand in one another at most: browsers stop at
-// 512 (Chromium), and then move what is deeper.
+// maxTree is the maximum nesting depth of elements. Browsers stop at 512 (Chromium), and then
+// move deeper elements.
 const maxTree = 400
 
-// fits reports whether a parser of HTML leaves the element where it stands.
+// fits reports whether an HTML parser leaves the element in this place.
 func (v *verifier) fits(name string, el element) bool {
 	top := openElement{}
 	if len(v.stack) > 0 {

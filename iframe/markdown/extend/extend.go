@@ -1,10 +1,10 @@
-// Package extend adapts goldmark extensions to package markdown. It is a package of
-// its own because goldmark itself, with its renderer of HTML, would add to every
-// page that shows Markdown.
+// Package extend adapts goldmark extensions to package markdown. It is a separate package
+// because goldmark itself, with its HTML renderer, would be added to every page that shows
+// Markdown.
 //
-// What an extension renders is treated as the raw HTML of a stranger, so that it
-// cannot weaken the sanitiser. Each top-level block is parsed on its own: an
-// extension that looks at the whole document sees one block at a time.
+// The output of an extension is filtered like raw HTML of the text, so it cannot weaken the
+// sanitiser. Each top-level block is parsed separately, so an extension that processes the
+// whole document receives one block at a time.
 package extend
 
 import (
@@ -19,7 +19,8 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Goldmark makes a goldmark extension one of package markdown.
+// Goldmark returns e as an extension for [markdown.Options.Extensions]. It returns nil if e is
+// nil.
 func Goldmark(e goldmark.Extender) markdown.Extension {
 	if e == nil {
 		return nil
@@ -33,7 +34,8 @@ func (x extension) Extend(p parser.Parser, options func(...renderer.Option)) {
 	x.e.Extend(&shim{p, options})
 }
 
-// shim is a goldmark.Markdown for extensions to extend. It converts nothing.
+// shim is a goldmark.Markdown that extensions register with. Its methods for converting return
+// errShim.
 type shim struct {
 	p       parser.Parser
 	options func(...renderer.Option)

@@ -1,5 +1,5 @@
-// Package htmltemplate hands sanitised HTML to html/template. It is a package of
-// its own because html/template would add to every page that shows Markdown.
+// Package htmltemplate converts sanitised HTML for html/template. It is a separate package
+// because html/template would be added to every page that shows Markdown.
 package htmltemplate
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// HTML is h for a template, which inserts it as it is. It has no href and no
-// script to handle links: prefer [github.com/bailey-go/bailey/iframe.Srcdoc], which
-// keeps it behind two frames.
+// HTML returns h as a template.HTML, which a template inserts unchanged. Its links do nothing,
+// because there is no href and no script that handles them. Prefer
+// [github.com/bailey-go/bailey/iframe.Srcdoc], which puts the HTML inside two frames.
 func HTML(h markdown.HTML) template.HTML { return template.HTML(h.String()) }
