@@ -1,5 +1,5 @@
-// Package labels holds the texts of links: some that show another host than the link leads
-// to, and some that don't. Tests of packages markdown and iframe use them.
+// Package labels contains the texts of links, for tests of packages markdown and iframe. Some
+// texts show another host than the target of the link, and some do not.
 package labels
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Target is where the deceptive links lead.
+// Target is the target of the deceptive links.
 const Target = "https://evil.test/x"
 
 // Row is one link.
@@ -17,8 +17,7 @@ type Row struct {
 	Markdown string // of the paragraph, or block, with the link
 }
 
-// Deceptive returns links that a reader may take for one to bank.com or another host, and
-// that lead to Target.
+// Deceptive returns links to Target whose text a reader may take for bank.com or another host.
 func Deceptive() []Row {
 	var rows []Row
 	add := func(name, label string) {
@@ -112,7 +111,7 @@ func Deceptive() []Row {
 	return rows
 }
 
-// Honest returns links whose text claims no other host than theirs.
+// Honest returns links whose text shows no other host than the target's.
 func Honest() []Row {
 	var rows []Row
 	add := func(label, url string) { rows = append(rows, Row{label, "[" + label + "](" + url + ")"}) }
@@ -149,9 +148,9 @@ func Honest() []Row {
 	return rows
 }
 
-// Shuffled returns links to Target whose texts are pieces of a host in random order, in
-// elements with directions and with marks between them. Whether one shows bank.com only a
-// browser can tell.
+// Shuffled returns n links to Target whose texts are pieces of a host in random order, in
+// elements with directions and with marks between them. Only a browser can determine whether
+// such a text shows bank.com. Equal seeds return equal links.
 func Shuffled(n int, seed uint64) []Row {
 	r := rand.New(rand.NewPCG(seed, 17))
 	pieces := []string{"bank", ".com", "com", ".", "/", "https://", "bank.", "evil.test", "@", "1.2", "&rlm;", "&lrm;", "&#x61c;", "\u05d0", "\u0628", " ", "-"}

@@ -17,13 +17,14 @@ var corpus []byte
 // Bomb is one text.
 type Bomb struct {
 	Name  string
-	Tries string // the cost that it aims at
+	Tries string // the cost that it tries to cause
 	Text  string // Markdown, at most MaxBytes
 }
 
-// Load reads the corpus. A text in bombs.json is a list of parts: a string stands for
-// itself; [n, part, …] repeats its parts n times, and as often as MaxBytes permits if n
-// is 0; {"from": "4E00", "to": "9FFF"} is each character of that range.
+// Load returns the texts in bombs.json. A text in the file is a list of parts. A string stands
+// for itself. [n, part, …] repeats its parts n times, or as often as MaxBytes permits if n is
+// 0. {"from": "4E00", "to": "9FFF"} is each character of that range. Load returns an error for
+// an invalid or repeated row.
 func Load() ([]Bomb, error) {
 	var rows []struct {
 		Name, Tries string
@@ -59,8 +60,8 @@ func Load() ([]Bomb, error) {
 	return bombs, nil
 }
 
-// size returns the bytes of parts, and how many more each repetition of "as often as
-// MaxBytes permits" adds.
+// size returns in fixed the number of bytes of parts without the repetitions with n = 0, and in
+// fill the number of bytes that each such repetition adds.
 func size(parts []json.RawMessage) (fixed, fill int, err error) {
 	var once, twice strings.Builder
 	if err := expand(&once, parts, 0); err != nil {

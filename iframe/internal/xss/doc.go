@@ -1,8 +1,7 @@
-// Package xss is a collection of attacks for tests: what text may try so as to
-// run, load, navigate, take over a name or deceive, as rows of JSON that anyone
-// can add to (README.md says how), and a page script that does to inserted HTML
-// all that a person could do.
+// Package xss is a collection of attacks for tests. Each row of JSON is a text that tries to
+// run, load, navigate, take over a name or deceive. Anyone can add a row: see README.md. A page
+// script does everything to the inserted HTML that a user could do.
 //
-// It is never part of a program. It trusts nothing and defends nothing: who
-// renders its texts without a sanitiser gets what they say.
+// The package is never part of a program. It contains no defence: a page that shows its texts
+// without a sanitiser runs the attacks.
 package xss

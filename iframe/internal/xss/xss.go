@@ -16,8 +16,8 @@ import (
 var files embed.FS
 
 var (
-	// HarnessHTML and HarnessJS are a page that puts texts into frames of its own
-	// and says whose markers were heard; HarnessHTML asks for harness.js.
+	// HarnessHTML and HarnessJS are a page that inserts texts into frames of its own and
+	// reports the markers that ran. HarnessHTML loads harness.js.
 	//go:embed harness.html
 	HarnessHTML string
 	//go:embed harness.js
@@ -34,7 +34,7 @@ type Payload struct {
 	Tries    string `json:"tries"`
 }
 
-// Load reads the collection.
+// Load returns all attacks of the collection.
 func Load() ([]Payload, error) {
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
@@ -68,9 +68,8 @@ func Load() ([]Payload, error) {
 	return all, nil
 }
 
-// Sample returns one row of every so many: of each category, the rows of each kind of Does are
-// counted apart and the first of every so many is taken. So each class is in each sample, and a sample
-// is the same in each run.
+// Sample returns a subset: in each category, one of every so many rows for each value of Does,
+// beginning with the first. So every sample contains each class, and is the same in each run.
 func Sample(all []Payload, every int) []Payload {
 	var some []Payload
 	seen := map[[2]string]int{}
@@ -84,10 +83,10 @@ func Sample(all []Payload, every int) []Payload {
 	return some
 }
 
-// Marker is the JavaScript that tells on itself wherever it runs. It holds no
-// quote, space, equals sign, angle bracket or asterisk, so that it stands in any
-// attribute, in CSS and in Markdown; postMessage reaches the top from an opaque
-// frame too, as "xss:" and the id.
+// Marker returns JavaScript that reports the id to its own window, its parent and the top. It
+// has no quote, space, equals sign, angle bracket or asterisk, so it can be part of any
+// attribute, of CSS and of Markdown. postMessage reaches the top from an opaque frame as well,
+// with the text "xss:" and the id.
 func Marker(id string) string {
 	say := "(/xss:" + id + "/.source,String.fromCharCode(42))"
 	return "Reflect.set(self,/__xss/.source,/" + id + "/.source),parent.postMessage" + say + ",top.postMessage" + say
@@ -98,8 +97,8 @@ var (
 	call   = regexp.MustCompile(`(?s)\{\{(b64|dec|hex|pct|repeat:\d+):(.*?[^}])\}\}`)
 )
 
-// Expand makes the row's text the attack it stands for. The sink is the URL of a
-// server that counts, "http://host:port/sink".
+// Expand returns the attack that the row's text stands for. The sink is the URL of a server
+// that counts requests, "http://host:port/sink".
 func (p Payload) Expand(sink string) string {
 	host := strings.TrimSuffix(strings.TrimPrefix(sink, "http://"), "/sink")
 	s := wordID.ReplaceAllLiteralString(p.Text, p.ID)
@@ -126,8 +125,8 @@ func (p Payload) Expand(sink string) string {
 	})
 }
 
-// Forms are the texts p is tried as: as it stands, and in an HTML block, where
-// Markdown leaves alone what it would otherwise take for text.
+// Forms returns the texts to test p with: the attack itself, and the attack in an HTML block.
+// In an HTML block, Markdown leaves constructs unchanged that it would otherwise treat as text.
 func (p Payload) Forms(sink string) []string {
 	text := p.Expand(sink)
 	return []string{text, "<div>\n" + text + "\n</div>"}
