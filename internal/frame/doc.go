@@ -1,10 +1,10 @@
-// Package frame builds the two walls: an outer frame that holds a policy and an
-// inner one that holds what is shown or run, both sandboxed without
-// allow-same-origin, so that each has an origin of its own that nothing else
-// has. It knows the frames' scripts and their hashes, the srcdoc that carries
-// them, the handshake, and the words that pass between host and frame.
+// Package frame builds the two nested frames around all untrusted content: an outer frame with
+// a policy, and an inner one for the content that is shown or the code that runs. Both are
+// sandboxed without allow-same-origin, so each has a unique opaque origin. The package contains
+// the frames' scripts and their hashes, the srcdoc around them, the handshake, and the messages
+// between host and frame.
 //
-// It trusts the scripts embedded here and nothing that comes out of a frame:
-// every message is checked for its length and its fields before it is believed,
-// and only a message whose source is the frame just made is looked at.
+// It trusts the scripts embedded here, and no message from a frame. The length and the fields
+// of every message are checked before it is used. The first message is accepted only from the
+// frame that was just made.
 package frame

@@ -10,55 +10,54 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
-// Hello is what a document's inner frame posts to the host, with a port, when
-// its script has run.
+// Hello is the message that a document's inner frame posts to the host, with a port, when its
+// script has run.
 const Hello = "bailey-document"
 
-// ParseHello tells whether s is a document's hello, and why HTML can't be written
-// in its frame if it can't.
+// ParseHello reports whether s is a document's hello. If HTML can't be written in the frame,
+// failure is the reason.
 func ParseHello(s string) (failure string, ok bool) {
 	word, failure, _ := strings.Cut(s, field)
 	return failure, word == Hello
 }
 
-// field parts the fields of a message from the frame. HTML attribute values and
-// text can hold it, so only the last field of a message is free text, or the
-// frame's text is cut at it and nothing worse.
+// field separates the fields of a message from the frame. HTML attribute values and text may
+// contain it. So only the last field of a message is free text, and a separator in another
+// field can only cut the frame's own text.
 const field = "\x1f"
 
-// Batch is one message to a document's frame: orders in a JSON array, written by
-// hand because encoding/json would be a tenth of a small program's size.
-// document.js lists the orders; each has a method here, so that the only text which
-// becomes HTML there is an [HTML] here.
+// Batch is one message to a document's frame: orders in a JSON array. It is encoded by hand,
+// because encoding/json would be a tenth of a small program's size. document.js lists the
+// orders. Each order has a method here, so only an [HTML] value becomes HTML in the frame.
 type Batch struct {
 	buf []byte
 	n   int
 }
 
-// HTML is a proof that text may be parsed as HTML. Only the packages that
-// trust.Importers lists can make one.
+// HTML is a proof that text may be parsed as HTML. Only the packages in trust.Importers can
+// make one.
 type HTML = trust.HTML
 
-// Reset empties b and numbers it seq; the frame's answer carries the number.
+// Reset empties b and gives it the number seq, which the frame's answer repeats.
 func (b *Batch) Reset(seq int) {
 	b.buf = strconv.AppendInt(append(b.buf[:0], '['), int64(seq), 10)
 	b.n = 0
 }
 
-// Len is the number of orders in b.
+// Len returns the number of orders in b.
 func (b *Batch) Len() int { return b.n }
 
-// Size is the number of bytes b will be, about.
+// Size returns the approximate number of bytes of the message.
 func (b *Batch) Size() int { return len(b.buf) }
 
-// String is the finished message.
+// String returns the complete message.
 func (b *Batch) String() string { return string(b.buf) + "]" }
 
-// First stands for the key of a block before all others, in Set.
+// First is the value of after in [Batch.Set] for a block before all others.
 const First = -1
 
-// Set puts a block's HTML behind the block with the key after, or First; the place of a
-// block that is there stays.
+// Set sets a block's HTML. A new block is put after the block with the key after, or before all
+// others if after is First. An existing block stays in its place.
 func (b *Batch) Set(section string, key, after int, html HTML) {
 	if after == First {
 		b.add("set", section, key, nil, html.String())
@@ -67,16 +66,17 @@ func (b *Batch) Set(section string, key, after int, html HTML) {
 	b.add("set", section, key, after, html.String())
 }
 
-// Drop takes a block out.
+// Drop removes a block.
 func (b *Batch) Drop(section string, key int) { b.add("drop", section, key) }
 
-// Section makes a section at the end, or changes its label and direction if they are not "".
+// Section adds a section at the end. If it exists, Section changes its label and direction
+// where they are not "".
 func (b *Batch) Section(id, label, dir string) { b.add("section", id, label, dir) }
 
-// Remove takes a section out.
+// Remove removes a section.
 func (b *Batch) Remove(id string) { b.add("remove", id) }
 
-// Busy says whether a section is still being written.
+// Busy marks whether a section is still being written.
 func (b *Batch) Busy(id string, on bool) { b.add("busy", id, on) }
 
 // CSS replaces the app's style.
@@ -88,16 +88,16 @@ func (b *Batch) Variable(name, value string) { b.add("variable", name, value) }
 // Scheme sets the colour scheme.
 func (b *Batch) Scheme(value string) { b.add("scheme", value) }
 
-// Overflow says whether the content scrolls inside of the frame.
+// Overflow sets whether the content scrolls inside the frame.
 func (b *Batch) Overflow(on bool) { b.add("overflow", on) }
 
-// Image answers a request for an image: url is "" if it is not shown.
+// Image answers a request for an image. url is "" if the image is not shown.
 func (b *Batch) Image(request int, url, state string) { b.add("image", request, url, state) }
 
-// Copied puts a word on the button at a place, for a moment.
+// Copied shows a word on the button at a place, for a moment.
 func (b *Batch) Copied(at, word string) { b.add("copied", at, word) }
 
-// add appends an order. Arguments are string, int, bool or nil.
+// add appends an order. Arguments are string, int, bool or nil. It panics for any other type.
 func (b *Batch) add(name string, args ...any) {
 	b.n++
 	b.buf = append(b.buf, ",["...)
@@ -120,8 +120,8 @@ func (b *Batch) add(name string, args ...any) {
 	b.buf = append(b.buf, ']')
 }
 
-// appendJSONString appends s as a JSON string; bytes that are not UTF-8 become
-// U+FFFD, as a browser would make them.
+// appendJSONString appends s as a JSON string. Bytes that are not UTF-8 become U+FFFD, as in a
+// browser.
 func appendJSONString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -158,24 +158,24 @@ func appendJSONString(b []byte, s string) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// MaxMessage is the length in bytes of the longest message from a frame that is
-// looked at.
+// MaxMessage is the maximum length of a message from a frame, in bytes. Longer messages are
+// ignored.
 const MaxMessage = 16 << 10
 
-// MaxHeight is the tallest a frame may call itself, in CSS pixels: above about
-// 2^24 browsers lose precision in layout.
+// MaxHeight is the maximum height that a frame can report, in CSS pixels. Above about 2^24
+// browsers lose precision in layout.
 const MaxHeight = 1 << 24
 
 // Message is a message from a document's frame.
 type Message struct {
 	Kind   string   // ack size link copy image scroll drag violation error
-	Seq    int      // ack: the batch answered; image: the request
-	Height int      // ack, size, scroll: CSS pixels; ack: -1 if not known yet
-	Fields []string // what else the kind carries
+	Seq    int      // ack: the batch answered, image: the request
+	Height int      // ack, size, scroll: CSS pixels. ack: -1 if not known yet
+	Fields []string // the other fields of the kind
 }
 
-// ParseMessage reads a message from a document's frame. The frame's script is
-// ours, but a frame is where hostile text is shown, so nothing is taken on trust.
+// ParseMessage parses a message from a document's frame. The frame's script is ours, but the
+// frame also shows hostile text, so every field is checked.
 func ParseMessage(s string) (Message, error) {
 	if len(s) > MaxMessage {
 		return Message{}, fmt.Errorf("frame: message of %d bytes: more than %d", len(s), MaxMessage)
@@ -222,8 +222,8 @@ func ParseMessage(s string) (Message, error) {
 	return m, nil
 }
 
-// pixels reads a length in CSS pixels and clamps it: NaN, infinities and
-// negative numbers are errors, what is too tall is cut.
+// pixels parses a length in CSS pixels. NaN, infinities and negative numbers are errors. A
+// length above MaxHeight becomes MaxHeight.
 func pixels(s string) (int, error) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || f < 0 || math.IsInf(f, 0) {

@@ -15,12 +15,15 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// What an enclave is made of, from the outside in: an outer frame that holds the
-// policy and serves one trust domain (domain.js); inner frames in it that spawn and
-// kill (enclave.js); in each a trusted worker that counts and validates (broker.js);
-// and below that, for each run, a worker from a blob: that holds the runtime
-// (harden.js, runtime.js) and the untrusted code, in one script and no common scope; or,
-// of a warm enclave, a worker that waits with the runtime and imports the code.
+// The parts of an enclave, from the outside in:
+//
+//   - an outer frame that holds the policy and serves one trust domain (domain.js)
+//   - inner frames in it that start and kill workers (enclave.js)
+//   - in each inner frame a trusted worker that counts and validates messages (broker.js)
+//   - below that, for each run, a worker from a blob: with the runtime (harden.js, runtime.js) and the untrusted code
+//
+// The runtime and the code are in one script, but share no scope. In a warm enclave, the worker
+// is already waiting with the runtime, and imports the code.
 
 var (
 	//go:embed broker.js
@@ -31,30 +34,31 @@ var (
 	runtimeText string
 )
 
-// What a domain's outer frame posts to the host, with a port.
+// DomainHello is the message that a domain's outer frame posts to the host, with a port.
 const DomainHello = "bailey-domain"
 
-// ParseDomainHello reads what a domain's outer frame posts: the digest of a page that
-// came from a server, and nothing from a srcdoc.
+// ParseDomainHello reports whether s is the hello of a domain's outer frame. digest is that of
+// a page from a server, and "" for a srcdoc.
 func ParseDomainHello(s string) (digest string, ok bool) {
 	word, digest, _ := strings.Cut(s, field)
 	return digest, word == DomainHello && len(digest) < 20
 }
 
-// What a broker says beside messages: that it listens; that a run ended by itself and
-// nothing of it is left.
+// Texts that a broker sends besides messages. Ready means that it listens. Idle means that a
+// run has ended by itself and has left nothing behind.
 const (
 	Ready = "ready"
 	Idle  = "idle"
 )
 
-// MaxNote is the most UTF-16 units of a note from a frame.
+// MaxNote is the maximum length of a note from a frame, in UTF-16 units.
 const MaxNote = 2000
 
-// Note makes a message to a frame: a word and an id.
+// Note returns a message to a frame: a word and an id.
 func Note(word string, id int) string { return word + field + strconv.Itoa(id) }
 
-// ParseNote reads a message from a frame: a word and what it says.
+// ParseNote parses a message from a frame: a word and its argument. ok is false for an unknown
+// word or an argument that is too long.
 func ParseNote(s string) (word, rest string, ok bool) {
 	word, rest, ok = strings.Cut(s, field)
 	switch word {
@@ -64,23 +68,23 @@ func ParseNote(s string) (word, rest string, ok bool) {
 	return "", "", false
 }
 
-// DomainPage is what the frames of a trust domain are made of.
+// DomainPage describes the frames of a trust domain.
 type DomainPage struct {
 	PolicyName string // Trusted Types policy to make inside the frames
 	Level      protocol.Level
 	Off        []Layer
-	Warm       bool   // a worker waits with the runtime; the code comes as a script of its own
-	Sample     string // for Warm: a first message, to try the runtime on
-	DOM        bool   // the code gets a document: it runs in a frame and not in a worker
+	Warm       bool   // a worker waits with the runtime, and the code comes as a separate script
+	Sample     string // for Warm: a first message, to try the runtime with
+	DOM        bool   // the code gets a document: it runs in a frame instead of a worker
 	Wasm       bool   // the code is WebAssembly: see wasm.go
 	Extra      string // directives that narrow a DOM enclave's policy further
 	Connect    string // sources of connect-src: a DOM enclave's code may fetch from them
 }
 
-// openPolicy is what a frame without layer 1 has.
+// openPolicy is the policy of a frame without layer 1.
 const openPolicy = "default-src * data: blob: 'unsafe-inline' 'unsafe-eval' 'wasm-unsafe-eval'"
 
-// sandbox and allow are the attributes of the domain's frames.
+// sandbox returns the attributes sandbox and allow of the domain's frames.
 func (p DomainPage) sandbox() (sandbox, allow string) {
 	if slices.Contains(p.Off, LayerFrames) {
 		return Sandbox + " allow-same-origin", ""
@@ -96,8 +100,8 @@ func (p DomainPage) policy() string {
 	if p.Wasm {
 		more = " 'wasm-unsafe-eval'"
 	} else if p.DOM || p.Warm {
-		// The code comes as a blob:, for no hash could be listed ahead in a page's own
-		// policy; a nonce would be inherited by import().
+		// The code comes as a blob:, because its hash cannot be listed in a page's own policy
+		// in advance. A nonce would be inherited by import().
 		more = " blob:"
 	}
 	if p.Level.Hardening().Eval && !p.Wasm {
@@ -118,14 +122,14 @@ func (p DomainPage) policy() string {
 		"; worker-src blob:; base-uri 'none'; form-action 'none'; frame-src 'none'"
 }
 
-// DOMSources are the directives of a DOM enclave's policy beside scripts and workers,
-// which a caller may narrow: name and sources.
+// DOMSources returns the directives of a DOM enclave's policy, except those for scripts and
+// workers, as pairs of name and sources. A caller may narrow them.
 func DOMSources() [4][2]string {
 	return [...][2]string{{"style-src", "'unsafe-inline'"}, {"img-src", "data: blob:"}, {"font-src", "data:"}, {"media-src", "data: blob:"}}
 }
 
-// brokerProgram and runtimeProgram are the texts of the workers, which the host hands
-// to the frames.
+// brokerProgram returns the text of the broker. The host sends it to the frames, like that of
+// runtimeProgram.
 func (p DomainPage) brokerProgram() string {
 	if p.Wasm {
 		return wasmBrokerProgram()
@@ -140,29 +144,31 @@ func (p DomainPage) runtimeProgram() string {
 	return runtimeProgram()
 }
 
-// brokerProgram and runtimeProgram are the texts of the two workers: twins of package
-// protocol and our own behind them, inside one function. The runtime's is the middle of an
-// expression that the broker begins and closes; it has no reader, for it hears only what
-// the broker has read, and each run's start would compile it again.
+// brokerProgram and runtimeProgram return the texts of the two workers. Each is one function
+// that contains the scripts of package protocol followed by our own. The runtime's text is the
+// middle of an expression that the broker begins and ends. The runtime has no decoder, because
+// it receives only messages that the broker has decoded. A decoder would be compiled again at
+// each start of a run.
 var brokerProgram = sync.OnceValue(func() string {
 	return "(()=>{'use strict';" + protocol.ScriptText(protocol.Scripts()) + brokerText + "baileyBroker(self)})()"
 })
 
 var runtimeProgram = sync.OnceValue(func() string {
-	// In brackets it is compiled at once, and not looked over first: 0.7 ms of a start.
+	// A function in parentheses is compiled at once instead of being parsed in advance. This
+	// saves 0.7 ms of a start.
 	return "(function(user,config){'use strict';" + protocol.ScriptText(protocol.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})"
 })
 
-// Srcdoc is the outer frame's srcdoc. Its first inner frame, with the id 1, is in
-// it already, so that everything starts in one go.
+// Srcdoc returns the srcdoc of the outer frame. It already contains the first inner frame, with
+// the id 1, so that both start together.
 func (p DomainPage) Srcdoc() trust.HTML { return trust.AuthoredHTML(p.text("")) }
 
-// Hosted is the outer frame's page as a server sends it: the policy that its headers
-// say, and the same page as the srcdoc's, which also tells its own digest.
+// Hosted returns the outer frame's page for a server, and the policy for its headers. The page
+// is that of Srcdoc with its own digest added.
 func (p DomainPage) Hosted() (page, policy string) { return p.text(p.Digest()), p.policy() }
 
-// Digest tells pages apart that were made by other versions or for other options. It
-// finds mistakes, and no forgery: who serves the page is trusted.
+// Digest returns a hash that distinguishes pages of other versions or options. It finds
+// mistakes, and not forgeries: the server of the page is trusted.
 func (p DomainPage) Digest() string {
 	h := fnv.New64a()
 	for _, s := range []string{p.text(""), p.brokerProgram(), p.runtimeProgram(), p.config()} {
@@ -189,12 +195,13 @@ func (p DomainPage) text(digest string) string {
 	return b.String()
 }
 
-// inner is small, for each frame parses it: the programs of its workers come as a message.
+// inner returns the page of an inner frame. It is small, because each frame parses it. The
+// programs of its workers arrive in a message.
 func (p DomainPage) inner() string {
 	var b strings.Builder
 	head(&b, "", "en", "Sandbox")
 	if p.DOM {
-		// In a template it is a model to copy, and no frame yet.
+		// In a template this is a model to copy, and not a frame yet.
 		sandbox, allow := p.sandbox()
 		b.WriteString(`<template id="realm"><iframe sandbox="` + sandbox + `" referrerpolicy="no-referrer" allow="` + allow + `" title="Sandbox" srcdoc="`)
 		b.WriteString(html.EscapeString(p.realm()))
@@ -204,7 +211,7 @@ func (p DomainPage) inner() string {
 	return b.String()
 }
 
-// config is what the runtime takes away, as JSON.
+// config returns the configuration of the runtime's hardening as JSON.
 func (p DomainPage) config() string {
 	h := p.Level.Hardening()
 	if p.Connect != "" {
@@ -215,8 +222,8 @@ func (p DomainPage) config() string {
 		`,"dom":` + strconv.FormatBool(p.DOM) + `,"connect":` + strconv.FormatBool(p.Connect != "") + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(appendJSONString(nil, p.Sample)) + `}`
 }
 
-// realm is the page that a DOM enclave's code gets. Its policy is the outer frame's,
-// without workers, and with what the caller narrows.
+// realm returns the page for a DOM enclave's code. Its policy is the outer frame's, without
+// workers, narrowed by the caller's directives.
 func (p DomainPage) realm() string {
 	policy := "worker-src 'none'"
 	if p.Extra != "" {
@@ -228,39 +235,40 @@ func (p DomainPage) realm() string {
 	return b.String()
 }
 
-// Layer is a part of an enclave that a test can switch off. The option that does so is not exported by package iframe.
+// Layer is a part of an enclave that a test can switch off. Package iframe does not export the
+// option for this.
 type Layer string
 
-// The layers around the realm, and those inside.
+// The layers around the realm, and those inside it.
 const (
 	LayerPolicy  Layer = "policy"  // 1: the frames' Content-Security-Policy
-	LayerFrames  Layer = "frames"  // 2: an opaque origin and the list of features
-	LayerBroker  Layer = "broker"  // 3: what the broker counts and checks; the host checks again
-	LayerBatches Layer = "batches" // 3: the size of what the broker sends to the host at once
-	LayerRuntime Layer = "runtime" // 7: the way out of the realm is in no scope of the code
+	LayerFrames  Layer = "frames"  // 2: an opaque origin and the list of disabled features
+	LayerBroker  Layer = "broker"  // 3: counts and checks of the broker. The host checks again
+	LayerBatches Layer = "batches" // 3: the size of each message from the broker to the host
+	LayerRuntime Layer = "runtime" // 7: the connection out of the realm is in no scope of the code
 
 	LayerGlobals    Layer = "globals"    // 4
 	LayerPrototypes Layer = "prototypes" // 5
 	LayerGuards     Layer = "guards"     // 6
-	LayerTame       Layer = "tame"       // 6: clocks and methods that reach further
+	LayerTame       Layer = "tame"       // 6: clocks and methods with wider effects
 	LayerMemory     Layer = "memory"     // 8
 )
 
-// Program is what a run's worker gets beside the runtime.
+// Program is the part of a worker's script that belongs to one run.
 type Program struct {
 	Code  string
 	Nonce string   // unguessable: letters and digits, a new one for each run
-	Names []string // of the named constants; the caller has checked them
+	Names []string // of the constants of the run. The caller has checked them
 }
 
-// Text is the nonce, the names and a function that holds the code, for the broker,
-// which makes a script of it.
+// Text returns the nonce, the names, and a function that contains the code. The broker makes a
+// script of them.
 //
-// The code stands in the script's first lines, so that they keep their numbers, as
-// the body of a function of its own. Text could close that function and go on outside
-// of it, if it were not for the label: behind the code stands "break NONCE", and a
-// break to a label that is not around it is an error for the whole script, so that
-// nothing of it runs. Code can't know the nonce.
+// The code is in the first lines of the script, so that its line numbers stay correct. It is
+// the body of a function of its own. Code could try to close that function and continue outside
+// of it. The label prevents this: "break NONCE" follows the code. A break to a label that does
+// not enclose it is a syntax error of the whole script, so nothing of it runs. The code cannot
+// know the nonce.
 func (p Program) Text() string {
 	names := slices.Clone(p.Names)
 	slices.Sort(names)
@@ -275,8 +283,8 @@ func (p Program) Text() string {
 	return b.String()
 }
 
-// Start is the message that begins a run: an encoded batch, in which no control
-// character stands, and the text of a program.
+// Start returns the message that begins a run: an encoded batch, which contains no control
+// character, and the text of a program.
 func Start(batch, program string) string { return batch + "\x1e" + program }
 
 func list[T ~string](items []T) string {
@@ -290,8 +298,8 @@ func list[T ~string](items []T) string {
 	return string(append(b, ']'))
 }
 
-// CleanStack makes of an error's stack what its author can use: the lines of the
-// code, without the address of the blob and without the runtime's own frames.
+// CleanStack returns the part of an error's stack that helps the author: the lines of the code,
+// without the address of the blob and without the runtime's own frames.
 func CleanStack(stack string, lines int) string {
 	var out []string
 	for line := range strings.SplitSeq(stack, "\n") {

@@ -7,12 +7,12 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
-// Sandbox is the sandbox attribute of every frame: scripts of our own may run,
-// and nothing else. Without allow-same-origin a frame's origin is opaque.
+// Sandbox is the sandbox attribute of every frame. It permits our own scripts and nothing else.
+// Without allow-same-origin the origin of a frame is opaque.
 const Sandbox = "allow-scripts"
 
-// Allow is the allow attribute of every frame: no feature that asks the person,
-// takes the screen or measures the machine.
+// Allow is the allow attribute of every frame. It disables all features that ask the user, take
+// over the screen or measure the machine.
 const Allow = "accelerometer 'none'; autoplay 'none'; " +
 	"camera 'none'; clipboard-read 'none'; clipboard-write 'none'; display-capture 'none'; encrypted-media 'none'; " +
 	"fullscreen 'none'; gamepad 'none'; geolocation 'none'; gyroscope 'none'; hid 'none'; identity-credentials-get 'none'; " +
@@ -20,23 +20,23 @@ const Allow = "accelerometer 'none'; autoplay 'none'; " +
 	"picture-in-picture 'none'; publickey-credentials-get 'none'; screen-wake-lock 'none'; serial 'none'; " +
 	"storage-access 'none'; usb 'none'; window-management 'none'; xr-spatial-tracking 'none'"
 
-// DocumentPage is what a document's frames are made of.
+// DocumentPage describes the frames of a document.
 type DocumentPage struct {
 	Label      string // accessible name of both frames
 	Lang       string // BCP 47, or "" for unknown
 	PolicyName string // Trusted Types policy to make inside the inner frame
 }
 
-// documentPolicy is the policy of a document's outer frame, inherited by the
-// inner one. frame-src 'none' still permits srcdoc and closes navigation of the
-// inner frame; style-src stays 'none' because our styles are constructed.
+// documentPolicy returns the policy of a document's outer frame, which the inner one inherits.
+// frame-src 'none' still permits srcdoc, and prevents navigation of the inner frame. style-src
+// stays 'none', because our styles are constructed style sheets.
 func documentPolicy() string {
 	return "default-src 'none'; script-src " + outerScript.Hash() + " " + documentScript.Hash() +
 		"; img-src data:; base-uri 'none'; form-action 'none'; frame-src 'none'"
 }
 
-// Srcdoc is the outer frame's srcdoc: the policy, the inner frame with a srcdoc
-// of its own, the outer script.
+// Srcdoc returns the srcdoc of the outer frame: the policy, the outer script, and the inner
+// frame with its own srcdoc.
 func (p DocumentPage) Srcdoc() trust.HTML {
 	return trust.AuthoredHTML(outerPage(documentPolicy(), p.Label, p.Lang, p.inner()))
 }
@@ -67,8 +67,8 @@ func outerPage(policy, label, lang, inner string) string {
 	return b.String()
 }
 
-// head writes what comes before a frame's own content. A policy goes first of
-// all, for it binds only what is parsed behind it.
+// head writes the start of a page, before a frame's own content. The policy comes before
+// everything else, because it applies only to content parsed after it.
 func head(b *strings.Builder, policy, lang, label string) {
 	b.WriteString(`<!doctype html><html`)
 	if lang != "" {

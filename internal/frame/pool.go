@@ -6,71 +6,71 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// PoolOptions are what a [Pool] is made of, and the errors that its package wants to
-// hear.
+// PoolOptions configure a [Pool]. Three fields are the errors to return to the pool's package.
 type PoolOptions struct {
-	Page       DomainPage // the frames; not used if Direct
+	Page       DomainPage // the frames. Not used if Direct
 	PolicyName string     // Trusted Types policy of the host's own
-	URL        string     // where a server sends Page; "" makes it in place
+	URL        string     // the address of Page on a server. "" makes the page in place
 
-	// Direct pools have no frames: the page itself starts the brokers, from the
-	// program of a [DomainPage] with Wasm, below its own policy.
+	// Direct pools have no frames. The page itself starts the brokers below its own policy,
+	// from the program of a [DomainPage] with Wasm.
 	Direct bool
 
-	// Apart gives each broker of a direct pool an empty frame of the page's own, which is
-	// removed to end it: in WebKit that ends the worker below it, and terminate() does not.
+	// Apart gives each broker of a direct pool its own empty frame of the page's origin. To end
+	// the broker, the frame is removed. In WebKit that ends the worker below the broker, and
+	// terminate() does not.
 	Apart bool
 
-	// Alone is for code that runs on the outer frame's thread: a kill takes the outer
-	// frame with it, and a frame at work may be silent.
+	// Alone is for code that runs on the outer frame's thread. A kill then removes the outer
+	// frame as well, and a frame with a run may be silent.
 	Alone bool
 
-	Turn func(waiting []Job) int // which is next; nil is the first
+	Turn func(waiting []Job) int // returns the index of the next job. Nil means the first
 
 	Max, Spare   int
 	ReadyTimeout time.Duration
 	Heartbeat    time.Duration
 
-	Lost    error        // what a pool fails with that loses its frames too often
-	Blocked func() error // what it fails with if a policy forbids its scripts, or no page is there
+	Lost    error        // wrapped by the error of a pool that loses its frames too often
+	Blocked func() error // returns the error for a policy that forbids the scripts, and for a missing page
 
-	Mismatch func() error // what it fails with if another page than Page is at URL
+	Mismatch func() error // returns the error for a page at URL that differs from Page
 }
 
-// PoolStats is what a pool has and did.
+// PoolStats are counts of a pool. See the type of the same name in package iframe.
 type PoolStats struct {
 	Frames, Ready, Busy, Waiting       int
 	Runs, Reused, Kills, Lost, Rebuilt int
 }
 
-// A Job is one run of a pool. The pool's loop calls all its methods.
+// Job is one run of a pool. The pool's loop calls all its methods.
 type Job interface {
-	// Retry reports whether the job, which a broker lost before it had started it,
-	// is to be given to another one. It may then be begun again.
+	// Retry reports whether the job may be given to another broker, after its own was lost
+	// before it had started the job. The job may then begin again.
 	Retry() bool
-	// Over reports whether the job is settled.
+	// Over reports whether the job has ended.
 	Over() bool
-	// Finish settles it from outside.
+	// Finish ends the job early, with an error.
 	Finish(code protocol.Code, why string)
 }
 
-// SlotState is a point in the life of a slot.
+// SlotState is a state of a slot.
 type SlotState uint8
 
 const (
-	SlotStarting SlotState = iota // the broker was not heard of
+	SlotStarting SlotState = iota // the broker has not sent anything yet
 	SlotReady                     // it waits for a job
 	SlotBusy
-	SlotEnding // its job has ended, its worker perhaps not
+	SlotEnding // its job has ended, but its worker may still exist
 )
 
-// beat counts pings that stay unanswered.
+// beat counts unanswered pings.
 type beat struct{ sent, silent int }
 
-// Pong notes a sign of life.
+// Pong records an answer or another message.
 func (b *beat) Pong() { b.silent = 0 }
 
-// NextPing counts a ping that goes out.
+// NextPing counts a new ping and returns its number.
 func (b *beat) NextPing() int {
 	b.sent++
 	b.silent++
@@ -78,18 +78,18 @@ func (b *beat) NextPing() int {
 }
 
 const (
-	silentBeats   = 3                      // unanswered beats after which something is lost
-	maxRebuilds   = 5                      // and four times as many losses
-	rebuildWindow = 30 * time.Second       // within this end a pool
-	helloGrace    = 2 * time.Second        // after load, for a script that was not stopped
-	endGrace      = 500 * time.Millisecond // for a worker to end idly after its result
+	silentBeats   = 3                      // unanswered beats after which a frame or broker is lost
+	maxRebuilds   = 5                      // a pool fails after more than four times as many losses
+	rebuildWindow = 30 * time.Second       // within this time
+	helloGrace    = 2 * time.Second        // after load, for the hello of a script that was not blocked
+	endGrace      = 500 * time.Millisecond // for a worker to become idle after its result
 	portGrace     = 500 * time.Millisecond // for a broker to answer its first ping
 	killWindow    = 5 * time.Second
 	freeKills     = 4
 )
 
-// KillDelay is how long a pool waits before it replaces a killed frame: terminated
-// code goes on for about 2 s in Chromium, so kills in quick succession pile up.
+// KillDelay returns the time that a pool waits before it replaces a killed frame. Terminated
+// code continues for about 2 s in Chromium, so kills in quick succession accumulate.
 func KillDelay(now time.Time, kills []time.Time) time.Duration {
 	recent := 0
 	for _, t := range kills {

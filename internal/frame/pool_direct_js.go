@@ -24,7 +24,7 @@ func (p *Pool) spawn(s *Slot) error {
 		}
 	}
 	if s.worker, err = policy.NewWorker(realm, trust.AuthoredScriptURL(url), map[string]any{"name": "bailey-broker"}); err != nil {
-		if errors.Is(err, jsx.ErrSecurity) { // WebKit throws what others report as an event
+		if errors.Is(err, jsx.ErrSecurity) { // WebKit throws an error where other browsers fire an event
 			return p.opts.Blocked()
 		}
 		return err
@@ -36,7 +36,7 @@ func (p *Pool) spawn(s *Slot) error {
 		_, _ = jsx.Call(event, "preventDefault")
 		why, err := jsx.GetString(event, "message", MaxNote)
 		if err != nil || why == "" {
-			why = "blocked" // without a message it is a worker that the policy kept from starting
+			why = "blocked" // no message: the policy kept the worker from starting
 		}
 		p.Do(func() { p.failed(s, why) })
 	})
@@ -85,7 +85,8 @@ func newBlob(text string) (jsx.Value, error) {
 	return jsx.NewGlobal("Blob", parts, map[string]any{"type": "text/javascript"})
 }
 
-// blobURL is an address for a script of Bailey's own, until the scope is closed.
+// blobURL returns an address for a script of Bailey's own. It is valid until the scope is
+// closed.
 func blobURL(scope *jsx.Scope, text string) (string, error) {
 	blob, err := newBlob(text)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// build makes the outer frame, which holds the first inner one.
+// build makes the outer frame, which contains the first inner one.
 func (p *Pool) build() error {
 	page, err := jsx.Get(jsx.Global(), "document")
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *Pool) build() error {
 	return err
 }
 
-// fill says what stands in the outer frame.
+// fill sets the content of the outer frame.
 func (p *Pool) fill(el jsx.Value) error {
 	if p.opts.URL == "" {
 		policy, err := jsx.Trusted(p.opts.PolicyName)
@@ -85,7 +85,7 @@ func (p *Pool) fill(el jsx.Value) error {
 	return err
 }
 
-// Address is a page's whole address; "" is this page's.
+// Address returns the absolute address of a page. "" is this page.
 func Address(url string) (string, error) {
 	base, err := jsx.Lookup(jsx.Global(), "location.href")
 	if err != nil {
@@ -105,7 +105,7 @@ func Address(url string) (string, error) {
 	return jsx.GetString(u, "href", 64<<10)
 }
 
-// hide puts an outer frame into the page where nobody sees it.
+// hide makes an outer frame invisible and returns the element to append it to.
 func hide(el, page jsx.Value) (jsx.Value, error) {
 	style, err := jsx.Get(el, "style")
 	if err != nil {
@@ -119,7 +119,7 @@ func hide(el, page jsx.Value) (jsx.Value, error) {
 	return jsx.Get(page, "body")
 }
 
-// hello believes a message only if its source is the outer frame just made, and
+// hello accepts a message only if its source is the outer frame that was just made, and accepts
 // only the first one. It runs in a callback.
 func (p *Pool) hello(o *outerFrame, event jsx.Value) {
 	data, err := jsx.Get(event, "data")
@@ -194,7 +194,7 @@ func (p *Pool) attach(o *outerFrame, v jsx.Value) {
 	p.Assign()
 }
 
-// give hands an outer frame what each of its inner frames starts.
+// give sends an outer frame the programs for the workers of its inner frames.
 func (p *Pool) give(outer *jsx.Port) error {
 	page := p.opts.Page
 	broker, err := newBlob(page.brokerProgram())
@@ -202,7 +202,7 @@ func (p *Pool) give(outer *jsx.Port) error {
 		return err
 	}
 	var runtime any = page.runtimeProgram()
-	if !page.DOM { // there it becomes a part of a script in a frame of another origin
+	if !page.DOM { // it becomes a part of a script in a frame of another origin
 		if runtime, err = newBlob(page.runtimeProgram()); err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (p *Pool) give(outer *jsx.Port) error {
 	return outer.Post(map[string]any{"broker": broker, "runtime": runtime, "policyName": page.PolicyName, "config": page.config(), "dom": page.DOM, "warm": page.Warm})
 }
 
-// note reads a word from a frame. It runs in a callback.
+// note parses a message from a frame. It runs in a callback.
 func note(m jsx.Message) (word, rest string, ok bool) {
 	s, err := jsx.String(m.Data, MaxNote)
 	if err != nil {
@@ -219,8 +219,8 @@ func note(m jsx.Message) (word, rest string, ok bool) {
 	return ParseNote(s)
 }
 
-// loaded runs in a callback: the frame's parser is done, and its script with it
-// unless a policy forbade it.
+// loaded runs in a callback, when the frame's parser has finished. The frame's script has then
+// run, unless a policy forbade it.
 func (p *Pool) loaded(o *outerFrame) {
 	_, _ = o.scope.AfterFunc(helloGrace, func() {
 		p.Do(func() {
@@ -248,8 +248,8 @@ func (p *Pool) newSlot(id int) *Slot {
 	return s
 }
 
-// adopt takes the ports of an inner frame that has said hello: its control port, and the
-// one to the broker that it starts.
+// adopt takes the ports of an inner frame that has sent its hello: the control port, and the
+// port to the broker that the frame starts.
 func (p *Pool) adopt(s *Slot, v, data jsx.Value) {
 	if s == nil || s.control != nil {
 		_, _ = jsx.Call(v, "close")
@@ -279,7 +279,7 @@ func (p *Pool) adopt(s *Slot, v, data jsx.Value) {
 	}
 }
 
-// failed: the broker of s could not be started, or threw.
+// failed handles a broker that could not be started, or that threw an error.
 func (p *Pool) failed(s *Slot, why string) {
 	if !p.Live(s) {
 		return
@@ -291,7 +291,7 @@ func (p *Pool) failed(s *Slot, why string) {
 	p.Lose(s, "its broker failed: "+why)
 }
 
-// prepare gives the broker of s another port to the host.
+// prepare gives the broker of s a new port to the host.
 func (p *Pool) prepare(s *Slot) error {
 	if s.Data != nil {
 		_ = s.Data.Close()
@@ -309,8 +309,8 @@ func (p *Pool) prepare(s *Slot) error {
 	return s.control.Post("run", far)
 }
 
-// hear listens to the broker of s. Jobs follow one another on its port, each with a
-// generation of its own, until one is killed: then it goes with the frame.
+// hear listens to the broker of s. Jobs follow one another on its port, each with its own
+// generation, until a job is killed. Then the port is closed and the frame removed.
 func (p *Pool) hear(s *Slot, data *jsx.Port) error {
 	p.nextGen(s)
 	s.Data, s.state = data, SlotStarting
@@ -330,9 +330,9 @@ func (p *Pool) hear(s *Slot, data *jsx.Port) error {
 	if err != nil {
 		return err
 	}
-	// What is posted while the other end is handed on is not sure to arrive, in Firefox.
-	// Whichever end comes second speaks when both are there: the broker says that it
-	// listens, and the host asks. A slot whose broker isn't heard gets another port.
+	// In Firefox a message that is posted while the other end is being transferred may be lost.
+	// So both ends send a message when they are ready: the broker reports that it listens, and
+	// the host pings. A slot whose broker has not been heard after portGrace gets a new port.
 	p.keeper.Ping(s)
 	_, err = s.scope.AfterFunc(portGrace, func() {
 		p.Do(func() {

@@ -11,33 +11,33 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A Keeper knows what passes over the data ports of a pool.
+// Keeper handles the messages on the data ports of a pool.
 type Keeper interface {
-	// Read takes a message out of the browser. It runs in a callback.
+	// Read converts a message from a browser value. It runs in a callback.
 	Read(jsx.Message) (any, error)
-	// Heard takes what was read.
+	// Heard handles a message that Read returned.
 	Heard(*Slot, any)
-	// Ping asks a broker for a sign of life, counted by Slot.NextPing; the answer is
-	// to call Slot.Pong and Pool.Up.
+	// Ping sends a ping to a broker, with the number that Slot.NextPing returns. When the
+	// answer arrives, the keeper calls Slot.Pong and Pool.Up.
 	Ping(*Slot)
-	// Begin gives a job to a slot's broker.
+	// Begin sends a job to a slot's broker.
 	Begin(*Slot)
 	// Quiet is called when the loop has nothing else to do.
 	Quiet()
 }
 
-// A Pool is the frames of one trust domain: one hidden outer frame, inner frames made
-// ahead, a broker in each, a job on a broker at a time. A frame is used again only after a
-// job that ended by itself; after any kill it is removed.
+// Pool is the frames of one trust domain: one hidden outer frame, inner frames made in advance,
+// and a broker in each. A broker has one job at a time. A frame is used again only after a job
+// that ended by itself. After any kill it is removed.
 //
-// It is one goroutine, the loop, that owns all fields below mu. What comes from callbacks
-// and other goroutines goes through the queue.
+// A Pool has one goroutine, the loop, that owns all fields below mu. Callbacks and other
+// goroutines pass functions to it through the queue.
 type Pool struct {
 	ctx    context.Context // ends with the pool
 	cancel context.CancelFunc
 	queue  *jsx.Queue[func()]
 	scope  *jsx.Scope
-	done   chan struct{} // the loop has ended
+	done   chan struct{} // closed when the loop has ended
 	opts   PoolOptions
 	place  Placer
 	keeper Keeper
@@ -46,7 +46,7 @@ type Pool struct {
 	stats PoolStats
 	err   error
 
-	first    chan error // the outcome of the first frame; nil afterwards
+	first    chan error // the outcome of the first frame, nil afterwards
 	outer    *outerFrame
 	slots    map[int]*Slot
 	lastSlot int
@@ -57,7 +57,8 @@ type Pool struct {
 	held     bool // a replacement waits for the end of KillDelay
 }
 
-// Placer styles an outer frame and says where in the page it belongs. nil hides it.
+// Placer styles an outer frame and returns the element to append it to. With a nil Placer the
+// frame is hidden.
 type Placer func(el, page jsx.Value) (where jsx.Value, err error)
 
 // outerFrame is one outer frame and the port of its script.
@@ -74,29 +75,29 @@ type Slot struct {
 	Gen     int       // of its job, or of the last
 	Data    *jsx.Port // host ↔ broker
 	Job     Job       // while busy
-	Started bool      // its broker has made the worker of the job; set by the keeper
-	Memo    any       // what the keeper remembers of this broker
+	Started bool      // its broker has made the worker of the job. Set by the keeper
+	Memo    any       // the keeper's own data for this broker
 
 	born    time.Time
 	scope   *jsx.Scope
-	control *jsx.Port // host ↔ inner frame; nil before its hello
+	control *jsx.Port // host ↔ inner frame, nil before its hello
 	worker  jsx.Value // the broker itself, of a direct pool
 	state   SlotState
-	ending  func() // takes back the timer of Ended
+	ending  func() // cancels the timer of Ended
 	beat
 }
 
-// State is where the slot is in its life.
+// State returns the state of the slot.
 func (s *Slot) State() SlotState { return s.state }
 
-// NewPool returns a pool that [Pool.Start] starts.
+// NewPool returns a pool. [Pool.Start] starts it.
 func NewPool(opts PoolOptions, keeper Keeper, place Placer) *Pool {
 	return &Pool{opts: opts, keeper: keeper, place: place, slots: map[int]*Slot{}, first: make(chan error, 1), done: make(chan struct{}),
 		queue: jsx.Unbounded[func()](), scope: jsx.NewScope(jsx.ScopeOptions{})}
 }
 
-// Start makes the first frame and waits until it is ready, ctx is done or ReadyTimeout is
-// over. If it fails the pool is closed.
+// Start makes the first frame and returns when it is ready. If ctx ends or ReadyTimeout passes
+// before that, it closes the pool and returns an error.
 func (p *Pool) Start(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (p *Pool) Start(ctx context.Context) error {
 	case err = <-first:
 	case <-timeout.C:
 		err = protocol.Errorf(protocol.ErrSandbox, "enclave", "", "the frames were not ready after %v", p.opts.ReadyTimeout)
-		if p.opts.URL != "" { // Firefox doesn't tell that it kept a frame from loading
+		if p.opts.URL != "" { // Firefox does not report that it blocked a frame
 			err = fmt.Errorf("%w; %w", err, p.opts.Blocked())
 		}
 	case <-ctx.Done():
@@ -139,7 +140,7 @@ func (p *Pool) loop() {
 		}
 	}
 	_ = p.queue.Close()
-	for { // what came too late to be heard
+	for { // functions that came after the end of the loop
 		fn, ok, _ := p.queue.TryRecv()
 		if !ok {
 			break
@@ -151,7 +152,7 @@ func (p *Pool) loop() {
 	_ = p.scope.Close()
 }
 
-// drain settles the jobs that wait.
+// drain ends the jobs that wait.
 func (p *Pool) drain(code protocol.Code, why string) {
 	for _, j := range p.waiting {
 		j.Finish(code, why)
@@ -184,14 +185,13 @@ func (p *Pool) Fail(err error) {
 	p.cancel()
 }
 
-// Submit queues a job, to be called on the loop.
+// Submit queues a job. It must be called on the loop.
 func (p *Pool) Submit(j Job) {
 	p.waiting = append(p.waiting, j)
 	p.Assign()
 }
 
-// Assign gives jobs that wait to brokers that are ready, and makes more frames
-// where there are too few.
+// Assign gives waiting jobs to ready brokers, and makes more frames if there are too few.
 func (p *Pool) Assign() {
 	if p.ctx.Err() != nil {
 		return
@@ -232,7 +232,7 @@ func (p *Pool) Assign() {
 	}
 }
 
-// standing reports whether there is something to put slots into.
+// standing reports whether slots can be added.
 func (p *Pool) standing() bool { return p.opts.Direct || p.outer != nil && p.outer.port != nil }
 
 func (p *Pool) addSlot() {
@@ -253,8 +253,8 @@ func (p *Pool) addSlot() {
 	}
 }
 
-// Ended says that the job of s has ended by itself. Its broker has a moment to say that
-// nothing of it is left.
+// Ended records that the job of s has ended by itself. If its broker does not report within
+// endGrace that the worker is gone, the frame is removed.
 func (p *Pool) Ended(s *Slot) {
 	s.Job, s.state = nil, SlotEnding
 	gen := s.Gen
@@ -268,8 +268,8 @@ func (p *Pool) Ended(s *Slot) {
 	})
 }
 
-// Idle says that the job of s has ended and its worker is gone, so that the frame can be
-// used again.
+// Idle records that the job of s has ended and its worker is gone, so the frame can be used
+// again.
 func (p *Pool) Idle(s *Slot) {
 	if s.Job != nil {
 		p.Stop(s, protocol.ErrSecurityViolation, "the broker said idle before a result")
@@ -285,7 +285,8 @@ func (p *Pool) Idle(s *Slot) {
 	p.Assign()
 }
 
-// Up says that a broker listens: it was heard over the port, so both ends have arrived.
+// Up records that a broker listens. Its message came over the port, so both ends of the port
+// have arrived.
 func (p *Pool) Up(s *Slot) {
 	if s.state != SlotStarting {
 		return
@@ -301,16 +302,16 @@ func (p *Pool) Up(s *Slot) {
 // Live reports whether s is still in the pool.
 func (p *Pool) Live(s *Slot) bool { return p.slots[s.ID] == s }
 
-// Slots are the live ones; to be called on the loop.
+// Slots returns the live slots. It must be called on the loop.
 func (p *Pool) Slots() map[int]*Slot { return p.slots }
 
-// Context ends with the pool.
+// Context returns a context that ends with the pool.
 func (p *Pool) Context() context.Context { return p.ctx }
 
-// Done is closed when the pool has ended.
+// Done returns a channel that is closed when the pool has ended.
 func (p *Pool) Done() <-chan struct{} { return p.done }
 
-// Err is why the pool failed.
+// Err returns the reason why the pool failed, or nil.
 func (p *Pool) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -324,7 +325,7 @@ func (p *Pool) Count(fn func(*PoolStats)) {
 	fn(&p.stats)
 }
 
-// Stats says what the pool has and did.
+// Stats returns the current counts of the pool.
 func (p *Pool) Stats() PoolStats {
 	answer := make(chan PoolStats, 1)
 	p.Do(func() {
@@ -352,7 +353,7 @@ func (p *Pool) Stats() PoolStats {
 	}
 }
 
-// Close ends what runs and removes the frames. It is idempotent.
+// Close ends all jobs and removes the frames. It is idempotent.
 func (p *Pool) Close() error {
 	p.cancel()
 	<-p.done
@@ -362,7 +363,7 @@ func (p *Pool) Close() error {
 // Forgive forgets kills and losses, for tests that make many of them.
 func (p *Pool) Forgive() { p.kills, p.losses = nil, nil }
 
-// Ports are the ports of the outer frame and of a slot, for tests that break them.
+// Ports returns the ports of the outer frame and of a slot, for tests that break them.
 func (p *Pool) Ports(s *Slot) (outer, control, data *jsx.Port) {
 	if p.outer != nil {
 		outer = p.outer.port

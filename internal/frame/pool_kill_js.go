@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// kill removes a frame, in the order that leaves no message behind: the data port,
-// the workers, the frame. What comes later finds no slot of that number.
+// kill removes a frame. The order leaves no message behind: the data port, the workers, the
+// frame. A later message finds no slot with this ID.
 func (p *Pool) kill(s *Slot) {
 	if !p.Live(s) {
 		return
@@ -27,7 +27,7 @@ func (p *Pool) kill(s *Slot) {
 	_ = s.scope.Close()
 	p.noteKill()
 	if p.opts.Alone && p.ctx.Err() == nil {
-		// Its thread is the outer frame's too, which can't be asked to remove anything.
+		// The outer frame has the same thread, so it can't be asked to remove anything.
 		p.dropOuter(protocol.ErrSandbox, "")
 		if err := p.build(); err != nil {
 			p.Fail(err)
@@ -44,7 +44,7 @@ func (p *Pool) noteKill() {
 	p.Count(func(st *PoolStats) { st.Kills++ })
 }
 
-// Stop ends a slot's job with an error and its frame with it.
+// Stop ends a slot's job with an error, and removes its frame.
 func (p *Pool) Stop(s *Slot, code protocol.Code, why string) {
 	p.kill(s)
 	if j := s.Job; j != nil {
@@ -53,7 +53,8 @@ func (p *Pool) Stop(s *Slot, code protocol.Code, why string) {
 	p.Assign()
 }
 
-// End ends a job from outside, wherever it is; s is the slot it was given to, if any.
+// End ends a job early, whether it waits or runs. s is the slot that the job was given to, if
+// any.
 func (p *Pool) End(j Job, s *Slot, code protocol.Code, why string) {
 	if s != nil && s.Job == j {
 		p.Stop(s, code, why)
@@ -63,8 +64,8 @@ func (p *Pool) End(j Job, s *Slot, code protocol.Code, why string) {
 	p.Assign()
 }
 
-// Lose is Stop for a frame that died by itself. A job that it had not started is given
-// to another one.
+// Lose is Stop for a frame that died by itself. If its broker had not started the job, the job
+// is given to another one.
 func (p *Pool) Lose(s *Slot, why string) {
 	if !p.Live(s) {
 		return
@@ -77,7 +78,7 @@ func (p *Pool) Lose(s *Slot, why string) {
 	p.Stop(s, protocol.ErrSandbox, "the sandbox was lost: "+why)
 }
 
-// again puts the job of s, if it was not started, before those that wait.
+// again puts the job of s at the front of the waiting jobs, if it was not started.
 func (p *Pool) again(s *Slot) {
 	if s.Job != nil && !s.Started && p.ctx.Err() == nil && s.Job.Retry() {
 		p.waiting = append([]Job{s.Job}, p.waiting...)
@@ -99,7 +100,8 @@ func (p *Pool) loseOuter(why string) {
 	}
 }
 
-// tooOften ends a pool whose frames die faster than it makes sense to make them.
+// tooOften counts a loss. If the frames are lost so often that new ones would be as well, it
+// fails the pool and returns true.
 func (p *Pool) tooOften(why string) bool {
 	now := time.Now()
 	for len(p.losses) > 0 && now.Sub(p.losses[0]) > rebuildWindow {
@@ -134,7 +136,8 @@ func (p *Pool) dropOuter(code protocol.Code, why string) {
 	}
 }
 
-// beat asks everything for a sign of life.
+// beat sends a ping to the outer frame and to all brokers, and removes those that did not
+// answer.
 func (p *Pool) beat() {
 	if o := p.outer; !p.opts.Direct {
 		if o == nil || o.port == nil {
@@ -160,8 +163,8 @@ func (p *Pool) beat() {
 	}
 }
 
-// holds reports whether code in a frame is at work, which may hold the outer frame's
-// thread as long as it may run.
+// holds reports whether code in a frame is running. Such code may block the outer frame's
+// thread for as long as it may run.
 func (p *Pool) holds() bool {
 	if p.opts.Alone {
 		for _, s := range p.slots {

@@ -2,19 +2,18 @@ package frame
 
 import _ "embed" // for the scripts
 
-// Script is a script of Bailey's own that runs inside a frame. Its text is
-// embedded in the binary and its hash is a constant, so both are known before
-// any page is served, and there is no way to make one out of a string at run
-// time.
+// Script is a script of Bailey's own that runs inside a frame. Its text is embedded in the
+// binary and its hash is a constant, so both are known before any page is served. A Script
+// can't be made from a string at run time.
 type Script struct{ name, text, hash string }
 
-// Name is the file the script was embedded from.
+// Name returns the name of the embedded file.
 func (s Script) Name() string { return s.name }
 
-// Text is the script as it stands between its tags.
+// Text returns the script as it is between its tags.
 func (s Script) Text() string { return s.text }
 
-// Hash is the script's CSP source expression, quotes included: 'sha256-…'.
+// Hash returns the CSP source expression of the script, with its quotes: 'sha256-…'.
 func (s Script) Hash() string { return s.hash }
 
 var (
@@ -40,14 +39,14 @@ var (
 	domScript      = Script{"dom.js", domText, domHash}
 )
 
-// Scripts are all scripts that Bailey puts into frames.
+// Scripts returns all scripts that Bailey puts into frames.
 func Scripts() []Script {
 	return []Script{outerScript, documentScript, domainScript, enclaveScript, domScript}
 }
 
-// ScriptHashes are the CSP source expressions of [Scripts]. A srcdoc frame
-// inherits its page's policy, so a page whose script-src has neither these nor
-// 'unsafe-inline' (which nobody should have) can't hold a frame of Bailey's.
+// ScriptHashes returns the CSP source expressions of [Scripts]. A srcdoc frame inherits its
+// page's policy. So a page can contain Bailey's frames only if its script-src lists these
+// hashes, or 'unsafe-inline', which no page should have.
 func ScriptHashes() []string {
 	scripts := Scripts()
 	hashes := make([]string, len(scripts))

@@ -7,10 +7,9 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// What an untrusted WebAssembly program runs in: the frames of an enclave, a broker of its
-// own kind (wasmbroker.js), and below that, for each run, a worker with our WASI in it
-// (wasmtree.js, wasi.js, wasifiles.js, wasmrun.js). A direct pool has the same without
-// the frames.
+// An untrusted WebAssembly program runs in the frames of an enclave. They contain a broker of
+// its own kind (wasmbroker.js) and below it, for each run, a worker with our WASI (wasmtree.js,
+// wasi.js, wasifiles.js, wasmrun.js). A direct pool has the same workers without the frames.
 
 var (
 	//go:embed wasmbroker.js
@@ -27,9 +26,9 @@ var (
 	wasmGoText string
 )
 
-// What the broker of a WebAssembly program says: a string, or bytes that begin with one of
-// these, and the generation as a u32. The worker below says the same without a generation,
-// and each output by itself.
+// Messages of the broker of a WebAssembly program. A message is a string, or bytes that begin
+// with one of these codes and the generation as a u32. The worker below the broker sends the
+// same messages without a generation, and each output separately.
 const (
 	WasmPong = "pong"
 
@@ -40,8 +39,8 @@ const (
 	WasmFailed   byte = 5 // string code, string message, stats
 	WasmAsk      byte = 6 // u32 id, u8 kind, u8 mount, string path
 	WasmResult   byte = 7 // string: results of an exported function, as JSON
-	WasmStopped  byte = 8 // as WasmFailed, by the broker: the worker may still be at work
-	WasmCompiled byte = 9 // in place of the generation the module's id; string: why not
+	WasmStopped  byte = 8 // like WasmFailed, sent by the broker: the worker may still be running
+	WasmCompiled byte = 9 // the module's id instead of the generation, string: the error, or ""
 )
 
 // Kinds of WasmAsk.
@@ -60,8 +59,8 @@ const (
 	WasmRename // string: the new path
 )
 
-// GoGlue is what the worker of a program of GOOS=js begins with: the wasm_exec.js of its Go,
-// and behind it what that looks for in Node.js.
+// GoGlue returns the first script in the worker of a program of GOOS=js: the wasm_exec.js of
+// its Go, followed by our replacement for the parts of Node.js that it uses.
 func GoGlue(wasmExec string) string { return wasmExec + "\n;" + wasmGoText + "\n;" }
 
 var wasmBrokerProgram = sync.OnceValue(func() string {
