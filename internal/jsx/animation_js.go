@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// FrameFallback is how long an [Animation] waits for the browser's frame
-// before it goes on without: a hidden tab or a frame out of view gets none.
+// FrameFallback is how long an [Animation] waits for an animation frame before it runs without one.
+// A hidden tab or a frame out of view gets no animation frames.
 const FrameFallback = 250 * time.Millisecond
 
-// An Animation runs one function at most once an animation frame, however
-// often it is requested. Make one with [Scope.Animation].
+// An Animation runs a function at most once an animation frame, however often it is requested.
+// Create one with [Scope.Animation].
 type Animation struct {
 	s               *Scope
 	fn              func()
@@ -26,8 +26,8 @@ type Animation struct {
 	frame   js.Value
 }
 
-// Animation returns an Animation of fn. fn runs in a callback or on a
-// goroutine of its own, never twice at once, and must not block.
+// Animation returns an Animation of fn. fn runs in a callback or on a goroutine of its own, and
+// never twice at once. It must not block.
 func (s *Scope) Animation(fn func()) (*Animation, error) {
 	a := &Animation{s: s, fn: fn}
 	p := prim()
@@ -51,8 +51,8 @@ func (s *Scope) Animation(fn func()) (*Animation, error) {
 	return a, nil
 }
 
-// Request makes fn run with the next frame, or after [FrameFallback] if none
-// comes. It reports false on a closed Animation.
+// Request makes fn run with the next animation frame, or after [FrameFallback] without one. It
+// reports whether the Animation is open.
 func (a *Animation) Request() bool {
 	a.mu.Lock()
 	if a.closed || a.pending {
@@ -74,7 +74,7 @@ func (a *Animation) Request() bool {
 	return true
 }
 
-// fire runs fn if it is due, and takes back the other of the two wake-ups.
+// fire runs fn if it is due, and cancels the other of the two wake-ups.
 func (a *Animation) fire(byFrame bool) {
 	a.mu.Lock()
 	due, frame := a.pending && !a.closed, a.frame
@@ -104,7 +104,7 @@ func (a *Animation) Pending() bool {
 	return a.pending
 }
 
-// Close takes back a request and releases the callback. It is idempotent.
+// Close cancels a request and releases the callback. It is idempotent.
 func (a *Animation) Close() error { a.release(); return nil }
 
 func (a *Animation) stop() {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// dragRest is how long after the last sign of a drag the frames come back. Browsers give a
-// sign every 350 ms, give or take 200, while files are held over a page, and none when they
-// are taken elsewhere.
+// dragRest is the time from the last event of a drag until the frames are restored. While files are
+// held over a page, browsers send an event every 350 ms, give or take 200. They send none when the
+// files are dragged elsewhere.
 const dragRest = 700 * time.Millisecond
 
-// aside is one for the page: two that want the same frame out of the way would each give it
-// back as the other left it.
+// aside is shared by the whole page. With one for each caller, two that change the same frame would
+// restore the change of the other.
 var aside struct {
 	mu    sync.Mutex
 	roots []*asideRoot
-	scope *Scope // hears the page while there are roots
-	own   *Scope // hears the end of a drag that began in the page
+	scope *Scope // listens to the page while there are roots
+	own   *Scope // listens for the end of a drag that began in the page
 	taken []takenFrame
-	until time.Time // the roots are told of a drag until then
-	stop  func()    // the timer that looks what to give back
+	until time.Time // the end of the drag that the roots were notified of
+	stop  func()    // stops the timer that restores the frames
 }
 
 type asideRoot struct {
@@ -35,15 +35,15 @@ type takenFrame struct {
 	until                time.Time
 }
 
-// Aside keeps a frame, or the frames in an element, out of the way while files are dragged
-// over the page, until the scope is closed: a frame of another origin takes drags for
-// itself, and the page doesn't hear of the drop. Drags that begin in the page don't count.
-// Dragged, which may be nil and must not block, is told when a drag begins and ends.
+// Aside disables pointer events of a frame, or of the frames in an element, while files are dragged
+// over the page, until the scope is closed. Without it, a frame of another origin receives the drag
+// itself, and the page does not receive the drop. Drags that begin in the page are ignored.
+// dragged, which may be nil and must not block, is called when a drag begins and ends.
 //
-// The page doesn't hear of a drag that begins over a frame either: who does calls over for
-// each sign of it, in a callback or elsewhere. That keeps this root alone out of the way, and
-// tells nobody, as it may be the frame's own claim: a page over which files are dragged then
-// hears of it itself.
+// The page receives no event of a drag that begins over a frame. The caller must therefore call
+// over for each sign of such a drag, in a callback or elsewhere. It disables only the frames of
+// this root, and does not call dragged, because the sign may be a false claim of the frame. A page
+// over which files are really dragged then receives events of its own.
 func (s *Scope) Aside(root Value, dragged func(on bool)) (over func(), err error) {
 	r := &asideRoot{el: root, dragged: dragged}
 	aside.mu.Lock()
@@ -94,9 +94,9 @@ func listenForDrags() error {
 	return err
 }
 
-// ownBegan waits for the end of a drag that began in the page. There is no dragend when the
-// app refused the drag or took its element away. The pointer is silent until the end, so that
-// one that moves with no button held shows it too.
+// ownBegan waits for the end of a drag that began in the page. No dragend is sent if the app
+// cancelled the drag or removed its element. During a drag there are no pointer events, so a
+// pointermove without a pressed button also shows the end.
 func ownBegan() {
 	aside.mu.Lock()
 	defer aside.mu.Unlock()
@@ -133,8 +133,8 @@ func ownEnded() {
 	}
 }
 
-// hasFiles tells whether files are dragged, and not text or a link. In Chromium a picture of
-// a page counts as a file.
+// hasFiles reports whether files are dragged, and not text or a link. In Chromium an image of a
+// page counts as a file.
 func hasFiles(drag Value) bool {
 	types, err := Lookup(drag, "dataTransfer.types")
 	if err != nil || Nullish(types) {
@@ -155,11 +155,11 @@ func (r *asideRoot) tell(on bool) {
 	r.on = on
 }
 
-// takeAside does what the page's own sign of a drag asks for.
+// takeAside handles an event of a drag that the page itself received.
 func takeAside() {
 	aside.mu.Lock()
 	defer aside.mu.Unlock()
-	if aside.own != nil || len(aside.roots) == 0 { // the last one is just closed
+	if aside.own != nil || len(aside.roots) == 0 { // the last one has just been closed
 		return
 	}
 	aside.until = time.Now().Add(dragRest)
@@ -170,7 +170,7 @@ func takeAside() {
 	rest()
 }
 
-// claim is somebody else's sign of a drag, which nobody else has to believe.
+// claim handles a sign of a drag from the owner of one root. It has no effect on the other roots.
 func (r *asideRoot) claim() {
 	aside.mu.Lock()
 	defer aside.mu.Unlock()
@@ -219,7 +219,7 @@ func takeFrame(el Value, until time.Time) {
 	_, _ = Call(style, "setProperty", "pointer-events", "none", "important")
 }
 
-// giveBack ends what ends by then.
+// giveBack restores the frames whose time is over at then, and ends the drag if its time is over.
 func giveBack(then time.Time) {
 	aside.taken = slices.DeleteFunc(aside.taken, func(t takenFrame) bool {
 		if t.until.After(then) {
@@ -244,8 +244,8 @@ func giveAllBack() {
 	}
 }
 
-// rest looks again when the first of what is taken may end, each time until nothing is.
-// Later signs only put ends off, so a timer that runs is soon enough.
+// rest starts a timer for the earliest end of a disabled frame or of the drag, until there is none.
+// Later events only postpone the ends, so a running timer is early enough.
 func rest() {
 	first := aside.until
 	for _, t := range aside.taken {

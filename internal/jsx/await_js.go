@@ -6,9 +6,8 @@ import (
 	"syscall/js"
 )
 
-// A waiter is a pair of JavaScript functions, resolve and reject, that settle
-// one await at a time. One that was abandoned is never used again, so that a
-// late settlement finds nothing.
+// A waiter is a pair of JavaScript functions, resolve and reject, that settle one await at a time.
+// An abandoned waiter is never used again, so that a late settlement has no effect.
 type waiter struct {
 	id         float64
 	ok, failed js.Value
@@ -47,7 +46,7 @@ func getWaiter() (*waiter, error) {
 		}
 		select {
 		case w.settled <- s:
-		default: // settled twice: only a false promise does that
+		default: // settled twice, which only a fake promise does
 		}
 		return nil
 	}, true)
@@ -61,7 +60,7 @@ func getWaiter() (*waiter, error) {
 	return w, nil
 }
 
-// put keeps a waiter whose await has settled.
+// put stores a waiter whose await has settled, for the next await.
 func (w *waiter) put() {
 	waiters.mu.Lock()
 	defer waiters.mu.Unlock()
@@ -72,11 +71,10 @@ func (w *waiter) put() {
 	dispatch().release(w.id)
 }
 
-// Await waits until the promise settles or ctx is done. A rejection is an
-// *[Error]. When ctx ends first nothing is left behind, and whatever the
-// promise does later does nothing, not even an unhandledrejection event; the work
-// behind it goes on unless it was given a [Signal]. A value that is no promise
-// is returned as it is; a thenable is adopted. Never await in a callback.
+// Await returns the value of the promise when it settles, or the error of ctx when ctx is done. A
+// rejection is an *[Error]. If ctx ends first, a later settlement has no effect, not even an
+// unhandledrejection event. The work behind the promise continues unless it has a [Signal]. A value
+// that is not a promise is returned as it is, and a thenable is adopted. Never await in a callback.
 func Await(ctx context.Context, promise Value) (Value, error) {
 	if t := typeOf(raw(promise)); t != js.TypeObject && t != js.TypeFunction {
 		if ctx.Err() != nil {
@@ -86,9 +84,9 @@ func Await(ctx context.Context, promise Value) (Value, error) {
 	}
 	p := prim()
 	if ctx.Err() != nil {
-		// Somebody has to take the rejection.
+		// Without a handler, a rejection would be an unhandledrejection event.
 		if _, err := attempt(p.then, raw(promise), p.noop, p.noop); err != nil {
-			return Value{}, contextError(ctx) // no promise
+			return Value{}, contextError(ctx) // not a promise
 		}
 		return Value{}, contextError(ctx)
 	}
@@ -97,7 +95,7 @@ func Await(ctx context.Context, promise Value) (Value, error) {
 		return Value{}, err
 	}
 	if _, err := attempt(p.then, raw(promise), w.ok, w.failed); err != nil {
-		// No promise of any realm. Promise.resolve adopts a thenable.
+		// Not a promise of any realm. Promise.resolve adopts a thenable.
 		adopted, err := invoke(p.resolve, raw(promise))
 		if err == nil {
 			_, err = invoke(p.then, adopted, w.ok, w.failed)
@@ -122,7 +120,7 @@ func Await(ctx context.Context, promise Value) (Value, error) {
 	}
 }
 
-// CallAwait calls a method that returns a promise, and awaits it.
+// CallAwait calls a method that returns a promise, and returns the result of [Await].
 func CallAwait(ctx context.Context, v Value, method string, args ...any) (Value, error) {
 	promise, err := Call(v, method, args...)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"syscall/js"
 )
 
-// FromBytes copies b into a new Uint8Array, in one bulk copy.
+// FromBytes returns a new Uint8Array with a copy of b, made in one bulk copy.
 func FromBytes(b []byte) (Value, error) {
 	v, err := bytesToJS(b)
 	return value(v), err
@@ -21,8 +21,8 @@ func bytesToJS(b []byte) (js.Value, error) {
 	return v, nil
 }
 
-// Bytes copies an ArrayBuffer, a SharedArrayBuffer or any view of one, of any
-// realm, into Go. More than limit bytes is a *[SizeError] and nothing is copied.
+// Bytes returns a copy of an ArrayBuffer, a SharedArrayBuffer or a view of one, of any realm. If it
+// has more than limit bytes, nothing is copied and the error is a *[SizeError].
 func Bytes(v Value, limit int) ([]byte, error) {
 	view, n, err := bytesOf(raw(v), 0, math.MaxInt)
 	if err != nil {
@@ -36,14 +36,14 @@ func Bytes(v Value, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// ByteLength is the size of an ArrayBuffer, SharedArrayBuffer or view.
+// ByteLength returns the size of an ArrayBuffer, SharedArrayBuffer or view, in bytes.
 func ByteLength(v Value) (int, error) {
 	_, n, err := bytesOf(raw(v), 0, math.MaxInt)
 	return n, err
 }
 
-// CopyToGo copies from v, beginning at off, into dst, and returns how many
-// bytes there were: fewer than len(dst) at the end of v.
+// CopyToGo copies from v, starting at off, to dst. It returns the number of bytes, which is less
+// than len(dst) at the end of v.
 func CopyToGo(dst []byte, v Value, off int) (int, error) {
 	view, n, err := bytesOf(raw(v), off, len(dst))
 	if err != nil {
@@ -52,8 +52,8 @@ func CopyToGo(dst []byte, v Value, off int) (int, error) {
 	return js.CopyBytesToGo(dst[:n], view), nil
 }
 
-// CopyToJS copies src into v, beginning at off. If it does not fit nothing is
-// copied, and the error is a *[SizeError].
+// CopyToJS copies src to v, starting at off. If it does not fit, nothing is copied and the error is
+// a *[SizeError].
 func CopyToJS(v Value, off int, src []byte) error {
 	view, n, err := bytesOf(raw(v), off, len(src))
 	if err != nil {
@@ -66,8 +66,8 @@ func CopyToJS(v Value, off int, src []byte) error {
 	return nil
 }
 
-// View is a Uint8Array of this realm over n bytes of v from off, sharing its
-// memory. It must lie within v.
+// View returns a Uint8Array of this realm over n bytes of v from off, which shares its memory. If
+// they are not within v, the error is a *[SizeError] or [ErrRange].
 func View(v Value, off, n int) (Value, error) {
 	if n < 0 {
 		return Value{}, &Error{Name: string(ErrRange), Op: "view", Message: fmt.Sprintf("the length %d is negative", n)}
@@ -82,11 +82,10 @@ func View(v Value, off, n int) (Value, error) {
 	return value(view), nil
 }
 
-// bytesOf returns a Uint8Array of this realm over at most n bytes of v from
-// off, and its length. The browser's own getters tell what v is, so a
-// subclass or an object of another realm is taken for what it is. The view is
-// always a new one: copying calls its subarray where nothing catches, and v's
-// own may throw.
+// bytesOf returns a Uint8Array of this realm over at most n bytes of v from off, and its length.
+// The browser's own getters identify v, so a subclass or an object of another realm is handled
+// correctly. The view is always new: copying calls its subarray where no exception is caught, and a
+// method of v may throw.
 func bytesOf(v js.Value, off, n int) (js.Value, int, error) {
 	p := prim()
 	buffer, start, size, err := extent(p, v)

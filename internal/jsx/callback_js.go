@@ -7,12 +7,12 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// dispatcher is the program's one js.Func and the table behind it. A callback
-// is that function bound to a number.
+// dispatcher is the program's only js.Func and the table of callbacks. A callback is that function
+// bound to a number.
 type dispatcher struct {
 	fn js.Func
 
-	mu   sync.Mutex // never held while crossing: a crossing may call back
+	mu   sync.Mutex // never held during a call into JavaScript, which may call back
 	next float64
 	fns  map[float64]callback
 }
@@ -29,7 +29,7 @@ var dispatch = sync.OnceValue(func() *dispatcher {
 		fn := d.fns[args[0].Float()]
 		d.mu.Unlock()
 		if fn == nil {
-			return js.Undefined() // released, and called late
+			return js.Undefined() // called after its release
 		}
 		return fn(args[1:])
 	})
@@ -50,8 +50,8 @@ func (d *dispatcher) register(fn callback, bound ...any) (v js.Value, id float64
 	return v, id, err
 }
 
-// bind makes another JavaScript function for id, with arguments put before
-// those of the call.
+// bind returns another JavaScript function for id. It puts the bound arguments before those of a
+// call.
 func (d *dispatcher) bind(id float64, bound ...any) (js.Value, error) {
 	return invoke(prim().bind, append([]any{d.fn, nil, id}, bound...)...)
 }
@@ -62,15 +62,14 @@ func (d *dispatcher) release(id float64) {
 	d.mu.Unlock()
 }
 
-// Func returns a JavaScript function that calls fn, until release or the
-// scope's Close. A call after that does nothing. fn must not block; a panic in
-// it goes to OnError.
+// Func returns a JavaScript function that calls fn, until release or the scope's Close. A later
+// call does nothing. fn must not block. A panic of fn is passed to OnError.
 func (s *Scope) Func(fn func(args []Value)) (f Value, release func(), err error) {
 	return s.Function(func(args []Value) any { fn(args); return nil })
 }
 
-// Function is Func with a result, anything that [ToJS] takes. What it does not
-// take goes to OnError, and undefined to the caller.
+// Function is Func for an fn with a result, which may be anything that [ToJS] accepts. For another
+// result, the JavaScript caller gets undefined and OnError the error.
 func (s *Scope) Function(fn func(args []Value) any) (f Value, release func(), err error) {
 	return s.function(Callbacks, fn)
 }
@@ -107,13 +106,12 @@ func (s *Scope) function(kind Kind, fn func(args []Value) any) (f Value, release
 	return value(v), release, err
 }
 
-// ListenOptions are those of addEventListener.
+// ListenOptions are the options of addEventListener.
 type ListenOptions struct {
 	Capture, Passive, Once bool
 }
 
-// Listen calls fn for each event of target, until remove or the scope's
-// Close. fn must not block.
+// Listen calls fn for each event of target, until remove or the scope's Close. fn must not block.
 func (s *Scope) Listen(target Value, event string, fn func(event Value), opts ...ListenOptions) (remove func(), err error) {
 	var o ListenOptions
 	if len(opts) > 0 {
@@ -136,7 +134,8 @@ func (s *Scope) Listen(target Value, event string, fn func(event Value), opts ..
 	options := map[string]any{"capture": o.Capture, "passive": o.Passive, "once": o.Once}
 	detach, err = s.Add(func() {
 		_ = inner.Close()
-		// A target that is gone, as a closed frame's window, has nothing to remove.
+		// From a target that no longer exists, such as the window of a closed frame, there is
+		// nothing to remove.
 		_, _ = Call(target, "removeEventListener", event, f, o.Capture)
 	})
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 
 const (
 	maxSafeInteger = 1<<53 - 1
-	maxDepth       = 64 // of what ToJS builds; a map that holds itself ends here
+	maxDepth       = 64 // of a value for ToJS, so that a map that contains itself is an error
 )
 
-// appendJSON writes x as JSON and reports whether it could: x holds nothing but
-// nil, booleans, whole numbers that JavaScript holds exactly, finite floats,
-// strings, and maps and slices of them. One string and JSON.parse make any
-// such value in two crossings, and "__proto__" is a key like any other.
+// appendJSON appends x as JSON and reports whether it could. x may contain only nil, booleans,
+// whole numbers that JavaScript holds exactly, finite floats, strings, and maps and slices of them.
+// One string and JSON.parse create any such value in two crossings, and "__proto__" is an ordinary
+// key.
 func appendJSON(b []byte, x any, depth int) ([]byte, bool) {
 	if depth > maxDepth {
 		return b, false
@@ -80,7 +80,7 @@ func appendList(b []byte, n int, item func([]byte, int) ([]byte, bool)) ([]byte,
 	return append(b, ']'), true
 }
 
-// wholeNumber is any Go integer as an int64; a uint64 over its range is not.
+// wholeNumber returns any Go integer as an int64. ok is false for a uint64 that does not fit.
 func wholeNumber(x any) (int64, bool) {
 	switch x := x.(type) {
 	case int:
@@ -109,8 +109,8 @@ func wholeNumber(x any) (int64, bool) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted writes s as a JSON string. Invalid UTF-8 becomes U+FFFD, as it
-// does when a Go string crosses on its own.
+// appendQuoted appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, as when a Go string
+// crosses on its own.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0

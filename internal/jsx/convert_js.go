@@ -5,17 +5,16 @@ import (
 	"syscall/js"
 )
 
-// ToJS makes a JavaScript value of its own from nil, bool, any number, string,
-// []byte (a new Uint8Array), []string, []any, map[string]any,
-// map[string]string, a Value or a Raw. Objects are plain; every key becomes an
-// own property, "__proto__" too. An integer that a JavaScript number cannot
-// hold exactly is ErrRange, another type ErrDataClone.
+// ToJS returns a new JavaScript value for nil, bool, any number, string, []byte (a new Uint8Array),
+// []string, []any, map[string]any, map[string]string, a Value or a Raw. Objects are plain. Every
+// key, "__proto__" too, becomes an own property. An integer that a JavaScript number cannot hold
+// exactly gives [ErrRange], and another type [ErrDataClone].
 func ToJS(x any) (Value, error) {
 	v, err := toJS(x, 0)
 	return value(v), err
 }
 
-// arg is ToJS for an argument: what js.ValueOf takes as it is stays as it is.
+// arg is ToJS for an argument. It returns values that js.ValueOf accepts unchanged.
 func arg(x any) (any, error) {
 	switch x := x.(type) {
 	case Value:
@@ -103,7 +102,7 @@ func parseJSON(x any) (js.Value, error) {
 	return invoke(prim().parse, string(b))
 }
 
-// unsafeNumber says why an integer was refused.
+// unsafeNumber returns the error for an integer that is not exact in JavaScript.
 func unsafeNumber(x any) error {
 	return &Error{Name: string(ErrRange), Message: fmt.Sprintf("%v is outside of what a JavaScript number holds exactly (±2⁵³-1); pass a string or a float64", x)}
 }

@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// A Kind is a kind of thing that has to be released.
+// A Kind is a kind of resource that must be released.
 type Kind string
 
-// Kinds that this package counts, and those that others count through [Track].
+// Kinds that this package counts, and those that other packages count with [Track].
 const (
 	Callbacks Kind = "callbacks"
 	Listeners Kind = "listeners"
@@ -26,10 +26,10 @@ const (
 	URLs      Kind = "object URLs"
 )
 
-// Counts says how many of each kind are live. Kinds with none are absent.
+// Counts is the number of live resources of each kind. Kinds with none are absent.
 type Counts map[Kind]int
 
-// Total is the sum over all kinds.
+// Total returns the sum over all kinds.
 func (c Counts) Total() int {
 	n := 0
 	for _, v := range c {
@@ -38,7 +38,7 @@ func (c Counts) Total() int {
 	return n
 }
 
-// Over is what c has more than base.
+// Over returns the counts of c minus those of base, for the kinds of which c has more.
 func (c Counts) Over(base Counts) Counts {
 	over := Counts{}
 	for k, v := range c {
@@ -49,7 +49,7 @@ func (c Counts) Over(base Counts) Counts {
 	return over
 }
 
-// String lists the kinds in order: "callbacks 2, ports 1".
+// String returns the kinds in order: "callbacks 2, ports 1".
 func (c Counts) String() string {
 	if len(c) == 0 {
 		return "none"
@@ -64,8 +64,8 @@ func (c Counts) String() string {
 	return b.String()
 }
 
-// live is the one table of what is held. It is package state because its
-// subject is the whole program.
+// live is the only table of live resources. It is package state because it is about the whole
+// program.
 var live struct {
 	mu     sync.Mutex
 	counts Counts
@@ -78,23 +78,22 @@ type heldAt struct {
 	stack string
 }
 
-// Live counts what is held now, over the whole program.
+// Live returns the number of live resources in the whole program.
 func Live() Counts {
 	live.mu.Lock()
 	defer live.mu.Unlock()
 	return maps.Clone(live.counts)
 }
 
-// Track counts one more of kind until done is called. Calling done again does
-// nothing.
+// Track counts one more resource of kind until done is called. A second call of done does nothing.
 func Track(kind Kind) (done func()) {
 	id := hold(kind)
 	var once sync.Once
 	return func() { once.Do(func() { drop(kind, id) }) }
 }
 
-// TraceLive makes every later Track remember where it was called from, for
-// [LiveStacks]. It costs about 20 µs for each thing held: for tests.
+// TraceLive(true) makes every later Track store its stack, for [LiveStacks]. It costs about 20 µs
+// for each resource, so it is for tests.
 func TraceLive(on bool) {
 	live.mu.Lock()
 	defer live.mu.Unlock()
@@ -104,8 +103,7 @@ func TraceLive(on bool) {
 	}
 }
 
-// LiveStacks returns, for each thing held since TraceLive, its kind and the
-// stack that made it.
+// LiveStacks returns the kind and the stack of each live resource that was tracked since TraceLive.
 func LiveStacks() []string {
 	live.mu.Lock()
 	defer live.mu.Unlock()

@@ -7,42 +7,42 @@ import (
 	"io/fs"
 )
 
-// A Code is the name of a kind of JavaScript error, and itself an error to
-// compare with: errors.Is(err, jsx.ErrQuota).
+// A Code is the name of a JavaScript error, and itself an error to compare with: errors.Is(err,
+// jsx.ErrQuota).
 type Code string
 
-// The names of DOMExceptions and JavaScript errors that callers act upon. The
-// comment says what else errors.Is finds in each.
+// Names of DOMExceptions and JavaScript errors. Each comment names the Go error that errors.Is also
+// matches, if any, and the cause.
 const (
 	ErrNotFound            Code = "NotFoundError"              // fs.ErrNotExist
 	ErrNotAllowed          Code = "NotAllowedError"            // fs.ErrPermission
 	ErrSecurity            Code = "SecurityError"              // fs.ErrPermission
-	ErrTypeMismatch        Code = "TypeMismatchError"          // fs.ErrInvalid: a file where a folder was asked for, or the reverse
+	ErrTypeMismatch        Code = "TypeMismatchError"          // fs.ErrInvalid: a file instead of a folder, or the reverse
 	ErrInvalidModification Code = "InvalidModificationError"   // fs.ErrExist, as ENOTEMPTY: the folder is not empty
-	ErrConstraint          Code = "ConstraintError"            // fs.ErrExist: the key is taken
+	ErrConstraint          Code = "ConstraintError"            // fs.ErrExist: the key exists already
 	ErrQuota               Code = "QuotaExceededError"         // the origin's storage is full
 	ErrAborted             Code = "AbortError"                 // context.Canceled
 	ErrTimeout             Code = "TimeoutError"               // context.DeadlineExceeded
 	ErrDataClone           Code = "DataCloneError"             // the value cannot cross a port
-	ErrInvalidState        Code = "InvalidStateError"          // closed, detached or changed underneath
+	ErrInvalidState        Code = "InvalidStateError"          // the object is closed, detached or has changed
 	ErrLocked              Code = "NoModificationAllowedError" // another handle holds the file
 	ErrNotReadable         Code = "NotReadableError"           // the file changed or cannot be read
-	ErrNetwork             Code = "NetworkError"               //
+	ErrNetwork             Code = "NetworkError"               // a request failed
 	ErrNotSupported        Code = "NotSupportedError"          // errors.ErrUnsupported
 	ErrInvalidCharacter    Code = "InvalidCharacterError"      // fs.ErrInvalid
-	ErrSyntax              Code = "SyntaxError"                //
-	ErrType                Code = "TypeError"                  //
-	ErrRange               Code = "RangeError"                 //
-	ErrReference           Code = "ReferenceError"             //
+	ErrSyntax              Code = "SyntaxError"                // a text cannot be parsed
+	ErrType                Code = "TypeError"                  // a value has the wrong type
+	ErrRange               Code = "RangeError"                 // a number is out of its range
+	ErrReference           Code = "ReferenceError"             // a variable does not exist
 )
 
-// ErrClosed is returned by what was already closed. It is also fs.ErrClosed.
+// ErrClosed is returned by operations on a closed object. It is also fs.ErrClosed.
 var ErrClosed = fmt.Errorf("jsx: %w", fs.ErrClosed)
 
 // ErrTooLarge is wrapped by every [SizeError].
 var ErrTooLarge = errors.New("too large")
 
-// Error implements error.
+// Error returns the name.
 func (c Code) Error() string { return string(c) }
 
 // Is reports whether target is the Go error that this code stands for.
@@ -66,20 +66,21 @@ func (c Code) Is(target error) bool {
 	return false
 }
 
-// An Error is what JavaScript threw or a promise was rejected with. Its texts
-// are bounded, and come from whoever threw: show them, never act on them.
+// An Error is a value that JavaScript threw, or that a promise was rejected with. Its texts are
+// bounded. They come from the code that threw, so show them but never act on them.
 type Error struct {
-	Name    string // "NotFoundError"; empty when what was thrown was no error object
+	Name    string // "NotFoundError"; empty for a value that is not an error object
 	Message string // at most 4 KiB
-	Stack   string // at most 8 KiB; empty for DOMExceptions, and if the browser gave none
-	Op      string // what was tried, as "call getFileHandle"; may be empty
+	Stack   string // at most 8 KiB; empty for DOMExceptions, and if the browser has none
+	Op      string // the operation, as "call getFileHandle"; may be empty
 
-	// Quota and Requested are bytes, from browsers whose QuotaExceededError
-	// carries them; 0 if unknown.
+	// Quota and Requested are in bytes, from browsers whose QuotaExceededError has them. 0 is
+	// unknown.
 	Quota, Requested float64
 }
 
-// Error implements error.
+// Error returns the operation, the name and the message, such as "get x: TypeError: undefined has
+// no properties".
 func (e *Error) Error() string {
 	s := e.Message
 	switch {
@@ -96,11 +97,11 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Code is the error's name as a [Code], with the browsers' own older names
-// made the standard one.
+// Code returns the name of the error as a [Code]. It maps the older names of browsers to the
+// standard ones.
 func (e *Error) Code() Code { return codeOf(e.Name) }
 
-// Is makes errors.Is work with a [Code] and with Go's own sentinels.
+// Is reports whether target is e's [Code] or a Go error that the code stands for.
 func (e *Error) Is(target error) bool {
 	c := e.Code()
 	if t, ok := target.(Code); ok {
@@ -109,10 +110,10 @@ func (e *Error) Is(target error) bool {
 	return c.Is(target)
 }
 
-// Timeout reports whether time ran out, as net.Error and os.IsTimeout have it.
+// Timeout reports whether the error is a TimeoutError, for net.Error and os.IsTimeout.
 func (e *Error) Timeout() bool { return e.Code() == ErrTimeout }
 
-// codeOf normalises the names that engines gave before the standard did.
+// codeOf maps the names that engines used before the standard ones.
 func codeOf(name string) Code {
 	switch name {
 	case "NS_ERROR_DOM_QUOTA_REACHED", "NS_ERROR_FILE_NO_DEVICE_SPACE", "QUOTA_EXCEEDED_ERR":
@@ -125,14 +126,14 @@ func codeOf(name string) Code {
 	return Code(name)
 }
 
-// A SizeError says that something is over a limit. It is ErrTooLarge.
+// A SizeError is the error for a value over a limit. It is [ErrTooLarge].
 type SizeError struct {
 	What        string // "ArrayBuffer", "string"
 	Size, Limit int64
 	Unit        string // "bytes", "UTF-16 units"
 }
 
-// Error implements error.
+// Error returns the value, its size and the limit.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("%s of %d %s is over the limit of %d", e.What, e.Size, e.Unit, e.Limit)
 }
@@ -140,14 +141,14 @@ func (e *SizeError) Error() string {
 // Unwrap returns ErrTooLarge.
 func (e *SizeError) Unwrap() error { return ErrTooLarge }
 
-// A PanicError is a panic of Go code that ran in a callback, a timer or a
-// release, handed to the scope's OnError.
+// A PanicError is a panic of Go code in a callback, a timer or a release. The scope's OnError
+// receives it.
 type PanicError struct {
 	Value any
 	Stack string
 }
 
-// Error implements error.
+// Error returns the panic's value as text.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic in a callback: %v", e.Value) }
 
 // Unwrap returns the panic's value if it is an error.
@@ -156,7 +157,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// contextError is ctx's error together with its cause, if it has one of its own.
+// contextError returns ctx's error together with its cause, if that is different.
 func contextError(ctx context.Context) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); cause != nil && cause != err {

@@ -14,13 +14,13 @@ const (
 	maxProtoDepth   = 8
 )
 
-// ErrorOf describes a thrown or rejected value. It runs no getter of the
-// value's own: a DOMException is read by the browser's brand-checked getters,
-// anything else by its data properties.
+// ErrorOf returns the error for a thrown or rejected value. It calls no getter of the value's own:
+// a DOMException is read by the browser's brand-checked getters, and any other value by its data
+// properties.
 func ErrorOf(v Value) *Error { return describe(raw(v)) }
 
-// AsError turns an error that came out of safejs or syscall/js into an
-// *[Error]; others are returned as they are.
+// AsError converts an error from safejs or syscall/js to an *[Error]. It returns other errors as
+// they are.
 func AsError(err error) error {
 	var thrown js.Error
 	if errors.As(err, &thrown) {
@@ -29,7 +29,7 @@ func AsError(err error) error {
 	return err
 }
 
-// recovered turns what syscall/js panicked with into an error.
+// recovered returns the error for a panic of syscall/js.
 func recovered(r any) error {
 	switch r := r.(type) {
 	case js.Error:
@@ -54,9 +54,9 @@ func describe(v js.Value) *Error {
 		return &Error{Message: "a symbol was thrown"}
 	case js.TypeUndefined, js.TypeNull:
 		return &Error{Message: t.String() + " was thrown"}
-	case typeBigInt: // its digits may be millions
+	case typeBigInt: // it may have millions of digits
 		return &Error{Message: "a bigint was thrown"}
-	default: // a number or boolean: bounded, and no code of its own runs
+	default: // a number or boolean, which is bounded and runs no code of its own
 		s, err := attempt(p.str, v)
 		if err != nil {
 			return &Error{Message: t.String() + " was thrown"}
@@ -79,8 +79,8 @@ func describe(v js.Value) *Error {
 	return e
 }
 
-// describeDOM leaves out the stack: a missing file is an everyday answer, and
-// the stack of a rejection says nothing.
+// describeDOM leaves out the stack. A missing file is an everyday result, and the stack of a
+// rejection contains no useful frame.
 func describeDOM(p *primordials, v, name js.Value) *Error {
 	e := &Error{Name: clip(p, name, maxErrorName)}
 	if m, err := attempt(p.domMessage, v); err == nil {
@@ -99,7 +99,7 @@ func numberBy(getter, v js.Value) float64 {
 	return 0
 }
 
-// stackOf reads the stack by the engine's own getter, or as a data property.
+// stackOf reads the stack with the engine's own getter, or as a data property.
 func stackOf(p *primordials, v js.Value) string {
 	if !p.errorStack.IsUndefined() {
 		if s, err := attempt(p.errorStack, v); err == nil && typeOf(s) == js.TypeString {
@@ -109,15 +109,15 @@ func stackOf(p *primordials, v js.Value) string {
 	return dataText(p, v, "stack", maxErrorStack)
 }
 
-// dataText finds a string data property on v or its prototypes without
-// running code of v's (a Proxy's traps apart, whose exceptions are caught).
+// dataText returns a string data property of v or of its prototypes. It runs no code of v, except a
+// Proxy's traps, whose exceptions are caught.
 func dataText(p *primordials, v js.Value, name string, limit int) string {
 	for range maxProtoDepth {
 		d, err := attempt(p.ownDescriptor, v, p.key(name))
 		if err != nil {
 			return ""
 		}
-		if typeOf(d) == js.TypeObject { // made by the engine: plain, safe to read
+		if typeOf(d) == js.TypeObject { // made by the engine, so plain and safe to read
 			if s := d.Get("value"); typeOf(s) == js.TypeString {
 				return clip(p, s, limit)
 			}
@@ -130,8 +130,8 @@ func dataText(p *primordials, v js.Value, name string, limit int) string {
 	return ""
 }
 
-// clip copies at most limit bytes of a string into Go: the cut is made in
-// JavaScript first, so that a huge one costs nothing.
+// clip returns at most limit bytes of a string. It cuts the string in JavaScript first, so a huge
+// one costs nothing.
 func clip(p *primordials, s js.Value, limit int) string {
 	if typeOf(s) != js.TypeString {
 		return ""
@@ -149,7 +149,7 @@ func clip(p *primordials, s js.Value, limit int) string {
 	return out
 }
 
-// withOp says what was tried.
+// withOp adds the operation to an *Error.
 func withOp(err error, op string) error {
 	if e, ok := err.(*Error); ok {
 		if e.Op != "" {
@@ -160,7 +160,7 @@ func withOp(err error, op string) error {
 	return err
 }
 
-// reportError writes to the console, where an owner gave no OnError.
+// reportError writes to the console. It is the OnError of scopes without one.
 func reportError(err error) {
 	text := err.Error()
 	var p *PanicError

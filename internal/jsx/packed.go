@@ -9,26 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// PackedJS is the JavaScript twin of [Packer]: the text of a class Packer, to
-// be put before a trusted script that answers packed.
+// PackedJS is the JavaScript twin of [Packer]: the text of a class Packer. Put it before a trusted
+// script that returns packed data.
 //
 //go:embed packed.js
 var PackedJS string
 
-// A packed answer is one Uint8Array instead of many crossings: fields one after
-// the other, little-endian, without padding. u8, u32 and f64 are as they are;
-// bytes and strings (UTF-8) are a u32 length and as many bytes.
+// Packed data is one Uint8Array instead of many crossings. It has fields one after the other,
+// little-endian, without padding. u8, u32 and f64 are stored as they are. Bytes and strings (UTF-8)
+// are a u32 length and that many bytes.
 
-// An Unpacker reads a packed answer. The first thing wrong stays in Err, and
-// everything after it reads as zero, so that one check at the end is enough.
-// Bytes and strings are never longer than what is there.
+// An Unpacker reads packed data. It stores the first error in Err, and everything read after it is
+// zero, so that one check at the end is enough. Bytes and strings are never longer than the data.
 type Unpacker struct {
 	b   []byte
 	off int
 	err error
 }
 
-// Unpack reads b, which must not be changed while it is read.
+// Unpack returns an Unpacker of b, which must not change while it is read.
 func Unpack(b []byte) *Unpacker { return &Unpacker{b: b} }
 
 func (u *Unpacker) take(n int, what string) []byte {
@@ -60,7 +59,7 @@ func (u *Unpacker) U32() uint32 {
 	return 0
 }
 
-// F64 reads a number; NaN and infinities are an error.
+// F64 reads a number. NaN and infinities are an error.
 func (u *Unpacker) F64() float64 {
 	b := u.take(8, "f64")
 	if b == nil {
@@ -74,8 +73,8 @@ func (u *Unpacker) F64() float64 {
 	return f
 }
 
-// Int reads an f64 that is a whole number within ±(2⁵³-1), such as a file's
-// size or a time in milliseconds.
+// Int reads an f64 that is a whole number within ±(2⁵³-1), such as the size of a file or a time in
+// milliseconds. Any other number is an error.
 func (u *Unpacker) Int() int64 {
 	f := u.F64()
 	if u.err == nil && (f != math.Trunc(f) || math.Abs(f) > maxSafeInteger) {
@@ -85,10 +84,10 @@ func (u *Unpacker) Int() int64 {
 	return int64(f)
 }
 
-// Bytes reads a byte field. It shares the answer's memory.
+// Bytes reads a byte field. The result shares the memory of the data.
 func (u *Unpacker) Bytes() []byte { return u.take(int(u.U32()), "byte field") }
 
-// String reads a string; one that is not UTF-8 is an error.
+// String reads a string. One that is not UTF-8 is an error.
 func (u *Unpacker) String() string {
 	b := u.take(int(u.U32()), "string")
 	if !utf8.Valid(b) {
@@ -98,9 +97,9 @@ func (u *Unpacker) String() string {
 	return string(b)
 }
 
-// Count reads a u32 that says how many records follow, each of at least
-// minSize bytes. More than can be there is an error, so that it is safe to
-// allocate for.
+// Count reads a u32, which is the number of records that follow, each of at least minSize bytes. A
+// number that does not fit in the rest of the data is an error, so it is safe to allocate for the
+// result.
 func (u *Unpacker) Count(minSize int) int {
 	n := int(u.U32())
 	if u.err == nil && n > (len(u.b)-u.off)/max(1, minSize) {
@@ -112,7 +111,7 @@ func (u *Unpacker) Count(minSize int) int {
 	return n
 }
 
-// Left is how many bytes have not been read; none after an error.
+// Left returns the number of bytes that have not been read, or 0 after an error.
 func (u *Unpacker) Left() int {
 	if u.err != nil {
 		return 0
@@ -120,10 +119,10 @@ func (u *Unpacker) Left() int {
 	return len(u.b) - u.off
 }
 
-// Err is the first thing that was wrong.
+// Err returns the first error.
 func (u *Unpacker) Err() error { return u.err }
 
-// Close returns Err, or an error if there is something left.
+// Close returns Err, or an error if some bytes have not been read.
 func (u *Unpacker) Close() error {
 	if u.err == nil && u.off != len(u.b) {
 		u.err = fmt.Errorf("jsx: packed answer has %d bytes after its end", len(u.b)-u.off)
@@ -131,7 +130,7 @@ func (u *Unpacker) Close() error {
 	return u.err
 }
 
-// A Packer writes a packed question. The zero value is empty.
+// A Packer writes packed data. The zero value is empty.
 type Packer struct{ b []byte }
 
 // Grow makes room for n more bytes.
@@ -163,8 +162,8 @@ func (p *Packer) String(v string) {
 // Text appends a string without its length.
 func (p *Packer) Text(v string) { p.b = append(p.b, v...) }
 
-// Append appends what another Packer wrote.
+// Append appends the data of another Packer.
 func (p *Packer) Append(packed []byte) { p.b = append(p.b, packed...) }
 
-// Packed returns what was written.
+// Packed returns the data.
 func (p *Packer) Packed() []byte { return p.b }

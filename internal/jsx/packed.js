@@ -1,5 +1,5 @@
 // @ts-check
-// The twin of Packer in packed.go: fields one after the other, little-endian.
+// The twin of Packer in packed.go. It writes fields one after the other, little-endian.
 "use strict";
 
 class Packer {
@@ -49,14 +49,14 @@ class Packer {
 
   /** @param {string} v */
   string(v) {
-    // Three bytes for a UTF-16 unit is the most UTF-8 takes: one pass, no copy.
+    // UTF-8 has at most three bytes for a UTF-16 unit, so one pass without a copy is enough.
     this.room(4 + v.length * 3);
     const { written } = this.text.encodeInto(v, this.bytes.subarray(this.length + 4));
     this.view.setUint32(this.length, written, true);
     this.length += 4 + written;
   }
 
-  /** What was written, in a buffer of its own that can be transferred. */
+  /** Returns the data, in a buffer of its own that can be transferred. */
   packed() {
     return this.bytes.slice(0, this.length);
   }

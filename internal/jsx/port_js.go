@@ -6,7 +6,7 @@ import (
 	"syscall/js"
 )
 
-// A Port is one end of a MessageChannel, owned by a scope.
+// A Port is one end of a MessageChannel. A scope owns it.
 type Port struct {
 	v Value
 	s *Scope
@@ -15,15 +15,14 @@ type Port struct {
 	closed bool
 }
 
-// A Message is what came through a port.
+// A Message is a message that was received from a port.
 type Message struct {
-	// Data is a structured clone: it has no code of its own, but nothing else
-	// about it is certain.
+	// Data is a structured clone. It has no code of its own, and nothing else about it is certain.
 	Data  Value
 	event Value
 }
 
-// Ports are the ports that were transferred with the message.
+// Ports returns the ports that were transferred with the message.
 func (m Message) Ports() ([]Value, error) {
 	list, err := Get(m.event, "ports")
 	if err != nil || Nullish(list) {
@@ -42,7 +41,7 @@ func (m Message) Ports() ([]Value, error) {
 	return ports, nil
 }
 
-// OnlyPort is the port that came with a message event, if it is one and no more.
+// OnlyPort returns the port of a message event. ok is false if the event does not have exactly one.
 func OnlyPort(event Value) (port Value, ok bool) {
 	list, err := Message{event: event}.Ports()
 	if err != nil || len(list) != 1 {
@@ -51,8 +50,7 @@ func OnlyPort(event Value) (port Value, ok bool) {
 	return list[0], true
 }
 
-// Channel makes a MessageChannel: a port to keep, and the other end to
-// transfer.
+// Channel creates a MessageChannel. It returns the port to keep, and the other end to transfer.
 func (s *Scope) Channel() (*Port, Value, error) {
 	ch, err := NewGlobal("MessageChannel")
 	if err != nil {
@@ -70,7 +68,7 @@ func (s *Scope) Channel() (*Port, Value, error) {
 	return p, far, err
 }
 
-// Port takes over a MessagePort that was received.
+// Port returns a Port of a MessagePort that was received. The scope owns it.
 func (s *Scope) Port(v Value) (*Port, error) {
 	if !InstanceOf(v, "MessagePort") {
 		return nil, withOp(wrongType("MessagePort", v), "take a port")
@@ -82,7 +80,7 @@ func (s *Scope) Port(v Value) (*Port, error) {
 	}
 	p := &Port{v: v, s: inner}
 	count := hold(Ports)
-	// Added first, so it runs last: the listeners are gone before.
+	// Added first, so it runs last, after the listeners are removed.
 	_, err = inner.Add(func() {
 		p.mu.Lock()
 		p.closed = true
@@ -95,9 +93,9 @@ func (s *Scope) Port(v Value) (*Port, error) {
 
 var postMessage = sync.OnceValues(func() (Method, error) { return NewMethod("MessagePort.prototype.postMessage") })
 
-// Post sends what [ToJS] takes. The buffer made for a []byte is transferred,
-// not copied again; transfer lists what else is to be handed over. A value that
-// cannot cross is ErrDataClone.
+// Post posts a value that [ToJS] accepts. The buffer of a []byte is transferred and not copied
+// again. transfer lists other objects to transfer. A value that cannot be cloned gives
+// [ErrDataClone], and a closed port [ErrClosed].
 func (p *Port) Post(data any, transfer ...Value) error {
 	if p.Closed() {
 		return ErrClosed
@@ -118,8 +116,8 @@ func (p *Port) Post(data any, transfer ...Value) error {
 	return withOp(err, "post to a port")
 }
 
-// message makes the value and transfer list for a postMessage. The list is
-// nil, not empty, if there is nothing to transfer.
+// message returns the value and the transfer list for a postMessage. The list is nil, not empty, if
+// there is nothing to transfer.
 func message(data any, transfer []Value) (v any, list any, err error) {
 	if v, err = arg(data); err != nil {
 		return nil, nil, err
@@ -142,8 +140,8 @@ func message(data any, transfer []Value) (v any, list any, err error) {
 	return v, arr, err
 }
 
-// PostTo is postMessage of a window, worker or anything else that has it. For
-// a window name the origin; leave it empty for the others.
+// PostTo calls postMessage of a window, a worker or another object that has it. origin is the
+// target origin of a window, and empty for other objects.
 func PostTo(target Value, origin string, data any, transfer ...Value) error {
 	v, list, err := message(data, transfer)
 	if err == nil {
@@ -159,8 +157,7 @@ func PostTo(target Value, origin string, data any, transfer ...Value) error {
 	return withOp(err, "post a message")
 }
 
-// OnMessage calls fn for each message from now on and starts the port. fn
-// must not block.
+// OnMessage calls fn for each message from now on, and starts the port. fn must not block.
 func (p *Port) OnMessage(fn func(Message)) error {
 	_, err := p.s.Listen(p.v, "message", func(ev Value) {
 		data, err := Get(ev, "data")
@@ -177,14 +174,14 @@ func (p *Port) OnMessage(fn func(Message)) error {
 	return err
 }
 
-// OnMessageError calls fn for a message that could not be cloned here.
+// OnMessageError calls fn for each message that cannot be cloned here. fn must not block.
 func (p *Port) OnMessageError(fn func()) error {
 	_, err := p.s.Listen(p.v, "messageerror", func(Value) { fn() })
 	return err
 }
 
-// Receive starts the port and returns a queue of what comes. The port's Close
-// ends it, so does a message that cannot be cloned (ErrDataClone).
+// Receive starts the port and returns a queue of its messages. The port's Close ends the queue, and
+// so does a message that cannot be cloned ([ErrDataClone]).
 func (p *Port) Receive(opts QueueOptions[Message]) (*Queue[Message], error) {
 	q, err := NewQueue(opts)
 	if err != nil {
@@ -205,8 +202,8 @@ func (p *Port) Receive(opts QueueOptions[Message]) (*Queue[Message], error) {
 	})
 }
 
-// Ask posts data with the end of a new channel, and returns the first message
-// that comes back through it.
+// Ask posts data with one end of a new channel, and returns the first message that comes back on
+// it.
 func (p *Port) Ask(ctx context.Context, data any, transfer ...Value) (Message, error) {
 	reply, far, err := p.s.Channel()
 	if err != nil {
@@ -223,7 +220,7 @@ func (p *Port) Ask(ctx context.Context, data any, transfer ...Value) (Message, e
 	return q.Recv(ctx)
 }
 
-// Value is the MessagePort itself.
+// Value returns the MessagePort itself.
 func (p *Port) Value() Value { return p.v }
 
 // Closed reports whether Close was called.
@@ -233,6 +230,6 @@ func (p *Port) Closed() bool {
 	return p.closed
 }
 
-// Close stops listening and closes the port. Messages on their way are
-// dropped. It is idempotent.
+// Close removes the listeners and closes the port. Messages on their way are dropped. It is
+// idempotent.
 func (p *Port) Close() error { return p.s.Close() }

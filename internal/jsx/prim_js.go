@@ -8,9 +8,8 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// primordials are the page's built-ins, captured once. They are called by
-// Invoke only, which catches exceptions. "Uncurried" means that the receiver
-// is the first argument.
+// primordials are the page's built-ins, captured once. They are called only by Invoke, which
+// catches exceptions. In an uncurried function, the receiver is the first argument.
 type primordials struct {
 	uncurry js.Value // Function.prototype.call.bind: method -> uncurried
 	call    js.Value // call(fn, this, ...args)
@@ -24,13 +23,13 @@ type primordials struct {
 	fromEntries, arrayOf, parse  js.Value
 	then, resolve                js.Value
 	isView, isArray              js.Value
-	bufferLen                    js.Value // getters, which check the brand whatever realm it is from
-	sharedLen                    js.Value // undefined where SharedArrayBuffer is
+	bufferLen                    js.Value // getters, which check the brand in any realm
+	sharedLen                    js.Value // undefined if SharedArrayBuffer is
 	viewBuffer, viewOff, viewLen js.Value // of typed arrays
 	dataBuffer, dataOff, dataLen js.Value // of DataView
-	domName, domMessage          js.Value // of DOMException; undefined where it is
-	quotaQuota, quotaRequested   js.Value // of QuotaExceededError, where it is a class
-	errorStack                   js.Value // undefined where stack is a data property
+	domName, domMessage          js.Value // of DOMException, undefined if it is
+	quotaQuota, quotaRequested   js.Value // of QuotaExceededError, if it is a class
+	errorStack                   js.Value // undefined if stack is a data property
 	uint8Array                   js.Value
 	names                        map[string]js.Value
 	namesMu                      sync.Mutex
@@ -98,8 +97,8 @@ func capture() *primordials {
 	return p
 }
 
-// key is a property name as a JavaScript string. Names are few and constant,
-// so they are kept: making a string is a third of the cost of a Get.
+// key returns a property name as a JavaScript string. Names are few and constant, so they are
+// stored: making a string is a third of the cost of a Get.
 func (p *primordials) key(name string) js.Value {
 	p.namesMu.Lock()
 	v, ok := p.names[name]
@@ -116,8 +115,8 @@ func (p *primordials) key(name string) js.Value {
 	return v
 }
 
-// invoke calls fn and turns an exception into an *Error. fn must be one of the
-// primordials or something that was type-checked; args only what js.ValueOf takes.
+// invoke calls fn and returns an exception as an *Error. fn must be one of the primordials or a
+// type-checked function, and args only values that js.ValueOf accepts.
 func invoke(fn js.Value, args ...any) (v js.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -127,11 +126,12 @@ func invoke(fn js.Value, args ...any) (v js.Value, err error) {
 	return fn.Invoke(args...), nil
 }
 
-// errThrew is all that attempt says of an exception.
+// errThrew is the error of attempt for any exception.
 var errThrew = errors.New("jsx: it threw")
 
-// attempt is invoke for those who describe exceptions themselves: describing
-// what a brand check throws would check the brand again, without end.
+// attempt is invoke without a description of the exception, for the functions that describe
+// exceptions. A description of the exception of a brand check would check the brand again, without
+// end.
 func attempt(fn js.Value, args ...any) (v js.Value, err error) {
 	defer func() {
 		if recover() != nil {

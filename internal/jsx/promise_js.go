@@ -5,10 +5,9 @@ import (
 	"syscall/js"
 )
 
-// Promise runs fn on a goroutine of its own and returns a JavaScript promise
-// of its result, which may be anything [ToJS] takes; nil is undefined. An error
-// rejects the promise as [ToError] has it, a panic too. Closing the scope
-// cancels fn's context.
+// Promise runs fn on a goroutine of its own and returns a JavaScript promise of its result. The
+// result may be anything that [ToJS] accepts, and nil becomes undefined. An error or a panic
+// rejects the promise with the value of [ToError]. Closing the scope cancels fn's context.
 func (s *Scope) Promise(ctx context.Context, fn func(context.Context) (any, error)) (Value, error) {
 	if s.Closed() {
 		return Value{}, ErrClosed

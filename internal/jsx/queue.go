@@ -8,33 +8,33 @@ import (
 	"sync"
 )
 
-// A FullPolicy says what a bounded [Queue] does when it is full.
+// A FullPolicy is the behaviour of a full [Queue].
 type FullPolicy uint8
 
 const (
-	RejectNew  FullPolicy = iota // Push returns ErrQueueFull and counts a drop
-	DropOldest                   // the oldest makes room
-	CloseFull                    // the queue fails: the receiver gets what is there, then ErrQueueFull
+	RejectNew  FullPolicy = iota // Push returns ErrQueueFull and the item counts as dropped
+	DropOldest                   // the oldest items are dropped to make room
+	CloseFull                    // the queue fails: the receiver gets the items in it, then ErrQueueFull
 )
 
-// ErrQueueFull is returned by Push, and by Recv of a queue with [CloseFull],
-// when there is no room.
+// ErrQueueFull is returned by Push when there is no room, and then by Recv of a queue with
+// [CloseFull].
 var ErrQueueFull = errors.New("jsx: queue is full")
 
-// QueueOptions bound a queue. The zero value is unbounded.
+// QueueOptions limit a queue. The zero value has no limit.
 type QueueOptions[T any] struct {
-	Max       int         // items; 0: no limit
-	MaxWeight int         // sum of Weigh over the items; 0: no limit
-	Weigh     func(T) int // such as the number of bytes; needed for MaxWeight. It must not block.
-	Full      FullPolicy  // what happens to an item that does not fit
+	Max       int         // items, 0 for no limit
+	MaxWeight int         // sum of Weigh over the items, 0 for no limit
+	Weigh     func(T) int // returns the weight of an item, such as its bytes; MaxWeight needs it; it must not block
+	Full      FullPolicy  // the behaviour for an item that does not fit
 }
 
-// A Queue is how a callback hands on what it got: Push appends and signals and
-// never blocks, and a goroutine receives under a context. Any number of
-// goroutines may use it at once. Make one with [NewQueue].
+// A Queue passes items from callbacks to goroutines. Push never blocks, so a callback may call it.
+// A goroutine receives under a context. A Queue is safe for concurrent use. Create one with
+// [NewQueue].
 type Queue[T any] struct {
 	opts   QueueOptions[T]
-	signal chan struct{} // holds a token while there may be something to receive
+	signal chan struct{} // holds a token if there may be something to receive
 
 	mu      sync.Mutex
 	items   []queued[T]
@@ -42,16 +42,17 @@ type Queue[T any] struct {
 	weight  int
 	dropped int
 	closed  bool
-	err     error // what Recv returns once drained; ErrClosed if nil
+	err     error // the error of Recv after the last item; ErrClosed if nil
 }
 
-// queued keeps an item's weight: Weigh is asked once.
+// queued is an item with its weight, so that Weigh is called only once.
 type queued[T any] struct {
 	x T
 	w int
 }
 
-// NewQueue returns an empty queue.
+// NewQueue returns an empty queue. Negative limits, an unknown policy, or MaxWeight without Weigh
+// are an error.
 func NewQueue[T any](opts QueueOptions[T]) (*Queue[T], error) {
 	if opts.Max < 0 || opts.MaxWeight < 0 || opts.Full > CloseFull {
 		return nil, fmt.Errorf("jsx: queue: limits must not be negative and the policy must be a known one: %+v", opts)
@@ -62,8 +63,7 @@ func NewQueue[T any](opts QueueOptions[T]) (*Queue[T], error) {
 	return &Queue[T]{opts: opts, signal: make(chan struct{}, 1)}, nil
 }
 
-// Unbounded returns an empty queue without a limit, for what is already
-// bounded by its sender.
+// Unbounded returns an empty queue without a limit, for items whose sender limits them.
 func Unbounded[T any]() *Queue[T] {
 	return &Queue[T]{signal: make(chan struct{}, 1)}
 }
@@ -124,7 +124,7 @@ func (q *Queue[T]) pop() T {
 	case q.head == len(q.items):
 		q.items, q.head = q.items[:0], 0
 		if cap(q.items) > 1024 {
-			q.items = nil // a burst is over: give its memory back
+			q.items = nil // release the memory of a burst
 		}
 	case q.head >= 64 && q.head*2 >= len(q.items):
 		n := copy(q.items, q.items[q.head:])
@@ -134,7 +134,7 @@ func (q *Queue[T]) pop() T {
 	return it.x
 }
 
-// wake leaves a token; one is enough, for whoever takes it passes it on.
+// wake leaves a token. One is enough, because each receiver leaves the next.
 func (q *Queue[T]) wake() {
 	select {
 	case q.signal <- struct{}{}:
@@ -142,8 +142,8 @@ func (q *Queue[T]) wake() {
 	}
 }
 
-// TryRecv receives if something is there. The error is what Recv would return
-// of a closed and drained queue.
+// TryRecv returns the oldest item if there is one. ok reports whether there is. The error is that
+// of Recv for a closed and empty queue.
 func (q *Queue[T]) TryRecv() (x T, ok bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -159,13 +159,13 @@ func (q *Queue[T]) TryRecv() (x T, ok bool, err error) {
 	return x, false, nil
 }
 
-// Recv returns the oldest item, waiting for one until ctx is done or the queue
-// is closed and drained. What is already there is returned even if ctx is done.
+// Recv returns the oldest item. It waits for one until ctx is done or the queue is closed and
+// empty. An item that is in the queue is returned even if ctx is done.
 func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
 	for {
 		x, ok, err := q.TryRecv()
 		if ok || err != nil {
-			q.wake() // there may be more, or others who wait for the end
+			q.wake() // there may be more items, or other receivers waiting for the end
 			return x, err
 		}
 		select {
@@ -176,8 +176,8 @@ func (q *Queue[T]) Recv(ctx context.Context) (T, error) {
 	}
 }
 
-// RecvAll returns everything that is there, waiting for the first as Recv
-// does. One call for a burst of callbacks saves as many wake-ups.
+// RecvAll returns all items in the queue. It waits for the first like Recv. One call for a burst of
+// callbacks saves wake-ups.
 func (q *Queue[T]) RecvAll(ctx context.Context) ([]T, error) {
 	first, err := q.Recv(ctx)
 	if err != nil {
@@ -195,8 +195,8 @@ func (q *Queue[T]) RecvAll(ctx context.Context) ([]T, error) {
 	return all, nil
 }
 
-// All iterates until ctx is done or the queue is closed and drained. The last
-// pair holds the error, except for a plain Close.
+// All returns an iterator over the items until ctx is done or the queue is closed and empty. The
+// last pair has the error, except after a plain Close.
 func (q *Queue[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for {
@@ -214,25 +214,25 @@ func (q *Queue[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
-// Len is the number of items waiting.
+// Len returns the number of items in the queue.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.len()
 }
 
-// Dropped is the number of items that did not fit.
+// Dropped returns the number of items that did not fit.
 func (q *Queue[T]) Dropped() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.dropped
 }
 
-// Close ends the queue: Push fails, Recv returns what is there and then
-// ErrClosed. It is idempotent.
+// Close ends the queue. Push then fails. Recv returns the items in the queue and then ErrClosed.
+// Close is idempotent.
 func (q *Queue[T]) Close() error { q.Fail(nil); return nil }
 
-// Fail is Close with an error for the receiver. The first one stays.
+// Fail is Close with an error for the receiver. Only the first call has an effect.
 func (q *Queue[T]) Fail(err error) {
 	q.mu.Lock()
 	if !q.closed {

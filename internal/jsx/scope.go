@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// ScopeOptions configure a scope. The zero value is useful.
+// ScopeOptions are the options of a [Scope]. The zero value is useful.
 type ScopeOptions struct {
-	// OnError gets what goes wrong where nobody can return an error: a panic
-	// in a callback, a timer or a release, as a *PanicError. It must not
-	// block. By default it goes to the console.
+	// OnError receives errors that no function can return, such as a panic in a callback, a timer
+	// or a release, as a *PanicError. It must not block. By default they are written to the
+	// console.
 	OnError func(error)
 }
 
-// A Scope owns what has to be released: callbacks, listeners, ports, timers
-// and anything given to Add. Close releases it all, the last first. What is
-// added to a closed scope is released at once, and the adding call returns
-// ErrClosed. Make one with [NewScope].
+// A Scope owns resources that must be released: callbacks, listeners, ports, timers and those given
+// to Add. Close releases all of them, the last first. A resource that is added to a closed scope is
+// released at once, and the call returns ErrClosed. Create one with [NewScope].
 type Scope struct {
 	onError func(error)
 
 	mu     sync.Mutex
 	closed bool
-	root   held // ring: root.prev is the newest
+	root   held // a ring; root.prev is the newest
 	ctx    context.Context
 	cancel context.CancelFunc
 }
@@ -45,8 +44,8 @@ func NewScope(opts ScopeOptions) *Scope {
 	return s
 }
 
-// Add makes the scope the owner of release, which is called once: by the
-// returned function, or by Close. On a closed scope it is called at once.
+// Add makes the scope the owner of release. It is called once: by the returned function, or by
+// Close. On a closed scope it is called at once, and the error is ErrClosed.
 func (s *Scope) Add(release func()) (done func(), err error) {
 	return s.add(&held{release: release})
 }
@@ -68,7 +67,7 @@ func (s *Scope) add(h *held) (done func(), err error) {
 	}, nil
 }
 
-// AddCloser is Add for an io.Closer whose error goes to OnError.
+// AddCloser is Add for an io.Closer. The error of its Close goes to OnError.
 func (s *Scope) AddCloser(c interface{ Close() error }) (done func(), err error) {
 	return s.Add(func() {
 		if err := c.Close(); err != nil {
@@ -77,7 +76,7 @@ func (s *Scope) AddCloser(c interface{ Close() error }) (done func(), err error)
 	})
 }
 
-// detach takes h out and reports whether it was still in.
+// detach removes h and reports whether it was still there.
 func (s *Scope) detach(h *held) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,15 +88,14 @@ func (s *Scope) detach(h *held) bool {
 	return true
 }
 
-// Child returns a scope that is closed with s, or before it. Errors go where
-// those of s go.
+// Child returns a scope that is closed with s, or before it. It has the same OnError.
 func (s *Scope) Child() (*Scope, error) {
 	c := NewScope(ScopeOptions{OnError: s.onError})
 	done, err := s.Add(c.closeAll)
 	if err != nil {
 		return c, err
 	}
-	// Closing the child first takes it out of its parent.
+	// Closing the child first removes it from its parent.
 	_, err = c.Add(done)
 	return c, err
 }
@@ -122,8 +120,8 @@ func (s *Scope) Closed() bool {
 	return s.closed
 }
 
-// Close releases everything, the last added first. It is idempotent; a release
-// may call it again, and one that panics does not keep the others.
+// Close releases everything, the last added first. It is idempotent, and a release may call it. If
+// a release panics, the others are still called.
 func (s *Scope) Close() error { s.closeAll(); return nil }
 
 func (s *Scope) closeAll() {
@@ -151,7 +149,7 @@ func (s *Scope) closeAll() {
 	}
 }
 
-// guard runs fn and hands a panic to OnError: no panic of a callback ends the
+// guard runs fn and passes a panic to OnError, so that a panic of a callback does not end the
 // program.
 func (s *Scope) guard(fn func()) {
 	defer func() {
@@ -171,16 +169,15 @@ func (s *Scope) panicked(v any) {
 	s.onError(&PanicError{Value: v, Stack: string(debug.Stack())})
 }
 
-// AfterFunc calls fn on its own goroutine after d, unless stop is called or
-// the scope closed before. The browser holds back timers of hidden pages, to
-// one a second and later to one a minute.
+// AfterFunc calls fn on its own goroutine after d, unless stop is called or the scope is closed
+// before. Browsers throttle the timers of hidden pages to one a second, and later to one a minute.
 func (s *Scope) AfterFunc(d time.Duration, fn func()) (stop func(), err error) {
 	id := hold(Timers)
 	h := &held{}
-	ready := make(chan struct{}) // the timer may fire before it is owned
+	ready := make(chan struct{}) // the timer may fire before the scope owns it
 	t := time.AfterFunc(d, func() {
 		<-ready
-		if s.detach(h) { // else stopped, or closed
+		if s.detach(h) { // else it was stopped, or the scope closed
 			s.guard(h.release)
 			s.guard(fn)
 		}
@@ -191,8 +188,8 @@ func (s *Scope) AfterFunc(d time.Duration, fn func()) (stop func(), err error) {
 	return stop, err
 }
 
-// Every calls fn every d, never twice at once, until stop is called or the
-// scope is closed.
+// Every calls fn every d, never twice at once, until stop is called or the scope is closed. A d
+// that is not positive is an error.
 func (s *Scope) Every(d time.Duration, fn func()) (stop func(), err error) {
 	if d <= 0 {
 		return func() {}, fmt.Errorf("jsx: Every needs a positive interval, not %v", d)

@@ -9,10 +9,9 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// Signal returns an AbortSignal that aborts when ctx is done, with a
-// TimeoutError or an AbortError as the reason. stop lets go of ctx; it is
-// idempotent and does not abort. A ctx that never ends gives undefined, which
-// every API takes as no signal.
+// Signal returns an AbortSignal that aborts when ctx is done. The reason is a TimeoutError or an
+// AbortError. stop detaches the signal from ctx. It is idempotent and does not abort. For a ctx
+// that never ends the signal is undefined, which every API accepts as no signal.
 func Signal(ctx context.Context) (signal Value, stop func()) {
 	if ctx.Done() == nil {
 		return Undefined(), func() {}
@@ -32,16 +31,16 @@ func Signal(ctx context.Context) (signal Value, stop func()) {
 		_, _ = Call(controller, "abort", ToError(contextError(ctx)))
 	}
 	if ctx.Err() != nil {
-		abort() // at once, not on a goroutine: the caller is about to use it
+		abort() // at once and not on a goroutine, because the caller is about to use it
 		return signal, func() {}
 	}
 	unhook := context.AfterFunc(ctx, abort)
 	return signal, func() { unhook(); gone() }
 }
 
-// WithSignal returns a context that is done when ctx is or when the
-// AbortSignal aborts, with the reason as its cause. An undefined signal never
-// aborts. The scope owns the listener; cancel releases it.
+// WithSignal returns a context that is done when ctx is done or the AbortSignal aborts. Its cause
+// is then the reason of the signal. An undefined signal never aborts. The scope owns the listener,
+// and cancel releases it.
 func (s *Scope) WithSignal(ctx context.Context, signal Value) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if Nullish(signal) {
@@ -68,8 +67,8 @@ func (s *Scope) WithSignal(ctx context.Context, signal Value) (context.Context, 
 	return ctx, func() { cancel(nil) }, nil
 }
 
-// ToError makes a JavaScript error for err: a DOMException with the name that
-// [Error] would read back, or an Error for those that have none.
+// ToError returns a JavaScript error for err: a DOMException with the name that [Error] would have,
+// a TypeError, RangeError, SyntaxError or ReferenceError, or an Error if err has no such name.
 func ToError(err error) Value {
 	name, message := "", "unknown error"
 	if err != nil {

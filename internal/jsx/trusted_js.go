@@ -8,25 +8,25 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx/trust"
 )
 
-// A TrustedPolicy puts proven text into the page's injection sinks, by a
-// Trusted Types policy where the browser has them. It takes only the sealed types of
-// package trust, whose importers are listed there, so holding one opens no
-// door. The policy's own object stays in Go: no script of the page can reach it.
+// A TrustedPolicy sets trusted text at the page's injection sinks, with a Trusted Types policy if
+// the browser has them. It accepts only the sealed types of package trust, whose importers are
+// listed there, so a package with a TrustedPolicy still cannot set other text. The policy object
+// stays in Go, where no script of the page can reach it.
 type TrustedPolicy struct {
 	policy                js.Value // undefined without Trusted Types
 	createHTML, createURL js.Value
 }
 
-// DefaultPolicyName is the Trusted Types policy name if the app gives none.
+// DefaultPolicyName is the name of the Trusted Types policy if the app sets none.
 const DefaultPolicyName = "bailey"
 
-// A PolicyError says that the page does not let the policy be made.
+// A PolicyError is the error if the page's Content-Security-Policy does not allow the policy.
 type PolicyError struct {
 	Name string
 	Err  error
 }
 
-// Error implements error.
+// Error returns the text with the directive to add.
 func (e *PolicyError) Error() string {
 	return fmt.Sprintf("the page's Content-Security-Policy does not let the Trusted Types policy %q be made: "+
 		"add its name, as in \"trusted-types %[1]s\" (with 'allow-duplicates' if several Go programs share the page), "+
@@ -36,15 +36,15 @@ func (e *PolicyError) Error() string {
 // Unwrap returns the browser's error.
 func (e *PolicyError) Unwrap() error { return e.Err }
 
-// policies are made once for each name: a second attempt would be refused by
-// a page that lists the name without 'allow-duplicates', and reported.
+// policies are created once for each name. A page that lists the name without 'allow-duplicates'
+// would refuse a second one and report it.
 var policies struct {
 	mu   sync.Mutex
 	made map[string]func() (*TrustedPolicy, error)
 }
 
-// Trusted returns the program's policy of that name, making it on first use.
-// An empty name is [DefaultPolicyName].
+// Trusted returns the program's policy of that name, and creates it on first use. An empty name is
+// [DefaultPolicyName]. If the page does not allow it, the error is a *[PolicyError].
 func Trusted(name string) (*TrustedPolicy, error) {
 	if name == "" {
 		name = DefaultPolicyName
@@ -74,7 +74,7 @@ func newPolicy(name string) (*TrustedPolicy, error) {
 	if Nullish(factory) {
 		return t, nil
 	}
-	// String is the identity for strings, and a built-in: no script from text.
+	// String returns its argument, and is a built-in: no script is compiled from text.
 	same := value(prim().str)
 	rules, err := ToJS(map[string]any{"createHTML": same, "createScriptURL": same})
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *TrustedPolicy) html(h trust.HTML) (any, error) {
 	return invoke(t.createHTML, t.policy, h.String())
 }
 
-// SetInnerHTML sets an element's (or shadow root's) content.
+// SetInnerHTML sets the content of an element or a shadow root.
 func (t *TrustedPolicy) SetInnerHTML(el Value, h trust.HTML) error {
 	x, err := t.html(h)
 	if err != nil {
@@ -116,7 +116,7 @@ func (t *TrustedPolicy) SetInnerHTML(el Value, h trust.HTML) error {
 	return Set(el, "innerHTML", x)
 }
 
-// SetSrcdoc sets a frame's document. Listeners have to stand before.
+// SetSrcdoc sets the document of a frame. Add listeners before.
 func (t *TrustedPolicy) SetSrcdoc(frame Value, h trust.HTML) error {
 	x, err := t.html(h)
 	if err != nil {

@@ -9,33 +9,31 @@ import (
 	"github.com/hack-pad/safejs"
 )
 
-// Value is a JavaScript value. Its own methods Get, Set, Index and Length are
-// the fast way for objects that are known to be plain; an exception in a
-// getter under them ends the program. The functions of this package are the
-// safe way for everything else.
+// Value is a JavaScript value. Its own methods Get, Set, Index and Length are fast, but an
+// exception in a getter under them ends the program. Use them only for objects that are known to be
+// plain, and the functions of this package for all others.
 type Value = safejs.Value
 
-// Raw is syscall/js's value, for js-only constructors of packages that must
-// not import it themselves.
+// Raw is the value of syscall/js, for js-only constructors of packages that must not import it.
 type Raw = js.Value
 
-// FromRaw and ToRaw convert without cost.
+// FromRaw returns v as a [Value], at no cost.
 func FromRaw(v Raw) Value { return safejs.Safe(v) }
 
-// ToRaw is the reverse of [FromRaw].
+// ToRaw returns v as a [Raw], at no cost.
 func ToRaw(v Value) Raw { return safejs.Unsafe(v) }
 
-// Global is the page's (or worker's) globalThis.
+// Global returns the globalThis of the page or the worker.
 func Global() Value { return safejs.Global() }
 
-// Undefined is JavaScript's undefined, and the zero Value.
+// Undefined returns JavaScript's undefined, which is the zero Value.
 func Undefined() Value { return safejs.Undefined() }
 
-// Null is JavaScript's null.
+// Null returns JavaScript's null.
 func Null() Value { return safejs.Null() }
 
-// typeBigInt is what syscall/js has no name for: its Type panics on a bigint,
-// which any port can deliver.
+// typeBigInt is the type of a bigint, which syscall/js does not have: its Type panics on a bigint,
+// and any port can deliver one.
 const typeBigInt js.Type = -1
 
 func typeOf(v js.Value) (t js.Type) {
@@ -47,8 +45,8 @@ func typeOf(v js.Value) (t js.Type) {
 	return v.Type()
 }
 
-// TypeOf is JavaScript's typeof, with "null" for null. Use it where a value
-// comes from elsewhere: Value's own Type panics on a bigint.
+// TypeOf returns JavaScript's typeof, but "null" for null. Use it for values from elsewhere,
+// because Value's own Type panics on a bigint.
 func TypeOf(v Value) string {
 	if t := typeOf(raw(v)); t != typeBigInt {
 		return t.String()
@@ -59,12 +57,12 @@ func TypeOf(v Value) string {
 // Nullish reports whether v is undefined or null.
 func Nullish(v Value) bool { return v.IsUndefined() || v.IsNull() }
 
-// Get reads a property, whatever getter or Proxy it meets.
+// Get returns a property. An exception of a getter or a Proxy is returned as an *[Error].
 func Get(v Value, name string) (Value, error) {
 	p := prim()
 	r, err := invoke(p.reflectGet, raw(v), p.key(name))
 	if err != nil {
-		if Nullish(v) { // engines word this in their own ways, few of them clear
+		if Nullish(v) { // engines word this differently, and few of them clearly
 			err = &Error{Name: string(ErrType), Message: TypeOf(v) + " has no properties"}
 		}
 		return Value{}, withOp(err, "get "+name)
@@ -72,7 +70,7 @@ func Get(v Value, name string) (Value, error) {
 	return value(r), nil
 }
 
-// Lookup follows a dotted path, as "navigator.storage", from v.
+// Lookup returns the property of v at a dotted path, such as "navigator.storage".
 func Lookup(v Value, path string) (Value, error) {
 	for name := range strings.SplitSeq(path, ".") {
 		if Nullish(v) {
@@ -86,21 +84,22 @@ func Lookup(v Value, path string) (Value, error) {
 	return v, nil
 }
 
-// Supported reports whether the browser has what the dotted path names, as
+// Supported reports whether the browser has the object at the dotted path, such as
 // "navigator.storage.getDirectory" or "RTCPeerConnection".
 func Supported(path string) bool {
 	v, err := Lookup(Global(), path)
 	return err == nil && !Nullish(v)
 }
 
-// Has reports whether v has the property, own or inherited, as "in" does.
+// Has reports whether v has the property, own or inherited, like "in".
 func Has(v Value, name string) bool {
 	p := prim()
 	r, err := invoke(p.reflectHas, raw(v), p.key(name))
 	return err == nil && r.Truthy()
 }
 
-// Set writes a property. x may be anything that [ToJS] takes.
+// Set writes a property. x may be anything that [ToJS] accepts. A read-only property gives
+// [ErrType].
 func Set(v Value, name string, x any) error {
 	p := prim()
 	x, err := arg(x)
@@ -117,7 +116,7 @@ func Set(v Value, name string, x any) error {
 	return nil
 }
 
-// Delete removes an own property.
+// Delete removes an own property. One that cannot be deleted gives [ErrType].
 func Delete(v Value, name string) error {
 	p := prim()
 	r, err := invoke(p.reflectDelete, raw(v), p.key(name))
@@ -130,7 +129,7 @@ func Delete(v Value, name string) error {
 	return nil
 }
 
-// Index reads element i.
+// Index returns element i.
 func Index(v Value, i int) (Value, error) {
 	r, err := invoke(prim().reflectGet, raw(v), i)
 	if err != nil {
@@ -139,7 +138,7 @@ func Index(v Value, i int) (Value, error) {
 	return value(r), nil
 }
 
-// Length reads the property length, a whole number from 0 to 2⁵³-1.
+// Length returns the property length, a whole number from 0 to 2⁵³-1. Another value is an error.
 func Length(v Value) (int, error) {
 	n, err := GetInt(v, "length")
 	if err == nil && n < 0 {
@@ -148,7 +147,8 @@ func Length(v Value) (int, error) {
 	return n, err
 }
 
-// Call calls a method: two crossings. For a method called often use [Method].
+// Call calls a method, in two crossings, and returns its result. Use a [Method] for a method that
+// is called often.
 func Call(v Value, method string, args ...any) (Value, error) {
 	m, err := Get(v, method)
 	if err != nil {
@@ -166,7 +166,7 @@ func Call(v Value, method string, args ...any) (Value, error) {
 	return value(r), withOp(err, "call "+method)
 }
 
-// Invoke calls fn with this undefined.
+// Invoke calls fn with this undefined, and returns its result.
 func Invoke(fn Value, args ...any) (Value, error) {
 	in, err := argsOf(make([]any, 0, 8), args)
 	if err != nil {
@@ -176,7 +176,7 @@ func Invoke(fn Value, args ...any) (Value, error) {
 	return value(r), err
 }
 
-// New constructs. Global constructors are kept by [Constructor].
+// New returns new constructor(args). [Constructor] returns global constructors.
 func New(constructor Value, args ...any) (Value, error) {
 	in, err := argsOf(make([]any, 0, 8), args)
 	if err != nil {
@@ -186,7 +186,7 @@ func New(constructor Value, args ...any) (Value, error) {
 	return value(r), err
 }
 
-// NewGlobal constructs by the name of a global class.
+// NewGlobal returns a new object of a global class.
 func NewGlobal(class string, args ...any) (Value, error) {
 	c, err := Constructor(class)
 	if err != nil {
@@ -196,8 +196,8 @@ func NewGlobal(class string, args ...any) (Value, error) {
 	return v, withOp(err, "new "+class)
 }
 
-// Constructor returns a global class, or ErrNotSupported (which is
-// errors.ErrUnsupported) with its name.
+// Constructor returns a global class. If the browser has none of this name, the error is
+// [ErrNotSupported], which is errors.ErrUnsupported.
 func Constructor(class string) (Value, error) {
 	v, err := Get(Global(), class)
 	if err != nil {
@@ -209,14 +209,14 @@ func Constructor(class string) (Value, error) {
 	return v, nil
 }
 
-// A Method is a function of a prototype, found once and called in one
-// crossing whatever realm its receiver is from.
+// A Method is a function of a prototype that is looked up once. A call takes one crossing and works
+// for a receiver of any realm.
 type Method struct {
 	path string
 	fn   js.Value
 }
 
-// NewMethod finds a method by its path, as "Element.prototype.append".
+// NewMethod returns the method at a path, such as "Element.prototype.append", or [ErrNotSupported].
 func NewMethod(path string) (Method, error) {
 	v, err := Lookup(Global(), path)
 	if err != nil {
@@ -229,7 +229,7 @@ func NewMethod(path string) (Method, error) {
 	return Method{path, fn}, err
 }
 
-// Call calls the method on v.
+// Call calls the method on v and returns its result.
 func (m Method) Call(v Value, args ...any) (Value, error) {
 	in, err := argsOf(append(make([]any, 0, 8), raw(v)), args)
 	if err != nil {
@@ -270,8 +270,8 @@ func wrongType(want string, v Value) error {
 	return &Error{Name: string(ErrType), Message: "want " + want + ", got " + TypeOf(v)}
 }
 
-// String is v as a string of at most limit UTF-16 units; over it is a
-// *[SizeError] and nothing is copied. Limit 0 is none. Lone surrogates become U+FFFD.
+// String returns the string v. If it has more than limit UTF-16 units, nothing is copied and the
+// error is a *[SizeError]. Limit 0 is no limit. Lone surrogates become U+FFFD.
 func String(v Value, limit int) (string, error) {
 	if typeOf(raw(v)) != js.TypeString {
 		return "", wrongType("string", v)
@@ -284,8 +284,8 @@ func String(v Value, limit int) (string, error) {
 	return raw(v).String(), nil
 }
 
-// stringLength asks the one built-in that tells a string's length without
-// reading a property.
+// stringLength returns the length of a string with lastIndexOf, the only built-in that returns it
+// without reading a property.
 func stringLength(p *primordials, s js.Value) int {
 	n, err := invoke(p.strLastIndex, s, p.key(""))
 	if err != nil {
@@ -294,7 +294,7 @@ func stringLength(p *primordials, s js.Value) int {
 	return n.Int()
 }
 
-// Bool is v as a bool.
+// Bool returns the boolean v.
 func Bool(v Value) (bool, error) {
 	if typeOf(raw(v)) != js.TypeBoolean {
 		return false, wrongType("boolean", v)
@@ -302,7 +302,7 @@ func Bool(v Value) (bool, error) {
 	return raw(v).Bool(), nil
 }
 
-// Float64 is v as a number, NaN and infinities included.
+// Float64 returns the number v, which may be NaN or infinite.
 func Float64(v Value) (float64, error) {
 	if typeOf(raw(v)) != js.TypeNumber {
 		return 0, wrongType("number", v)
@@ -310,7 +310,7 @@ func Float64(v Value) (float64, error) {
 	return raw(v).Float(), nil
 }
 
-// Finite is v as a number that is neither NaN nor infinite.
+// Finite returns the number v. NaN and infinities give [ErrRange].
 func Finite(v Value) (float64, error) {
 	f, err := Float64(v)
 	if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
@@ -319,7 +319,7 @@ func Finite(v Value) (float64, error) {
 	return f, err
 }
 
-// Int is v as a whole number that JavaScript can hold exactly.
+// Int returns the number v, which must be whole and within ±(2⁵³-1).
 func Int(v Value) (int, error) {
 	f, err := Finite(v)
 	if err != nil {
@@ -331,18 +331,18 @@ func Int(v Value) (int, error) {
 	return int(f), nil
 }
 
-// GetString is Get and String.
+// GetString returns a property as [String] does.
 func GetString(v Value, name string, limit int) (string, error) {
 	return get(v, name, func(x Value) (string, error) { return String(x, limit) })
 }
 
-// GetInt is Get and Int.
+// GetInt returns a property as [Int] does.
 func GetInt(v Value, name string) (int, error) { return get(v, name, Int) }
 
-// GetFinite is Get and Finite.
+// GetFinite returns a property as [Finite] does.
 func GetFinite(v Value, name string) (float64, error) { return get(v, name, Finite) }
 
-// GetBool is Get and Bool.
+// GetBool returns a property as [Bool] does.
 func GetBool(v Value, name string) (bool, error) { return get(v, name, Bool) }
 
 func get[T any](v Value, name string, as func(Value) (T, error)) (T, error) {

@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// Value is a JavaScript value. Natively there are none: the type is here so
-// that structs which hold one can be declared once.
+// Value is a JavaScript value. Natively there are none. The type exists so that structs with one
+// compile everywhere.
 type Value struct{ _ [0]func() }
 
 func reportError(err error) { fmt.Fprintln(os.Stderr, err) }

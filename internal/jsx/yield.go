@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Slice is how long work may hold the host's thread before it has to let the
-// browser breathe: half a frame at 60 Hz.
+// Slice is how long work may use the host's thread before it must yield to the browser: half a
+// frame at 60 Hz.
 const Slice = 8 * time.Millisecond
 
-// Yield lets the browser's event loop run once: input, messages, rendering. It
-// returns ctx's error if ctx is done. Do not call it in a callback.
+// Yield lets the browser's event loop run once: input, messages, rendering. It returns ctx's error
+// if ctx is done. Do not call it in a callback.
 func Yield(ctx context.Context) error { return yield(ctx) }
 
-// A Budget cuts long work on the host's thread in slices. Its zero value is a
-// budget of [Slice] that starts with the first Spend.
+// A Budget divides long work on the host's thread into slices. The zero value is a budget of
+// [Slice] that starts with the first Spend.
 type Budget struct {
-	Slice time.Duration // 0: the constant Slice
+	Slice time.Duration // 0 for the constant Slice
 	start time.Time
 	steps int
 }
 
-// stretch is how many steps pass between two looks at the clock.
+// stretch is the number of steps between two reads of the clock.
 const stretch = 16 << 10
 
-// Steps counts n steps of work, of at most about 0.1 µs each in a browser, and calls
-// [Budget.Spend] once after each 16,384 of them.
+// Steps counts n steps of work, of at most about 0.1 µs each in a browser. It calls [Budget.Spend]
+// once after each 16,384 of them.
 func (b *Budget) Steps(ctx context.Context, n int) error {
 	if b.steps += n; b.steps < stretch {
 		return nil
@@ -35,9 +35,8 @@ func (b *Budget) Steps(ctx context.Context, n int) error {
 	return b.Spend(ctx)
 }
 
-// Spend is called between steps of the work. It yields if the slice is used
-// up, and returns ctx's error if ctx is done. A call within the slice costs
-// one look at the clock.
+// Spend is called between steps of the work. It yields if the slice is used up, and returns ctx's
+// error if ctx is done. A call within the slice costs one read of the clock.
 func (b *Budget) Spend(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return contextError(ctx)
@@ -59,7 +58,7 @@ func (b *Budget) Spend(ctx context.Context) error {
 	return err
 }
 
-// WriteIn hands data to w in pieces of 64 KiB, with a [Budget.Spend] before each.
+// WriteIn writes data to w in pieces of 64 KiB, with a [Budget.Spend] before each.
 func WriteIn[T ~string | ~[]byte](ctx context.Context, b *Budget, w io.Writer, data T) error {
 	for len(data) > 0 {
 		if err := b.Spend(ctx); err != nil {
@@ -74,8 +73,7 @@ func WriteIn[T ~string | ~[]byte](ctx context.Context, b *Budget, w io.Writer, d
 	return nil
 }
 
-// Over reports whether the slice is used up, for work that has its own way to
-// stop.
+// Over reports whether the slice is used up, for work that stops in its own way.
 func (b *Budget) Over() bool {
 	slice := b.Slice
 	if slice <= 0 {

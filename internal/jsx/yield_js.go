@@ -6,9 +6,9 @@ import (
 	"syscall/js"
 )
 
-// yielder is one MessageChannel for the program: a posted message is a task of
-// its own, neither clamped to 4 ms as nested timers are nor put before other
-// tasks as scheduler.yield is.
+// yielder is the only MessageChannel for yielding in the program. A posted message is a task of its
+// own. It is neither delayed to 4 ms like nested timers, nor put before other tasks like
+// scheduler.yield.
 type yielder struct {
 	post, port, nothing js.Value
 	mu                  sync.Mutex
@@ -55,7 +55,7 @@ func yield(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Not left early: the wait is one task long, and each message has its waiter.
+	// The wait does not end early for ctx: it is one task long, and each message has its waiter.
 	done := make(chan struct{})
 	y.mu.Lock()
 	y.waiting = append(y.waiting, done)
