@@ -1,10 +1,11 @@
-// Attack runs every attack test of the repository at its full length, natively and in a browser, then the leak lab, and prints one table: how
-// many attacks were tried, how many succeeded with the defence off, and how many succeeded. Its exit status is 1 if an attack succeeded, if a
-// control shows nothing, if nothing was tried of a suite, or if a test failed, was skipped or did not run.
+// Attack runs every attack test of the repository at its full length, natively and in a browser, and then the leak
+// lab. It prints one table: the number of attacks that were tried, that succeeded with the defence off, and that
+// succeeded. Its exit status is 1 if an attack succeeded, if a control proves nothing, if a suite tried nothing, or
+// if a test failed, was skipped or did not run.
 //
 //	attack -engine chromium -suite 01,realm
 //
-// It finds the tests by their names and the suites by the calls of attack.Start in them.
+// It finds the tests by their names, and the suites by their calls of attack.Start.
 package main
 
 import (
@@ -49,7 +50,7 @@ type runner struct {
 	short, verbose bool
 	out            io.Writer
 	root           string
-	picked         []string // suites; all, if empty
+	picked         []string // suites to run, all if empty
 	table          table
 }
 
@@ -79,7 +80,7 @@ func (r *runner) all(ctx context.Context, suites, layouts string) error {
 	begin := time.Now()
 	for _, module := range modules(r.root) {
 		native, browser, err := r.find(ctx, module)
-		if err != nil { // the rows show it: their tests have not run
+		if err != nil { // the table shows it, because these tests have not run
 			r.table.fail(err.Error())
 		}
 		r.run(ctx, module, native, false)
@@ -100,7 +101,7 @@ func (r *runner) all(ctx context.Context, suites, layouts string) error {
 	return ctx.Err()
 }
 
-// modules are the repository's folders with a go.mod, the repository itself first.
+// modules returns the repository's folders with a go.mod, the repository itself first.
 func modules(root string) []string {
 	dirs := []string{root}
 	_ = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
@@ -118,7 +119,7 @@ func modules(root string) []string {
 	return dirs
 }
 
-// find returns the attack tests of a module that run natively, and those that only a browser runs.
+// find returns the attack tests of a module that run natively, and those that run only in a browser.
 func (r *runner) find(ctx context.Context, module string) (native, browser []test, err error) {
 	here, err := testFiles(ctx, module)
 	if err != nil {
@@ -143,7 +144,7 @@ func (r *runner) find(ctx context.Context, module string) (native, browser []tes
 	return native, browser, nil
 }
 
-// add appends a file's tests that are to run.
+// add appends the tests of a file that are to be run.
 func (r *runner) add(to []test, pkg, file string) ([]test, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -161,7 +162,7 @@ func (r *runner) add(to []test, pkg, file string) ([]test, error) {
 	return to, nil
 }
 
-// testFiles returns the module's test files and the package of each.
+// testFiles returns the module's test files with the package of each.
 func testFiles(ctx context.Context, module string, env ...string) (map[string]string, error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Dir, cmd.Env, cmd.Stderr = module, append(os.Environ(), env...), os.Stderr
@@ -191,7 +192,7 @@ func (r *runner) wants(suites []string) bool {
 	return len(r.picked) == 0 || slices.ContainsFunc(suites, func(s string) bool { return slices.Contains(r.picked, s) })
 }
 
-// run runs tests and adds up their reports.
+// run runs tests, and adds their counts to the table.
 func (r *runner) run(ctx context.Context, module string, tests []test, browser bool) {
 	if len(tests) == 0 {
 		return
@@ -241,15 +242,15 @@ type event struct {
 	Elapsed                       float64
 }
 
-// ending is how a test ended.
+// ending is the result of a test.
 type ending struct {
 	action string // pass, fail or skip
-	why    string // the last line of a test that was skipped
+	why    string // the last line of a skipped test
 	parts  []string
 	counts []attack.Count
 }
 
-// read reads the output of go test -json. Ended has the tests by package and name.
+// read reads the output of go test -json into ended, which has the tests by package and name.
 func (r *runner) read(out io.Reader, ended map[string]ending) {
 	said := map[string]*strings.Builder{}
 	lines := bufio.NewReader(out)
@@ -303,7 +304,7 @@ func (r *runner) read(out io.Reader, ended map[string]ending) {
 	}
 }
 
-// reason is the last line of a skipped test's output that is the test's own.
+// reason returns the last line of a skipped test's output that the test itself has written.
 func reason(said string) (why string) {
 	for line := range strings.Lines(said) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "---") && !strings.HasPrefix(line, "===") {
@@ -313,7 +314,7 @@ func reason(said string) (why string) {
 	return why
 }
 
-// leakLab runs the lab's layouts, with their control, and adds up its lines.
+// leakLab runs the lab's layouts with their control, and adds its counts to the table.
 func (r *runner) leakLab(ctx context.Context, layouts []string) {
 	fmt.Fprintf(r.out, "the leak lab: %s in %s\n", strings.Join(layouts, " "), r.engine)
 	cmd := repo.Command(ctx, filepath.Join(r.root, ".bin", "leaklab-run"))

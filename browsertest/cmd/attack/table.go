@@ -13,15 +13,15 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
-// test is an attack test as it stands in a file.
+// test is an attack test, as its file declares it.
 type test struct {
 	pkg, name string
-	suites    []string // that it belongs to
-	starts    []string // that it reports counts of
+	suites    []string // to which it belongs
+	starts    []string // for which it reports counts
 }
 
-// testsOf returns the attack tests of a test file's text. It returns an error if the file starts a suite outside of an attack test, where
-// make attack would not find it, or if an attack test belongs to no suite.
+// testsOf returns the attack tests of a test file's text. It returns an error if the file starts a suite outside of
+// an attack test, where make attack would not find it, or if an attack test belongs to no suite.
 func testsOf(name, text string) (found []test, err error) {
 	file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -37,7 +37,7 @@ func testsOf(name, text string) (found []test, err error) {
 			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 2 {
 				if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fun.Sel.Name == "Start" {
 					if pkg, ok := fun.X.(*ast.Ident); ok && pkg.Name == "attack" {
-						suite := "" // no literal
+						suite := "" // not a literal
 						if lit, ok := call.Args[1].(*ast.BasicLit); ok {
 							suite, _ = strconv.Unquote(lit.Value)
 						}
@@ -68,11 +68,11 @@ func testsOf(name, text string) (found []test, err error) {
 	return found, nil
 }
 
-// table is what was counted.
+// table is the sum of the counts.
 type table struct {
 	rows   map[string]attack.Count
-	none   []attack.Count      // tests that have no control of their own
-	faults map[string][]string // of a suite
+	none   []attack.Count      // of tests without a control of their own
+	faults map[string][]string // by suite
 	failed []string            // programs and packages
 }
 
@@ -91,7 +91,7 @@ func (t *table) add(c attack.Count) {
 	}
 }
 
-// wrong notes why the row of a suite can't be believed.
+// wrong records a reason why the row of a suite is not valid.
 func (t *table) wrong(suite, why string) {
 	if t.faults == nil {
 		t.faults = map[string][]string{}
@@ -99,10 +99,10 @@ func (t *table) wrong(suite, why string) {
 	t.faults[suite] = append(t.faults[suite], why)
 }
 
-// fail notes a failure that is of no suite.
+// fail records a failure that belongs to no suite.
 func (t *table) fail(what string) { t.failed = append(t.failed, what) }
 
-// settle adds what tests counted, and notes each that did not run to its end.
+// settle adds the counts of tests, and records each test that did not run to its end.
 func (t *table) settle(tests []test, ended map[string]ending) {
 	for _, want := range tests {
 		end := ended[want.pkg+" "+want.name]
@@ -134,7 +134,7 @@ func (t *table) settle(tests []test, ended map[string]ending) {
 	}
 }
 
-// times is how many of a list are such.
+// times returns the number of elements of a list for which such returns true.
 func times[T any](list []T, such func(T) bool) (n int) {
 	for _, x := range list {
 		if such(x) {
@@ -144,8 +144,9 @@ func times[T any](list []T, such func(T) bool) (n int) {
 	return n
 }
 
-// print writes a line for each suite and the total, and reports whether all is well. A suite none of whose attacks succeeds with the defence
-// off has no control: its row shows nothing about the defence, and the reasons stand below the table.
+// print writes a line for each suite and the total, and reports whether everything is well. A suite none of whose
+// attacks succeeds with the defence off has no control: its row proves nothing about the defence. The reasons are
+// below the table.
 func (t *table) print(w io.Writer, picked []string) bool {
 	ok := len(t.failed) == 0
 	fmt.Fprintf(w, "\n%-7s %-50s %8s %16s %10s\n", "suite", "attack", "tried", "defence off", "succeeded")

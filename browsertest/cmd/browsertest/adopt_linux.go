@@ -7,9 +7,9 @@ import (
 
 const prSetChildSubreaper = 36 // prctl(2)
 
-// adopt makes this process the parent of the browser's processes whose own
-// parents end, and returns a function that waits for all of them: a container
-// without an init would keep them as zombies.
+// adopt makes this process the parent of the browser's processes whose own parents end. It returns
+// a function that waits for all of them, for at most 2 s. A container without an init process would
+// keep them as zombies.
 func adopt() (wait func()) {
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0); errno != 0 {
 		return func() {}

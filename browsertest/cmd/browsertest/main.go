@@ -2,7 +2,7 @@
 //
 //	GOOS=js GOARCH=wasm go test -exec browsertest ./...
 //
-// README.md in the module's folder says what it can do and how to set it up.
+// README.md in the module's folder describes its features and its installation.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run() int {
 		flags.Usage()
 		return 2
 	}
-	// SIGQUIT is what go test sends to a binary that outlives its time-out.
+	// go test sends SIGQUIT to a binary that exceeds its time-out.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
@@ -72,7 +72,7 @@ func run() int {
 	return code
 }
 
-// watchParent ends the run if go test is killed, which tells nobody.
+// watchParent ends the run if go test is killed, which sends no signal to its children.
 func watchParent(cancel func()) {
 	parent := os.Getppid()
 	if parent <= 1 {

@@ -1,7 +1,7 @@
-// Leaklab runs every vector of internal/leaklab in every layout and engine,
-// and tells which sink each reached. As root on Linux it does so in a network
-// namespace of its own, in which every name resolves to a sink and every address is
-// this machine: nothing that a vector sends leaves it.
+// Leaklab runs every vector of internal/leaklab in every layout and engine, and reports the sinks
+// that each has reached. As root on Linux it runs in a network namespace of its own, in which every
+// name resolves to a sink and every address is this machine. So no data of a vector leaves the
+// machine.
 //
 //	ENGINE=chromium LAYOUT=compute go run ./cmd/leaklab
 package main
@@ -27,8 +27,8 @@ import (
 	"github.com/bailey-go/bailey/internal/leaklab"
 )
 
-// Attacks on the realm send nothing: what counts is what they achieve, and their
-// control is the realm without its layers.
+// onRealm reports whether a layout tries attacks on the realm. They send nothing: their effect
+// counts, and their control is the realm without its layers.
 func onRealm(layout string) bool { return strings.HasPrefix(layout, "realm") }
 
 const realmControl = "realm-open"
@@ -94,11 +94,11 @@ func run(ctx context.Context) error {
 				return ctx.Err()
 			}
 			if err != nil {
-				// The others are still worth a look.
+				// The other layouts are still run.
 				fmt.Printf("%s %s: FAILED: %v\n", engine, layout, err)
 				failed = true
 				if control {
-					break // without controls nothing is shown
+					break // nothing is proven without controls
 				}
 				continue
 			}
@@ -137,13 +137,13 @@ func run(ctx context.Context) error {
 // lab is one run.
 type lab struct {
 	root, out, runner string
-	dns               *names // nil: lookups are not watched
+	dns               *names // nil if lookups are not recorded
 	tables            []*table
 }
 
 func (l *lab) binary() string { return filepath.Join(l.out, "iframe.test.wasm") }
 
-// build compiles what runs in the page, while there still is a network.
+// build compiles the program of the page, while there still is a network.
 func (l *lab) build(ctx context.Context) error {
 	if err := os.MkdirAll(l.out, 0o755); err != nil {
 		return err
@@ -157,14 +157,14 @@ func (l *lab) build(ctx context.Context) error {
 
 var errAbsent = errors.New("the layout is absent")
 
-// layout runs all vectors in one engine's layout.
+// layout runs all vectors in one layout of an engine, and returns their table.
 func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error) {
 	ctx, cancel := context.WithTimeout(ctx, 6*time.Minute)
 	defer cancel()
 	rows, out, runErr := l.page(ctx, engine, layout, "")
 	want := len(leaklab.All())
 	if onRealm(layout) {
-		want = len(rows) // their table is the page's own, and "done" says that it came to its end
+		want = len(rows) // their table is the page's own, and "done" marks its end
 		if !strings.Contains(out, "done") {
 			want++
 		}
@@ -184,7 +184,7 @@ func (l *lab) layout(ctx context.Context, engine, layout string) (*table, error)
 	return &table{engine: engine, layout: layout, rows: rows}, nil
 }
 
-// page runs the vectors whose ids begin with only, and returns what it printed, too.
+// page runs the vectors whose ids begin with only, and returns their rows and the whole output.
 func (l *lab) page(ctx context.Context, engine, layout, only string) (map[string]row, string, error) {
 	cmd := repo.Command(ctx, l.runner, l.binary(), "-test.run=^TestLeakLab$", "-test.v", "-test.timeout=5m")
 	cmd.Dir = filepath.Join(l.root, "iframe")
@@ -197,11 +197,12 @@ func (l *lab) page(ctx context.Context, engine, layout, only string) (map[string
 	return rows, string(out), errors.Join(err, parseErr)
 }
 
-// maxAgain is how many vectors a busy machine may keep from starting.
+// maxAgain is the number of vectors that are tried again, because a busy machine may have kept them
+// from starting.
 const maxAgain = 8
 
-// again gives vectors whose run ended before its first line a second try. What
-// reached a sink in either try counts.
+// again runs those vectors a second time whose run ended before its first line. Data that reached a
+// sink in either run counts. With more than maxAgain of them it does nothing.
 func (l *lab) again(ctx context.Context, engine, layout string, rows map[string]row) {
 	var late []string
 	for _, id := range slices.Sorted(maps.Keys(rows)) {
@@ -213,16 +214,16 @@ func (l *lab) again(ctx context.Context, engine, layout string, rows map[string]
 		return
 	}
 	for _, id := range late {
-		// An error leaves the row as one that did not run.
+		// After an error the row remains one that did not run.
 		second, _, _ := l.page(ctx, engine, layout, id)
-		for other, r := range second { // those with a longer id ran again, too
+		for other, r := range second { // vectors with a longer id ran again too
 			rows[other] = rows[other].and(r)
 		}
 		fmt.Printf("%s %s: %s did not start at first, tried again: ran=%v\n", engine, layout, id, second[id].Ran || second[id].Stopped)
 	}
 }
 
-// parse reads what the page printed, and adds the lookups of each vector's name.
+// parse returns the rows in the page's output, with the number of lookups of each vector's name.
 func (l *lab) parse(layout, out string) (map[string]row, error) {
 	rows := map[string]row{}
 	lines := bufio.NewScanner(strings.NewReader(out))

@@ -15,7 +15,8 @@ import (
 //go:embed matrix.html
 var matrixHTML string
 
-// write makes the matrix: a line a vector, a column an engine's layout.
+// write writes the matrix as HTML, with a line for each vector and a column for each layout of an
+// engine, and the rows as JSON.
 func (l *lab) write() error {
 	type cell struct{ Class, Text, Title string }
 	type line struct {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names is a DNS server that knows every name and remembers who was asked for. A
-// name with ip-127-0-0-5 in it is that address; any other is 127.0.0.1.
+// names is a DNS server that resolves every name, and records the names. A name that contains
+// ip-127-0-0-5 resolves to that address, and any other to 127.0.0.1.
 type names struct {
 	mu    sync.Mutex
 	asked []string
@@ -101,7 +101,7 @@ func addressIn(name string) [4]byte {
 	return [4]byte{127, 0, 0, 1}
 }
 
-// count is how many lookups were of names that begin so.
+// count returns the number of lookups of names with a prefix.
 func (n *names) count(prefix string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/repo"
 )
 
-// insideEnv is set in the lab that runs in the namespace.
+// insideEnv is the environment variable that is set for the program in the namespace.
 const insideEnv = "LEAKLAB_INSIDE"
 
-// setUp makes the namespace's network: an interface that looks like a way out, so
-// that browsers think themselves online, and a route by which every address is here.
+// setUp makes the network of the namespace. It has an interface that looks like a way out, so that
+// browsers take themselves to be online, and a route by which every address is this machine.
 const setUp = `set -e
 ip link set lo up
 ip link add lab0 type veth peer name lab1
@@ -31,8 +31,8 @@ shift
 exec "$@"
 `
 
-// enterNamespace runs this program again in a network namespace, and says that it
-// did. If there can be none, the error says why.
+// enterNamespace runs this program again in a network namespace, and reports whether it did. If it
+// cannot make one, the error is the reason.
 func enterNamespace(ctx context.Context) (bool, error) {
 	if os.Getuid() != 0 {
 		return false, errors.New("that takes root")

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/internal/leaklab"
 )
 
-// row is what one vector did.
+// row is the result of one vector.
 type row struct {
 	ID                       string
 	Ran, Stopped             bool
@@ -19,10 +19,10 @@ type row struct {
 	Note                     string
 }
 
-// and is r with what a second try showed.
+// and returns r combined with the row of a second try.
 func (r row) and(o row) row {
 	return row{r.ID, r.Ran || o.Ran, r.Stopped || o.Stopped, r.Requests + o.Requests, r.Conns + o.Conns, r.Packets + o.Packets,
-		max(r.Lookups, o.Lookups), r.Effect + o.Effect, r.Text, o.Note} // lookups are counted since the layout began
+		max(r.Lookups, o.Lookups), r.Effect + o.Effect, r.Text, o.Note} // lookups are counted from the beginning of the layout
 }
 
 func (r row) leaked() bool { return r.Requests+r.Conns+r.Packets+r.Lookups > 0 || r.Effect != "" }
@@ -41,7 +41,7 @@ func (r row) sinks() string {
 	return strings.Join(s, "+")
 }
 
-// table is one engine's layout.
+// table is the result of one layout of an engine.
 type table struct {
 	engine, layout    string
 	rows              map[string]row
@@ -49,7 +49,8 @@ type table struct {
 	leaked, noControl []string
 }
 
-// judge counts. A vector that did not leak without any defence shows nothing.
+// judge counts the vectors that ran and that leaked. A vector that did not leak without a defence
+// either goes to noControl, because it proves nothing.
 func (t *table) judge(controls map[string]row) {
 	for _, id := range slices.Sorted(maps.Keys(t.rows)) {
 		r := t.rows[id]
@@ -65,7 +66,7 @@ func (t *table) judge(controls map[string]row) {
 	}
 }
 
-// defect says what is wrong with the layout, or with the lab.
+// defect returns the fault of the layout or of the lab, "" if there is none.
 func (t *table) defect() string {
 	switch {
 	case t.layout == "plain":
@@ -75,8 +76,8 @@ func (t *table) defect() string {
 			heard.Conns += r.Conns
 			heard.Packets += r.Packets
 		}
-		// WebKitGTK as Debian builds it has no WebRTC and no WebTransport: nothing there
-		// sends packets, and the vectors that would are without a control.
+		// WebKitGTK as built by Debian has no WebRTC and no WebTransport. So nothing there sends
+		// packets, and the vectors that would send them have no control.
 		if heard.Requests == 0 || heard.Conns == 0 || heard.Packets == 0 && t.engine != "webkit" {
 			return fmt.Sprintf("without a defence %d requests, %d connections and %d packets arrived: a sink is deaf", heard.Requests, heard.Conns, heard.Packets)
 		}
@@ -123,7 +124,7 @@ func (t *table) print() {
 	}
 }
 
-// vectors are what the layout's rows try.
+// vectors returns the vectors of the layout's rows.
 func (t *table) vectors() []leaklab.Vector {
 	if !onRealm(t.layout) {
 		return leaklab.All()

@@ -1,6 +1,6 @@
-// Command testsum reads what "go test -json" writes and prints what a person wants of it:
-// a line for each package, all that a failed test said, and at the end the slowest tests and how
-// many were skipped and why. It exits with 1 if anything failed.
+// Command testsum reads the output of "go test -json" and prints a summary: a line for each
+// package, all output of each failed test, and at the end the slowest tests, and the number of
+// skipped ones with their reasons. It exits with 1 if anything failed.
 //
 //	go test -json ./... | testsum
 package main
@@ -34,7 +34,7 @@ type event struct {
 	Elapsed                                   float64
 }
 
-// place is where the line of a skipped test stands, before its reason.
+// place matches the position at the beginning of a test's log line, before the text.
 var place = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
 
 func sum(r io.Reader, w io.Writer) (ok bool, err error) {
@@ -72,7 +72,8 @@ func sum(r io.Reader, w io.Writer) (ok bool, err error) {
 			ok = false
 		case "fail":
 			ok = false
-			// A program that ends in the middle of a test says nothing of that test's end.
+			// If a program ends in the middle of a test, there is no event for the end of that
+			// test.
 			for _, t := range slices.SortedFunc(maps.Keys(said), func(a, b test) int { return strings.Compare(b.name, a.name) }) {
 				if t == of || e.Test == "" && t.pkg == e.Package {
 					fmt.Fprint(w, said[t])
@@ -95,7 +96,8 @@ func sum(r io.Reader, w io.Writer) (ok bool, err error) {
 	return ok, nil
 }
 
-// timed is a test that took slow seconds or longer; of those, slowest prints most.
+// timed is a test that took at least slow seconds. The function slowest prints the most slowest of
+// them.
 type timed struct {
 	seconds   float64
 	pkg, name string
@@ -116,7 +118,7 @@ func slowest(w io.Writer, times []timed) {
 	}
 }
 
-// reason is what a skipped test said last.
+// reason returns the last log line of a skipped test, "no reason" without one.
 func reason(said *strings.Builder) string {
 	if said == nil {
 		return "no reason"
