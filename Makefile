@@ -1,4 +1,4 @@
-# The one door. `make` alone prints what there is.
+# The only entry point. `make` alone prints the targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -18,11 +18,11 @@ LAYOUT  ?=
 SUITE   ?=
 FUZZ    ?= 60s
 
-# Packages that a page can hold; the commands below wasm_exec run on a host only.
+# The packages that run in a page. The commands run only on a host.
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
-# Those of them whose tests can notice the browser, the longest first: but for examples, only internal/jsx and internal/testpage reach it
-# (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively; make soak runs it in a page.
+# Those of them whose tests depend on the browser, the longest first. Apart from the examples, only internal/jsx and internal/testpage
+# use it (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively, and only make soak runs it in a page.
 TOUCH = {{if eq .Name "main"}}{{$$n := .ImportPath}}{{range .Deps}}{{$$n}} {{.}}{{"\n"}}{{end}}{{end}}
 BROWSER = $$(echo ./iframe ./fsaccess ./iframe/markdown ./worker ./sandbox; $(WASM) $(GO) list -test -f '$(TOUCH)' ./... | \
   sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')
@@ -49,7 +49,7 @@ test: test-native test-chromium test-e2e ## everything that must hold, natively 
 test-native: $(SUM) ## the tests that need no browser; -short makes some tables a sample, make soak runs all of them
 	$(GO) vet ./...
 	$(WASM) $(GO) vet ./...
-	@# Go's cache doesn't see which files "go list" read.
+	@# Go's test cache does not include the files that "go list" reads.
 	$(GO) test -count=1 .
 	$(GO) test -json -short ./... | $(SUM)
 
@@ -60,7 +60,7 @@ test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach th
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) $(SUM) node_modules ## the nested modules: the runner itself, the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
-	@# Tests wait: until a question can be answered, until a limit ends a run. So three run side by side on two processors.
+	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So three run at once on two processors.
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -json -short -parallel 3 -timeout 20m -count=1 ./... | $(SUM)) || exit 1; fi; done
 
 .PHONY: e2e
@@ -81,14 +81,14 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	@for m in . internal/tools $(NESTED); do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
-	@# Declared once, used in the page: what is unused is told by the page's build alone.
+	@# Many names are used only in the page, so only the page's build reports unused ones (U1000).
 	$(BIN)/staticcheck -checks inherit,-U1000 ./... && $(WASM) $(BIN)/staticcheck ./...
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(GO) run ./internal/houselint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
-	@# A box without shell, providers and MCP.
+	@# The size of a box without shell, providers and MCP.
 	$(BIN)/wasm_exec build ./sandbox/testdata/size -o build/sizes/box
 	$(BIN)/wasm_exec size -max 1900KB build/sizes/box
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/govulncheck golang.org/x/vuln/cmd/govulncheck
@@ -136,7 +136,7 @@ tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the r
 wasitools: ## build the starter tools, their catalogue and their notices into build/tools
 	@cd worker/tools && $(GO) run ./build
 
-# C programs for the tests and benches of package worker, and one of Go's.
+# C programs for the tests and benches of package worker, and one in Go.
 TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/paths.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js
 
 .PHONY: testwasm
@@ -166,7 +166,7 @@ $(RUNNER):
 	@mkdir -p $(BIN)
 	cd browsertest && $(GO) build -o $@ ./cmd/browsertest
 
-# Its name as a person types it.
+# The same target by its relative path, as a user types it.
 .PHONY: .bin/browsertest
 .bin/browsertest: $(RUNNER)
 
@@ -180,8 +180,8 @@ $(BIN)/wasm_exec:
 	@mkdir -p $(BIN)
 	$(GO) build -o $@ ./wasm_exec
 
-# npm packages are for development only: types are checked and peers are timed
-# with them, and nothing of them is shipped.
+# The npm packages are for development only: they check types, and are peers in
+# the benches. Nothing of them is shipped.
 node_modules: package.json package-lock.json
 	@command -v npm >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get install -y -qq --no-install-recommends nodejs npm; \
 	  else echo "npm is missing: install Node.js (Debian: apt-get install nodejs npm)"; exit 1; fi; }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// names counts the exported top-level names of each public package.
+// names returns the number of exported top-level names of each public package, by folder.
 func (s *Source) names() map[string]int {
 	out := map[string]int{}
 	for dir, p := range s.packages {
@@ -20,7 +20,7 @@ func (s *Source) names() map[string]int {
 	return out
 }
 
-// aliases lists the public types that are another name of a type of an internal package: their
+// aliases returns the public types that are aliases of a type in an internal package. Their
 // documentation shows no fields and no methods.
 func (s *Source) aliases() []string {
 	var out []string
@@ -43,9 +43,9 @@ func (s *Source) aliases() []string {
 	return out
 }
 
-// unused lists the exported names of public packages that no other package, no test, no example
-// and no other exported declaration of their package mentions. The values of a type are used with
-// the type.
+// unused returns the exported names of public packages that no other package, no test, no example
+// and no other exported declaration of their package mentions. A value counts as used if its type
+// is used.
 func (s *Source) unused() []string {
 	used := map[string]bool{} // folder + "." + name
 	for dir, p := range s.packages {
@@ -83,7 +83,7 @@ func (s *Source) unused() []string {
 }
 
 // mentioned marks the types in the signatures, fields and elements of a package's exported
-// declarations: they are part of the face even if nobody spells them.
+// declarations. They are part of the API even if no package writes their names.
 func (s *Source) mentioned(p *Package, used map[string]bool) {
 	mark := func(own string, node ast.Node) {
 		ast.Inspect(node, func(n ast.Node) bool {
@@ -114,7 +114,7 @@ func (s *Source) mentioned(p *Package, used map[string]bool) {
 	}
 }
 
-// scattered lists the types whose methods lie in more than most files.
+// scattered returns the types with methods in more than most files.
 func (s *Source) scattered(most int) []string {
 	var out []string
 	for dir, p := range s.packages {
@@ -145,7 +145,8 @@ func (s *Source) scattered(most int) []string {
 	return out
 }
 
-// idea is a file's name without the platforms: x.go, x_js.go and x_other.go are one.
+// idea returns a file's name without the platforms. So x.go, x_js.go and x_other.go count as one
+// file.
 func idea(name string) string {
 	return regexp.MustCompile(`(_(js|other|linux|wasm|unix|windows))*\.go$`).ReplaceAllString(name, "")
 }
@@ -164,7 +165,7 @@ func receiver(t ast.Expr) string {
 	return "?"
 }
 
-// Words counts a package's comments outside of tests.
+// Words are the counts of a package's comments, without tests.
 type Words struct{ All, What, Returns, Semicolons int }
 
 func (w *Words) add(o Words) {
@@ -174,7 +175,7 @@ func (w *Words) add(o Words) {
 	w.Semicolons += o.Semicolons
 }
 
-// per is n per 1,000 words.
+// per returns n per 1,000 words, and 0 if there are no words.
 func (w Words) per(n int) float64 {
 	if w.All == 0 {
 		return 0
@@ -188,8 +189,8 @@ var (
 	returns = regexp.MustCompile(`(?i)\b(returns?|returned|reports?|reported)\b`)
 )
 
-// words counts the words of each package's comments, those of tests, directives and licences
-// left out.
+// words returns the counts of each package's comments by folder, without tests, directives and
+// licences.
 func (s *Source) words() map[string]Words {
 	out := map[string]Words{}
 	for dir, p := range s.packages {
@@ -216,8 +217,8 @@ func (s *Source) words() map[string]Words {
 	return out
 }
 
-// undocumented lists the exported names of public packages without a comment, and functions and
-// types whose comment does not begin with their name.
+// undocumented returns the exported names of public packages without a comment, and the functions
+// and types whose comment does not begin with their name.
 func (s *Source) undocumented() []string {
 	var out []string
 	for _, p := range s.packages {

@@ -1,8 +1,9 @@
-// Command houselint measures what keeps the source easy to enter, and fails where it is over its
-// limit: exported names of public packages, aliases of internal types, exported names that nothing
-// uses, types whose methods lie in many files, and words in comments that hide the subject of a
-// sentence.
+// Command houselint measures how easy the source is to read, and fails if a figure is over its
+// limit. It counts exported names of public packages, aliases of internal types, exported names
+// that nothing uses, exported names without documentation, types whose methods lie in many files,
+// and words in comments that hide the subject of a sentence.
 //
-// It reads syntax, not types, of every Go file that git would keep, in all modules of the
-// repository. What it never does: run or change code.
+// It parses every Go file below the working folder, in all modules of the repository, but does not
+// resolve types. Folders named build or node_modules, or with a leading dot, are skipped. It never
+// runs or changes code.
 package main

@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// Limits are the most, or for Returns the least, that a measurement may be.
+// Limits are the greatest allowed figures, and for Returns the least.
 type Limits struct {
 	Protocol, Public                                int // exported top-level names
-	Aliases, Unused, Undocumented, Scattered, Files int // Files: that the methods of a type may lie in
+	Aliases, Unused, Undocumented, Scattered, Files int // Files: the number of files with methods of one type
 	What, Semicolons, Returns                       float64
 }
 
@@ -35,7 +35,8 @@ func main() {
 	}
 }
 
-// check prints the measurements, and reports whether all are within their limits.
+// check prints the figures, and reports whether all are within their limits. If list is true, it
+// prints every package and place.
 func (s *Source) check(w io.Writer, l Limits, list bool) bool {
 	good := true
 	say := func(ok bool, format string, args ...any) {

@@ -33,7 +33,8 @@ type file struct {
 	test bool
 }
 
-// read parses all Go files below root.
+// read parses all Go files below root, apart from folders named build or node_modules, or with a
+// leading dot.
 func read(root string) (*Source, error) {
 	s := &Source{fset: token.NewFileSet(), packages: map[string]*Package{}}
 	return s, filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
@@ -99,10 +100,10 @@ type name struct {
 	file *file
 	node ast.Node // the declaration without its doc
 	doc  string
-	typ  string // of a value: the exported type of the package that it has
+	typ  string // of a value: the package's own exported type, if it has one
 }
 
-// exported yields the exported top-level names of a package, each once.
+// exported returns the exported top-level names of a package, each once.
 func (p *Package) exported() []name {
 	seen := map[string]bool{}
 	var out []name
@@ -139,7 +140,7 @@ func (p *Package) exported() []name {
 					case *ast.ValueSpec:
 						typ := valueType(spec)
 						if spec.Type == nil && spec.Values == nil {
-							typ = last // an iota goes on
+							typ = last // an iota continues
 						}
 						last = typ
 						for _, id := range spec.Names {
@@ -156,7 +157,8 @@ func (p *Package) exported() []name {
 	return out
 }
 
-// valueType is the name of the package's own type that a constant or variable is declared with.
+// valueType returns the name of the package's own type with which a constant or variable is
+// declared, "" without one.
 func valueType(spec *ast.ValueSpec) string {
 	t := spec.Type
 	if call, ok := first(spec.Values).(*ast.CallExpr); ok && t == nil {
@@ -175,7 +177,8 @@ func first(all []ast.Expr) ast.Expr {
 	return all[0]
 }
 
-// imports maps the names under which a file knows packages of the repository to their folders.
+// imports returns the folders of the repository's packages that a file imports, by their names in
+// the file.
 func (s *Source) imports(f *file) map[string]string {
 	out := map[string]string{}
 	for _, spec := range f.ast.Imports {
