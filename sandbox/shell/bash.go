@@ -16,25 +16,28 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
-// Options shape the tool. The zero value is the shell with its own commands.
+// Options are the options of [Bash]. The zero value is the shell with its own commands.
 type Options struct {
-	// Runner has more commands, such as WASI modules. They get their input and output,
-	// and the folder to read if the policy and the person allow all of it.
+	// Runner has further commands, such as WASI modules. They get input and output. They
+	// get the folder for reading if the policy and the user allow all of it. nil is no
+	// runner.
 	Runner sandbox.CommandRunner
-	// Time is the limit of a script; default 60 s, at most 300 s. A call may ask for less.
+	// Time is the time limit of a script. Default 60 s, at most 300 s. A call may set a
+	// shorter one.
 	Time time.Duration
 
 	off off
 }
 
-// off are defences that a test switches off, to show that they are what stops an attack.
+// off switches off defences, for tests that show that an attack succeeds without them.
 type off struct {
-	contain bool // panics of the interpreter's goroutines end the script and not the program
-	compare bool // a redirect loses no other content than the one that the user was asked about
-	bounds  bool // the depth of a script, the size of an expansion and of the variables
+	contain bool // a panic in a goroutine of the interpreter ends the script, not the program
+	compare bool // a redirect replaces only the content about which the user was asked
+	bounds  bool // limits of a script's depth, an expansion's size and the variables' size
 }
 
-// Bash is the tool bash.
+// Bash returns the tool bash. It runs a shell script over the folder and returns the
+// output of the script, of at most 8 MiB, and its exit code.
 func Bash(o Options) sandbox.Tool {
 	if o.Time == 0 {
 		o.Time = 60 * time.Second
@@ -87,7 +90,8 @@ type shell struct {
 	w      *watched
 }
 
-// output takes what all parts of a script write, in the order in which they do.
+// output collects the output of all parts of a script, in order. It drops bytes over
+// maxOutput.
 type output struct {
 	mu   sync.Mutex
 	text []byte
@@ -119,7 +123,7 @@ func (s *shell) run(ctx context.Context) (any, error) {
 		defer stop()
 	}
 	ctx, stop := context.WithCancel(ctx)
-	defer stop() // and with it what is still in the background
+	defer stop() // also ends background jobs
 	w := newWatched(ctx)
 	w.off = s.o.off
 	s.w = w
@@ -162,7 +166,8 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	return out, nil
 }
 
-// denied passes on the box's own errors, and tells of others in the shell's words.
+// denied returns the box's own errors unchanged, and any other error as
+// [protocol.ErrExecution] with the same text.
 func denied(err error) error {
 	var e *protocol.Error
 	if errors.As(err, &e) {
@@ -171,7 +176,7 @@ func denied(err error) error {
 	return protocol.Errorf(protocol.ErrExecution, "bash", "", "%s", err.Error())
 }
 
-// resolve makes a path of the shell's one of the folder's.
+// resolve returns the folder's path for a path of the shell.
 func resolve(dir, p string) string {
 	if !path.IsAbs(p) {
 		p = path.Join(dir, p)
@@ -183,7 +188,7 @@ func resolve(dir, p string) string {
 	return p
 }
 
-// abs is a folder's path as the shell writes it.
+// abs returns the shell's path for a path of the folder.
 func abs(p string) string {
 	if p == "." {
 		return "/"

@@ -11,28 +11,31 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
-// The limits of one command.
+// The limits of the commands.
 const (
 	maxFile  = 64 << 20 // bytes of one file, read or written
-	maxInput = 16 << 20 // bytes of all that is split into lines or words
+	maxInput = 16 << 20 // bytes of a text that is split into lines or words
 	maxLines = 2_000_000
 	maxHeld  = 96 << 20 // bytes that all commands of a script hold at once
 	maxSeq   = 1_000_000
-	maxSet   = 65_536 // characters of a set of tr's
-	// maxReplace is the length of a line times the steps of an expression that replaces in it.
+	maxSet   = 65_536 // characters in a set of tr
+	// maxReplace bounds the length of a line times the steps of an expression that
+	// replaces in it.
 	maxReplace = 4 << 20
-	// maxAtOnce is the same product for a match that can't be interrupted.
+	// maxAtOnce bounds the same product for a match that can't be interrupted.
 	maxAtOnce = 256 << 10
 )
 
-// tooMuch is the panic of a command that would take more than it may. Its exec makes an
-// error of it: the limits are met deep in the work of a command.
+// tooMuch is the panic value of a command that exceeds a limit, with the message.
+// contained makes an error of it. A panic is used because the limits are checked deep
+// inside the commands.
 type tooMuch string
 
-// ended is the panic of a command whose script has ended.
+// ended is the panic value of a command whose script has ended.
 type ended struct{}
 
-// contained runs a command, and makes an error and an exit code of its panics above.
+// contained runs a command. If it panics with tooMuch or ended, contained returns an exit
+// code.
 func (t *task) contained(run func() error) (err error) {
 	defer func() {
 		t.s.w.release(t.held)
@@ -44,14 +47,14 @@ func (t *task) contained(run func() error) (err error) {
 		case ended:
 			err = interp.ExitStatus(130)
 		default:
-			panic(v) // the interpreter contains it
+			panic(v) // contained by the interpreter
 		}
 	}()
 	return run()
 }
 
-// spend counts n bytes of work, and now and then gives the page its turn. It ends the
-// command once the script has ended.
+// spend counts n bytes of work, and yields to the page after each 16 KiB. It panics with
+// ended if the script has ended.
 func (t *task) spend(n int) {
 	if t.work += n; t.work < 16<<10 {
 		return
@@ -62,7 +65,8 @@ func (t *task) spend(n int) {
 	}
 }
 
-// hold counts n bytes as held until the command ends.
+// hold counts n bytes as held until the command ends. It panics with tooMuch over
+// maxHeld.
 func (t *task) hold(n int) {
 	if !t.s.w.hold(n) {
 		panic(tooMuch("the commands of the script hold more than 96 MiB at once"))
@@ -70,7 +74,8 @@ func (t *task) hold(n int) {
 	t.held += n
 }
 
-// breathe gives the page its turn if the slice is used up, and reports whether the script has ended.
+// breathe yields to the page if the time slice is used up. It returns an error if the
+// script has ended.
 func (w *watched) breathe() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +103,7 @@ func (w *watched) release(n int) {
 	w.held -= n
 }
 
-// readAll reads the command's input.
+// readAll returns the command's whole input. It panics with tooMuch over maxFile.
 func (t *task) readAll() []byte {
 	// One growing buffer would be copied at a stretch each time that it grows.
 	var parts [][]byte
@@ -119,7 +124,7 @@ func (t *task) readAll() []byte {
 			t.spend(n)
 		}
 		if err != nil {
-			break // what was written to a pipe that broke is all there is
+			break // a broken pipe ends the input
 		}
 	}
 	if len(parts) == 1 {
@@ -135,9 +140,10 @@ func (t *task) readAll() []byte {
 	return out
 }
 
-const restBytes = 64 << 10 // that are counted or copied at a stretch
+const restBytes = 64 << 10 // the most bytes that are counted or copied without a pause
 
-// text returns data as a string, and how many line ends it has. It ends the command if data is more than can be split.
+// text returns data as a string, and the number of its line ends. It panics with tooMuch if data is too large to be
+// split into lines.
 func (t *task) text(data []byte) (string, int) {
 	if len(data) > maxInput {
 		panic(tooMuch("the input is longer than 16 MiB or 2,000,000 lines"))
@@ -157,14 +163,14 @@ func (t *task) text(data []byte) (string, int) {
 	return text.String(), ends
 }
 
-// pattern is an expression that may be interrupted.
+// pattern is an expression whose matching can yield to the page.
 type pattern struct {
 	*regexp.Regexp
-	steps int // of its program
+	steps int // steps of its compiled program
 }
 
-// match reports whether a line has a match. A long line is read a character at a time, so that the
-// page gets its turn.
+// match reports whether a line has a match. A long line is read character by character,
+// so that the match can yield to the page.
 func (p *pattern) match(t *task, line string) bool {
 	t.spend(len(line) + 64)
 	if len(line)*p.steps <= maxAtOnce {
@@ -173,7 +179,7 @@ func (p *pattern) match(t *task, line string) bool {
 	return p.MatchReader(&slowReader{t: t, s: line, steps: p.steps})
 }
 
-// replaceable ends the command if a line is too long to look for all matches in.
+// replaceable panics with tooMuch if a line is too long to find all matches in it.
 func (p *pattern) replaceable(t *task, line string) {
 	t.spend(len(line)*4 + 64)
 	if len(line)*p.steps > maxReplace {
@@ -197,7 +203,7 @@ func (r *slowReader) ReadRune() (rune, int, error) {
 	return c, n, nil
 }
 
-// joined is how long texts are together; it ends the command if that is too long.
+// joined returns the sum of sizes. It panics with tooMuch if the sum is over most.
 func joined(most int, sizes ...int) int {
 	total := 0
 	for _, n := range sizes {
@@ -208,7 +214,8 @@ func joined(most int, sizes ...int) int {
 	return total
 }
 
-// replaceAll is strings.ReplaceAll, counted before it is done.
+// replaceAll is strings.ReplaceAll, with a check of the result's size before the
+// replacement.
 func replaceAll(s, from, to string) string {
 	joined(maxInput, len(s)+strings.Count(s, from)*max(len(to)-len(from), 0))
 	return strings.ReplaceAll(s, from, to)

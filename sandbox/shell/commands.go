@@ -18,7 +18,7 @@ import (
 
 type command func(t *task) int
 
-// commands is made at the first use.
+// commands returns the commands by name.
 var commands = sync.OnceValue(func() map[string]command {
 	return map[string]command{
 		"cat": cat, "tac": tac, "rev": rev, "nl": nl, "head": head, "tail": tail, "wc": wc, "sort": sortLines, "uniq": uniq,
@@ -97,7 +97,7 @@ func nl(t *task) int {
 func head(t *task) int { return part(t, false) }
 func tail(t *task) int { return part(t, true) }
 
-// part is head and tail.
+// part implements head and tail.
 func part(t *task, end bool) int {
 	o, files, ok := t.options("q", "nc")
 	if !ok {
@@ -149,7 +149,8 @@ func countLines(d []byte) int {
 	return n
 }
 
-// lineStart is where the line with the number n begins, counted from 0, or the end.
+// lineStart returns the offset of line n, counted from 0, or the length of d if there are
+// fewer lines.
 func lineStart(d []byte, n int) int {
 	at := 0
 	for ; n > 0 && at < len(d); n-- {
@@ -208,7 +209,7 @@ func wc(t *task) int {
 	return code
 }
 
-// counts are the lines, words, characters and bytes of a text.
+// counts returns the numbers of lines, words, characters and bytes of a text.
 func (t *task) counts(d []byte) (n [4]int) {
 	inside := false
 	for at := 0; at < len(d); {
@@ -250,7 +251,7 @@ func tee(t *task) int {
 	return code
 }
 
-// write replaces a file, or adds to it.
+// write replaces the content of a file, or appends to it.
 func (t *task) write(name string, d []byte, add bool) error {
 	w, err := t.s.create(t.ctx, resolve(t.dir, name), add)
 	if err != nil {
@@ -282,7 +283,7 @@ func seq(t *task) int {
 	case 3:
 		first, step, last = n[0], n[1], n[2]
 	}
-	// In floating point, where nothing overflows.
+	// Floating-point numbers can't overflow here.
 	count := (float64(last)-float64(first))/float64(step) + 1
 	if step == 0 || count > maxSeq {
 		return t.fail("more than 1,000,000 numbers")

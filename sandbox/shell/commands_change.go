@@ -27,7 +27,7 @@ func mkdir(t *task) int {
 	})
 }
 
-// paths does something to each path and tells what fails.
+// paths calls do for each path. It prints the failures and returns the exit code.
 func (t *task) paths(names []string, do func(p string) error) int {
 	if len(names) == 0 {
 		return t.fail("missing operand")
@@ -88,7 +88,7 @@ func rm(t *task) int {
 func mv(t *task) int { return transfer(t, false) }
 func cp(t *task) int { return transfer(t, true) }
 
-// transfer is mv and cp.
+// transfer implements mv and cp.
 func transfer(t *task, keep bool) int {
 	o, rest, ok := t.options("rRafnvp", "")
 	if !ok || len(rest) < 2 {
@@ -167,7 +167,7 @@ func (s *shell) copy(t *task, from, to string, all bool) error {
 	return nil
 }
 
-// walk lists all below a folder.
+// walk returns all entries below a folder, at most 200,000.
 func (s *shell) walk(t *task, root string) ([]fsaccess.Entry, error) {
 	permit, err := s.c.Need(t.ctx, sandbox.Need{Capability: protocol.FSRead, Subject: root, Tree: true, Filtered: true})
 	if err != nil {
@@ -190,7 +190,7 @@ func touch(t *task) int {
 	}
 	return t.paths(rest, func(p string) error {
 		if _, err := t.s.stat(t.ctx, abs(p), true); err == nil {
-			return nil // times can't be set everywhere
+			return nil // not every source can set times
 		}
 		return t.write(abs(p), nil, false)
 	})

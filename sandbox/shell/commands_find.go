@@ -137,7 +137,7 @@ func find(t *task) int {
 	return code
 }
 
-// wild matches a pattern in which * also crosses slashes.
+// wild compiles a glob in which * also matches slashes.
 func wild(pattern string) (*regexp.Regexp, error) {
 	var re strings.Builder
 	for _, r := range pattern {
@@ -249,7 +249,7 @@ func diff(t *task) int {
 	return t.fail("%s", err) + 1
 }
 
-// xargs runs a command of ours with words of its input.
+// xargs runs one of the shell's own commands, with words of its input as arguments.
 func xargs(t *task) int {
 	o, rest, ok := t.options("0rt", "nI")
 	if !ok {
@@ -304,7 +304,8 @@ func xargs(t *task) int {
 	return code
 }
 
-// runArgs runs one command that another was given, with no input.
+// runArgs runs a command on behalf of another one, without input, and returns its exit
+// code.
 func (s *shell) runArgs(t *task, args []string) int {
 	if args[0] == "echo" {
 		fmt.Fprintln(t.out, strings.Join(args[1:], " "))

@@ -58,7 +58,8 @@ func yes(t *task) int {
 	if len(t.args) > 0 {
 		word = strings.Join(t.args, " ")
 	}
-	// Whole lines, some at once: who reads a little of them closes the pipe.
+	// It writes several whole lines at once. A reader that needs only a few closes the
+	// pipe.
 	const most = 100_000
 	some := min(max(4096/(len(word)+1), 1), most)
 	t.hold(some * (len(word) + 1))

@@ -92,7 +92,7 @@ func sortLines(t *task) int {
 	return max(code, t.print(l))
 }
 
-// leading is the number a text begins with, or 0.
+// leading returns the number at the beginning of a text, or 0.
 func leading(s string) float64 {
 	s = strings.TrimLeft(s, " \t")
 	n := 0
@@ -128,7 +128,8 @@ func uniq(t *task) int {
 	return max(code, t.print(out))
 }
 
-// ranges reads a list such as 1,3-5,7-.
+// ranges parses a list such as 1,3-5,7-. It returns a function that reports whether the
+// list contains a number.
 func ranges(s string) (in func(int) bool, ok bool) {
 	if strings.Count(s, ",") > 1000 {
 		return nil, false
@@ -216,7 +217,8 @@ func cut(t *task) int {
 	return max(code, t.print(out))
 }
 
-// set writes out a set of tr: ranges, classes and escapes.
+// set returns the characters of a set of tr, with its ranges, classes and escapes
+// expanded.
 func set(s string) []rune {
 	for name, chars := range map[string]string{"[:lower:]": "a-z", "[:upper:]": "A-Z", "[:digit:]": "0-9", "[:alpha:]": "A-Za-z", "[:alnum:]": "A-Za-z0-9", "[:space:]": " \\t\\n\\r", "[:punct:]": "!-/:-@[-`{-~"} {
 		s = strings.ReplaceAll(s, name, chars)

@@ -1,7 +1,7 @@
 package shell
 
-// Differences lists where the tool differs from bash, for a model's instructions and
-// for people.
+// Differences returns the differences between the tool and bash, one sentence each. They
+// are meant for a model's instructions and for documentation.
 func Differences() []string {
 	return []string{
 		"/ is the folder, and .. ends there; there is no home folder, no /tmp and no /dev but /dev/null",

@@ -1,15 +1,14 @@
-// Package shell is the tool bash: a real shell over the person's folder. It has
+// Package shell provides the tool bash: a real shell over the user's folder. It has
 // variables, functions, loops, pipes, redirects, here-documents, globs, arithmetic and
-// set -e, by the interpreter of mvdan.cc/sh; the commands of [Commands], written in Go;
-// and those of a [sandbox.CommandRunner]. It is a package of its own, so that only who
-// imports it pays for it.
+// set -e, by the interpreter of mvdan.cc/sh. Its commands are the [Commands], written in
+// Go, and those of a [sandbox.CommandRunner]. It is a separate package, so that only
+// programs that import it contain the shell.
 //
-// The shell sees the folder as /, and nothing else: no host file, no process, no
-// environment, no network. Each file it opens passes the box's gate at that moment, and
-// so does each command that the script did not name in plain words. What would reach
-// the host through the interpreter (process substitution, ~user, coprocesses) is
-// refused. A script is bounded in length, nesting, depth, steps and the size of its
-// variables; its end is the tool's time limit.
+// The shell sees the folder as /. It has no host file, process, environment or network.
+// Each file it opens passes the box's gate at that moment, and so does each command that
+// is not named in plain words in the script. Features of the interpreter that would reach
+// the host are refused: process substitution, ~user and coprocesses. A script has limits
+// of length, nesting, depth, steps and size of variables, and the tool's time limit.
 //
-// The differences from bash are listed at [Differences].
+// [Differences] returns the differences from bash.
 package shell

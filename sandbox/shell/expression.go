@@ -6,8 +6,9 @@ import (
 	"regexp/syntax"
 )
 
-// expression compiles a pattern of grep's or sed's; fixed is a plain text. An
-// expression that is very large once written out is refused.
+// expression compiles a pattern of grep or sed. With fixed the pattern is plain text. It
+// returns an error for a pattern over 1,024 bytes, or one that has over 2,000 steps when
+// compiled.
 func expression(text string, fixed, fold bool) (*pattern, error) {
 	if fixed {
 		text = regexp.QuoteMeta(text)

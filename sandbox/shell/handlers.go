@@ -15,14 +15,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
-// errIsDirectory is in bash's own words, which begin so.
+// errIsDirectory has bash's own text, which begins with a capital letter.
 //
 //lint:ignore ST1005 the shell's users know it by these words
 var errIsDirectory = errors.New("Is a directory")
 
 var errTooLarge = errors.New("the file is larger than 64 MiB, which is all that a script reads")
 
-// maxVars is how many bytes all variables of a script may have together.
+// maxVars bounds the size of all variables of a script together, in bytes.
 const maxVars = 1 << 20
 
 const (
@@ -30,8 +30,8 @@ const (
 	maxTest     = 500
 )
 
-// call sees each command before it runs. It looks at the size of the variables, and
-// sends to our own commands the builtins that would ask the host.
+// call is called before each command. It checks the size of the variables. It replaces
+// builtins that would query the host by the shell's own commands.
 func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 	hc := interp.HandlerCtx(ctx)
 	size := 0
@@ -47,7 +47,8 @@ func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 	if size > maxVars && !s.o.off.bounds {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "the script's variables have more than %d bytes; use files or pipes", maxVars)
 	}
-	// The builtins that run another call themselves for it, and test calls itself for its arguments.
+	// The interpreter calls this handler again for the command after builtin, command and
+	// eval. For test it calls itself for the arguments.
 	first := 0
 	for first < len(args)-1 && (args[first] == "builtin" || args[first] == "command" || args[first] == "eval") {
 		first++
@@ -118,7 +119,8 @@ func (s *shell) hasRunner(name string) bool {
 	return false
 }
 
-// external runs a command of the runner. It reads the folder if all of it may be read.
+// external runs a command of the runner. The command can read the folder if all of it may
+// be read.
 func (s *shell) external(ctx context.Context, t *task) error {
 	p, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
 	if err != nil {
@@ -141,8 +143,8 @@ func (s *shell) external(ctx context.Context, t *task) error {
 	return status(code)
 }
 
-// may reports why something may not be done; what the script's first consent covers
-// is not asked about again.
+// may returns an error if something is not allowed. It does not ask again about a need
+// that the consent to the script covers.
 func (s *shell) may(ctx context.Context, n sandbox.Need) error {
 	if s.c.Permit.Covers(n) {
 		return nil
@@ -157,7 +159,7 @@ func writing(p string) sandbox.Need {
 	return sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}
 }
 
-// readFile reads a file through the gate. p is the folder's path.
+// readFile reads a file through the gate. p is a path of the folder.
 func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
 	permit, err := s.c.Need(ctx, reading(p))
 	if err != nil {
@@ -173,7 +175,7 @@ func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
 	return data, nil
 }
 
-// short is an error as a command says it.
+// short returns an error with the text that commands print for it.
 func short(err error) error {
 	for _, known := range []struct {
 		is   error
@@ -193,7 +195,7 @@ func short(err error) error {
 	return err
 }
 
-// said is an error with the words that a shell has for it.
+// said is an error with the shell's usual text.
 type said struct {
 	text string
 	is   error
@@ -202,7 +204,7 @@ type said struct {
 func (e said) Error() string { return e.text }
 func (e said) Unwrap() error { return e.is }
 
-// open is for redirects.
+// open implements redirects.
 func (s *shell) open(ctx context.Context, name string, flag int, _ os.FileMode) (io.ReadWriteCloser, error) {
 	if name == "/dev/null" {
 		return null{}, nil
@@ -218,8 +220,8 @@ func (s *shell) open(ctx context.Context, name string, flag int, _ os.FileMode) 
 	return s.create(ctx, p, flag&os.O_APPEND != 0)
 }
 
-// create asks at once, and writes at Close. What is replaced is lost, and is asked about
-// as that.
+// create asks for permission at once. The file is written at Close. The replaced content
+// is lost, so the permission is for losing it.
 func (s *shell) create(ctx context.Context, p string, add bool) (*writer, error) {
 	fail := func(err error) (*writer, error) {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
@@ -256,14 +258,14 @@ type reader struct{ *bytes.Reader }
 func (reader) Write([]byte) (int, error) { return 0, fs.ErrPermission }
 func (reader) Close() error              { return nil }
 
-// writer gathers what is written to a file.
+// writer buffers the content of a file until Close.
 type writer struct {
 	s      *shell
 	ctx    context.Context
 	p      string
 	permit sandbox.Permit
 	want   fsaccess.Version
-	was    fs.FileInfo // of the file that is replaced, when the user was asked; or nil
+	was    fs.FileInfo // info of the replaced file when the user was asked, or nil
 	add    bool
 	buf    bytes.Buffer
 	closed bool
@@ -299,14 +301,15 @@ func (w *writer) Close() error {
 	return err
 }
 
-// moved reports whether somebody else saved the file since the user agreed to lose it.
+// moved returns [fsaccess.ErrConflict] if the file has been changed since the user agreed
+// to lose it.
 func (w *writer) moved() error {
 	if w.was == nil || w.s.o.off.compare {
 		return nil
 	}
 	fi, err := w.s.c.FS.Stat(w.ctx, w.permit, w.p)
 	if err != nil || fi.Size() == w.was.Size() && fi.ModTime().Equal(w.was.ModTime()) {
-		return nil // a file that is gone loses nothing
+		return nil // a file that no longer exists has no content to lose
 	}
 	return fsaccess.ErrConflict
 }
@@ -352,7 +355,7 @@ func (s *shell) list(ctx context.Context, p string) ([]fsaccess.Entry, error) {
 	return s.c.FS.List(ctx, permit, p)
 }
 
-// entry is a listing's line as io/fs has it.
+// entry is an [fs.DirEntry] for an entry of fsaccess.
 type entry struct{ e fsaccess.Entry }
 
 func (e entry) Name() string { return e.e.Name() }

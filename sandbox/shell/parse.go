@@ -12,19 +12,19 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Bounds of a script, so that neither the parser nor the interpreter runs out of
-// stack, which in wasm ends the program.
+// Limits of a script, so that neither the parser nor the interpreter runs out of stack. In wasm that would
+// end the program.
 const (
-	maxTree    = 1000   // nodes inside one another: a sum of 1,000 numbers, or 1,000 commands joined by &&
-	maxNesting = 400    // of what opens, quoted or not, less what closes
-	maxBraces  = 10_000 // words that one word's braces may become
+	maxTree    = 1000   // nested nodes: a sum of 1,000 numbers, or 1,000 commands joined by &&
+	maxNesting = 400    // opening characters and words less closing ones, whether quoted or not
+	maxBraces  = 10_000 // words from the braces of one word
 )
 
 func refuse(why string) error {
 	return protocol.Errorf(protocol.ErrInvalidParams, "bash", "", "%s", why).WithReason(protocol.ReasonParse)
 }
 
-// parse is the package's parse, unless a test switched the bounds off.
+// parse parses a script, without limits if a test has switched them off.
 func (o *Options) parse(script string) (*syntax.File, error) {
 	if !o.off.bounds {
 		return parse(script)
@@ -36,7 +36,8 @@ func (o *Options) parse(script string) (*syntax.File, error) {
 	return f, err
 }
 
-// parse reads a script and refuses what would leave the folder.
+// parse parses a script. It returns an error for a script that is nested too deeply or that uses a feature
+// outside the folder, such as process substitution.
 func parse(script string) (*syntax.File, error) {
 	if tooNested(script) {
 		return nil, refuse("the script is nested too deeply")
@@ -77,8 +78,9 @@ func parse(script string) (*syntax.File, error) {
 
 var errDeep = errors.New("too deep")
 
-// shallow is a script for the parser. It ends with an error where the parser, which calls itself, would soon
-// be out of stack: it hands out so little at once that the parser can't go much deeper in between.
+// shallow is a reader of a script for the parser, which is recursive. It returns an error when the parser is
+// close to the end of the stack. It returns at most 64 bytes at once, so that the parser can't go much deeper
+// between two reads.
 type shallow struct{ text string }
 
 func (r *shallow) Read(p []byte) (int, error) {
@@ -94,7 +96,8 @@ func (r *shallow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// deep reports whether a tree is deeper than what works on it may call itself. It goes no deeper itself.
+// deep reports whether a tree is too deep for the recursive functions that work on it. Its own walk stops at
+// that depth.
 func deep(f *syntax.File) bool {
 	depth, bad := 0, false
 	syntax.Walk(f, func(n syntax.Node) bool {
@@ -112,8 +115,8 @@ func deep(f *syntax.File) bool {
 	return bad
 }
 
-// tooNested counts what opens, whether or not it is quoted: more than enough for any
-// script somebody would read.
+// tooNested reports whether a script is nested too deeply. It counts opening characters and words, whether
+// quoted or not. The limit is far above that of any readable script.
 func tooNested(s string) bool {
 	depth, most := 0, 0
 	for i := 0; i < len(s); i++ {
@@ -137,7 +140,7 @@ func tooNested(s string) bool {
 	return most > maxNesting || strings.Count(s, "`") > maxNesting
 }
 
-// braces is how many words a word may become.
+// braces returns the number of words that the braces of a word expand to.
 func braces(w *syntax.Word) int {
 	copied := *w
 	copied.Parts = slices.Clone(w.Parts)
@@ -178,7 +181,7 @@ func sequence(b *syntax.BraceExp) int {
 		n := 0
 		for _, c := range strings.TrimPrefix(text, "-") {
 			if c < '0' || c > '9' {
-				return 256 // letters
+				return 256 // a range of letters
 			}
 			n = 10*n + int(c-'0')
 		}
@@ -191,11 +194,11 @@ func sequence(b *syntax.BraceExp) int {
 	return min(max(d, -d)+1, maxBraces+1)
 }
 
-// tickName is a command that no script can write, for it has a NUL.
+// tickName is the name of a command that no script can contain, because it has a NUL.
 const tickName = "\x00tick"
 
-// tick puts a command behind each assignment that stands alone, so that the size of
-// variables is looked at: an assignment sets $? to 0 itself, and so does this.
+// tick adds a command after each statement that only assigns, so that the size of the variables is checked
+// there. Such an assignment sets $? to 0, and the added command does the same.
 func tick(f *syntax.File) {
 	add := func(list []*syntax.Stmt) []*syntax.Stmt {
 		var out []*syntax.Stmt
@@ -230,7 +233,7 @@ func tick(f *syntax.File) {
 	})
 }
 
-// alone reports whether a statement only assigns, and runs no command to do so.
+// alone reports whether a statement only assigns, without running a command.
 func alone(st *syntax.Stmt) bool {
 	if st.Negated || st.Background || st.Coprocess || len(st.Redirs) > 0 {
 		return false
@@ -258,8 +261,8 @@ func alone(st *syntax.Stmt) bool {
 	return !runs
 }
 
-// named are the commands that a script names in plain words, but for those that only
-// work on the shell itself and for its own functions.
+// named returns the commands that a script names in plain words. It leaves out the script's own functions and
+// the builtins that only affect the shell itself.
 func named(f *syntax.File) []string {
 	own := map[string]bool{}
 	var out []string

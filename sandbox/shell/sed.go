@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// sedCommand is one command of a sed script: s, d, p, q with addresses.
+// sedCommand is one command of a sed script (s d p q a i c =) with its addresses.
 type sedCommand struct {
 	from, to sedAddress
 	ranged   bool
 	not      bool
-	inside   bool // within its range
+	inside   bool // the current line is within its range
 	op       byte
 	re       *pattern
 	with     string

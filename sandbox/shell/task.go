@@ -22,22 +22,23 @@ type task struct {
 	in   io.Reader
 	out  io.Writer
 	err  io.Writer
-	work int // since the page had its turn
-	held int // bytes
+	work int // bytes of work since it last yielded to the page
+	held int // bytes held
 }
 
 func (t *task) errorf(format string, args ...any) {
 	fmt.Fprintf(t.err, t.name+": "+format+"\n", args...)
 }
 
-// fail says what went wrong and is the exit code for it.
+// fail prints an error and returns the exit code 1.
 func (t *task) fail(format string, args ...any) int {
 	t.errorf(format, args...)
 	return 1
 }
 
-// options parts the flags from the rest: letters without an argument in plain, with one
-// in valued. The last of a letter counts. "--" ends the flags.
+// options parses the flags. plain lists the letters without an argument, and valued those
+// with one. Of a repeated letter the last one counts. "--" ends the flags. ok is false
+// after an error, which has been printed.
 func (t *task) options(plain, valued string) (opts map[byte]string, rest []string, ok bool) {
 	opts = map[byte]string{}
 	args := t.args
@@ -84,7 +85,7 @@ func (t *task) options(plain, valued string) (opts map[byte]string, rest []strin
 
 func has(o map[byte]string, c byte) bool { _, ok := o[c]; return ok }
 
-// number is an option's whole number.
+// number returns an option's value as a whole number, or standard if it was not given.
 func (t *task) number(o map[byte]string, c byte, standard int) (int, bool) {
 	text, ok := o[c]
 	if !ok {
@@ -98,7 +99,7 @@ func (t *task) number(o map[byte]string, c byte, standard int) (int, bool) {
 	return n, true
 }
 
-// read is the content of a file; "-" is the input.
+// read returns the content of a file, or the input for "-".
 func (t *task) read(name string) ([]byte, error) {
 	if name == "-" {
 		return t.readAll(), nil
@@ -109,8 +110,8 @@ func (t *task) read(name string) ([]byte, error) {
 	return data, err
 }
 
-// each reads all files, or the input if there are none, and hands them on. What can't
-// be read is told, and makes the code 1.
+// each calls do for each file, or for the input if there are none. It returns the highest
+// exit code. For a file that can't be read it prints the error, and the code is 1.
 func (t *task) each(files []string, do func(name string, data []byte) int) int {
 	if len(files) == 0 {
 		files = []string{"-"}
@@ -129,7 +130,7 @@ func (t *task) each(files []string, do func(name string, data []byte) int) int {
 	return code
 }
 
-// all is the content of all files, one behind another.
+// all returns the concatenated content of all files.
 func (t *task) all(files []string) (data []byte, code int) {
 	code = t.each(files, func(_ string, d []byte) int {
 		joined(maxFile, len(data), len(d))
@@ -143,7 +144,7 @@ func (t *task) all(files []string) (data []byte, code int) {
 	return data, code
 }
 
-// lines are a text's lines without their ends.
+// lines returns the lines of a text without their ends.
 func (t *task) lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
@@ -158,7 +159,7 @@ func (t *task) lines(data []byte) []string {
 	return list
 }
 
-// print writes lines.
+// print writes lines and returns the exit code.
 func (t *task) print(list []string) int {
 	w := bufio.NewWriter(t.out)
 	for _, l := range list {
@@ -174,7 +175,7 @@ func (t *task) print(list []string) int {
 
 const whichName = "\x00which"
 
-// which says of names what they are.
+// which prints the names that are commands. It returns 1 if one of them is not.
 func which(s *shell, hc interp.HandlerContext, names []string) int {
 	code := 0
 	for _, n := range names {
@@ -192,7 +193,8 @@ func which(s *shell, hc interp.HandlerContext, names []string) int {
 
 func known(name string) bool { _, ok := commands()[name]; return ok }
 
-// Commands lists the commands there are beside the shell's own builtins.
+// Commands returns the names of the shell's own commands, sorted. The builtins are not
+// included.
 func Commands() []string {
 	var out []string
 	for name := range commands() {

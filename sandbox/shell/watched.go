@@ -12,30 +12,30 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
-// watched is the context an interpreter asks before each of its steps: so it is also
-// where steps are counted, where other goroutines and the page get their turn, and
-// where a recursion is stopped before it runs out of stack.
+// watched is the context that the interpreter checks before each of its steps. It
+// therefore also counts the steps, yields to other goroutines and the page, and ends a
+// recursion before it runs out of stack.
 type watched struct {
 	context.Context
 	mu      sync.Mutex
 	steps   int
 	budget  jsx.Budget
 	bad     error
-	held    int // bytes that commands hold
-	most    int // the most they ever held
-	breaths int // how often commands asked for the page's turn
+	held    int // bytes held by the commands
+	most    int // the most bytes ever held
+	breaths int // how often commands offered to yield
 
 	off off
 }
 
 const (
 	maxSteps  = 20_000_000
-	maxFrames = 4000 // of Go, which is some 300 calls of shell functions; in wasm 15,000 are too many
+	maxFrames = 4000 // frames of Go, which are some 300 calls of shell functions; in wasm 15,000 are too many
 )
 
 func newWatched(ctx context.Context) *watched { return &watched{Context: ctx} }
 
-// Err counts a step.
+// Err counts a step. It returns an error if the script has ended or exceeds a limit.
 func (w *watched) Err() error {
 	if err := w.Context.Err(); err != nil {
 		return err
@@ -65,12 +65,12 @@ func (w *watched) Err() error {
 	return nil
 }
 
-// fail ends the script, as it takes more than it may.
+// fail ends the script because it exceeds a limit.
 func (w *watched) fail(why string) error {
 	return w.end(protocol.Errorf(protocol.ErrResourceLimit, "bash", "", "%s", why))
 }
 
-// end ends the script with an error; the first one is kept.
+// end ends the script with an error. It keeps and returns the first error.
 func (w *watched) end(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,12 +80,13 @@ func (w *watched) end(err error) error {
 	return w.bad
 }
 
-// panicked ends the script after a panic, which is a fault of the interpreter's or of a command's.
+// panicked ends the script after a panic, which is a fault in the interpreter or a
+// command.
 func (w *watched) panicked(value any) error {
 	return w.end(protocol.Errorf(protocol.ErrExecution, "bash", "", "the shell failed and ended the script; what it did until then is done (%.200s)", fmt.Sprint(value)))
 }
 
-// contain runs f, and makes an error of a panic.
+// contain runs f, and returns an error if it panics.
 func (w *watched) contain(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -95,7 +96,7 @@ func (w *watched) contain(f func() error) (err error) {
 	return f()
 }
 
-// bounds are the interpreter's.
+// bounds returns the bounds of the interpreter.
 func (w *watched) bounds() interp.Bounds {
 	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.off.contain, Unbounded: w.off.bounds, Refuse: w.fail, Words: braces,
 		Regexp: func(text string) (*regexp.Regexp, error) {

@@ -124,7 +124,7 @@ type Runner struct {
 	exit     exitStatus
 	lastExit exitStatus
 
-	// printed is how much may still be printed by the commands in $(…) of one expansion.
+	// printed is how many bytes the commands in $(…) of one expansion may still print.
 	printed int
 
 	lastExpandExit exitStatus // used to surface exit statuses while expanding fields

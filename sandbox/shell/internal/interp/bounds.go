@@ -11,46 +11,48 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds is all that the interpreter asks of the shell around it, so that no script ends
-// the program. All functions are required.
+// Bounds are the functions of the surrounding shell that the interpreter calls, so that
+// no script ends the program. All functions are required.
 type Bounds struct {
-	// Parse reads text that becomes code while the script runs: for eval, source and trap.
+	// Parse parses text that becomes code while the script runs: for eval, source and
+	// trap.
 	Parse func(src string) (*syntax.File, error)
-	// Panicked makes an error of a panic's value. The script ends with it.
+	// Panicked returns the error for a panic's value. The script ends with it.
 	Panicked func(value any) error
-	// Refuse makes an error of what is too large. The script ends with it.
+	// Refuse returns the error for something that is too large. The script ends with it.
 	Refuse func(why string) error
-	// Words is how many words the braces of a word become.
+	// Words returns the number of words that the braces of a word expand to.
 	Words func(*syntax.Word) int
 	// Regexp compiles the expression of [[ text =~ expression ]].
 	Regexp func(expr string) (*regexp.Regexp, error)
 
-	Uncontained bool // for a test that shows what happens without contain
-	Unbounded   bool // for a test that shows what happens without the limit of an expansion
+	Uncontained bool // for a test that runs without contain
+	Unbounded   bool // for a test that runs without the limit of an expansion
 }
 
 // The limits of one step.
 const (
-	maxExpansion = 8 << 20 // bytes that the words of one command may become
+	maxExpansion = 8 << 20 // bytes of the words of one command after expansion
 	maxValue     = 2 << 20 // bytes of one variable
 	maxRead      = 1 << 20 // bytes of one line of read, and of all lines of mapfile
 	maxSource    = 64 << 10
-	maxMatch     = 4 << 20 // length of a pattern times length of the text it is matched with
+	maxMatch     = 4 << 20 // length of a pattern times length of the matched text
 	maxPattern   = 4 << 10 // bytes of a pattern
-	// MaxJobs is how many background jobs a script may have at once.
+	// MaxJobs is the most background jobs that a script may have at once.
 	MaxJobs = 64
-	// MaxPipes is how many pipes a script may have at once. Each side has a stack of its own,
-	// so the depth of functions that call one another in pipes is bounded by this.
+	// MaxPipes is the most pipes that a script may have at once. Each side of a pipe has
+	// a stack of its own, so this also bounds the depth of functions that call one
+	// another in pipes.
 	MaxPipes = 128
 )
 
-// bounds is what a runner and its subshells have together.
+// bounds is shared by a runner and its subshells.
 type bounds struct {
 	Bounds
 	jobs, pipes atomic.Int64
 }
 
-// Within sets the bounds.
+// Within returns an option that sets the bounds.
 func Within(b Bounds) RunnerOption {
 	return func(r *Runner) error {
 		r.bounds.Bounds = b
@@ -58,8 +60,8 @@ func Within(b Bounds) RunnerOption {
 	}
 }
 
-// contain runs a part of a script. Each goroutine that runs one does it through this, so a
-// panic ends the script and not the program.
+// contain runs a part of a script. Each goroutine of a script runs in it, so that a panic
+// ends the script and not the program.
 func (r *Runner) contain(f func()) {
 	if r.bounds.Uncontained {
 		f()
@@ -95,14 +97,15 @@ func (b *bounds) endJob() { b.jobs.Add(-1) }
 
 func (b *bounds) regexp(expr string) (*regexp.Regexp, error) { return b.Regexp(expr) }
 
-// matches reports whether a pattern may be compared with a text.
+// matches reports whether a pattern may be compared with a text of this length.
 func (b *bounds) matches(pat, text string) bool {
 	return len(pat) <= maxPattern && len(pat)*len(text) <= maxMatch
 }
 
-// arithmetic reads a subscript, which may hold commands.
+// arithmetic parses a subscript, which may contain commands.
 func (b *bounds) arithmetic(sub string) (syntax.ArithmExpr, error) {
-	// Read as a script first: it counts nesting, and refuses what is not there.
+	// First it is parsed as a script, because that checks nesting and refuses missing
+	// features.
 	f, err := b.Parse("((" + sub + "))")
 	if err != nil {
 		return nil, err
@@ -116,7 +119,8 @@ func (b *bounds) arithmetic(sub string) (syntax.ArithmExpr, error) {
 	return nil, b.Refuse("bad array subscript")
 }
 
-// fits looks at how large words may become before they are expanded.
+// fits reports whether words stay within maxExpansion when they are expanded. Otherwise
+// it ends the script.
 func (r *Runner) fits(words ...*syntax.Word) bool {
 	r.printed = maxExpansion
 	if r.bounds.Unbounded {
@@ -145,7 +149,7 @@ func (r *Runner) fitsNode(n syntax.Node) bool {
 	return !r.exit.fatalExit
 }
 
-// times is how many words a word becomes.
+// times returns the number of words that a word expands to.
 func (r *Runner) times(w *syntax.Word) int {
 	for _, p := range w.Parts {
 		if _, ok := p.(*syntax.BraceExp); ok {
@@ -160,8 +164,8 @@ func (r *Runner) times(w *syntax.Word) int {
 
 const tooLarge = maxExpansion + 1
 
-// size is at least how many bytes a part of a script becomes, up to tooLarge. What
-// commands print is counted as it comes.
+// size returns an upper bound of the bytes that a part of a script expands to, up to
+// tooLarge. The output of command substitutions is counted when it is printed.
 func (r *Runner) size(n syntax.Node) int {
 	total := 0
 	syntax.Walk(n, func(n syntax.Node) bool {
@@ -230,8 +234,8 @@ func (r *Runner) sizeOfParam(p *syntax.ParamExp) int {
 	return min(value+inner, tooLarge)
 }
 
-// sizeOfWord is size, for a pattern or what is put in a pattern's place: what a command
-// prints counts as much as it may print.
+// sizeOfWord is size for a pattern or its replacement. A command substitution in it
+// counts as maxExpansion.
 func (r *Runner) sizeOfWord(w *syntax.Word) int {
 	if w == nil {
 		return 0
@@ -249,13 +253,13 @@ func (r *Runner) sizeOfWord(w *syntax.Word) int {
 	return r.size(w)
 }
 
-// sizeOfVar is how many bytes a parameter has, and how many its longest element has.
+// sizeOfVar returns the number of bytes of a parameter, and that of its longest element.
 func (r *Runner) sizeOfVar(p *syntax.ParamExp) (all, one int) {
 	if p.Param == nil || p.Param.Value == "" {
 		return maxValue, maxValue
 	}
 	v := r.lookupVar(p.Param.Value)
-	if p.Excl { // the variable that another one names
+	if p.Excl { // the variable whose name is the value of another one
 		return maxValue, maxValue
 	}
 	if name, target := v.Resolve(r.writeEnv); name != "" {
@@ -277,11 +281,11 @@ func sizeOfVariable(v expand.Variable) (all, one int) {
 	return all, one
 }
 
-// limited takes what a command substitution prints.
+// limited is the writer for the output of a command substitution.
 type limited struct {
 	w   io.Writer
-	r   *Runner    // whose expansion it is
-	sub *Runner    // the one that prints
+	r   *Runner    // the runner of the expansion
+	sub *Runner    // the runner that prints
 	mu  sync.Mutex // background jobs print too
 }
 
@@ -296,7 +300,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// printed is at least how many bytes printf makes of a format that is used once.
+// printed returns an upper bound of the bytes that printf writes for one use of a format.
 func printed(format string, args []string) int {
 	n := 4 * len(format)
 	for i := 0; i < len(format); i++ {

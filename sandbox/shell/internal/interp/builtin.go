@@ -626,7 +626,7 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
-			case "-s": // there is no terminal that would show it
+			case "-s": // there is no terminal that would echo
 			case "-r":
 				raw = true
 			case "-a":
@@ -799,7 +799,7 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		r.updateExpandOpts()
 
 	case "alias", "unalias":
-		// Aliases are off in scripts, in bash too; what is said of them is not kept.
+		// Aliases are off in scripts, in bash too. The definitions are not kept.
 	case "trap":
 		fp := flagParser{remaining: args}
 		callback := "-"

@@ -162,7 +162,7 @@ func (r *Runner) unTest(ctx context.Context, op syntax.UnTestOperator, x string)
 		if err != nil {
 			return false
 		}
-		return !info.ModTime().IsZero() // times of access are not kept
+		return !info.ModTime().IsZero() // access times are not kept
 	case syntax.TsRead:
 		return r.access(ctx, x, AccessRead) == nil
 	case syntax.TsWrite:
@@ -191,7 +191,7 @@ func (r *Runner) unTest(ctx context.Context, op syntax.UnTestOperator, x string)
 		return x == ""
 	case syntax.TsUsrOwn, syntax.TsGrpOwn:
 		_, err := r.stat(ctx, x)
-		return err == nil // files have no owners: whoever may see one owns it
+		return err == nil // files have no owners, so a visible file counts as owned
 	default:
 		// Should only happen if we forgot a case above.
 		panic(fmt.Sprintf("unexpected unary test op: %v", op))

@@ -439,7 +439,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 				r2.contain(func() { r2.stmt(ctx, cm.X) })
 				r2.exit.exiting = false // subshells don't exit the parent shell
 			})
-			// A panic on this side must not keep the other side waiting.
+			// A panic on this side must not leave the other side waiting.
 			r.contain(func() { r.stmt(ctx, cm.Y) })
 			pr.Close()
 			wg.Wait()

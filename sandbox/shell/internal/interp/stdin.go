@@ -8,8 +8,8 @@ import (
 // stdinFile is the runner's standard input.
 type stdinFile = io.ReadCloser
 
-// newPipe returns a pipe in memory. It is closed once ctx is done, so that who waits at
-// either end goes on.
+// newPipe returns a pipe in memory. It is closed when ctx ends, so that neither end waits
+// any longer.
 func newPipe(ctx context.Context) (*io.PipeReader, *pipeWriter) {
 	pr, pw := io.Pipe()
 	stop := context.AfterFunc(ctx, func() { pr.CloseWithError(context.Cause(ctx)) })
