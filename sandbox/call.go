@@ -40,8 +40,8 @@ func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult
 // redaction of credentials.
 type Told struct {
 	Text string // the result as JSON, or the error as text
-	// Kept lists the content that was withheld by the policy's "send" or as a credential, such as
-	// "AWS access key".
+	// Kept lists the content that was withheld: a sentence about the policy's "send", or the kind
+	// of a credential, such as "github token".
 	Kept   []string
 	Result protocol.ToolResult // the complete result, for use on this machine
 }

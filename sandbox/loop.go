@@ -24,7 +24,8 @@ type RunOptions struct {
 	Retries   int // repetitions of one failed request, default 4, and -1 for none
 
 	// OnSend is called with each complete request before it is sent to a model on another machine.
-	// Show it to the user. It is not called for the requests of subagents.
+	// Show it to the user. It is not called again when a failed request is repeated, and not for the
+	// requests of subagents.
 	OnSend func(ModelRequest)
 	// Context is the number of tokens of a request, estimated as a quarter of its bytes, from which
 	// Compact is called. 0 is never. Compact returns a summary of all messages so far, which

@@ -102,9 +102,9 @@ func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.Messa
 	return s, nil
 }
 
-// OpenSession opens a stored session. If it is open elsewhere, or does not exist, the error is
-// [protocol.ErrSession]. Calls that were running when the last program ended get an error as their
-// result.
+// OpenSession opens a stored session. If it is open elsewhere, the error is [protocol.ErrSession].
+// If it does not exist, the error wraps [io/fs.ErrNotExist]. Calls that were running when the last
+// program ended get an error as their result.
 func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 	unlock, err := b.o.Sessions.Lock(ctx, id)
 	if err != nil {
@@ -363,8 +363,8 @@ func (s *Session) repair(ctx context.Context) error {
 // Rewind hides a message of the user and all messages after it. If files is set, it also restores
 // the folder to its state before that message. No message is deleted, and the restored folder is a
 // new step of the journal, which can be undone. If another program has changed one of the files
-// since, Rewind leaves the files, hides no message and returns an error. During a run it returns
-// [protocol.ErrSession].
+// since, Rewind changes no file, hides no message and returns an error. During a run, and if files
+// is set but the folder had no journal, it returns [protocol.ErrSession].
 func (s *Session) Rewind(ctx context.Context, message string, files bool) error {
 	s.mu.Lock()
 	if s.busy() {

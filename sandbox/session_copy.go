@@ -100,9 +100,9 @@ func (s *Session) Export(w io.Writer) error {
 const maxImport = 64 << 20
 
 // ImportSession reads an exported session of at most 64 MiB, and stores it under a new id. The file
-// may have been written by anyone. For this reason its grants, summaries, reasoning and provider
-// signatures are left out, and a system message is an error. Messages that a summary replaced are
-// sent to the model again. The results of calls for the model are truncated to
+// may have been written by anyone. For this reason its grants, summaries, reasoning, provider
+// signatures and recorded decisions are left out, and a system message is an error. Messages that a
+// summary replaced are sent to the model again. The results of calls for the model are truncated to
 // [protocol.OutputLimitFor] bytes, as the box truncates results, with a note.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))

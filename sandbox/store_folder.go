@@ -15,7 +15,8 @@ import (
 // page it is the origin-private file system, which a browser may clear under storage pressure
 // unless [fsaccess.Persist] was granted. Each session is a folder. Its messages are in files of 200
 // messages each, one record a line, and a change rewrites one of them. After a crash during a Put
-// each file has its old or its new content, never a part of it.
+// each file has its old or its new content, never a part of it. Lock does not lock a session
+// against other programs that use the same folder.
 type FolderStore struct{ segmented }
 
 // NewFolderStore returns a store in a folder that must not be used for anything else.

@@ -12,11 +12,13 @@ import (
 type Agent struct {
 	Name        string
 	Description string
-	Prompt      string           // its system prompt
-	Tools       []string         // ids of its tools, nil for all tools of its starter
-	Grants      []protocol.Grant // limit its permissions, nil for all permissions of its starter. A grant without a scope covers the starter's scope.
-	Model       Model            // nil is the starter's model
-	Steps       int              // number of requests to the model, default 25
+	Prompt      string   // its system prompt
+	Tools       []string // ids of its tools, nil for all tools of its starter
+	// Grants limit its permissions, nil for all permissions of its starter. A grant without a scope
+	// covers the starter's scope.
+	Grants []protocol.Grant
+	Model  Model // nil is the starter's model
+	Steps  int   // number of requests to the model, default 25
 }
 
 // maxDepth is the maximum nesting depth of subagents.

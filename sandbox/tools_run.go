@@ -105,9 +105,9 @@ type Command struct {
 	// error, the runner makes none of them. FS refuses such changes unless the user agreed. More
 	// than 1,000 files are an error. If Losing is nil, the command may remove and move no file.
 	Losing func(ctx context.Context, lost map[string]string) error
-	// Asked reports that the caller has asked the user wherever [CommandAsker] requires it.
-	// AskedKey is the key that the user was asked about, or empty. A runner must refuse to run a
-	// command whose key differs.
+	// Asked reports that the caller asks the user wherever [CommandAsker] requires it. AskedKey is
+	// the key of the command that the user was asked about, or empty. A runner must refuse to run a
+	// third-party command if Asked is false, or if the command's key is not AskedKey.
 	Asked    bool
 	AskedKey string
 }
@@ -121,10 +121,11 @@ type CommandRunner interface {
 	RunCommand(ctx context.Context, c Command) (exit int, err error)
 }
 
-// A CommandAsker is a [CommandRunner] with third-party commands, such as installed packages. The
-// tool tool_run asks the user before running one even where a rule allows it, once per session and
-// key, and in the same prompt as any other question about the call. No other tool asks. The runner
-// must refuse to run such a command if the user was not asked, see [Command].Asked.
+// CommandAsker is an optional interface of a [CommandRunner] with third-party commands, such as
+// installed packages. The tool tool_run asks the user before running one even where a rule allows
+// it, once per session and key, and in the same prompt as any other question about the call. No
+// other tool asks. The runner must refuse to run such a command if the user was not asked, see
+// [Command].Asked.
 type CommandAsker interface {
 	// AskCommand returns the reason for asking the user about a command, and a key for its exact
 	// content, such as a hash. An empty reason is no question.
