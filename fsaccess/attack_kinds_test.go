@@ -86,13 +86,14 @@ func TestAttackActiveContent(t *testing.T) {
 	}
 }
 
-// plainSearch is a filter as it was: it looks for bytes in the first 2 MiB.
+// plainSearch is the filter of an earlier version: it searches for bytes in the first 2
+// MiB.
 func plainSearch(text []byte) bool {
 	low := bytes.ToLower(text[:min(len(text), 2<<20)])
 	return bytes.Contains(low, []byte("<script")) || bytes.Contains(low, []byte("javascript:")) || hasHandler(low)
 }
 
-// What is no attack has no kind.
+// Harmless content has no kind.
 func TestInactiveMarkup(t *testing.T) {
 	for name, text := range map[string]string{
 		"page.html":   "<!doctype html><html lang=en><meta charset=\"utf-8\"><title>A & B</title><p>Once &amp; again, on time = money? No: 5 &lt; 6.",
@@ -111,7 +112,8 @@ func TestInactiveMarkup(t *testing.T) {
 	}
 }
 
-// An archive of two accounts has a kind, see internal/zipform for the table.
+// An archive that two readers read differently has a kind. See internal/zipform for the
+// table.
 func TestAttackArchiveOfTwoReaders(t *testing.T) {
 	count := attack.Start(t, "18")
 	stored := func(name string) []byte { return zipOf(t, name, "x", "second", "y") }

@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// The benchmarks compare with the best plain JavaScript for the same job, made
-// in the test page, by turns in the same run. Metric: the ratio of the medians.
+// The benchmarks compare with the best plain JavaScript for the same job, made in the test
+// page. The two run alternately in the same run. The metric is the ratio of the medians.
 
 // plain compiles the body of an async function; only a test page permits that.
 func plain(b testing.TB, params, body string) func(args ...any) {

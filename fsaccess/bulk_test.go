@@ -19,7 +19,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// bytesOfAll has every byte value, CR LF pairs and what looks like bad UTF-8.
+// bytesOfAll returns every byte value, CR LF pairs and bytes that look like bad UTF-8.
 func bytesOfAll(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -220,7 +220,7 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 	disk := NewMemory(MemoryOptions{})
 	must(t, disk.WriteFile("old", []byte("x"), 0o644))
 	v := viewOf(disk)
-	// The same bytes through a core of its own: another program.
+	// The same bytes through a core of its own act as another program.
 	others := newFolder(&elsewhere{v.c, newShared()})
 	ctx, cancel := context.WithTimeout(context.Background(), until.Patience)
 	defer cancel()
@@ -251,7 +251,7 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 	}
 }
 
-// elsewhere is a core seen by somebody who shares no record with us.
+// elsewhere is a core without our shared locks, like that of another program.
 type elsewhere struct {
 	core
 	sh *shared

@@ -9,8 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// sources are the folders that can be had natively; the browser's have the
-// same tests in their own files.
+// sources returns the folders that exist natively. The browser's folders have the same
+// tests in their own files.
 func sources(t testing.TB) map[string]func(testing.TB) FS {
 	all := map[string]func(testing.TB) FS{
 		"memory":         func(testing.TB) FS { return NewMemory(MemoryOptions{}) },

@@ -13,7 +13,7 @@ import (
 
 const diffStretch = 16 << 10 // steps between two looks
 
-// A comparison asks its context once for a stretch of its work, and ends with it.
+// A comparison checks its context once for each piece of its work, and ends with it.
 func TestDiffRests(t *testing.T) {
 	rep := strings.Repeat
 	numbers := func(n int, tag string) string {
@@ -55,7 +55,7 @@ func TestDiffRests(t *testing.T) {
 	}
 }
 
-// What is compared in pieces is as it would be at once.
+// A comparison in pieces returns the same result as one at once.
 func TestDiffPiecesAgree(t *testing.T) {
 	d := &differ{ctx: t.Context()}
 	for _, n := range []int{0, 1, diffPiece - 1, diffPiece, diffPiece + 1, 3*diffPiece + 7} {

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// TestUnifiedDiffApplies gives random edits to patch(1): what it makes of the
-// old text and our diff must be the new text.
+// TestUnifiedDiffApplies applies diffs of random edits with patch(1). The result must be
+// the new text.
 func TestUnifiedDiffApplies(t *testing.T) {
 	patch, err := exec.LookPath("patch")
 	for seed := range uint64(150) {
@@ -134,7 +134,8 @@ func TestUnifiedDiffOfOddThings(t *testing.T) {
 	}
 }
 
-// A diff does a bounded amount of work: what is above the limits is told as one replacement, or in a line.
+// A diff does a limited amount of work. Beyond the limits the result is one replacement, or
+// one line.
 func TestDiffIsBounded(t *testing.T) {
 	text := func(n int, tag string) []byte { return []byte(strings.Repeat(tag+"\n", n)) }
 	mixed := func(n int, tag string) []byte {

@@ -46,8 +46,7 @@ func openFolder(t testing.TB, f fs.FS, name string) fs.ReadDirFile {
 	return file.(fs.ReadDirFile)
 }
 
-// However much is asked for at a time, and through whatever layers, a folder has the
-// same in it, once each.
+// ReadDir(n) returns the same entries, each once, for every n and through every layer.
 func TestReadDirPages(t *testing.T) {
 	for name, open := range everyFS(t) {
 		t.Run(name, func(t *testing.T) {
@@ -101,8 +100,8 @@ func TestReadDirPages(t *testing.T) {
 	}
 }
 
-// What a guard hides and what an overlay has removed or put in another's place is so page
-// by page too.
+// Pages leave out the entries that a guard hides or an overlay has removed, and show the
+// entries that an overlay has replaced.
 func TestReadDirPagesOfLayers(t *testing.T) {
 	low := NewMemory(MemoryOptions{})
 	for _, name := range []string{"a", "b", "c/below", "secret/x", "z"} {
@@ -157,7 +156,7 @@ func (d *breakingDir) ReadDir(n int) ([]fs.DirEntry, error) {
 	return d.ReadDirFile.ReadDir(1)
 }
 
-// What was found before a failure was given, and the failure is no end.
+// Entries found before a failure are returned, and the failure is not taken for the end.
 func TestReadDirPagesFail(t *testing.T) {
 	low := breaking{fstest.MapFS{"a": {}, "b": {}, "c": {}}}
 	for name, f := range map[string]FS{"foreign": FromFS(low), "guard": Guard(FromFS(low), everywhere(t)), "overlay": NewOverlay(low, NewMemory(MemoryOptions{}))} {

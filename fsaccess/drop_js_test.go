@@ -6,7 +6,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// While files are dragged over the page a zone says so in its element, and its frames are out of the way.
+// While files are dragged over the page, the element of a zone has an attribute, and its
+// frames ignore the pointer.
 func TestDropZoneShowsDrags(t *testing.T) {
 	if !jsx.Supported("document") {
 		t.Skip("a worker has no page")
@@ -70,8 +71,8 @@ func TestDropZoneShowsDrags(t *testing.T) {
 	}
 }
 
-// A picture of the page that is dropped on a zone is a file by its kind and has no handle: it
-// is no drop, and the next one is told.
+// A dropped picture of the page has the kind of a file and no handle. It is no drop, and
+// Next returns the next item.
 func TestDropOfThePagesOwnPicture(t *testing.T) {
 	if !jsx.Supported("document") {
 		t.Skip("a worker has no page")

@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// A crasher dies at its n-th step: nothing works after that, as in a killed
-// tab. The step itself is left undone, or done with nobody there to hear of it,
-// or, for a write to a store that is not atomic, done by half.
+// A crasher dies at its n-th step. Nothing works after that, as in a killed tab. The step
+// itself is not done, or done without a reply, or, for a write to a store that is not
+// atomic, half done.
 type crasher struct {
 	at    int // 0: never
 	how   crashKind
 	steps int
 	dead  bool
-	// answer, if set, is given instead of death: one refusal, then all is well.
+	// answer, if set, is returned instead of dying: one refusal, and then everything works.
 	answer error
 }
 
@@ -29,7 +29,7 @@ const (
 
 var errCrash = errors.New("the tab was killed")
 
-// step reports whether to do the next step, and what to say about it.
+// step reports whether to do the next step, and returns the error for it.
 func (c *crasher) step() (do bool, err error) {
 	if c.dead {
 		return false, errCrash
@@ -52,8 +52,8 @@ func (c *crasher) alive() error {
 	return nil
 }
 
-// faulty is a core that goes through a crasher, one step for each thing the
-// platform does in one go.
+// faulty is a core that calls a crasher once for each operation that the platform does as a
+// whole.
 type faulty struct {
 	core
 	c    *crasher
@@ -180,8 +180,8 @@ func (r *faultyReplacement) commit(ctx context.Context) error {
 	return err
 }
 
-// faultyEager is a faulty core with the short ways of a browser's: a new file
-// is there, empty, from the moment it is begun.
+// faultyEager is a faulty core with the short ways of the browser's core: a new file
+// exists, empty, as soon as it is begun.
 type faultyEager struct{ *faulty }
 
 func (f faultyEager) beginNew(ctx context.Context, name string) (replacement, error) {
@@ -195,7 +195,7 @@ func (f faultyEager) beginNew(ctx context.Context, name string) (replacement, er
 	return &begunNew{faultyReplacement: faultyReplacement{replacement: r, f: f.faulty, name: name, perm: 0o600}, ctx: ctx}, nil
 }
 
-// begunNew takes the empty file away when it is given up.
+// begunNew removes the empty file if it is aborted.
 type begunNew struct {
 	faultyReplacement
 	ctx  context.Context

@@ -82,8 +82,8 @@ func TestRevokedInTheMiddle(t *testing.T) {
 	if len(errs) == 0 || !errors.Is(errs[0], ErrRevoked) || !errors.Is(errs[0], fs.ErrPermission) || len(names) < 3 {
 		t.Errorf("walk gave %v and %v", names, errs)
 	}
-	// A permission that was denied is not asked for again and again: one more
-	// look to say why, for each folder.
+	// A denied permission is not requested again and again. There is one more listing for
+	// each folder, to get the reason.
 	seen := map[string]int{}
 	for _, op := range ops {
 		if seen[op]++; seen[op] > 2 {
@@ -140,7 +140,7 @@ func TestChangedInTheMiddle(t *testing.T) {
 		m := NewMemory(MemoryOptions{})
 		must(t, m.WriteFile("f", []byte("one"), 0o644))
 		_, err := Update(ctx, m, "f", 0o644, func(old []byte) ([]byte, error) {
-			// Another program does not know our locks.
+			// Another program does not use our locks.
 			return append(old, '!'), writeWhole(ctx, m.c, "f", []byte("theirs"), 0o644)
 		})
 		if got, _ := m.ReadFile("f"); !errors.Is(err, ErrConflict) || string(got) != "theirs" {
@@ -178,8 +178,8 @@ func TestChangedInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestFullInTheMiddle runs out of room at every size, in every layer: the old
-// content must stay, and the error must say so.
+// TestFullInTheMiddle runs out of space at every size, in every layer. The old content must
+// stay, and the error must be ErrQuota.
 func TestFullInTheMiddle(t *testing.T) {
 	for name, put := range layers() {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +210,8 @@ func TestFullInTheMiddle(t *testing.T) {
 			}
 		})
 	}
-	// The store is full, not the folder: then there is no undo, so no change.
+	// The store is full, not the folder. Then an undo is impossible, so the change is
+	// refused.
 	for room := int64(100); room < 3000; room += 97 {
 		disk := NewMemory(MemoryOptions{})
 		w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: room}))
@@ -223,12 +224,12 @@ func TestFullInTheMiddle(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		// Undo keeps the new content for Redo, so it needs room as well.
+		// Undo saves the new content for Redo, so it needs space too.
 		if err := w.Undo(context.Background()); err != nil && !errors.Is(err, ErrQuota) {
 			t.Fatalf("room for %d: undo: %v", room, err)
 		}
 	}
-	// What is old gives way to what is new.
+	// The oldest records are dropped to make room for new ones.
 	disk := NewMemory(MemoryOptions{})
 	w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: 20_000}))
 	for i := range 100 {

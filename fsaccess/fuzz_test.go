@@ -185,7 +185,7 @@ func runBoth(t *testing.T, kind string, program []byte, dir string, f FS) {
 	}
 }
 
-// play does what the script says to an open file and tells what happened.
+// play applies the script to an open file and returns the results as a text.
 func play(f File, script []int) string {
 	var out []string
 	say := func(op string, v any, err error) { out = append(out, fmt.Sprint(op, " ", v, " ", class(err))) }

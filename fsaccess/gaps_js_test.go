@@ -16,9 +16,9 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// TestQuotaInBrowser fills the origin's real quota in the middle of a write: the
-// old content is intact, the error says what it is, and what was journaled before
-// can still be taken back.
+// TestQuotaInBrowser fills the origin's real quota in the middle of a write. The old
+// content is intact, the error is ErrQuota, and earlier journaled changes can still be
+// undone.
 func TestQuotaInBrowser(t *testing.T) {
 	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
 		if testpage.Has(testpage.NoDebuggerCommands) {
@@ -79,8 +79,8 @@ func TestQuotaInBrowser(t *testing.T) {
 	})
 }
 
-// TestRealFolderGoesAway: files and folders that another program removes or
-// changes while they are in use here are a clear error, and nothing is made up.
+// TestRealFolderGoesAway: if another program removes or changes files and folders while
+// they are in use here, the result is a clear error, and no invented content.
 func TestRealFolderGoesAway(t *testing.T) {
 	f, dir := realFolder(t)
 	must(t, f.MkdirAll("d/e", 0o755))
@@ -125,7 +125,7 @@ func TestRealFolderGoesAway(t *testing.T) {
 	}
 }
 
-// TestSaveAs looks at what the browser is given to save.
+// TestSaveAs checks the file that the browser gets to save.
 func TestSaveAs(t *testing.T) {
 	if !jsx.Supported("document") {
 		t.Skip("saving needs a page")

@@ -8,7 +8,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// However long a .gitignore is, the page has its turn while it is read and while names are held against it.
+// For a .gitignore of any length, the page runs while the file is read and while names are
+// matched.
 func TestIgnoreRests(t *testing.T) {
 	m := NewMemory(MemoryOptions{})
 	must(t, m.WriteFile(".gitignore", []byte(strings.Repeat("a*b*c*/d\n", maxIgnore/9)), 0o644))

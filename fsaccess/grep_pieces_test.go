@@ -29,7 +29,8 @@ var slowSearches = []struct {
 	{"empty lines", "(?i)x$", "\n", 64 << 10},
 }
 
-// A search rests within a line: it asks its context once for each stretch of steps, and ends with it.
+// A search pauses within a line. It checks its context once for each group of steps, and
+// ends with it.
 func TestGrepRestsWithinALine(t *testing.T) {
 	for _, c := range slowSearches {
 		data := []byte(strings.Repeat(c.line, c.size/len(c.line)))
@@ -70,7 +71,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 	}
 }
 
-// What is found in pieces, and read a character at a time, is what the expression finds at once.
+// A search in pieces, character by character, finds the same as the expression at once.
 func TestGrepInPiecesFindsTheSame(t *testing.T) {
 	rep := strings.Repeat
 	lines := []string{"", "x", rep("x", 40_000) + "needle" + rep("y", 40_000), "needle" + rep("x", 70_000), rep("x", 70_000) + "needle", rep("ä", 30_000) + "needle\r", rep("\xff", 30_000) + "needle", "needle",

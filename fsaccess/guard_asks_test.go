@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A file that is asked about isn't there, not even empty, until the answer; and a
-// refusal leaves no trace. Nor does it matter how the file is written.
+// A file about which the user is asked does not exist before the answer, not even empty. A
+// refusal leaves no trace. Both hold for every way to write the file.
 func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
 	script := []byte("#!/bin/sh\n")
 	ways := map[string]func(f FS) error{

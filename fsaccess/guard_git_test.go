@@ -28,7 +28,7 @@ type gitAttack struct {
 
 const evilConfig = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = \"EVIL; false\"\n"
 
-// withTree names the work tree, which a folder that is not called .git does not know.
+// withTree sets the work tree, which git cannot find for a folder that is not called .git.
 func withTree(dir string) string { return evilConfig + "\tworktree = " + dir + "\n" }
 
 func gitAttacks() []gitAttack {
@@ -78,7 +78,7 @@ func gitAttacks() []gitAttack {
 	}
 }
 
-// doors are the ways by which a file tool gets a content to a name.
+// gitDoors returns the ways in which a file tool can write a content to a name.
 func gitDoors() map[string]func(f *Folder, name string, data []byte) error {
 	return map[string]func(f *Folder, name string, data []byte) error{
 		"write": func(f *Folder, name string, data []byte) error { return f.WriteFile(name, data, 0o755) },
@@ -118,9 +118,9 @@ func gitDoors() map[string]func(f *Folder, name string, data []byte) error {
 	}
 }
 
-// TestAttackGitRunsCommands lets a guard, with nobody to ask, take the files of each attack by
-// each door, and types a git command. Without the guard each attack succeeds, or it
-// would show nothing.
+// TestAttackGitRunsCommands writes the files of each attack in each way through a guard
+// without Ask, and then runs a git command. Without the guard each attack must succeed,
+// otherwise the test would show nothing.
 func TestAttackGitRunsCommands(t *testing.T) {
 	count := attack.Start(t, "02")
 	if _, err := exec.LookPath("git"); err != nil {
@@ -188,7 +188,7 @@ func TestAttackGitRunsCommands(t *testing.T) {
 	}
 }
 
-// What looks like a part of a git folder and is none stays ordinary.
+// A name that looks like a part of a git folder, but is none, stays ordinary.
 func TestOrdinaryNamesOfGit(t *testing.T) {
 	g := Guard(NewMemory(MemoryOptions{}), everywhere(t))
 	for _, dir := range []string{"src/hooks", "config", "objects", "refs", "info", "head"} {
@@ -202,8 +202,8 @@ func TestOrdinaryNamesOfGit(t *testing.T) {
 	must(t, g.RemoveAll("src/hooks"))
 }
 
-// A folder whose HEAD came with the project becomes no git folder, in whatever order its
-// other parts are written, and by no spelling of them.
+// A folder whose HEAD came with the project does not become a git folder, for any order and
+// any spelling of its other parts.
 func TestNoGitFolderIsCompleted(t *testing.T) {
 	full := map[string]string{"config": evilConfig, "objects": "", "refs": ""}
 	for name, c := range map[string]struct {
@@ -256,7 +256,7 @@ func TestNoGitFolderIsCompleted(t *testing.T) {
 			}
 		}
 	}
-	// A HEAD alone makes nothing of a folder.
+	// A HEAD alone does not make a git folder.
 	m := NewMemory(MemoryOptions{})
 	must(t, m.WriteFile("HEAD", nil, 0o644))
 	g := Guard(m, everywhere(t))

@@ -135,8 +135,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestKindsNeedConsent goes in by every door: what is written whole, through a
-// handle, bit by bit, and by renaming something harmless.
+// TestKindsNeedConsent uses every way to write: a whole file, a handle, many small writes,
+// and renaming a harmless file.
 func TestKindsNeedConsent(t *testing.T) {
 	var asked []string
 	yes := false
@@ -183,7 +183,8 @@ func TestKindsNeedConsent(t *testing.T) {
 	if len(asked) != n {
 		t.Errorf("asked needlessly: %v", asked[n:])
 	}
-	// A start-up file is asked about each time: each edit is run.
+	// The user is asked about a start-up file at each edit, because each edit will be
+	// executed.
 	must(t, disk.WriteFile(".envrc", []byte("export A=1\n"), 0o644))
 	strict := Guard(disk, everywhere(t), GuardOptions{Ask: ask})
 	if err := strict.WriteFile(".envrc", []byte("export A=2\n"), 0o644); !errors.Is(err, ErrKind) || len(asked) != n+1 {

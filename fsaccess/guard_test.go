@@ -25,9 +25,9 @@ func patterns(t testing.TB, texts ...string) []protocol.Pattern {
 	return out
 }
 
-// hostileNames are names that lead out of a folder somewhere, deceive a reader,
-// or hit a file that other programs execute. What counts is that none of them
-// reaches anything outside, on any operation; those with a class must give it.
+// hostileNames returns names that lead out of a folder somewhere, deceive a reader, or hit
+// a file that other programs execute. None of them may reach anything outside, in any
+// operation. A name with an error class must return that error.
 func hostileNames() map[string]error {
 	m := map[string]error{}
 	add := func(want error, names ...string) {
@@ -235,7 +235,7 @@ func TestGuardByPath(t *testing.T) {
 	}
 }
 
-// What is protected is not taken away or moved with a folder above it either.
+// A protected file is not removed or moved with a folder above it either.
 func TestProtectedBelow(t *testing.T) {
 	disk := NewMemory(MemoryOptions{})
 	must(t, disk.MkdirAll("repo/.git/hooks", 0o755))
@@ -272,7 +272,7 @@ func TestLookAlikes(t *testing.T) {
 			t.Errorf("%q: %v", n, err)
 		}
 	}
-	// Other scripts are no deception in themselves.
+	// Other scripts alone are no deception.
 	for _, n := range []string{"счёт.pdf", "τιμολόγιο.pdf", "请求书.pdf", "فاتورة.pdf", "rechnung-für-änderung.pdf", "naïve café.txt", "~$report.doc", ".hidden", "a..b", "100%.txt"} {
 		if err := g.WriteFile(n, nil, 0o644); err != nil {
 			t.Errorf("%q: %v", n, err)
@@ -324,8 +324,8 @@ func TestQuotas(t *testing.T) {
 	must(t, g.WriteFile("c", nil, 0o644))
 }
 
-// TestErrorsAreClear is the table of what can go wrong: the type, what
-// errors.Is finds, and the text.
+// TestErrorsAreClear is the table of possible failures: the type, the results of errors.Is,
+// and the text.
 func TestErrorsAreClear(t *testing.T) {
 	ctx := context.Background()
 	full := NewMemory(MemoryOptions{MaxBytes: 8})

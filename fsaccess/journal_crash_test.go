@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// A scene is something a journal is in the middle of when the tab is killed.
+// A scene is a change during which the tab is killed.
 type scene struct {
 	name  string
 	o     MemoryOptions
 	setup func(t *testing.T, w *Journal)
 	act   func(w *Journal) error
-	// partial: the act is several steps, each of which may be the last.
+	// partial means that the act has several steps, and each of them may be the last.
 	partial bool
 }
 

@@ -116,7 +116,7 @@ func browserVictim(t *testing.T, dir string) {
 	}
 }
 
-// survive opens what a dead program has left and goes over it.
+// survive opens and checks the folder of a killed program.
 func survive(t *testing.T, where, dir string, all bool) {
 	t.Helper()
 	ctx := context.Background()

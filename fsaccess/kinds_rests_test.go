@@ -14,7 +14,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// large are files whose inspection takes long, each with the bytes that are read or unpacked for it at least.
+// large returns files whose inspection takes long, each with the least number of bytes that
+// are read or unpacked for it.
 func large(t *testing.T) map[string]struct {
 	name  string
 	data  []byte
@@ -64,7 +65,8 @@ func large(t *testing.T) map[string]struct {
 	}
 }
 
-// The inspection of a large file asks its context once for a stretch of its work, and fails when that has ended.
+// The inspection of a large file checks its context once for each piece of its work, and
+// fails after the context has ended.
 func TestInspectionsRest(t *testing.T) {
 	for name, f := range large(t) {
 		ctx := &until.Looks{Context: t.Context()}
@@ -80,7 +82,7 @@ func TestInspectionsRest(t *testing.T) {
 	}
 }
 
-// A run of letters is looked at once, however many attributes could begin in it.
+// A run of letters is read once, for any number of attributes that could begin in it.
 func TestHandlersAreFoundInTheirLength(t *testing.T) {
 	for text, want := range map[string]bool{"a onload=": true, "a/onload =": true, "' on=": false, "aonload=": false, "ononload=": true, " ononload=": true, "on onload=": true, "onload=": true} {
 		if got := hasHandler([]byte(text)); got != want {

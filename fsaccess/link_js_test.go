@@ -13,10 +13,10 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// What Chromium itself does with symbolic links in a folder that was dropped: a link that is
-// the last element of a path is neither listed nor found, made over, moved onto, or removed.
-// Our own defence is for what is left, see TestAttackLinksInAPickedFolder. If a line of this
-// test changes, so does that.
+// Chromium's own treatment of symbolic links in a dropped folder: a link that is the last
+// element of a path is not listed, and cannot be found, overwritten, moved onto, or
+// removed. Our own defence covers the rest, see TestAttackLinksInAPickedFolder. If a line
+// of this test changes, our defence must change too.
 func TestBrowserHidesLinks(t *testing.T) {
 	f, dir := realFolder(t)
 	linkedFolder(t, dir, map[string]string{"file": "private/key", "folder": "private", "self": ".", "gone": "private/new", "out": "../outside", "two": "file", "loop": "loop"})

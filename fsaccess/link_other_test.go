@@ -18,8 +18,8 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
-// tryLinks runs every operation on a case, each in a folder of its own, and gives those that
-// reached what is closed.
+// tryLinks runs every operation on a case, each in a folder of its own, and returns the
+// operations that reached the closed part.
 func tryLinks(t *testing.T, c linkCase, follow bool, stack func(*Folder) *Folder) (tried int, reached []string) {
 	var root string
 	var f *Folder
@@ -70,7 +70,7 @@ func TestAttackLinks(t *testing.T) {
 	}
 }
 
-// What a link is, and what can be done with it: it is seen, and can be removed and renamed.
+// A link itself is visible, and can be removed and renamed.
 func TestLinkItself(t *testing.T) {
 	root := linkedFolder(t, t.TempDir(), map[string]string{"pub/l": "../private/key", "pub/d": "../private"})
 	dir, err := OpenDir(root, DirOptions{NoSync: true})
@@ -217,7 +217,7 @@ func TestReplacedInBetween(t *testing.T) {
 	}
 }
 
-// What was done before a link took a folder's place is not undone or applied through it.
+// Undo and Apply do not go through a link that took a folder's place after the change.
 func TestAttackLinkBeforeUndoAndApply(t *testing.T) {
 	count := attack.Start(t, "01")
 	count.NoSwitch("the switch of the folder is tried in TestAttackLinks")

@@ -17,13 +17,13 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// linkCase is a name that reaches another file than it says, by a link that came with the
-// folder, as a clone of somebody's repository brings it.
+// linkCase is a name that reaches another file by a link. The link came with the folder,
+// for example with a clone of a repository.
 type linkCase struct {
 	links map[string]string // name to target
 	name  string            // what is asked for
-	// quiet: another wall stops this one too (os.Root, what deny lists know of spellings, or O_EXCL),
-	// so that nothing happens with the defence off.
+	// quiet means that another defence stops this case too (os.Root, the spellings in deny
+	// lists, or O_EXCL), so nothing happens with the link defence off.
 	quiet bool
 }
 
@@ -86,7 +86,8 @@ func linkedFolder(t testing.TB, dir string, links map[string]string) (root strin
 	return root
 }
 
-// closed is the state of all that the guard keeps closed: names, kinds, modes, contents.
+// closed returns the state of everything that the guard keeps closed: names, kinds, modes,
+// contents.
 func closed(t testing.TB, root string) string {
 	t.Helper()
 	var b strings.Builder

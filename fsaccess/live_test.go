@@ -125,7 +125,7 @@ func TestLiveFilesShareOneHandle(t *testing.T) {
 	}
 }
 
-// A handle that cannot be had leaves nothing behind, and the next try is free.
+// If the access handle cannot be opened, no state is left, and the next try is free.
 func TestLiveFileRefused(t *testing.T) {
 	v, l := newVault("a")
 	other, err := v.take(context.Background(), "a") // another tab
@@ -141,8 +141,8 @@ func TestLiveFileRefused(t *testing.T) {
 	must(t, openLive(t, l, "a", os.O_RDWR).Close())
 }
 
-// While somebody replaces the file the handle is closed, reads go by the name,
-// and a write waits; a context can end the wait.
+// While an operation replaces the file, the access handle is closed, reads use the name,
+// and a write waits. A context can end the wait.
 func TestLiveFileHeld(t *testing.T) {
 	v, l := newVault("d/a")
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Through the layers that a box has, over two folders in which a file has the same name:
-// each is read from its own.
+// A search through all layers of a box, over two folders in which a file has the same name,
+// reads each file from its own folder.
 func TestGrepManyInBrowser(t *testing.T) {
 	needOPFS(t)
 	low, up := opfs(t), opfs(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// bulky is a folder that reads many files in one go, and counts what it is asked for.
+// bulky is a folder that reads many files at once, and counts the files that it is asked
+// for.
 type bulky struct {
 	core
 	many   []string // read in one go
@@ -71,7 +72,8 @@ func grepped(t testing.TB, f FS, expr string) string {
 	return strings.Join(found, " ")
 }
 
-// A search through any layer reads in one go what the folder below can, and finds the same.
+// A search through any layer reads as many files at once as the folder below, and finds the
+// same.
 func TestGrepManyThroughLayers(t *testing.T) {
 	all := layers()
 	all["sub"] = func(t testing.TB, f FS) FS {
@@ -105,7 +107,7 @@ func TestGrepManyThroughLayers(t *testing.T) {
 	}
 }
 
-// What may not be read is not read in one go either, whoever asks for it.
+// Files that may not be read are not read with many others at once either.
 func TestGrepManyAsksTheGuard(t *testing.T) {
 	b, f := bulkyOf(t, 100)
 	g := Guard(f, protocol.FSPolicy{DenyRead: patterns(t, "top/secret")})

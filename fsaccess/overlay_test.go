@@ -55,8 +55,8 @@ func TestOverlayKeepsItsHandsOff(t *testing.T) {
 	}
 }
 
-// TestOverlayApplies runs random programs on an overlay and applies them, by
-// halves and whole: the lower folder must become what the overlay shows.
+// TestOverlayApplies runs random programs on an overlay and applies them, in halves and as
+// a whole. The lower folder must become equal to the overlay.
 func TestOverlayApplies(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(200) {

@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// slowly makes the folder's next listings stop behind the first n names, until they are
-// let go on, or fail.
+// slowly makes the folder's next listings stop after the first n names, until the test lets
+// them continue or fail.
 func slowly(t *testing.T, f *Folder, n int) (goOn func(how string)) {
 	t.Helper()
 	slow, err := jsx.Call(jsx.Global(), "eval", `((folder, n) => {
@@ -32,8 +32,8 @@ func slowly(t *testing.T, f *Folder, n int) (goOn func(how string)) {
 	}
 }
 
-// The first names are there while the browser is still looking for the rest; a context
-// ends the wait for them, and a failure behind them is told.
+// The first names are returned while the browser still searches for the rest. A context
+// ends the wait for the rest, and a failure after the first names is returned.
 func TestReadDirPagesStream(t *testing.T) {
 	needOPFS(t)
 	f := opfs(t)
@@ -75,7 +75,8 @@ func TestReadDirPagesStream(t *testing.T) {
 	}
 }
 
-// A folder that was removed and made again since its handle was had is listed as it is now.
+// A folder that was removed and made again after its handle was opened is listed in its
+// present state.
 func TestReadDirPagesOfAFolderMadeAnew(t *testing.T) {
 	needOPFS(t)
 	f := opfs(t)

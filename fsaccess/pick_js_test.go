@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// The browser is asked for what the options say, and an ID that it would refuse is refused before.
+// The browser gets the options. An ID that the browser would refuse is refused before.
 func TestPickAsksForWhatItWasTold(t *testing.T) {
 	stub, err := jsx.NewGlobal("Function", `const was = Object.getOwnPropertyDescriptor(globalThis, "showDirectoryPicker"); let asked = "";
 		globalThis.showDirectoryPicker = async (o) => { asked = JSON.stringify(o, Object.keys(o).sort()); throw new DOMException("closed", "AbortError"); };

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What a question shows of new content, below, at and above each limit: all that is text is
-// in it. Of old content, what is too large or no text is counted.
+// The content of a question below, at and above each limit: all text of the new content is
+// in it. Old content that is too large or no text is counted.
 func TestQuestionDiffLimits(t *testing.T) {
 	lines := func(n int, text string) []byte { return []byte(strings.Repeat(text+"\n", n)) }
 	// share is n bytes of which so many are text, in one run at the beginning.
@@ -60,8 +60,8 @@ func TestQuestionDiffLimits(t *testing.T) {
 	}
 }
 
-// Of large texts the lines that are the same are left out first, so a small change in them
-// stays a small difference with its place.
+// In large texts the equal lines are left out first, so that a small change in them stays a
+// small difference with its line numbers.
 func TestQuestionDiffOfLargeTexts(t *testing.T) {
 	for _, n := range []int{diffLines / 2, diffLines/2 + 1, diffLines} { // at and above the limit for both together
 		var a bytes.Buffer

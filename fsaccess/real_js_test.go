@@ -84,8 +84,8 @@ func TestRealFolder(t *testing.T) {
 	}
 }
 
-// What other programs do on the disk is seen, even where the browser's observer misses it,
-// and is not taken for ours although we have just written the same file.
+// Changes by other programs on the disk are reported, even if the browser's observer misses
+// them. They do not count as ours, even if we have just written the same file.
 func TestWatchRealFolder(t *testing.T) {
 	f, dir := realFolder(t)
 	must(t, os.WriteFile(filepath.Join(dir, "a"), []byte("1"), 0o644))

@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A picked folder says what it is called; what is no folder of a platform has no name.
+// A picked folder has the name of its platform. A folder of another source has no name.
 func TestName(t *testing.T) {
 	needOPFS(t)
 	pick, err := jsx.NewGlobal("Function", `return () => navigator.storage.getDirectory().then((d) => d.getDirectoryHandle("Letters 2026", { create: true }));`)
@@ -28,7 +28,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// Two folders that are called alike are two: what is kept for one is not the other's.
+// Two folders with equal names are stored as two.
 func TestRememberAs(t *testing.T) {
 	needOPFS(t)
 	ctx := context.Background()

@@ -136,8 +136,7 @@ func TestUploadOfFolder(t *testing.T) {
 	if got, err := f.ReadFile("all.bin"); err != nil || !bytes.Equal(got, bytesOfAll(300)) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	// What changes on the disk after the choice is not shown as if it were
-	// what was chosen.
+	// A change on the disk after the choice is not shown as the chosen content.
 	must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("changed since"), 0o644))
 	if got, err := f.ReadFile("hello.txt"); err == nil && string(got) != "hello" || err != nil && !errors.Is(err, ErrConflict) && !notExist(err) {
 		t.Errorf("after a change outside: %q, %v", got, err)

@@ -25,7 +25,7 @@ func TestVersionsRest(t *testing.T) {
 	if _, err := versionIn(end, data); err == nil || end.N > 3+4 {
 		t.Errorf("%d looks, the end was at 3: %v", end.N, err)
 	}
-	// What is written has a version, also if its context ends then.
+	// A written file has a version, even if its context ends at that moment.
 	m := NewMemory(MemoryOptions{})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// Somebody else's change right behind one of ours is theirs.
+// A change by another program directly after one of ours is not ours.
 func TestWatchTellsOursFromTheirs(t *testing.T) {
 	dir := t.TempDir()
 	f, err := OpenDir(dir, DirOptions{})
@@ -41,8 +41,8 @@ func TestWatchTellsOursFromTheirs(t *testing.T) {
 	}
 }
 
-// A change that is under way is ours however long it takes, and whenever a look
-// falls into it; when it is over it is so up to its end.
+// A running change is ours for its whole time, whenever a scan happens during it. After its
+// end it counts as ours up to that end.
 func TestOwnWhileItLasts(t *testing.T) {
 	s := newShared().below("d")
 	begun := time.Now()

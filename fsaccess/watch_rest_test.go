@@ -23,8 +23,8 @@ func (s slowDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 	return s.MapFS.ReadDir(name)
 }
 
-// A watch of a folder that takes long to look at rests between two looks, and says when
-// the first is done; what comes after that is told.
+// A watch of a folder that takes long to scan pauses between two scans. It calls Ready
+// after the first one, and reports later changes.
 func TestWatchRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		looks, atReady := 0, 0

@@ -25,8 +25,8 @@ func needOPFS(t testing.TB) {
 	}
 }
 
-// TestTabsQueue: two folders opened by themselves know nothing of each other,
-// as two tabs do not; only the browser's locks are between them.
+// TestTabsQueue opens two folders independently. Like two tabs they share no state, and
+// only the browser's locks order their changes.
 func TestTabsQueue(t *testing.T) {
 	needOPFS(t)
 	if !jsx.Supported("navigator.locks.request") {
@@ -230,7 +230,7 @@ func TestRemembered(t *testing.T) {
 	must(t, Forget(ctx, "work"))
 }
 
-// Without a gesture no dialogue may appear, and the error must say what to do.
+// Without a gesture no dialogue may appear, and the error text must name the remedy.
 func TestPickWantsAGesture(t *testing.T) {
 	testpage.Run(t, testpage.Page{}, wantsAGesture) // where no test has clicked yet
 }
@@ -346,9 +346,8 @@ func TestByteOrderMarkIsNoAlias(t *testing.T) {
 	}
 }
 
-// A file that is being written has Chromium's swap file beside it, and a tab that
-// was killed leaves it: it is in no listing, has no name here, and goes with its
-// folder.
+// A file that is being written has Chromium's swap file beside it, and a killed tab leaves
+// the swap file. It is in no listing, cannot be named, and is removed with its folder.
 func TestBrowserSwapIsHidden(t *testing.T) {
 	needOPFS(t)
 	ctx := context.Background()
@@ -369,7 +368,7 @@ func TestBrowserSwapIsHidden(t *testing.T) {
 		}
 	}
 	must(t, r.commit(ctx))
-	// What a killed tab leaves: made past this package's names.
+	// The state after a killed tab, made without the checks of this package.
 	dir, err := f.c.(*handles).dir(ctx, "d")
 	must(t, err)
 	_, err = await(ctx, dir, "getFileHandle", "a.crswap", map[string]any{"create": true})

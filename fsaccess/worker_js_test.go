@@ -53,8 +53,8 @@ func TestWorkerSuite(t *testing.T) {
 	})
 }
 
-// TestWorkerWritesInPlace: what is written is there at once, for this folder by
-// whatever name or handle it looks.
+// TestWorkerWritesInPlace: written data is visible at once in this folder, by every name
+// and handle.
 func TestWorkerWritesInPlace(t *testing.T) {
 	inWorker(t, func(t *testing.T) {
 		f := opfs(t)
@@ -81,7 +81,7 @@ func TestWorkerWritesInPlace(t *testing.T) {
 			t.Errorf("by another handle: %q, %v", b, err)
 		}
 		must(t, r.Close())
-		// A large read and write go over in pieces.
+		// A large read and write are passed in pieces.
 		large := bytes.Repeat([]byte("0123456789abcdef"), 200_000)
 		_, err = w.WriteAt(large, 0)
 		must(t, err)
@@ -89,7 +89,7 @@ func TestWorkerWritesInPlace(t *testing.T) {
 		if n, err := w.ReadAt(got, 0); n != len(large) || err != io.EOF || !bytes.Equal(got[:n], large) {
 			t.Errorf("%d bytes, %v", n, err)
 		}
-		// The swap file takes the open file's place, and the handle goes on there.
+		// The swap file replaces the open file, and the handle continues on the new file.
 		must(t, f.WriteFile("a", []byte("replaced"), 0o644))
 		_, err = w.WriteAt([]byte("!"), 8)
 		must(t, err)
@@ -103,9 +103,8 @@ func TestWorkerWritesInPlace(t *testing.T) {
 	})
 }
 
-// TestWorkerBusy: a file that is open in place is locked, with a clear error, for
-// everybody else, and nothing of it is lost; it is free after Close, and after an
-// open that failed.
+// TestWorkerBusy: a file that is open in place is locked for all others, who get a clear
+// error. No data is lost. The file is free after Close, and after an open that failed.
 func TestWorkerBusy(t *testing.T) {
 	inWorker(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

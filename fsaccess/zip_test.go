@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Only what is not compressed already is deflated, and nothing with Store.
+// Only formats that are not compressed already are deflated, and none with Store.
 func TestZIPStore(t *testing.T) {
 	f := NewMemory(MemoryOptions{})
 	for _, name := range []string{"a.txt", "a.png"} {

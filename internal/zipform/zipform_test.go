@@ -57,7 +57,7 @@ func extra(id uint16, data string) func(*zip.FileHeader) {
 
 func deflate(h *zip.FileHeader) { h.Method = zip.Deflate }
 
-// What decent programs write is no attack.
+// Archives from ordinary programs are accepted.
 func TestDecent(t *testing.T) {
 	two := []entry{{name: "notes/readme.txt", text: "x"}, {name: "évil", text: "y", set: deflate}}
 	for name, data := range map[string][]byte{
@@ -79,8 +79,8 @@ func TestDecent(t *testing.T) {
 	}
 }
 
-// An archive whose directory says one thing and whose headers another. With the defence off, as
-// the standard library reads it, each is taken.
+// An archive whose directory and headers differ. Without the check, the standard library
+// accepts each of them.
 func TestAttackTwoReaders(t *testing.T) {
 	count := attack.Start(t, "18")
 	le := binary.LittleEndian
