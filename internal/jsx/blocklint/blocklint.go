@@ -1,26 +1,24 @@
-// Package blocklint finds operations that may block inside functions that
-// JavaScript calls back. Such a call runs on the browser's event loop: waiting
-// there for anything that the event loop has to deliver deadlocks the program.
+// Package blocklint finds operations that may block in functions that JavaScript calls. Such a call
+// runs on the browser's event loop. If it waits there for something that the event loop must
+// deliver, the program deadlocks.
 //
-// It looks at function literals given to jsx's Func, Function, Listen,
-// OnMessage, OnMessageError and Animation, to js.FuncOf and to safejs.FuncOf, and at
-// functions of the same package that are given by name; inside them, at
-// channel sends and receives, range over a channel, select without default,
-// time.Sleep, Wait of a WaitGroup or Cond, and jsx's own Await, CallAwait,
-// Yield, Recv, RecvAll and Ask. What stands in a nested go statement or in a
-// further literal that is not called on the spot is another matter, and passes. A
-// mutex is fine: jsx holds none across a crossing.
+// The package checks the function literals that are passed to jsx's Func, Function, Listen,
+// OnMessage, OnMessageError and Animation, to js.FuncOf and to safejs.FuncOf, and the functions and
+// methods of the same package that are passed by name. It reports channel sends and receives, range
+// over a channel, select without default, time.Sleep, Wait of a WaitGroup or Cond, and jsx's own
+// Await, CallAwait, Yield, Recv, RecvAll, Ask and Spend. It does not check code in a nested go
+// statement, or in another literal that is not called at once. A mutex is allowed, because jsx
+// holds none across a crossing.
 //
-// A send to a channel that the same function made with a constant room passes
-// in a plain js.FuncOf: that is how a one-shot callback answers. Given to jsx it
-// does not, for events come again.
+// In a plain js.FuncOf, a send is allowed to a channel that the same function made with a constant
+// capacity. A callback that is called once returns its result in this way. In a callback of jsx it
+// is reported, because events come again.
 //
-// What is known to be right for another reason says so on its own line, as
-// "//blocklint:ok the reason"; a reason is needed, and a mark where nothing was found
-// is itself a finding.
+// To allow an operation that is correct for another reason, put "//blocklint:ok the reason" on its
+// line. The reason is required. A mark on a line without such an operation is itself a finding.
 //
-// It reads syntax, not types: a blocking call hidden in another function is
-// not seen. What it trusts: nothing. What it never does: run or change code.
+// The package reads syntax, not types, so it does not find a blocking call in another function. It
+// never runs or changes code.
 package blocklint
 
 import (
@@ -39,10 +37,10 @@ import (
 type Finding struct {
 	Pos  token.Position
 	Op   string // "channel receive"
-	Into string // what the callback was given to: "scope.Listen"
+	Into string // the function that the callback was passed to: "scope.Listen"
 }
 
-// String is the finding as a compiler would print it.
+// String returns the finding in the form of a compiler's error.
 func (f Finding) String() string {
 	if f.Into == "" {
 		return fmt.Sprintf("%s: %s: nothing to excuse here", f.Pos, f.Op)
@@ -50,8 +48,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s may block inside a callback given to %s: append to a jsx.Queue, or start a goroutine", f.Pos, f.Op, f.Into)
 }
 
-// takers are the names of functions and methods that take a callback, with
-// the packages that a plain function of that name must be of.
+// takers are the names of functions and methods that accept a callback. A name with packages is a
+// function of one of these packages, and not a method.
 var takers = map[string][]string{
 	"FuncOf":         {"syscall/js", "github.com/hack-pad/safejs"},
 	"Func":           nil, // methods of jsx.Scope
@@ -62,10 +60,12 @@ var takers = map[string][]string{
 	"Animation":      nil,
 }
 
-// jsxPath is imported by whoever has a scope; in it, the methods are known.
+// jsxPath is imported by files that use a scope. In package jsx itself, the methods are always
+// checked.
 const jsxPath = "github.com/bailey-go/bailey/internal/jsx"
 
-// Tree looks at every Go file below root, but for testdata and hidden folders.
+// Tree checks every Go file below root, except in folders that are hidden or named testdata or
+// node_modules.
 func Tree(root string) ([]Finding, error) {
 	dirs := map[string]bool{}
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -95,7 +95,8 @@ func Tree(root string) ([]Finding, error) {
 	return all, nil
 }
 
-// Dir looks at the Go files of one folder, for whatever target.
+// Dir checks the Go files of one folder, for all targets. It returns the findings in the order of
+// their position.
 func Dir(dir string) ([]Finding, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -135,16 +136,16 @@ func Dir(dir string) ([]Finding, error) {
 
 type linter struct {
 	fset    *token.FileSet
-	funcs   map[string]*ast.FuncDecl // of the package, methods too
+	funcs   map[string]*ast.FuncDecl // of the package, with its methods
 	imports map[string]string        // of the file: name -> path
-	scoped  bool                     // the file may hold a jsx.Scope
-	seen    map[token.Pos]bool       // named functions looked at
-	roomy   map[string]bool          // channels of the function that have room
+	scoped  bool                     // the file may use a jsx.Scope
+	seen    map[token.Pos]bool       // named functions that were checked
+	roomy   map[string]bool          // channels of the function that have a capacity
 	marks   map[string]*mark         // by "file:line"
 	found   []Finding
 }
 
-// okMark, followed by a reason, excuses what is found on its line.
+// okMark, followed by a reason, allows the operations on its line.
 const okMark = "//blocklint:ok"
 
 type mark struct {
@@ -198,7 +199,7 @@ func (l *linter) decl(d ast.Decl) {
 	})
 }
 
-// takes reports whether fun is one of the takers, and how it is written.
+// takes reports whether fun is one of the takers, and returns its text.
 func (l *linter) takes(fun ast.Expr) (string, bool) {
 	switch fun := fun.(type) {
 	case *ast.SelectorExpr:
@@ -212,7 +213,7 @@ func (l *linter) takes(fun ast.Expr) (string, bool) {
 			return text(fun), isIdent && slices.Contains(pkgs, l.imports[x.Name])
 		}
 		if isIdent && l.imports[x.Name] != "" {
-			return "", false // a function of some package that has the same name
+			return "", false // a function of another package with the same name
 		}
 		return text(fun), l.scoped
 	case *ast.ParenExpr:
@@ -221,7 +222,7 @@ func (l *linter) takes(fun ast.Expr) (string, bool) {
 	return "", false
 }
 
-// callback looks into what was given to a taker.
+// callback checks an argument of a taker.
 func (l *linter) callback(arg ast.Expr, into string) {
 	switch arg := arg.(type) {
 	case *ast.FuncLit:
@@ -255,14 +256,14 @@ func (l *linter) body(b ast.Node, into string) {
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			for _, a := range n.Call.Args { // evaluated here, the rest is not
+			for _, a := range n.Call.Args { // evaluated here, but the rest is not
 				ast.Inspect(a, visit)
 			}
 			return false
 		case *ast.FuncLit:
-			return false // runs when somebody calls it
+			return false // runs when it is called
 		case *ast.CallExpr:
-			if lit, ok := n.Fun.(*ast.FuncLit); ok { // called on the spot, or deferred
+			if lit, ok := n.Fun.(*ast.FuncLit); ok { // called at once, or deferred
 				ast.Inspect(lit.Body, visit)
 			} else if op := blockingCall(n, l.imports); op != "" {
 				report(n, op)
@@ -288,8 +289,8 @@ func (l *linter) body(b ast.Node, into string) {
 	ast.Inspect(b, visit)
 }
 
-// selection passes the communications of a select that has a default, and
-// looks into the bodies of every one.
+// selection allows the communications of a select that has a default. It checks the bodies of all
+// cases.
 func (l *linter) selection(n *ast.SelectStmt, visit func(ast.Node) bool, report func(ast.Node, string)) {
 	hasDefault := false
 	for _, c := range n.Body.List {
@@ -307,7 +308,7 @@ func (l *linter) selection(n *ast.SelectStmt, visit func(ast.Node) bool, report 
 	}
 }
 
-// roomy names the channels that fn makes with a room of a literal number.
+// roomy returns the names of the channels that fn makes with a literal capacity.
 func roomy(fn *ast.FuncDecl) map[string]bool {
 	made := map[string]bool{}
 	ast.Inspect(fn, func(n ast.Node) bool {
@@ -354,8 +355,8 @@ func blockingCall(c *ast.CallExpr, imports map[string]string) string {
 	return ""
 }
 
-// channelName guesses: without types, a range with one variable may be over
-// anything, and these are what channels are called.
+// channelName reports whether name is a usual name of a channel. Without types, a range with one
+// variable may be over anything.
 func channelName(name string) bool {
 	name = strings.ToLower(name)
 	return name == "c" || strings.HasSuffix(name, "ch") || strings.HasSuffix(name, "chan") || name == "done" || strings.HasSuffix(name, "signal")

@@ -1,12 +1,12 @@
-// Package jsxtest fails a test run that leaves something behind: callbacks,
-// listeners, ports, timers, frames and whatever else [jsx.Live] counts, and
-// goroutines. A package that touches the browser says in its tests
+// Package jsxtest fails a test run that leaves resources behind: callbacks, listeners, ports,
+// timers, frames and all others that [jsx.Live] counts, and goroutines. A package that touches the
+// browser has in its tests
 //
 //	func TestMain(m *testing.M) { jsxtest.Main(m) }
 //
-// What it trusts: that the packages under test count what they hold. What it
-// never does: wait for more than a moment, or excuse anything by name but the
-// runtime's own goroutines.
+// It trusts the packages under test to count their resources. It waits at most a moment for them to
+// be released. It ignores no goroutine by name, except those of the runtime, of testing and of
+// os/signal.
 package jsxtest
 
 import (
@@ -25,13 +25,13 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Patience is how long what is being closed may take to be gone.
+// Patience is the maximum time for closed resources to disappear.
 const Patience = 2 * time.Second
 
-// Main runs the tests, and exits with 1 if they fail or leave something.
+// Main runs the tests, and exits with 1 if they fail or leave resources behind.
 func Main(m *testing.M) { os.Exit(Run(m)) }
 
-// Run is Main for a TestMain that has more to do after.
+// Run is Main for a TestMain that has more to do afterwards. It returns the exit code.
 func Run(m interface{ Run() int }) int { return run(m, Patience, os.Stderr) }
 
 func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
@@ -51,7 +51,7 @@ func run(m interface{ Run() int }, patience time.Duration, out io.Writer) int {
 	return code
 }
 
-// Check fails t if the test leaves something. Call it first.
+// Check fails t if the test leaves resources behind. Call it first.
 func Check(t testing.TB) {
 	t.Helper()
 	before := Now()
@@ -63,25 +63,25 @@ func Check(t testing.TB) {
 	})
 }
 
-// A Snapshot is what is held at one time.
+// A Snapshot contains the live resources and goroutines at one time.
 type Snapshot struct {
 	Counts     jsx.Counts
-	Goroutines map[string]string // by their number in the dump
+	Goroutines map[string]string // their stacks, by their number in the dump
 }
 
-// Now takes a snapshot.
+// Now returns a snapshot.
 func Now() Snapshot {
 	return Snapshot{Counts: jsx.Live(), Goroutines: parse(dump())}
 }
 
-// A LeakError says what is held that was not before.
+// A LeakError lists the resources and goroutines that were not there before.
 type LeakError struct {
 	Counts     jsx.Counts
 	Goroutines []string // their stacks
-	Stacks     []string // where counted things were made, if traced
+	Stacks     []string // of the calls that made the counted resources, if traced
 }
 
-// Error implements error.
+// Error returns the counts and the stacks.
 func (e *LeakError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v", e.Counts)
@@ -94,8 +94,8 @@ func (e *LeakError) Error() string {
 	return b.String()
 }
 
-// Settle waits up to patience until nothing is held that was not before, and
-// returns a *LeakError with what is left then.
+// Settle waits up to patience until all resources and goroutines that are not in before have
+// disappeared. If some have not, it returns a *LeakError with them.
 func Settle(before Snapshot, patience time.Duration) error {
 	deadline := time.Now().Add(patience)
 	for {
@@ -115,13 +115,13 @@ func Settle(before Snapshot, patience time.Duration) error {
 			}
 			return leak
 		}
-		// Both clocks: goroutines end as Go's turns pass, callbacks as the browser's do.
+		// Yield and sleep: goroutines need turns of Go to end, and callbacks turns of the browser.
 		_ = jsx.Yield(context.Background())
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// own are those of the standard library that stay.
+// own are prefixes of functions of the standard library whose goroutines stay.
 var own = []string{
 	"os/signal.",
 	"testing.(*M).",
@@ -139,9 +139,8 @@ func dump() string {
 	}
 }
 
-// parse splits a dump into goroutines by number, without the first, which is
-// the caller, those that run nothing but the runtime, and the standard
-// library's own.
+// parse returns the goroutines of a dump by number. It leaves out the first, which is the caller,
+// those that run only the runtime, and the standard library's own.
 func parse(dump string) map[string]string {
 	all := map[string]string{}
 	for i, g := range strings.Split(strings.TrimSpace(dump), "\n\n") {
