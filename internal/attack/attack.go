@@ -9,11 +9,12 @@ import (
 
 // Suite is a row of the table.
 type Suite struct {
-	Name  string // as Start takes it
+	Name  string // the argument of Start
 	Title string
 }
 
-// Suites are all rows of the table, in its order: the findings of two reviews, then the collections of attacks.
+// Suites returns all rows of the table, in order: the findings of two reviews, then the collections
+// of attacks.
 func Suites() []Suite {
 	return []Suite{
 		{"01", "links in a folder lead past the lists"},
@@ -60,19 +61,19 @@ func Suites() []Suite {
 	}
 }
 
-// Count is what one test reports of a suite.
+// Count is the report of one test about a suite.
 type Count struct {
 	Suite     string `json:"suite"`
-	Test      string `json:"test"` // the test, or the layout of the leak lab
+	Test      string `json:"test"` // the name of the test, or the layout of the leak lab
 	Tried     int    `json:"tried"`
 	Controls  int    `json:"controls"` // attempts with the defence off
-	Off       int    `json:"off"`      // of those, how many succeeded
+	Off       int    `json:"off"`      // the number of controls that succeeded
 	Succeeded int    `json:"succeeded"`
-	NoSwitch  string `json:"noSwitch,omitempty"` // why the test has no control of its own
+	NoSwitch  string `json:"noSwitch,omitempty"` // the reason why the test has no control
 }
 
-// prefixes of the names of the tests that make attack runs, and the suite of those that start none: the two collections
-// are older than this package.
+// prefixes are those of the names of tests that make attack runs. suite is for tests that start
+// none, because the two collections are older than this package.
 var prefixes = [...]struct{ name, suite string }{{"TestAttack", ""}, {"TestXSS", "xss"}, {"TestInjectionDrill", "drill"}}
 
 // IsTest reports whether make attack runs a test of this name.
@@ -81,7 +82,7 @@ func IsTest(name string) bool {
 	return ok
 }
 
-// SuiteOf returns the suite that a test of this name belongs to by its name alone, "" if it has to start one, and
+// SuiteOf returns the suite of a test by the name of the test, or "" if the test must start one. ok
 // reports whether make attack runs the test.
 func SuiteOf(test string) (suite string, ok bool) {
 	for _, p := range prefixes {
@@ -94,16 +95,16 @@ func SuiteOf(test string) (suite string, ok bool) {
 
 const mark = "attack: {"
 
-// Line is a Count as Parse reads it.
+// Line returns c as a line that Parse reads.
 func (c Count) Line() string {
 	b, err := json.Marshal(c)
 	if err != nil {
-		return err.Error() // of two strings and some numbers: never
+		return err.Error() // never happens for strings and numbers
 	}
 	return "attack: " + string(b)
 }
 
-// Parse reads a Count from a line of a test's output.
+// Parse returns the Count in a line of a test's output, and whether there is one.
 func Parse(line string) (Count, bool) {
 	i := strings.Index(line, mark)
 	if i < 0 {
@@ -125,16 +126,16 @@ func known(name string) bool {
 	return false
 }
 
-// Table counts the attacks of one suite in one test. Its methods may be called from several goroutines.
+// Table counts the attacks of one suite in one test. It is safe for concurrent use.
 type Table struct {
 	t  testing.TB
 	mu sync.Mutex
 	c  Count
 }
 
-// Start begins to count. At the end of the test it reports the counts, and it fails the test if nothing was tried, or
-// if no control succeeded and NoSwitch did not say why there is none: a defence that changes nothing shows nothing. A test may hold the
-// controls alone.
+// Start returns a table for the suite. At the end of the test it logs the counts. The test fails if
+// it has no attempts. It also fails if no control succeeded, unless NoSwitch has the reason: a
+// defence that changes nothing proves nothing. A test may have controls only.
 func Start(t testing.TB, suite string) *Table {
 	t.Helper()
 	if !known(suite) {
@@ -149,7 +150,7 @@ func Start(t testing.TB, suite string) *Table {
 	return a
 }
 
-// Try reports an attack against everything as it is shipped. One that succeeded fails the test.
+// Try reports an attack against everything as it is shipped. If it succeeded, the test fails.
 func (a *Table) Try(name string, succeeded bool) {
 	a.t.Helper()
 	a.mu.Lock()
@@ -161,7 +162,8 @@ func (a *Table) Try(name string, succeeded bool) {
 	}
 }
 
-// Off reports the same attack with the defence off. It need not succeed: other defences may stop it too.
+// Off reports the same attack with the defence off. It need not succeed, because other defences may
+// stop it too.
 func (a *Table) Off(name string, succeeded bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -171,7 +173,8 @@ func (a *Table) Off(name string, succeeded bool) {
 	}
 }
 
-// NoSwitch says why this test has no control, such as a defence that is the absence of code.
+// NoSwitch stores the reason why this test has no control, such as a defence that is the absence of
+// code.
 func (a *Table) NoSwitch(why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package attack counts attacks for `make attack`, which prints one table: how many were tried, how many
-// succeeded with the defence off, and how many succeeded.
+// Package attack counts attacks for `make attack`, which prints one table: the number of attempts,
+// of those that succeeded with the defence off, and of those that succeeded.
 //
 // A test whose name begins with TestAttack starts a suite and reports each attempt:
 //
@@ -11,5 +11,6 @@
 //		}
 //	}
 //
-// The names of suites are in [Suites]. A suite may be spread over tests and packages; its counts are added up.
+// The names of the suites are in [Suites]. A suite may be divided among tests and packages. Its
+// counts are added up.
 package attack

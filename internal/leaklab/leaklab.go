@@ -1,6 +1,6 @@
-// Package leaklab holds the vectors of the leak lab: each a way by which code or
-// markup in a page might reach the network. They are data; iframe's TestLeakLab runs
-// them in every layout, and cmd/leaklab gathers what reached which sink.
+// Package leaklab contains the vectors of the leak lab. Each is a way by which code or markup in a
+// page might reach the network. They are data. iframe's TestLeakLab runs them in every layout, and
+// the command leaklab reports which vectors reached a sink.
 package leaklab
 
 import (
@@ -9,40 +9,42 @@ import (
 	"strings"
 )
 
-// Engines are the browsers in which the lab runs.
+// Engines returns the browsers in which the lab runs.
 func Engines() []string { return []string{"chromium", "firefox", "webkit"} }
 
-// Layouts are the places in which each vector is tried. The controls come first: a vector that does not leak in "plain" shows nothing elsewhere.
+// Layouts returns the places in which each vector is tried. The controls come first: a vector that
+// does not leak in "plain" proves nothing elsewhere.
 func Layouts() []string {
 	return []string{"plain", "single", "document", "document-allowlist", "document-raw", "document-raw-allowlist",
 		"compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-allowlist", "dom-url",
 		"realm-open", "realm", "realm-warm"}
 }
 
-// MustHold are the layouts in which a leak is a defect. THREATMODEL.md lists the leaks of the others.
+// MustHold returns the layouts in which a leak is a defect. THREATMODEL.md lists the leaks of the
+// others.
 func MustHold() []string {
 	return slices.DeleteFunc(Layouts(), func(l string) bool {
 		return slices.Contains([]string{"plain", "single", "document-raw", "dom", "realm-open"}, l)
 	})
 }
 
-// Has reports whether an engine has the layout: only Chromium knows Connection-Allowlist.
+// Has reports whether an engine has the layout. Only Chromium implements Connection-Allowlist.
 func Has(engine, layout string) bool {
 	return engine == "chromium" || !strings.HasSuffix(layout, "-allowlist") && layout != "dom-url"
 }
 
-// Vector is one way out.
+// Vector is one way to reach the network.
 type Vector struct {
 	ID, Category string
-	HTML         string // markup, or
+	HTML         string // markup, or empty
 	JS           string // the body of an async function in a window or a worker
 }
 
-// Target is where a vector is to phone: a sink of its own.
+// Target is the sink that a vector tries to reach. Each vector has one of its own.
 type Target struct{ Host, Port string }
 
-// Expand puts the target in: {U} an address below the sink, {H} its host and port,
-// {N} the host's name, {P} the port.
+// Expand returns v with its placeholders replaced: {U} by an address below the sink, {H} by its
+// host and port, {N} by the host's name, {P} by the port.
 func (v Vector) Expand(t Target) Vector {
 	host := t.Host + ":" + t.Port
 	r := strings.NewReplacer("{U}", "http://"+host+"/"+v.ID, "{H}", host, "{N}", t.Host, "{P}", t.Port)
@@ -50,7 +52,7 @@ func (v Vector) Expand(t Target) Vector {
 	return v
 }
 
-// All is every vector; the ids are unique and fit for a host's name.
+// All returns every vector. The ids are unique, and may be part of a host name.
 func All() []Vector {
 	var all []Vector
 	add := func(category string, html bool, rows []string) {
@@ -92,7 +94,7 @@ func links() (rows []string) {
 	return rows
 }
 
-// styles is each property that takes an address, by attribute and by a rule.
+// styles returns each CSS property that accepts an address, in an attribute and in a rule.
 func styles() (rows []string) {
 	for _, d := range []string{
 		`background:url({U})`, `background-image:url({U})`, `background-image:image-set(url({U}) 1x)`, `background-image:-webkit-image-set(url({U}) 1x)`,

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// device is the runner's end of the conversation, as a file.
+// device is the file for messages to the runner.
 const device = "/dev/browsertest"
 
 // Available reports whether this test runs in a page of browsertest.
 func Available() bool { return os.Getenv("BROWSERTEST_ENGINE") != "" }
 
-// Engine is the browser engine this test runs in: "chromium", "firefox" or
-// "webkit"; empty if it does not run in a page of browsertest.
+// Engine returns the browser engine that this test runs in: "chromium", "firefox" or "webkit". It
+// returns "" outside of a page of browsertest.
 func Engine() string { return os.Getenv("BROWSERTEST_ENGINE") }
 
-// ErrUnsupported is wrapped by the errors of what this engine cannot do.
+// ErrUnsupported is wrapped by the errors for actions that this engine cannot do.
 var ErrUnsupported = errors.ErrUnsupported
 
 type request struct {
@@ -35,7 +35,7 @@ type response struct {
 	Unsupported bool            `json:"unsupported"`
 }
 
-// call asks the runner. When ctx ends, it returns; the runner goes on.
+// call sends a request to the runner. If ctx ends, call returns, but the runner continues.
 func call(ctx context.Context, method string, params, result any) error {
 	if !Available() {
 		return fmt.Errorf("testpage: %s: not in a page of browsertest: run with GOOS=js GOARCH=wasm go test -exec browsertest", method)
@@ -90,14 +90,14 @@ func exchange(req request) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// callLimit bounds each call but [Run]'s: a browser that does not answer, to a
-// synthetic key press say, fails the test that asked and not the whole binary.
+// callLimit is the time limit of each call except [Run]'s. A browser that does not respond, for
+// example to a synthetic key press, fails this test and not the whole binary.
 const callLimit = time.Minute
 
-// must is call under the test's context; what fails, fails the test.
+// must is call under the test's context. An error fails the test, and [ErrUnsupported] skips it.
 func must(t testing.TB, method string, params, result any) {
 	t.Helper()
-	ctx := context.WithoutCancel(t.Context()) // Cleanup functions call too, when the test's own has ended
+	ctx := context.WithoutCancel(t.Context()) // for Cleanup functions, which run when the test's own context has ended
 	if method != "run" {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, callLimit)
@@ -111,9 +111,9 @@ func must(t testing.TB, method string, params, result any) {
 	}
 }
 
-// CDP runs a command of the Chrome DevTools Protocol on this page, or on the
-// browser if the method is in the domain Browser, Target, SystemInfo or Tracing.
-// The error of another engine wraps [ErrUnsupported].
+// CDP runs a command of the Chrome DevTools Protocol on this page, or on the browser if the method
+// is in the domain Browser, Target, SystemInfo or Tracing. On another engine the error wraps
+// [ErrUnsupported].
 func CDP(ctx context.Context, method string, params, result any) error {
 	return call(ctx, "cdp", map[string]any{"method": method, "params": params}, result)
 }

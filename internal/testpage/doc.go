@@ -1,12 +1,11 @@
-// Package testpage is for tests that run in a real browser under
-// browsertest: through it, a test in the page asks the runner outside
-// for what a page cannot do by itself. It runs a test in a fresh top-level page
-// with headers of its own, serves answers from other origins, watches for
-// traffic that should not be, makes trusted input, takes screenshots, freezes
-// and kills, and counts what is left over.
+// Package testpage is for tests that run in a real browser under browsertest. A test in the page
+// sends requests to the runner outside, for actions that a page cannot do itself. The package runs
+// a test in a new top-level page with headers of its own, serves responses from other origins,
+// records unwanted traffic, makes trusted input, takes screenshots, freezes and kills pages, and
+// counts the resources that are left over.
 //
-// It speaks to the runner through the file /dev/browsertest and needs no
-// syscall/js; under any other runner, and natively, [Available] is false and
-// the other functions fail the test with the command that would do. It is never
-// part of a program, only of tests, and trusts the test wholly.
+// It exchanges messages with the runner through the file /dev/browsertest and needs no syscall/js.
+// Under any other runner, and natively, [Available] returns false, and the other functions fail the
+// test with the command to use. The package is only for tests, never part of a program, and it
+// trusts the test.
 package testpage

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Fault is something that an engine, or the driver that runs it, does not do or does otherwise,
-// and that tests put up with. Tests ask for a fault by its name and never for an engine, so
-// this list is whole.
+// Fault is a behaviour that an engine, or the driver that runs it, lacks or has differently, and
+// that tests accept. Tests use the name of a fault and never that of an engine, so this list is
+// complete.
 type Fault string
 
 const (
@@ -29,12 +29,12 @@ const (
 // KnownFault is a row of [KnownFaults].
 type KnownFault struct {
 	Fault   Fault
-	Engines string // parted by spaces
-	What    string // what differs
-	Source  string // documentation, or where it was measured
+	Engines string // separated by spaces
+	What    string // the difference
+	Source  string // documentation, or the place where it was measured
 }
 
-// KnownFaults returns the list. Attacks that only some engines stop stand with the attacks, in
+// KnownFaults returns the list. Attacks that only some engines stop are listed with the attacks, in
 // iframe/testdata/attacks.json (In, Flaky).
 func KnownFaults() []KnownFault {
 	return []KnownFault{
@@ -57,7 +57,7 @@ func KnownFaults() []KnownFault {
 // Has reports whether the engine that this test runs in has the fault.
 func Has(f Fault) bool { return f.In(Engine()) }
 
-// In reports whether an engine has the fault. A fault that is not on the list is in none.
+// In reports whether an engine has the fault. No engine has a fault that is not in the list.
 func (f Fault) In(engine string) bool {
 	return slices.ContainsFunc(KnownFaults(), func(k KnownFault) bool {
 		return k.Fault == f && slices.Contains(strings.Fields(k.Engines), engine)

@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// Freeze freezes this page, as a browser does with a background tab, for as
-// long as given: timers, tasks and the Go program stand still. A frozen page is
-// hidden too; afterwards it is shown again.
+// Freeze freezes this page for d, as a browser freezes a background tab. Timers, tasks and the Go
+// program stop. A frozen page is also hidden, and is shown again afterwards.
 func Freeze(t testing.TB, d time.Duration) {
 	t.Helper()
 	must(t, "freeze", map[string]any{"ms": d.Milliseconds()}, nil)
 }
 
-// Hide puts another tab before this page for as long as given: its
-// visibilityState is "hidden", and it gets no animation frames.
+// Hide puts another tab before this page for d. Its visibilityState is then "hidden", and it gets
+// no animation frames.
 func Hide(t testing.TB, d time.Duration) {
 	t.Helper()
 	must(t, "hide", map[string]any{"ms": d.Milliseconds()}, nil)
@@ -27,23 +26,23 @@ func GC(t testing.TB) {
 	must(t, "gc", nil, nil)
 }
 
-// Counts are what a page holds, after a collection of its garbage.
+// Counts are the resources of a page, after a collection of its garbage.
 type Counts struct {
-	// HeapUsed is the page's JavaScript heap in bytes, without wasm memory.
+	// HeapUsed is the size of the page's JavaScript heap in bytes, without wasm memory.
 	HeapUsed int64
-	// Documents, Nodes and Listeners count the DOM's objects in the page's
-	// process, those that only JavaScript still holds included.
+	// Documents, Nodes and Listeners are the numbers of DOM objects in the page's process,
+	// including those that only JavaScript still references.
 	Documents, Nodes, Listeners int
-	// Frames are this page's frames in whatever process, the page not included.
+	// Frames is the number of this page's frames in all processes, without the page.
 	Frames int
-	// Workers are the dedicated workers below the page and its frames.
+	// Workers is the number of dedicated workers below the page and its frames.
 	Workers int
-	// Targets are all pages, frames with a process of their own and workers
-	// that the browser knows.
+	// Targets is the number of all pages, frames with a process of their own and workers in the
+	// browser.
 	Targets int
 }
 
-// Count collects the garbage and counts.
+// Count collects the garbage and returns the counts.
 func Count(t testing.TB) Counts {
 	t.Helper()
 	var c Counts
@@ -56,12 +55,11 @@ type Process struct {
 	PID int
 	// Kind is "browser", "renderer", "gpu", "utility" or the engine's own name.
 	Kind string
-	// Bytes is the memory that counts against this process: its own, and its
-	// share of what it shares (PSS).
+	// Bytes is the memory of this process with its share of the shared memory (PSS).
 	Bytes int64
 }
 
-// Processes lists the browser's processes, on Linux.
+// Processes returns the browser's processes. It works on Linux only.
 func Processes(t testing.TB) []Process {
 	t.Helper()
 	var list []Process
@@ -74,7 +72,7 @@ type Target struct {
 	ID, Type, URL, Title string
 }
 
-// Targets lists what the browser's debugger could attach to.
+// Targets returns the targets that the browser's debugger could attach to.
 func Targets(t testing.TB) []Target {
 	t.Helper()
 	var list []Target
@@ -82,14 +80,14 @@ func Targets(t testing.TB) []Target {
 	return list
 }
 
-// Crash kills the renderer process of a target, as out-of-memory would.
-// Killing this page's own ends the test binary.
+// Crash kills the renderer process of a target, like a lack of memory would. If it is this page's
+// own process, the test binary ends.
 func Crash(t testing.TB, target Target) {
 	t.Helper()
 	must(t, "crash", map[string]any{"id": target.ID}, nil)
 }
 
-// OtherPage is a page that [Open] opened.
+// OtherPage is a page that was opened by [Open].
 type OtherPage struct {
 	id string
 	t  testing.TB
@@ -110,8 +108,8 @@ func (p *OtherPage) Close() {
 	must(p.t, "close", map[string]any{"page": p.id}, nil)
 }
 
-// Eval runs a JavaScript expression in the page, awaits it if it is a promise,
-// and stores its JSON value in result, unless that is nil.
+// Eval evaluates a JavaScript expression in the page, awaits the value if it is a promise, and
+// stores its JSON value in result unless that is nil.
 func (p *OtherPage) Eval(expression string, result any) {
 	p.t.Helper()
 	must(p.t, "eval", map[string]any{"page": p.id, "expression": expression}, result)
@@ -129,20 +127,20 @@ func (p *OtherPage) Crash() {
 	must(p.t, "crashpage", map[string]any{"page": p.id}, nil)
 }
 
-// FrameValue is what an expression gave in one frame.
+// FrameValue is the value of an expression in one frame.
 type FrameValue struct {
-	// ID and Parent are the browser's names for the frame and its parent.
+	// ID and Parent are the browser's names of the frame and its parent.
 	ID, Parent, URL string
 	// OwnProcess is set for the topmost frame of another process.
 	OwnProcess bool
 	Value      json.RawMessage
-	// Err says why there is no value: the expression threw, or scripts are not
-	// permitted in the frame.
+	// Err is the reason why there is no value: the expression threw, or scripts are not permitted
+	// in the frame.
 	Err string
 }
 
-// EvalFrames evaluates a JavaScript expression in this page, which comes first,
-// and in each frame below it, whatever its origin, sandbox and policy.
+// EvalFrames evaluates a JavaScript expression in this page, which is first in the result, and in
+// each frame below it, of any origin, sandbox and policy.
 func EvalFrames(t testing.TB, expression string) []FrameValue {
 	t.Helper()
 	var list []FrameValue

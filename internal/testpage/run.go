@@ -10,32 +10,30 @@ import (
 	"time"
 )
 
-// Page describes the top-level page that [Run] makes. The zero value is a page
-// as any other: no header but Content-Type and Cache-Control.
+// Page describes the top-level page that [Run] opens. The zero value is an ordinary page, whose
+// only headers are Content-Type and Cache-Control.
 type Page struct {
-	// Header is sent with the page's document, and with nothing else. A Content-
-	// Security-Policy has to leave the harness alive:
-	// script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'.
+	// Header is sent only with the page's document. A Content-Security-Policy must allow the
+	// harness: script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'.
 	Header map[string]string
-	// Host replaces 127.0.0.1 in the page's address, such as "localhost" or
-	// "a.localhost".
+	// Host replaces 127.0.0.1 in the page's address, such as "localhost" or "a.localhost".
 	Host string
-	// HTML is put into the page's body as it is.
+	// HTML is inserted into the page's body unchanged.
 	HTML string
-	// Worker runs f in a dedicated worker of the page, which holds nothing else.
+	// Worker runs f in a dedicated worker of the page. The page has nothing else.
 	Worker bool
-	// Timeout ends the page; the default is what the test binary has left.
+	// Timeout is the time limit of the page. The default is the remaining time of the test binary.
 	Timeout time.Duration
 }
 
-// runs counts the calls of Run in each test, so that the page that is opened
-// for one of them knows which one it is. A test binary's own bookkeeping.
+// runs counts the calls of Run in each test, so that a page that was opened for one of them can
+// identify it. It is state of the test binary.
 var runs struct {
 	sync.Mutex
 	n map[string]int
 }
 
-// verdict is how the test ended in its own page.
+// verdict is the result of the test in its own page.
 type verdict struct {
 	Reached bool   `json:"reached"`
 	Failed  bool   `json:"failed"`
@@ -44,14 +42,13 @@ type verdict struct {
 	Why     string `json:"why"`
 }
 
-// Run runs f in a fresh top-level page, served with p's headers: the runner
-// opens the page, the test binary starts there again with this test alone, gets
-// to this call, and f is called there. In the page where Run was called first, it
-// waits, shows the output of the other page, and has its verdict: if f failed,
-// so does this test, at once.
+// Run runs f in a new top-level page, which is served with p's headers. The runner opens the page,
+// the test binary starts there again with this test only, reaches this call, and calls f. In the
+// first page, Run waits, prints the output of the other page, and takes its result. If f failed,
+// this test fails at once.
 //
-// All of the test's function but f runs in both pages, so let Run be its first
-// and last statement, or give each Run a subtest.
+// The rest of the test's function runs in both pages. Let Run therefore be its first and last
+// statement, or give each Run a subtest.
 func Run(t *testing.T, p Page, f func(t *testing.T)) {
 	t.Helper()
 	runs.Lock()
@@ -76,7 +73,7 @@ func Run(t *testing.T, p Page, f func(t *testing.T)) {
 
 	limit := p.Timeout
 	if d, ok := t.Deadline(); ok {
-		// Leave time to report before the alarm of the binary itself goes off.
+		// Leave time to report before the time limit of the binary itself.
 		left := time.Until(d) - 2*time.Second
 		if limit == 0 || left < limit {
 			limit = max(left, time.Second)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Origin is the n-th origin that the runner serves beside the page's own, on
-// another site: http://127.0.0.2:PORT and so on (where a system has no such
-// addresses, http://oN.localhost:PORT). Origin(0) is the origin of ordinary test
-// pages. A page with a foreign origin is served by [Serve].
+// Origin returns the n-th origin that the runner serves beside the page's own, on another site:
+// http://127.0.0.2:PORT and so on (or http://oN.localhost:PORT on a system without these
+// addresses). Origin(0) is the origin of ordinary test pages. [Serve] serves a page of another
+// origin.
 func Origin(t testing.TB, n int) string {
 	t.Helper()
 	var s string
@@ -16,8 +16,8 @@ func Origin(t testing.TB, n int) string {
 	return s
 }
 
-// HostOrigin is the runner's own origin under another name, such as
-// "localhost" or "a.localhost": the same port, another site.
+// HostOrigin returns the runner's own origin under another name, such as "localhost" or
+// "a.localhost". It has the same port, but is another site.
 func HostOrigin(t testing.TB, host string) string {
 	t.Helper()
 	var s string
@@ -25,36 +25,36 @@ func HostOrigin(t testing.TB, host string) string {
 	return s
 }
 
-// Response is what the runner answers at a path.
+// Response is the runner's response at a path.
 type Response struct {
 	// Origin is the number of the origin, see the function Origin.
 	Origin int
-	// Path begins with a slash; empty for one that nobody else has. It is served
-	// at each host name of the origin.
+	// Path begins with a slash. If it is empty, the runner chooses an unused one. It is served at
+	// each host name of the origin.
 	Path string
-	// Prefix answers all paths below Path too.
+	// Prefix serves all paths below Path too.
 	Prefix bool
-	// Status is 200 if zero.
+	// Status is the HTTP status. 0 means 200.
 	Status int
-	// Header is sent as it is; Content-Type is text/plain if absent.
+	// Header is sent unchanged. The default of Content-Type is text/plain.
 	Header map[string]string
 	Body   string
-	// Delay holds the answer back.
+	// Delay is the time before the response.
 	Delay time.Duration
 }
 
 // Request is a request that reached the runner.
 type Request struct {
 	Method string
-	// URL is the whole address, query included.
+	// URL is the whole address, with the query.
 	URL    string
 	Header map[string]string
 	Body   string
-	// At is when it arrived.
+	// At is the time of arrival.
 	At time.Time
 }
 
-// Endpoint is an address at which the runner answers, and remembers who asked.
+// Endpoint is an address at which the runner responds and records the requests.
 type Endpoint struct {
 	// URL is the address, without a slash at its end.
 	URL string
@@ -62,7 +62,7 @@ type Endpoint struct {
 	t   testing.TB
 }
 
-// Serve makes the runner answer at a path until the test ends.
+// Serve makes the runner respond at a path until the test ends.
 func Serve(t testing.TB, r Response) *Endpoint {
 	t.Helper()
 	e := &Endpoint{t: t}
@@ -76,10 +76,10 @@ func Serve(t testing.TB, r Response) *Endpoint {
 	return e
 }
 
-// Sink makes an address, on a site and a port that nothing else uses, that takes
-// whatever comes and remembers it: requests to any path below it, connections
-// that never carried one (a preconnect), and datagrams (STUN, QUIC). It answers
-// 200 to everyone and allows every origin to read the answer.
+// Sink returns an address on a site and a port that nothing else uses. It records everything that
+// arrives: requests to any path below it, connections without a request (a preconnect), and
+// datagrams (STUN, QUIC). It responds with 200 to every request, and allows every origin to read
+// the response.
 func Sink(t testing.TB) *Endpoint {
 	t.Helper()
 	e := &Endpoint{t: t}
@@ -90,19 +90,19 @@ func Sink(t testing.TB) *Endpoint {
 	return e
 }
 
-// Traffic is all that reached an [Endpoint]. Only a [Sink] counts connections
-// and datagrams.
+// Traffic is the traffic that reached an [Endpoint]. Only a [Sink] counts connections and
+// datagrams.
 type Traffic struct {
 	Requests    []Request
 	Connections int
 	Datagrams   int
 }
 
-// Total is 0 if nothing came in any way.
+// Total returns the number of requests, connections and datagrams.
 func (t Traffic) Total() int { return len(t.Requests) + t.Connections + t.Datagrams }
 
-// Traffic returns what has arrived until now. A request that a page has just
-// made may still be on its way: see Wait and Quiet.
+// Traffic returns the traffic until now. A request that a page has just made may still be on its
+// way: see Wait and Quiet.
 func (e *Endpoint) Traffic() Traffic {
 	e.t.Helper()
 	var v Traffic
@@ -110,15 +110,14 @@ func (e *Endpoint) Traffic() Traffic {
 	return v
 }
 
-// Requests is Traffic().Requests.
+// Requests returns Traffic().Requests.
 func (e *Endpoint) Requests() []Request {
 	e.t.Helper()
 	return e.Traffic().Requests
 }
 
-// Wait returns as soon as n requests have arrived, or, failing that, what has
-// arrived when the time is up. It is the positive control of a test that
-// expects silence.
+// Wait returns the traffic as soon as n requests have arrived, or when limit is over. It is the
+// positive control of a test that expects no traffic.
 func (e *Endpoint) Wait(n int, limit time.Duration) Traffic {
 	e.t.Helper()
 	var v Traffic
@@ -126,8 +125,7 @@ func (e *Endpoint) Wait(n int, limit time.Duration) Traffic {
 	return v
 }
 
-// Quiet waits for as long as given, or until anything has arrived, and returns
-// what has.
+// Quiet waits for the given time, or until anything arrives, and returns the traffic.
 func (e *Endpoint) Quiet(during time.Duration) Traffic {
 	e.t.Helper()
 	var v Traffic
@@ -135,7 +133,7 @@ func (e *Endpoint) Quiet(during time.Duration) Traffic {
 	return v
 }
 
-// Reset forgets what has arrived.
+// Reset clears the recorded traffic.
 func (e *Endpoint) Reset() {
 	e.t.Helper()
 	must(e.t, "reset", map[string]any{"id": e.id}, nil)
