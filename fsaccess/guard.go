@@ -21,7 +21,7 @@ type GuardOptions struct {
 	// default for a kind is [protocol.ActionAsk].
 	Kinds map[Kind]protocol.Action
 	// Ask shows a question to the user and reports whether the user agreed. nil refuses
-	// every question.
+	// every question. If Ask returns an error, the change is refused with that error.
 	Ask func(ctx context.Context, q Question) (bool, error)
 	// AskFirst, if set, is called in the same way before each change that the policy
 	// allows.

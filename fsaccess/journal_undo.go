@@ -36,7 +36,8 @@ func (w *Journal) Redo(ctx context.Context) error {
 
 // UndoTo restores the state that [Journal.Snapshot] named, by undoing all changes since,
 // including undos. This is one step, which Undo takes back. If the state is no longer in
-// the journal, the error wraps [ErrNothing].
+// the journal, the error wraps [ErrNothing]. If snapshot is not a name from Snapshot, the
+// error wraps [fs.ErrInvalid].
 func (w *Journal) UndoTo(ctx context.Context, snapshot string) error {
 	to, err := strconv.ParseInt(snapshot, 10, 64)
 	if err != nil || to < 0 {

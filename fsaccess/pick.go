@@ -160,9 +160,10 @@ func RememberAs(ctx context.Context, f *Folder, name string) (string, error) {
 func Remembered(ctx context.Context) ([]RememberedFolder, error) { return remembered(ctx) }
 
 // Restore opens a stored folder. The name "last" opens the folder that was used last,
-// unless a folder is stored under that name. An unknown name returns [fs.ErrNotExist].
-// After a reload the browser may ask the user again, and needs a gesture to ask. Without a
-// gesture the error is [ErrGesture]. If the user denies access, the error is [ErrDenied].
+// unless a folder is stored under that name. For an unknown name the error wraps
+// [fs.ErrNotExist]. After a reload the browser may ask the user again, and needs a gesture
+// to ask. Without a gesture the error wraps [ErrGesture]. If the user denies access, the
+// error wraps [ErrDenied].
 func Restore(ctx context.Context, name string) (*Folder, error) { return restore(ctx, name) }
 
 // RestoreAll opens several stored folders with one gesture, as far as the browser accepts
