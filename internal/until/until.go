@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Patience is the time after which a condition counts as never met. It decides only when a
-// failed test stops, so it is far longer than any loaded machine needs.
+// Patience is one minute, the time after which a condition counts as never met. It decides
+// only when a failed test stops, so it is far longer than any loaded machine needs.
 const Patience = time.Minute
 
 // True returns when cond returns true. If that does not happen within [Patience], it fails
