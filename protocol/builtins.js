@@ -1,9 +1,9 @@
 // @ts-check
-// The built-ins that the scripts behind this one need, taken before any other code
-// runs in the realm, so that nothing code does later changes what they do; and the
-// errors and words that they share. encode.js, tags.js, json.js and messages.js
-// are the twins of encode.go, value.go, json.go and messages.go; testdata/vectors is read by the tests of
-// both. All of them are put into a function of the runtime's or the broker's own.
+// The built-ins that the later scripts need, and the errors and words that they share. The built-ins
+// are captured before any other code runs in the realm, so that later code cannot change them.
+// encode.js, tags.js, json.js and messages.js are the twins of encode.go, value.go, json.go and
+// messages.go. The tests of both read testdata/vectors. All these scripts are put into one function
+// of the runtime or the broker.
 /** @typedef {{bytes: number, depth: number, nodes: number}} Caps */
 const baileyBuiltins = (() => {
   'use strict';
@@ -14,7 +14,7 @@ const baileyBuiltins = (() => {
   const { apply } = Reflect;
   const plain = Object.prototype, fromCode = String.fromCharCode, toBase = btoa, fromBase = atob, isView = ArrayBuffer.isView;
   const Err = Error, Big = BigInt, MapOf = Map, SetOf = Set, DateOf = Date, Bytes = Uint8Array, Later = Promise;
-  /** The method or getter of a built-in, to be called with what it is called on.
+  /** Returns the method or getter of a built-in as a function whose first argument is the receiver.
    * @type {(proto: any, name: PropertyKey) => (self: any, ...rest: any[]) => any} */
   const method = (proto, name) => {
     const d = /** @type {PropertyDescriptor} */ (getOwnPropertyDescriptor(proto, name));
@@ -35,7 +35,7 @@ const baileyBuiltins = (() => {
   const CODES = words('TOOL_NOT_FOUND INVALID_PARAMS CAPABILITY_DENIED TIMEOUT EXECUTION_ERROR SANDBOX_ERROR SESSION_ERROR RESOURCE_LIMIT OUTPUT_TOO_LARGE SECURITY_VIOLATION ABORTED');
   const REFUSED = words('__proto__ constructor prototype');
   const MAX_DATE = 8.64e15, MAX_TEXT = 16384, MAX_DEPTH = 256;
-  /** The constructor and the bytes of an element of all that holds bytes.
+  /** For each class that holds bytes: its constructor and the bytes of an element.
    * @type {Record<string, [any, number]>} */
   const KINDS = {
     ArrayBuffer: [ArrayBuffer, 1], DataView: [DataView, 1], Uint8Array: [Bytes, 1], Uint8ClampedArray: [Uint8ClampedArray, 1],
@@ -57,7 +57,7 @@ const baileyBuiltins = (() => {
   const refused = (/** @type {string} */ k, at = '') =>
     fail('SECURITY_VIOLATION', 'the key ' + k + ' is refused; use a Map for keys that somebody else chooses', at);
 
-  /** Throws if s has more bytes in UTF-8 than most; counts only as far as it matters.
+  /** Throws if s has more than most bytes in UTF-8. Stops counting when it has more.
    * @param {string} s @param {number} most */
   const fits = (s, most) => {
     let n = s.length;

@@ -1,6 +1,6 @@
 // @ts-check
-// The twin of encode.go: a value as text, under caps. Of a value's own methods only
-// toJSON is called; getters and proxies run as they like and meet the same caps.
+// The twin of encode.go. It encodes a value as text, within the caps. The only method of a value that
+// it calls is toJSON. Getters and proxies may run, and their results count against the same caps.
 const baileyEncode = (() => {
   'use strict';
   const {
@@ -27,9 +27,9 @@ const baileyEncode = (() => {
   /** @type {(s: any, most?: number) => string} */
   const short = (s, most = MAX_TEXT) => (typeof s !== 'string' ? '' : mend(s.length > most ? cut(s, 0, most) + '\u2026' : s));
 
-  /** Writes v. With drop, members that are undefined are left out, as JSON does it;
-   * with lenient, what has no form is described and not refused, for the console.
-   * Lone surrogates in strings become U+FFFD.
+  /** Returns the text of v. With drop, members that are undefined are left out, as in JSON. With
+   * lenient, a value without a form is described and not refused, for the console. Lone surrogates
+   * in strings become U+FFFD.
    * @param {any} v @param {Caps} caps @param {{drop?: boolean, lenient?: boolean}} [options] */
   const encodeValue = (v, caps, options = {}) => {
     const { drop = false, lenient = false } = options;
@@ -48,7 +48,7 @@ const baileyEncode = (() => {
       if (s.length > bytes) leaf(s, at);
       return leaf(stringify(mend(s)), at);
     };
-    /** Spends what a tagged value takes. @type {(parts: number, depth: number, at: string) => void} */
+    /** Counts the parts of a tagged value against the caps. @type {(parts: number, depth: number, at: string) => void} */
     const tag = (parts, depth, at) => {
       if (depth < 2) throw deep(at);
       spend(3 + parts, at);
@@ -126,7 +126,7 @@ const baileyEncode = (() => {
       leaf('{}', at);
       return dollar ? '{"$":["object"' + s + ']}' : '{' + s + '}';
     };
-    /** What has a form of its own, or ''. @type {(v: any, depth: number, at: string) => string} */
+    /** Returns the text of a value with a tagged form, or ''. @type {(v: any, depth: number, at: string) => string} */
     const special = (v, depth, at) => {
       const kind = viewKind(v) || (is(bufferSize, v) ? 'ArrayBuffer' : isView(v) ? 'DataView' : '');
       if (kind) {

@@ -1,8 +1,8 @@
 // @ts-check
-// The twin of json.go and value.go: text into values, under caps, and stricter than
-// JSON.parse so that two readers can't be made to disagree: a key twice, a lone
-// surrogate, a number that is infinite and the keys that reach a prototype are
-// errors, as are more bytes, levels or values than the caps allow.
+// The twin of json.go and value.go. It decodes text to values, within the caps. It is stricter than
+// JSON.parse, so that no two parsers can disagree about a text. A key that occurs twice, a lone
+// surrogate, an infinite number and the keys that reach a prototype are errors, and so are more bytes,
+// levels or values than the caps allow.
 const baileyDecode = (() => {
   'use strict';
   const {
@@ -10,7 +10,7 @@ const baileyDecode = (() => {
   } = baileyBuiltins;
   const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y, CONTROL = /[\0-\x1f]/;
 
-  /** A reader of text, at index 0. skip jumps over what is known to be there.
+  /** Returns a reader of text, at index 0. Its skip(s) reports whether s is next, and moves behind it.
    * @param {string} text @param {Caps} caps @param {boolean} tagged */
   const reader = (text, caps, tagged) => {
     fits(text, caps.bytes);
@@ -54,7 +54,7 @@ const baileyDecode = (() => {
       i += m[0].length;
       return +m[0];
     };
-    /** True for a comma, false for the closing bracket. @type {(closing: number, at: string) => boolean} */
+    /** Returns true for a comma and false for the closing bracket. @type {(closing: number, at: string) => boolean} */
     const next = (closing, at) => {
       space();
       const c = code();
@@ -126,7 +126,7 @@ const baileyDecode = (() => {
     };
   };
 
-  /** Reads one value. @param {string} text @param {Caps} caps */
+  /** Returns the value of a text. @param {string} text @param {Caps} caps */
   const decodeValue = (text, caps, tagged = true) => {
     const r = reader(text, caps, tagged);
     r.space();

@@ -1,7 +1,6 @@
 // @ts-check
-// The twin of messages.go, batch.go and decode.go: batches of messages. Each side refuses
-// what the other would: another version, a type that does not come from there, a
-// key that is missing or unknown, a name or an id that is not one.
+// The twin of messages.go, batch.go and decode.go: batches of messages. Both sides refuse the same
+// batches: another version, a type in the wrong direction, a missing or unknown key, a bad name or id.
 /** @typedef {{type: string, [member: string]: any}} Message */
 const baileyMessages = (() => {
   'use strict';
@@ -56,12 +55,12 @@ const baileyMessages = (() => {
     for (let i = 0; i < names.length; i++) if (!key(names[i]) || !value(v[names[i]])) return false;
     return true;
   };
-  // Milliseconds and counts, all of them; the ranges are checked where they are made.
+  // All limits are milliseconds or counts. Go checks their ranges.
   const amounts = table(among(LIMITS), (v) => typeof v === 'number' && v >= 0 && v <= 9007199254.740992 * 1e6);
   /** @type {Check} */
   const limits = (v) => amounts(v) && keys(v).length === 18;
 
-  /** What a message has; a name that ends in ? may be missing. @typedef {Record<string, Check>} Shape */
+  /** The members of a message. A name that ends in ? is optional. @typedef {Record<string, Check>} Shape */
   /** @type {(v: any, shape: Shape) => string} */
   const misfit = (v, shape) => {
     if (!isObject(v)) return 'it must be an object';
@@ -94,14 +93,14 @@ const baileyMessages = (() => {
     spawn: { broker: script, code: script },
     lost: { detail: note },
   };
-  /** Which messages come from where, by the names of Go's directions. @type {Record<string, Set<string>>} */
+  /** The types of messages in each direction, by the names of Go's directions. @type {Record<string, Set<string>>} */
   const FROM = {
     CodeToBroker: words('tool-call console result'), BrokerToCode: words('start tool-response abort'),
     BrokerToHost: words('tool-call console result ready violation pong'), HostToBroker: words('start tool-response abort ping'),
     FrameToHost: words('spawned killed lost pong'), HostToFrame: words('spawn kill ping'),
   };
 
-  /** Says what is wrong with a message, by throwing. @param {any} m @param {string} from */
+  /** Throws an Error with a code if a message is not valid. @param {any} m @param {string} from */
   const check = (m, from, at = '') => {
     if (!isObject(m) || !hasOwn(m, 'type') || typeof m.type !== 'string' || m.type.length > 32) throw bad('a message must be an object with a type', at);
     if (!has(FROM[from], m.type)) throw fail('SECURITY_VIOLATION', 'the type is unknown, or does not come from there', at);
@@ -113,7 +112,7 @@ const baileyMessages = (() => {
     if (wrong) throw fail('SECURITY_VIOLATION', 'a key does not belong to the message ' + m.type, at);
   };
 
-  /** Writes messages as one batch. Members that are undefined are left out.
+  /** Returns the text of a batch. Members that are undefined are left out.
    * @param {number} gen @param {Message[]} msgs @param {string} from @param {Caps} caps */
   const encodeBatch = (gen, msgs, from, caps) => {
     if (msgs.length > MAX_BATCH) throw over('there are more messages than a batch may have');
@@ -128,8 +127,8 @@ const baileyMessages = (() => {
     }
     return joinBatch(gen, s, caps);
   };
-  /** Reads a batch and believes nothing in it; the first thing wrong throws an Error
-   * with a code. texts are the messages as they were.
+  /** Returns the messages of an untrusted batch. The first problem throws an Error with a code. texts
+   * are the original texts of the messages.
    * @param {any} text @param {string} from @param {Caps} caps
    * @returns {{gen: number, msgs: Message[], texts: string[]}} */
   const decodeBatch = (text, from, caps) => {

@@ -1,7 +1,6 @@
 // @ts-check
-// The values that tagged objects stand for, the twin of value.go; and read, which makes
-// values of text that somebody trusted has checked already, so that a worker that starts
-// has little to compile.
+// The twin of value.go: untag returns the value of a tagged object. read decodes text that a trusted
+// side has checked already. It is short, so that a new worker has little to compile.
 const baileyTags = (() => {
   'use strict';
   const {
@@ -11,7 +10,7 @@ const baileyTags = (() => {
   const BASE = /^[A-Za-z0-9+/]*$/, TAIL = /^(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
   const BIGINT = /^(?:0|-?[1-9][0-9]{0,4095})$/;
 
-  /** The value that a tagged object stands for. @type {(list: any[], at: string) => any} */
+  /** Returns the value of a tagged object. @type {(list: any[], at: string) => any} */
   const untag = (list, at) => {
     const t = list[0], n = list.length, a = list[1];
     if (n === 1 && t === 'undefined') return undefined;
@@ -55,14 +54,14 @@ const baileyTags = (() => {
     throw bad('unknown tag, or not the parts that the tag has', at);
   };
 
-  /** Puts values in the place of their tagged objects. @type {(v: any) => any} */
+  /** Replaces tagged objects by their values. @type {(v: any) => any} */
   const revive = (v) => {
     if (typeof v !== 'object' || v === null) return v;
     const names = keys(v);
     for (let i = 0; i < names.length; i++) v[names[i]] = revive(v[names[i]]);
     return !isArray(v) && hasOwn(v, '$') ? untag(v.$, '') : v;
   };
-  /** Reads text that was checked. @param {string} text */
+  /** Returns the value of a text that was checked. @param {string} text */
   const read = (text) => {
     const v = parse(text);
     return seek(text, '"$"') < 0 && seek(text, '\\u0024') < 0 ? v : revive(v);
