@@ -2,7 +2,7 @@
 // and returns the names of the functions, and of those whose answers changed in between.
 const { getPrototypeOf, getOwnPropertyDescriptor } = Object, { ownKeys, apply, construct } = Reflect;
 const spell = (k) => (typeof k === 'symbol' ? '@@' + String(k.description).replace('Symbol.', '') : k);
-// Fresh ones for each call, as calls change them.
+// New values for each call, because calls change them.
 const samples = {
   Object: () => ({}), Function: () => function () {}, Array: () => [1, 2], Number: () => 1, Boolean: () => true, String: () => 'a', Symbol: () => Symbol.iterator, BigInt: () => 1n,
   Date: () => new Date(0), Promise: () => Promise.resolve(1), RegExp: () => /a/g, Error: () => new Error('x'), ArrayBuffer: () => new ArrayBuffer(8, { maxByteLength: 16 }),
@@ -27,7 +27,7 @@ const sample = (name) => {
   try {
     return samples[name] ? samples[name]() : undefined;
   } catch (e) {
-    return undefined; // this browser has none
+    return undefined; // not in this browser
   }
 };
 
@@ -58,7 +58,7 @@ while (queue.length) {
       visit(d.value, at, o);
       continue;
     }
-    // A getter of a prototype throws; one that keeps a frozen prototype usable has a value.
+    // A getter of a prototype throws. A getter that keeps a frozen prototype usable returns a value.
     try {
       visit(apply(d.get, o, []), at, o);
     } catch (e) {}
@@ -105,7 +105,7 @@ const digest = ([path, f, owner]) => {
   }
   return out.join('|');
 };
-// What acts and answers with nothing but a promise or a number of a timer.
+// Functions that have an effect, and return only a promise or the number of a timer.
 const ACT = new Set(['callTool', 'parallel', 'sleep', 'setTimeout', 'setInterval', 'queueMicrotask', 'eval', 'Function', 'signal.throwIfAborted']);
 const asked = functions.filter(([path]) => !ACT.has(path) && !path.startsWith('console.') && !path.startsWith('mcp.'));
 const rounds = [], began = Date.now();

@@ -1,38 +1,38 @@
 // @ts-check
-// The broker: a trusted worker between the host and the worker below it that runs
-// untrusted code. It counts, caps, validates and batches, off every main thread, so
-// that a flood reaches nobody. From below it takes strings only; the first thing
-// that is too much or wrong ends the run. It runs inside a function, behind the
-// twins of package protocol.
+// The broker is a trusted worker between the host and the worker that runs untrusted
+// code. It counts, limits, validates and batches messages. It runs on no main thread, so
+// a flood of messages disturbs no page. From the untrusted worker it accepts only strings.
+// The first message that is invalid or above a limit ends the run. This script runs inside
+// a function, after the scripts of package protocol.
 const baileyBroker = (/** @type {any} */ scope) => {
   'use strict';
   const { decodeBatch, encodeBatch, joinBatch } = baileyMessages;
-  // What comes from the host is bounded there.
+  // The host bounds its own messages.
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
   const CONSOLE_DELAY = 4, MAX_ROWS = 200;
   /** @type {Blob | string} */
   let runtime;
-  /** What the runtime takes away, as JSON. */
+  /** The configuration of the hardening, as JSON. */
   let config = '';
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
   let dom = false, warm = false, unchecked = false, unbounded = false;
 
-  /** A worker below this one. @param {any[]} parts @returns {any} */
+  /** Starts a worker below this one. @param {any[]} parts @returns {any} */
   const spawn = (parts) => {
     const url = URL.createObjectURL(new Blob(parts, { type: 'text/javascript' })), worker = new Worker(trust(url)), end = worker.terminate.bind(worker);
     const forget = () => URL.revokeObjectURL(url);
     return Object.assign(worker, { forget, terminate: () => (end(), forget()) });
   };
 
-  /** A worker that waits for code, with the runtime in it and the realm hardened. @type {any} */
+  /** A worker with the runtime and a hardened realm that waits for code. @type {any} */
   let spare;
   const stock = () => {
     if (!warm || spare) return;
     const w = (spare = spawn(['(c=>g=>g(null,c))(', config, ')(', runtime, ')']));
-    // Nothing but its own runtime has spoken there. What fails now fails again with
-    // the run that would have had it, and is reported then.
+    // Only its own runtime has run there. An error now would occur again in the run that
+    // uses the worker, and is reported then.
     w.onmessage = w.forget;
     w.onerror = (/** @type {Event} */ e) => {
       e.preventDefault();
@@ -41,7 +41,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
     };
   };
 
-  /** The worker that waits, with the code on its way to it. @param {string} text @returns {any} */
+  /** Returns the waiting worker, after the code was posted to it. @param {string} text @returns {any} */
   const take = (text) => {
     stock();
     const w = spare;
@@ -50,9 +50,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
     return w;
   };
 
-  /** Where the program runs: a worker below this one; or, in a DOM enclave, a frame
-   * that the frame around this worker makes and removes.
-   * @param {string} text nonce, names and the function that holds the code @returns {any} */
+  /** Starts a program in a worker below this one, or in a DOM enclave in a frame that the
+   * frame around this worker makes and removes.
+   * @param {string} text nonce, names and the function that contains the code @returns {any} */
   const place = (text) => {
     const [nonce, names] = text.split('\x1f', 2), code = text.slice(nonce.length + names.length + 2);
     const program = ["'use strict';(f=>c=>g=>g(f,c))(", code, ')({...', config, ',names:', JSON.stringify(names ? names.split(',') : []), '})(', runtime, ')'];
@@ -71,9 +71,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
     return frame;
   };
 
-  /** One run: its own worker, its own counts, its own generation.
-   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} placed the worker that has it
-   * @param {boolean} waited it was there before @param {any} limits @param {string} first */
+  /** Begins a run, with its own worker, counts and generation.
+   * @param {MessagePort} port @param {number} gen @param {string} program @param {any} placed the worker with the program
+   * @param {boolean} waited the worker was there before @param {any} limits @param {string} first */
   const begin = (port, gen, program, placed, waited, limits, first) => {
     let over = false, up = false, again = false, ended = false, calls = 0, last = 0, rows = 0, bytes = 0;
     const nonce = program.split('\x1f', 1)[0];
@@ -85,7 +85,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
     const ofTool = new Map();
     /** @type {any} */
     let wait = 0;
-    /** Texts of checked messages that the host has not had. @type {string[]} */
+    /** Texts of checked messages not sent to the host yet. @type {string[]} */
     let out = [];
     let held = 0;
 
@@ -101,8 +101,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
         port.postMessage(encodeBatch(gen, [{ type: 'violation', layer: 'broker', code: 'RESOURCE_LIMIT', detail: 'a batch too large' }], 'BrokerToHost', WIDE));
       }
     };
-    /** Keeps a checked message for the host. A batch never grows past what the host takes: it would
-     * accuse the code of what the broker did. @type {(text: string) => void} */
+    /** Keeps a checked message for the host. A batch never exceeds the host's limit, because the
+     * host would report it as a violation of the code. @type {(text: string) => void} */
     const add = (text) => {
       if (held + text.length > caps.bytes / 4 && !unbounded) flush();
       held += text.length;
@@ -120,25 +120,25 @@ const baileyBroker = (/** @type {any} */ scope) => {
       clearTimeout(deadline);
       worker.terminate();
     };
-    /** Ends the run from here. What was taken before still goes to the host.
+    /** Ends the run with a violation. Messages accepted before still go to the host.
      * @type {(code: string, detail: string) => void} */
     const stop = (code, detail) => {
       if (over) return;
       drop();
       tell({ type: 'violation', layer: 'broker', code, detail: detail.slice(0, 300) });
     };
-    /** The run has ended cleanly and nothing of it runs any more. */
+    /** Reports that the run has ended cleanly and its worker is gone. */
     const idle = () => {
       drop();
       flush();
       port.postMessage('idle');
       stock();
     };
-    /** Says no to a call without asking the host. @type {(callId: number, message: string) => void} */
+    /** Refuses a call without asking the host. @type {(callId: number, message: string) => void} */
     const refuse = (callId, message) => {
       worker.postMessage(encodeBatch(gen, [{ type: 'tool-response', callId, error: { code: 'RESOURCE_LIMIT', message } }], 'HostToBroker', WIDE));
     };
-    /** True if the call goes on to the host. @type {(m: any) => boolean} */
+    /** Reports whether the call may go to the host. @type {(m: any) => boolean} */
     const mayCall = (m) => {
       if (m.callId <= last) return stop('SECURITY_VIOLATION', 'the ids of calls must rise'), false;
       last = m.callId;
@@ -162,14 +162,14 @@ const baileyBroker = (/** @type {any} */ scope) => {
       if ((bytes += size) > limits.consoleBytes) return stop('RESOURCE_LIMIT', 'more than ' + limits.consoleBytes + ' bytes of console'), false;
       return true;
     };
-    /** What the untrusted worker says. @param {MessageEvent} e */
+    /** Handles a message from the untrusted worker. @param {MessageEvent} e */
     const heard = (e) => {
       if (over) return;
       const text = e.data;
       if (typeof text !== 'string') return stop('SECURITY_VIOLATION', 'only text is taken');
       if (!up && (text === 'up' || text === 'spare')) {
         up = text === 'up';
-        if (again) warm = false; // so it was the import that failed
+        if (again) warm = false; // the code runs without the import, so the import was the cause
         return worker.forget?.();
       }
       if (unchecked && up && text !== 'bye') {
@@ -205,8 +205,8 @@ const baileyBroker = (/** @type {any} */ scope) => {
       tell({ type: 'result', success: false, error: { code: 'INVALID_PARAMS', name: 'SyntaxError', message } });
       idle();
     };
-    /** Firefox does not say why a nested worker's script failed. If another worker
-     * starts, it was the code. */
+    /** Firefox reports no reason when a nested worker's script fails. If another worker
+     * starts, the cause was the code. */
     const silent = () => {
       worker.terminate();
       worker = spawn(["postMessage('up')"]);
@@ -217,16 +217,16 @@ const baileyBroker = (/** @type {any} */ scope) => {
     const failed = (e) => {
       e.preventDefault();
       if (over) return;
-      // The word that the code can't know stands in no message.
+      // The nonce, which the code must not learn, is removed from every message.
       const told = String(e.message ?? '').replace(/^Uncaught /, '').slice(0, 1000), left = told.includes(nonce);
       const said = told.replaceAll(nonce, '\u2026');
       if (up) {
-        // Thrown where no promise takes it, as in a timer: shown, and the run goes on.
+        // Thrown outside of any promise, such as in a timer: it is shown, and the run continues.
         const s = JSON.stringify({ type: 'console', level: 'error', args: ['Uncaught ' + said.toWellFormed()] });
         if (!ended && mayPrint(s.length)) add(s);
       } else if (waited) {
-        // What a worker that imports reports has no line, and a policy may forbid it to
-        // import. Nothing of the code has run: it is started with the worker.
+        // An error of an import has no line, and a policy may forbid the import. None of the
+        // code has run yet, so it is started again in a worker made with it.
         waited = false;
         again = true;
         worker.terminate();
@@ -249,13 +249,13 @@ const baileyBroker = (/** @type {any} */ scope) => {
       w.postMessage(joinBatch(gen, first, WIDE));
     };
     begun(placed);
-    // Until this is said the host may give the run to another broker. Nothing of it
-    // was heard yet: that takes a turn.
+    // Until this message the host may give the run to another broker. No message of the run
+    // has been handled yet, because that takes a turn of the event loop.
     tell({ type: 'ready' });
     return {
       gen,
       drop,
-      /** Messages of the host's, and their texts. @param {any[]} msgs @param {string[]} texts */
+      /** Handles messages of the host. @param {any[]} msgs @param {string[]} texts */
       take: (msgs, texts) => {
         if (over || ended) return;
         const on = texts.filter((_, i) => msgs[i].type !== 'tool-response' || open.delete(msgs[i].callId) || unchecked);
@@ -269,7 +269,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
     /** @type {ReturnType<typeof begin> | undefined} */
     let run;
     port.onmessage = (e) => {
-      // Behind a start stands the program. It is under way before the start is read.
+      // A start message ends with the program, which is started before the message is decoded.
       const whole = String(e.data), end = whole.indexOf('\x1e'), text = end < 0 ? whole : whole.slice(0, end);
       const program = end < 0 ? '' : whole.slice(end + 1), waited = warm;
       if (program) run?.drop();

@@ -1,8 +1,8 @@
 // @ts-check
-// Layers 4, 5, 6 and 8 of an enclave, in the realm of the untrusted code and before
-// any of it runs: globals removed, ways to make code from strings closed, built-ins
-// frozen, large operations estimated. None of it guards what lies outside of the
-// realm; that is the broker's and the host's. Each layer has a switch, for tests.
+// Layers 4, 5, 6 and 8 of an enclave. They are applied in the realm of the untrusted code,
+// before any of it runs: globals are removed, functions that make code from strings are
+// closed, built-ins are frozen, and large operations are estimated. They protect only the
+// realm. The broker and the host protect everything outside. Each layer has a switch, for tests.
 /** @typedef {{names?: string[], removed: string[], throws: boolean, define: boolean, eval: boolean, clock: number, dom: boolean, connect: boolean, off: string[], policy: string[], sample: string}} Hardening */
 const baileyHarden = (/** @type {Hardening} */ config) => {
   'use strict';
@@ -12,11 +12,11 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   const on = (/** @type {string} */ layer) => !config.off.includes(layer);
   const put = (/** @type {any} */ o, /** @type {PropertyKey} */ k, /** @type {any} */ value) => defineProperty(o, k, { value, writable: true, enumerable: false, configurable: true });
   const refused = (/** @type {string} */ what) => new TypeError(what + ' is not available here');
-  /** Estimated bytes that large operations asked for, and may ask for. */
+  /** Estimated bytes that large operations have requested, and may request. */
   const used = { heap: 0, most: Infinity, clock: Date.now };
 
-  // Kept: the language and what computes without reaching anything. What a browser
-  // adds later is not on this list, so it is removed.
+  // Kept: the language, and functions that compute without side effects outside the realm.
+  // Globals that a browser adds later are not on this list, so they are removed.
   const KEPT = new Set((
     'Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError EvalError RangeError ' +
     'ReferenceError SyntaxError TypeError URIError SuppressedError DisposableStack AsyncDisposableStack globalThis self JSON Math Intl ArrayBuffer Uint8Array Int8Array ' +
@@ -25,7 +25,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     'isFinite isNaN console setTimeout clearTimeout setInterval clearInterval queueMicrotask structuredClone atob btoa TextEncoder TextDecoder URL URLSearchParams ' +
     'DOMException performance crypto').split(' '));
 
-  // And of a frame, what makes, shows, measures and hears of its own document.
+  // Kept in a frame: globals that make, show and measure its own document, and its events.
   const OF_PAGES = new Set((
     'window document location top parent frames length addEventListener removeEventListener dispatchEvent getComputedStyle matchMedia requestAnimationFrame ' +
     'cancelAnimationFrame requestIdleCallback cancelIdleCallback getSelection innerWidth innerHeight outerWidth outerHeight devicePixelRatio scrollX scrollY pageXOffset pageYOffset ' +
@@ -39,7 +39,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   if (config.connect) for (const k of ['fetch', 'Headers', 'Request', 'Response']) OF_PAGES.add(k);
   const kept = (/** @type {string} */ k) => KEPT.has(k) || (config.dom && (OF_PAGES.has(k) || KINDS.test(k)));
 
-  // Ways from syntax to intrinsics that have no name.
+  // Intrinsics without a global name that syntax can reach.
   const gen = getPrototypeOf(function* () {}), asyncGen = getPrototypeOf(async function* () {}), asyncFn = getPrototypeOf(async function () {});
   const makers = [FunctionProto, gen, asyncGen, asyncFn];
   const iteratorProto = getPrototypeOf(getPrototypeOf([][Symbol.iterator]()));
@@ -55,8 +55,8 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
   const gone = new Set(config.removed), native = { crypto: G.crypto, performance: G.performance };
 
   const globals = () => {
-    // Symbols stay, they are tags. Operations of the scope sit on its prototypes.
-    // In a window only the window itself and its prototype hold them.
+    // Symbols stay, because they are tags. Operations of the scope are on its prototypes.
+    // In a window only the window itself and its prototype have them.
     for (let o = G, n = 0; o && o !== Object.prototype && !(config.dom && n++ > 1); o = getPrototypeOf(o))
       for (const k of ownKeys(o)) {
         if (typeof k !== 'string' || (kept(k) && !(gone.has(k) && !(config.dom && OF_PAGES.has(k)))) || (k === 'constructor' && config.dom)) continue;
@@ -64,14 +64,14 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       }
   };
 
-  /** Ways that look harmless and reach further. */
+  /** Tames functions that look harmless but have wider effects. */
   const tame = () => {
     for (const k of ['createObjectURL', 'revokeObjectURL']) delete G.URL?.[k];
     for (const k of ownKeys(RegExp)) if (typeof k === 'string' && !['length', 'name', 'prototype', 'escape'].includes(k)) deleteProperty(RegExp, k);
     for (let o = G; o && o !== Object.prototype; o = getPrototypeOf(o)) for (const k of ['crypto', 'performance']) deleteProperty(o, k);
     if (native.crypto) {
       const c = native.crypto, random = c.getRandomValues, uuid = c.randomUUID;
-      // subtle is left out: its work goes on in threads that terminate() does not reach.
+      // subtle is left out, because its work continues in threads that terminate() does not end.
       const value = freeze({
         getRandomValues: (/** @type {any} */ a) => apply(random, c, [a]),
         ...(uuid ? { randomUUID: () => apply(uuid, c, []) } : {}),
@@ -81,8 +81,8 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     clocks();
   };
 
-  /** Every clock is the one clock of Date, rounded down: they all move at the same moment, so that two of them tell no
-   * more than one. */
+  /** Makes every clock the clock of Date, rounded down. They all advance at the same moment, so two of them give no
+   * more information than one. */
   const clocks = () => {
     const step = config.clock, exact = Date.now;
     const now = (used.clock = () => {
@@ -91,7 +91,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     });
     if (native.performance && !(gone.has('performance') && on('globals'))) {
       const timeOrigin = now();
-      let last = 0; // a clock of the system's may be set back
+      let last = 0; // the system clock may be set back
       const value = freeze({ now: () => (last = max(last, now() - timeOrigin)), timeOrigin });
       defineProperty(G, 'performance', { value, writable: true, enumerable: true, configurable: true });
     }
@@ -108,7 +108,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
     put(Native.prototype, 'constructor', Tamed);
     put(G, 'Date', Tamed);
 
-    // A formatter that is given no date takes the native clock.
+    // A formatter without a date argument would use the native clock.
     const formats = Intl.DateTimeFormat.prototype, { formatToParts } = formats;
     const { get: format } = /** @type {any} */ (getOwnPropertyDescriptor(formats, 'format'));
     const bound = new WeakMap(), { get: find, set: keep } = WeakMap.prototype;
@@ -143,7 +143,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       plainDateISO: (/** @type {any} */ zone) => apply(toPlainDate, at(zone), []),
       plainTimeISO: (/** @type {any} */ zone) => apply(toPlainTime, at(zone), []),
     };
-    // What a browser adds to Now later is a clock that nobody has looked at.
+    // A function that a browser adds to Now later would be a clock without this rounding.
     for (const k of ownKeys(Now)) {
       if (typeof k !== 'string') continue;
       if (!hasOwn(clock, k)) deleteProperty(Now, k);
@@ -177,8 +177,8 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
         put(Object, k, { [k]() { throw refused('Object.' + k); } }[k]);
   };
 
-  /** Frozen prototypes would make "this.name = ..." in a subclass an error, since
-   * assignment looks at the inherited property. An accessor that defines the property
+  /** With frozen prototypes "this.name = ..." in a subclass would be an error, because
+   * assignment checks the inherited property. An accessor that defines the property
    * on the receiver keeps ordinary code working. @param {any} o @param {string[]} [only] */
   const enable = (o, only) => {
     for (const k of ownKeys(o)) {
@@ -213,7 +213,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       if (typeof v === 'function' && v.prototype) freeze(v.prototype);
     }
     for (const m of makers) freeze(m.constructor), freeze(m);
-    // Below Intl and Temporal stand more constructors.
+    // Intl and Temporal contain more constructors.
     for (const space of [G.Intl, G.Temporal])
       for (const k of space ? ownKeys(space) : []) {
         const v = space[k];
@@ -223,7 +223,7 @@ const baileyHarden = (/** @type {Hardening} */ config) => {
       }
   };
 
-  /** Layer 8: an estimate of what is known to be large. Small operations are free. */
+  /** Layer 8: estimates operations that can be large. Small operations are free. */
   const memory = () => {
     const LARGE = 1 << 16;
     const spend = (/** @type {number} */ bytes) => {

@@ -1,15 +1,15 @@
 // @ts-check
-// What runs beside the untrusted code, in its worker: callTool, mcp, parallel,
-// console, sleep, and the way out for the result. It keeps what it needs in this
-// function's scope, which the code does not share, and took its built-ins before the
-// code ran. What it counts is a courtesy to honest code: the broker counts again.
-// The code is there already, or comes as a message and is imported.
+// The runtime runs beside the untrusted code, in its worker. It provides callTool, mcp,
+// parallel, console and sleep, and sends the result. Its state is in the scope of this
+// function, which the code does not share. It copied its built-ins before the code ran.
+// Its counts only give honest code better errors, because the broker counts again. The
+// code is in the same script, or arrives as a message and is imported.
 const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config) => {
   'use strict';
   const { keys, hasOwn, defineProperty, freeze, apply, isArray, Err, mend, cut, stringify } = baileyBuiltins;
   const { joinBatch, isToolName } = baileyBatch, { read } = baileyTags;
   const G = /** @type {any} */ (globalThis), P = Promise, { create } = Object, { then } = P.prototype, resolved = P.resolve.bind(P);
-  // A worker is its own port; a frame was given one, which nothing else gets to see.
+  // A worker is its own port. A frame was given one, to which nothing else has access.
   const way = G.baileyPort ?? G;
   delete G.baileyPort;
   const native = { post: way.postMessage, close: way.close, timer: G.setTimeout, cancel: G.clearTimeout, load: G.importScripts };
@@ -33,7 +33,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   let caps = WIDE;
   /** Calls without an answer, by id. @type {Record<string, {resolve: (v: any) => void, reject: (e: any) => void}>} */
   let pending = create(null);
-  /** Tool calls that wait for the end of this turn, to cross together. */
+  /** Tool calls that wait for the end of this turn, to be sent together. */
   let queue = '', queued = 0;
   /** @type {{reason: any, on: boolean, sleepers: Record<string, (e: any) => void>}} */
   const abort = { reason: undefined, on: false, sleepers: create(null) };
@@ -103,7 +103,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     }
   };
 
-  /** Sends the one result and takes nothing more. @type {(ok: boolean, v: any) => void} */
+  /** Sends the only result. Later messages are ignored. @type {(ok: boolean, v: any) => void} */
   const finish = (ok, v) => {
     if (ended) return;
     flush();
@@ -144,7 +144,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       text += (i ? ',' : '') + one;
     }
     flush();
-    // At once, not with the turn: code that never returns has shown what it did.
+    // Sent at once and not at the end of the turn, so the output of endless code is shown.
     post(joinBatch(gen, '{"type":"console","level":"' + level + '","args":[' + text + ']}', { bytes: WIDE.bytes, depth: 1, nodes: 1 }));
   };
   const makeConsole = () => {
@@ -161,7 +161,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     return freeze(c);
   };
 
-  /** Runs functions, so many at once, and keeps their order.
+  /** Runs functions, at most concurrency at once, and returns their results in order.
    * @param {any} fns @param {{concurrency?: number}} [options] */
   const parallel = (fns, options) =>
     new P((resolve, reject) => {
@@ -230,13 +230,13 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     } catch (e) {
       return finish(false, e);
     }
-    // A promise of this realm, of an async function: nothing of it can be replaced.
+    // The promise of an async function is of this realm, so the code can't replace its methods.
     apply(then, p, [(/** @type {any} */ v) => finish(true, v), (/** @type {any} */ e) => finish(false, e)]);
   };
 
-  /** Imports the code: a script of its own that gives its one function to a name that
-   * the code can't know and that is gone before any of it runs. What is wrong with it is
-   * thrown from here and reported by the browser, with its line.
+  /** Imports the code. It is a separate script that passes its only function to a name that
+   * the code can't know. The name is removed before any of the code runs. The browser reports
+   * an error of the import with its line.
    * @param {string} text */
   const load = (text) => {
     const [nonce, list] = apply(split, text, ['\x1f', 2]);
@@ -274,9 +274,9 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
     apply(stopEvent, e, []);
     const text = apply(dataOf, e, []);
     if (text === 'end') {
-      // A task of its own, so nothing of the code is running: it ends idle.
+      // This is a separate task, so none of the code is running: the worker ends idle.
       post('bye');
-      // A port that is closed at once may lose what was posted: its frame is removed.
+      // A port that is closed at once may lose posted messages, so the frame is removed instead.
       return void (way === G && apply(native.close, G, []));
     }
     if (!user) return apply(startsWith, text, ['{"v":']) ? undefined : load(text);
@@ -294,7 +294,7 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
   if (config.off.includes('runtime')) G.bailey = { post, calls: () => pending, limits: () => limits };
   defineProperty(G, 'console', { value: con, writable: true, enumerable: false, configurable: true });
   if (!user) {
-    // A first message goes through what a browser compiles when it is first called.
+    // A first message makes the browser compile the functions, which it does at their first call.
     const b = read(config.sample);
     joinBatch(1, baileyEncode(b.msgs[0].limits, WIDE, { drop: true }), WIDE);
   }

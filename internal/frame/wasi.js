@@ -1,8 +1,8 @@
 // @ts-check
-// WASI preview1 without its files: arguments, clocks, random numbers, the standard
-// streams, poll_oneoff, the end. wasifiles.js has the rest. Every function is synchronous
-// and may throw: an errno as a number; a BaileyWait, before it has changed anything, to be
-// called again later (only with JSPI); a BaileyExit, which ends the program.
+// WASI preview1 without files: arguments, clocks, random numbers, standard streams,
+// poll_oneoff and proc_exit. wasifiles.js has the rest. Every function is synchronous. It may
+// throw an errno as a number. It may throw a BaileyWait before it has changed anything, to be
+// called again later (only with JSPI). It may throw a BaileyExit, which ends the program.
 
 class BaileyExit {
   /** @param {number} code */
@@ -11,7 +11,7 @@ class BaileyExit {
   }
 }
 
-/** What is over a limit or out of order, and ends the run. */
+/** Thrown to end the run with an error, such as a limit that was hit. */
 class BaileyStop {
   /** @param {string} code @param {string} message */
   constructor(code, message) {
@@ -24,7 +24,7 @@ class BaileyStop {
 
 /**
  * @param {any} config args, env, limits, clock, seed
- * @param {any} host what the runner does: put(fd, bytes), wait(n) for room, input(), more()
+ * @param {any} host functions of the runner: put(fd, bytes), wait(n) for room, input(), more()
  * @param {ReturnType<typeof baileyTree>} tree
  * @param {boolean} suspends */
 const baileyWasi = (config, host, tree, suspends) => {
@@ -39,7 +39,7 @@ const baileyWasi = (config, host, tree, suspends) => {
   /** @type {WebAssembly.Memory} */
   let memory;
   let bytes = BAILEY_EMPTY, view = new DataView(bytes.buffer);
-  /** After memory.grow the old views are empty. */
+  /** Returns a view of the memory. After memory.grow the old views are empty. */
   const look = () => {
     if (!bytes.length) {
       bytes = new Uint8Array(memory.buffer);
@@ -47,13 +47,13 @@ const baileyWasi = (config, host, tree, suspends) => {
     }
     return view;
   };
-  /** Where in the program's memory; all n bytes are there or it is EFAULT. @param {number} at @param {number} n */
+  /** Returns at as an unsigned address. Throws EFAULT unless all n bytes are in the memory. @param {number} at @param {number} n */
   const inside = (at, n) => {
     look();
     at >>>= 0;
     return at + (n >>> 0) <= bytes.length ? at : fail(E.FAULT);
   };
-  /** Bytes of the program's memory. @param {number} at @param {number} n */
+  /** Returns n bytes of the program's memory. @param {number} at @param {number} n */
   const range = (at, n) => ((at = inside(at, n)), bytes.subarray(at, at + (n >>> 0)));
   const put = {
     /** @type {(at: number, v: number) => void} */
@@ -61,14 +61,14 @@ const baileyWasi = (config, host, tree, suspends) => {
     /** @type {(at: number, v: number | bigint) => void} */
     u64: (at, v) => ((at = inside(at, 8)), view.setBigUint64(at, BigInt.asUintN(64, BigInt(v)), true)),
   };
-  /** Where a list of iovecs is, whose buffers are all there. @param {number} at @param {number} n */
+  /** Returns the address of a list of iovecs. Throws EFAULT unless all their buffers are in the memory. @param {number} at @param {number} n */
   const spans = (at, n) => {
     if (n >>> 0 > 1024) fail(E.INVAL);
     at = inside(at, n * 8);
     for (let i = 0, p = at; i < n; i++, p += 8) inside(view.getUint32(p, true), view.getUint32(p + 4, true));
     return at;
   };
-  /** The buffers of a list of iovecs. @param {number} at @param {number} n */
+  /** Returns the buffers of a list of iovecs. @param {number} at @param {number} n */
   const vectors = (at, n) => {
     const list = [];
     for (let i = 0, p = spans(at, n); i < n; i++, p += 8) list.push(range(view.getUint32(p, true), view.getUint32(p + 4, true)));
@@ -96,23 +96,23 @@ const baileyWasi = (config, host, tree, suspends) => {
   const args = strings(config.args), environ = strings(config.env);
 
   // --- clocks ---------------------------------------------------------------------
-  // A fake clock begins at a given time, goes on by its resolution with every look, and
-  // sleeping moves it: the same run sees the same times.
+  // A fake clock begins at a given time. Each reading advances it by its resolution, and a
+  // sleep by its duration. So equal runs see equal times.
   const step = BigInt(config.resolution), fake = config.time !== undefined;
   let faked = 0n;
   const began = performance.now();
-  /** Nanoseconds since a second, or a step, before the start: Go gives up at a time of zero. */
+  /** Returns nanoseconds since a second, or a step, before the start. Go fails at a time of zero. */
   const since = () => (fake ? (faked += step) : ((BigInt(Math.round((performance.now() - began) * 1e6)) + (step > 1000000000n ? step : 1000000000n)) / step) * step);
-  /** Nanoseconds since 1970. */
+  /** Returns nanoseconds since 1970. */
   const real = () => (fake ? BigInt(config.time) + since() : (BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e3)) * 1000n / step) * step);
   const plain = fake || step % 1000n || config.resolution > 1e12 ? 0 : config.resolution / 1000;
-  /** Milliseconds since 1970; without a bigint where the step is in microseconds. */
+  /** Returns milliseconds since 1970, without a bigint if the step is in microseconds. */
   const now = () => (plain ? (Math.floor(Math.round((performance.timeOrigin + performance.now()) * 1e3) / plain) * plain) / 1e3 : Number(real() / 1000n) / 1000);
   /** @param {number} id */
   const clock = (id) => (id === 0 ? real() : id >= 1 && id <= 3 ? since() : fail(E.INVAL));
 
   // --- random ------------------------------------------------------------------------
-  /** sfc32, for runs that must be repeated. @param {number[]} s */
+  /** sfc32, for runs with repeatable random numbers. @param {number[]} s */
   const seeded = ([a, b, c, d]) => () => {
     const t = (a + b + d) | 0;
     d = (d + 1) | 0;
@@ -158,7 +158,7 @@ const baileyWasi = (config, host, tree, suspends) => {
   /** @param {BaileyFd} f @param {number} iovs @param {number} n */
   const readStream = (f, iovs, n) => {
     const list = vectors(iovs, n);
-    const from = host.input(); // undefined: nothing yet; empty: the end
+    const from = host.input(); // undefined: nothing yet, empty: the end
     if (!from) return f.flags & 4 ? fail(6) : waitFor(host.more);
     let got = 0;
     for (const b of list) {
@@ -187,10 +187,10 @@ const baileyWasi = (config, host, tree, suspends) => {
   };
 
   // --- poll ------------------------------------------------------------------------------
-  /** Blocks where nothing can be awaited. @param {number} ms */
+  /** Blocks the thread, for programs that cannot suspend. @param {number} ms */
   const block = (ms) => {
     try {
-      // Its own memory, shared with nobody: Atomics.wait wants one of this kind.
+      // Atomics.wait requires shared memory. Nothing else uses this one.
       Atomics.wait(new Int32Array(new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer), 0, 0, ms);
     } catch {
       for (const end = performance.now() + ms; performance.now() < end; );

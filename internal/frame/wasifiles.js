@@ -1,13 +1,13 @@
 // @ts-check
 // WASI preview1's fd_* and path_* over the trees of wasmtree.js. Paths stay below the
-// folder of their descriptor; there are no links.
+// folder of their descriptor. There are no links.
 
 /** @param {ReturnType<typeof baileyWasi>} w */
 const baileyWasiFiles = (w) => {
   'use strict';
   const { E, fail, inside, spans, range, put, vectors, view, fds, fd, open, stats, limits, tree } = w;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }), text = new TextEncoder();
-  // The bits of rights are numbers here: there are thirty of them.
+  // The bits of rights are numbers and not bigints, because there are only thirty.
   const R = { datasync: 1, read: 2, seek: 4, setflags: 8, sync: 16, tell: 32, write: 64, advise: 128, allocate: 256, mkdir: 512, create: 1024, linkFrom: 2048, linkTo: 4096,
     open: 8192, readdir: 16384, readlink: 32768, renameFrom: 65536, renameTo: 131072, stat: 262144, resize: 524288, times: 1048576, fdstat: 2097152, fdresize: 4194304,
     fdtimes: 8388608, symlink: 16777216, rmdir: 33554432, unlink: 67108864, poll: 134217728 };
@@ -29,7 +29,7 @@ const baileyWasiFiles = (w) => {
     if (f.kind !== 'file') fail(right & (R.seek | R.tell) || f.kind === 'in' || right & R.read ? E.SPIPE : E.INVAL);
     return fd(n, right);
   };
-  /** Has to be asked before a change. @param {any} node */
+  /** Must be called before any change. Throws EROFS for a read-only mount. @param {any} node */
   const writable = (node) => (node.mount.readOnly ? fail(E.ROFS) : (tree.touch(node.mount), node));
   /** @param {number} n */
   const countRead = (n) => {
@@ -63,7 +63,7 @@ const baileyWasiFiles = (w) => {
       return fail(E.ILSEQ);
     }
   };
-  /** Where a path leads. The last part may be missing; everything before it is a folder.
+  /** Resolves a path. The last part may be missing, and every part before it must be a folder.
    * @param {any} root @param {string} p */
   const find = (root, p) => {
     if (!p) fail(E.NOENT);
@@ -184,7 +184,7 @@ const baileyWasiFiles = (w) => {
       if (found.slash) fail(E.ISDIR);
       writable(found.dir);
       if (fds.size >= limits.files + 3) fail(E.MFILE);
-      countWritten(512); // what a name costs
+      countWritten(512); // the cost of a name
       attach(found.dir, found.name, (node = tree.make(false, found.dir.mount, w.now())));
       node.dirty = true;
     } else {
@@ -248,7 +248,7 @@ const baileyWasiFiles = (w) => {
     from.dir.mtime = from.dir.ctime = w.now();
     attach(to.dir, to.name, from.node);
   };
-  /** A folder that moves has to be known, for its files to be listed as moved. @param {any} dir */
+  /** Loads all folders below a folder that moves, so that their files can be listed as moved. @param {any} dir */
   const loadAll = (dir) => {
     for (const node of tree.kids(dir).values()) if (node.dir) loadAll(node);
   };

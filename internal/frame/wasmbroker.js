@@ -1,8 +1,8 @@
 // @ts-check
-// The broker of WebAssembly programs: a trusted worker between the host and the worker
-// below it in which one program runs. It keeps compiled modules and a worker that waits,
-// counts what comes up, gathers small output, and ends what is too much. From below it
-// takes byte arrays only; what the first byte says is in wasm.go.
+// The broker of WebAssembly programs is a trusted worker between the host and the worker
+// that runs one program. It keeps compiled modules and a waiting worker. It counts messages,
+// gathers small output, and ends runs above a limit. From the worker it accepts only byte
+// arrays. wasm.go lists the meanings of their first byte.
 const baileyWasmBroker = (/** @type {any} */ scope) => {
   'use strict';
   const GATHER = 4, FULL = 64 << 10;
@@ -10,20 +10,20 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   let runtime;
   /** @type {(url: string) => any} */
   let trust = (url) => url;
-  /** Compiled, or being compiled; ahead is how an instance may be made before it is asked
-   * for, if it may; glue is a script that the module's worker begins with.
+  /** Modules that are compiled or being compiled. ahead, if set, describes how to make an
+   * instance in advance. glue is the first script in the module's worker.
    * @type {Map<number, {compiled: Promise<WebAssembly.Module>, ahead?: any, glue?: string}>} */
   const modules = new Map();
   /** @type {any} */
   let spare;
   let last = 0;
-  /** What is done in a turn of its own. @type {(() => void)[]} */
+  /** Functions to run in a turn of their own. @type {(() => void)[]} */
   const soon = [], turn = new MessageChannel();
   turn.port1.onmessage = () => soon.shift()?.();
   const spawn = (/** @type {string} */ glue = '') => {
     const url = URL.createObjectURL(glue ? new Blob([glue, runtime], { type: 'text/javascript' }) : runtime), worker = /** @type {any} */ (new Worker(trust(url)));
     worker.done = () => (worker.terminate(), URL.revokeObjectURL(url));
-    // Until it runs something, only its own script can fail there.
+    // Until it runs a program, only its own script can fail there.
     worker.onerror = (/** @type {ErrorEvent} */ e) => {
       e.preventDefault();
       worker.broken = e.message || 'blocked: the worker below the broker could not start';
@@ -34,7 +34,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
   const stock = () => {
     if (spare?.broken) spare = spare.done();
     spare ??= spawn();
-    // Most commands are followed by the same one.
+    // Most commands are followed by the same command.
     const module = modules.get(last), id = last, worker = spare;
     if (module?.ahead && !worker.ahead) {
       worker.ahead = id;
@@ -54,9 +54,9 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     let worker, timer = 0;
     /** @type {Uint8Array[]} */
     let pieces = [];
-    /** The head of the last of them, whose bytes go on while the descriptor is the same. @type {DataView | undefined} */
+    /** The head of the last output, which grows while the descriptor is the same. @type {DataView | undefined} */
     let piece;
-    /** A message to the host: what it is, whose, what. @param {number} op @param {Uint8Array[]} parts */
+    /** Posts a message to the host: the kind, the generation and the parts. @param {number} op @param {Uint8Array[]} parts */
     const tell = (op, parts) => {
       const n = parts.reduce((n, b) => n + b.length, 5), m = new Uint8Array(n);
       m[0] = op;
@@ -128,7 +128,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       tell(op, [m.subarray(1)]);
       if (op === 4 || op === 5) {
         end();
-        // To end a worker, and to make one, takes the page's time: its answer comes first.
+        // Ending and making a worker takes the page's time, so the answer is sent first.
         soon.push(() => {
           worker.done();
           port.postMessage('idle');

@@ -1,8 +1,8 @@
 // @ts-check
-// What a program of GOOS=js finds in its worker in place of Node.js: fs, process and path, over
-// the same files, streams and limits as WASI's programs have (wasi.js, wasifiles.js). It is
-// loaded behind the wasm_exec.js of the program's Go, for trusted pools only: such a program
-// has all of the worker's JavaScript.
+// The replacement for Node.js in the worker of a program of GOOS=js: fs, process and path, over
+// the same files, streams and limits as for WASI programs (wasi.js, wasifiles.js). It is loaded
+// after the wasm_exec.js of the program's Go, and for trusted pools only: such a program has
+// access to all of the worker's JavaScript.
 /** @type {any} */ (self).baileyGo = (/** @type {any} */ given) => {
   'use strict';
   const { config, wasi, host, module, ready } = given;
@@ -13,7 +13,7 @@
     const code = CODES[errno] ?? 'EIO';
     return Object.assign(new Error(code), { code });
   };
-  // WASI's functions take addresses: these are of a memory beside the program's own.
+  // WASI's functions take addresses. These are in a separate memory, not in the program's.
   const VECTOR = 0, OUT = 64, STAT = 128, PATH = 4096, PATH2 = 12288, DATA = 65536, ROOM = 512 << 10;
   const memory = new WebAssembly.Memory({ initial: (DATA + ROOM) >> 16, maximum: (DATA + ROOM) >> 16 });
   wasi.setMemory(memory);
@@ -21,7 +21,7 @@
   const { functions: f } = wasi;
   /** @type {(reason: any) => void} */
   let stop = () => {};
-  /** Runs what is synchronous, again if it had to wait for the host. @template T @param {() => T} step @returns {Promise<T>} */
+  /** Runs a synchronous function, and runs it again if it had to wait for the host. @template T @param {() => T} step @returns {Promise<T>} */
   const settle = async (step) => {
     for (;;) {
       try {
@@ -33,7 +33,7 @@
       }
     }
   };
-  /** A function of Node's fs: the last argument is told. @param {(...a: any[]) => any} step */
+  /** Makes a function of Node's fs, whose last argument is the callback. @param {(...a: any[]) => any} step */
   const told = (step) => (/** @type {any[]} */ ...a) => {
     const callback = a.pop();
     settle(() => step(...a)).then(
@@ -52,7 +52,7 @@
     }
     return '/' + parts.join('/');
   };
-  /** Which mount a path is in: its descriptor, and where the rest of the path was put.
+  /** Returns the descriptor of a path's mount, and the address and length of the rest of the path.
    * @param {string} path @param {number} [at] @returns {[number, number, number]} */
   const place = (path, at = PATH) => {
     if (!path) throw 44;
@@ -180,7 +180,7 @@
       if (!stat(path).isDirectory()) throw 54;
     } catch (e) {
       if (typeof e === 'number') throw failure(e);
-      if (typeof (/** @type {any} */ (e)?.start) !== 'function') throw e; // what waits is not known yet
+      if (typeof (/** @type {any} */ (e)?.start) !== 'function') throw e; // a lazy folder that is not loaded yet is not checked
     }
     cwd = normal(path);
   };

@@ -1,15 +1,15 @@
 // @ts-check
-// The worker in which one WebAssembly program runs, once: it waits with everything loaded,
-// gets the module and its files, runs, says how it ended, and is terminated by the broker.
-// Nothing of it is used again.
+// The worker that runs one WebAssembly program once. It waits with everything loaded, receives
+// the module and its files, runs, and reports the end. Then the broker terminates it. It is
+// never used again.
 const baileyRun = (/** @type {any} */ scope) => {
   'use strict';
   const { Memory, Table, Global } = WebAssembly;
   const WA = /** @type {any} */ (WebAssembly), hasJSPI = typeof WA.Suspending === 'function' && typeof WA.promising === 'function';
-  // Small pieces go out as they come, so that they are there if the program is killed;
-  // a flood of them is gathered, and its last CHUNK may then be missing.
+  // Small pieces of output are sent at once, so they are not lost if the program is killed.
+  // A flood of them is gathered, and its last CHUNK may then be lost.
   const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 64, WINDOW = 16;
-  // Input is asked for when less than this is left, so that it comes while the program works.
+  // Input is requested when less than this is left, so that it arrives while the program runs.
   const AHEAD = 128 << 10;
   const pack = (/** @type {number} */ op) => {
     const p = new Packer();
@@ -17,9 +17,9 @@ const baileyRun = (/** @type {any} */ scope) => {
     return p;
   };
 
-  /** Numbers thrown are errnos; what waits is called again. Nine arguments are the most
-   * that preview1 has, and cost less than a list.
-   * @param {{fn: (...a: any[]) => any}} cell what is called @param {boolean} suspends */
+  /** Makes a function that returns thrown numbers as errnos, and calls again after a
+   * BaileyWait. Nine arguments are the maximum of preview1, and cost less than a list.
+   * @param {{fn: (...a: any[]) => any}} cell the function to call @param {boolean} suspends */
   const guard = (cell, suspends) => {
     /** @type {(...a: any[]) => any} */
     const call = (a, b, c, d, e, f, g, h, i) => {
@@ -40,10 +40,10 @@ const baileyRun = (/** @type {any} */ scope) => {
     if (typeof e === 'number') return e;
     throw e;
   };
-  // What may have to wait: output for room, input if it isn't all there, files if they are
-  // lazy. Every call of a function that may suspend costs, whether it does or not.
+  // Functions that may have to wait: output for room, input until it is complete, and lazy
+  // files. Every call of a function that may suspend has a cost, even if it does not suspend.
   const WAITS = /^(fd_write|poll_oneoff)/, LAZY = /^(fd_(read|pread|pwrite|readdir|allocate|filestat_set_size)|path_)/;
-  /** Makes an instance. What its WASI functions do is put into their cells later.
+  /** Makes an instance. The implementations of its WASI functions are put into their cells later.
    * @param {WebAssembly.Module} module
    * @param {{mode: string, memory?: any, table?: any, hostFuncs?: string[]}} set mode: s it may wait, l for files, i for input
    * @param {(module: string, name: string) => any} [foreign] @param {any} [functions] WASI's, if the program starts now */
@@ -70,7 +70,7 @@ const baileyRun = (/** @type {any} */ scope) => {
   };
   /** (module (func (export "_start"))) */
   const NOTHING = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 10, 1, 6, 95, 115, 116, 97, 114, 116, 0, 0, 10, 4, 1, 2, 0, 11]);
-  /** What was made before the start, of a module that nothing of has run.
+  /** An instance made before the start. None of its module has run.
    * @type {{id: number, module: WebAssembly.Module, made: ReturnType<typeof link>} | undefined} */
   let ahead;
 
@@ -97,10 +97,10 @@ const baileyRun = (/** @type {any} */ scope) => {
       m.set(b, 2);
       post(m, [m.buffer]);
     };
-    // --- what the program's streams are ---------------------------------------------
+    // --- the program's streams ------------------------------------------------------
     /** @type {Uint8Array | undefined} */
     let input = start.stdin;
-    /** What came while some of it was left. @type {Uint8Array | undefined} */
+    /** Input that arrived while some was left. @type {Uint8Array | undefined} */
     let next;
     let ended = !!config.wholeInput, fed = 0, wanted = false;
     const want = () => {
@@ -236,7 +236,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       tree = baileyTree(start.tree, limits, ask, now);
       wasi = baileyWasi(config, host, tree, suspends);
       Object.assign(wasi.functions, baileyWasiFiles(wasi));
-      /** A function of the host's: numbers there, numbers back. @type {(module: string, name: string) => any} */
+      /** Makes a function that calls the host with numbers and returns numbers. @type {(module: string, name: string) => any} */
       function foreign(module, name) {
         if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: a module cannot call functions of the host');
         return new WA.Suspending((/** @type {any[]} */ ...a) =>
@@ -248,9 +248,9 @@ const baileyRun = (/** @type {any} */ scope) => {
       const ticks = async (/** @type {any} */ ex) => {
         for (const v of Object.values(ex)) if (v instanceof Memory) memory ??= v;
         if (!(ex['bailey:tick'] instanceof Table)) return;
-        // An engine that stops no loop in WebAssembly stops in here: not on entering a function,
-        // but where a built-in one looks for exceptions. A table takes functions of modules only:
-        // this one exports what it imports.
+        // Some engines do not stop a loop in WebAssembly. They stop in this function: not on entry,
+        // but where a built-in function checks for exceptions. A table accepts only functions of
+        // modules, so this module exports the function that it imports.
         const through = new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0]));
         ex['bailey:tick'].set(0, /** @type {any} */ (new WebAssembly.Instance(through, { '': { '': () => JSON.parse('1') } }).exports)['']);
         if (ex['bailey:start']) await call(ex['bailey:start']);
@@ -293,10 +293,10 @@ const baileyRun = (/** @type {any} */ scope) => {
   scope.onmessage = (/** @type {MessageEvent} */ e) => {
     if (e.data.ahead) {
       const { id, module } = e.data, made = link(module, e.data.ahead);
-      made.instance.catch(() => {}); // told when it is to run
+      made.instance.catch(() => {}); // reported when it is to run
       ahead = { id, module, made };
-      // Engines compile a function when it is first called: now, and not when it is waited for.
-      // So a program that does nothing is run, and nobody is told.
+      // Engines compile a function at its first call. To do this in advance, an empty program is
+      // run, and its end is not reported.
       const config = JSON.stringify({ args: [], env: [], resolution: 1, mode: '', limits: {}, wholeInput: true });
       run({ dry: true, config, module: new WebAssembly.Module(NOTHING) });
       return;

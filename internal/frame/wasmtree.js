@@ -1,10 +1,10 @@
 // @ts-check
-// The files of one run of a WebAssembly program: trees in memory, one a mount. A tree
-// came with the run (snapshot), or comes folder by folder and file by file as it is asked
-// for (lazy). What the program changes stays here; at the end changes() lists it for the
-// host, which compares and swaps. Errors are thrown as numbers, WASI preview1's errno.
+// The files of one run of a WebAssembly program, as one tree in memory for each mount. A
+// snapshot tree arrives with the run. A lazy tree is requested folder by folder and file by
+// file. Changes of the program stay here. At the end changes() lists them for the host, which
+// compares and swaps. Errors are thrown as numbers, WASI preview1's errno.
 
-/** What is read from a packed message of the host's: the twin of jsx.Packer. */
+/** Decodes a packed message of the host. It is the counterpart of jsx.Packer. */
 class BaileyUnpacker {
   /** @param {Uint8Array} bytes */
   constructor(bytes) {
@@ -31,7 +31,7 @@ class BaileyUnpacker {
   }
 }
 
-/** Thrown by what has to wait for the host: the call is made again when it has settled. */
+/** Thrown by a function that has to wait for the host. The function is called again after that. */
 class BaileyWait {
   /** @param {() => Promise<unknown>} start */
   constructor(start) {
@@ -39,7 +39,7 @@ class BaileyWait {
   }
 }
 
-/** A file of a snapshot has its bytes from at on; at is -1 elsewhere.
+/** The bytes of a snapshot's file begin at offset at. For other nodes at is -1.
  * @typedef {{ino: number, dir: boolean, kids?: Map<string, BaileyNode>, data?: Uint8Array, at: number, size: number, mtime: number, atime: number,
  *   ctime: number, links: number, mount: BaileyMount, from?: string, dirty: boolean, wait?: Promise<unknown>}} BaileyNode */
 /** @typedef {{index: number, guest: string, readOnly: boolean, lazy: boolean, touched: boolean, root: BaileyNode, was: Map<string, BaileyNode>}} BaileyMount */
@@ -57,8 +57,8 @@ const baileyTree = (packed, limits, ask, now) => {
   const make = (dir, mount, mtime, from) => ({
     ino: ++inodes, dir, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, at: -1, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false, wait: undefined,
   });
-  /** Adds what the host lists below a folder: all names, a row for each, and, of a
-   * snapshot, the bytes of all files. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
+  /** Adds the host's list of the contents of a folder: all names, a row for each, and in a
+   * snapshot the bytes of all files. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
   const list = (u, dir, base) => {
     const { mount } = dir, { lazy } = mount, n = u.u32(), names = u.string().split('\0'), { view } = u, rows = [dir];
     let at = u.at + n * 21;
@@ -94,7 +94,7 @@ const baileyTree = (packed, limits, ask, now) => {
     if (mount.lazy) mount.root.kids = undefined;
     else list(u, mount.root, '');
   }
-  /** Asks for what a node lacks, once. @param {BaileyNode} node @returns {never} */
+  /** Requests the missing content of a node, once. @param {BaileyNode} node @returns {never} */
   const need = (node) => {
     throw new BaileyWait(() => (node.wait ??= load(node).finally(() => (node.wait = undefined))));
   };
@@ -115,9 +115,9 @@ const baileyTree = (packed, limits, ask, now) => {
   const fail = (errno) => {
     throw errno;
   };
-  /** The bytes of a file. @param {BaileyNode} f */
+  /** Returns the bytes of a file. @param {BaileyNode} f */
   const content = (f) => f.data ?? (f.at < 0 ? need(f) : (f.data = u.bytes.subarray(f.at, f.at + f.size)));
-  /** Gives a file room for size bytes, and a buffer of its own. @param {BaileyNode} f @param {number} size */
+  /** Gives a file its own buffer with room for size bytes. @param {BaileyNode} f @param {number} size */
   const reserve = (f, size) => {
     const old = content(f);
     if (f.dirty && old.length >= size) return old;
@@ -140,7 +140,7 @@ const baileyTree = (packed, limits, ask, now) => {
       if (node.dir) walk(node, prefix + name + '/', visit);
     }
   };
-  /** Has to be called before anything in a mount is changed: keeps what was there.
+  /** Must be called before any change in a mount. It stores the previous contents.
    * @param {BaileyMount} mount */
   const touch = (mount) => {
     if (mount.touched) return;
@@ -151,9 +151,9 @@ const baileyTree = (packed, limits, ask, now) => {
   const ancestors = function* (path) {
     for (let i = path.indexOf('/'); i > 0; i = path.indexOf('/', i + 1)) yield path.slice(0, i);
   };
-  /** What the host has to do, packed, in an order in which it can be done: what makes way
-   * for something of another kind, folders, files, and what goes, the deepest first. A file
-   * that moved and was not changed is renamed.
+  /** Packs the changes for the host, in an order in which it can apply them: first it removes
+   * nodes that are replaced by another kind, then come folders and files, and at last the
+   * other removals, the deepest first. A file that moved unchanged is renamed.
    * @param {any} out a Packer */
   const changes = async (out) => {
     /** @type {((p: any) => void)[]} */

@@ -1,6 +1,6 @@
 // @ts-check
-// Inserts HTML into frames of its own with no defence round it, does to it all
-// that a person could do, and says whose marker was heard. It runs in a frame of
+// Inserts HTML without any defence into frames of its own, does everything to it
+// that a user could do, and reports the markers that ran. It runs in a frame of
 // the test's page, so that parent and top of the victims are both ours.
 (() => {
   'use strict';
@@ -13,10 +13,10 @@
   };
   addEventListener('message', hear); // a victim's own scripts
   const above = /** @type {Window} */ (top);
-  above.addEventListener('message', hear); // those of frames in it
+  above.addEventListener('message', hear); // scripts of frames in a victim
   addEventListener('pagehide', () => above.removeEventListener('message', hear));
   const sleep = (/** @type {number} */ ms) => new Promise((done) => setTimeout(done, ms));
-  const attempt = (/** @type {() => void} */ f) => { try { f(); } catch { /* the attack's own trouble */ } };
+  const attempt = (/** @type {() => void} */ f) => { try { f(); } catch { /* an error of the attack itself */ } };
 
   /** @type {Record<string, (doc: Document, html: string) => void>} */
   const ways = {
@@ -26,7 +26,7 @@
       doc.write('<!doctype html><html><body>' + html);
       doc.close();
     },
-    // As the document's own frame does: parse in a template, move, and morph.
+    // As in the document's own frame: parse in a template, then move and morph.
     template: (doc, html) => {
       const t = doc.createElement('template');
       t.innerHTML = html;
@@ -34,7 +34,7 @@
       doc.body.append(t.content);
       Element.prototype.append.call(doc.documentElement, ...once.childNodes);
     },
-    // A second reading of what was read once: where mutation attacks strike.
+    // Serialised HTML is parsed again. Mutation attacks take effect here.
     twice: (doc, html) => {
       doc.body.innerHTML = html;
       const once = doc.body.innerHTML;
@@ -43,8 +43,8 @@
     },
   };
 
-  // An attack may put a form over document.querySelectorAll, so that methods come
-  // from prototypes, and from this realm's: they work on another's nodes.
+  // An attack may clobber document.querySelectorAll with a form. So methods are taken
+  // from the prototypes of this realm, and work on another realm's nodes.
   /** @param {Document | ShadowRoot} root @param {string} selector @returns {Element[]} */
   const query = (root, selector) => [...(Object.getOwnPropertyDescriptor(Node.prototype, 'nodeType')?.get?.call(root) === 9 ? Document : DocumentFragment).prototype.querySelectorAll.call(root, selector)];
 
@@ -81,7 +81,7 @@
       if (el.tagName === 'DIALOG') attempt(() => { h.showModal(); h.requestClose ? h.requestClose() : h.close(); });
       attempt(() => h.focus && h.focus());
       attempt(() => (h.click ? h.click() : el.dispatchEvent(new W.MouseEvent('click', { bubbles: true, cancelable: true }))));
-      // The prototype's own methods: a form's may be covered by a field's name.
+      // The methods of the prototype, because a field's name may clobber those of a form.
       if (el.localName === 'form') attempt(() => W.HTMLFormElement.prototype.requestSubmit.call(el));
       if (/^(video|audio)$/.test(el.localName)) attempt(() => h.play().catch(() => {}));
     }
@@ -92,8 +92,8 @@
    * @returns {Promise<{heard: string[], moved: string[], loaded: string[]}>}
    */
   const run = async (attacks, way, fenced) => {
-    // In a task of our own: a document that is open()ed takes the address of whoever
-    // entered, and a relative link in it would load the test's page once more.
+    // This must be a separate task: an open()ed document takes the address of the script
+    // that opened it, and a relative link in it would load the test's page once more.
     await sleep(0);
     heard = new Set();
     /** @type {string[]} */
@@ -103,8 +103,8 @@
     const frames = [];
     for (const { html } of attacks) {
       const f = document.createElement('iframe');
-      // A raw attack may take the whole page away, which would end the test and
-      // not the attack; nothing else is held back.
+      // A raw attack may navigate the whole page, which would end the test and
+      // not the attack. Only this is prevented.
       if (fenced) f.sandbox.value = 'allow-scripts allow-same-origin allow-forms';
       document.body.append(f);
       const win = /** @type {Window} */ (f.contentWindow);
@@ -136,7 +136,7 @@
     return { heard: [...heard], moved, loaded };
   };
 
-  // The test calls this; both are of one origin.
+  // The test calls this. Both have the same origin.
   /** @param {string} orders */
   const attack = async (orders) => {
     const { attacks, way, fenced } = JSON.parse(orders);
