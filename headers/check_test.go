@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// blind knows nothing but what it is told.
+// blind is a probe with fixed answers.
 type blind struct{ known, holds bool }
 
 func (b blind) isolated() (bool, bool)            { return b.holds, b.known }
@@ -38,7 +38,7 @@ func TestJudge(t *testing.T) {
 			t.Errorf("headers that can't be read: %+v", f)
 		}
 	}
-	// What is seen wins over what is said.
+	// An observation has priority over a sent header.
 	seen := 0
 	for _, f := range judge(sentBy(Default()), blind{known: true, holds: false}) {
 		if f.How == Observed {

@@ -10,7 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// The golden files are what a deployer pastes; a change to one is meant to be seen.
+// The golden files are the text that a deployer copies, so that a change to it is visible in a
+// review.
 func TestRenderGolden(t *testing.T) {
 	h, err := For(full())
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// A server's own reading of its configuration is the only proof that the
-// quoting is right, so each runs with what was rendered and is asked.
+// Only the server itself can show that the quoting is right. So each server runs with the
+// rendered configuration, and the test requests a page from it.
 func TestServersSendWhatWasRendered(t *testing.T) {
 	for _, s := range []struct {
 		name, tool, install string
@@ -100,7 +100,7 @@ func TestServersSendWhatWasRendered(t *testing.T) {
 	}
 }
 
-// www is a folder as build leaves it, small.
+// www returns a small folder in the form that build writes.
 func www(t *testing.T) string {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o755); err != nil { // Apache's worker may be another user

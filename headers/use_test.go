@@ -7,7 +7,7 @@ import (
 
 func hash(c string) string { return "sha256-" + strings.Repeat(c, 43) + "=" }
 
-// full opens one of each, so that every part of the result shows in the golden files.
+// full uses one of each resource, so that the golden files show every part of the result.
 func full() Use {
 	return Use{
 		Connect:      []string{"api.example.com", "*.Models.example:8443", "localhost:11434"},
@@ -145,7 +145,7 @@ func TestForRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want an error that says %q", c.use, err, c.why)
 		}
 	}
-	// Everything wrong is said at once.
+	// The error lists everything that is wrong.
 	_, err := For(Use{Connect: []string{"*"}, Features: []string{"x"}, HSTS: -1})
 	for _, part := range []string{"connect", "features", "hsts"} {
 		if err == nil || !strings.Contains(err.Error(), part) {

@@ -58,7 +58,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	}
 }
 
-// What the manifest says is so: sizes, hashes, and forms that unpack to the file.
+// The manifest is correct: sizes, hashes, and compressed forms that unpack to the file.
 func TestManifestTellsTheTruth(t *testing.T) {
 	dir := t.TempDir()
 	m := mustBuild(t, "testdata/hello", dir, "main")
@@ -123,7 +123,7 @@ func TestBuildCopiesThePagesOwnFiles(t *testing.T) {
 	}
 }
 
-// An index.html that is there already stays, whoever wrote it.
+// An existing index.html is kept, also one from another source.
 func TestBuildKeepsAnIndex(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "index.html"), []byte("mine"), 0o644); err != nil {
@@ -146,8 +146,8 @@ func TestTwoProgramsInOneFolder(t *testing.T) {
 	}
 }
 
-// A page that was starting when a build was deployed finds its files; the build
-// after that removes them.
+// A page that was starting when a build was deployed still finds its files. The build after
+// that removes them.
 func TestOneOldBuildIsKept(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(t.TempDir(), "app")
@@ -221,7 +221,7 @@ func TestBuildStopsWithItsContext(t *testing.T) {
 	}
 }
 
-// The cache is believed only if what it holds unpacks to the content it is for.
+// A cached form is used only if it unpacks to the content.
 func TestDamagedCacheIsNotBelieved(t *testing.T) {
 	dir := t.TempDir()
 	c := compressor{cache: dir, quality: fastBrotli}
@@ -270,7 +270,7 @@ func TestInitWritesNothingOver(t *testing.T) {
 	}
 }
 
-// What init writes builds.
+// The output of init can be built.
 func TestInitBuilds(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "app")
 	if err := run(context.Background(), []string{"init", dir}, io.Discard, io.Discard); err != nil {

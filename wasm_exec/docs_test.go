@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/headers"
 )
 
-// The table of docs/headers.md is what headers.json does.
+// Each row of the table in docs/headers.md matches the effect of its headers.json.
 func TestDocsHeaders(t *testing.T) {
 	text, err := os.ReadFile("../docs/headers.md")
 	if err != nil {

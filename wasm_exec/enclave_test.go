@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// What the command writes and serve sends is what EnclavePage gives.
+// The page written by the command and the headers sent by serve are those of EnclavePage.
 func TestEnclaveCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer

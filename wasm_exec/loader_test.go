@@ -7,7 +7,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// The loader stands before every program, so it must stay small.
+// Each program loads the loader first, so it must stay small.
 func TestLoaderUnder6KB(t *testing.T) {
 	var out bytes.Buffer
 	w := brotli.NewWriterLevel(&out, brotli.BestCompression)

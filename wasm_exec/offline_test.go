@@ -24,7 +24,7 @@ func offlinePage(t *testing.T, text string) string {
 	return dir
 }
 
-// told is what a service worker was told about its build.
+// told returns the data about the build in a service worker.
 func told(t *testing.T, dir string) (b struct {
 	Version string
 	Files   map[string]string
@@ -40,8 +40,8 @@ func told(t *testing.T, dir string) (b struct {
 	return b
 }
 
-// The service worker lists what the page consists of, each with the hash that it has, and
-// nothing that no browser may get.
+// The service worker lists the files of the page with their hashes, and no file that browsers
+// must not get.
 func TestOfflineListsThePage(t *testing.T) {
 	src, dir := offlinePage(t, `{"keep": ["data/"]}`), t.TempDir()
 	if err := os.MkdirAll(filepath.Join(src, "web/data"), 0o755); err != nil {
@@ -72,7 +72,7 @@ func TestOfflineListsThePage(t *testing.T) {
 	}
 }
 
-// The same files are the same version, and any other file is another.
+// Builds with the same files have the same version. Any changed file changes it.
 func TestOfflineVersion(t *testing.T) {
 	src, dir := offlinePage(t, `{}`), t.TempDir()
 	one := mustBuild(t, src, dir, "main").Offline.Version
@@ -122,7 +122,8 @@ func TestOfflineMistakes(t *testing.T) {
 	}
 }
 
-// A page that is no longer kept has a service worker that goes, and none that is registered.
+// With remove there is a service worker that unregisters itself, and no page script registers
+// another.
 func TestOfflineRemove(t *testing.T) {
 	src, dir := offlinePage(t, `{"remove": true}`), t.TempDir()
 	if m := mustBuild(t, src, dir, "main"); m.Offline != nil {

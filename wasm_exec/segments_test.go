@@ -29,7 +29,7 @@ func testModule(segments []testSegment, before ...byte) []byte {
 	return append(m, 0, 3, 1, 'x', 'y') // a custom section after it
 }
 
-// readSegments is a second reader, so that the test does not lean on joinData.
+// readSegments is an independent reader, so that the test does not depend on joinData.
 func readSegments(t *testing.T, m []byte) []testSegment {
 	t.Helper()
 	r := bytes.NewReader(m[8:])
@@ -92,7 +92,7 @@ func TestJoinSegmentsKeepsTheMemory(t *testing.T) {
 		var in []testSegment
 		at := uint32(rnd.IntN(1 << 20))
 		if rnd.IntN(4) == 0 {
-			at = 1<<31 - 3000 // across the sign of the constant
+			at = 1<<31 - 3000 // at the sign change of the constant
 		}
 		for range rnd.IntN(30) {
 			data := make([]byte, rnd.IntN(40))
@@ -139,8 +139,7 @@ func TestJoinSegmentsGap(t *testing.T) {
 	}
 }
 
-// TestJoinSegmentsOfGo sees that what Go's linker writes is of the kind that is
-// joined.
+// TestJoinSegmentsOfGo checks that the segments written by Go's linker can be joined.
 func TestJoinSegmentsOfGo(t *testing.T) {
 	p, err := findProgram(t.Context(), "./testdata/hello")
 	if err != nil {

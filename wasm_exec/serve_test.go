@@ -123,7 +123,7 @@ func TestHeadersByFolder(t *testing.T) {
 	}
 }
 
-// A compressed form older than its file belongs to an older file.
+// A compressed form that is older than its file is not used.
 func TestEditedFileIsNotHiddenByItsOldForm(t *testing.T) {
 	root, _ := tree(t)
 	name := filepath.Join(root, "pages", "app.css")
@@ -201,7 +201,7 @@ func TestListen(t *testing.T) {
 	}
 	l.Close()
 
-	// A taken port gives the next free one, and says so.
+	// If a port is taken, the next free one is used, and a line reports it.
 	first, err := listen(ctx, "127.0.0.1:0", false, io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Ctrl-C lets an answer that is being sent end, and then returns.
+// After Ctrl-C a response that is being sent is completed before serve returns.
 func TestServeEndsGracefully(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l, err := listen(ctx, "127.0.0.1:0", false, io.Discard)

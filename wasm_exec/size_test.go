@@ -24,7 +24,7 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// The budget holds to the byte, and old builds and second copies do not count.
+// The budget is exact to the byte. Old builds and second copies do not count.
 func TestSizeBudget(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "app")

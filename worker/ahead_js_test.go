@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A worker makes an instance ahead of what ran last. Other modules, modes and limits in turn
-// get what is theirs.
+// A worker makes an instance ahead, of the module that ran last. Commands with other modules,
+// modes and limits, run in turn, still get instances of their own.
 func TestAhead(t *testing.T) {
 	each(t, Options{Max: 1, Spare: 1}, func(t *testing.T, p *Pool) {
 		m, started := probe(t, p), compile(t, p, assemble(onePage, nil, true, growMemory...))
@@ -34,7 +34,7 @@ func TestAhead(t *testing.T) {
 			if err := cmd.Run(); err != nil || !strings.HasSuffix(out.String(), "\n2 "+strings.Repeat("x", i)+"\n") {
 				t.Errorf("%d: %v, %q", i, err, out.String())
 			}
-			for n := range 1 + i%3 { // the second and third have theirs made ahead
+			for n := range 1 + i%3 { // the second and third are made ahead
 				c := p.Command(testContext(t), grow, "grow")
 				c.Limits.Memory = int64(7+i%2) << 16
 				_ = c.Run()
@@ -49,7 +49,7 @@ func TestAhead(t *testing.T) {
 	})
 }
 
-// Only what has to wait is made to.
+// A program runs in a mode with waiting only if it may have to wait.
 func TestMode(t *testing.T) {
 	p := newTestPool(t, Options{Trusted: true})
 	awake, sleeps := compile(t, p, assemble(onePage, nil, false, growMemory...)), probe(t, p)

@@ -1,6 +1,6 @@
 package worker
 
-// A module written by hand, for what C can't say.
+// Modules written by hand, with code that C can't express.
 
 func leb(v int) (b []byte) {
 	for ; v >= 0x80; v >>= 7 {
@@ -22,9 +22,9 @@ func join(parts ...[]byte) (out []byte) {
 	return out
 }
 
-// assemble makes a command that imports proc_exit as function 0 and has body as _start,
-// function 1. memory and table are limits as the format has them; start makes _start the
-// start function as well.
+// assemble returns a command that imports proc_exit as function 0 and has body as _start,
+// function 1. memory and table are limits in the binary format. start also makes _start the
+// start function.
 func assemble(memory, table []byte, start bool, body ...byte) []byte {
 	code := append([]byte{0}, append(body, 0x0b)...)
 	out := join([]byte("\x00asm\x01\x00\x00\x00"),
@@ -45,7 +45,7 @@ func assemble(memory, table []byte, start bool, body ...byte) []byte {
 var (
 	onePage = []byte{0, 1}
 	forever = []byte{0x03, 0x40, 0x0c, 0x00, 0x0b} // loop br 0 end
-	// growForever and growTableForever go on when they are refused.
+	// growForever and growTableForever continue after a refusal.
 	growForever      = []byte{0x03, 0x40, 0x41, 0x01, 0x40, 0x00, 0x1a, 0x0c, 0x00, 0x0b}
 	growTableForever = []byte{0x03, 0x40, 0xd0, 0x70, 0x41, 0x01, 0xfc, 0x0f, 0x00, 0x1a, 0x0c, 0x00, 0x0b}
 	// growTable grows the table until it is refused, then exits with its size.

@@ -63,7 +63,7 @@ func TestExitCode(t *testing.T) {
 func TestStdin(t *testing.T) {
 	each(t, Options{}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
-		big := strings.Repeat("a line of text\n", 300_000) // 4.5 MB: in pieces
+		big := strings.Repeat("a line of text\n", 300_000) // 4.5 MB, so that it is sent in pieces
 		for name, in := range map[string]io.Reader{"none": nil, "short": strings.NewReader("short"), "long": io.MultiReader(strings.NewReader(big))} {
 			cmd := p.Command(testContext(t), m, "probe", "upper")
 			cmd.Stdin = in
@@ -92,7 +92,7 @@ func TestStdinPipe(t *testing.T) {
 		}
 		go func() {
 			fmt.Fprintln(in, "one")
-			until.Turns(5) // so that the second comes by itself
+			until.Turns(5) // so that the second one comes separately
 			fmt.Fprintln(in, "two")
 			in.Close()
 		}()

@@ -47,7 +47,7 @@ func TestConformance(t *testing.T) {
 					t.Errorf("%d cases passed; the table has more than 150", passed)
 				}
 				t.Logf("%d cases", passed)
-				// What the program did is what the folder has.
+				// The folder has the changes that the program made.
 				for name, want := range map[string]string{"wr": "hello", "rb": "abc", "rob": "new", "rdb/f": "in", "rpb": "Xbc", "ap": "abcde", "漢字": "x"} {
 					if b, err := fs.ReadFile(dir, name); err != nil || string(b) != want {
 						t.Errorf("written back: %s is %q, %v, want %q", name, b, err, want)
@@ -63,7 +63,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// The same run sees the same times and the same random numbers.
+// Two runs with the same Now and Seed see the same times and random numbers.
 func TestRepeatable(t *testing.T) {
 	each(t, Options{ClockResolution: 20 * time.Millisecond}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
@@ -90,7 +90,7 @@ func TestRepeatable(t *testing.T) {
 			t.Errorf("%q, want %q", a, want)
 		}
 		began := time.Now()
-		run(0, at, "sleep", "20000") // no second of ours
+		run(0, at, "sleep", "20000") // takes no real time
 		t.Logf("slept 20 s of its own in %v", time.Since(began))
 		for line := range strings.Lines(run(0, time.Time{}, "clock")) {
 			var s, ns int64

@@ -13,7 +13,7 @@ const addWasm = "\x00asm\x01\x00\x00\x00" + // the binary format, version 1
 	"\x03\x02\x01\x00" + "\x07\x07\x01\x03add\x00\x00" + // it is exported
 	"\x0a\x09\x01\x07\x00\x20\x00\x20\x01\x6a\x0b" // local.get 0, local.get 1, i32.add
 
-// A module that is no command has functions to call, each time in an instance of its own.
+// A module that is not a command exports functions. Each call has an instance of its own.
 func ExamplePool_Call() {
 	ctx := context.Background()
 	pool, err := worker.NewPool(ctx, worker.Options{})

@@ -33,7 +33,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	cmd := pool.Command(ctx, module, "sha256sum", "report.pdf")
-	cmd.FS = fstest.MapFS{"report.pdf": {Data: []byte("%PDF-2.0")}} // read-only, for it has no write methods
+	cmd.FS = fstest.MapFS{"report.pdf": {Data: []byte("%PDF-2.0")}} // read-only, because it has no write methods
 	cmd.Limits.Time = 5 * time.Second
 	out, err := cmd.Output()
 	var exit *worker.ExitError
@@ -49,7 +49,7 @@ func Example() {
 	}
 }
 
-// Commands stream into each other. Max must not be below their number.
+// Commands can stream into each other. Max must be at least their number.
 func ExampleCmd_StdoutPipe() {
 	ctx := context.Background()
 	var pool *worker.Pool     // from NewPool

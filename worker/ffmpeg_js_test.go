@@ -2,8 +2,8 @@ package worker
 
 import "testing"
 
-// The page's package installed, granted and run; testdata/probe.c stands in for ffmpeg, and
-// writes a file from its arguments.
+// The package of FFMPEG.md is installed, granted and run. testdata/probe.c is used in place of
+// ffmpeg. It writes a file from its arguments.
 func TestFFmpegPackage(t *testing.T) {
 	wasm := built(t, "probe.wasm")
 	packages := ffmpegPackage(t, wasm)

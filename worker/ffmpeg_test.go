@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ffmpegPackage is the package of FFMPEG.md with another program in ffmpeg's place.
+// ffmpegPackage installs the package of FFMPEG.md with another program in place of ffmpeg.
 func ffmpegPackage(t testing.TB, wasm []byte) *Packages {
 	t.Helper()
 	page, err := os.ReadFile("FFMPEG.md")

@@ -76,7 +76,8 @@ func TestWriteBack(t *testing.T) {
 	}
 }
 
-// Whatever somebody else changed meanwhile, nothing of the program's is written.
+// If another writer changed any of the files during the run, no change of the program is
+// written.
 func TestWriteBackConflicts(t *testing.T) {
 	for what, meanwhile := range map[string]func(fsys WriteFS) error{
 		"a changed file is changed":   func(d WriteFS) error { return d.WriteFile("a", []byte("OLD a"), 0o644) },
@@ -104,7 +105,7 @@ func TestWriteBackConflicts(t *testing.T) {
 	}
 }
 
-// The worker that lists the changes is not believed.
+// Changes from a worker that breaks the protocol are refused.
 func TestWriteBackRefuses(t *testing.T) {
 	dir := newMemFS()
 	must(t, dir.WriteFile("a", []byte("old"), 0o644))

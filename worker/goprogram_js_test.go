@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// TestGoProgram runs testdata/gowasi: what a program of Go's expects.
+// TestGoProgram runs testdata/gowasi, which checks the features that a Go program uses.
 func TestGoProgram(t *testing.T) {
 	for _, mode := range []FileMode{SnapshotFiles, LazyFiles} {
 		if mode == LazyFiles && !live() {
@@ -23,7 +23,7 @@ func TestGoProgram(t *testing.T) {
 	}
 }
 
-// The same built with GOOS=js, in a worker that has the files as Node.js would.
+// The same program, built with GOOS=js, in a worker whose file functions are those of Node.js.
 func TestGoJSProgram(t *testing.T) {
 	for _, mode := range []FileMode{SnapshotFiles, LazyFiles} {
 		p := newTestPool(t, Options{Trusted: true})
@@ -106,7 +106,7 @@ func TestGoJSRunaways(t *testing.T) {
 	}
 }
 
-// It waits for input, and for who reads its output, in every engine.
+// The program waits for input, and for the reader of its output, in every engine.
 func TestGoJSStreams(t *testing.T) {
 	p := newTestPool(t, Options{Trusted: true})
 	m := goJS(t, p)

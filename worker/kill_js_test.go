@@ -22,8 +22,8 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// TestRunaways is a program for each way of not ending well: the right error, in time, and
-// the next command does not notice.
+// TestRunaways runs a program for each kind of bad end. Each gives the right error in time, and
+// the next command is not affected.
 func TestRunaways(t *testing.T) {
 	const limit = time.Second
 	never, stop := io.Pipe()
@@ -86,7 +86,7 @@ func TestRunaways(t *testing.T) {
 
 func is(s string) func([]byte) bool { return func(b []byte) bool { return string(b) == s } }
 
-// A module that asks for a page, or an element, more than it may have fails there exactly.
+// A module that asks for one page, or one element, more than its limit fails exactly there.
 func TestMemoryAndTableAreExact(t *testing.T) {
 	each(t, Options{Limits: Limits{Memory: 100 * wasmbin.PageSize, Table: 77}}, func(t *testing.T, p *Pool) {
 		m := compile(t, p, assemble(onePage, nil, false, growMemory...))
@@ -114,7 +114,7 @@ func TestMemoryAndTableAreExact(t *testing.T) {
 	})
 }
 
-// With the maximum as the module declares it nothing stops the growth: what Lower is for.
+// With the module's own maximum nothing stops the growth. This shows why Lower is needed.
 func TestMemoryWithoutLowering(t *testing.T) {
 	p := newTestPool(t, Options{Limits: Limits{Memory: 100 * wasmbin.PageSize}})
 	m := compile(t, p, assemble(onePage, nil, false, growMemory...))
@@ -195,7 +195,7 @@ func TestContextAndPoolEnds(t *testing.T) {
 	})
 }
 
-// Eight at once on a pool of four: all end, in turns between their owners.
+// Eight commands at once on a pool of four all end, and their owners take turns.
 func TestFairness(t *testing.T) {
 	each(t, Options{Max: 2, Queue: 40}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
@@ -228,13 +228,13 @@ func TestFairness(t *testing.T) {
 	})
 }
 
-// Eight that work at once, on however few cores, all get on: counted from when each has begun,
-// no one starves. How alike they get on is the system's scheduler to say: on a loaded machine
-// those of one process had four times as much as those of another.
+// Eight busy programs at once all make progress, however few cores there are. Progress is
+// counted from the time when each has begun. How equal it is depends on the system's scheduler:
+// on a loaded machine the programs of one process had four times as much as those of another.
 func TestEightAtOnce(t *testing.T) {
 	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: time.Minute}}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
-		// Beside programs that work it may take a broker long to start.
+		// A broker may take long to start while programs are busy.
 		until.True(t, "eight brokers are ready", func() bool { return p.Stats().Ready == 8 })
 		var cmds [8]*Cmd
 		var outs [8]points
@@ -244,7 +244,8 @@ func TestEightAtOnce(t *testing.T) {
 			must(t, cmds[i].Start())
 		}
 		var from [8]int64
-		// wait ends when ok: what else a machine has to do may hold one of them up for a while.
+		// wait returns when ok reports true. Other load on the machine may delay a program for
+		// a while.
 		wait := func(what string, ok func(least, most int64) bool) {
 			var since [8]int64
 			met := until.Met(func() bool {
@@ -258,8 +259,9 @@ func TestEightAtOnce(t *testing.T) {
 			}
 		}
 		if !live() && !p.opts.Trusted {
-			// Known: WebKit's brokers in frames share the page's thread. Some get their worker only
-			// when others have ended, and after seconds of it the outer frame may be taken for lost.
+			// Known: WebKit's brokers in frames share the page's thread. Some get their worker
+			// only after others have ended. After some seconds of that the outer frame may be
+			// considered lost.
 			wait("one has begun", func(_, most int64) bool { return most > 0 })
 			t.Log("not fair in WebKit behind frames, and not asked for")
 		} else {
@@ -281,7 +283,7 @@ func TestEightAtOnce(t *testing.T) {
 	})
 }
 
-// begun starts cmd, a program that says something before it spins, and returns when it has.
+// begun starts cmd and returns when it has printed something. cmd must print before it spins.
 func begun(t *testing.T, cmd *Cmd) {
 	t.Helper()
 	var out points
@@ -324,7 +326,7 @@ func TestQueueIsBounded(t *testing.T) {
 	})
 }
 
-// Many commands leave nothing behind: 10,000 in a long test.
+// Many commands leave no resources behind: 10,000 in a long test.
 func TestManyCommands(t *testing.T) {
 	n := 10_000
 	if testing.Short() {

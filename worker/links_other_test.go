@@ -17,8 +17,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A program is shown no links, and a name that it makes up leads through none: in a folder of
-// fsaccess with a guard, and in a plain one of the standard library.
+// A program sees no links, and a guessed name does not lead through a link. This holds in a folder
+// of fsaccess with a guard, and in an os.DirFS.
 func TestAttackLinksInAMount(t *testing.T) {
 	count := attack.Start(t, "01")
 	dir := t.TempDir()
@@ -58,7 +58,7 @@ func TestAttackLinksInAMount(t *testing.T) {
 				count.Try(fmt.Sprint(kind, ": the folder ", d), err == nil)
 			}
 			if kind == "plain" {
-				data, _ := fs.ReadFile(fsys, name) // with no look at links
+				data, _ := fs.ReadFile(fsys, name) // without the check of links
 				count.Off(name, strings.Contains(string(data), "SECRET"))
 			}
 		}
@@ -68,7 +68,7 @@ func TestAttackLinksInAMount(t *testing.T) {
 		must(t, err)
 		count.Try(kind+": a copy", strings.Contains(string(packed), "SECRET") || strings.Contains(string(packed), "outfile"))
 		if kind == "plain" {
-			continue // not for writing
+			continue // the folder is read-only
 		}
 		for _, name := range []string{"file", "folder/key", "folder/new", "up/private/key", "out/key", "self/folder/new"} {
 			_, _ = writeBack(shown(t, fsys), packRows(row{frame.WasmWrite, 0, name, "written"}))

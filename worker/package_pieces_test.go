@@ -7,7 +7,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// A package is unpacked, checked and hashed in pieces, and its end is heeded between any two.
+// A package is unpacked, checked and hashed in pieces. Between two pieces the end of the context is
+// noticed.
 func TestPackageIsReadInPieces(t *testing.T) {
 	z := makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("a b", 8<<20/3)})...)
 	limits := PackageLimits{Ratio: 2000}

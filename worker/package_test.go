@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// least is the smallest module, and a manifest that goes with it.
+// least is the smallest module. plainManifest is a manifest for it.
 var least = []byte("\x00asm\x01\x00\x00\x00")
 
 const plainManifest = `{"name":"upper","version":"1.0.0","description":"makes text large","execution":{"argStyle":"cli","fileAccess":"readwrite"}}`
@@ -127,7 +127,7 @@ func TestReadPackage(t *testing.T) {
 	}
 }
 
-// last is where the directory's last zipEntry begins.
+// last returns the offset of the last entry in the directory.
 func last(z []byte) int { return bytes.LastIndex(z, []byte("PK\x01\x02")) }
 
 func flag(z []byte, bit uint16) []byte {
@@ -269,8 +269,8 @@ func TestManifestArgs(t *testing.T) {
 	}
 }
 
-// A package whose directory says one thing and whose local headers another is another package
-// to a reader that goes front to back. internal/zipform has the table of all forms.
+// If the directory and the local headers of a ZIP differ, a reader that reads from the front sees
+// another package. internal/zipform has the table of all forms.
 func TestAttackPackageOfTwoReaders(t *testing.T) {
 	count := attack.Start(t, "18")
 	stored := func(h *zip.FileHeader) { h.Method = zip.Store }

@@ -40,7 +40,7 @@ func TestPackages(t *testing.T) {
 			if _, err := p.Install(ctx, one, strings.ToUpper(pkg.SHA256)); err != nil {
 				t.Error(err)
 			}
-			// A grant is kept, goes with the ZIP, and is never more than the manifest wants.
+			// A grant is stored, belongs to one ZIP, and is never more than the manifest requests.
 			if _, err := p.Grant(ctx, "upper", PackageGrant{Files: FilesRead, Decision: PackageAlways}); err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +56,7 @@ func TestPackages(t *testing.T) {
 			if pkg, err = p.Install(ctx, other, ""); err != nil || pkg.Granted.Files != FilesNone || pkg.Granted.Decision != PackageAsk {
 				t.Errorf("another under the name: %v %v", pkg, err)
 			}
-			// Not more than may be installed.
+			// No more than Max packages can be installed.
 			two := strings.Replace(plainManifest, "upper", "two", 1)
 			if _, err := p.Install(ctx, makeZIP(t, zipEntry{name: "manifest.json", data: two}, zipEntry{name: "tool.wasm", data: string(least)}), ""); err != nil {
 				t.Error(err)
@@ -65,7 +65,7 @@ func TestPackages(t *testing.T) {
 			if _, err := p.Install(ctx, makeZIP(t, zipEntry{name: "manifest.json", data: three}, zipEntry{name: "tool.wasm", data: string(least)}), ""); !errors.Is(err, protocol.ErrResourceLimit) {
 				t.Errorf("a third: %v", err)
 			}
-			// What was changed in the store is not given out; the others are.
+			// A package that was changed in the store is not returned. The others are.
 			data, err := s.Load(ctx, "upper")
 			must(t, err)
 			data[len(data)-30] ^= 1
@@ -85,8 +85,8 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// A package can't take a built-in tool's name: not when it is installed, and not when a later
-// version of the app brings a tool of that name.
+// A package can't have a built-in tool's name, neither at installation nor after a later version of
+// the app brings a tool of that name.
 func TestPackageCantShadow(t *testing.T) {
 	ctx := context.Background()
 	store := MemoryStore()
@@ -107,7 +107,7 @@ func TestPackageCantShadow(t *testing.T) {
 	if err := later.Remove(ctx, "upper"); err != nil {
 		t.Errorf("can't be removed: %v", err)
 	}
-	// A file in the store under another's name is not that tool.
+	// A file stored under another package's name is refused.
 	data, err := func() ([]byte, error) {
 		s := MemoryStore()
 		p := NewPackages(s, PackagesOptions{})
@@ -123,7 +123,7 @@ func TestPackageCantShadow(t *testing.T) {
 	}
 }
 
-// What is granted decides what is mounted, whatever the manifest wants.
+// The grant decides about the mount, not the manifest.
 func TestPackageMount(t *testing.T) {
 	folder := newMemFS()
 	must(t, folder.WriteFile("a", []byte("secret"), 0o644))

@@ -10,9 +10,10 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// TestNoPathLeadsOut runs testdata/paths.c in a folder with a secret beside it: every call
-// that takes a path, with 88 paths that could lead out, from three folders. What lies beside
-// stays as it is and unknown, and so does what is in the folder.
+// TestNoPathLeadsOut runs testdata/paths.c in a folder with a secret beside it. The program
+// calls every function that takes a path, with 88 paths that could lead out, from three
+// folders. It can neither read nor change the files beside the folder, and those in the folder
+// are unchanged.
 func TestNoPathLeadsOut(t *testing.T) {
 	for _, mode := range []FileMode{SnapshotFiles, LazyFiles} {
 		if mode == LazyFiles && !live() {
@@ -61,7 +62,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 	}
 }
 
-// pathsAndTexts is all that a folder holds.
+// pathsAndTexts returns the names and contents of all files in a folder.
 func pathsAndTexts(t *testing.T, f fs.FS) string {
 	t.Helper()
 	var b strings.Builder

@@ -17,7 +17,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// counting counts what was read of an endless text.
+// counting is an endless text that counts the bytes read from it.
 type counting struct{ n int64 }
 
 func (c *counting) Read(b []byte) (int, error) {
@@ -28,7 +28,8 @@ func (c *counting) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Commands in a row: what one writes the next one reads, and nobody runs ahead.
+// In a pipeline each command reads the output of the one before it, and no command runs far
+// ahead.
 func TestPipeline(t *testing.T) {
 	each(t, Options{}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
@@ -62,7 +63,7 @@ func piped(t testing.TB, c *Cmd) io.Reader {
 	return r
 }
 
-// head ends, and what is before it with it, having read a bounded part of an endless text.
+// When head ends, the command before it ends too, after a bounded part of an endless text.
 func TestPipelineEndsEarly(t *testing.T) {
 	if !live() {
 		t.Skip("this engine needs all of the input before the start, so nothing endless can be read")
@@ -88,7 +89,7 @@ func TestPipelineEndsEarly(t *testing.T) {
 	})
 }
 
-// A reader that takes nothing holds its program, and not the page's memory.
+// If the reader takes nothing, the program is blocked, and the page's memory does not grow.
 func TestBackPressure(t *testing.T) {
 	if !live() {
 		t.Skip("this engine can't hold a program: its output is bounded by Limits.Output")
@@ -109,7 +110,8 @@ func TestBackPressure(t *testing.T) {
 	})
 }
 
-// Three in a row of which nobody reads the last: what is on its way is bounded, by stage.
+// In a pipeline of three whose last command does not read, the data on its way is bounded for
+// each stage.
 func TestPipelineIsBounded(t *testing.T) {
 	if !live() {
 		t.Skip("this engine can't hold a program: Limits.Input and Limits.Output bound what it takes and gives")
@@ -131,8 +133,8 @@ func TestPipelineIsBounded(t *testing.T) {
 		for _, c := range cmds {
 			_ = c.Wait()
 		}
-		// A stage holds its input, its output's window, and the pipe behind it; each may be
-		// passed by a piece.
+		// A stage holds its input, the window of its output, and the pipe after it. Each may
+		// exceed its size by one piece.
 		const stage = feedSize + feedSize/2 + credit + pipeSize + 4*feedSize
 		if endless.n > 3*stage || endless.n < 2*credit {
 			t.Errorf("%d bytes were read, want %d to %d", endless.n, 2*credit, 3*stage)
@@ -158,8 +160,8 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// plain has add(i32, i32) i32, big(i64) i64 and calls(f64), which hands its argument to the
-// host's env.twice and returns what that says; and spin.
+// plain exports add(i32, i32) i32, big(i64) i64, spin, and calls(f64), which passes its
+// argument to the host's env.twice and returns the result.
 var plain = join([]byte("\x00asm\x01\x00\x00\x00"),
 	section(1, 4, 0x60, 2, 0x7f, 0x7f, 1, 0x7f, 0x60, 1, 0x7e, 1, 0x7e, 0x60, 1, 0x7c, 1, 0x7c, 0x60, 0, 0),
 	section(2, join([]byte{1}, vec("env"), vec("twice"), []byte{0, 2})...),
@@ -236,7 +238,7 @@ func TestWithoutJSPI(t *testing.T) {
 	})
 }
 
-// The page's own policy: what it must have, and the error that says so.
+// The directives that the page's own policy needs, and the error that names a missing one.
 func TestStrictPages(t *testing.T) {
 	const base = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' HASHES; connect-src 'self'"
 	hashes := strings.Join(frame.ScriptHashes(), " ")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What goes in comes out, in pieces of all sizes, over the ring's seam too.
+// Data comes out as it went in, in pieces of all sizes, and across the end of the ring buffer.
 func TestPipeCarries(t *testing.T) {
 	p := newPipe()
 	r, w := &pipeReader{p}, &pipeWriter{p}
@@ -45,7 +45,7 @@ func TestPipeCarries(t *testing.T) {
 	}
 }
 
-// It holds pipeSize bytes, and the byte above waits for a Read.
+// A pipe holds pipeSize bytes. The next byte waits for a Read.
 func TestPipeIsBounded(t *testing.T) {
 	for _, n := range []int{pipeSize - 1, pipeSize, pipeSize + 1} {
 		p := newPipe()

@@ -14,7 +14,7 @@ import (
 // bareFS hides all but the methods of a WriteFS.
 type bareFS struct{ WriteFS }
 
-// slipping lets somebody in before a file is written, once.
+// slipping calls a function once before a file is written, as another writer could.
 type slipping struct {
 	UpdateFS
 	in func()
@@ -37,8 +37,9 @@ func (s *slipping) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	return s.UpdateFS.WriteFile(name, data, perm)
 }
 
-// Somebody writes between the comparison of all files and the writing of the first. Where
-// the file system can swap, it is noticed; the same writer is overwritten where it can't.
+// Another writer changes a file between the comparison of all files and the first write. A file
+// system with UpdateFile detects it. Without that method the other writer's change is
+// overwritten.
 func TestWriteBackSwaps(t *testing.T) {
 	write := []row{{frame.WasmWrite, 0, "a", "changed"}, {frame.WasmWrite, 0, "b", "changed"}, {frame.WasmWrite, 0, "made", "new"}}
 	for _, tt := range []struct {
@@ -80,7 +81,7 @@ func TestWriteBackSwaps(t *testing.T) {
 	}
 }
 
-// A file that a lazy mount listed and nobody read is compared by its length when it is swapped.
+// A file that a lazy mount listed but the program did not read is compared by its length.
 func TestWriteBackSwapsUnread(t *testing.T) {
 	dir := newMemFS()
 	must(t, dir.WriteFile("a", []byte("old"), 0o644))
@@ -98,8 +99,8 @@ func TestWriteBackSwapsUnread(t *testing.T) {
 	}
 }
 
-// What a program removed and moved is told before the first change, all at once; an error
-// keeps all changes from being made.
+// Losing is called once before the first change, with all removed and moved files. If it
+// returns an error, no change is made.
 func TestWriteBackTellsWhatIsLost(t *testing.T) {
 	for _, no := range []error{nil, errors.New("the user said no")} {
 		dir := newMemFS()

@@ -47,7 +47,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// run gives a script's output and exit code.
+// run returns a script's output and exit code.
 func run(t testing.TB, b *sandbox.Box, script string) (string, int, error) {
 	t.Helper()
 	res := b.Call(context.Background(), "bash", map[string]any{"command": script})
@@ -148,7 +148,7 @@ func TestShellEndsInTime(t *testing.T) {
 	}
 }
 
-// Casys PML's name for a shell is this one, with its policy.
+// The name of Casys PML for a shell means this tool, with its policy.
 func TestOtherSystemsNameForBash(t *testing.T) {
 	b, _ := build(t, open, nil)
 	res := b.Call(context.Background(), "mcp.shell.run_command", map[string]any{"command": "head -n 1 a.txt"})
@@ -164,7 +164,7 @@ func TestOtherSystemsNameForBash(t *testing.T) {
 	}
 }
 
-// grep's and sed's expressions have a size, once they are written out.
+// The expressions of grep and sed have a limit of size after expansion.
 func TestExpressionsOfBashAreBounded(t *testing.T) {
 	b, _ := build(t, open, nil)
 	for pattern, want := range map[string]bool{"b{999}b{990}": true, "b{999}b{999}b{9}": false, "(b{100}){9}": true} {

@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// Scripts may run and read as they like. Whatever one of them would change, the person is
-// asked first; here the answer is no.
+// The policy lets scripts run and read. Before a script changes a file, the user is asked. Here
+// the answer is no.
 func ExampleBash() {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = dir.WriteFile("hours.csv", []byte("mon,8\ntue,6\nmon,2\n"), 0o644)

@@ -11,11 +11,11 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// sizes are scripts that choose the size of some work: what is refused, and with which words; what is
-// not has "".
+// sizes returns scripts that choose the size of some work, each with a part of the error of its
+// refusal, or with "" if it is not refused.
 func sizes() map[string]string {
 	forty, kb := strings.Repeat("a", 40), "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6; do x=$x$x; done; "
-	mb := kb + "m=$x; for i in 1 2 3 4 5 6 7 8 9; do m=$m$m; done; " // half of one: more is more than all variables may have
+	mb := kb + "m=$x; for i in 1 2 3 4 5 6 7 8 9; do m=$m$m; done; " // half of a MiB, because more would exceed the limit of all variables
 	return map[string]string{
 		// sed
 		"sed '" + strings.Repeat("s/a/"+forty+"/g;", 5) + "' b.txt | wc -c":                                                                          "a line is too long",
@@ -106,8 +106,9 @@ func sizes() map[string]string {
 	}
 }
 
-// depths are scripts of one line that make the parser or what works on its tree call itself for each of n parts: where
-// the stack is a browser's, a few thousand ended the program.
+// depths returns scripts of one line with n parts. For each part the parser, or a function that
+// works on its tree, calls itself. With a browser's stack a few thousand parts ended the
+// program.
 func depths(n int) map[string]string {
 	r := strings.Repeat
 	return map[string]string{
@@ -121,15 +122,15 @@ func depths(n int) map[string]string {
 	}
 }
 
-// Scripts are refused before the stack ends. In a browser the stack is small: there this test ends the program
-// without the limits.
+// Scripts are refused before the stack is used up. In a browser the stack is small, and without
+// the limits this test would end the program there.
 func TestAttackDepthOfAScript(t *testing.T) {
 	a := attack.Start(t, "05")
 	a.NoSwitch("a stack that overflows ends the test itself: TestAttackDepthEndsTheProgram holds the controls, in processes of their own")
 	b, _ := build(t, open, nil)
 	n := 0
 	for name, script := range depths(2500) {
-		if n++; testing.Short() && n%4 != 0 { // the order is another one each time
+		if n++; testing.Short() && n%4 != 0 { // the order differs between runs
 			continue
 		}
 		script = script[:min(len(script), 65536)]
@@ -156,7 +157,7 @@ func TestAttackDepthOfAScript(t *testing.T) {
 	}
 }
 
-// No script takes more than it may, in whichever words it asks for it.
+// No script can exceed its limits, by whichever command it tries.
 func TestAttackSizesOfAScript(t *testing.T) {
 	a := attack.Start(t, "16")
 	if testing.Short() {
@@ -166,7 +167,7 @@ func TestAttackSizesOfAScript(t *testing.T) {
 	for _, script := range slices.Sorted(maps.Keys(all)) {
 		want := all[script]
 		if seen[want]++; runtime.GOOS == "js" && testing.Short() && seen[want]%4 != 1 {
-			continue // natively all of them run; here some of each answer
+			continue // natively all of them run, here one of each result
 		}
 		b, _ := build(t, open, nil)
 		out, code, err := run(t, b, script)

@@ -22,7 +22,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// breaks is a runner whose command panics: the fault that nobody has found yet.
+// breaks is a runner whose command panics. It stands for faults that are still unknown.
 type breaks struct{}
 
 func (breaks) Commands() []string { return []string{"broken"} }
@@ -44,11 +44,12 @@ func withBroken(t testing.TB, bash sandbox.Tool) *sandbox.Box {
 	return b
 }
 
-// faults make the interpreter, or a command that it runs, panic. The first ones are known
-// faults of the interpreter's; broken stands for the unknown.
+// faults are scripts that make the interpreter, or a command, panic. The first ones are known
+// faults of the interpreter. broken stands for unknown faults.
 var faults = []string{"shift -1", "unset ''", "declare -A m=(a b)", "declare -A m=([1+2]=x)", "declare -n r=; echo $r", "broken", "echo $(broken)", "x=$(shift -1)", "f() { broken; }; f", "[[ -n $(broken) ]]", "(( $(broken) + 1 ))"}
 
-// places are where a part of a script runs, most of them in a goroutine of its own.
+// places are the parts of a script in which a fault can run, most of them in a goroutine of its
+// own.
 var places = []string{
 	"X", "(X)", "{ X; }", "echo $(X)", "echo \"`X`\"",
 	"{ X; } | cat", "echo ok | { X; }", "echo a | { X; } | cat", "{ X; } |& cat", "(X) | cat | cat",
@@ -60,8 +61,8 @@ var places = []string{
 	"echo $(( $({ X; } | cat) + 1 ))", "time { X; } | cat",
 }
 
-// A panic in any part of a script ends the script alone. Without containment the first
-// of them ends this test's process: see TestAttackPanicsEndTheProgram.
+// A panic in any part of a script ends only the script. Without containment the first of them
+// would end the process of this test: see TestAttackPanicsEndTheProgram.
 func TestAttackPanicsOfAScript(t *testing.T) {
 	a := attack.Start(t, "05")
 	a.NoSwitch("TestAttackPanicsEndTheProgram has it: a process of its own that ends")
@@ -99,7 +100,7 @@ func TestAttackPanicsOfAScript(t *testing.T) {
 	}
 }
 
-// What a script did before the panic stays done, and the error names the fault.
+// Changes that a script made before the panic are kept, and the error describes the fault.
 func TestPanicOfAScriptIsSaid(t *testing.T) {
 	b := withBroken(t, shell.Bash(shell.Options{Runner: breaks{}}))
 	_, _, err := run(t, b, "echo x > made.txt; broken | cat; echo y > never.txt")
@@ -121,7 +122,8 @@ func TestAttackPanicsEndTheProgram(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "the shell failed") {
 			t.Fatal("the panic was contained")
 		}
-		// The script may go on while the panic runs the deferred calls of its goroutine: the process waits for its end.
+		// The script may continue while the panic runs the deferred calls of its goroutine, so
+		// the process waits for its own end.
 		<-t.Context().Done()
 	}
 	a := attack.Start(t, "05")
@@ -137,7 +139,7 @@ func TestAttackPanicsEndTheProgram(t *testing.T) {
 	}
 }
 
-// Without the bounds a deep script ends the process. The stack is small here, as a browser's is.
+// Without the limits a deep script ends the process. The stack is small here, as in a browser.
 func TestAttackDepthEndsTheProgram(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("there are no processes to end")
@@ -170,7 +172,8 @@ func TestAttackDepthEndsTheProgram(t *testing.T) {
 	}
 }
 
-// Each goroutine of the interpreter's is known here. A new one has to be contained first.
+// This test lists each goroutine that the interpreter starts. A new one must be contained
+// first.
 func TestInterpreterStartsNoOtherGoroutines(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("the sources are not there")
@@ -227,7 +230,7 @@ func TestInterpreterStartsNoOtherGoroutines(t *testing.T) {
 	}
 }
 
-// The copy has to be looked at when the module is updated.
+// The copy must be compared with upstream when the module is updated.
 func TestCopyIsOfTheVersionInUse(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("the sources are not there")

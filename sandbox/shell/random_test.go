@@ -19,13 +19,13 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// words are arguments that commands and tools may stumble over.
+// words are arguments on which commands and tools may fail.
 var words = []string{"", "''", "-1", "0", "1", "2", "-n", "-c", "-f", "-d", "-k", "-t", "-w", "-s", "-l", "-i", "-e", "-v", "-A", "-B", "-C", "-m", "-r", "-u", "-z", "-I", "-p", "-a", "+1", "+0", "-0",
 	"99999999999999999999", "9223372036854775807", "-9223372036854775808", "1-", "-3", "5-2", "0-", "1,2", ",", "a-z", "z-a", "[", "]", `\\`, `'\'`, "a.txt", "b.txt", "n.csv", "d", "empty", ".", "/", "x", "x=", "=x", "'x['", "'x[1]'", "'x[1]=2'",
 	"s/a/b/", "s/", "'s/a/b'", "y/ab/c/", "1d", "'$d'", "'1,'", "',1p'", "'/a/,/b/d'", `'a\'`, "'{'", "'}'", "'b x'", "':x'", `'s/\(a\)/\2/'`, `'s/a/&\1/'`, "%s", "%d", "%x", "%*d", "%", "'%-'", "'%5$s'", "é", "'[:alpha:]'", "'[:'", "'[a'", "'[=a=]'", "'a*3'", "'[a*3]'",
 	"--", "-", "-nope", "-size", "+5k", "-name", "-maxdepth", "!", "-not", "-empty", "-path", "'**'", "+%Y", "+%", "'+%N'", "-print", "-type", "f", "1.5", "nan", "inf", "-inf", "1e308", "1e-400", "-10"}
 
-// values are arguments of tools.
+// value returns a random argument for a tool.
 func value(r *rand.Rand) any {
 	switch r.Intn(8) {
 	case 0:
@@ -46,7 +46,8 @@ func value(r *rand.Rand) any {
 var arguments = []string{"path", "content", "old_string", "new_string", "replace_all", "version", "offset", "limit", "from", "to", "replace", "step", "a", "b", "pattern", "include", "timeout",
 	"todos", "questions", "query", "name", "prompt", "agent", "background", "task"}
 
-// someArguments are arguments of which about a third are there. The tool's own are there most often.
+// someArguments returns random arguments, each present with a probability of about a third. The
+// tool's own are present most often.
 func someArguments(tool sandbox.Tool, r *rand.Rand) map[string]any {
 	a := map[string]any{}
 	for _, key := range arguments {
@@ -61,7 +62,8 @@ func someArguments(tool sandbox.Tool, r *rand.Rand) map[string]any {
 	return a
 }
 
-// someScript is a script of random commands, and whether they are ours and not the interpreter's.
+// someScript returns a script with a random command, and whether the command is one of the
+// shell's own.
 func someScript(r *rand.Rand) (script string, own bool) {
 	commands := append(shell.Commands(), "shift", "unset", "local", "read", "mapfile", "printf", "echo", "test", "getopts", "set", "shopt", "trap", "alias", "type", "command", "builtin", "eval", "source", "exec", "return", "break", "let", "pushd", "popd", "dirs", "cd", "wait")
 	c := commands[r.Intn(len(commands))]
@@ -86,10 +88,11 @@ func toolOf(t testing.TB, id string) sandbox.Tool {
 	return tools()[i]
 }
 
-// mostInUse is how many bytes calls may use at most.
+// mostInUse bounds the memory in use after a call, in bytes.
 const mostInUse = 256 << 20
 
-// holds makes a call, of which a panic is an error, and so are more than 256 MiB in use after it.
+// holds makes a call. It fails the test if the call panics or if more than 256 MiB are in use
+// after it.
 func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) {
 	t.Helper()
 	res := b.Call(context.Background(), tool, args)
@@ -105,7 +108,7 @@ func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) {
 	}
 }
 
-// random makes n calls of a tool from a seed. Files that were read before are there, so that edits and the like get far.
+// random makes n calls of a tool from a seed. Files count as read, so that edits get further.
 func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
 	t.Helper()
 	r := rand.New(rand.NewSource(seed))
@@ -129,8 +132,9 @@ func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
 	}
 }
 
-// Random calls of each standard tool and of the shell, in the browser's build too. The longest time in which nothing else of
-// the program had a turn is told, and not judged: the machine may be busy.
+// Random calls of each standard tool and of the shell, also in the browser's build. The test
+// prints the longest time without a turn for the rest of the program. It is not checked,
+// because the machine may be busy.
 func TestRandomCallsHold(t *testing.T) {
 	n := 20_000 // make soak
 	switch {

@@ -12,16 +12,16 @@ import (
 	"testing"
 )
 
-// scripts do the same in bash and here, in the folder of files: output, exit code and
-// files. They are data, a paragraph each.
+// scripts returns the scripts that must behave the same in bash and here, in the folder of
+// files: output, exit code and files. They are data, a paragraph each.
 func scripts(t *testing.T) []string {
 	data, err := os.ReadFile("testdata/scripts.txt")
 	must(t, err)
 	return strings.Split(strings.TrimSpace(string(data)), "\n%%\n")
 }
 
-// differs are scripts that are known to do something else: the interpreter's printf and
-// type have less, and its exit codes for errors of the shell itself are others.
+// differs lists scripts with known differences. The interpreter's printf and type have fewer
+// features, and its exit codes for errors of the shell itself are different.
 var differs = map[string]bool{
 	`printf '%05.2f|%-5s|%x\n' 3.14159 ab 255`: true,
 	`set -u; echo $undefined; echo never`:      true,

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// A script's redirect loses the content that the user agreed to lose, and not what they saved
-// while the script went on.
+// A redirect loses only the content that the user agreed to lose, and no content that the user
+// saved while the script was running.
 func TestAttackRedirectThatIsOpenForLong(t *testing.T) {
 	count := attack.Start(t, "04")
 	const asks = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "*", "action": "ask"}]}`

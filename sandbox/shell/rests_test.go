@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// A text is parted and counted with turns for the page, as the whole of it would be.
+// Splitting and counting a text with yields to the page gives the same result as without.
 func TestTextsArePartedAndCountedWithTurns(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
-		rest int // looks at least
+		rest int // the least number of yields
 	}{
 		"nothing": {"", 0}, "one line": {"a b\n", 0}, "no end": {"a\nb", 0}, "empty lines": {"\n\n\n", 0}, "broken": {"a\xff\xfe b\xe2\x82\n", 0},
 		"many lines": {strings.Repeat("some words\n", 200_000), 100}, "one long line": {strings.Repeat("ä \u2003b", 300_000), 100}, "spaces": {strings.Repeat(" \t\n", 300_000), 100},

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/worker/tools/internal/catalog"
 )
 
-// An archive can't write outside of the folder that it is unpacked in, whatever its names say.
+// An archive can't write outside of the folder in which it is unpacked, with any name.
 func TestArchivesStayInside(t *testing.T) {
 	names := []string{"../evil", "a/../../evil", "/evil", `..\evil`, "ok/../../evil", "../"}
 	var tarBytes, zipBytes bytes.Buffer
@@ -72,7 +72,7 @@ func TestArchivesStayInside(t *testing.T) {
 	}
 }
 
-// soup is lines at random, few of them different.
+// soup returns random lines, of which few are different.
 func soup(r *rand.Rand) string {
 	var b strings.Builder
 	for range r.Intn(30) {
@@ -85,7 +85,7 @@ func soup(r *rand.Rand) string {
 	return s
 }
 
-// What diff says patch makes, forwards and backwards.
+// patch applies the output of diff, forwards and backwards.
 func TestDiffAndPatchAgree(t *testing.T) {
 	core := catalog.Binaries()["core"]
 	t.Chdir(t.TempDir())
@@ -113,7 +113,7 @@ func TestDiffAndPatchAgree(t *testing.T) {
 	}
 }
 
-// The commands that every machine has say what ours say, on input that nobody thought of.
+// On random input our commands print the same as the system's commands.
 func TestSoupAsTheSystem(t *testing.T) {
 	core, data := catalog.Binaries()["core"], catalog.Binaries()["data"]
 	lines := [][]string{
@@ -126,7 +126,7 @@ func TestSoupAsTheSystem(t *testing.T) {
 	for _, args := range lines {
 		for range 12 {
 			c := call{args: args, in: soup(r)}
-			if args[0] == "tr" { // ours knows characters, the system's bytes
+			if args[0] == "tr" { // ours works on characters, the system's on bytes
 				c.in = strings.ReplaceAll(c.in, "é", "e")
 			}
 			set := core
@@ -135,7 +135,7 @@ func TestSoupAsTheSystem(t *testing.T) {
 			}
 			t.Chdir(t.TempDir())
 			out, _, code := run(set, args, c.in)
-			c.out = out // what is said where the machine has no such command
+			c.out = out // the expected output if the machine lacks the command
 			if sys := system(t, c, code); sys != out {
 				t.Errorf("%q of %q is %q, the system says %q", args, c.in, out, sys)
 				break

@@ -49,7 +49,7 @@ func newPool(t testing.TB, opts worker.Options) *worker.Pool {
 	return p
 }
 
-// The table that holds natively holds in a worker behind two frames.
+// The table of the native tests also passes in a worker behind two frames.
 func TestCommands(t *testing.T) {
 	pool := newPool(t, worker.Options{Spare: 2})
 	lists := map[string][]call{"core": append(append(append(append([]call(nil), textCalls...), fileCalls...), byteCalls...), diffCalls...), "data": dataCalls, "web": webCalls, "sqlite3": sqliteCalls}
@@ -106,7 +106,7 @@ func inBrowser(t *testing.T, pool *worker.Pool, m *worker.Module, c call) {
 	}
 }
 
-// What one command packs another unpacks, and a database outlives its program.
+// One command unpacks an archive that another one packed, and a database survives its program.
 func TestRoundTrips(t *testing.T) {
 	pool := newPool(t, worker.Options{})
 	core := open(t, pool, "core")
@@ -162,8 +162,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestStartUp prints how long the binaries take: compiled, first run, and the median of
-// eleven runs that only say their help.
+// TestStartUp prints the times of the binaries: compilation, the first run, and the median of
+// eleven runs that only print the help.
 func TestStartUp(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
 		pool := newPool(t, worker.Options{Trusted: trusted, Spare: 2})

@@ -1,18 +1,18 @@
 package tools
 
-// tree is files by name; a name that ends in / is a folder.
+// tree maps names to contents. A name that ends in / is a folder.
 type tree map[string]string
 
-// call is a row of the table: what goes in, and what must come out, natively and in a browser.
+// call is a row of the table: the input, and the expected output natively and in a browser.
 type call struct {
 	args  []string
 	in    string
 	files tree
 	out   string
-	err   string // what standard error holds, in part
+	err   string // a part of standard error
 	code  int
-	after tree // files that must be there afterwards; "-" is one that must not
-	sys   bool // the system's own command must say the same
+	after tree // files expected afterwards; "-" is a file that must not exist
+	sys   bool // the system's own command must print the same
 }
 
 func cmd(args ...string) []string { return args }

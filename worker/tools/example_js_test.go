@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// A page fetches core.wasm once, and runs each of its commands by its name.
+// A page fetches core.wasm once, and runs each of its commands by name.
 func Example() {
 	ctx := context.Background()
 	wasm, err := os.ReadFile("../../build/tools/core.wasm") // in a page: fetched from tools/core.wasm

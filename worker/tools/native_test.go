@@ -93,7 +93,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// system runs the command of the machine, if it has it, on the same files and gives its output.
+// system runs the machine's own command, if there is one, on the same files and returns its
+// output.
 func system(t *testing.T, c call, code int) string {
 	path, err := exec.LookPath(c.args[0])
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// module assembles a module of sections: id, then body.
+// module returns a module with the given sections, each as id and body.
 func module(sections ...[]byte) []byte {
 	b := []byte("\x00asm\x01\x00\x00\x00")
 	for _, s := range sections {
@@ -86,7 +86,7 @@ func TestLower(t *testing.T) {
 	}
 }
 
-// At, below and above the limit, of memories and tables, own and imported.
+// Maxima at, below and above the limit, for imported and own memories and tables.
 func TestLowerLimits(t *testing.T) {
 	memory := func(body ...byte) []byte { return module(sec(5, lebs(1), body)) }
 	imported := func(body ...byte) []byte { return module(sec(2, lebs(1), name("e"), name("m"), []byte{2}, body)) }
@@ -185,7 +185,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Every prefix of a module is refused or, between sections, is a module of its own.
+// Every prefix of a module is refused, unless it ends between two sections.
 func TestTruncated(t *testing.T) {
 	for n := range len(whole) {
 		m, err := Parse(whole[:n])
@@ -199,7 +199,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// What can be lowered can be read again, and has the limits it was given.
+// A lowered module can be parsed again, and has the requested limits.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)
 	f.Add(module(sec(4, lebs(1), []byte{0x40, 0, 0x70, 0, 1, 0xd0, 0x70, 0x0b})))
@@ -241,7 +241,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What was made interruptible is a module with the same of everything else.
+// The result of Interruptible is a module with the same imports, exports and limits, and the
+// additions.
 func TestInterruptible(t *testing.T) {
 	m, err := Parse(whole)
 	if err != nil {
