@@ -44,8 +44,8 @@ func Deny(reason string) Decision { return Decision{Action: ActionDeny, Reason: 
 // Ask returns the decision that the user is asked about a call.
 func Ask(reason string) Decision { return Decision{Action: ActionAsk, Reason: reason} }
 
-// Narrow returns the stricter of two decisions: deny before ask before allow. A later check of a
-// call can so forbid it, but never allow it.
+// Narrow returns the stricter of two decisions: deny before ask before allow. So a later check
+// can forbid a call, but never allow it.
 func (d Decision) Narrow(other Decision) Decision {
 	if other.Action.strictness() > d.Action.strictness() {
 		return other

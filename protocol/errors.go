@@ -115,13 +115,13 @@ type Reason string
 const (
 	ReasonNotRead    Reason = "not_read"    // the file was not read before it was changed
 	ReasonStale      Reason = "stale"       // the file has changed since it was read
-	ReasonNotFound   Reason = "not_found"   // the file, or the text in it, does not exist, is [fs.ErrNotExist]
+	ReasonNotFound   Reason = "not_found"   // the file, or the text in it, does not exist (is [fs.ErrNotExist])
 	ReasonAmbiguous  Reason = "ambiguous"   // the text to replace occurs more than once
 	ReasonNoOp       Reason = "no_op"       // the call would change nothing
 	ReasonParse      Reason = "parse_error" // the pattern or the file could not be parsed
-	ReasonProtected  Reason = "protected"   // no policy can allow this path, is [fs.ErrPermission]
-	ReasonRejected   Reason = "rejected"    // the user declined, is [fs.ErrPermission]
-	ReasonNobodyAsks Reason = "headless"    // the call needs consent and no user can be asked, is [fs.ErrPermission]
+	ReasonProtected  Reason = "protected"   // no policy can allow this path (is [fs.ErrPermission])
+	ReasonRejected   Reason = "rejected"    // the user declined (is [fs.ErrPermission])
+	ReasonNobodyAsks Reason = "headless"    // the call needs consent and no user can be asked (is [fs.ErrPermission])
 )
 
 // Valid reports whether r is one of the reasons above, or empty.

@@ -14,9 +14,10 @@ import (
 type FSPolicy struct {
 	// DenyRead are the paths that may not be read.
 	DenyRead []Pattern
-	// AllowRead allows parts of the paths in DenyRead again. As in sandbox-runtime, it has no
-	// effect on a literal of DenyRead strictly below a literal of AllowRead. It has an effect on
-	// paths that a glob of DenyRead matches only if the glob matches the entry of AllowRead itself.
+	// AllowRead are paths that may be read although an entry of DenyRead matches them. There are
+	// two exceptions, as in sandbox-runtime. A literal of DenyRead strictly below a literal of
+	// AllowRead still denies. A glob of DenyRead still denies, unless it matches the entry of
+	// AllowRead itself.
 	AllowRead []Pattern
 	// Credentials may be neither read nor written. AllowRead and AllowWrite have no effect on them.
 	Credentials []Pattern

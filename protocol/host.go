@@ -7,7 +7,7 @@ import (
 )
 
 // HostPattern is a set of hosts: a name, "*.example.com" for its subdomains (not example.com
-// itself), or an IP address (IPv6 in brackets). Each may have a ":port"; without one the pattern
+// itself), or an IP address (IPv6 in brackets). Each may have a ":port". Without one the pattern
 // covers all ports. Case does not matter. The zero HostPattern matches nothing.
 type HostPattern struct {
 	text string
@@ -72,8 +72,8 @@ func (p HostPattern) Match(host string, port int) bool {
 	return (p.port == 0 || p.port == port) && p.matchName(host)
 }
 
-// matchDeny is Match for deny lists. An unknown port matches every pattern, because it may be the
-// denied one.
+// matchDeny is Match for deny lists. An unknown port matches a pattern with a port, because it may be
+// the denied one.
 func (p HostPattern) matchDeny(host string, port int) bool {
 	return (p.port == 0 || port == 0 || p.port == port) && p.matchName(host)
 }

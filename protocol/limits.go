@@ -17,7 +17,7 @@ type Limits struct {
 	Rate       int           // tool calls in any second
 	Repeats    int           // calls of one tool within RepeatsIn, above which they count as enumeration
 	RepeatsIn  time.Duration // the window of Repeats
-	Parallel   int           // operations in one call of parallel()
+	Parallel   int           // operations in one call of parallel(), and tool calls without a response
 	Concurrent int           // operations of parallel() at the same time, at most 20
 
 	Code         int // bytes of the source code

@@ -234,7 +234,8 @@ func (p Pattern) matchDeny(path string) bool {
 	return ok
 }
 
-// below reports whether the path of a literal pattern is folder or lies in it, in any spelling.
+// below reports whether the path of a literal pattern is folder, lies in it or contains it, in any
+// spelling.
 func (p Pattern) below(folder string) bool {
 	if folder == "." || p.literal == "." {
 		return true
@@ -329,7 +330,8 @@ func validPath(op, path string) error {
 // Expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
 // and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
 // literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
-// missing part must not be used. So does a value that contains ], or a result over 16,384 bytes.
+// missing part must not be used. So does a $ that begins no variable, a value that contains ], or a
+// result over 16,384 bytes.
 func Expand(text string, vars map[string]string) (string, error) {
 	return expand(text, vars, true)
 }

@@ -26,7 +26,7 @@ type Policy struct {
 	Inapplicable []string
 }
 
-// PolicyOptions are the surroundings of a policy.
+// PolicyOptions are the options of [ParsePolicy].
 type PolicyOptions struct {
 	// Vars are the variables for patterns. A policy that uses a variable which is not set or empty
 	// is an error.

@@ -36,7 +36,7 @@ type Source string
 
 const (
 	SourceManifest Source = "manifest" // the app, whose deny cannot be overruled
-	SourceProject  Source = "project"  // a file of the project
+	SourceProject  Source = "project"  // the project: its settings, or an answer of the user for its folder
 	SourceUser     Source = "user"     // the user
 	SourceSession  Source = "session"  // an answer of the user that is dropped when the session ends
 )
@@ -108,7 +108,7 @@ func (r Rule) validPermission() bool {
 }
 
 // specificity is the rank of a rule. The permission counts more than the pattern. A pattern counts
-// more, the more characters it has that are not wildcards.
+// more, the more characters it has that are not wildcards, and most without wildcards.
 func (r Rule) specificity() int {
 	n := 0
 	switch {

@@ -79,5 +79,5 @@ type Stats struct {
 	// EstimatedIterations is the value in the code's result. Bailey's runtime does not set it.
 	EstimatedIterations int `json:"estimated_iterations,omitempty"`
 	EstimatedHeap       int `json:"estimated_heap,omitempty"` // bytes that known large operations requested
-	PeakMemory          int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory
+	PeakMemory          int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory, which is not an estimate
 }

@@ -77,7 +77,7 @@ func (e *TraceEvent) Validate() error {
 }
 
 // IDs makes ids that are unique for one prefix, such as "run-7f3a.12". An id is a name and not a
-// secret. It is safe for concurrent use.
+// secret. An IDs is safe for concurrent use.
 type IDs struct {
 	prefix string
 	n      atomic.Uint64

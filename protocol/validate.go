@@ -35,7 +35,7 @@ type checker struct {
 	problems []string
 	steps    int
 	matching int  // remaining bytes times instructions for patterns
-	quiet    bool // only count whether there is a problem
+	quiet    bool // store only whether there is a problem
 	failed   bool
 }
 
