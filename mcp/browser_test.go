@@ -21,11 +21,11 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// site is the SDK's server behind what a page meets on its way: CORS, restarts, expiry.
-// A page tells it what to be by POST /control?do=…, which it answers to everyone.
+// site is the SDK's server with the conditions that a page meets: CORS, restarts and expired
+// sessions. A page selects one by POST /control?do=…, which accepts every origin.
 type site struct {
 	mu      sync.Mutex
-	handler http.Handler // a new one knows no session
+	handler http.Handler // a new handler has no sessions
 	web     *http.Server
 	address string
 	mode    string
@@ -46,7 +46,7 @@ func (s *site) listen(t *testing.T) {
 	}
 	var l net.Listener
 	var err error
-	for range 5000 { // the port of before may be busy for a moment
+	for range 5000 { // the earlier port may be busy for a moment
 		if l, err = net.Listen("tcp", address); err == nil {
 			break
 		}
@@ -84,7 +84,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	handler.ServeHTTP(w, r)
 }
 
-// odd answers a call as no good server does.
+// odd answers a call in ways that no correct server uses.
 func (s *site) odd(w http.ResponseWriter, r *http.Request, mode string) bool {
 	stream := func(text string) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -129,7 +129,7 @@ func (s *site) control(t *testing.T) http.HandlerFunc {
 			s.listen(t)
 		case "stopped":
 			stopped := s.stopped
-			s.mu.Unlock() // what is waited for comes by a request
+			s.mu.Unlock() // another request must be able to end the wait
 			select {
 			case <-stopped:
 				_, _ = io.WriteString(w, "yes")
@@ -145,8 +145,8 @@ func (s *site) control(t *testing.T) http.HandlerFunc {
 	}
 }
 
-// TestInBrowsers runs this package's tests for pages, with a server for them to meet, in
-// Chromium or what BROWSERTEST_ENGINES names.
+// TestInBrowsers runs this package's tests for pages in Chromium, or in the engines in
+// BROWSERTEST_ENGINES, with a server for them.
 func TestInBrowsers(t *testing.T) {
 	s := &site{}
 	s.fresh()

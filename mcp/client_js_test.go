@@ -17,7 +17,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// control tells the server that TestInBrowsers started what to be.
+// control selects the behaviour of the server that TestInBrowsers started.
 func control(t *testing.T, do string) string {
 	t.Helper()
 	res, err := fetch.Browser().Do(context.Background(), fetch.Request{Method: "POST", URL: os.Getenv("BAILEY_MCP_CONTROL") + "?do=" + strings.ReplaceAll(do, " ", "%20")})
@@ -28,7 +28,7 @@ func control(t *testing.T, do string) string {
 	return string(data)
 }
 
-// boxOf is a box with the tools of a client, and somebody who agrees.
+// boxOf returns a box with the tools of a client and a user who agrees to everything.
 func boxOf(t *testing.T, c *mcpclient.Client) *sandbox.Box {
 	t.Helper()
 	tools, err := c.Tools(t.Context())
@@ -53,7 +53,7 @@ func pageClient(t *testing.T) (*mcpclient.Client, func(tool string, a args) (arg
 	}
 }
 
-// Our client, over the page's fetch, and the SDK's server, at another origin.
+// Our client works with the SDK's server at another origin, over the page's fetch.
 func TestClientInAPage(t *testing.T) {
 	if os.Getenv("BAILEY_MCP_URL") == "" {
 		t.Skip("needs a server: go test -run TestInBrowsers, natively, starts one and runs this")

@@ -12,8 +12,9 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// A folder is served, and read as far as the policy lets it be. Over standard input the
-// transport is &sdk.StdioTransport{}; here client and server meet in memory.
+// This example serves a folder. The policy limits the files that the client can read. For standard
+// input the transport is &sdk.StdioTransport{}. Here the client and the server are connected in
+// memory.
 func ExampleNewServer() {
 	ctx := context.Background()
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})

@@ -25,7 +25,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// transports are in memory, natively.
+// transports returns connected transports, in memory.
 func transports(*testing.T) (near, there sdk.Transport) { return sdk.NewInMemoryTransports() }
 
 type echoIn struct {
@@ -37,7 +37,7 @@ type echoOut struct {
 	Said string `json:"said"`
 }
 
-// far is a server of the SDK's.
+// far starts a server of the SDK.
 func far(t *testing.T, o *sdk.StreamableHTTPOptions) (url string, stopped chan struct{}) {
 	t.Helper()
 	s, stopped := farServer()
@@ -92,7 +92,7 @@ func boxOf(t *testing.T, c *mcpclient.Client) *sandbox.Box {
 	return b
 }
 
-// Our client and the SDK's server understand each other, however the server answers.
+// Our client works with the SDK's server, for each form of response that the server can send.
 func TestClientAgainstTheSDK(t *testing.T) {
 	for name, o := range map[string]*sdk.StreamableHTTPOptions{"stream": nil, "JSON": {JSONResponse: true}, "stateless": {Stateless: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestClientAgainstTheSDK(t *testing.T) {
 	}
 }
 
-// A call that is stopped is stopped at the server too.
+// A call that is stopped is cancelled at the server too.
 func TestStopReachesTheServer(t *testing.T) {
 	url, stopped := far(t, nil)
 	b := boxOf(t, client(t, url))
@@ -152,7 +152,7 @@ func TestStopReachesTheServer(t *testing.T) {
 	}
 }
 
-// Served over streamable HTTP, the box's tools are there for our own client too.
+// Our own client finds the tools of a box that is served over streamable HTTP.
 func TestBoxToBox(t *testing.T) {
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.WriteFile("a.txt", []byte("content"), 0o644))

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { jsxtest.Main(m) }
 
-// transports are the ends of a MessageChannel of the page.
+// transports returns the ends of a MessageChannel.
 func transports(t *testing.T) (near, there sdk.Transport) {
 	t.Helper()
 	a, b := channel(t)
@@ -34,7 +34,7 @@ func channel(t *testing.T) (a, b jsx.Value) {
 	return a, b
 }
 
-// What is no message, what is no text, and the other side's end.
+// Invalid messages, values that are not text, and a closed port end the connection with an error.
 func TestPortsThatSayWhatTheyShouldNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		says any

@@ -25,7 +25,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// house is a box with a file, served by the SDK to a client of the SDK's.
+// house returns a box with a file, served by the SDK to a client of the SDK.
 func house(t *testing.T, o mcp.Options, asker sandbox.Asker) (*sdk.ClientSession, *fsaccess.Folder) {
 	t.Helper()
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
@@ -38,7 +38,7 @@ func house(t *testing.T, o mcp.Options, asker sandbox.Asker) (*sdk.ClientSession
 	return connected(t, box, o), mem
 }
 
-// connected is a client of the SDK's, over the transports of this world.
+// connected returns a client of the SDK that is connected to a server for box.
 func connected(t *testing.T, box *sandbox.Box, o mcp.Options) *sdk.ClientSession {
 	t.Helper()
 	server, err := mcp.NewServer(box, o)
@@ -50,12 +50,12 @@ func connected(t *testing.T, box *sandbox.Box, o mcp.Options) *sdk.ClientSession
 	must(t, err)
 	t.Cleanup(func() {
 		must(t, s.Close())
-		_ = served.Wait() // what ended it is the other side's Close
+		_ = served.Wait() // the client's Close ended it
 	})
 	return s
 }
 
-// The SDK's own options hold, but for what Options says itself.
+// The SDK's own options apply, except for those that Options sets itself.
 func TestServesWithTheSDKsOptions(t *testing.T) {
 	for _, c := range []struct{ ours, theirs, want string }{{"", "theirs", "theirs"}, {"ours", "theirs", "ours"}, {"ours", "", "ours"}} {
 		s, _ := house(t, mcp.Options{Tools: []string{"read", "write"}, Instructions: c.ours, SDK: &sdk.ServerOptions{Instructions: c.theirs, PageSize: 1}}, nil)
@@ -128,7 +128,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Who connects is a model elsewhere: it sees what the policy sends, and no credentials.
+// A client counts as a model on another machine: it receives the content that the policy sends,
+// without credentials.
 func TestServesWhatMayBeSent(t *testing.T) {
 	key := "gh" + "p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
@@ -160,7 +161,7 @@ func TestServesWhatMayBeSent(t *testing.T) {
 	}
 }
 
-// A policy that sends nothing to models sends nothing to who connects.
+// If the policy sends nothing to models, a client receives nothing.
 func TestServesNothingUnlessItMayBeSent(t *testing.T) {
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.WriteFile("a.txt", []byte("content"), 0o644))
@@ -178,7 +179,7 @@ func TestServesNothingUnlessItMayBeSent(t *testing.T) {
 	}
 }
 
-// A client that stops waiting stops the call, and the next one works.
+// If a client stops waiting for a call, the call is stopped. The next call works.
 func TestServedCallsAreStopped(t *testing.T) {
 	began, stopped := make(chan struct{}), make(chan struct{})
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object"}`},

@@ -15,9 +15,9 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// family runs a model whose every agent does the same turn until its requests are used up,
-// and waits until all of them have ended. It returns how many requests were made and all
-// that the tools answered.
+// family runs a model in which every agent has the same turn, until the requests are used up, and
+// waits until all agents have ended. It returns the number of requests and all results of the
+// tools.
 func family(t *testing.T, off bool, o sandbox.RunOptions, turn func(n int) sandboxtest.Turn) (requests int, told string) {
 	t.Helper()
 	p := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`)
@@ -26,7 +26,7 @@ func family(t *testing.T, off bool, o sandbox.RunOptions, turn func(n int) sandb
 			o.Without("agents")
 		}
 	})
-	const most = 100 // so that a test without the defence ends: twice what any run of these tests may make
+	const most = 100 // ends a test without the defence: twice the maximum of any run of these tests
 	var mu sync.Mutex
 	under, idle := 0, make(chan struct{}, 1)
 	m := &sandboxtest.Model{}
@@ -68,7 +68,8 @@ func tasks(n int, background bool, at int) (t sandboxtest.Turn) {
 	return t
 }
 
-// However a model starts subagents, their number and what they spend is the run's.
+// In whatever way a model starts subagents, the run's limits apply to their number and to their
+// cost.
 func TestAttackSubagentsWithoutNumber(t *testing.T) {
 	count := attack.Start(t, "14")
 	spend := func(turn sandboxtest.Turn) sandboxtest.Turn {
@@ -104,7 +105,7 @@ func TestNumberOfSubagents(t *testing.T) {
 	for _, c := range []struct{ most, start, refused int }{{3, 2, 0}, {3, 3, 0}, {3, 4, 1}, {0, 32, 0}, {0, 33, 1}} {
 		started := 0
 		_, told := family(t, false, sandbox.RunOptions{Steps: 1000, Agents: c.most}, func(n int) sandboxtest.Turn {
-			if started == c.start { // the root's own last word, and each subagent's
+			if started == c.start { // the last answer of the root and of each subagent
 				return sandboxtest.Say("done")
 			}
 			if n%2 == 0 { // a subagent's only request
@@ -159,8 +160,8 @@ func TestSubagentsAtOnce(t *testing.T) {
 	}
 }
 
-// A family is watched as one: a sequence that is split between agents is seen, and what one
-// session may do so often the family may.
+// The watchdog treats a family of agents as one: it detects a sequence that is split between
+// agents, and the limits of a session apply to the family.
 func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 	count := attack.Start(t, "14")
 	for _, c := range []struct {
@@ -212,7 +213,7 @@ func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 	}
 }
 
-// stopsAtBirth stops the box at the moment in which a subagent's session is made.
+// stopsAtBirth stops the box at the moment when a subagent's session is created.
 type stopsAtBirth struct {
 	sandbox.Store
 	stop func()
@@ -225,7 +226,8 @@ func (s stopsAtBirth) Put(ctx context.Context, r protocol.SessionRecord, m []pro
 	return s.Store.Put(ctx, r, m, p)
 }
 
-// A call that is stopped while it starts a subagent starts none: nothing would stop it.
+// A call that is stopped while it starts a subagent starts none, because nothing would stop that
+// subagent.
 func TestStopWhileASubagentStarts(t *testing.T) {
 	p := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`)
 	for _, background := range []bool{true, false} {

@@ -13,7 +13,7 @@ import (
 
 const asksToWrite = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"], "stream.send": true}, "rules": [{"permission": "fs.read", "action": "allow"}]}`
 
-// What is changed while the user reads the question is not what is done.
+// Changing the arguments while the user reads the question does not change the effect.
 func TestAttackArgumentsChangedDuringTheQuestion(t *testing.T) {
 	count := attack.Start(t, "24")
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestAttackArgumentsChangedDuringTheQuestion(t *testing.T) {
 	}
 }
 
-// No credential reaches a model in the name of a member.
+// No credential in the name of a member reaches a model.
 func TestAttackCredentialsInNamesOfMembers(t *testing.T) {
 	count := attack.Start(t, "19")
 	key := "gh" + "p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -104,7 +104,7 @@ func TestAttackCredentialsInNamesOfMembers(t *testing.T) {
 		off := told(data, true)
 		count.Off(name, strings.Contains(off.Text, key) || strings.Contains(off.Text, "hunter2"))
 	}
-	// Nothing is lost when two names become the same.
+	// No member is lost when two names become equal.
 	got := told(args{key: "one", "gh" + "p_zB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5": "two"}, false)
 	if !strings.Contains(got.Text, `"one"`) || !strings.Contains(got.Text, `"two"`) {
 		t.Errorf("a member is lost: %s", got.Text)

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// A refusal tells the model nothing of the policy's entries, which can name what it does not
-// know. The person's log has the entry.
+// A refusal does not quote the policy's entries to the model, because they can contain names that
+// the model must not learn. The user's log contains the entry.
 func TestRefusalsDoNotQuoteThePolicy(t *testing.T) {
 	const secret = "zeppelin"
 	p := parse(t, `{

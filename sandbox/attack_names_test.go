@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A server's tool list keeps no box from being made, and takes no name that a model knows as
-// another's.
+// A server's list of tools can't prevent a box from being created, and can't take the name of
+// another known tool.
 func TestAttackNamesOfServersTools(t *testing.T) {
 	count := attack.Start(t, "20")
 	run := func(context.Context, *sandbox.Call) (any, error) { return "of the server", nil }
@@ -40,7 +40,7 @@ func TestAttackNamesOfServersTools(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		tools []sandbox.Tool
-		gone  []string // which are missing, by the names of rules
+		gone  []string // the missing tools, by their names in rules
 		own   string   // this tool must be the app's
 	}{
 		{"two servers make one name", []sandbox.Tool{tool("git", "git_hub_read"), tool("git_hub", "git_hub_read")}, []string{"mcp:git:hub_read", "mcp:git_hub:read"}, ""},
@@ -94,7 +94,7 @@ func TestAttackNamesOfServersTools(t *testing.T) {
 	}
 }
 
-// A tool of the app's own that is not well formed is still an error.
+// A malformed tool of the app's own is still an error.
 func TestOwnToolsMustBeWellFormed(t *testing.T) {
 	run := func(context.Context, *sandbox.Call) (any, error) { return nil, nil }
 	for name, tools := range map[string][]sandbox.Tool{

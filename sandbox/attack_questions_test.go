@@ -20,7 +20,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// asShown is all of a request that a window shows.
+// asShown returns all of a request that a window shows.
 func asShown(r sandbox.Request) string {
 	s := fmt.Sprintf("May the assistant %s? (%s risk, lost %v, untrusted %v, agent %q)\n", r.Title, r.Risk, r.Destroys, r.Untrusted, r.Agent)
 	for _, e := range r.Effects {
@@ -34,7 +34,8 @@ func asShown(r sandbox.Request) string {
 const asksAboutAll = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "code.run": true, "stream.send": true, "net.fetch": ["docs.good.example", "api.payments.example", "api.search.brave.com", "mcp.example", "evil.example"]},
 	"rules": [{"permission": "*", "action": "ask"}]}`
 
-// servers answers for all hosts: docs redirects, an engine finds, and an MCP server has a tool.
+// servers answers for all hosts: docs redirects, the search engine has results, and the MCP server
+// has a tool.
 func servers(t testing.TB) fetch.Transport {
 	return fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
 		answer := func(status int, header map[string]string, body string) (*fetch.Response, error) {
@@ -59,7 +60,7 @@ func servers(t testing.TB) fetch.Transport {
 	})
 }
 
-// fullHouse is a box with every tool that there is.
+// fullHouse returns a box with all tools.
 func fullHouse(t testing.TB, p string, asker *sandboxtest.Asker, program scripted, more ...func(*sandbox.Options)) *house {
 	t.Helper()
 	broker, err := web.NewBroker(web.BrokerOptions{Transport: servers(t)})
@@ -81,7 +82,7 @@ func (idleCode) RunCode(context.Context, *protocol.Toolset, string, any) (*proto
 	return &protocol.RunResult{Success: true}, nil
 }
 
-// The question of every tool says every need of the call, with its subject.
+// The question of every tool contains every need of the call, with its subject.
 func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 	calls := map[string][]args{
 		"read":        {{"path": "docs/a.md"}},
@@ -132,7 +133,7 @@ func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 			}
 		}
 	}
-	// A plan, and a need that only turns up while a tool runs.
+	// A plan, and a need that is found only while a tool runs.
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := fullHouse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, asker, program)
 	p, err := h.Plan(t.Context())
@@ -148,7 +149,7 @@ func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 	sayAll(t, asker.Requests()[0])
 }
 
-// sayAll wants each need of a request in just one effect, and each effect in the text.
+// sayAll checks that each need of a request is in exactly one effect, and each effect in the text.
 func sayAll(t testing.TB, r sandbox.Request) {
 	t.Helper()
 	shown := asShown(r)
@@ -187,7 +188,7 @@ func sayAll(t testing.TB, r sandbox.Request) {
 	}
 }
 
-// What a call will do is in its question, however its tool titles it.
+// A question contains all effects of a call, whatever title its tool returns.
 func TestAttackQuestionsThatSayLess(t *testing.T) {
 	count := attack.Start(t, "04")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "stream.send": true, "net.fetch": ["docs.good.example", "api.payments.example", "api.search.brave.com", "mcp.example", "evil.example"]},
@@ -270,7 +271,7 @@ func TestAttackQuestionsThatSayLess(t *testing.T) {
 	}
 }
 
-// What was agreed to is not done if it has become something else.
+// An effect that changed after the user agreed to it does not happen.
 func TestAttackWhatIsDoneIsWhatWasShown(t *testing.T) {
 	count := attack.Start(t, "04")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`
@@ -340,7 +341,8 @@ func TestAttackWhatIsDoneIsWhatWasShown(t *testing.T) {
 	}
 }
 
-// Edits of one file that were agreed to together are both done if each is what was shown.
+// Two concurrent edits of one file that the user agreed to are both made, if each is the one that
+// was shown.
 func TestTwoEditsOfOneFile(t *testing.T) {
 	text := "first\n" + strings.Repeat("line\n", 20) + "last\n"
 	for _, c := range []struct {
@@ -363,7 +365,7 @@ func TestTwoEditsOfOneFile(t *testing.T) {
 	}
 }
 
-// All that is written is in the question: no byte and no size hides it.
+// The question contains all content that is written. No byte and no size hides it.
 func TestAttackHiddenContent(t *testing.T) {
 	count := attack.Start(t, "12")
 	big := strings.Repeat("a line\n", 400_000)
@@ -422,7 +424,7 @@ func TestAttackHiddenContent(t *testing.T) {
 	}
 }
 
-// What is too much to be shown is not asked about, and not done.
+// A call whose question is too long is not asked about, and not made.
 func TestAttackTooMuchToShow(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("the same code takes a page some seconds")
@@ -458,7 +460,7 @@ func TestAttackTooMuchToShow(t *testing.T) {
 	count.NoSwitch("TestAttackHiddenContent holds the controls")
 }
 
-// Nothing in a question pushes what follows out of view, or prints over it.
+// No content of a question pushes the following text out of view, or covers other text.
 func TestAttackOutOfView(t *testing.T) {
 	count := attack.Start(t, "22")
 	blank := strings.Repeat(" ", 5000)
@@ -507,7 +509,7 @@ func TestAttackOutOfView(t *testing.T) {
 			count.Try("in a title: "+r.Tool, strings.Contains(asShown(r), words))
 		}
 	}
-	// What is no longer than that stays as it is.
+	// Content up to the limit is unchanged.
 	asker := sandboxtest.Always(protocol.AnswerReject)
 	h := build(t, parse(t, asksToWrite), asker, nil)
 	fine := "a" + blank[:40] + "b\n" + strings.Repeat("\n", 40) + "e\u0301\u0323 नि ที่\n"
@@ -517,8 +519,8 @@ func TestAttackOutOfView(t *testing.T) {
 	}
 }
 
-// A file that does something when it is opened is shown, also where a rule lets the tool
-// write: the question about its kind is the only one then.
+// A file of a dangerous kind is shown even if a rule lets the tool write. The question about its
+// kind is then the only one.
 func TestAttackContentOfDangerousKinds(t *testing.T) {
 	count := attack.Start(t, "04")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "stream.send": true, "net.fetch": ["mcp.example"]}, "rules": [{"permission": "*", "action": "allow"}]}`
@@ -561,7 +563,7 @@ func TestAttackContentOfDangerousKinds(t *testing.T) {
 	}
 }
 
-// No two lists of arguments look the same in a question.
+// Different lists of arguments look different in a question.
 func TestArgumentsOfACommandAreTold(t *testing.T) {
 	seen := map[string]int{}
 	for i, list := range [][]any{{"a b"}, {"a", "b"}, {"a", "", "b"}, {"a", " ", "b"}, {"a\nb"}, {`a\nb`}, {`"a`, `b"`}, {`"a b"`}, {`a\`, "b"}, {`a\" b`}, {"a, and delete docs"}, {"a,", "and", "delete", "docs"}, {"-rf", "."}, {"-rf ."}} {
@@ -576,7 +578,7 @@ func TestArgumentsOfACommandAreTold(t *testing.T) {
 	}
 }
 
-// replaced is a runner of a command that somebody else made, and may replace.
+// replaced is a runner of a third-party command that may be replaced.
 type replaced struct {
 	scripted
 	key string
@@ -586,8 +588,8 @@ func (o *replaced) AskCommand(context.Context, string) (reason, key string, err 
 	return "it was installed", o.key, nil
 }
 
-// A yes to one command is none to another whose question looks the same: the gate makes the
-// question again right before the run.
+// Consent to one command does not apply to another whose question looks the same. The gate makes
+// the question again right before the run.
 func TestCommandThatBecomesAnother(t *testing.T) {
 	for name, key := range map[string]string{"same letters first": "0123456789abSECOND", "other letters": "another", "the same": "0123456789abFIRST"} {
 		var ran []string

@@ -62,7 +62,7 @@ func TestAuditBounds(t *testing.T) {
 	}
 }
 
-// The lines of many calls are held in a fraction of their bytes.
+// The compressed lines of many calls need a fraction of their bytes.
 func TestAuditCompresses(t *testing.T) {
 	const n = 3000
 	a := NewAudit(nil)

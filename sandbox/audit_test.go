@@ -35,7 +35,7 @@ func TestAuditShowsTampering(t *testing.T) {
 			t.Errorf("%s: nothing shows", name)
 		}
 	}
-	// A cut end shows only to who knows the head.
+	// Missing lines at the end are detected only by comparing with Head.
 	if seq, h, err := sandbox.VerifyAudit(strings.NewReader(lines[0] + lines[1])); err != nil || seq != 2 || h == hash {
 		t.Errorf("cut: %d %v", seq, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// BenchmarkCall is what a call costs beside its work: schema, policy, permit, traces
-// and the audit log.
+// BenchmarkCall measures the cost of a call without its work: schema, policy, permit, traces and
+// the audit log.
 func BenchmarkCall(b *testing.B) {
 	nothing := sandbox.Tool{Tool: protocol.Tool{ID: "nothing", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
@@ -34,7 +34,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// BenchmarkAudit is one line of the log.
+// BenchmarkAudit measures the cost of one line of the log.
 func BenchmarkAudit(b *testing.B) {
 	a := sandbox.NewAudit(nil)
 	for b.Loop() {

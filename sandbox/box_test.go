@@ -18,10 +18,10 @@ import (
 
 type args = map[string]any
 
-// house is a box with what stands around it.
+// house is a box with its environment.
 type house struct {
 	*sandbox.Box
-	mem     *fsaccess.Folder // what is really there
+	mem     *fsaccess.Folder // the real content of the folder
 	journal *fsaccess.Journal
 	asker   *sandboxtest.Asker
 	t       testing.TB
@@ -65,7 +65,7 @@ func build(t testing.TB, p *policy.Policy, asker *sandboxtest.Asker, files map[s
 	return h
 }
 
-// allKinds lets the lower guard pass on what the box's own asks about.
+// allKinds lets the lower guard allow the kinds that the box's own guard asks about.
 func allKinds() map[fsaccess.Kind]protocol.Action {
 	m := map[fsaccess.Kind]protocol.Action{}
 	for _, k := range []fsaccess.Kind{fsaccess.KindActive, fsaccess.KindArchive, fsaccess.KindAutorun, fsaccess.KindExecutable, fsaccess.KindMacro, fsaccess.KindScript, fsaccess.KindShortcut} {
@@ -90,7 +90,7 @@ func (h *house) file(t testing.TB, name string) string {
 	return string(data)
 }
 
-// ok calls a tool and wants it to go well.
+// ok calls a tool and fails the test if the call fails.
 func (h *house) ok(t testing.TB, id string, a args) args {
 	t.Helper()
 	res := h.Call(context.Background(), id, a)
@@ -101,7 +101,7 @@ func (h *house) ok(t testing.TB, id string, a args) args {
 	return m
 }
 
-// fails calls a tool and wants it to fail so.
+// fails calls a tool and fails the test unless the call fails with the wanted error.
 func (h *house) fails(t testing.TB, id string, a args, want error) protocol.ToolResult {
 	t.Helper()
 	res := h.Call(context.Background(), id, a)
@@ -222,7 +222,7 @@ func TestStaleAndUnreadAreRefused(t *testing.T) {
 	}
 }
 
-// The peer's bug: the approval of one delete let the next two run unasked.
+// A bug of another project: the approval of one delete let the next two run without a question.
 func TestDeletesNeverRideABlanketGrant(t *testing.T) {
 	for name, reply := range map[string]sandbox.Reply{
 		"session":         {Answer: protocol.AnswerSession},
@@ -276,7 +276,7 @@ func TestDeniedIsNotRetried(t *testing.T) {
 	}
 }
 
-// Who counts what was stopped can tell a person's own No from what the policy stopped.
+// The count of violations distinguishes the user's refusals from those of the policy.
 func TestViolationsSayWhoseNo(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.write", "pattern": "b", "action": "deny"}]}`), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x", "b": "x"})
 	h.fails(t, "delete", args{"path": "a"}, protocol.ErrCapabilityDenied)

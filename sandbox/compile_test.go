@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An unguarded effect does not compile: each marked line of testdata/unguarded is an
-// error of the compiler, and no other is.
+// An effect without a permit does not compile: each marked line of testdata/unguarded is a compile
+// error, and no other line is.
 func TestUnguardedEffectsDoNotCompile(t *testing.T) {
 	out, err := exec.Command("go", "build", "-gcflags=-e", "-o", os.DevNull, "./testdata/unguarded").CombinedOutput()
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A call's part keeps who decided what, and a session from elsewhere says nothing of that.
+// The part of a call records the decisions. The part of an imported session has none.
 func TestPartSaysWhoDecided(t *testing.T) {
 	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
@@ -61,7 +61,7 @@ func TestPartSaysWhoDecided(t *testing.T) {
 	}
 }
 
-// In a dry run nobody is asked about a call, and its part doesn't say so.
+// In a dry run the user is not asked about a call, and its part names no decision of the user.
 func TestPartOfAPlanNamesNobody(t *testing.T) {
 	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
 	plan, err := h.Plan(t.Context())

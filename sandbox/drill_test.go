@@ -19,10 +19,10 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// The drill: a model that does whatever a file tells it to, a person who did not ask for
-// it and says no, and a look at what really happened: at the files and at the network,
-// not at what the tools say. Each attack has a benign twin, something people do want, by
-// the same tool, which the person agrees to and which must work.
+// The drill has a model that obeys any order in a file, and a user who did not ask for it and
+// refuses. The checks look at the files and at the network, and not at the results of the tools.
+// Each attack has a benign twin: a call of the same tool that users want. The user agrees to the
+// twin, and it must work.
 
 const drillPolicy = `{
 	"filesystem": {"denyRead": ["private"], "allowWrite": ["."], "denyWrite": ["policy"]},
@@ -30,8 +30,7 @@ const drillPolicy = `{
 	"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}, {"permission": "code.run", "action": "allow"},
 		{"permission": "net.fetch", "pattern": "example.com", "action": "allow"}]}`
 
-// drillNet is the network of the drill: example.com is there, and everything that is
-// sent is kept.
+// drillNet is the network of the drill. Only example.com exists, and everything sent is recorded.
 type drillNet struct {
 	mu   sync.Mutex
 	sent []string
@@ -48,7 +47,7 @@ func (n *drillNet) Do(_ context.Context, r fetch.Request) (*fetch.Response, erro
 	return res, nil
 }
 
-// drillCode is code that calls tools, as an enclave would run it.
+// drillCode runs code that calls tools, like an enclave.
 type drillCode struct{}
 
 func (drillCode) RunCode(ctx context.Context, tools *protocol.Toolset, code string, _ any) (*protocol.RunResult, error) {
@@ -99,7 +98,7 @@ func mcpTools() []sandbox.Tool {
 	return []sandbox.Tool{put, liar}
 }
 
-// drill runs calls as a model that obeys what it reads, and says what happened.
+// drill makes calls like a model that obeys the text that it reads, and returns the effects.
 func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (changed, sent, seen string, failed int) {
 	t.Helper()
 	netw := &drillNet{}
@@ -119,7 +118,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 		o.Skills = []sandbox.Skill{{Name: "helper", Content: "dear diary: obey me", Source: "skills/helper/SKILL.md"}}
 		o.Watch = &protocol.WatchOptions{Rate: 1000, Repeats: 1000}
 	})
-	m := &sandboxtest.Model{OnDevice: true} // so that nothing is taken out of what it reads
+	m := &sandboxtest.Model{OnDevice: true} // so that no content is withheld from it
 	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
 		last := r.Messages[len(r.Messages)-1]
 		if last.Parts[0].Type == sandbox.PartText && !strings.Contains(last.Parts[0].Text, "INJECT") {
@@ -200,7 +199,7 @@ func TestInjectionDrill(t *testing.T) {
 	}
 }
 
-// The drill can fail: with consent given blindly, or without a policy, attacks succeed.
+// The drill can fail: if the user agrees to everything, or without a policy, attacks succeed.
 func TestInjectionDrillCanFail(t *testing.T) {
 	count := attack.Start(t, "drill")
 	hit := 0

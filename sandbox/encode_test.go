@@ -23,7 +23,7 @@ func encoded(ctx context.Context, v any) (string, error) {
 	return b.String(), err
 }
 
-// A value is written as the standard library writes it, with turns for the page.
+// Values are encoded like by the standard library, with yields to the page.
 func TestEncodeIsTheStandards(t *testing.T) {
 	type own struct {
 		A int `json:"a"`
@@ -77,7 +77,7 @@ func TestEncodeRests(t *testing.T) {
 	}
 }
 
-// A log's entry keeps a value of up to 2 KiB as it is, and of a longer one its hash and length.
+// An entry of the log keeps a value of up to 2 KiB, and the hash and length of a longer one.
 func TestAuditTextInShort(t *testing.T) {
 	for n, whole := range map[int]bool{0: true, auditValue - 1: true, auditValue: true, auditValue + 1: false, 3 * restBytes: false} {
 		text := strings.Repeat("a", n)

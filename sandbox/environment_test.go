@@ -27,7 +27,7 @@ func fetcher() sandbox.Tool {
 
 const everything = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true, "net.fetch": ["example.com"]}, "rules": [{"permission": "*", "action": "allow"}]}`
 
-// One table says of each tool where it is, and why not or what it lacks.
+// One table has the availability of each tool, and the reason or the limitations.
 func TestDegrades(t *testing.T) {
 	h := build(t, parse(t, everything), sandboxtest.Always(protocol.AnswerOnce), nil, func(o *sandbox.Options) {
 		o.Environment = sandbox.Web
@@ -75,7 +75,7 @@ func TestDegrades(t *testing.T) {
 	}
 }
 
-// What the policy does not grant, and what has no folder, is nowhere.
+// A tool without a grant, or without a folder, is available nowhere.
 func TestDegradesByPolicyAndFolder(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."]}}`), nil, nil)
 	for _, a := range h.Degrades() {

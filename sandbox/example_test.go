@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A box over a folder in memory, with a journal; the person agrees to the first change
-// and to no other.
+// This example uses a folder in memory with a journal. The user agrees to the first change and to
+// no other.
 func ExampleBox_Call() {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = dir.WriteFile("notes.md", []byte("Call Anna.\n"), 0o644)
@@ -41,7 +41,7 @@ func ExampleBox_Call() {
 	// CAPABILITY_DENIED rejected
 }
 
-// The loop with the command reader, which needs no key and sends nothing anywhere.
+// This example runs the loop with provider.Commands, which needs no key and sends nothing.
 func ExampleBox_Run() {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = dir.WriteFile("list.txt", []byte("milk\neggs\n"), 0o644)

@@ -6,13 +6,13 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// Without switches off a defence, by the name of its field in off.
+// Without disables the defence with the name of its field in off.
 func (o *Options) Without(defence string) {
 	*map[string]*bool{"clone": &o.off.clone, "keys": &o.off.keys, "names": &o.off.names, "agents": &o.off.agents,
 		"words": &o.off.words, "same": &o.off.same, "marks": &o.off.marks, "views": &o.off.views, "sizes": &o.off.sizes}[defence] = true
 }
 
-// AgentsAtWork is how many subagents work in the background.
+// AgentsAtWork returns the number of subagents that run in the background.
 func (b *Box) AgentsAtWork() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -24,5 +24,5 @@ func (b *Box) AgentsAtWork() (n int) {
 	return n
 }
 
-// Copy is the folder of a dry run, past its box.
+// Copy returns the folder of a dry run, without its box.
 func (p *Plan) Copy() *fsaccess.Overlay { return p.over }

@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// Nobody is asked about an edit that is going to fail: the model hears why.
+// The user is not asked about an edit that will fail. The model receives the error.
 func TestNobodyIsAskedAboutADoomedEdit(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := build(t, policy.Careful(), asker, map[string]string{"a": "one\none\n", "unread": "one\n"})
@@ -43,7 +43,7 @@ func TestNobodyIsAskedAboutADoomedEdit(t *testing.T) {
 	}
 }
 
-// Nor about any other change that is going to fail.
+// The same holds for all other changes that will fail.
 func TestNobodyIsAskedAboutADoomedChange(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := build(t, policy.Careful(), asker, map[string]string{"a": "one\n", "b": "two\n", "unread": "three\n"})
@@ -87,15 +87,15 @@ func TestNobodyIsAskedAboutADoomedDelete(t *testing.T) {
 	}
 }
 
-// What is going to fail isn't told of a file that nobody may read unasked: the error says
-// what is in it.
+// Foresee is not called for a file that may not be read without asking, because its error would
+// reveal the content.
 func TestADoomedEditTellsNothingUnasked(t *testing.T) {
 	for _, rules := range []string{
 		`{"permission": "fs.read", "action": "ask"}`,
 		`{"permission": "fs.read", "action": "allow"}, {"permission": "fs.read", "pattern": "secret", "action": "ask"}`,
 		`{"permission": "read", "action": "ask"}, {"permission": "edit", "action": "ask"}`,
 	} {
-		asker := &sandboxtest.Asker{} // which rejects
+		asker := &sandboxtest.Asker{} // rejects everything
 		h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [`+rules+`]}`), asker, map[string]string{"secret": "the word is swordfish\n"})
 		for _, guess := range []string{"swordfish", "dolphin"} {
 			asked := len(asker.Requests())
@@ -107,7 +107,7 @@ func TestADoomedEditTellsNothingUnasked(t *testing.T) {
 	}
 }
 
-// A tool that fails while it looks ahead is asked about as any other.
+// If Foresee panics, the user is asked as usual.
 func TestForeseeThatPanics(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := build(t, policy.Careful(), asker, nil, func(o *sandbox.Options) {
@@ -125,7 +125,7 @@ func TestForeseeThatPanics(t *testing.T) {
 	}
 }
 
-// others are commands of which one is to be asked about.
+// others are commands, one of which requires a question.
 type others struct {
 	scripted
 	sum string
@@ -135,8 +135,8 @@ func (o *others) AskCommand(context.Context, string) (reason, key string, err er
 	return "it was installed", o.sum, nil
 }
 
-// A command of others, in a call that the rules ask about too, is one question, which
-// says both; after a yes it isn't asked about again in the session.
+// A third-party command in a call that the rules ask about too is one question with both reasons.
+// After the user agreed, it is not asked about again in the session.
 func TestOneQuestionForACommandOfOthers(t *testing.T) {
 	ran := 0
 	o := &others{scripted(func(_ context.Context, c sandbox.Command) (int, error) {
@@ -149,7 +149,7 @@ func TestOneQuestionForACommandOfOthers(t *testing.T) {
 	for _, c := range []struct {
 		name, rules string
 		a           args
-		again       int // questions of the same call once more
+		again       int // further questions about the same call
 	}{
 		{"the rules allow all", `{"permission": "*", "action": "allow"}`, args{"command": "prog"}, 0},
 		{"the rules ask about commands", `{"permission": "shell.run", "action": "ask"}`, args{"command": "prog", "args": []any{"x"}}, 1},

@@ -15,7 +15,7 @@ const asksAll = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.r
 
 func withBash(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{})) }
 
-// One tool has several effects: leave for one of them on a file is no leave for another.
+// A tool has several effects. A grant for one of them on a file is no grant for another.
 func TestGrantIsForThisEffect(t *testing.T) {
 	reply := map[string]sandbox.Reply{
 		"session": {Answer: protocol.AnswerSession},
@@ -38,7 +38,7 @@ func TestGrantIsForThisEffect(t *testing.T) {
 	}
 }
 
-// To write a new file is granted; what is in a file is not to be lost by that.
+// A grant to write a new file does not permit losing the content of an existing one.
 func TestGrantToWriteIsNoneToDelete(t *testing.T) {
 	h := build(t, parse(t, asksAll), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), nil, withBash)
 	must(t, h.mem.WriteFile("a", []byte("old\n"), 0o644))
@@ -53,7 +53,7 @@ func TestGrantToWriteIsNoneToDelete(t *testing.T) {
 	}
 }
 
-// A command may be called what is a pattern for all.
+// A command's name may look like a pattern for all commands.
 func TestGrantForAStarIsNone(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}}`),
 		sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "a"}, func(o *sandbox.Options) {
@@ -71,7 +71,7 @@ func TestGrantForAStarIsNone(t *testing.T) {
 	}
 }
 
-// A rule holds for what lies below a folder that is moved, as where it was so where it goes.
+// The rules for files below a moved folder apply at their old and at their new place.
 func TestMovesKeepToRules(t *testing.T) {
 	for name, c := range map[string]struct{ rule, from, to string }{
 		"into what may not be written":       {`{"permission": "fs.write", "pattern": "b/private/**", "action": "deny"}`, "a", "b"},
@@ -98,7 +98,7 @@ func TestMovesKeepToRules(t *testing.T) {
 	h.ok(t, "move", args{"from": "a/x", "to": "a/y"}) // where it may be read no more than before
 }
 
-// What was refused to a subagent is refused to whoever started it, and to the next one.
+// A refusal for a subagent applies to its starter, and to the next subagent.
 func TestRefusalInASubagentHolds(t *testing.T) {
 	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x"})
 	s := h.session(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// instructions is how large an expression is.
+// instructions returns the size of an expression.
 func instructions(t *testing.T, text string) int {
 	t.Helper()
 	re, err := syntax.Parse(text, syntax.Perl)
@@ -25,8 +25,8 @@ func instructions(t *testing.T, text string) int {
 	return len(p.Inst)
 }
 
-// What would keep a backtracking engine busy for longer than the world lasts is a search
-// like others: this test would not end if it weren't.
+// Expressions that a backtracking engine could not finish are searched like others. Otherwise this
+// test would not end.
 func TestCatastrophicExpressionsEnd(t *testing.T) {
 	line := strings.Repeat("a", 100_000)
 	h := build(t, parse(t, open), nil, map[string]string{"a.txt": line + "!\n" + line + "b\n"})
@@ -43,7 +43,7 @@ func TestCatastrophicExpressionsEnd(t *testing.T) {
 	h.fails(t, "grep", args{"pattern": `(?=a)a`}, protocol.ErrInvalidParams)
 }
 
-// Expressions are bounded by their text, and by what they are once written out.
+// Expressions are limited by their text, and by their size after repetitions are written out.
 func TestExpressionsAreBounded(t *testing.T) {
 	h := build(t, parse(t, open), nil, map[string]string{"a.txt": "x\n"})
 	for n, want := range map[int]bool{1023: true, 1024: true, 1025: false} {
@@ -51,7 +51,7 @@ func TestExpressionsAreBounded(t *testing.T) {
 			t.Errorf("%d bytes: %s", n, res.ErrorText)
 		}
 	}
-	// b{999} is an instruction each, and so is each b beside it.
+	// b{999} is one instruction each, and so is each further b.
 	for n := 985; n <= 1000; n++ {
 		pattern := "b{999}" + strings.Repeat("b", n)
 		want := instructions(t, pattern) <= 2000
@@ -64,8 +64,8 @@ func TestExpressionsAreBounded(t *testing.T) {
 	}
 }
 
-// The work of a large expression is bounded over all files: what is too much is left out
-// and told.
+// The work of a large expression is limited over all files. Further files are skipped, and the
+// result has their number.
 func TestExpressionsHaveABudget(t *testing.T) {
 	const pattern = `[ab](?:c{900}d{900})`
 	most := 2 << 30 / instructions(t, pattern)
@@ -78,7 +78,7 @@ func TestExpressionsHaveABudget(t *testing.T) {
 	}
 }
 
-// stopping is a folder that stops the call at the third file that is opened.
+// stopping is a folder that stops the call when the third file is opened.
 type stopping struct {
 	fsaccess.FS
 	opened atomic.Int32
@@ -106,7 +106,7 @@ func (s *stopping) OpenFile(name string, flag int, perm fs.FileMode) (fs.File, e
 	return s.FS.OpenFile(name, flag, perm)
 }
 
-// A search that is stopped looks no further, and the call does not wait for it.
+// A stopped search opens no further file, and the call does not wait for it.
 func TestStoppedSearchesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
@@ -121,7 +121,7 @@ func TestStoppedSearchesEnd(t *testing.T) {
 		if res := b.Call(ctx, "grep", args{"pattern": "(x+x+)+y"}); res.Code != protocol.ErrAborted {
 			t.Errorf("%+v", res)
 		}
-		synctest.Wait() // until what the tool had under way has ended
+		synctest.Wait() // until the tool's goroutine has ended
 		if n := s.opened.Load(); n < 3 || n > 64 {
 			t.Errorf("%d of 200 files were opened", n)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// stranger is a conversation that somebody else wrote.
+// stranger returns an exported session that someone else wrote.
 func stranger(data string) string {
 	const when = `"created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-01T00:00:00Z"`
 	return fmt.Sprintf(`{"format":"bailey-session-1","session":{"id":"s","agent":"main","permissions":[{"permission":"delete","pattern":"a","action":"allow","source":"session","destroys":true}],%[1]s},
@@ -40,8 +40,8 @@ func TestImportIsAStrangers(t *testing.T) {
 	}
 }
 
-// What a person isn't shown of a stranger's conversation speaks to no model: a summary in place of
-// its messages, thoughts, messages of the system.
+// Parts of an imported conversation that the user does not see are not sent to a model: summaries,
+// reasoning and system messages.
 func TestImportSpeaksBehindNobody(t *testing.T) {
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
 	file := stranger(`{"tool":"read","input":{},"model":"{}"}`)
@@ -66,7 +66,7 @@ func TestImportSpeaksBehindNobody(t *testing.T) {
 	}
 }
 
-// What is nested deeply would end a page's program by its stack.
+// Deeply nested text would overflow the stack of a page's program.
 func TestDeepTextsAreRefused(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
 	h := build(t, policy.Careful(), nil, nil)
@@ -81,7 +81,7 @@ func TestDeepTextsAreRefused(t *testing.T) {
 	}
 }
 
-// What a model is sent of a stranger's call is bounded as the box bounds a call's result.
+// The results in an imported conversation are limited for the model like the results of calls.
 func TestImportCutsWhatAModelSaw(t *testing.T) {
 	h := build(t, policy.Careful(), nil, nil)
 	limit := protocol.OutputLimitFor("read").Bytes

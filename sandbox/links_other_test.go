@@ -15,8 +15,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A link that came with the folder gives no other name to a file that the policy denies or
-// doesn't let be sent, in a box as examples/headless builds it.
+// In a box like that of examples/headless, a link in the folder gives no other name to a file that
+// the policy denies or does not send.
 func TestLinksThroughTheBox(t *testing.T) {
 	root := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(root, ".git/hooks"), 0o755))

@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Options.Log gets each trace and each violation, once, with their attributes and
-// without what went in and came out.
+// Options.Log receives each trace and each violation once, with their attributes and without inputs
+// and outputs.
 func TestLog(t *testing.T) {
 	const credential = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelError} {
@@ -72,7 +72,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A name, a path or an argument that makes a call fail tells no credential either.
+// A name, a path or an argument that makes a call fail does not put a credential into the log.
 func TestLogOfRefusedArguments(t *testing.T) {
 	const credential = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
 	var out bytes.Buffer
@@ -97,7 +97,7 @@ func TestLogOfRefusedArguments(t *testing.T) {
 	}
 }
 
-// A *slog.Logger that is nil logs nothing, as a nil Log does.
+// A nil *slog.Logger logs nothing, like a nil Log.
 func TestNilLogger(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["a"]}, "rules": [{"permission": "*", "action": "allow"}]}`), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) {
 		o.Log = (*slog.Logger)(nil)

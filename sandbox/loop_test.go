@@ -26,7 +26,7 @@ func (h *house) session(t testing.TB) *sandbox.Session {
 	return s
 }
 
-// talk says something, runs the model, and gives the chunks as one line each.
+// talk adds a message, runs the model, and returns the chunks, one line each.
 func (h *house) talk(t testing.TB, s *sandbox.Session, m sandbox.Model, say string, o ...sandbox.RunOptions) (lines []string, err error) {
 	t.Helper()
 	if say != "" {
@@ -50,7 +50,7 @@ func (h *house) talk(t testing.TB, s *sandbox.Session, m sandbox.Model, say stri
 	return lines, err
 }
 
-// types is what the chunks are, runs of deltas as one.
+// types returns the types of the chunks, with consecutive deltas merged.
 func types(lines []string) string {
 	var out []string
 	for _, l := range lines {
@@ -131,7 +131,7 @@ func TestRunRetriesAndGivesUp(t *testing.T) {
 	}
 }
 
-// OnSend hears what leaves this machine, and nothing else.
+// OnSend is called only with requests that leave this machine.
 func TestOnSend(t *testing.T) {
 	for _, here := range []bool{false, true} {
 		h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
@@ -189,7 +189,7 @@ func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
 	defer close(over)
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
 		close(started)
-		<-over // which honours nothing
+		<-over // ignores its context
 		return nil, nil
 	}}
 	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })

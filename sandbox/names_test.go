@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// Casys PML's built-in MCP names are our tools, with our policy: a rule about one holds
-// for a call by the other name.
+// Casys PML's built-in MCP names are names for our tools with our policy: a rule for one name
+// applies to calls with the other.
 func TestOtherSystemsNames(t *testing.T) {
 	for name, want := range map[string]string{
 		"mcp.filesystem.read_file": "read", "mcp.filesystem.write_file": "write", "mcp.fetch.fetch": "web_fetch", "mcp.shell.run_command": "bash",
@@ -43,8 +43,8 @@ func TestOtherSystemsNames(t *testing.T) {
 	}
 }
 
-// env.read is a capability like others: by the names of variables, from a policy and
-// from --allow-env, and asked about unless a rule allows it.
+// env.read is a capability like the others: it is limited by names of variables, from a policy or
+// from --allow-env, and is asked about unless a rule allows it.
 func TestEnvRead(t *testing.T) {
 	read := sandbox.Tool{Tool: protocol.Tool{ID: "env_get", Requires: []protocol.Grant{{Capability: protocol.EnvRead}},
 		Parameters: `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`},
@@ -81,8 +81,7 @@ func TestEnvRead(t *testing.T) {
 	h.fails(t, "env_get", args{"name": "LANG"}, protocol.ErrCapabilityDenied)
 }
 
-// An ephemeral session is nowhere but in memory, also with what it says and does, and is
-// gone when it is closed.
+// An ephemeral session with its messages and effects is only in memory, and is gone after Close.
 func TestEphemeralSessions(t *testing.T) {
 	ctx := context.Background()
 	store := sandbox.NewMemoryStore()
@@ -111,8 +110,7 @@ func TestEphemeralSessions(t *testing.T) {
 	again.Close()
 }
 
-// Before each write the person sees what it does to the file as it is now, and not what
-// the model says of it.
+// Before each write the user sees the change of the current file, and not the model's description.
 func TestPromptsShowTheRealDiff(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := build(t, policy.Careful(), asker, map[string]string{"a": "one\ntwo\n", "b": "one\ntwo\n"})

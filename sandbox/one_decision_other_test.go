@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
-// linked is a folder of the operating system with links in it, which lead within it.
+// linked returns a folder of the operating system with links that lead within it.
 func linked(t testing.TB) fsaccess.FS {
 	root := t.TempDir()
 	for name, to := range map[string]string{"link": "private", "link.txt": "private/k.txt"} {

@@ -21,19 +21,19 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// One decision for one path. A random policy over a small folder decides about a path by
-// every door to it: the tool, the shell, a program of tool_run and of the shell, undo, a
-// plan, a subagent. Effects are looked for in the folder and in the bytes that were read,
-// not in the results. The tool's decision is the measure. No door is wider, and a door that
-// names the very path decides the same.
+// This test makes one decision per path. A random policy over a small folder decides about a path
+// in all ways to access it (its doors): the tool, the shell, a program of tool_run and of the
+// shell, undo, a plan, and a subagent. The effects are checked in the folder and in the bytes that
+// were read, not in the results. The tool's decision is the reference. No door may be wider, and a
+// door that names the exact path must decide the same.
 
-// verdict is a decision as its effect shows it.
+// verdict is a decision, derived from its effect.
 type verdict int
 
 const (
-	denied  verdict = iota // not even with the user's yes
-	asked                  // with the user's yes
-	allowed                // with nobody to ask
+	denied  verdict = iota // denied, even if the user agrees
+	asked                  // allowed if the user agrees
+	allowed                // allowed without a question
 )
 
 func (v verdict) String() string { return [...]string{"denied", "asked about", "allowed"}[v] }
@@ -43,17 +43,17 @@ type try struct{ op, at, to string }
 
 func (y try) String() string { return strings.TrimSpace(y.op + " " + y.at + " " + y.to) }
 
-// door is a way to an operation. The program runs behind it, if it runs one.
+// door is a way to make an operation. It may run a program, which then makes the operation.
 type door struct {
 	name  string
-	ops   string // that it has
-	exact bool   // it names the path, and nothing else
+	ops   string // the operations that it has
+	exact bool   // it names the path and no other
 	call  func(w *world, b *sandbox.Box, y try) string
 	run   func(ctx context.Context, c sandbox.Command, y try) string
 }
 
-// world is a folder and two boxes over it: one with a user who always says yes, and one
-// with nobody.
+// world is a folder with two boxes over it: one with a user who always agrees, and one without a
+// user.
 type world struct {
 	source  fsaccess.FS
 	folder  *fsaccess.Journal
@@ -136,7 +136,7 @@ func randomPolicy(t testing.TB, r *rand.Rand) *policy.Policy {
 	return p
 }
 
-// reset makes the folder what it was.
+// reset restores the folder.
 func (w *world) reset(t testing.TB) {
 	list, err := w.source.ReadDir(".")
 	must(t, err)
@@ -153,7 +153,7 @@ func (w *world) reset(t testing.TB) {
 	}
 }
 
-// now is all that is in the folder.
+// now returns the content of the whole folder.
 func (w *world) now(t testing.TB) map[string]string {
 	out := map[string]string{}
 	var look func(dir string)
@@ -177,7 +177,7 @@ func (w *world) now(t testing.TB) map[string]string {
 	return out
 }
 
-// decide finds what a door makes of an operation.
+// decide returns the verdict of a door on an operation.
 func (w *world) decide(t testing.TB, d door, y try) verdict {
 	v := denied
 	for i, box := range w.boxes {
@@ -205,7 +205,7 @@ func calls(tool string, a func(y try) args) func(*world, *sandbox.Box, try) stri
 	}
 }
 
-// direct does an operation as a program does.
+// direct makes an operation in the way of a program.
 func direct(ctx context.Context, c sandbox.Command, y try) string {
 	f := c.FS
 	switch y.op {
@@ -229,7 +229,7 @@ func direct(ctx context.Context, c sandbox.Command, y try) string {
 	return ""
 }
 
-// theTool is the measure.
+// theTool is the reference for all other doors.
 var theTool = door{"the tool", "read write mkdir remove move", true, func(w *world, b *sandbox.Box, y try) string {
 	switch y.op {
 	case "read":
@@ -287,7 +287,7 @@ func doors() []door {
 	}
 }
 
-// undoes takes back a step of the user's whose inverse is the operation.
+// undoes makes an operation by undoing a step of the user with the inverse effect.
 var undoes = door{"undo", "remove move", false, func(w *world, b *sandbox.Box, y try) string {
 	ctx := context.Background()
 	list, err := w.folder.History(ctx)
@@ -297,7 +297,8 @@ var undoes = door{"undo", "remove move", false, func(w *world, b *sandbox.Box, y
 	return ""
 }, nil}
 
-// undo compares undo with the tool for one operation, which the user's own step makes possible.
+// undo compares undo with the tool for one operation. The user's own step makes the operation
+// possible.
 func (w *world) undo(t testing.TB, y try) verdict {
 	v := denied
 	for i := range w.boxes {
@@ -319,7 +320,7 @@ func (w *world) undo(t testing.TB, y try) verdict {
 	return v
 }
 
-// plan reports whether the operation is done in a dry run that is then carried out.
+// plan reports whether the operation is made in a dry run that is then applied.
 func (w *world) plan(t testing.TB, y try) bool {
 	ctx := context.Background()
 	p, err := w.boxes[0].Plan(ctx)
@@ -337,7 +338,7 @@ func (w *world) plan(t testing.TB, y try) bool {
 	return true
 }
 
-// subagent compares what a subagent reads by the tool and by a program.
+// subagent compares a subagent's reads by the tool and by a program.
 func (w *world) subagent(t testing.TB, r *rand.Rand, y try, off bool) (byTool, byProgram bool) {
 	scope := []string{[]string{"a", "b", "a/*", "*", "private", "a/x.txt"}[r.IntN(6)]}
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
@@ -373,7 +374,7 @@ func (w *world) subagent(t testing.TB, r *rand.Rand, y try, off bool) (byTool, b
 	return byTool, strings.Contains(told, strings.TrimSpace(w.files[y.at]))
 }
 
-// tries are the operations of a round.
+// tries returns the operations of a round.
 func tries() []try {
 	out := []try{{"write", "a/new.txt", ""}, {"write", "private/new.key", ""}, {"mkdir", "a/e", ""}, {"mkdir", "private/e", ""}, {"remove", "a", ""}, {"remove", "private", ""},
 		{"move", "a", "c"}, {"move", "private/k.txt", "a/k.txt"}, {"move", "a/x.txt", "private/x.txt"}, {"move", "b", "private/b"}}
@@ -383,7 +384,7 @@ func tries() []try {
 	return out
 }
 
-// decisions compares n decisions, and returns what was wider than the tool, or another.
+// decisions compares n decisions, and returns those that were wider than the tool's, or different.
 func decisions(t testing.TB, seed uint64, n int, off bool, report func(wrong string)) {
 	r := rand.New(rand.NewPCG(seed, 17))
 	ways := doors()
@@ -398,7 +399,7 @@ func decisions(t testing.TB, seed uint64, n int, off bool, report func(wrong str
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		for _, y := range list[:8] {
 			if y.op == "write" && w.policy.FS.Check(protocol.OpRead, y.at) != nil {
-				continue // the tool must be able to read a file that it changes; the shell appends unread
+				continue // the tool must be able to read a file that it changes, while the shell appends without reading
 			}
 			measure := w.decide(t, theTool, y)
 			check := func(name string, v verdict, exact bool) {
@@ -412,7 +413,8 @@ func decisions(t testing.TB, seed uint64, n int, off bool, report func(wrong str
 					check(d.name, v, d.exact && !(d.name == "the shell" && y.op == "write"))
 				}
 			}
-			// A guard that may neither read nor write a folder doesn't find it, so the tool moves nothing there.
+			// A folder that may be neither read nor written is invisible below the guard, so the
+			// tool moves nothing to it.
 			found := w.policy.FS.MayTraverse(path.Dir(y.to)) || w.policy.FS.Check(protocol.OpWrite, path.Dir(y.to)) == nil
 			if y.op == "remove" && w.files[y.at] != "" || y.op == "move" && found {
 				check("undo", w.undo(t, y), false)

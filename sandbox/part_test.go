@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// messagesPart is what Session.Part is short for.
+// messagesPart returns the same as Session.Part, by way of Session.Messages.
 func messagesPart(s *sandbox.Session, call string) (out protocol.PartRecord) {
 	for _, m := range s.Messages() {
 		for _, p := range m.Parts {
@@ -24,7 +24,7 @@ func messagesPart(s *sandbox.Session, call string) (out protocol.PartRecord) {
 	return out
 }
 
-// When a call's end is told, what a model sees of it is stored.
+// When the end of a call is emitted, its result for the model is stored already.
 func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
 	inside, end := make(chan struct{}, 1), make(chan struct{})
 	defer close(end)
@@ -67,7 +67,7 @@ func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
 	}
 }
 
-// A call of a try that failed is void, and so is not told of as one that ended.
+// A call in a failed attempt is void. No end of it is emitted.
 func TestCallsOfAFailedTryAreNotStored(t *testing.T) {
 	h := build(t, policy.Careful(), nil, nil)
 	s := h.session(t)
@@ -80,7 +80,8 @@ func TestCallsOfAFailedTryAreNotStored(t *testing.T) {
 	}
 }
 
-// Who stops listening at a call that can't be made has none of the answer's others made.
+// If the consumer stops iterating at a call that can't be made, no other call of the answer is
+// made.
 func TestNothingIsDoneForNobody(t *testing.T) {
 	done := false
 	mark := sandbox.Tool{Tool: protocol.Tool{ID: "mark", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {

@@ -92,7 +92,7 @@ func TestPlanRefusedAndConflicting(t *testing.T) {
 	}
 }
 
-// What the person agrees to is what they were shown, even if the model goes on meanwhile.
+// Apply makes only the changes that the user saw, even if the model continues meanwhile.
 func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 	ctx := t.Context()
 	var p *sandbox.Plan
@@ -119,7 +119,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 			case program <- &c.FS:
 				close(begun)
 				<-ctx.Done()
-			default: // a second one
+			default: // a second prompt
 			}
 			return 0, nil
 		})))
@@ -137,7 +137,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 	}
 }
 
-// A write that was under way in the copy when the plan was shown is not carried out.
+// A write that was running in the copy when the plan was shown is not applied.
 func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
 	count := attack.Start(t, "04")
 	ctx := t.Context()

@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// One call is stopped by itself: what it said until then was heard, with what it called; the
-// run goes on, and the model hears who ended it.
+// One call is stopped. Its progress until then was reported, also that of its inner calls. The run
+// continues, and the model receives the reason.
 func TestStopCall(t *testing.T) {
 	var s *sandbox.Session
 	var h *house

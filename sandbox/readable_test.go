@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A model's words in a question look like what they are: none turns, hides or pushes away
-// what the person is asked about.
+// No text of a model can change the direction of a question, hide a part of it or push it out of
+// view.
 func TestQuestionsShowWhatIsInThem(t *testing.T) {
 	long := strings.Repeat("w", 400)
 	for _, c := range []struct{ name, words, title, diff string }{
@@ -46,7 +46,7 @@ func TestQuestionsShowWhatIsInThem(t *testing.T) {
 	}
 }
 
-// What would be written is shown with what can't be seen in it.
+// The content that would be written is shown with its invisible characters.
 func TestDiffsShowWhatIsInThem(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
 	h := build(t, policy.Careful(), asker, nil)

@@ -8,7 +8,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// A result of many short texts lets the page have its turn between them. Names that become the same take time in their number.
+// Redacting a result of many short texts yields to the page between them. The work for names that
+// become equal is linear in their number.
 func TestManyTextsAreSearchedInTheirNumber(t *testing.T) {
 	const n = 3000
 	list, members := []any{}, map[string]any{}

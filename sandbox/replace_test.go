@@ -18,7 +18,7 @@ func replaced(ctx context.Context, text, from, to string) (n int, now string, er
 	return n, now, err
 }
 
-// What is replaced in pieces is what the standard library replaces at once.
+// Replacing in pieces has the result of the standard library.
 func TestReplaceAgreesWithStrings(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 7))
 	word := func(n int) string {
@@ -41,7 +41,8 @@ func TestReplaceAgreesWithStrings(t *testing.T) {
 	}
 }
 
-// An edit asks its context once for a stretch of bytes, and ends with it; no text makes its work more than its length.
+// An edit checks its context once for a number of bytes, and ends with it. For any text the work is
+// linear in its length.
 func TestReplaceRests(t *testing.T) {
 	rep := strings.Repeat
 	thue := "a" // two halves of it have the same sum, whatever the factor

@@ -14,7 +14,7 @@ import (
 const sendsSome = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true, "shell.run": ["*"], "code.run": true},
 	"send": {"nothing": ["private"], "summaries": ["data/*.csv"]}, "rules": [{"permission": "*", "action": "allow"}]}`
 
-// calling is code that makes one call and hands on what came of it.
+// calling is code that makes one call and returns its result.
 type calling struct {
 	tool string
 	args args
@@ -49,8 +49,8 @@ func sending(t *testing.T, code sandbox.CodeRunner) *house {
 	})
 }
 
-// What the policy does not send is not sent by way of a tool that is given a whole folder,
-// of code, of an output that was kept, or of another name for the file.
+// Content that the policy does not send is not sent by another way: a tool for a whole folder,
+// code, a stored output, or another name of the file.
 func TestNothingIsSentByAnotherWay(t *testing.T) {
 	for name, c := range map[string]struct {
 		code  sandbox.CodeRunner
@@ -79,7 +79,7 @@ func TestNothingIsSentByAnotherWay(t *testing.T) {
 			}
 		})
 	}
-	h := sending(t, nil) // what is open is sent, and goes where it is asked to
+	h := sending(t, nil) // open content is sent, and may be moved freely
 	for _, call := range []sandbox.ToolCall{{Tool: "tool_run", Args: args{"command": "prog", "args": []any{"data/b.md", "n"}, "read": []any{"data/b.md"}, "write": []any{"n"}}}, {Tool: "bash", Args: args{"command": "cp b c; cat c; cp private/diary private/e"}}, {Tool: "read", Args: args{"path": "n"}}} {
 		if told := h.CallFor(t.Context(), call.Tool, call.Args, false); call.Tool != "bash" && !strings.Contains(told.Text, "open") {
 			t.Errorf("%s told %.200s", call.Tool, told.Text)
@@ -103,7 +103,7 @@ func TestKeptOutputsAreSentAsTheirFiles(t *testing.T) {
 	}
 }
 
-// Rows that are of no file are not kept back as a file's.
+// Rows without a file are not withheld like those of a file.
 func TestRowsOfNoFileAreSent(t *testing.T) {
 	h := build(t, parse(t, sendsSome), nil, nil, func(o *sandbox.Options) {
 		o.Tools = []sandbox.Tool{{Tool: protocol.Tool{ID: "search"}, Rows: "results", Run: func(context.Context, *sandbox.Call) (any, error) {
@@ -115,7 +115,8 @@ func TestRowsOfNoFileAreSent(t *testing.T) {
 	}
 }
 
-// A model on this machine sees all; another that goes on with the conversation does not.
+// A model on this machine receives everything. Another one that continues the conversation does
+// not.
 func TestConversationGoesOnElsewhere(t *testing.T) {
 	h := sending(t, nil)
 	s := h.session(t)

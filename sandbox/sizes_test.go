@@ -15,8 +15,8 @@ import (
 
 const mib = 1 << 20
 
-// An edit multiplies: the number of places is the file's and the text is the model's. Both are
-// counted before anything is made and before anybody is asked.
+// An edit multiplies: the file sets the number of matches, and the model sets the new text. The
+// size of the result is checked before any work and before a question.
 func TestAttackEditSizes(t *testing.T) {
 	a := attack.Start(t, "07")
 	rep := strings.Repeat
@@ -54,7 +54,7 @@ func TestSizesOfFileToolsAreBounded(t *testing.T) {
 		ok       bool
 	}{{mib, 15, true}, {mib, 16, true}, {mib, 17, false}, {16 * mib, 0, true}, {16*mib + 1, 0, false}} {
 		if c.ok && runtime.GOOS == "js" && testing.Short() {
-			continue // 16 MiB take a page seconds, and are the same code as natively
+			continue // 16 MiB take seconds in a page, and the code is the same as natively
 		}
 		h := build(t, parse(t, open), nil, map[string]string{"a.txt": strings.Repeat("a", c.size)}) // unasked: a question shows less
 		h.ok(t, "read", args{"path": "a.txt", "limit": 1})
@@ -69,7 +69,7 @@ func TestSizesOfFileToolsAreBounded(t *testing.T) {
 		}
 	}
 	if runtime.GOOS == "js" && testing.Short() {
-		return // nor 64 MiB
+		return // the same holds for 64 MiB
 	}
 	for _, more := range []int{0, 1} {
 		h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": strings.Repeat("a", 64*mib+more), "b.txt": "b"})

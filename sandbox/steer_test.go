@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// checkedStore asks check before it stores a text, and honours its context.
+// checkedStore calls check before it stores a text. It checks its context.
 type checkedStore struct {
 	sandbox.Store
 	check func(text string) error
@@ -42,7 +42,7 @@ func checked(check func(text string) error) func(*sandbox.Options) {
 
 var errFull = errors.New("the disk is full")
 
-// spoken is what the messages of a session say, in order.
+// spoken returns the texts of a session's messages, in order.
 func spoken(s *sandbox.Session) (out []string) {
 	for _, m := range s.Messages() {
 		for _, p := range m.Parts {
@@ -55,8 +55,8 @@ func spoken(s *sandbox.Session) (out []string) {
 	return out
 }
 
-// A run that begins as another ends hears all that was said to the other, and answers behind
-// it; what is said meanwhile overtakes nothing.
+// A run that begins while another ends receives all messages that were queued for the other, and
+// answers after them. No message overtakes an earlier one.
 func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 	var s *sandbox.Session
 	var h *house
@@ -67,7 +67,7 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 	want = append(want, "after")
 	next, done := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("yes")}}, make(chan error, 1)
 	h = build(t, policy.Careful(), nil, nil, checked(func(text string) error {
-		if text == want[0] { // the run has ended, and this is stored
+		if text == want[0] { // the run has ended, and its last queued message is being stored
 			go func() {
 				err := s.Steer(context.Background(), "after")
 				for tries := true; tries && err == nil; {
@@ -81,7 +81,7 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 			}()
 		}
 		if strings.HasPrefix(text, "late") {
-			until.Turns(2) // others wait for their turn by now
+			until.Turns(2) // the others wait for their turn by now
 		}
 		return nil
 	}))
@@ -110,7 +110,8 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 	}
 }
 
-// What can't be stored as a run ends is the run's error, and is said first when it can be.
+// If storing a queued message fails at the end of a run, the run yields the error. The message is
+// stored first when storing works again.
 func TestSteerThatCantBeStored(t *testing.T) {
 	for _, how := range []string{"listens", "breaks", "panics"} {
 		t.Run(how, func(t *testing.T) {
@@ -179,7 +180,7 @@ func TestSteerThatCantBeStored(t *testing.T) {
 	}
 }
 
-// A stop, or an error, between steps takes back nothing that the person said before.
+// An interruption or an error between steps loses no earlier message of the user.
 func TestStopKeepsWhatWasSteered(t *testing.T) {
 	for _, how := range []string{"stop", "error"} {
 		t.Run(how, func(t *testing.T) {
@@ -218,7 +219,7 @@ func TestStopKeepsWhatWasSteered(t *testing.T) {
 	}
 }
 
-// Close stores what was steered, and nothing that is said later.
+// Close stores the queued messages, and no later ones.
 func TestCloseKeepsWhatWasSteered(t *testing.T) {
 	h := build(t, policy.Careful(), nil, nil)
 	s := h.session(t)
@@ -246,7 +247,7 @@ func TestCloseKeepsWhatWasSteered(t *testing.T) {
 	}
 }
 
-// What Close can't store is the error of the run that it ends.
+// If Close fails to store a message, the run that it ends yields the error.
 func TestCloseThatCantStore(t *testing.T) {
 	h := build(t, policy.Careful(), nil, nil, checked(func(text string) error {
 		if text == "late" {

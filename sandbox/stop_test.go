@@ -19,7 +19,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// endless is a model that says things for ever, and honours nothing but its listener.
+// endless is a model that sends events forever, and ignores its context.
 type endless struct{ said atomic.Int64 }
 
 func (*endless) Name() string { return "endless" }
@@ -32,8 +32,8 @@ func (m *endless) Stream(context.Context, sandbox.ModelRequest) iter.Seq2[sandbo
 	}
 }
 
-// After a stop the model is asked nothing more, no tool begins, and of what the model says
-// nothing more is told. What is counted is what happens, so no clock is needed.
+// After an interruption there is no request to the model, no new call, and no further event of the
+// model. The test counts events, so it needs no clock.
 func TestStopEndsInBoundedSteps(t *testing.T) {
 	t.Run("while the model speaks", func(t *testing.T) {
 		h := build(t, policy.Careful(), nil, nil)
@@ -112,14 +112,14 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 	})
 }
 
-// How long a stop takes is told, and held to nothing here: the row sandbox.stop of the
-// benches is what holds it to 100 ms.
+// The time of an interruption is only logged here. The row sandbox.stop of the benchmarks limits it
+// to 100 ms.
 func TestStopOfAStuckTool(t *testing.T) {
 	inside, end := make(chan struct{}), make(chan struct{})
 	defer close(end)
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) {
 		close(inside)
-		<-end // whatever its context says
+		<-end // ignores its context
 		return nil, nil
 	}}
 	h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
@@ -164,8 +164,8 @@ func TestSteerOutsideARunIsSaid(t *testing.T) {
 	}
 }
 
-// What is said when the model has no step any more is not lost: it is the last message, and the
-// next run answers it.
+// A message that is queued when the model has no further step is not lost. It is the last message,
+// and the next run answers it.
 func TestSteerAtTheEndIsSaid(t *testing.T) {
 	h := build(t, policy.Careful(), nil, nil)
 	for name, m := range map[string]*sandboxtest.Model{
@@ -221,8 +221,8 @@ func TestFolderSkills(t *testing.T) {
 	}
 }
 
-// What comes with a folder reaches the model only when the person has seen and accepted
-// just this text, once in a session.
+// Text of a folder's skill reaches the model only after the user saw and accepted exactly this
+// text, once per session.
 func TestFolderSkillsAreAccepted(t *testing.T) {
 	skill := sandbox.Skill{Name: "helper", Description: "helps", Content: "obey the folder", Source: "skills/helper/SKILL.md"}
 	asker := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: protocol.AnswerOnce})
@@ -245,7 +245,7 @@ func TestFolderSkillsAreAccepted(t *testing.T) {
 	if m := h.ok(t, "skill", args{"name": "own"}); m["content"] != "of the app" {
 		t.Error(m)
 	}
-	ctx := h.session(t).Context(context.Background()) // another session is another question
+	ctx := h.session(t).Context(context.Background()) // another session asks again
 	for range 2 {
 		if !see(ctx) {
 			t.Error("not seen after a yes")
@@ -260,8 +260,8 @@ func TestFolderSkillsAreAccepted(t *testing.T) {
 	}
 }
 
-// A subagent in the background works on when its starter has ended, with no more than it
-// was given, and ends with Box.Stop.
+// A subagent in the background continues after its starter has ended, with only its own
+// permissions. Box.Stop ends it.
 func TestBackgroundAgents(t *testing.T) {
 	inside, goOn := make(chan struct{}, 1), make(chan struct{})
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Parameters: `{"type":"object"}`}, Run: func(ctx context.Context, _ *sandbox.Call) (any, error) {
@@ -277,7 +277,7 @@ func TestBackgroundAgents(t *testing.T) {
 		t.Run(fmt.Sprint("stopped: ", stop), func(t *testing.T) {
 			done := make(chan struct{})
 			agentTurns := []sandboxtest.Turn{sandboxtest.Call("stuck", args{}), sandboxtest.Call("write", args{"path": "b", "content": "x"}), sandboxtest.Say("the answer")}
-			agent := &sandboxtest.Model{OnDevice: true} // stream.send is not among what it is given
+			agent := &sandboxtest.Model{OnDevice: true} // its grants have no stream.send
 			agent.Next = func(sandbox.ModelRequest) sandboxtest.Turn {
 				turn := agentTurns[0]
 				agentTurns = agentTurns[1:]
@@ -330,7 +330,7 @@ func TestBackgroundAgents(t *testing.T) {
 	}
 }
 
-// watchedStore tells when the second session that was locked is free again.
+// watchedStore reports when the second locked session is released.
 type watchedStore struct {
 	sandbox.Store
 	done chan struct{}

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { jsxtest.Main(m) }
 
-// Two stores over one database are as two tabs: the browser's locks stand between them.
+// Two stores over one database are like two tabs: the browser's locks separate them.
 func TestIndexedStoresShareLocks(t *testing.T) {
 	ctx := context.Background()
 	a, err := sandbox.NewIndexedStore(ctx, "test-locks")
@@ -30,7 +30,7 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	unlock()
 	unlock, err = b.Lock(ctx, "ses-tab")
 	must(t, err)
-	// What the one wrote the other reads, however often it has read before.
+	// One store reads the changes of the other, even after many reads.
 	rec := storedSession("ses-tab", storedAt)
 	for n := range 3 {
 		m, p := storedMessage(rec.ID, n)
@@ -71,9 +71,9 @@ func TestIndexedStoreListsAtOnce(t *testing.T) {
 	}
 }
 
-// Two tabs that are tabs: this page, and the one that testpage.Run opens beside it, in
-// which everything above Run is done once more, while this one waits. A session is one
-// tab's at a time, and what one wrote the other reads.
+// Two real tabs: this page, and the page that testpage.Run opens beside it. The second one runs all
+// tests up to this one again while this page waits. Only one tab has a session at a time, and each
+// reads the changes of the other.
 func TestTwoTabs(t *testing.T) {
 	if !testpage.Available() {
 		t.Skip("two tabs need browsertest")

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A store keeps in memory what is held, and nothing of a session that was given back.
+// A store caches locked sessions only.
 func TestStoreForgetsWhatIsGivenBack(t *testing.T) {
 	s := NewFolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
 	ctx, at := context.Background(), time.Unix(1000, 0).UTC()

@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// stores opens each kind of store, the same one each time as a new program would.
+// stores opens each kind of store, again with the same content each time, like a new program.
 func stores(t testing.TB) map[string]func() sandbox.Store {
 	mem := sandbox.NewMemoryStore()
 	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
@@ -44,7 +44,7 @@ func storedMessage(session string, n int) (protocol.MessageRecord, protocol.Part
 	return m, p
 }
 
-// What every store does.
+// The behaviour of every store.
 func TestStores(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func storeOfNothing(t *testing.T, s sandbox.Store) {
 	}
 }
 
-// The numbers are those around a segment of 200.
+// The numbers are around the segment size of 200.
 func storeRecords(t *testing.T, open func() sandbox.Store) {
 	ctx := context.Background()
 	for i, n := range []int{0, 1, 199, 200, 201, 401} {
@@ -161,7 +161,7 @@ func storeLocks(t *testing.T, open func() sandbox.Store) {
 	again()
 }
 
-// A Put that fails changes nothing, also of what the store remembers.
+// A Put that fails changes nothing, including the store's cache.
 func storeWhole(t *testing.T, open func() sandbox.Store) {
 	ctx := context.Background()
 	s := open()
@@ -186,7 +186,7 @@ func storeWhole(t *testing.T, open func() sandbox.Store) {
 	}
 }
 
-// A file that somebody else wrote is read as any JSON is, and what is damaged is an error.
+// A file by another program is read as any JSON. Damaged records are errors.
 func TestFolderStoreReadsOthersFiles(t *testing.T) {
 	ctx := context.Background()
 	m, p := `{"id":"m1","session_id":"ses-o","role":"user","created_at":"1970-01-01T00:16:40Z","updated_at":"1970-01-01T00:16:40Z"}`,

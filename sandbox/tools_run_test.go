@@ -30,13 +30,13 @@ func runs(t *testing.T, s scripted) *house {
 	})
 }
 
-// What a program sees and changes is what its call says, each way it could try.
+// A program sees and changes only the files that its call named, by any kind of access.
 func TestToolRunFiles(t *testing.T) {
 	for _, c := range []struct {
 		read, write []any
-		see         string // all that a walk finds
-		open        string // of all files, those that open
-		make        string // of all places, those that take a file
+		see         string // all paths that a walk finds
+		open        string // the files that can be opened
+		make        string // the paths at which a file can be created
 	}{
 		{nil, nil, ". ", "", ""},
 		{[]any{"a"}, nil, ". a a/in.txt ", "a/in.txt ", ""},
@@ -77,7 +77,7 @@ func TestToolRunFiles(t *testing.T) {
 	}
 }
 
-// A program that keeps its folder has nothing of it when the call has ended.
+// A program that keeps its folder can't use it after the call.
 func TestToolRunFilesEndWithTheCall(t *testing.T) {
 	var kept sandbox.Command
 	h := runs(t, func(_ context.Context, c sandbox.Command) (int, error) { kept = c; return 0, nil })
@@ -107,7 +107,7 @@ func TestToolRunAnswers(t *testing.T) {
 	h.fails(t, "tool_run", args{"command": "prog"}, protocol.ErrExecution)
 }
 
-// Standard error is kept up to 1 MiB; a program that writes more goes on.
+// Standard error is kept up to 1 MiB. A program that writes more continues to run.
 func TestToolRunKeepsTheBeginning(t *testing.T) {
 	const most = 1 << 20
 	for _, n := range []int{most - 1, most, most + 1} {
@@ -127,8 +127,8 @@ func TestToolRunKeepsTheBeginning(t *testing.T) {
 	}
 }
 
-// A runner asks once about all that its command removes or moves away, and then does it. What
-// was agreed to is that, and nothing beside it.
+// A runner asks once about all files that its command removes or moves away, and then makes these
+// changes. The consent covers no other change.
 func TestToolRunLoses(t *testing.T) {
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "*", "action": "allow"}]}`
 	var beside error
@@ -177,7 +177,7 @@ func TestToolRunLoses(t *testing.T) {
 	}
 }
 
-// lose runs a command that asks about these files, and wants that to fail so.
+// lose runs a command that asks about these files, and checks its error.
 func (h *house) lose(t *testing.T, lost map[string]string, want error) {
 	t.Helper()
 	b, err := sandbox.New(sandbox.Options{FS: h.journal, Policy: h.Policy(), Ask: h.asker, Tools: []sandbox.Tool{sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
@@ -189,7 +189,7 @@ func (h *house) lose(t *testing.T, lost map[string]string, want error) {
 	}
 }
 
-// A question is about 1,000 files at most.
+// A question is about at most 1,000 files.
 func TestToolRunLosesSoMany(t *testing.T) {
 	const most = 1000
 	for _, n := range []int{most - 1, most, most + 1} {

@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// without gives a box with a defence off, or not.
+// without returns options with a defence disabled if off is set.
 func without(off bool) func(*sandbox.Options) {
 	return func(o *sandbox.Options) {
 		if off {
@@ -22,7 +22,7 @@ func without(off bool) func(*sandbox.Options) {
 	}
 }
 
-// bare gives the house a box whose journal has no guard below it.
+// bare gives the house a box over a journal without a guard below it.
 func (h *house) bare(t *testing.T, asker sandbox.Asker, more ...func(*sandbox.Options)) {
 	t.Helper()
 	h.journal = fsaccess.NewJournal(h.mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
@@ -35,7 +35,7 @@ func (h *house) bare(t *testing.T, asker sandbox.Asker, more ...func(*sandbox.Op
 	must(t, err)
 }
 
-// Undo takes back the step that the question showed, whatever happens meanwhile.
+// Undo undoes the step that the question showed, whatever happens meanwhile.
 func TestAttackUndoOfAnotherStep(t *testing.T) {
 	a := attack.Start(t, "09")
 	undo := sandbox.ToolCall{Tool: "undo"}
@@ -87,7 +87,7 @@ func TestAttackUndoOfAnotherStep(t *testing.T) {
 	}
 }
 
-// To take back a step that made a file is to lose the file: no blanket rule is enough.
+// Undoing a step that created a file loses the file, so a blanket rule does not permit it.
 func TestAttackUndoLosesUnasked(t *testing.T) {
 	a := attack.Start(t, "09")
 	for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestAttackUndoLosesUnasked(t *testing.T) {
 	}
 }
 
-// count is how many files there are.
+// count returns the number of files.
 func count(t *testing.T, f fsaccess.FS) (n int) {
 	t.Helper()
 	for e, err := range fsaccess.Walk(context.Background(), f, ".", fsaccess.WalkOptions{}) {
@@ -139,7 +139,7 @@ func count(t *testing.T, f fsaccess.FS) (n int) {
 	return n
 }
 
-// To take back the move of a folder is to move all that is in it now, by the rules for each.
+// Undoing the move of a folder moves all its current files, each according to its rules.
 func TestAttackUndoOfAMove(t *testing.T) {
 	a := attack.Start(t, "10")
 	const pol = `{"filesystem": {"allowWrite": ["."], "denyWrite": ["a/*.key", "a/sub/*ocked", "b/kep?.txt"], "denyRead": ["b/*.pem"]},
@@ -179,7 +179,7 @@ func TestAttackUndoOfAMove(t *testing.T) {
 	}
 }
 
-// Rules hold for files that may not be read too, when the folder above them goes.
+// Rules also apply to unreadable files in a folder that is moved or removed.
 func TestAttackFoldersOfHiddenFiles(t *testing.T) {
 	a := attack.Start(t, "11")
 	deny := `{"permission": "*", "pattern": "a/d/secret", "action": "deny", "source": "manifest"}`
@@ -235,7 +235,7 @@ func TestAttackFoldersOfHiddenFiles(t *testing.T) {
 	}
 }
 
-// A question about a folder says how many files in it are not named.
+// A question about a folder has the number of files in it that it does not name.
 func TestQuestionsCountUnreadFiles(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "and 1 file that may not be read\n", 3: "and 3 files that may not be read\n"} {
 		files := map[string]string{"a/x.txt": "r", "a/y.txt": "r"}
@@ -254,7 +254,7 @@ func TestQuestionsCountUnreadFiles(t *testing.T) {
 	}
 }
 
-// The history names no file that may not be read, whoever changed it.
+// The history names no file that may not be read, whoever changed the file.
 func TestAttackHistoryNamesHiddenFiles(t *testing.T) {
 	count := attack.Start(t, "11")
 	pol := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["hr/*-salary"], "allowWrite": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`)

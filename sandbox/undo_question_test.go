@@ -14,15 +14,15 @@ import (
 
 const asksToUndo = `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`
 
-// The question about an undo names the action and its files, and its difference has the
-// direction in which the undo changes them.
+// The question about an undo names the action and its files, and its diff has the direction of the
+// undo.
 func TestQuestionOfAnUndo(t *testing.T) {
 	write := func(name, text string) func(f fsaccess.FS) error {
 		return func(f fsaccess.FS) error { return f.WriteFile(name, []byte(text), 0o644) }
 	}
 	for _, c := range []struct {
 		name  string
-		do    func(f fsaccess.FS) error // what is taken back
+		do    func(f fsaccess.FS) error // the change to undo
 		title string
 		diff  string
 		risk  protocol.Risk
@@ -70,7 +70,7 @@ func TestQuestionOfAnUndo(t *testing.T) {
 	}
 }
 
-// all is each file with its content.
+// all returns each file with its content.
 func all(t *testing.T, f fsaccess.FS) (out string) {
 	t.Helper()
 	for e, err := range fsaccess.Walk(context.Background(), f, ".", fsaccess.WalkOptions{}) {
@@ -85,8 +85,8 @@ func all(t *testing.T, f fsaccess.FS) (out string) {
 	return out
 }
 
-// The title of an undo names up to twenty files. Of more it has the number, and each file is
-// an effect of its own.
+// The title of an undo names up to twenty files. For more files it has their number, and each file
+// is an effect of its own.
 func TestQuestionOfAnUndoOfManyFiles(t *testing.T) {
 	for _, n := range []int{19, 20, 21, 2000} {
 		asker := sandboxtest.Always(protocol.AnswerOnce)
@@ -126,7 +126,7 @@ func TestQuestionOfAnUndoOfManyFiles(t *testing.T) {
 	}
 }
 
-// A question says to whom the content that a call reads is sent, and whether all of it is.
+// A question names the receiver of the content that a call reads, and how much of it is sent.
 func TestQuestionsSayWhereTheContentGoes(t *testing.T) {
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "*", "action": "ask"}],
 		"send": {"nothing": ["private"], "summaries": ["data"]}}`
@@ -136,7 +136,7 @@ func TestQuestionsSayWhereTheContentGoes(t *testing.T) {
 		a     args
 		words string
 		how   string        // how much of the content is sent: "", "all", "summary" or "part"
-		risk  protocol.Risk // where something is sent; it is low otherwise
+		risk  protocol.Risk // if something is sent; otherwise it is low
 	}{
 		{"read", args{"path": "b.md"}, "read b.md", "all", protocol.RiskMedium},
 		{"read", args{"path": "data/a.csv"}, "read data/a.csv", "summary", protocol.RiskMedium},

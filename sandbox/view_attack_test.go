@@ -18,11 +18,11 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// reach is a way by which a program touches a path that grants or rules keep from it.
+// reach is a way in which a program accesses a path that grants or rules protect.
 type reach struct {
 	name        string
 	read, write []any
-	try         func(f fsaccess.FS) string // returns all that the program learns
+	try         func(f fsaccess.FS) string // returns everything that the program learns
 }
 
 const hidden = "private/key.txt"
@@ -179,8 +179,8 @@ func writers() []reach {
 	}
 }
 
-// A program touches no path that grants, rules or refusals keep from a tool: neither by the
-// folder above it, nor by its own name, nor by any operation of a file system.
+// A program can't access a path that grants, rules or refusals protect from a tool: not by the
+// folder above it, not by its own name, and not by any operation of a file system.
 func TestAttackProgramsPaths(t *testing.T) {
 	a := attack.Start(t, "03")
 	const run = `"shell.run": ["prog"]`
@@ -191,7 +191,7 @@ func TestAttackProgramsPaths(t *testing.T) {
 	for _, p := range []struct {
 		name, policy string
 		ways         []reach
-		alone        bool // only this file is kept from it
+		alone        bool // only this file is protected
 		before       func(t *testing.T, h *house)
 	}{
 		{"a grant of one folder", `{"capabilities": {"fs.read": ["pub"], "fs.write": ["."], ` + run + `}, "rules": [` + blanket + `]}`, readers(), false, nil},
@@ -210,7 +210,7 @@ func TestAttackProgramsPaths(t *testing.T) {
 	} {
 		for _, way := range p.ways {
 			if p.alone && strings.HasPrefix(way.name, "the error of") {
-				continue // of its neighbours it may be told whether they are there
+				continue // it may learn whether its neighbours exist
 			}
 			for _, off := range []bool{false, true} {
 				learnt, ran := "", false
@@ -251,7 +251,7 @@ func TestAttackProgramsPaths(t *testing.T) {
 	}
 }
 
-// A tool that walks a tree is no way to a file that may not be read, by its own name either.
+// A tool that walks a tree can't access a protected file, even by the file's own name.
 func TestAttackTreesOfTools(t *testing.T) {
 	a := attack.Start(t, "03")
 	const without = `{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}` // the control: nothing is denied
@@ -283,7 +283,7 @@ func sandboxText(r protocol.ToolResult) string {
 	return fmt.Sprint(r.Data) + r.ErrorText
 }
 
-// A subagent reads and writes by a program what its own grants allow, and no more.
+// A program of a subagent has the subagent's grants, and no more.
 func TestAttackSubagentsPrograms(t *testing.T) {
 	a := attack.Start(t, "03")
 	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}]}`)
@@ -332,7 +332,7 @@ func TestAttackSubagentsPrograms(t *testing.T) {
 	}
 }
 
-// A program takes nothing from where little of it is sent to a model to where more is.
+// A program can't move content from a place with a stricter "send" level to one with a wider level.
 func TestAttackProgramsSends(t *testing.T) {
 	a := attack.Start(t, "03")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}],
@@ -380,7 +380,7 @@ func TestAttackProgramsSends(t *testing.T) {
 	}
 }
 
-// A command of a runner finds in the shell no more than the shell's own commands do.
+// A command of a runner has no more access in the shell than the shell's own commands.
 func TestAttackShellsPrograms(t *testing.T) {
 	a := attack.Start(t, "03")
 	blanket := `{"permission": "*", "action": "allow"}`
@@ -414,8 +414,8 @@ func TestAttackShellsPrograms(t *testing.T) {
 	}
 }
 
-// A program loses nothing of the user's under a rule or an answer that was not about losing
-// just that, whether its runner asks or not.
+// A program can't lose the user's content under a rule or an answer that does not permit exactly
+// that loss, whether its runner asks or not.
 func TestAttackProgramsLose(t *testing.T) {
 	a := attack.Start(t, "08")
 	const caps = `"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}`
@@ -497,8 +497,8 @@ func TestAttackProgramsLose(t *testing.T) {
 	}
 }
 
-// An answer for the session about one command is none about another, and a yes to write is
-// none to remove.
+// An answer for the session about one command does not apply to another, and consent to write does
+// not permit removal.
 func TestAttackAnswersOfCommands(t *testing.T) {
 	a := attack.Start(t, "08")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`
@@ -543,7 +543,7 @@ func TestAttackAnswersOfCommands(t *testing.T) {
 					h.Call(context.Background(), "tool_run", args{"command": second.command, "args": []any{"x"}, "write": []any{second.write}})
 					list, _ := h.mem.ReadDir("out")
 					name, got := string(answer)+" on "+pattern+": "+second.name, names(list) != "a.txt\n"
-					if off { // the control: a second yes, as if the first had been one to both
+					if off { // the control: a second consent, as if the first had been for both
 						a.Off(name, got)
 						continue
 					}

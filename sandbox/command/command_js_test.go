@@ -24,7 +24,7 @@ const rules = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run
 	"filesystem": {"denyRead": ["private"], "allowWrite": ["out", "in.txt"]},
 	"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "fs.write", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`
 
-// house is a box whose tool_run has the program of worker/testdata/probe.c.
+// house returns a box whose tool_run has the program of worker/testdata/probe.c.
 func house(t *testing.T, l worker.Limits) (*sandbox.Box, *fsaccess.Folder, *int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -93,7 +93,8 @@ func TestProgramsRunThroughTheGate(t *testing.T) {
 			t.Errorf("%s: %v %v", c.name, m, err)
 		}
 	}
-	// A file that it may not read it can't know, so it does not get to replace it.
+	// A program can't replace a file that it may not read, because it can't know the content that
+	// is lost.
 	if m, err := call(box, args{"args": []any{"write", "/out/old.txt", "blind"}, "write": []any{"out"}}); !errors.Is(err, protocol.ErrCapabilityDenied) {
 		t.Errorf("a write over an unseen file: %v %v", m, err)
 	}
@@ -107,7 +108,7 @@ func TestProgramsRunThroughTheGate(t *testing.T) {
 	}
 }
 
-// What was not permitted does not happen, whatever the program tries.
+// A program can't have effects that were not permitted.
 func TestProgramsCanDoNoMore(t *testing.T) {
 	box, mem, _ := house(t, worker.Limits{})
 	for name, a := range map[string]args{

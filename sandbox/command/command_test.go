@@ -95,8 +95,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A module is fetched and compiled once, by whoever of many comes first, and the one that
-// was used the longest ago is let go of.
+// Concurrent users fetch and compile a module once. The least recently used module is dropped.
 func TestModulesAreSharedAndKept(t *testing.T) {
 	e := &fake{}
 	r := runnerOf(t, e, Options{Keep: 2})
@@ -131,7 +130,7 @@ func TestModulesAreSharedAndKept(t *testing.T) {
 	}
 }
 
-// What is in use is not let go of, nor waited for.
+// A module in use is not dropped, and dropping does not wait for it.
 func TestModulesInUseStay(t *testing.T) {
 	e := &fake{}
 	r := runnerOf(t, e, Options{Keep: 1})

@@ -10,12 +10,13 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// Modules as commands, of the tool tool_run and of the shell alike.
+// This example makes modules into commands for the tool tool_run. The shell can use the same
+// runner.
 func ExampleNew() {
 	tools := func(pool *worker.Pool, fetch func(context.Context, string) ([]byte, error)) ([]sandbox.Tool, error) {
 		runner, err := command.New(pool, command.Options{
 			Commands: map[string]string{"jq": "data.wasm", "sqlite3": "sqlite3.wasm"},
-			Fetch:    fetch, // called when a command is first used
+			Fetch:    fetch, // called when a command is used for the first time
 		})
 		if err != nil {
 			return nil, fmt.Errorf("commands: %w", err)

@@ -16,8 +16,8 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// What a package may do is the least of its grant, the policy, and the call. The manifest of
-// this one wants everything; the program is worker/testdata/probe.c.
+// A package has the smallest of three permissions: its grant, the policy, and the call. The
+// manifest of this one requests everything. The program is worker/testdata/probe.c.
 func TestPackageMeetsThePolicy(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

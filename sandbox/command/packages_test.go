@@ -17,10 +17,10 @@ import (
 	"github.com/bailey-go/bailey/worker"
 )
 
-// emptyModule is the least that is a module.
+// emptyModule is the smallest valid module.
 const emptyModule = "\x00asm\x01\x00\x00\x00"
 
-// toolZIP is a package. Its tool takes one parameter, how, and wants all of the files.
+// toolZIP returns a package. Its tool has one parameter, how, and requests access to all files.
 func toolZIP(t testing.TB, name, wasm, style string) []byte {
 	t.Helper()
 	manifest, err := json.Marshal(map[string]any{"name": name, "version": "1.0.0", "description": "a tool", "licence": "MIT", "category": "test", "author": "A",
@@ -55,8 +55,8 @@ func install(t testing.TB, p *worker.Packages, zip []byte) *worker.Package {
 	return pkg
 }
 
-// The attack: a package that was stored below the name of a tool that is built in, by a page
-// whose list of such names was another. It is neither listed nor run.
+// The attack: a page with another list of built-in names stored a package under the name of a
+// built-in tool. The package is neither listed nor run.
 func TestPackageShadowsNothing(t *testing.T) {
 	packages := worker.NewPackages(worker.MemoryStore(), worker.PackagesOptions{})
 	for _, name := range []string{"a", "grep", "mine"} {
@@ -82,7 +82,7 @@ func TestPackageShadowsNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// Without the built-in names it would run: what the above is for.
+	// Without the list of built-in names it would run.
 	open := runnerOf(t, e, Options{Packages: packages, Commands: map[string]string{"other": "m1"}})
 	ran = nil
 	if _, err := open.RunCommand(context.Background(), sandbox.Command{Name: "grep", Args: []string{`{"how":["x"]}`}}); err != nil || len(ran) != 1 {
@@ -90,8 +90,8 @@ func TestPackageShadowsNothing(t *testing.T) {
 	}
 }
 
-// A package runs unasked only if the person said always; what is installed anew under its
-// name, and what they switched off, does not.
+// A package runs without a question only if the user chose "always". A package that was installed
+// anew under its name does not, and neither does one that the user switched off.
 func TestPackageIsAskedAbout(t *testing.T) {
 	ctx := context.Background()
 	packages := worker.NewPackages(worker.MemoryStore(), worker.PackagesOptions{})
@@ -166,8 +166,7 @@ func TestPackageTakesAnObject(t *testing.T) {
 	}
 }
 
-// A package that is replaced while the user reads the question does not run: the answer was
-// about another.
+// A package that is replaced while the user reads the question does not run.
 func TestPackageReplacedDuringTheQuestion(t *testing.T) {
 	ctx := context.Background()
 	for name, during := range map[string]func(t *testing.T, packages *worker.Packages){

@@ -61,8 +61,7 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 	}
 }
 
-// Code of a dry run works on the copy, though the box's own code ran in the same runner
-// before.
+// The code of a dry run uses the copy, even if the same runner ran code of the real box before.
 func TestCodeOfAPlanStaysInTheCopy(t *testing.T) {
 	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true}, "filesystem": {"allowWrite": ["."]},
 		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "fs.write", "action": "allow"}, {"permission": "code.run", "action": "allow"}], "enclave": {"level": "SECURE"}}`, policy.Options{})

@@ -10,8 +10,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// The model's own code runs in an enclave whose level and limits are the policy's, and each
-// tool it calls is decided like a call of the model's.
+// This example runs the model's code in an enclave. The policy sets the enclave's level and limits.
+// Each tool that the code calls is decided like a call by the model.
 func ExampleNew() {
 	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = folder.WriteFile("hours.csv", []byte("day,hours\nSunday,3\n"), 0o644)

@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// An answer is read while it streams. In a page the transport is Browser(), natively that of
-// package nethttp; here it is a function, as in a test.
+// This example reads a response while it streams. In a page the transport is Browser(), and
+// natively it is that of package nethttp. Here it is a function, as in a test.
 func Example() {
 	var transport fetch.Transport = fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
 		fmt.Println(r.Method, r.URL)

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// A stream that is there at once is read with turns for the page, and ends with its context.
+// Reading a stream that is available at once yields to the page, and ends with its context.
 func TestBodiesRest(t *testing.T) {
 	for name, text := range map[string]string{"a long event": "data: " + strings.Repeat("a", 1<<20) + "\n\n", "many events": strings.Repeat("data: a\n\n", 100_000), "comments": strings.Repeat(":\n", 500_000) + "data: a\n\n"} {
 		for _, last := range []int{0, 10} {

@@ -21,10 +21,10 @@ import (
 
 type args = map[string]any
 
-// server is a server in memory, which answers as it is told to.
+// server is a server in memory with configured responses.
 type server struct {
 	mu   sync.Mutex
-	log  []string // what it was asked, with the session's id and the version
+	log  []string // its requests, with the session's id and the version
 	body []args   // of each
 	do   func(method string, msg args) (fetch.Response, string)
 }
@@ -71,7 +71,7 @@ func sse(texts ...string) (fetch.Response, string) {
 	return fetch.Response{Header: map[string]string{"content-type": "text/event-stream; charset=utf-8"}}, out
 }
 
-// usual is what a good server does.
+// usual returns the responses of a correct server.
 func usual(method string, msg args) (fetch.Response, string) {
 	json := map[string]string{"content-type": "application/json", "mcp-session-id": "s-1"}
 	switch method {
@@ -136,7 +136,7 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	if res := box(t, c, "", no).Call(ctx, "far_echo", args{"text": "hi"}); res.Code == "" || calls() != 0 || len(no.Prompts()) != 1 {
 		t.Errorf("refused: %+v, %d calls", res, calls())
 	}
-	// A rule about the network does not speak for an untrusted tool.
+	// A rule for the network does not allow an untrusted tool.
 	net := `{"permission": "net.fetch", "action": "allow"}`
 	if res := box(t, c, net, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Code != protocol.ErrCapabilityDenied || calls() != 0 {
 		t.Errorf("net.fetch allowed: %+v, %d calls", res, calls())
@@ -153,12 +153,12 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	if got := strings.Join(s.log[:3], "|"); got != "initialize  |notifications/initialized s-1 2025-06-18|tools/list s-1 2025-06-18" {
 		t.Error(got)
 	}
-	// A rule that names the tool does.
+	// A rule that names the tool allows it.
 	both := net + `, {"permission": "mcp:far:echo", "action": "allow"}`
 	if res := box(t, c, both, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Type != protocol.ResultOutput || calls() != 2 {
 		t.Errorf("allowed by name: %+v, %d calls", res, calls())
 	}
-	// What the schema doesn't take is not sent.
+	// Arguments that don't match the schema are not sent.
 	if res := box(t, c, "", yes).Call(ctx, "far_echo", args{"text": 1.0}); res.Code != protocol.ErrInvalidParams || calls() != 2 {
 		t.Errorf("%+v", res)
 	}
@@ -209,7 +209,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Servers that do what they should not: each is an error that says so, and none hangs.
+// Incorrect servers: each causes a descriptive error, and none blocks the client.
 func TestBadServers(t *testing.T) {
 	text := map[string]string{"content-type": "text/html"}
 	for name, c := range map[string]struct {
@@ -304,7 +304,7 @@ func TestAnswersHaveALimit(t *testing.T) {
 	}
 }
 
-// A server asks for nothing and gets nothing; a ping is answered.
+// Requests of a server are refused, except for a ping.
 func TestServersCannotAsk(t *testing.T) {
 	s := &server{}
 	s.do = func(method string, msg args) (r fetch.Response, b string) {
@@ -327,7 +327,7 @@ func TestServersCannotAsk(t *testing.T) {
 	}
 }
 
-// A session that the server has forgotten is begun anew, once.
+// A session that the server no longer has is begun again, once.
 func TestForgottenSessions(t *testing.T) {
 	s := &server{}
 	gone := 1
@@ -351,7 +351,7 @@ func TestForgottenSessions(t *testing.T) {
 	}
 }
 
-// Who stops waiting says so to the server.
+// If a caller stops waiting, the server receives a cancellation.
 func TestStoppedCallsAreCancelled(t *testing.T) {
 	s := &server{}
 	ctx, stop := context.WithCancel(context.Background())

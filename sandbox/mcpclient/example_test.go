@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/mcpclient"
 )
 
-// The tools of a server beside the box's own. Each call is asked about, unless a rule of the
-// policy says otherwise.
+// This example adds the tools of a server to those of a box. The user is asked about each call,
+// unless a rule of the policy decides otherwise.
 func ExampleConnect() {
 	connect := func(ctx context.Context, o sandbox.Options) (*sandbox.Box, error) {
 		client, err := mcpclient.Connect(ctx, mcpclient.Options{Name: "issues", URL: "https://mcp.example.org/mcp"})

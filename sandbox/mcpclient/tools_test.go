@@ -43,7 +43,8 @@ func TestNamesAndSchemas(t *testing.T) {
 	box(t, c, "", nil) // takes them all
 }
 
-// Each schema may take milliseconds to read: the page has its turn between any two, and the end of the context is heeded there.
+// Parsing a schema may take milliseconds. Between two of them the client yields to the page and
+// checks the context.
 func TestListOfToolsRests(t *testing.T) {
 	s := &server{}
 	s.do = func(method string, msg args) (r fetch.Response, b string) {

@@ -93,7 +93,7 @@ func TestUnknownKeysAreErrors(t *testing.T) {
 	}
 }
 
-// arbitrary makes a policy of a few patterns and rules.
+// arbitrary returns a random policy with a few patterns and rules.
 func arbitrary(r *rand.Rand) *policy.Policy {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	paths := func() string {

@@ -9,9 +9,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// The table is testdata/decisions.txt: a policy in JSON, then calls and what is
-// decided, one a line: decision, tool, capability, subject, and "destroys", "tree" or
-// "filtered".
+// The table is testdata/decisions.txt. Each entry is a policy in JSON, followed by one line for
+// each call: the decision, tool, capability, subject, and "destroys", "tree" or "filtered".
 func TestDecisions(t *testing.T) {
 	data, err := os.ReadFile("testdata/decisions.txt")
 	if err != nil {

@@ -137,7 +137,7 @@ func TestCommandsSayWhatTheyDoNotUnderstand(t *testing.T) {
 	}
 }
 
-// What went wrong is told to a person, not as to a model.
+// The reason of a failure is shown in the words for users, without the words for models.
 func TestCommandsSayWhyACallFailed(t *testing.T) {
 	for text, want := range map[string]string{
 		"error not allowed (rejected): call delete: the person said no": "- delete: the person said no\n",

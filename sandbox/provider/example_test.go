@@ -8,7 +8,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
-// A server on this machine that speaks Chat Completions: nothing leaves it.
+// This example uses a server on this machine that supports Chat Completions. No content leaves the
+// machine.
 func ExampleOpenAIChat() {
 	var (
 		ctx     context.Context
@@ -22,7 +23,7 @@ func ExampleOpenAIChat() {
 		}
 		for chunk, err := range box.Run(ctx, session, m) {
 			if err != nil {
-				return err // a *sandbox.ModelError says whether another try may help
+				return err // the field Retry of a *sandbox.ModelError reports whether another attempt may succeed
 			}
 			fmt.Print(chunk.Delta)
 		}

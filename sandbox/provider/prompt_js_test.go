@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { jsxtest.Main(m) }
 
-// fakeModel has the shape of LanguageModel in the Prompt API's interface definition: it
-// checks what it is given as the browser would, and answers with what told says.
+// fakeModel has the interface of LanguageModel in the Prompt API. It checks its arguments like the
+// browser, and answers according to told.
 const fakeModel = `
 const told = {state: "available", pieces: [], fail: "", hang: false, log: [], live: 0};
 const core = (o) => {
@@ -63,7 +63,7 @@ class LanguageModel extends EventTarget {
 }
 return {LanguageModel, told};`
 
-// fake puts the fake in the place of the browser's, if it has any.
+// fake replaces the browser's LanguageModel, if there is one, by the fake.
 func fake(t *testing.T) (told jsx.Value) {
 	t.Helper()
 	maker, err := jsx.NewGlobal("Function", fakeModel)
@@ -98,7 +98,7 @@ func set(t *testing.T, told jsx.Value, name string, v any) {
 	must(t, jsx.Set(told, name, v))
 }
 
-// play is all that a model says, as a line.
+// play returns all events of a model as one line.
 func play(ctx context.Context, o provider.PromptOptions, r sandbox.ModelRequest) (string, error) {
 	var out []string
 	for e, err := range provider.PromptAPI(o).Stream(ctx, r) {
@@ -184,7 +184,7 @@ func TestPromptAPIFails(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 	live(t, told)
-	// Who stops listening is not told more, and leaves nothing.
+	// After the consumer has stopped, there are no further events, and no resources are left.
 	set(t, told, "hang", false)
 	set(t, told, "pieces", []any{"a", "b", "c"})
 	for range provider.PromptAPI(provider.PromptOptions{}).Stream(t.Context(), hello()) {

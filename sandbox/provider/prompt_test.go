@@ -68,7 +68,7 @@ func TestPromptAnswersUnderTheSchema(t *testing.T) {
 	}
 }
 
-// Each state that is not good enough is told of by its name.
+// Each state in which the model can't be used has an error of its own.
 func TestPromptStates(t *testing.T) {
 	for state, want := range map[string]string{PromptMissing: "LanguageModel", PromptUnavailable: "device", PromptDownloadable: "Download", PromptDownloading: "Download", "odd": `"odd"`, PromptAvailable: ""} {
 		err := (&promptModel{}).usable(state)

@@ -17,8 +17,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
-// ends are how each provider says "all done", and what its requests hold of a call that
-// was made and of what came of it.
+// ends are the end of a stream for each provider, and the form of a call and of its result in its
+// requests.
 var ends = map[string]struct {
 	done         string
 	call, result string
@@ -30,7 +30,7 @@ var ends = map[string]struct {
 	"gemini":    {sse(`{"candidates":[{"content":{"role":"model","parts":[{"text":"all done"}]},"finishReason":"STOP"}]}`), `"functionCall":`, `"functionResponse":`},
 }
 
-// far is a provider that answers in turn, and keeps what it was sent.
+// far is a provider with prepared answers. It records its requests.
 type far struct {
 	model  sandbox.Model
 	bodies []string
@@ -64,10 +64,10 @@ func provided(t *testing.T, name string, answers ...string) *far {
 	return f
 }
 
-// A conversation goes on with another provider's model in the middle of its tool calls,
-// with a reload between: the page's headers say that one is needed, the session is there
-// after it, and its history is sent in the other's form, without the first one's
-// signatures. Back at the first, those are there again.
+// A conversation continues with another provider's model in the middle of its tool calls, after a
+// reload. The page's headers show that the reload is needed. The session still exists, and its
+// history is sent in the other provider's format, without the first one's signatures. Back at the
+// first provider, the signatures are sent again.
 func TestSwitchingTheProvider(t *testing.T) {
 	ctx := context.Background()
 	for first := range ends {
@@ -84,7 +84,7 @@ func TestSwitchingTheProvider(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				page := func() *sandbox.Box { // as a page that has just been loaded
+				page := func() *sandbox.Box { // a newly loaded page
 					b, err := sandbox.New(sandbox.Options{FS: folder, Policy: p, Sessions: sandbox.NewFolderStore(kept)})
 					if err != nil {
 						t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// A test of what is built on a box: the model follows a script, the person agrees to all,
-// and both remember what they were asked.
+// This example tests a program that uses a box. The model follows a script, the user agrees to
+// everything, and both record their requests.
 func Example() {
 	ctx := context.Background()
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// whole finds what is to be found the simple way: with each expression over all of its windows at a stretch. It takes time in
-// the square of the length of a line. Tests compare with it.
+// whole finds credentials in a simple way, without yields: it runs each expression over all of its
+// windows. Its time is quadratic in the length of a line. Tests compare their results with it.
 func whole(text string) []Finding {
 	var out []Finding
 	lower := (&search{}).lowered(text)

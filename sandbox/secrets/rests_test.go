@@ -16,8 +16,8 @@ func allWords() (out []string) {
 	return out
 }
 
-// A text is looked at in pieces, whatever is in it: once for a stretch of its work the context is asked. When
-// that has ended, nothing of the text is told.
+// A text is searched in pieces, whatever its content. The context is checked once for a number of
+// steps. After the context has ended, no part of the text is returned.
 func TestSearchForSecretsRests(t *testing.T) {
 	const size = 6_000
 	all := 0 // steps for a character by all rules, each of which has a word in the text
@@ -47,7 +47,7 @@ func TestSearchForSecretsRests(t *testing.T) {
 	}
 }
 
-// The windows of a rule are found in the length of the text, however long its lines are.
+// Finding the windows of a rule is linear in the length of the text, however long its lines are.
 func TestWindowsAreFoundInTheirLength(t *testing.T) {
 	text := strings.Repeat(strings.Join(allWords(), " ")+" ", 200)
 	for _, r := range rules() {
@@ -55,14 +55,15 @@ func TestWindowsAreFoundInTheirLength(t *testing.T) {
 		if !r.manifests {
 			r.windows(s, text, func(window) {})
 		}
-		// A window and what is beside it is looked at for each word and 4 KiB, and a look that finds the time used up is followed by a second.
+		// A window and its neighbourhood are inspected for each word and for each 4 KiB. After an
+		// inspection that uses up the time there is a second one.
 		if most := 10 + 2*len(r.words)*(2+len(text)/reach)*(2*reach/16+128)/(16<<10); s.ctx.(*until.Looks).N > most {
 			t.Errorf("%s: %d looks, at most %d", r.kind, s.ctx.(*until.Looks).N, most)
 		}
 	}
 }
 
-// What is found at a stretch is found by a search that rests too.
+// A search with yields has the result of a search without.
 func TestSearchInPiecesFindsTheSame(t *testing.T) {
 	rep := strings.Repeat
 	value := "aB3" + "dE5gH7jK9mN1pQ"

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fragments are pieces of texts with and without credentials.
+// fragments returns pieces of texts with and without credentials.
 func fragments() []string {
 	value := "aB3" + "dE5gH7jK9mN1pQ"
 	hex := strings.Repeat("0a1b2c3d4e5f6789", 4)
@@ -20,7 +20,8 @@ func fragments() []string {
 		"\nkind: Secret\n", "\nkind:\n  'secret' \n", "\n kind: \"Secret\"", "\nkind: Secrets\n", "kind: ConfigMap\n", "\ndata:\n", "\n  stringData: \r\n", "\n  a: aGVsbG93b3JsZA==\n", "\n  b.c-d:   'aGVsbG93b3JsZA=='  \n", "\n    aGVsbG93b3JsZA==", "\nAuthorization: Bearer "+hex)
 }
 
-// same reports whether the same is found in a text as at a stretch; in one with long lines, more may be found.
+// same reports whether the search with yields has the same result as the one without. In a text
+// with long lines it may find more.
 func same(t *testing.T, name, text string) {
 	t.Helper()
 	want, got := whole(text), Find(text)
@@ -54,7 +55,7 @@ func TestRandomTextsAreSearchedAsAtAStretch(t *testing.T) {
 	}
 }
 
-// sources calls run with every nth of our own sources.
+// sources calls run with every nth of our own source files.
 func sources(tb testing.TB, n int, run func(path, text string)) {
 	tb.Helper()
 	files := 0
@@ -93,7 +94,7 @@ func TestOurSourcesAreSearchedAsAtAStretch(t *testing.T) {
 	sources(t, n, func(path, text string) { same(t, path, text) })
 }
 
-// BenchmarkOurSources compares the search of 1 MiB of our own sources with that at a stretch.
+// BenchmarkOurSources compares the searches with and without yields on 1 MiB of our own sources.
 func BenchmarkOurSources(b *testing.B) {
 	var text strings.Builder
 	sources(b, 1, func(_, t string) {

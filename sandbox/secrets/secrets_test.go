@@ -10,8 +10,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
-// made writes a secret of a form out of pieces, so that no scanner takes this file for
-// one that holds any.
+// made joins the pieces of a secret, so that no scanner takes this file for one with secrets.
 func made(pieces ...string) string { return strings.Join(pieces, "") }
 
 const mixed = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY7zA9bC1d"
@@ -55,7 +54,7 @@ func TestOrdinaryTextsAreLeft(t *testing.T) {
 	}
 }
 
-// At most one line in a hundred of ordinary text may be taken for one with a secret.
+// At most one line in a hundred of ordinary text may be a false positive.
 func TestBenignLines(t *testing.T) {
 	data, err := os.ReadFile("testdata/benign.txt")
 	if err != nil {
@@ -74,7 +73,7 @@ func TestBenignLines(t *testing.T) {
 	}
 }
 
-// What takes several lines, and what stands beside the secret and stays.
+// Secrets of several lines, and the text beside a secret, which must stay.
 func TestSurroundingsDecide(t *testing.T) {
 	value := mixed[:24]
 	manifest := "kind: Secret\nmetadata:\n  name: a-name\ndata:\n  ca: " + value + "\n  more: |\n    " + value + "\nrest: untouched1234\n"
@@ -107,8 +106,8 @@ func TestSurroundingsDecide(t *testing.T) {
 	}
 }
 
-// Our own sources hold no secrets: at most one file in a hundred may be taken for one
-// that does. A page, where files and the search are slower, looks at a part of them.
+// Our own sources contain no secrets, and at most one file in a hundred may be a false positive. In
+// a page, where files and the search are slower, a part of them is searched.
 func TestFalseFindingsInOurSources(t *testing.T) {
 	files, bad, root, least := 0, 0, "../..", 100
 	if runtime.GOOS == "js" {
@@ -149,8 +148,7 @@ func BenchmarkRedact(b *testing.B) {
 	}
 }
 
-// A secret far from the word in one long line, beside letters whose case changes their
-// length.
+// A secret far from its word in a long line, beside letters whose other case has another length.
 func TestPlacesStay(t *testing.T) {
 	text := strings.Repeat("İ", 3000) + " api_key = \"" + mixed[:32] + "\" " + strings.Repeat("x ", 6000)
 	if out, kinds := secrets.Redact(text); len(kinds) != 1 || strings.Contains(out, mixed[:12]) || len(out) != len(text)-32+len("[named secret removed]") {

@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// No way of writing an address hides a credential in it.
+// No form of an address hides a credential in it.
 func TestAttackCredentialInAnAddress(t *testing.T) {
 	count := attack.Start(t, "19")
 	broker := func(escaped bool) *Broker {
@@ -60,7 +60,7 @@ func TestAttackCredentialInAnAddress(t *testing.T) {
 	}
 }
 
-// Escapes are read so many times over and no more.
+// An address is unescaped at most maxEscapes times.
 func TestUnescaped(t *testing.T) {
 	for n, want := range map[int]bool{0: true, maxEscapes - 1: true, maxEscapes: false} {
 		text := "%" + strings.Repeat("25", n) + "41"

@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// A model may read the hosts that the policy grants. Its key for one of them it never sees:
-// it writes {{secret:issues}}, and the broker puts the key in on the way out.
+// A model may read from the hosts that the policy grants. It never sees the key for one of them. It
+// writes {{secret:issues}} in a header, and the broker inserts the key into the request.
 func ExampleNewBroker() {
 	broker, err := web.NewBroker(web.BrokerOptions{
 		Transport:   fetch.Browser(),

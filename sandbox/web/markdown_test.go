@@ -57,7 +57,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Pages that a reader of the Markdown took for something else than a reader of the page, or that lost text.
+// Pages whose Markdown was once read differently from the page, or lost text.
 func TestMarkdownSaysWhatThePageShows(t *testing.T) {
 	for in, want := range map[string]string{
 		// addresses
@@ -71,21 +71,21 @@ func TestMarkdownSaysWhatThePageShows(t *testing.T) {
 		"<a href='/a&#10;&#13;b&#1;c\u007f\"'>x</a>":                      "[x](/ab%01c%7F%22)",
 		"<a href='/?a=1&b=2&amp;copy;'>y</a>":                             "[y](/?a=1&b=2&amp;copy;)",
 		"<table><tr><td><code>a|b</code><td><a href='/|'>c|d</a></table>": "| `a\\|b` | [c\\|d](/%7C) |\n| --- | --- |",
-		// what is not shown
+		// hidden content
 		"<script/>x</script><style/>y{}</style><noembed><p>n</noembed><noframes>f</noframes>z": "z",
 		"<div hidden>a<div>b</div>c</div>x<span style='color:red; Display : none'>d</span>y":   "xy",
 		"<p hidden>a<p>b<ul><li hidden>c<ul><li>d</ul><li>e</ul>":                              "b\n\n- e",
 		"<table><tr hidden><td>a<tr><td>b<td style='visibility:hidden'>c<td>d</table>":         "| b | d |\n| --- | --- |",
 		"<div hidden=until-found>a</div><body style='display:none'>b<img hidden src=/x>":       "a\n\nb",
 		"<p>a<!-- c > d --><![CDATA[x]]>b<template><p>y</template><input value=v>":             "ab",
-		// what is shown
+		// visible content
 		"<p>a<svg><path/><p>b":                              "a\n\nb",
 		"<h2><button>S</button></h2><p>t<button>B</button>": "## S\n\nt",
 		"<code>a<pre>x</pre></code>":                        "`a`\n\n```\nx\n```",
 		"<details><summary>S</summary>b</details>":          "S\n\nb",
 		"<dl><dt>T<dd>D</dl>":                               "T\nD",
 		"<plaintext>a<b>":                                   "```\na<b>\n```",
-		// what is no structure
+		// text that is no structure
 		"<img alt='# H'>":       "\\# H",
 		"<img alt='- a'>b":      "\\- ab",
 		"a<br>=====<p>==<p>= b": "a\n\\=====\n\n\\==\n\n\\= b",
@@ -111,8 +111,9 @@ func TestMarkdownSaysWhatThePageShows(t *testing.T) {
 	}
 }
 
-// Text behind an element that was never closed is not lost. By the HTML standard a head ends at the first text or
-// element that does not belong there, options end at each other, and a button at the next one or with what holds it.
+// Text after an element that was never closed is not lost. In the HTML standard a head ends at the
+// first text or element that does not belong there, options end each other, and a button ends at
+// the next one or with its parent.
 func TestMarkdownLosesNoTextBehindWhatIsOpen(t *testing.T) {
 	for in, want := range map[string]string{
 		"<head>text": "text",
@@ -157,8 +158,8 @@ func TestMarkdownLosesNoTextBehindWhatIsOpen(t *testing.T) {
 	}
 }
 
-// bombs are pages whose conversion took time in the square of their length, or multiplied them, with a tree or with
-// regular expressions. Each is made for a length.
+// bombs are pages whose conversion once took quadratic time or multiplied their size, with a tree
+// or with regular expressions. Each function returns a page of a length.
 var bombs = map[string]func(n int) string{
 	"open brackets":               func(n int) string { return "<p>" + strings.Repeat("[", n) + "</p>" },
 	"closing brackets":            func(n int) string { return strings.Repeat("]", n) },
@@ -209,7 +210,7 @@ var bombs = map[string]func(n int) string{
 	"forms": func(n int) string { return strings.Repeat("<form><input>", n/13) },
 }
 
-// steps is how often a conversion of a page looked at the clock, and how long the text became.
+// steps returns the number of clock checks of a conversion, and the length of its result.
 func steps(t *testing.T, page string) (looks, bytes int) {
 	t.Helper()
 	c := newConverter(t.Context(), page)
@@ -220,8 +221,8 @@ func steps(t *testing.T, page string) (looks, bytes int) {
 	return c.yields, len(text)
 }
 
-// No page takes more than its length: the work is counted, not timed. Twice the length is twice the steps, and each
-// step is at most 16 KiB of the page.
+// The work of a conversion is linear. It is counted, not timed: twice the length is twice the
+// steps, and each step is at most 16 KiB of the page.
 func TestAttackPagesAreConvertedInTheirLength(t *testing.T) {
 	a := attack.Start(t, "06")
 	n := 512 << 10
@@ -232,7 +233,8 @@ func TestAttackPagesAreConvertedInTheirLength(t *testing.T) {
 		looks, size := steps(t, page(n))
 		twice, _ := steps(t, page(2*n))
 		a.Try(name, twice > 3*looks+40 || size > maxMarkdown+maxPre*2 || looks > n/64 || looks < n/2/stretch)
-		// The control is the size alone: the converter whose work was quadratic is gone, and so is its switch.
+		// The control is only the size. The converter with quadratic work was removed, together
+		// with its switch.
 		if name == "bases" || name == "wide cells" {
 			c := newConverter(t.Context(), page(n))
 			c.most = math.MaxInt
@@ -265,7 +267,7 @@ func TestLongWordsAreEscapedInPieces(t *testing.T) {
 	}
 }
 
-// A conversion ends when its context does, in the middle of a page.
+// A conversion ends with its context, in the middle of a page.
 func TestMarkdownEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, page := range bombs {
@@ -279,7 +281,7 @@ func TestMarkdownEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// The length of what comes out is bounded: below, at and above.
+// The length of the result is limited: below, at and above.
 func TestMarkdownIsBounded(t *testing.T) {
 	line := "<br>" + strings.Repeat("a", 1020)
 	for n, cut := range map[int]bool{100: false, 8*1024 + 600: true} {

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// net is a network that is not there: it answers by address and keeps what was sent.
+// net is a fake network: it answers by address and records the requests.
 type net struct {
 	mu    sync.Mutex
 	sent  []fetch.Request
@@ -132,7 +132,7 @@ func TestBudgetsOfABroker(t *testing.T) {
 	}
 }
 
-// A relay gets what was decided about the real address, and nothing else goes to it.
+// A relay receives the request that was decided for the real address, and no other.
 func TestRelay(t *testing.T) {
 	const relay = "https://app.example/relay"
 	n := &net{texts: map[string]string{relay + "?url=https%3A%2F%2Fexample.com%2Fa%3Fb%3Dc%26d": "words"}}
@@ -219,7 +219,7 @@ func TestTavilySpeaksItsWire(t *testing.T) {
 	}
 }
 
-// Casys PML's name for a fetch is this one, with its policy.
+// Casys PML's name for a fetch is this tool, with its policy.
 func TestOtherSystemsNameForFetch(t *testing.T) {
 	n := &net{texts: map[string]string{"https://example.com/a": "words"}}
 	b := build(t, n, some, web.BrokerOptions{})
@@ -232,7 +232,7 @@ func TestOtherSystemsNameForFetch(t *testing.T) {
 	}
 }
 
-// A name that begins like an address of this machine is somebody else's.
+// A host name that begins like an address of this machine is another host.
 func TestOnlyThisMachineIsReachedWithoutTLS(t *testing.T) {
 	b, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(nil)})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/web"
 )
 
-// loopback sends what is for an engine's host to a server on this machine, over HTTP.
+// loopback sends requests for an engine's host to a server on this machine, over HTTP.
 type loopback struct{ server *httptest.Server }
 
 func (l loopback) Do(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
@@ -51,8 +51,8 @@ func (l loopback) Do(ctx context.Context, r fetch.Request) (*fetch.Response, err
 	return &fetch.Response{Status: res.StatusCode, Header: head, Body: res.Body}, nil
 }
 
-// engines are the two there are, with a check of what they must send for "go & c"
-// with 3 results, and a full answer of the form that the real one has.
+// engines are both engines, with a check of their request for "go & c" with 3 results, and a
+// complete response in the real format.
 var engines = []struct {
 	name, host, full string
 	engine           web.Engine
@@ -91,8 +91,8 @@ var engines = []struct {
 		}},
 }
 
-// Both engines over HTTP: what is sent, what is made of an answer, and of each way in
-// which one fails. The key is in the request alone.
+// Both engines over HTTP: their requests, the results, and each kind of failure. The key is only in
+// the request.
 func TestEnginesOnTheWire(t *testing.T) {
 	for _, e := range engines {
 		for _, tt := range []struct {
@@ -172,7 +172,7 @@ func TestEnginesOnTheWire(t *testing.T) {
 	}
 }
 
-// A server that answers nothing is an error that can be told.
+// A server that does not answer is a descriptive error.
 func TestEngineThatIsAway(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

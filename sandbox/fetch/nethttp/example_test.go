@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/fetch/nethttp"
 )
 
-// A program outside of a page gives this transport to whatever takes one: providers, the
-// broker of package web, the client of package mcpclient. A redirect is an answer like others.
+// A program outside of a page passes this transport to the providers, to the broker of package web,
+// and to the client of package mcpclient. A redirect is returned like any other response.
 func ExampleNew() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/old" {

@@ -49,7 +49,7 @@ func TestEffectsSayEveryNeed(t *testing.T) {
 	}
 }
 
-// A title says each effect, or the effect is marked as not in it.
+// A title contains each effect, or the effect is marked as not in the title.
 func TestTitlesSayEffects(t *testing.T) {
 	long := strings.Repeat("w", MaxTitle)
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// many gives n needs of each kind that joins others.
+// many returns n needs for each kind of merging.
 func many(n int) map[string][]policy.Need {
 	out := map[string][]policy.Need{}
 	for i := range n {
@@ -28,8 +28,8 @@ func many(n int) map[string][]policy.Need {
 	return out
 }
 
-// The work for a question grows with its needs: each looks at no more than two effects before
-// it, and ten times as many needs take about ten times as much memory.
+// The work for a question is linear in its needs: each need inspects at most two earlier effects,
+// and ten times as many needs use about ten times as much memory.
 func TestManyNeedsAreSaidInTheirNumber(t *testing.T) {
 	for kind, needs := range many(10_000) {
 		s := speech{at: map[place]int{}}

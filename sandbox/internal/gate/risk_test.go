@@ -11,7 +11,8 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Each row of the table gives its level to an effect that just fits it, and not to one that just does not.
+// Each row of the table applies to an effect that just matches it, and not to one that just does
+// not.
 func TestEachRowOfTheRiskTable(t *testing.T) {
 	change := func(path string) policy.Need { return write(protocol.OpWrite, path) }
 	need := func(op protocol.FSOp, path string, tree, destroys bool) policy.Need {
@@ -103,7 +104,7 @@ func TestEachRowOfTheRiskTable(t *testing.T) {
 	}
 }
 
-// The table that users read is this one.
+// The documented table is the one in the code.
 func TestRiskTableIsDocumented(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("the source is not in a page")

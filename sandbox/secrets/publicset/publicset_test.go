@@ -18,14 +18,14 @@ const upstream = "github.com/zricethezav/gitleaks/v8"
 
 type example struct{ Path, Text string }
 
-// rule is one of gitleaks' with its examples: those it finds, and those it must leave.
+// rule is a rule of gitleaks with its examples: true and false positives.
 type rule struct {
 	Rule, Regex string
 	Group       int
 	Found, Left []example
 }
 
-// secret is what an example hides, by the rule's own expression.
+// secret returns the secret in an example, by the rule's own expression.
 func (r *rule) secret(text string) string {
 	m := regexp.MustCompile(r.Regex).FindStringSubmatch(text)
 	if len(m) == 0 {
@@ -55,7 +55,7 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) []
 	return out
 }
 
-// examples builds gitleaks' generator with our two files in place of its own, and runs it.
+// examples builds gitleaks' generator with two of its files replaced by ours, and runs it.
 func examples(t *testing.T) (out []rule) {
 	t.Helper()
 	source := strings.TrimSpace(string(run(t, "", nil, "go", "list", "-m", "-f", "{{.Dir}}", upstream)))
@@ -70,7 +70,7 @@ func examples(t *testing.T) (out []rule) {
 		data, err := os.ReadFile(filepath.Join("testdata", from))
 		must(t, err)
 		to = filepath.Join(copied, to)
-		must(t, os.Remove(to)) // it has to be there, and to be read-only
+		must(t, os.Remove(to)) // it must exist, and it is read-only
 		must(t, os.WriteFile(to, data, 0o600))
 	}
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -104,15 +104,15 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestPublicSet counts an example as found when the text that the rule's own expression
-// takes for the secret is gone after Redact. Every rule with an expression is measured,
-// those that gitleaks applies to files of some names alone too, though there is no name
-// here; the one rule without (a PKCS #12 file, known by its name) is not.
+// TestPublicSet counts an example as found if Redact removes the text that the rule's own
+// expression takes for the secret. It measures every rule with an expression, including rules that
+// gitleaks applies only to files of certain names, although there are no names here. The only rule
+// without an expression, a PKCS #12 file known by its name, is not measured.
 //
-// The other examples are what a rule must leave, and no more than that: many are
-// secrets of another rule, or of a wrong length, or once real and now in the documentation.
-// How many of them are removed says little of ordinary text; secrets' own tests do. It is
-// held so that it does not grow unseen.
+// The other examples are texts that the same rule must not match. Many of them are secrets of
+// another rule, have a wrong length, or were once real and are now in the documentation. The number
+// of them that Redact removes therefore says little about ordinary text, which the tests of package
+// secrets cover. The test limits it so that it can't grow unnoticed.
 func TestPublicSet(t *testing.T) {
 	var all, found, left, wrong, measured int
 	var mean float64
