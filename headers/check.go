@@ -17,8 +17,8 @@ const (
 // Finding is the result of [Check] for one protection.
 type Finding struct {
 	Name  string // the header, or the directive of the policy
-	Holds bool
-	How   How
+	Holds bool   // it is in force
+	How   How    // the evidence for Holds
 	Cost  string // the risk if it is not in force
 	Fix   string // the header to send
 }

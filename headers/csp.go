@@ -9,8 +9,8 @@ import (
 
 // Directive is one directive of a Content-Security-Policy and its values.
 type Directive struct {
-	Name   string
-	Values []string
+	Name   string   // in lower case, such as "script-src"
+	Values []string // such as "'self'" and "https://example.com"
 }
 
 // CSP is a Content-Security-Policy. The order of its directives is kept.

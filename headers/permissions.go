@@ -27,8 +27,8 @@ func Features() []string { return strings.Fields(features) }
 
 // Permission is the rule of one feature.
 type Permission struct {
-	Feature string
-	Self    bool // allowed for the page itself, otherwise denied for all
+	Feature string // one of Features, such as "camera"
+	Self    bool   // allowed for the page itself, otherwise denied for all
 }
 
 // Permissions is a Permissions-Policy.

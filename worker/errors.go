@@ -129,7 +129,7 @@ func (e *ExitError) Unwrap() []error {
 // been written. If the conflict was found while writing, [Stats].Changes is the number of
 // changes already written, and Paths holds the first file that was not.
 type ConflictError struct {
-	Paths []string
+	Paths []string // names in the mount, such as "notes/plan.md"
 	made  int
 }
 

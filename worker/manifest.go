@@ -18,24 +18,30 @@ type Manifest struct {
 	// Name is the tool's name: 1 to 64 lower-case letters, digits, - and _, with a letter first.
 	Name string
 	// Version has the form 1.2.3, optionally with a suffix after - or +, for example 1.2.3-beta.1.
-	Version     string
+	Version string
+	// Description describes the tool, in 1 to 1,024 bytes.
 	Description string
 	// Parameters is the JSON Schema of the tool's parameters. [ArgStyle] is how they are passed.
 	Parameters string
 	// Returns describes the tool's output in words. A schema in the file is kept as its JSON text.
-	Returns   string
+	Returns string
+	// Execution is how the tool is run.
 	Execution Execution
 	// Pipeable is true if the tool reads its standard input.
 	Pipeable bool
+	// Category is a group of tools for a listing, at most 64 bytes.
 	Category string
-	Author   string
-	// Licence is an SPDX expression. The key may also be spelled "license".
+	// Author is the tool's author, at most 256 bytes.
+	Author string
+	// Licence is an SPDX expression of at most 256 bytes. The key may also be spelled "license".
 	Licence string
 }
 
 // Execution is how a tool is run.
 type Execution struct {
-	ArgStyle   ArgStyle
+	// ArgStyle is how the tool gets its parameters. Default [ArgsCLI].
+	ArgStyle ArgStyle
+	// FileAccess is the access that the tool requests. Default [FilesNone].
 	FileAccess FileAccess
 	// Timeout is the limit of time, at most 10 minutes. 0 is the pool's.
 	Timeout time.Duration

@@ -78,6 +78,7 @@ func (p *Package) Wasm() []byte { return bytes.Clone(p.files[moduleFile]) }
 // ReadPackage parses and checks a tool package. It refuses a package with any of these faults:
 //
 //   - a name that leads out of the package, occurs twice or differs from another by case only
+//   - a name of more than 255 bytes, or with control characters
 //   - a link or an encrypted file
 //   - a file that unpacks to more bytes than its header gives, or to far more than packed
 //   - bytes before, behind or between the archive's files

@@ -26,9 +26,9 @@ var (
 type PackageDecision string
 
 const (
-	// PackageAsk means that the user is asked before each run. It is the default.
+	// PackageAsk means that the caller asks the user before each run. It is the default.
 	PackageAsk PackageDecision = "ask"
-	// PackageAlways means that the tool runs without a question.
+	// PackageAlways means that the caller runs the tool without a question.
 	PackageAlways PackageDecision = "always"
 	// PackageNever means that the user has switched the tool off. [Package.Command] returns
 	// [protocol.ErrCapabilityDenied].
@@ -50,9 +50,13 @@ type PackageGrant struct {
 // Keys are lower-case names without a slash, such as "my-tool". If a key does not exist, Load and
 // Delete return an error that wraps [fs.ErrNotExist].
 type PackageStore interface {
+	// Keys returns all keys, in any order.
 	Keys(ctx context.Context) ([]string, error)
+	// Load returns the data of a key.
 	Load(ctx context.Context, key string) ([]byte, error)
+	// Save stores data under a key, and replaces earlier data.
 	Save(ctx context.Context, key string, data []byte) error
+	// Delete removes a key.
 	Delete(ctx context.Context, key string) error
 }
 
@@ -60,7 +64,8 @@ type PackageStore interface {
 type PackagesOptions struct {
 	// Reserved are the names of the built-in tools, which no package can have.
 	Reserved []string
-	Limits   PackageLimits
+	// Limits bound each package.
+	Limits PackageLimits
 	// Max is the most packages that may be installed. Default 100.
 	Max int
 }
@@ -162,7 +167,8 @@ func (p *Packages) Names(ctx context.Context) ([]string, error) {
 	return keys, err
 }
 
-// Remove deletes a package.
+// Remove deletes a package. The error wraps [fs.ErrNotExist] if it is not installed, and
+// [fs.ErrInvalid] if the name is not valid.
 func (p *Packages) Remove(ctx context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
