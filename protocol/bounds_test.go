@@ -98,8 +98,8 @@ func steps(n int) error {
 	return err
 }
 
-// What is written is checked as what is read: no message leaves that the other side
-// would refuse.
+// EncodeBatch checks a message like DecodeBatch does, so a side never sends a message that the
+// other side refuses.
 func TestEncodeBatchChecks(t *testing.T) {
 	bad := map[string]protocol.Message{
 		"callId 0":            &protocol.MsgToolCall{Tool: "a"},

@@ -8,7 +8,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Host, tool and parent each give a layer; what is left is what all of them allow.
+// Host, tool and parent are layers of one authority. It allows only the uses that all of them
+// allow.
 func ExampleAuthority_Intersect() {
 	host, _ := protocol.NewAuthority(
 		protocol.Grant{Capability: protocol.FSRead, Scope: []string{"."}},
@@ -23,8 +24,7 @@ func ExampleAuthority_Intersect() {
 	// use fs.write: not granted (CAPABILITY_DENIED)
 }
 
-// A host follows a run from outside of it: what the code says about itself is not
-// asked.
+// A host checks a run from outside of it. It does not rely on the code's own reports.
 func ExampleRunState() {
 	run, _ := protocol.NewRunState(protocol.Limits{ToolCalls: 1}, time.Now)
 	take := func(text string) error {

@@ -273,8 +273,8 @@ func TestDenyListAndNormalisation(t *testing.T) {
 	}
 }
 
-// What Windows calls by a short name is denied by it: a list that denies PRIVAT~1 by its
-// long name only denies nothing there.
+// A list denies the files that Windows opens by a short name. A list that had only the long name of
+// PRIVAT~1 would deny nothing there.
 func TestAttackShortNames(t *testing.T) {
 	count := attack.Start(t, "17")
 	deny := patterns(t, "credentials.json", "private-notes", "deployment.yaml", "a/b c.secretfile", "**/*.key", "**/.env*", "backup*.sqlite", "long folder/x", "[Pp]assword list.txt")
@@ -308,7 +308,7 @@ func TestAttackShortNames(t *testing.T) {
 			t.Errorf("a rule that denies: %s: %s", path, d.Action)
 		}
 	}
-	// What holds something denied is not removed by its short name either.
+	// A folder that contains a denied path cannot be removed by its short name either.
 	if write.Check(protocol.OpRemove, "LONGFO~1") == nil || send.Below("LONGFO~1") != protocol.SendNothing {
 		t.Error("LONGFO~1, which holds x, is removed or sent")
 	}

@@ -180,7 +180,7 @@ func FuzzDecodeValue(f *testing.F) {
 	})
 }
 
-// What this reader takes, encoding/json takes too, with the same value.
+// encoding/json accepts every text that this parser accepts, with the same value.
 func FuzzParseJSON(f *testing.F) {
 	for _, v := range vectors(f, valueVectors, 100) {
 		if len(v.Text) < 300 {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// simulatePlainly is what simulate has to be: each token is looked at for each character.
+// simulatePlainly is a plain form of simulate, which must have the same result: it tests each token
+// for each character.
 func simulatePlainly(tokens []token, s string, subtree, gaps bool) (match, alive bool) {
 	n := len(tokens)
 	var small [4 * 33]bool

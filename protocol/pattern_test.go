@@ -163,7 +163,7 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s = %q: a hole must fail closed", in, got)
 		}
 	}
-	// What a variable holds is literal.
+	// The value of a variable is literal.
 	text, _ := protocol.Expand("$STAR", vars)
 	p, err := protocol.ParsePattern(text)
 	if err != nil || !p.Match("a*[b?") || p.Match("aXbc") {

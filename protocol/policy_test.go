@@ -159,7 +159,7 @@ func FuzzPolicy(f *testing.F) {
 	})
 }
 
-// What is sent of a path lies between Below and Most of each folder above it.
+// For of a path is between Below and Most of each folder above it.
 func TestSendOfAFolder(t *testing.T) {
 	names := []string{"a", "b", "a.csv", "B"}
 	var paths []string
@@ -208,7 +208,7 @@ func TestSendOfAFolder(t *testing.T) {
 		}
 	}
 	if tried := 3 * 9 * 9 * 9 * 4; exact < tried*4/5 {
-		// Where it is not, a question says more than is sent, and never less.
+		// In the other folders a question shows more than is sent, and never less.
 		t.Errorf("Most is reached by a path in %d of %d folders (%d paths)", exact, tried, checked)
 	}
 	for root, want := range map[string]protocol.Send{"../x": protocol.SendNothing, "A": protocol.SendNothing, "a/b": protocol.SendNothing, "c": protocol.SendSummary, ".": protocol.SendContents, "d/e": protocol.SendContents, "f": protocol.SendNothing} {

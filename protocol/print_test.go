@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
-// Whatever code hands out, the text of it is there, is bounded and shows what it is.
+// The text of any value from code is not empty, is bounded, and shows the kind of the value.
 func TestAttackPrinter(t *testing.T) {
 	count := attack.Start(t, "B9")
 	// The printer that an app writes for itself: texts as they are, all else as JSON.

@@ -221,8 +221,8 @@ func TestRunLimitsAtBelowAndAbove(t *testing.T) {
 	}
 }
 
-// Whatever comes in whatever order: counts stay within the limits, and a run that
-// ended stays ended.
+// For any messages in any order, counts stay within the limits, and a run that has ended stays
+// ended.
 func TestRandomRuns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	ends := map[protocol.Code]int{}

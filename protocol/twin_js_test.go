@@ -64,7 +64,7 @@ func TestTwinTakesTheVectors(t *testing.T) {
 		if got := js("value", mark+v.Text, l.Bytes, l.Depth, l.Nodes); got != want {
 			t.Errorf("%s: %.60s: %.300s, want %.100s", v.Name, v.Text, got, want)
 		}
-		// What was checked can be read without checking.
+		// A text that was checked can be read without checks.
 		if got := js("read", mark+v.Text, l.Bytes, l.Depth, l.Nodes); v.OK && got != want {
 			t.Errorf("%s: %.60s: read without a check it is %.300s, want %.100s", v.Name, v.Text, got, want)
 		}
@@ -81,7 +81,7 @@ func TestTwinTakesTheVectors(t *testing.T) {
 	}
 }
 
-// What code makes must arrive in Go as what it is.
+// A value that code makes must arrive in Go as the same value.
 func TestTwinEncodes(t *testing.T) {
 	js := twin(t)
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestTwinEncodes(t *testing.T) {
 		{code: `Array(300000).fill(1)`, want: `no RESOURCE_LIMIT`},
 		{code: `Array.from({length: 2000}, () => 'x'.repeat(1000))`, want: `no RESOURCE_LIMIT`},
 		{code: `{get a() { throw Object.assign(new Error('trap'), {code: 'ABORTED'}); }}`, want: `no ABORTED`},
-		// The console describes what has no form.
+		// The console describes values without a form in JSON.
 		{code: `[() => 1, Symbol('a'), Promise.resolve()]`, lenient: true, want: `ok ["[a function]","[a symbol]","[a Promise (await it first)]"]`},
 		{code: `{constructor: 1}`, lenient: true, want: `ok {"[constructor]":1}`},
 	} {
@@ -154,7 +154,7 @@ func TestTwinEncodes(t *testing.T) {
 	}
 }
 
-// What one encoder writes under caps, the other's decoder takes under the same.
+// Each decoder accepts the texts of the other side's encoder under the same caps.
 func TestTwinsShareTheirCaps(t *testing.T) {
 	js := twin(t)
 	codes := []string{`[1,[2,[3]]]`, `{a:{b:{c:1}}}`, `new Map([[1,new Set([{}])]])`, `[undefined, -0, 5n]`, `new Error('x')`, `{$:{$:1}}`, `new Uint8Array(9)`, `'é'.repeat(20)`, `new Date(5)`}
@@ -241,8 +241,8 @@ func TestTwinsAgreeOnBrokenTexts(t *testing.T) {
 			got, _, _ = strings.Cut(got, " {")
 		}
 		if strings.HasPrefix(got, "ok") && strings.HasPrefix(want, "ok") {
-			// Members come in another order and some characters are escaped in another
-			// way; Go's reading of what JavaScript wrote must be what Go wrote.
+			// JavaScript has another order of members and escapes other characters. Go must write
+			// the value that it decodes from JavaScript's text in the same way.
 			if text, ok := strings.CutPrefix(got, "ok "); ok {
 				tree, err := protocol.DecodeValue(text, protocol.JSONLimits{})
 				again, err2 := protocol.EncodeValue(tree, protocol.JSONLimits{})

@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// The vectors are what Go and JavaScript must both take and refuse, with the same
-// code. A row of caps is bytes, depth, nodes.
+// Go and JavaScript must both accept or both refuse each vector, with the same code. A row of caps
+// is bytes, depth, nodes.
 var (
 	//go:embed testdata/vectors/values.json
 	valueVectors []byte
@@ -29,7 +29,7 @@ type vector struct {
 	Gen     int
 	Count   int
 	Caps    []int
-	Repeat  []any // a text and how often it is there, for what is too long to write down
+	Repeat  []any // a text and the number of its repetitions, for texts that are too long for the file
 }
 
 func (v vector) limits() protocol.JSONLimits {

@@ -96,8 +96,9 @@ func TestAside(t *testing.T) {
 	want("of a closed scope", frameStyles)
 }
 
-// A frame that was taken over says again and again that files are over it. It gets the pointer let through
-// itself, and nothing else is done: no other frame is aside, and no zone is told of a drag.
+// A frame that was taken over claims again and again that files are dragged over it. The only
+// effect is that it gets no pointer events itself. No other frame is changed, and dragged is not
+// called.
 func TestAsideOfAFalseClaim(t *testing.T) {
 	zone, drag, pointers := dragging(t)
 	liar := must(Call(must(Get(Global(), "document")), "createElement", "iframe"))
@@ -123,7 +124,7 @@ func TestAsideOfAFalseClaim(t *testing.T) {
 	if told != "" {
 		t.Error("a false claim told the zone", told)
 	}
-	// Nor can it keep the others aside when a drag was given up, or has ended.
+	// It cannot keep the others disabled either, when a drag was cancelled or has ended.
 	drag("dragover", "file")
 	want("files are dragged", "none, "+asideStyles)
 	for began := time.Now(); time.Since(began) < dragRest*3/2; until.Turn() {

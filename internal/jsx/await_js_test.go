@@ -66,7 +66,7 @@ func TestAwaitEndsWithItsContext(t *testing.T) {
 	if n := table(); n > before {
 		t.Errorf("%d callbacks in the table, before %d", n, before)
 	}
-	// Its late rejection does nothing, nor does that of one awaited too late.
+	// A late rejection of it has no effect, and neither has that of a promise awaited too late.
 	if _, err := Call(box, "no", ToError(errors.New("late"))); err != nil {
 		t.Fatal(err)
 	}

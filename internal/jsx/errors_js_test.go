@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// thrown runs code and returns what it threw.
+// thrown runs code and returns the error that it threw.
 func thrown(t *testing.T, code string) *Error {
 	t.Helper()
 	_, err := Invoke(eval(t, `() => { `+code+` }`))

@@ -19,7 +19,7 @@ var sentinels = map[string]error{
 	"errors.ErrUnsupported":    errors.ErrUnsupported,
 }
 
-// errorNames says which Go sentinels each name is; what is not listed, it is not.
+// errorNames lists the Go errors of each name. A name matches no other Go error.
 var errorNames = []struct {
 	name string
 	code Code

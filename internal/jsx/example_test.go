@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A callback appends, a goroutine receives.
+// A callback appends, and a goroutine receives.
 func ExampleQueue() {
 	q := jsx.Unbounded[string]()
 	onMessage := func(text string) { q.Push(text) } // never blocks
@@ -23,7 +23,7 @@ func ExampleQueue() {
 	// two <nil>
 }
 
-// What a scope owns is released with it, the last first.
+// Closing a scope releases its resources, the last first.
 func ExampleScope() {
 	s := jsx.NewScope(jsx.ScopeOptions{})
 	s.Add(func() { fmt.Println("frame removed") })
@@ -39,7 +39,7 @@ func ExampleScope() {
 	// frame removed
 }
 
-// One answer in one buffer, instead of many crossings.
+// Many values in one buffer, instead of many crossings.
 func ExampleUnpack() {
 	var p jsx.Packer // in JavaScript: new Packer, from PackedJS
 	p.U32(2)

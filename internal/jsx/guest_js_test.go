@@ -180,8 +180,8 @@ func TestTwoGoProgramsOnOnePage(t *testing.T) {
 	}
 }
 
-// TestMainReturnsWhileHandlersLive: what a finished program left on the page
-// throws in the page, and the other program lives on.
+// TestMainReturnsWhileHandlersLive: callbacks that a finished program left on the page throw in the
+// page, and the other program continues.
 func TestMainReturnsWhileHandlersLive(t *testing.T) {
 	heard, say, ended := startGuest(t, "returns")
 	hear(t, heard, "ready")

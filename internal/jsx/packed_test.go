@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// packedVector is what both twins write: see also TestPackedTwin.
+// packedVector is the data that both twins write: see also TestPackedTwin.
 const packedVector = "07" + "ffffffff" + "000000000000f83f" + "03000000" + "0001ff" + "07000000" + "c3a9f09f99820a" + "00000000"
 
 func packVector() []byte {

@@ -83,7 +83,7 @@ func TestSignalStopsWork(t *testing.T) {
 	defer stop()
 	p := must(Invoke(eval(t, `signal => new Promise((ok, no) => signal.addEventListener("abort", () => no(signal.reason)))`), signal))
 	time.AfterFunc(3*time.Millisecond, cancel)
-	// Awaited under another context, the rejection itself says what happened.
+	// Awaited under another context, the rejection itself contains the reason.
 	if _, err := Await(soon(t), p); !errors.Is(err, context.Canceled) || !errors.Is(err, ErrAborted) {
 		t.Error(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// hostile are objects that throw whatever is done to them.
+// hostile are objects that throw on every access.
 var hostile = map[string]string{
 	"getter":        `{get x() { throw new TypeError("no") }, set x(v) { throw new TypeError("no") }}`,
 	"throws a word": `{get x() { throw "no" }, set x(v) { throw "no" }}`,

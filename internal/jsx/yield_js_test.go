@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestYieldLetsThePageLive works for a while in slices, and counts what the
-// page got to do meanwhile.
+// TestYieldLetsThePageLive works for a while in slices, and counts the events of the page
+// meanwhile.
 func TestYieldLetsThePageLive(t *testing.T) {
 	eval(t, `(() => { const l = window.life = {timers: 0, frames: 0, messages: 0, gap: 0, last: performance.now()};
 		const seen = () => { const now = performance.now(); l.gap = Math.max(l.gap, now - l.last); l.last = now };
