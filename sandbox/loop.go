@@ -27,9 +27,9 @@ type RunOptions struct {
 	// Show it to the user. It is not called again when a failed request is repeated, and not for the
 	// requests of subagents.
 	OnSend func(ModelRequest)
-	// Context is the number of tokens of a request, estimated as a quarter of its bytes, from which
-	// Compact is called. 0 is never. Compact returns a summary of all messages so far, which
-	// replaces them in later requests. An error of Compact ends the run.
+	// Context is the number of tokens from which Compact is called. The tokens of a request are
+	// estimated as a quarter of the bytes of its messages. 0 is never. Compact returns a summary of
+	// all messages so far, which replaces them in later requests. An error of Compact ends the run.
 	Context int
 	Compact func(ctx context.Context, old []ModelMessage) (summary string, err error)
 	// Sleep waits before a request is repeated. nil waits with a timer.

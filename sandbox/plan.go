@@ -135,7 +135,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	if err := p.real.gate.Confirm(ctx, passage, r); err != nil {
 		return nil, err
 	}
-	// A write that was under way when the folder was frozen may have ended since.
+	// A write that was running when the folder was frozen may have ended since.
 	if now, err := p.Diff(ctx); err != nil {
 		return nil, publicError("plan", err)
 	} else if now != diff && !p.real.o.off.same {

@@ -412,7 +412,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 		if src := c.address(a.href); src != "" {
 			c.raw("![" + escape(alt, len(alt), 'x') + "](" + src + ")")
 		} else if alt != "" {
-			_ = c.text(alt) // the context is looked at again with the next tag
+			_ = c.text(alt) // the context is checked again at the next tag
 		}
 	case "del", "s", "strike":
 		if c.struck++; c.struck == 1 {
