@@ -22,7 +22,7 @@ var (
 	// more than 20 times in 30 s.
 	ErrLost = errors.New("worker: the workers were lost")
 
-	// ErrQueueFull is returned by [Cmd.Start] if [Options].Queue commands already wait.
+	// ErrQueueFull is returned by [Cmd.Start] if too many commands wait: see [Options].Queue.
 	ErrQueueFull = protocol.Errorf(protocol.ErrResourceLimit, "start", "", "too many commands wait; try again when some have ended, or raise Options.Queue")
 )
 

@@ -22,9 +22,9 @@ type Options struct {
 	// Spare is the number of idle workers kept ready. Default 1, at most Max.
 	Spare int
 
-	// Queue is the most commands that may wait. Default 256. If more wait, Start returns
-	// [ErrQueueFull]. Owners ([Cmd.Owner]) take turns. The commands of one owner run in the
-	// order of their starts.
+	// Queue is the most commands that may wait, besides as many as can run at once. Default
+	// 256. Start returns [ErrQueueFull] if Queue+Max commands have no worker yet. Owners
+	// ([Cmd.Owner]) take turns. The commands of one owner run in the order of their starts.
 	Queue int
 
 	// Limits are the upper limits of every command.
