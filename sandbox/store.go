@@ -10,9 +10,9 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// A Store stores sessions, like [MemoryStore], [FolderStore] and [IndexedStore]. Records with an id that is stored already replace the older ones. The
-// error of a session that does not exist wraps [fs.ErrNotExist]. A Store must be safe for
-// concurrent use.
+// A Store stores sessions, like [MemoryStore], [FolderStore] and [IndexedStore]. Records with an id
+// that is stored already replace the older ones. The error of a session that does not exist wraps
+// [fs.ErrNotExist]. A Store must be safe for concurrent use.
 type Store interface {
 	// Sessions returns the records of all sessions, the last changed one first.
 	Sessions(ctx context.Context) ([]protocol.SessionRecord, error)
