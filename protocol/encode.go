@@ -12,7 +12,7 @@ import (
 // made of structs with json tags, maps with string keys, slices, pointers,
 // [encoding.TextMarshaler], [time.Time] and the basic types. Functions and channels give
 // [ErrInvalidParams], keys such as __proto__ give [ErrSecurityViolation], and text over the limits
-// gives [ErrResourceLimit]. So does a cycle, because it is over every depth.
+// gives [ErrResourceLimit]. A cycle gives it too, because it is over every depth.
 func EncodeValue(v any, limits JSONLimits) (string, error) { return encode(v, limits, true) }
 
 // EncodeJSON is EncodeValue for plain JSON. Values without a form in JSON, such as NaN, give

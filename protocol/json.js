@@ -1,8 +1,8 @@
 // @ts-check
 // The twin of json.go and value.go. It decodes text to values, within the caps. It is stricter than
 // JSON.parse, so that no two parsers can disagree about a text. A key that occurs twice, a lone
-// surrogate, an infinite number and the keys that reach a prototype are errors, and so are more bytes,
-// levels or values than the caps allow.
+// surrogate, an infinite number and the keys that reach a prototype are errors. More bytes, levels or
+// values than the caps allow are errors too.
 const baileyDecode = (() => {
   'use strict';
   const {

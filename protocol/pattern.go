@@ -330,8 +330,8 @@ func validPath(op, path string) error {
 // Expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
 // and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
 // literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
-// missing part must not be used. So does a $ that begins no variable, a value that contains ], or a
-// result over 16,384 bytes.
+// missing part must not be used. A $ that begins no variable, a value that contains ], and a result
+// over 16,384 bytes give it too.
 func Expand(text string, vars map[string]string) (string, error) {
 	return expand(text, vars, true)
 }

@@ -128,9 +128,9 @@ type PublicError struct {
 }
 
 // Public returns the part of err that may cross a boundary. The message of an *[Error] is written
-// for the other side, so it is kept, cut to 4 KiB. So is the text of an error about decoded JSON. Any
-// other error may contain paths, URLs or keys of the host, so only its code is kept. For nil, Public
-// returns the zero value.
+// for the other side, so it is kept, cut to 4 KiB. The text of an error about decoded JSON is kept
+// too. Any other error may contain paths, URLs or keys of the host, so only its code is kept. For
+// nil, Public returns the zero value.
 func Public(err error) PublicError {
 	code := CodeOf(err)
 	p := PublicError{Code: code, Message: code.Error()}

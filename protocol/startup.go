@@ -19,8 +19,8 @@ type StartupFile struct {
 // StartupFiles returns all rows, the refused ones first. To cover one more program, add a row.
 //
 // Files that run only because the user builds, tests or installs the project are not in the list
-// (Makefile, package.json, build.gradle, setup.py), because they are the project. Nor is
-// .gitattributes: it contains only the names of drivers, and their commands are in git's
+// (Makefile, package.json, build.gradle, setup.py), because they are the project. .gitattributes is
+// not in the list either: it contains only the names of drivers, and their commands are in git's
 // configuration, which is refused.
 func StartupFiles() []StartupFile {
 	return append([]StartupFile(nil), startupFiles[:]...)

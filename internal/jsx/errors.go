@@ -69,10 +69,10 @@ func (c Code) Is(target error) bool {
 // An Error is a value that JavaScript threw, or that a promise was rejected with. Its texts are
 // bounded. They come from the code that threw, so show them but never act on them.
 type Error struct {
-	Name    string // "NotFoundError"; empty for a value that is not an error object
+	Name    string // such as "NotFoundError", or empty for a value that is not an error object
 	Message string // at most 4 KiB
-	Stack   string // at most 8 KiB; empty for DOMExceptions, and if the browser has none
-	Op      string // the operation, as "call getFileHandle"; may be empty
+	Stack   string // at most 8 KiB, empty for DOMExceptions and if the browser has none
+	Op      string // the operation, such as "call getFileHandle", or empty
 
 	// Quota and Requested are in bytes, from browsers whose QuotaExceededError has them. 0 is
 	// unknown.

@@ -180,8 +180,8 @@ func (p *Port) OnMessageError(fn func()) error {
 	return err
 }
 
-// Receive starts the port and returns a queue of its messages. The port's Close ends the queue, and
-// so does a message that cannot be cloned ([ErrDataClone]).
+// Receive starts the port and returns a queue of its messages. The port's Close ends the queue. A
+// message that cannot be cloned ends it too, with [ErrDataClone].
 func (p *Port) Receive(opts QueueOptions[Message]) (*Queue[Message], error) {
 	q, err := NewQueue(opts)
 	if err != nil {

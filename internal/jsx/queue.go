@@ -25,7 +25,7 @@ var ErrQueueFull = errors.New("jsx: queue is full")
 type QueueOptions[T any] struct {
 	Max       int         // items, 0 for no limit
 	MaxWeight int         // sum of Weigh over the items, 0 for no limit
-	Weigh     func(T) int // returns the weight of an item, such as its bytes; MaxWeight needs it; it must not block
+	Weigh     func(T) int // returns the weight of an item, such as its bytes, for MaxWeight; must not block
 	Full      FullPolicy  // the behaviour for an item that does not fit
 }
 
@@ -42,7 +42,7 @@ type Queue[T any] struct {
 	weight  int
 	dropped int
 	closed  bool
-	err     error // the error of Recv after the last item; ErrClosed if nil
+	err     error // the error of Recv after the last item, or nil for ErrClosed
 }
 
 // queued is an item with its weight, so that Weigh is called only once.

@@ -24,7 +24,7 @@ type Scope struct {
 
 	mu     sync.Mutex
 	closed bool
-	root   held // a ring; root.prev is the newest
+	root   held // a ring in which root.prev is the newest
 	ctx    context.Context
 	cancel context.CancelFunc
 }
