@@ -11,7 +11,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Code that keeps to its limits is never said to have attacked, however much it says at once.
+// Code within its limits is never reported as an attack, even if it sends many messages at
+// once.
 func TestAttackAccusesHonestCode(t *testing.T) {
 	count := attack.Start(t, "B7")
 	tools := toolset(t, protocol.Tool{ID: "echo", Parameters: anything, Execute: func(_ context.Context, args any) (any, error) { return args, nil }})
@@ -19,7 +20,7 @@ func TestAttackAccusesHonestCode(t *testing.T) {
 	off := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools, off: []frame.Layer{frame.LayerBatches}})
 	for _, c := range []struct {
 		name, code string
-		rows       int // at least; errors that come behind the result are not shown
+		rows       int // minimum. Errors after the result are not shown
 	}{
 		{"9,000 errors in timers", `for (let i = 0; i < 9000; i++) setTimeout(() => { throw new Error("x") }, 0); await sleep(200)`, 1025},
 		{"1,025 errors in timers", `for (let i = 0; i < 1025; i++) setTimeout(() => { throw new Error("x") }, 0); await sleep(200)`, 0},
@@ -53,7 +54,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// What a syntax error says holds no word of a script that the code didn't write.
+// The message of a syntax error contains no text of a script that the code didn't write.
 func TestSyntaxErrorsKeepTheNonce(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		e := enclave(t, EnclaveOptions{Warm: warm})

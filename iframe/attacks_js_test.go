@@ -17,22 +17,22 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// realmAttack is a row of testdata/attacks.json. The code returns or logs "ESCAPED" if it
-// got what it wanted, or reaches SINK, or reaches the broker with a message of its
-// own, which ends the run with SECURITY_VIOLATION.
+// realmAttack is a row of testdata/attacks.json. An attack succeeds if its code returns or logs
+// "ESCAPED", if it reaches SINK, or if it sends the broker a message of its own, which ends the
+// run with SECURITY_VIOLATION.
 type realmAttack struct {
 	Group, Name, Code string
 	First             string // code of another run before it
-	Levels            string // those at which it is an attack; all, if empty
+	Levels            string // the levels at which it is an attack, all if empty
 	Expect            string // the result it must have, as on the wire
 	Error             protocol.Code
-	Alone             frame.Layer // the one layer that stops it: with it off it succeeds
-	In                string      // the engines in which it is alone; all, if empty
+	Alone             frame.Layer // the only layer that stops it: with the layer off it succeeds
+	In                string      // the engines in which that layer is the only one, all if empty
 	Flaky             string      // with that layer off it succeeds sometimes
 }
 
-// alone is the layer without which the attack is sure to succeed in this engine. In
-// others the browser itself stops it, but for an odd rounding of a clock in WebKit.
+// alone returns the layer without which the attack is sure to succeed in this engine. In other
+// engines the browser itself stops it, except for an odd rounding of a clock in WebKit.
 func (a realmAttack) alone() frame.Layer {
 	if a.In == "" {
 		return a.Alone
@@ -69,8 +69,8 @@ func (a realmAttack) at(level protocol.Level) bool {
 	return false
 }
 
-// leaves is set for attacks on the wrapper, which mean nothing where postMessage may
-// be called from inside of it.
+// leaves reports whether a is an attack on the wrapper. Such attacks have no meaning where
+// postMessage may be called from inside of it.
 func (a realmAttack) leaves() bool { return a.Group == "leaving the function" }
 
 type battle struct {
@@ -78,7 +78,7 @@ type battle struct {
 	sink string
 
 	mu   sync.Mutex
-	late []string // what tools were asked by runs that had ended
+	late []string // tool calls of runs that had ended
 }
 
 func newBattle(t *testing.T, opts EnclaveOptions, sink string) *battle {
@@ -92,7 +92,7 @@ func newBattle(t *testing.T, opts EnclaveOptions, sink string) *battle {
 		return "probe", nil
 	}
 	opts.Tools = toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "s_probe", Server: "s", Parameters: anything, Execute: probe})
-	opts.Limits = protocol.Limits{Time: time.Minute} // it ends no attack but those that have no end
+	opts.Limits = protocol.Limits{Time: time.Minute} // it ends only attacks without an end
 	opts.Heartbeat = 5 * time.Second                 // a busy machine is no attack
 	b.pool = pool(t, PoolOptions{Max: 4, Spare: 4, EnclaveOptions: opts})
 	return b
@@ -143,7 +143,7 @@ func (b *battle) run(t *testing.T, a realmAttack) (o outcome) {
 	return o
 }
 
-// each runs the attacks, a few at once.
+// each runs the attacks, several at once.
 func (b *battle) each(t *testing.T, list []realmAttack, check func(a realmAttack, o outcome)) {
 	t.Helper()
 	var wg sync.WaitGroup
@@ -218,8 +218,8 @@ func TestAttacks(t *testing.T) {
 	t.Logf("%d attacks, %d runs, 0 may succeed", len(all), ran)
 }
 
-// With any single layer of the realm off the others hold the table, but for the rows
-// that say which layer is alone; and those must then succeed, or the row is wrong.
+// With any single layer of the realm off, the other layers stop all attacks of the table,
+// except rows that name it as the only layer. Those must then succeed, or the row is wrong.
 func TestAttacksWithALayerOff(t *testing.T) {
 	count := attack.Start(t, "realm")
 	all := attacks(t)
@@ -256,7 +256,7 @@ func TestAttacksWithALayerOff(t *testing.T) {
 	}
 }
 
-// The sink hears what a page may do; else its silence would mean nothing.
+// The sink receives requests that a page may make. Otherwise its silence would mean nothing.
 func TestAttackSinkHears(t *testing.T) {
 	count := attack.Start(t, "realm")
 	sink := testpage.Sink(t)

@@ -17,13 +17,14 @@ import (
 var (
 	//go:embed testdata/walk.js
 	walkJS string
-	// The functions of all engines that somebody has looked at: a line for each holder.
+	// The reviewed functions of all engines: a line for each object that has them.
 	//go:embed testdata/builtins.txt
 	builtinsText string
 )
 
-// moving are the functions whose answers may change while code runs: clocks, which TestAttackClocks reads one by one, and
-// chance. A date alone changes too seldom to be seen to.
+// moving returns the functions whose results may change while code runs: random numbers, and
+// clocks, which TestAttackClocks reads one by one. A date alone changes too rarely to be
+// noticed.
 func moving() map[string]bool {
 	names := map[string]bool{"Temporal.Now.plainDateISO": false, "crypto.getRandomValues": false, "Math.random": true, "crypto.randomUUID": true}
 	for name := range strings.FieldsSeq("Date Date.now performance.now Temporal.Now.instant Temporal.Now.plainDateTimeISO Temporal.Now.plainTimeISO " +
@@ -42,9 +43,9 @@ func texts(v any) (list []string) {
 	return list
 }
 
-// Every function that code can reach at the widest level is on the list of those that were looked at, and none but
-// the clocks and chance changes its answer with time. A browser that brings a new one fails this test: look at it, then add
-// it to testdata/builtins.txt, or remove it in harden.js.
+// Every function that code can reach at the widest level is on the list of reviewed functions,
+// and only clocks and random numbers return changing results. A browser with a new function
+// fails this test: review it, then add it to testdata/builtins.txt, or remove it in harden.js.
 func TestBuiltinsAreReviewed(t *testing.T) {
 	reviewed := map[string]bool{}
 	for line := range strings.Lines(builtinsText) {
@@ -89,7 +90,7 @@ func TestBuiltinsAreReviewed(t *testing.T) {
 	t.Logf("%d functions in %s", len(functions), testpage.Engine())
 }
 
-// clock is a way to read one, as an expression.
+// clock is an expression that reads a clock.
 type clock struct{ name, read string }
 
 const millis = `{ hour: "numeric", minute: "numeric", second: "numeric", fractionalSecondDigits: 3 }`
@@ -158,8 +159,8 @@ var clocks = []clock{
 	{"the stack", `new Error("x").stack`},
 }
 
-// readers reads every clock again and again, until the level's own has moved on four times. A clock that changes while the
-// level's stands still is finer.
+// readers reads every clock repeatedly, until the level's own clock has advanced four times. A
+// clock that changes while the level's clock does not is finer.
 func readers(step int64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "const STEP = %d, now = () => { const t = Date.now(); return t - t %% STEP };\nconst read = [", step)
@@ -184,7 +185,8 @@ func readers(step int64) string {
 	return b.String()
 }
 
-// No clock of a level is finer than the level's: while that one stands still, none moves.
+// No clock of a level is finer than the level's resolution: none changes while the level's own
+// clock does not.
 func TestAttackClocks(t *testing.T) {
 	count := attack.Start(t, "B4")
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {

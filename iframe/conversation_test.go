@@ -11,8 +11,7 @@ import (
 	"github.com/bailey-go/bailey/internal/frame"
 )
 
-// screen is a frame as document.js keeps it, for what the host's side is tested
-// with natively.
+// screen is a native model of a frame as document.js keeps it, to test the host's side.
 type screen struct {
 	t        *testing.T
 	order    []string
@@ -127,8 +126,8 @@ func settle(t *testing.T, c *conversation, s *screen) (batches int) {
 
 const answer = "# Title\n\nSome *text* and `code`.\n\n- one\n- two\n\n```go\nfunc f() {}\n```\n\nThe end."
 
-// What the frame shows is what one rendering gives, however the text came, and
-// so is what a rebuilt frame shows.
+// A frame shows the result of a single rendering, in whatever pieces the text arrived. So does
+// a rebuilt frame.
 func TestScreenShowsTheWholeText(t *testing.T) {
 	for _, n := range []int{1, 3, 7, 50, len(answer)} {
 		c, wakes := testConversation(t)
@@ -207,14 +206,14 @@ func TestReplayAtAnyTime(t *testing.T) {
 	}
 }
 
-// One frame's work is a slice: an instant answer of 400 KB is not rendered at
-// one go.
+// The work of one animation frame is bounded: an instant answer of 400 KB is not rendered at
+// once.
 func TestPaintingComesInSlices(t *testing.T) {
 	c, _ := testConversation(t)
 	sec := c.section("a")
 	_, _ = sec.WriteString(strings.Repeat("A paragraph.\n\n", 30000))
 	sec.Close()
-	// A clock that runs 1 ms a look: slice allows eight bites.
+	// A clock that advances 1 ms at each reading: slice permits eight bites.
 	var now time.Time
 	clock := func() time.Time { now = now.Add(time.Millisecond); return now }
 	var b frame.Batch
@@ -291,7 +290,7 @@ func TestThemeVariablesAreTakenBack(t *testing.T) {
 	}
 }
 
-// A frame that dies of a block is lost twice: then the block is cut, and all else is shown.
+// A block that kills its frame costs two frames. Then it is cut, and everything else is shown.
 func TestTheBlockThatEndsFramesIsFound(t *testing.T) {
 	const deadly = "<em>deadly"
 	for name, c := range map[string]struct {

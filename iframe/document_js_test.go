@@ -147,7 +147,7 @@ func TestEmptyDocumentIsNoBox(t *testing.T) {
 	}
 }
 
-// The last token is shown whatever comes right behind it.
+// The last token is shown, even if another event follows directly.
 func TestLastTokenIsShown(t *testing.T) {
 	long := strings.Repeat("A paragraph of an instant answer, in one write.\n\n", 2000)
 	for name, c := range map[string]struct {
@@ -173,8 +173,8 @@ func TestLastTokenIsShown(t *testing.T) {
 	}
 }
 
-// A large open block is not rendered for each token, and no animation frame is
-// asked for by anybody else: nothing here waits for a heartbeat.
+// A large open block is not rendered for each token, and only the document itself requests
+// animation frames: nothing here waits for a heartbeat.
 func TestLargeOpenBlockGoesOn(t *testing.T) {
 	for name, line := range map[string]string{"paragraph": "Some words of one paragraph.\n", "list": "- An item of some words.\n", "table": "| a cell | another |\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -328,7 +328,8 @@ func TestDocumentsLeaveNothingBehind(t *testing.T) {
 	t.Logf("after %d documents: Go's heap %+d bytes, the page's %+d", n, goHeap()-heap, now.HeapUsed-held.HeapUsed)
 }
 
-// A document that says that files are over it is believed for its own frame, and not for others.
+// If a document reports that files are dragged over it, only its own frame is moved out of the
+// way.
 func TestDocumentDragIsItsOwn(t *testing.T) {
 	d, other := open(t, DocumentOptions{}), open(t, DocumentOptions{})
 	pointers := func(d *Document) string {

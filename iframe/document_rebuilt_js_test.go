@@ -85,15 +85,15 @@ func TestDocumentIsRebuilt(t *testing.T) {
 			eventually(t, fmt.Sprint("answer to loss ", i+1), func() bool { return st.count(StateRebuilt) > i || st.count(StateFailed) > 0 })
 		}
 		eventually(t, "the end", func() bool { return errors.Is(d.Err(), ErrFrameLost) })
-		// A frame that is taken out before it is ready is a loss and no rebuild.
+		// A frame that is removed before it is ready counts as a loss, and not as rebuilt.
 		if n := st.count(StateRebuilt); n < 1 || n > maxRebuilds {
 			t.Errorf("rebuilt %d times: want at most %d", n, maxRebuilds)
 		}
 	})
 }
 
-// A block that ends every frame which shows it costs two frames, and is shown as cut text
-// from then on; what stands round it stays, and what is written later too.
+// A block that kills every frame with it costs two frames, and is shown as cut text afterwards.
+// The blocks around it stay, and later text is shown as well.
 func TestBlockThatEndsItsFrameIsCut(t *testing.T) {
 	var st states
 	d := open(t, DocumentOptions{OnState: st.add, Heartbeat: time.Minute})

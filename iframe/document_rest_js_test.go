@@ -10,9 +10,9 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// look is what a document's frame paints, and how tall it is when it paints all.
+// look is the part of a document that its frame paints, and the height with everything painted.
 type look struct {
-	Left   string // a letter for each section: x is left out, - is painted
+	Left   string // a letter for each section: x is not painted, - is painted
 	H, All int
 }
 
@@ -40,8 +40,8 @@ func lookAt(t *testing.T) (l look) {
 	return l
 }
 
-// Sections that rest far from what is in view are not painted, and the document is as tall
-// as if they were: after a change of one of them, of the width and of the style, too.
+// Unchanged sections far out of view are not painted. The document is as tall as if they were,
+// also after a change of one of them, of the width and of the style.
 func TestDocumentLeavesOutWhatIsFar(t *testing.T) {
 	div := element(t, "div", map[string]string{"style": "height: 300px; width: 500px; overflow: auto"})
 	d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(div)), DocumentOptions{})

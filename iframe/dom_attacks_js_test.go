@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// What code with a document tries. "ESCAPED" as a result, or anything that reaches
-// SINK, is a success. What only looks up names is the leak lab's.
+// Attacks of code with a document. An attack succeeds if its result is "ESCAPED", or if a
+// request reaches SINK. Attacks that only look up names are tested in the leak lab.
 var domAttacks = []struct{ name, code string }{
 	{"fetch of a fresh frame", `const f = document.createElement("iframe"); document.body.append(f); return f.contentWindow.fetch ? "ESCAPED" : 0`},
 	{"eval of a fresh frame", `const f = document.createElement("iframe"); document.body.append(f); return f.contentWindow.eval("1") ? "ESCAPED" : 0`},
@@ -68,9 +68,9 @@ var domAttacks = []struct{ name, code string }{
 	{"shadow root", `const h = document.createElement("div"); document.body.append(h); h.attachShadow({mode: "open"}).innerHTML = "<img src=\"" + SINK + "/sh\">"; await sleep(200); return 0`},
 }
 
-// No attack of a document makes a request or ends the enclave. Without a
-// Connection-Allowlist a navigation that its parent's policy forbids still opens a
-// connection in Chromium; with one nothing at all leaves.
+// No attack of a document makes a request or ends the enclave. In Chromium, without a
+// Connection-Allowlist, a navigation that its parent's policy forbids still opens a connection.
+// With the header no connection is made.
 func TestDOMAttacks(t *testing.T) {
 	t.Run("any page", func(t *testing.T) { domBattle(t, false) })
 	t.Run("page with a Connection-Allowlist", func(t *testing.T) {
@@ -82,7 +82,8 @@ func TestDOMAttacks(t *testing.T) {
 }
 
 func domBattle(t *testing.T, closed bool) {
-	// Most of an attack is its waiting, so some enclaves work side by side, each with a sink of its own.
+	// Most of the time of an attack is waiting, so several enclaves work at once, each with its
+	// own sink.
 	const lanes = 5
 	work := make(chan struct{ name, code string }, len(domAttacks))
 	for _, a := range domAttacks {

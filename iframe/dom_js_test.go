@@ -31,7 +31,7 @@ func domEnclave(t *testing.T, opts DOMEnclaveOptions) *Enclave {
 	return e
 }
 
-// What code with a document does, and gets back.
+// Programs for code with a document, and their results.
 var domCode = []struct{ name, code, want string }{
 	{"xml", `const d = new DOMParser().parseFromString("<r><item><title>T</title><link>L</link></item></r>", "application/xml"); return [...d.querySelectorAll("item")].map((i) => ({title: i.querySelector("title")?.textContent, link: i.querySelector("link")?.textContent}))`, `[{"link":"L","title":"T"}]`},
 	{"html", `const c = document.createElement("div"); c.innerHTML = "<h1>A</h1><p>x</p><h2>B</h2>"; return Array.from(c.querySelectorAll("h1, h2, h3")).map((h) => h.textContent)`, `["A","B"]`},
@@ -103,8 +103,8 @@ func TestDOMEnclave(t *testing.T) {
 	}
 }
 
-// A loop without end holds the thread of the frames: where that is not the page's, the
-// host's clock still decides, and another enclave starts.
+// An endless loop holds the thread of the frames. If that is not the page's thread, the time
+// limit still ends the run, and another enclave starts.
 func TestDOMEnclaveLoop(t *testing.T) {
 	if testpage.Has(testpage.FramesOnThePagesThread) {
 		t.Skipf("%s runs sandboxed frames on the page's own thread: a loop without end there ends when the browser ends it", testpage.Engine())
@@ -123,7 +123,7 @@ func TestDOMEnclaveLoop(t *testing.T) {
 	}
 }
 
-// What a DOM enclave shows has its size and hears the person.
+// A visible DOM enclave has its size and receives events of the user.
 func TestDOMEnclaveShown(t *testing.T) {
 	parent := element(t, "div", map[string]string{"style": "width:400px;margin:0"})
 	e := domEnclave(t, DOMEnclaveOptions{Parent: ElementOf(jsx.ToRaw(parent)), Height: 200, Label: "A form"})
@@ -152,7 +152,7 @@ func TestDOMEnclaveShown(t *testing.T) {
 	frame := must(jsx.Call(parent, "querySelector", "iframe"))(t)
 	box := must(jsx.Call(frame, "getBoundingClientRect"))(t)
 	left, top := must(jsx.GetFinite(box, "left"))(t), must(jsx.GetFinite(box, "top"))(t)
-	// The page may hit the frame a little later than the frame is drawn.
+	// A click may reach the frame only some time after the frame is drawn.
 	var g end
 	until.True(t, "a click", func() bool {
 		testpage.ClickAt(t, left+200, top+100)

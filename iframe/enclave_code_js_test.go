@@ -94,7 +94,7 @@ func TestOrdinaryCode(t *testing.T) {
 	}
 }
 
-// What each level has, as the tables of the levels say.
+// The globals of each level are those in the tables of the levels.
 func TestLevelsGlobals(t *testing.T) {
 	names := strings.Fields("Function eval globalThis self Proxy Reflect SharedArrayBuffer Atomics WebAssembly WeakRef FinalizationRegistry ShadowRealm Iterator performance")
 	names = append(names, protocol.AlwaysRemoved()...)
@@ -124,7 +124,7 @@ func TestLevelsGlobals(t *testing.T) {
 	}
 }
 
-// Each layer has a switch. With it off exactly what it is for changes.
+// Each layer has a switch. With the layer off, only its own effect is missing.
 func TestLayerSwitches(t *testing.T) {
 	probes := []struct {
 		layer frame.Layer

@@ -32,8 +32,9 @@ func stalls(t *testing.T) (stop func() time.Duration) {
 	return func() time.Duration { cancel(); return <-done }
 }
 
-// TestEnclaveKills ends what never ends by itself. How soon the caller has its answer, and how long
-// the host is held, depends on how busy the machine is: the rows enclave.kill.* of bench judge it.
+// TestEnclaveKills ends code that never ends by itself. The time until Run returns, and the
+// time for which the host is held, depend on the load of the machine. The rows enclave.kill.*
+// of bench judge them.
 func TestEnclaveKills(t *testing.T) {
 	for _, c := range []struct {
 		name, code string
@@ -138,10 +139,10 @@ func TestEnclaveCloseEndsRuns(t *testing.T) {
 	}
 }
 
-// What the broker stops, seen from code that has the worker's own postMessage: the
+// Messages that the broker refuses. The code has the worker's own postMessage, because the
 // layer that would have removed it is off.
 func TestBrokerStops(t *testing.T) {
-	batch := `{"v":1,"gen":GEN,"msgs":[` // GEN is guessed; the code can't read it
+	batch := `{"v":1,"gen":GEN,"msgs":[` // GEN is guessed: the code can't read it
 	for _, c := range []struct {
 		name, code string
 		want       protocol.Code

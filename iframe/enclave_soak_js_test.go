@@ -16,8 +16,8 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// 10,000 runs through a pool, 100 in a short test: each is answered once, and what is
-// held at the end is what was held when the pool was warm.
+// 10,000 runs of a pool, or 100 in a short test: each returns once, and at the end the pool
+// holds no more resources than when it was warm.
 func TestPoolSoak(t *testing.T) {
 	n, warm := 10_000, 100
 	if testing.Short() {
@@ -62,7 +62,7 @@ func TestPoolSoak(t *testing.T) {
 			t.Errorf("run %d was answered %d times", i, times)
 		}
 	}
-	// A heartbeat holds a timer for a moment, so the first look may be at one.
+	// A heartbeat holds a timer for a moment, so the first check may see one more.
 	eventually(t, "no more held than when warm", func() bool {
 		for kind, n := range jsx.Live() {
 			if n > live[kind] {
@@ -139,10 +139,10 @@ func mutate(r *rand.Rand, s string) string {
 	return strings.ToValidUTF8(string(b), "?")
 }
 
-// The boundary under messages at random, for 10 minutes, 4 s in a short test: from the
-// worker to the broker, with the layer off that would have removed postMessage, and from the
-// broker to the host. Nothing is thrown in the host, each run ends once with a
-// known code, and the pool goes on.
+// Random messages at the boundaries, for 10 minutes, or 4 s in a short test: from the worker to
+// the broker, with the layer off that would have removed postMessage, and from the broker to
+// the host. The host does not panic, each run ends once with a known code, and the pool
+// continues.
 func TestMessageFuzz(t *testing.T) {
 	limit := 10 * time.Minute
 	if testing.Short() {
@@ -185,8 +185,8 @@ func TestMessageFuzz(t *testing.T) {
 			ended[how]++
 			continue
 		}
-		// From the broker: the host believes none of it more than its codec and its
-		// state allow.
+		// From the broker: the host accepts only messages that pass its decoder and fit the
+		// state of the run.
 		done := make(chan struct{})
 		got := make(chan struct{})
 		go func() {

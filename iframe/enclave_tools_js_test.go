@@ -165,7 +165,7 @@ func TestEnclaveParallel(t *testing.T) {
 	t.Logf("1,000 calls at once: %v", time.Since(start))
 }
 
-// The limits at, below and above.
+// The limits, with values at, below and above them.
 func TestEnclaveLimits(t *testing.T) {
 	l := protocol.Limits{ToolCalls: 5, ConsoleCalls: 5, ConsoleBytes: 2000, Output: 1000, Rate: 4, Repeats: 1000, Parallel: 3, Code: 2000}
 	e := enclave(t, EnclaveOptions{Tools: toolset(t, echo("a"), echo("b")), Limits: l})

@@ -22,8 +22,8 @@ func app() {
 	_, _ = jsx.Call(body, "append", div)
 }
 
-// One document holds a conversation. What the model writes is Markdown; a link is a call,
-// and the program decides.
+// A document shows a whole conversation. The model writes Markdown. A click on a link is a call
+// of OnLink, and the program decides.
 func ExampleNewDocument() {
 	app()
 	ctx := context.Background()
@@ -50,8 +50,8 @@ func ExampleNewDocument() {
 	// Output: <nil>
 }
 
-// The model's code computes, and calls the tools that it was given. It has no page, no
-// network and no more time than its limit.
+// The model's code computes and calls the tools that it was given. It has no page, no network,
+// and no more time than its limit.
 func ExampleNewEnclave() {
 	ctx := context.Background()
 	tools, err := protocol.NewToolset(protocol.Tool{
@@ -89,7 +89,7 @@ func ExampleNewEnclave() {
 	// true
 }
 
-// A pool serves many codes of one trust domain; each has a worker of its own.
+// A pool runs many programs of one trust domain, each in a worker of its own.
 func ExampleNewEnclavePool() {
 	ctx := context.Background()
 	pool, err := iframe.NewEnclavePool(ctx, iframe.PoolOptions{

@@ -8,7 +8,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// On a server, or in a page that wants no script: the whole element, ready to be written.
+// For a server, or a page without scripts: Frame returns the whole element.
 func ExampleNewSrcdoc() {
 	r, err := markdown.New(markdown.Options{})
 	if err != nil {

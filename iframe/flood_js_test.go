@@ -12,9 +12,9 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// A frame that was taken over says thousands of things at once. What the app hears of it, and what the page does about it,
-// is bounded by time, and the document goes on with a new frame. The rates are a twentieth of the real ones here but in the
-// first row, so that a flood is short.
+// A compromised frame sends thousands of messages at once. The rates bound the number of calls
+// into the app and the work of the page, and the document continues with a new frame. All rows
+// except the first use a twentieth of the real rates, so that a flood is short.
 func TestAttackFloodsOfATakenFrame(t *testing.T) {
 	count := attack.Start(t, "B8")
 	small := rates{message: rate{200, 20}, image: rate{250, 25}, link: rate{8, 4}, copy: rate{8, 4}, violation: rate{10, 5}, scroll: rate{10, 5}}

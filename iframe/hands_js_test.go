@@ -14,8 +14,8 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// show puts HTML that no sanitiser has seen behind the walls: what follows holds
-// also for what a sanitiser might miss.
+// show puts unsanitised HTML into the frames, so the following tests hold even for content that
+// a sanitiser might miss.
 func show(t *testing.T, d *Document, raw string) *Section {
 	t.Helper()
 	s := d.Section("raw")
@@ -49,8 +49,8 @@ func receive[T any](t *testing.T, from <-chan T, what string) (v T) {
 	return v
 }
 
-// clickFor clicks until something comes: a frame that was just laid out may not
-// be hit yet. What comes more than once is dropped.
+// clickFor clicks until something arrives, because a frame that was just laid out may not
+// receive clicks yet. Further arrivals are dropped.
 func clickFor[T any](t *testing.T, d *Document, x, y float64, from <-chan T, what string) (v T) {
 	t.Helper()
 	for n := range 15 {
@@ -157,7 +157,7 @@ func TestCopyTakesTheHostsText(t *testing.T) {
 	}
 }
 
-// What is copied is what stands beside the button, whatever other <pre> there are.
+// The copied text is the code beside the button, whatever other <pre> there are.
 func TestCopyIsWhatIsSeen(t *testing.T) {
 	copied := make(chan string, 100)
 	d := open(t, DocumentOptions{OnCopy: func(_ context.Context, s string) error { copied <- s; return nil }})
@@ -176,8 +176,8 @@ func TestCopyIsWhatIsSeen(t *testing.T) {
 	}
 }
 
-// A link knows its section, and a fragment means the section's own, also where
-// the text holds elements of the same name.
+// A link reports its section. A fragment refers to an id in its own section, even if the text
+// contains elements with the same id.
 func TestLinkKnowsItsSection(t *testing.T) {
 	links := make(chan Link, 100)
 	d := open(t, DocumentOptions{OnLink: func(_ context.Context, l Link) { links <- l }})
@@ -187,7 +187,7 @@ func TestLinkKnowsItsSection(t *testing.T) {
 	}
 }
 
-// A link to an id leads to its own section's, not to another answer's footnote.
+// A link to an id goes to the id in its own section, and not to another answer's footnote.
 func TestFragmentsStayInTheirSection(t *testing.T) {
 	d := open(t, DocumentOptions{})
 	first := d.Section("first")
@@ -209,7 +209,7 @@ func TestFragmentsStayInTheirSection(t *testing.T) {
 	t.Errorf("the page is at %.0f px: the link led to another section", y)
 }
 
-// loaders is markup that loads something wherever it may.
+// loaders is markup that tries to load resources.
 const loaders = `<img src="SINK/img"><img srcset="SINK/srcset 2x"><picture><source srcset="SINK/source"><img></picture>
 	<video src="SINK/video" poster="SINK/poster" autoplay></video><audio src="SINK/audio" autoplay></audio>
 	<object data="SINK/object"></object><embed src="SINK/embed"><link rel="stylesheet" href="SINK/css">
@@ -218,16 +218,16 @@ const loaders = `<img src="SINK/img"><img srcset="SINK/srcset 2x"><picture><sour
 	<div style="background: url(SINK/style)">x</div><svg><image href="SINK/svg"/></svg><input type="image" src="SINK/input">
 	<script src="SINK/script"></script><img src=x onerror="new Image().src='SINK/handler'">`
 
-// connectors is markup whose address browsers connect to whatever a policy says,
-// though no request is sent: only the sanitiser or Connection-Allowlist stops it.
+// connectors is markup with addresses that browsers connect to without a request, whatever a
+// policy says. Only the sanitiser or Connection-Allowlist stops this.
 const connectors = `<link rel="preconnect" href="SINK"><iframe src="SINK/iframe"></iframe>`
 
 func from(sink *testpage.Endpoint, markup string) string {
 	return strings.ReplaceAll(markup, "SINK", sink.URL)
 }
 
-// With the sanitiser off, the frame's policy still stops what would load, says
-// so, and nothing reaches the network.
+// With the sanitiser off, the frame's policy still stops all loads and reports them, and no
+// request reaches the network.
 func TestPolicyHoldsAlone(t *testing.T) {
 	sink := testpage.Sink(t)
 	seen := make(chan Violation, 1000)
@@ -239,8 +239,8 @@ func TestPolicyHoldsAlone(t *testing.T) {
 	if got := sink.Quiet(400 * time.Millisecond); got.Total() != 0 {
 		t.Errorf("reached the network: %+v", got)
 	}
-	// What this policy can't stop. If this comes to nothing in every engine,
-	// strike it from THREATMODEL.md.
+	// Connections that this policy can't stop. If no engine makes any, remove the row from
+	// THREATMODEL.md.
 	show(t, d, from(sink, connectors))
 	got := sink.Quiet(time.Second)
 	if len(got.Requests) != 0 {
@@ -249,7 +249,7 @@ func TestPolicyHoldsAlone(t *testing.T) {
 	if !testpage.Has(testpage.NoConnectionAllowlist) && got.Connections == 0 {
 		t.Error("preconnect and iframe connect no more without Connection-Allowlist: say so in THREATMODEL.md")
 	}
-	// The sink does see what is not behind the walls.
+	// The sink does receive requests from outside the frames.
 	sink.Reset()
 	element(t, "img", map[string]string{"src": sink.URL + "/control"})
 	if got := sink.Wait(1, 5*time.Second); len(got.Requests) == 0 {

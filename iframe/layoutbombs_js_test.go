@@ -14,8 +14,8 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// gaps is evaluated in the page and, in Chromium, in each frame: it remembers the longest time
-// in which a timer of that realm could not run.
+// gaps is evaluated in the page and, in Chromium, in each frame. It records the longest time in
+// which a timer of that realm could not run.
 const gaps = `(() => {
 	if (globalThis.gapTimer) clearInterval(globalThis.gapTimer);
 	let last = performance.now();
@@ -64,8 +64,8 @@ func worst(t *testing.T) (page, frames float64) {
 // worstBombs are shown in make test, one of tables, of marks and of fonts; the whole corpus is in make soak, with figures.
 var worstBombs = []string{"spans 50x20", "marks: acute", "rare ideographs"}
 
-// Each layout bomb is shown to its end, and no frame is lost with it. BOMBS names some of
-// them. The figures are logged; they decide nothing.
+// Each layout bomb is shown to its end, and no frame is lost because of it. The variable BOMBS
+// selects some of them. The figures are logged, and no result depends on them.
 func TestLayoutBombsAreShown(t *testing.T) {
 	bombs, err := layoutbombs.Load()
 	if err != nil {

@@ -128,13 +128,13 @@ func runLeakLab(t *testing.T, layout string) {
 		line, _ := json.Marshal(r)
 		fmt.Printf("LEAKLAB %s\n", line)
 	}
-	// Run shows a page's output only with a verdict that has some.
+	// Run shows a page's output only together with a verdict.
 	t.Log("done")
 }
 
-// runRealmLab runs the attack table: what reaches no network, but the runtime, the
-// broker, another run or the host. In the layout realm-open, the positive control, all
-// layers inside the realm are off.
+// runRealmLab runs the attacks of the table that aim at the runtime, the broker, another run or
+// the host instead of the network. In the layout realm-open, the positive control, all layers
+// inside the realm are off.
 func runRealmLab(t *testing.T, layout string) {
 	all := attacks(t)
 	sink := testpage.Sink(t)
@@ -157,7 +157,7 @@ func runRealmLab(t *testing.T, layout string) {
 		}
 		b := newBattle(t, opts, sink.URL)
 		b.each(t, list, func(a realmAttack, o outcome) {
-			// Without layers a run is lost now and then; that it ran is shown by what it said.
+			// Without layers a run is lost now and then. Its output shows that it ran.
 			line, _ := json.Marshal(leakResult{ID: a.id(), Ran: o.said != "", Effect: o.escaped, Text: a.Code, Note: o.said})
 			fmt.Printf("LEAKLAB %s\n", line)
 		})
@@ -246,7 +246,7 @@ func leakDocument(t *testing.T, vectors []leaklab.Vector, results []leakResult, 
 	until.Passed(400 * time.Millisecond) // the vectors of timers
 }
 
-// leakRuns makes the enclaves of a layout and gives how a vector is run there.
+// leakRuns makes the enclaves of a layout and returns the function that runs a vector there.
 func leakRuns(t *testing.T, layout string) func(leaklab.Vector, *leakResult) {
 	level := protocol.Permissive
 	if layout == "compute-strict" {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/protocol/compat"
 )
 
-// A tool in BTCP's dialect looks at the page, as far as the host consents.
+// A tool in BTCP's dialect reads the page, as far as the host consents.
 func TestBTCPToolReadsThePage(t *testing.T) {
 	long := strings.Repeat("é", 60)
 	root := element(t, "div", map[string]string{"id": "root"})

@@ -66,7 +66,7 @@ func TestPoolManyRuns(t *testing.T) {
 	}
 }
 
-// One run spins; its siblings must not notice.
+// An endless run must not disturb other runs of the pool.
 func TestPoolSiblings(t *testing.T) {
 	p := pool(t, PoolOptions{Max: 3, Spare: 3, EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: 2 * time.Second}}})
 	quiet := time.Now()
@@ -98,7 +98,7 @@ func TestPoolSiblings(t *testing.T) {
 	}
 }
 
-// What a killed run still does reaches nobody: the next ones see no message of it.
+// No later run receives a message of a killed run, even while its worker is still running.
 func TestPoolZombies(t *testing.T) {
 	p := pool(t, PoolOptions{Max: 2, Spare: 2, EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: 300 * time.Millisecond}, Tools: toolset(t, echo("echo"))}})
 	for range 3 {
@@ -260,8 +260,8 @@ func replaceHashes(policy string, hashes []string) string {
 	return strings.Replace(policy, "HASHES", strings.Join(hashes, " "), 1)
 }
 
-// The ports between host and enclave are closed by somebody else: the run ends with one
-// clear error, and the pool recovers.
+// If the ports between host and enclave are closed from outside, the run ends with one clear
+// error, and the pool recovers.
 func TestPoolPortIsClosed(t *testing.T) {
 	var wg sync.WaitGroup // a pool for each port, side by side: they wait for a time limit
 	for _, which := range []string{"data", "control", "outer"} {

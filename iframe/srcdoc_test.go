@@ -59,8 +59,8 @@ func unframe(t testing.TB, page string) (srcdoc string, doc *html.Node) {
 	return srcdoc, doc
 }
 
-// checkSrcdoc takes both levels apart again and wants h, whole, in the inner one,
-// and the policy before all else in the outer one.
+// checkSrcdoc parses both levels and checks that the inner one contains all of h, and that the
+// policy is first in the outer one.
 func checkSrcdoc(t testing.TB, h, label string, frame string) {
 	t.Helper()
 	outer, _ := unframe(t, "<!doctype html><body>"+frame+"<p id=after>after</p></body>")
@@ -115,7 +115,7 @@ func TestSrcdoc(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkSrcdoc(t, h.String(), label, s.Frame())
-		// html/template needs no help.
+		// html/template needs no special treatment.
 		var b strings.Builder
 		tmpl := template.Must(template.New("").Parse(`<iframe sandbox="" title="x" srcdoc="{{.}}"></iframe>`))
 		if err := tmpl.Execute(&b, s); err != nil {
@@ -146,8 +146,8 @@ func TestSrcdocOptions(t *testing.T) {
 	}
 }
 
-// FuzzSrcdoc: both levels are escaped right for every label and text, whatever
-// the sanitiser would have said to it.
+// FuzzSrcdoc checks that both levels are escaped correctly for every label and text, including
+// text that the sanitiser would refuse.
 func FuzzSrcdoc(f *testing.F) {
 	f.Add("<p>a</p>", "label")
 	f.Add(`"><script>alert(1)</script>`, `" onload="x`)

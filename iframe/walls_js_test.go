@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// harness is the least policy under which the tests themselves run.
+// harness is the strictest policy with which the tests themselves run.
 const harness = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' HASHES; connect-src 'self'; img-src data:"
 
 func policy(hashes ...string) map[string]string {
@@ -69,9 +69,9 @@ func TestPageThatForbidsThePolicyName(t *testing.T) {
 	})
 }
 
-// thief is a frame that says hello before the document's own can, with a port of
-// its own, and keeps what it is told. It asks again and again, since it can't
-// know when the host begins to listen.
+// thief is a frame that posts a hello before the document's own frame can, with a port of its
+// own, and records the messages on it. It posts repeatedly, because it can't know when the host
+// begins to listen.
 const thief = `<script>
 let got = [];
 const say = () => {
@@ -136,8 +136,8 @@ func TestSiblingThatSpeaksFirst(t *testing.T) {
 	}
 }
 
-// Orders that a sibling posts at the inner frame's window go unheard: nobody
-// listens there.
+// Orders that a sibling posts to the inner frame's window have no effect, because the frame has
+// no listener there.
 func TestSiblingThatGivesOrders(t *testing.T) {
 	d := open(t, DocumentOptions{})
 	write(t, d.Section("a"), "one line")
@@ -168,8 +168,8 @@ func TestSiblingThatGivesOrders(t *testing.T) {
 	}
 }
 
-// An inner frame of an enclave waits for its programs. What a sibling posts there before the
-// frame around does is not taken; with the check off, it is.
+// An inner frame of an enclave waits for its programs. It ignores programs from a sibling that
+// posts before the parent does. With the check off it accepts them.
 func TestSiblingThatGivesPrograms(t *testing.T) {
 	text := ""
 	for _, s := range frame.Scripts() {
@@ -196,7 +196,7 @@ func TestSiblingThatGivesPrograms(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			// The frame around hands on what the inner one's control port says, and no programs.
+			// The parent passes on messages of the inner frame's control port, but no programs.
 			around := `<script>addEventListener('message', (e) => { if (e.ports[0]) e.ports[0].onmessage = (m) => parent.postMessage('control ' + m.data, '*'); });</script>` +
 				`<iframe sandbox="allow-scripts" srcdoc="` + html.EscapeString(`<!doctype html><script>`+c.script+`</script>`) + `"></iframe>`
 			element(t, "iframe", map[string]string{"sandbox": "allow-scripts", "srcdoc": around})
@@ -236,8 +236,8 @@ func TestSiblingThatGivesPrograms(t *testing.T) {
 	}
 }
 
-// Killing the process that holds the frames is what another frame's
-// out-of-memory does.
+// Killing the process of the frames has the same effect as running out of memory in another
+// frame.
 func TestDocumentOutlivesItsProcess(t *testing.T) {
 	if testpage.Has(testpage.NoDebuggerCommands) {
 		t.Skipf("%s has no command that kills the process of a frame; TestDocumentIsRebuilt covers the rebuilding", testpage.Engine())

@@ -21,7 +21,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 )
 
-// markers hears what attacks say to the top of the page.
+// markers records the messages of attacks to the top of the page.
 type markers struct {
 	mu    sync.Mutex
 	heard []string
@@ -52,7 +52,7 @@ func listen(t *testing.T) *markers {
 	return m
 }
 
-// take returns what was heard since the last take.
+// take returns the markers recorded since the last take.
 func (m *markers) take() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,10 +61,10 @@ func (m *markers) take() []string {
 	return slices.Compact(slices.Sorted(slices.Values(h)))
 }
 
-// unsafeMarkdown is what a page without a sanitiser renders with.
+// unsafeMarkdown is the renderer of a page without a sanitiser.
 var unsafeMarkdown = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), goldmark.WithRendererOptions(html.WithUnsafe()))
 
-// rawAttacks are the collection's rows that pick wants, as a page without a
+// rawAttacks returns the rows of the collection that pick accepts, as a page without a
 // sanitiser would insert them, several to a document.
 func rawAttacks(t *testing.T, sink string, each int, pick func(xss.Payload) bool) (groups [][]string, ids [][]string) {
 	t.Helper()
@@ -95,9 +95,9 @@ func rawAttacks(t *testing.T, sink string, each int, pick func(xss.Payload) bool
 	return groups, ids
 }
 
-// assault shows raw texts in a new document, each in a section, and then does
-// what a person might: clicks all over it, and walks through it with the
-// keyboard. It returns how many things the frames' policy stopped.
+// assault shows raw texts in a new document, each in its own section. Then it acts like a user:
+// it clicks everywhere, and walks through the document with the keyboard. It returns the number
+// of violations that the frames' policy stopped.
 func assault(t *testing.T, raw []string) (stopped int64) {
 	t.Helper()
 	var violations atomic.Int64
@@ -115,8 +115,8 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 		s.show(trust.AuthoredHTML(text))
 		s.c.mu.Unlock()
 	}
-	// An attack may navigate its frame again and again: that is refused, the frame
-	// is lost and built anew, and in the end given up. All of that is fine here.
+	// An attack may navigate its frame repeatedly. The navigation is refused, the frame is lost
+	// and rebuilt, and at last the document fails. All of that is allowed here.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_ = d.Flush(ctx)

@@ -68,7 +68,7 @@ func BenchmarkStream200k(b *testing.B) {
 	benchStream(b, strings.Repeat(bench20k(b)+"\n\n", 10), 15000)
 }
 
-// What stays open to the end must not cost the square of its length.
+// The cost of text that stays open to the end must not grow with the square of its length.
 func BenchmarkStreamOpen200k(b *testing.B) {
 	for name, src := range openTails(200 << 10) {
 		b.Run(name, func(b *testing.B) { benchStream(b, src, len(src)/14) })
@@ -88,7 +88,7 @@ func openTails(n int) map[string]string {
 	}
 }
 
-// The bare parts, for comparison: what an app would put together by itself.
+// The libraries alone, for comparison with an app that combines them itself.
 func BenchmarkBare20k(b *testing.B) {
 	src := []byte(bench20k(b))
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))

@@ -46,7 +46,7 @@ func ExampleStream() {
 	// 1 <p>Some <strong>bold</strong> text</p>
 }
 
-// A link that does not lead where it says shows where it leads.
+// If the text of a link names another host, the real host is shown beside it.
 func ExampleRenderer_Render_deception() {
 	r, err := markdown.New(markdown.Options{})
 	if err != nil {
@@ -60,7 +60,7 @@ func ExampleRenderer_Render_deception() {
 	// deception evil.example
 }
 
-// Colours come as lengths and classes, so they cannot inject anything.
+// Colours are given as lengths and classes, so they cannot inject HTML.
 func ExampleOptions_highlight() {
 	r, err := markdown.New(markdown.Options{
 		NoHeadingIDs: true,

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// seedTexts are worth beginning from.
+// seedTexts returns texts to start fuzzing from.
 func seedTexts(f *testing.F) []string {
 	var seeds []string
 	for _, p := range loadXSS(f) {
@@ -24,7 +24,7 @@ func seedTexts(f *testing.F) []string {
 	return seeds
 }
 
-// checkOutput is what holds for the rendering of any text.
+// checkOutput checks the properties that hold for the rendering of any text.
 func checkOutput(t testing.TB, r *markdown.Renderer, src, out string, report markdown.Report) {
 	t.Helper()
 	for _, f := range inert(out) {
@@ -36,7 +36,7 @@ func checkOutput(t testing.TB, r *markdown.Renderer, src, out string, report mar
 	if !r.Verify(out) {
 		t.Errorf("the whole is not what its blocks are\n--- in\n%q\n--- out\n%s", src, out)
 	}
-	// Sanitised again, it stays: the policy is no stricter than the check.
+	// Sanitising the output again changes nothing: the policy is no stricter than the check.
 	if again := r.Sanitise(out); again != out && strings.TrimSpace(out) != "" {
 		t.Errorf("the policy changes what the last check accepts\n--- in\n%q\n--- out\n%s\n--- again\n%s", src, out, again)
 	}

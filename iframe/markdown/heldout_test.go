@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Texts of links that were written after the rules, by somebody who had not seen the corpora. Each
-// leads to evil.test, and a reader may take it for another host.
+// Texts of links that were written after the rules, by an author who had not seen the corpora.
+// Each link leads to evil.test, and a reader may take it for another host.
 var heldOutDeceptive = []string{
 	"bank[.]com", "bank dot com", "bank (dot) com", "bank. com", "bank .com", "www. bank .com", "bank&#46;com", "ba&shy;nk.c&shy;om", "http:bank.com", "bank.com.",
 	"pay**pal**.com", "`bank.com`", "pay<b>pal</b>.com", "bank<sub>.</sub>com", "bank<br>.com", "bank<wbr>.com", "<kbd>bank</kbd>.com", "<ruby>bank<rt>.com</rt></ruby>",
@@ -46,8 +46,8 @@ var heldOutHonest = [][2]string{
 	{"wikipedia.org", "en.wikipedia.org"}, {"mail me", "a.example"}, {"Inc. magazine", "inc.com"}, {"a.k.a. the rest", "a.example"}, {"**bold** and *it*", "a.example"}, {"\u00abcitation\u00bb", "a.example"}, {"\u201cquote.\u201d More", "a.example"}, {"co-operate", "a.example"},
 }
 
-// When they were tried first, 36 of 82 deceptive texts passed, 15 of them by what stands around the link, and
-// 4 of 88 honest ones were accused.
+// In the first test with these texts, 36 of 82 deceptive ones passed, 15 of them because of the
+// text around the link. 4 of 88 honest ones were reported as deceptive.
 func TestHeldOutLabels(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	passed, total := 0, 0

@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Long documents of many languages are shown whole, and accused of nothing. Only a line that is longer
-// than its limit is shown as plain text, and its pieces part no letter.
+// Long documents in many languages are shown whole and without a warning. Only a line above its
+// limit is shown as plain text, and its pieces do not split a letter.
 func TestLongHonestDocumentsAreShownWhole(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	rep := strings.Repeat

@@ -12,7 +12,8 @@ import (
 
 const beside = `<span class="bailey-target"> (`
 
-// unlabelled returns what is rendered without the real target beside links. The result has a link still, or the control would show nothing.
+// unlabelled returns a function that renders text without the real target beside links. The
+// result must still contain a link, or the control would show nothing.
 func unlabelled(t *testing.T) func(text string) string {
 	r := newRenderer(t, markdown.Options{})
 	r.WithoutLabels()
@@ -123,7 +124,7 @@ func TestAttackMailAndCalls(t *testing.T) {
 	}
 }
 
-// What nobody sees is shown where languages and emoji don't need it.
+// Invisible characters are shown, unless languages and emoji need them.
 func TestUnseenCharactersAreShown(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	for _, c := range []struct{ in, want string }{

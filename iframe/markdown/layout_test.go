@@ -14,8 +14,8 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
-// cost is what a block asks of a browser's layout, counted by a parser that shares nothing
-// with the sanitiser.
+// cost is the layout cost of a block, counted by a parser that shares no code with the
+// sanitiser.
 type cost struct {
 	elements int
 	places   int // rows times columns of its tables
@@ -131,8 +131,8 @@ func longestRun(text string) (longest int) {
 	return longest
 }
 
-// The corpus of layout bombs, after sanitising: no block asks more of a layout than its
-// bounds, whatever it was made of, and nothing is refused by the last check.
+// The corpus of layout bombs, after sanitising: no block exceeds its bounds, whatever its
+// origin, and the last check refuses none of them.
 func TestAttackLayoutBombs(t *testing.T) {
 	natively(t)
 	t.Parallel()
@@ -151,7 +151,8 @@ func TestAttackLayoutBombs(t *testing.T) {
 		if i%scaled(1, 4) != 0 {
 			continue // the list is in the order of its kinds, so a part of each is left
 		}
-		// Without the bounds a browser has as many elements as the text has tags, and each mark of a run.
+		// Without the bounds a browser has an element for each tag of the text, and keeps each
+		// mark of a run.
 		tables.Off(b.Name, strings.Count(b.Text, "<") > 10000)
 		marks.Off(b.Name, longestRun(b.Text) > 33)
 		s := r.NewStream()
@@ -239,7 +240,7 @@ func TestLayoutBounds(t *testing.T) {
 	}
 }
 
-// Spans that overlap take no more places than the block has bytes.
+// Overlapping spans take no more places than the block has bytes.
 func TestSpansAreBounded(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	for _, c := range []struct {

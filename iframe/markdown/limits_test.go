@@ -10,8 +10,8 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Every limit: below and at it nothing is said, above it the block is plain text
-// with a note, whole, and the blocks round it are not touched.
+// For every limit: below it and at it there is no note. Above it the block is shown as plain
+// text, whole, with a note, and the blocks around it do not change.
 func TestLimits(t *testing.T) {
 	rep := strings.Repeat
 	png := func(n int) string {
@@ -28,7 +28,7 @@ func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		limits markdown.Limits
-		text   func(n int) string // n is what the limit counts
+		text   func(n int) string // n is the amount that the limit counts
 		at     int
 	}{
 		{"Bytes", markdown.Limits{Bytes: 100}, func(n int) string { return rep("a", n-19) }, 100},
@@ -101,7 +101,7 @@ func TestLimitOptions(t *testing.T) {
 	}
 }
 
-// What is over a limit is all there: the text can be read out of the HTML.
+// A text above a limit is complete: it can be read from the HTML.
 func TestPlainTextIsWhole(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Limits: markdown.Limits{Bytes: 1 << 10}})
 	var want bytes.Buffer
@@ -119,9 +119,9 @@ func TestPlainTextIsWhole(t *testing.T) {
 	}
 }
 
-// Twice the text is at most three times the work, for every flood, one-shot and
-// streamed. Work is counted in bytes allocated: the parser allocates for all it
-// looks at, and a clock on a shared machine says nothing.
+// For every flood, twice the text causes at most three times the work, in one piece and
+// streamed. Work is the number of bytes allocated, because the parser allocates for everything
+// it reads, and a clock on a shared machine is not reliable.
 func TestFloodsAreLinear(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("it allocates the same everywhere: runs natively")
@@ -150,8 +150,8 @@ func TestFloodsAreLinear(t *testing.T) {
 		once = work(func() { stream(t, r, small[name], n/64) })
 		twice = work(func() { stream(t, r, large[name], n/32) })
 		if twice > 3.5*once+2*slack {
-			// The look-ahead for a closing tag is bounded, but by more than this
-			// text: within it the work may grow faster, behind it it may not.
+			// The look-ahead for a closing tag is bounded by a length above that of this text.
+			// Below the bound the work may grow faster, and above it may not.
 			const wide = 128 << 10
 			one, two := floods(wide)[name], floods(2 * wide)[name]
 			once = work(func() { stream(t, r, one, wide/64) })
@@ -163,8 +163,8 @@ func TestFloodsAreLinear(t *testing.T) {
 	}
 }
 
-// The floods at a megabyte, in whatever stack there is: run in a browser, this is
-// what would end the program.
+// The floods at a megabyte, with the stack of the platform. In a browser a stack overflow would
+// end the program.
 func TestFloodsDoNoHarm(t *testing.T) {
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{Limits: markdown.Limits{Depth: markdown.MaxDepth, Delimiters: 1 << 16, LineBytes: 1 << 20}})

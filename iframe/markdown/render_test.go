@@ -33,8 +33,8 @@ func render(t testing.TB, r *markdown.Renderer, src string) (string, markdown.Re
 	return h.String(), report
 }
 
-// Every attack of the collection, through the sanitiser, is inert to a reader
-// that shares nothing with it.
+// Every attack of the collection is inert after the sanitiser, as judged by a reader that
+// shares no code with it.
 func TestXSSIsInert(t *testing.T) {
 	natively(t)
 	t.Parallel()
@@ -59,7 +59,7 @@ func link(url, text string) string {
 	return `<a data-href="` + url + `" role="link" tabindex="0">` + text + `</a>`
 }
 
-// What a text becomes. A row a thing that was decided.
+// Texts and their HTML, with a row for each design decision.
 func TestRender(t *testing.T) {
 	const gif = "R0lGODlhAQABAAAAACw="
 	r := newRenderer(t, markdown.Options{NoHeadingIDs: true})
@@ -188,7 +188,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// An app's policy takes away, and adds nothing even if it would.
+// An app's policy removes content, and cannot add any.
 func TestPolicyNarrows(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Policy: bluemonday.StrictPolicy().AllowElements("p", "em")})
 	if out, _ := render(t, r, "# a\n\n*b* **c** <script>d</script>[e](https://f.example)"); out != "a\n<p><em>b</em> c de</p>\n" {
@@ -208,7 +208,7 @@ func TestPolicyNarrows(t *testing.T) {
 	}
 }
 
-// evil is an extension that renders emphasis and headings as what must not be.
+// evil is an extension that renders emphasis and headings as forbidden HTML.
 type evil struct{ out string }
 
 func (e evil) Extend(m goldmark.Markdown) {
@@ -228,7 +228,7 @@ func (e evil) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindHeading, f)
 }
 
-// What an extension renders is the HTML of a stranger.
+// The output of an extension is treated as untrusted HTML.
 func TestExtensionsCannotWeaken(t *testing.T) {
 	natively(t)
 	for _, p := range loadXSS(t) {
@@ -264,7 +264,7 @@ func TestHighlight(t *testing.T) {
 	checkOutput(t, r, "", out, report)
 }
 
-// A panic of an extension costs the block its form.
+// If an extension panics, the block becomes plain text.
 func TestExtensionPanics(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(panics{})}})
 	out, report := render(t, r, "*a*\n\nb")
@@ -283,8 +283,8 @@ func (panics) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 	reg.Register(ast.KindEmphasis, func(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) { panic("x") })
 }
 
-// The last check is a wall of its own: it refuses what the collection's attacks
-// are made of, whatever came before it.
+// The last check is an independent layer: it refuses the markup of the collection's attacks,
+// without the earlier layers.
 func TestVerifyRefusesAttacks(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	for _, p := range loadXSS(t) {
@@ -304,8 +304,8 @@ func TestVerifyRefusesAttacks(t *testing.T) {
 	}
 }
 
-// bluemonday is run only where the last check does not accept what there is: so
-// what that accepts, it must not change.
+// bluemonday runs only on HTML that the last check does not accept. So it must not change HTML
+// that the check accepts.
 func TestPolicyIsIdentity(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// blockFragments are what block structure is sensitive to. Raw HTML, footnotes
-// and autolinks are left out: there the two differ on purpose.
+// blockFragments are pieces of text that affect block structure. Raw HTML, footnotes and
+// autolinks are omitted, because there the scanner and goldmark differ on purpose.
 var blockFragments = strings.Split("# |## |### |> |>|- |* |+ |-|1. |2) |10. |   |    |  | |\n|\n|\n|\n\n|```|~~~|````go|`|**|_|~~|***|---|===|--|- - -|"+
 	"[a]|\n\n[b]: /url\n|\n\n[a]: /u \"t\"\n|text|word|a b c|é|[ ] |[x] |  \n|\\|:|=", "|")
 
@@ -21,10 +21,10 @@ func init() {
 	blockFragments = append(blockFragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n")
 }
 
-// A text cut into segments means what it means whole: the scanner agrees with
-// goldmark about every top-level block. One in a thousand of such texts may differ:
-// goldmark trims a paragraph above an underline before it looks for a table in it,
-// and no other.
+// The segments of a text have the same meaning as the whole text: the scanner agrees with
+// goldmark about every top-level block. One in a thousand random texts may differ, because
+// goldmark trims a paragraph above an underline before it looks for a table in it, and no other
+// paragraph.
 func TestSegmentsAgreeWithGoldmark(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Base: specBase, NoHeadingIDs: true})
 	g := rng(t)

@@ -7,8 +7,9 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// A text that names a host under which others have hosts of their own says nothing of whose page it is: the
-// real host stands beside it. It is no accusation, as most such links are honest.
+// If other owners have hosts under the host that a text names, the name does not identify the
+// owner of the page. The real host is shown beside it, without a warning, because most such
+// links are honest.
 func TestLinkToAHostBelowTheNamedOne(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	for _, c := range [][2]string{

@@ -88,8 +88,8 @@ var specGoldmark = goldmark.New(goldmark.WithExtensions(extension.NewTable(exten
 
 const specBase = "https://base.example/"
 
-// leveled writes HTML so that two writers of the same compare equal: entities as
-// one writer has them, targets as they are once resolved.
+// leveled normalises HTML, so that equal results of two renderers compare equal: entities in
+// one form, and targets as they are when resolved.
 func leveled(t testing.TB, s string) string {
 	t.Helper()
 	base, _ := url.Parse(specBase)
@@ -137,8 +137,8 @@ type specDifference struct {
 
 const specGolden = "testdata/spec.json"
 
-// Rendering is goldmark's, but for what the sanitiser takes out: each example
-// that differs stands in the golden file with the reason.
+// Rendering equals goldmark's, except for content that the sanitiser removes. Each example that
+// differs is in the golden file with the reason.
 func TestSpec(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Base: specBase, NoHeadingIDs: true})
 	var golden []specDifference

@@ -75,7 +75,7 @@ func streamed(t testing.TB, r *markdown.Renderer, src string, next func(rest int
 	return view.String(), s.Report()
 }
 
-// checkSplits streams src in several ways and wants what is rendered at once.
+// checkSplits streams src in several ways and compares each result with the one-shot rendering.
 func checkSplits(t testing.TB, r *markdown.Renderer, src string, rng *rand.Rand) {
 	t.Helper()
 	want, wantReport := render(t, r, src)
@@ -128,8 +128,8 @@ func TestStreamOfAttacks(t *testing.T) {
 	}
 }
 
-// scaled is n natively without -short, as make soak runs it. It is small in make test, and in a
-// browser, which is ten times slower and runs the same code.
+// scaled returns n natively without -short, as in make soak. In make test, and in a browser,
+// which is ten times slower and runs the same code, it returns small.
 func scaled(n, small int) int {
 	if testing.Short() || runtime.GOOS == "js" {
 		return small
@@ -137,7 +137,7 @@ func scaled(n, small int) int {
 	return n
 }
 
-// fragments are what Markdown is sensitive to.
+// fragments are pieces of text that affect Markdown.
 var fragments = strings.Split("# |## |### |> |>|- |* |+ |1. |2) |10. |   |    |\t|\n|\n|\n\n|\n\n|```|~~~|````go|`|``|*|**|_|__|~~|***|---|===|- - -|"+
 	"[|]|(|)|[a]|[b]: /url|[a]: https://a.example \"t\"|[^1]|[^1]: note|[^2]: |[^2]|![|](|](https://b.example)|<|>|<div>|</div>|<details>|<summary>s</summary>|</details>|"+
 	"<b>|</b>|<p>|</p>|<table>|<tr>|<td>|</table>|<ul>|<li>|</ul>|<!--|-->|<script>|</script>|<pre>|</pre>|<a href=\"https://c.example\">|</a>|<br>|"+
@@ -174,7 +174,7 @@ func TestStreamOfSoup(t *testing.T) {
 	}
 }
 
-// A large open block is not rendered for each token, but nothing waits for ever.
+// A large open block is not rendered for each token, but all of it appears in time.
 func TestStreamOfOpenBlocks(t *testing.T) {
 	natively(t)
 	t.Parallel()
@@ -212,7 +212,7 @@ func TestStreamOfOpenBlocks(t *testing.T) {
 	}
 }
 
-// Text shows although nobody closed the stream, and a stream may be left.
+// Text is shown even if the stream is never closed, and a stream may be abandoned.
 func TestStreamLifecycle(t *testing.T) {
 	r := newRenderer(t, markdown.Options{})
 	s := r.NewStream()

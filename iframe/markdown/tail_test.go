@@ -14,7 +14,7 @@ import (
 // noteMarks are footnotes, which become numbers only once they are defined.
 var noteMarks = regexp.MustCompile(`<sup.*?</sup>|\[\^\w*\]?`)
 
-// lateLinks are links whose target is defined behind them.
+// lateLinks are links whose target is defined after them.
 var lateLinks = regexp.MustCompile(`\[([^\[\]]+)\]\[\w+\]?`)
 
 // visible is the text that a reader sees, without blanks.
@@ -30,9 +30,9 @@ func visible(s string) string {
 	return b.String()
 }
 
-// While an answer streams in, what is shown only grows, but for little: no
-// markers that vanish again, no address that turns into a link, no row that turns
-// into a table.
+// While an answer streams in, the shown text only grows, with few exceptions: markers do not
+// appear and vanish, an address does not turn into a link, and a row does not turn into a
+// table.
 func TestTailDoesNotFlicker(t *testing.T) {
 	natively(t)
 	t.Parallel()

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// The list of endings has those of the public suffix list and the names for special use.
+// The list of endings contains exactly those of the public suffix list and the names for
+// special use.
 func TestEndingsAreTopLevelDomains(t *testing.T) {
 	special := " alt arpa corp eth example home internal invalid lan local localdomain localhost mail onion test "
 	list := strings.Fields(tlds)

@@ -16,11 +16,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// inert is a second opinion on rendered HTML that shares no code and no list
-// with the sanitiser: it reads the text as a tokeniser does and as a tree in
-// every context it might land in, and says what in it could run, load, navigate,
-// be taken for something of the host's, or change when read again. It knows only
-// what prose needs; all else is a finding.
+// inert is an independent check of rendered HTML. It shares no code and no list with the
+// sanitiser. It reads the text as a tokeniser does, and as a tree in every context where it
+// might be inserted. It returns everything that could run, load, navigate, imitate the host, or
+// change when parsed again. It accepts only the elements of prose and reports all others.
 func inert(out string) []string {
 	var found []string
 	add := func(format string, args ...any) {
@@ -71,8 +70,8 @@ var (
 	inertScheme = regexp.MustCompile(`(?i)^[\x00-\x20]*(j[\x00-\x20]*a[\x00-\x20]*v[\x00-\x20]*a|v[\x00-\x20]*b)[\x00-\x20]*s[\x00-\x20]*c[\x00-\x20]*r[\x00-\x20]*i[\x00-\x20]*p[\x00-\x20]*t[\x00-\x20]*:`)
 )
 
-// hostWords are data attributes, classes and references of a page round the
-// document that the collection tries to pass for.
+// hostWords are data attributes, classes and references of a surrounding page that the
+// collection tries to imitate.
 var hostWords = strings.Fields(`data-bailey-action data-target data-toggle data-turbo-method data-remote data-controller data-action data-src
 	data-srcset data-onclick data-hx-get data-ui data-at data-state data-x data-u data-secret`)
 
@@ -198,9 +197,9 @@ func inertNode(n *html.Node, add func(string, ...any)) {
 	}
 }
 
-// inertShape reports whether a parser finds in out exactly the elements that are
-// written there, each closed where it is closed: nothing implied, moved or mended.
-// What is mended differently by two parsers is where mutation attacks live.
+// inertShape reports each difference between the elements written in out and those that a
+// parser finds: nothing may be implied, moved or corrected. Mutation attacks use HTML that two
+// parsers correct differently.
 func inertShape(out string, add func(string, ...any)) {
 	out = strings.ReplaceAll(out, "<pre>\n", "<pre>") // parsers drop it
 	void := strings.Fields("br hr img input wbr col")
@@ -248,8 +247,8 @@ func inertShape(out string, add func(string, ...any)) {
 	}
 }
 
-// inertBalance reports whether out closes all that it opens and nothing else:
-// what stands after it must neither be swallowed, moved nor restyled.
+// inertBalance reports elements that out leaves open, and end tags without an element. Content
+// after out must not be swallowed, moved or restyled.
 func inertBalance(out string, add func(string, ...any)) {
 	page := `<!doctype html><html><body><main id="q-main"><section id="q-hold">` + out +
 		`</section><section id="q-after">after</section></main></body></html>`
@@ -289,8 +288,8 @@ func inertBalance(out string, add func(string, ...any)) {
 var rawGoldmark = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()), goldmark.WithRendererOptions(gmhtml.WithUnsafe()))
 
-// raw returns what p's forms become with the sanitiser off. What would exhaust
-// goldmark itself is cut short: those rows are about the caps before it.
+// raw returns p's forms as rendered without the sanitiser. Texts that would exhaust goldmark
+// itself are cut, because those rows test the limits before it.
 func (p xssPayload) raw(t testing.TB, sink string) []string {
 	t.Helper()
 	var outs []string
@@ -308,8 +307,8 @@ func (p xssPayload) raw(t testing.TB, sink string) []string {
 	return outs
 }
 
-// A checker that finds nothing in unsanitised output would make the test of the
-// sanitiser worthless: this is its positive control.
+// The positive control of the checker: if it found nothing in unsanitised output, the test of
+// the sanitiser would be worthless.
 func TestXSSCheckerSeesRawOutput(t *testing.T) {
 	const floor = 0.96
 	run, seen := 0, 0
@@ -331,7 +330,7 @@ func TestXSSCheckerSeesRawOutput(t *testing.T) {
 	}
 }
 
-// The checker's own table: what it must let pass and what it must not.
+// A table for the checker itself: HTML that it must accept, and HTML that it must refuse.
 func TestXSSChecker(t *testing.T) {
 	for _, good := range []string{
 		``, `plain`, `<p>x</p>`, `<p><strong>a</strong> <em>b</em></p>`, `<ul><li><input type="checkbox" checked disabled> x</li></ul>`,

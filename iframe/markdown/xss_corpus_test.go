@@ -9,7 +9,7 @@ import (
 // xssPayload is a row of the collection in iframe/internal/xss.
 type xssPayload struct{ xss.Payload }
 
-// xssSink is where a payload phones when nobody listens.
+// xssSink is the address for requests of payloads in tests without a server.
 const xssSink = "http://127.0.0.1:9/sink"
 
 func loadXSS(t testing.TB) []xssPayload {

@@ -24,11 +24,11 @@ type xssAttack struct {
 	HTML string `json:"html"`
 }
 
-// xssOutcome is what a page saw of a batch of attacks.
+// xssOutcome is the effect of a batch of attacks on a page.
 type xssOutcome struct {
 	Heard  []string `json:"heard"`  // ids whose marker ran
-	Moved  []string `json:"moved"`  // frames that are no longer where they were
-	Loaded []string `json:"loaded"` // what the frames' own timing says they fetched
+	Moved  []string `json:"moved"`  // frames that have navigated away
+	Loaded []string `json:"loaded"` // requests in the frames' own resource timing
 }
 
 // xssPage is the harness in a frame of this page.
@@ -110,7 +110,7 @@ func (p *xssPage) run(attacks []xssAttack, way string, fenced bool) xssOutcome {
 	return all
 }
 
-// phoned are the ids whose requests reached the sink.
+// phoned returns the ids whose requests reached the sink.
 func (p *xssPage) phoned() map[string]bool {
 	ids := map[string]bool{}
 	id := regexp.MustCompile(`(?:sink|share)/+([a-z]+-[a-z0-9-]+)`)
@@ -128,8 +128,9 @@ func (p *xssPage) phoned() map[string]bool {
 	return ids
 }
 
-// scaledInPage returns 1 in make soak and make attack, which insert the whole collection, and in make test one
-// of how many rows of each class is inserted. What a sanitiser makes of each row is TestXSSIsInert's, natively.
+// scaledInPage returns 1 in make soak and make attack, which insert the whole collection. In
+// make test it returns the number of rows of each class of which one is inserted.
+// TestXSSIsInert checks the sanitised form of all rows natively.
 func scaledInPage(short int) int {
 	if testing.Short() {
 		return short
@@ -137,8 +138,8 @@ func scaledInPage(short int) int {
 	return 1
 }
 
-// The collection really is hostile: with no sanitiser, most of what claims to
-// run runs and most of what claims to load loads, in this very browser.
+// The collection is really hostile: without a sanitiser, most rows marked run do run, and most
+// rows marked load do load, in this browser.
 func TestXSSRawRuns(t *testing.T) {
 	count := attack.Start(t, "xss")
 	p := newXSSPage(t)
@@ -177,8 +178,8 @@ func TestXSSRawRuns(t *testing.T) {
 			t.Logf("silent in this engine, %s: %s", does, strings.Join(ids, " "))
 		}
 	}
-	// The rest is for other engines, older ones, hosts with libraries, or text
-	// that Markdown alone makes harmless.
+	// The other rows are for other or older engines, for hosts with libraries, or are made
+	// harmless by Markdown alone.
 	if floor := want["run"] / 2; got < floor {
 		t.Errorf("%d payloads ran with no defence; want at least %d, or the collection shows nothing", got, floor)
 	}
@@ -187,9 +188,8 @@ func TestXSSRawRuns(t *testing.T) {
 	}
 }
 
-// The sanitiser as the only defence: a plain page, no policy, no sandbox, and a
-// person who clicks and focuses everything. Nothing runs, nothing is fetched and
-// no frame leaves.
+// The sanitiser as the only defence: a plain page without policy and sandbox, and a user who
+// clicks and focuses everything. No script runs, no request is made, and no frame navigates.
 func TestXSSSanitisedDoesNothing(t *testing.T) {
 	count := attack.Start(t, "xss")
 	count.NoSwitch("TestXSSRawRuns holds the controls")

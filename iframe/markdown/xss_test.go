@@ -17,8 +17,8 @@ func newXSSRenderer(t testing.TB) *markdown.Renderer {
 	return r
 }
 
-// What a stream shows on the way is as inert as what it shows in the end (see
-// TestXSSIsInert), wherever the text is cut.
+// The intermediate results of a stream are as inert as the final one (see TestXSSIsInert),
+// wherever the text is cut.
 func TestXSSStreamsInert(t *testing.T) {
 	natively(t)
 	t.Parallel()
@@ -47,8 +47,8 @@ func TestXSSStreamsInert(t *testing.T) {
 	}
 }
 
-// What stands after an attack is still there, and is still itself: nothing is
-// swallowed, hidden, restyled or moved.
+// The content after an attack is complete and unchanged: it is not swallowed, hidden, restyled
+// or moved.
 func TestXSSNeverSwallows(t *testing.T) {
 	const after = "And this is the end."
 	r := newXSSRenderer(t)
@@ -64,7 +64,7 @@ func TestXSSNeverSwallows(t *testing.T) {
 	}
 }
 
-// Over all attacks together the report says what was stopped, each kind of it.
+// Over all attacks together, the report contains each kind of finding.
 func TestXSSIsReported(t *testing.T) {
 	r := newXSSRenderer(t)
 	seen := map[markdown.Kind]int{}

@@ -15,7 +15,7 @@ func TestWorkerTextsCanStandInDataBlocks(t *testing.T) {
 				t.Errorf("the %s holds %q: the parser would end or change it", name, bad)
 			}
 		}
-		// One character beyond Latin-1 doubles what a script takes in each worker.
+		// A single character beyond Latin-1 doubles the memory of a script in each worker.
 		for i, c := range text {
 			if c > 0x7e {
 				t.Errorf("the %s holds %q at %d: write it as an escape", name, c, i)
@@ -47,7 +47,8 @@ func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 	}
 }
 
-// A page from a server fits one host's options only, also in what the host sends it.
+// A page from a server matches one host's options only. The digest covers the programs that the
+// host sends to it.
 func TestDigest(t *testing.T) {
 	seen := map[string]DomainPage{}
 	for _, p := range []DomainPage{

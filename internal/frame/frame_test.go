@@ -32,8 +32,8 @@ func TestScriptsCanStandBetweenTheirTags(t *testing.T) {
 	}
 }
 
-// Counting the hashes at run time would cost a page 40 KB of brotli for
-// crypto/sha256, so they are constants.
+// Computing the hashes at run time would cost a page 40 KB of brotli for crypto/sha256, so they
+// are constants.
 func TestHashesAreThoseOfTheScripts(t *testing.T) {
 	const file = "hashes.go"
 	want := "package frame\n\n// Written by go test -update; a test compares them with the scripts.\nconst (\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown/extend"
 )
 
-// What an extension of goldmark's renders goes through the sanitiser as all else does.
+// The output of a goldmark extension is sanitised like all other content.
 func ExampleGoldmark() {
 	r, err := markdown.New(markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(extension.DefinitionList)}})
 	if err != nil {
