@@ -22,7 +22,7 @@ FUZZ    ?= 60s
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
 # Those of them whose tests depend on the browser, the longest first. Apart from the examples, only internal/jsx and internal/testpage
-# use it (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively, and only make soak runs it in a page.
+# use it (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively. make soak and make browsers run it in a page.
 TOUCH = {{if eq .Name "main"}}{{$$n := .ImportPath}}{{range .Deps}}{{$$n}} {{.}}{{"\n"}}{{end}}{{end}}
 BROWSER = $$(echo ./iframe ./fsaccess ./iframe/markdown ./worker ./sandbox; $(WASM) $(GO) list -test -f '$(TOUCH)' ./... | \
   sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')

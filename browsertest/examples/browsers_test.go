@@ -15,8 +15,8 @@ import (
 	"github.com/bailey-go/bailey/headers"
 )
 
-// probes are what a page with the default headers tries, by rows of docs/browsers.md: true
-// where the row's cell says that there is such a thing.
+// probes are expressions for a page with the default headers, by the rows of docs/browsers.md. One
+// is true if the row's cell claims that the feature exists.
 var probes = map[string]string{
 	allowlist:       `fetch(elsewhere).then(() => false, () => true)`, // in a page with that header alone
 	"Trusted Types": `typeof trustedTypes === "object"`,
@@ -38,7 +38,8 @@ const (
 	private   = `navigator.storage.getDirectory()`
 )
 
-// shownBy are the tests of what is more than one thing to try; they run in each engine that has it.
+// shownBy are the tests for the rows that one expression cannot show. They run in each engine that
+// has the feature.
 var shownBy = map[string]string{
 	"`iframe.Document`, `Srcdoc`":                             "TestDocumentShowsWhatIsWritten",
 	"`iframe.Enclave`, `EnclavePool`":                         "TestEnclaveRuns",
@@ -55,7 +56,7 @@ func there(cell string) (is, always bool) {
 	return strings.TrimRight(first, ",:") != "no" && cell != "in memory", first != "where"
 }
 
-// The table of docs/browsers.md is what the engines do.
+// The table of docs/browsers.md is correct for each engine of this run.
 func TestDocsBrowsers(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs/browsers.md"))

@@ -17,8 +17,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// driver is what tests of the flagship ask of a page in any engine. Chromium's, an
-// *e2e.Page, can do more.
+// driver is the part of a page's API that tests of the files example use in every engine.
+// Chromium's, an *e2e.Page, has more.
 type driver interface {
 	Eval(ctx context.Context, expression string, result any) error
 	EvalFrames(ctx context.Context, expression string) ([]browser.FrameValue, error)
@@ -74,8 +74,8 @@ func (w *wire) WaitFor(ctx context.Context, expression string) error {
 	defer cancel()
 	for {
 		var ok bool
-		// What is asked between two documents may have no answer, which WebKitGTK's driver waits
-		// for half a minute.
+		// A message between two documents may stay without an answer, for which WebKitGTK's driver
+		// waits half a minute.
 		try, end := context.WithTimeout(ctx, 10*time.Second)
 		last := w.Eval(try, "(async () => !!(await ("+expression+")))()", &ok)
 		end()
@@ -147,7 +147,7 @@ func (w *wire) Axe(ctx context.Context, source, options string) (list []e2e.Viol
 	return list, err
 }
 
-// opened is a page of the flagship in an engine, its browser, and what the engine can't.
+// opened is a page of the files example in one engine, with its browser.
 type opened struct {
 	driver
 	engine browser.Engine
@@ -156,8 +156,8 @@ type opened struct {
 	more   func(url string) *opened
 }
 
-// lasts reports whether the page keeps the sample folder and its conversations: where
-// there is no private file system it can't, and says so.
+// lasts reports whether the page keeps the sample folder and its conversations over a reload.
+// Without an origin private file system it does not, and shows that.
 func (o *opened) lasts() bool { return o.engine != browser.WebKit }
 
 // calm ends all movement: colours are looked at when they have come.
@@ -267,8 +267,8 @@ func eachFiles(t *testing.T, test func(t *testing.T, p *opened)) {
 	}
 }
 
-// reloaded loads the page again. Where nothing lasts the page must say so, and begin anew;
-// then it reports false.
+// reloaded loads the page again, and reports whether its data is kept. If not, the page must show
+// that, and start like a first visit.
 func reloaded(t *testing.T, p *opened) bool {
 	t.Helper()
 	must(t, p.Reload(testContext(t)))

@@ -13,10 +13,10 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// engines are those this run tests: Chromium, or what BROWSERTEST_ENGINES names.
+// engines returns the engines that this run tests: Chromium, or those in BROWSERTEST_ENGINES.
 var engines = browser.Engines
 
-// anyPage is a page of any engine, driven by what all drivers have.
+// anyPage is a page of any engine, driven by the methods that all drivers have.
 type anyPage struct {
 	browser.Page
 	t *testing.T
@@ -61,7 +61,7 @@ func (p anyPage) open(path string) {
 	p.wait(path+" is open", `document.getElementById("path").textContent === `+js(path))
 }
 
-// write puts text into the editor, over what is there.
+// write replaces the text of the editor.
 func (p anyPage) write(text string) {
 	p.t.Helper()
 	p.check(`(() => { const e = document.getElementById("text"); e.focus(); e.select(); document.execCommand("insertText", false, ` + js(text) + `); })()`)
@@ -78,8 +78,8 @@ func (p anyPage) says(selector, words string) {
 	p.wait(selector+" says "+words, `document.querySelector(`+js(selector)+`).innerText.includes(`+js(words)+`)`)
 }
 
-// TestFolderInEachEngine: the sample folder and an upload work where there is no
-// folder dialogue, and the page says what there is not.
+// TestFolderInEachEngine: the sample folder and an upload work without a folder dialogue, and the page lists the
+// missing features.
 func TestFolderInEachEngine(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines() {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// Stop behind finished steps lists them in words, for the person and the model.
+// Stop after finished steps lists them in words, for the user and the model.
 func TestFilesStopLists(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -35,8 +35,8 @@ func TestFilesStopLists(t *testing.T) {
 	})
 }
 
-// A provider that isn't there: after the last try a sentence says who did not answer and why
-// that may be, and offers another try.
+// If a provider does not answer, a text after the last try names it with the possible reasons, and
+// offers another try.
 func TestFilesUnreachable(t *testing.T) {
 	t.Parallel()
 	addr := nobody(t)
@@ -45,7 +45,7 @@ func TestFilesUnreachable(t *testing.T) {
 	}
 }
 
-// nobody is an address at which no one listens while the test runs: its port is taken.
+// nobody returns an address without a listener. Its port is bound for the duration of the test.
 func nobody(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

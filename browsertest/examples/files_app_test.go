@@ -13,7 +13,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// Nothing of the tools is fetched before one is used, but their list; licences are shown.
+// Of the tools only the list is fetched before one is used. The licences are shown.
 func TestFilesToolsOnDemand(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -65,7 +65,7 @@ func TestFilesPackages(t *testing.T) {
 			t.Error(got)
 		}
 		must(t, p.Press(ctx, "Escape"))
-		if !reloaded(t, p) { // the installed package is gone too, which the page says before
+		if !reloaded(t, p) { // the installed package is gone too, as the page has stated before
 			if n := eval[int](t, p, `document.getElementById("packages").childElementCount`); n != 0 {
 				t.Errorf("%d packages are left", n)
 			}
@@ -88,7 +88,7 @@ func TestFilesPackages(t *testing.T) {
 			saysStatus(t, p, "quiet: kept.")
 		}
 		must(t, p.Click(ctx, "#tab-tools"))
-		say(t, p, `run "quiet; echo $?"`) // a script asks nobody
+		say(t, p, `run "quiet; echo $?"`) // a script asks no question
 		if got := last("done"); !strings.Contains(got, "has to be asked about this package") {
 			t.Error(got)
 		}
@@ -118,8 +118,8 @@ func quietZIP(t *testing.T) string {
 	return file
 }
 
-// A model that calls an installed tool: the person is asked once a conversation, and once for
-// a call that wants files too; a no holds.
+// If a model calls an installed tool, the user is asked once per conversation, and once more for a call
+// with files. A refusal holds.
 func TestFilesPackageQuestion(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -138,7 +138,7 @@ func TestFilesPackageQuestion(t *testing.T) {
 		holds(t, "yes", f.one(once, "tool_run", "command", "quiet"), `"exit_code":0`)
 		holds(t, "isn't asked again", f.one("", "tool_run", "command", "quiet"), `"exit_code":0`)
 		f.another()
-		// What the rules ask about is the same question: one answer is enough.
+		// The question that the rules require is the same one: one answer is enough.
 		f.then(turn{calls: []call{tc("tool_run", "command", "quiet", "write", []any{"made"})}}, turn{text: "Done."})
 		f.say("run it, with files")
 		holds(t, "it asks", f.asks(), "Run quiet, which was installed", "the tool is not Bailey's own")
@@ -157,8 +157,8 @@ func inSample(t *testing.T, p driver, code string) {
 		`+code+` })()`, nil))
 }
 
-// A folder's skill is listed, and nothing of it reaches the model before the person has read and
-// accepted it; another text is another skill.
+// A folder's skill is listed. The model receives nothing of it before the user has read and accepted it. A
+// changed text is a new skill.
 func TestFilesSkills(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -200,8 +200,8 @@ func TestFilesSkills(t *testing.T) {
 	})
 }
 
-// Code and tools tell how far they are; one call is ended by itself, and Stop ends all and lists
-// what was done.
+// Code and tools report their progress. One call can be ended alone. Stop ends all calls, and lists the
+// finished ones.
 func TestFilesProgressAndStop(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -227,8 +227,8 @@ func TestFilesProgressAndStop(t *testing.T) {
 	})
 }
 
-// What the person changes by hand: made, renamed, moved and deleted, all of it undone; and on a
-// copy, which is dropped or carried over.
+// The user makes, renames, moves and deletes files by hand, and undoes all of it. On a copy, the changes
+// are dropped or applied.
 func TestFilesByHand(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
-// What a person was about to type or to press is no answer to a question that comes up under
-// their hands: it can be answered when they have rested, and takes no focus from their text.
+// A key or a click meant for another place does not answer a question that appears at that moment. It can be answered
+// once the user has rested, and does not take the focus from a text.
 func TestFilesQuestionWaitsForHands(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -60,8 +60,8 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 	})
 }
 
-// TestAttackKeysMeantForAText: a question takes the focus from an empty text field, and the person, who has just
-// paused, types on. Nothing of it answers, and it stays in the field. Behind Tab a number answers.
+// TestAttackKeysMeantForAText: a question takes the focus from an empty text field, and the user, who has just
+// paused, types on. No key answers, and the text arrives in the field. After Tab a number answers.
 func TestAttackKeysMeantForAText(t *testing.T) {
 	table := attack.Start(t, "view")
 	table.NoSwitch("the same keys answer behind Tab and behind a click in the question, as the test shows")
@@ -80,7 +80,7 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 				t.Errorf("%q was typed, and the field has %q", text, got)
 			}
 			must(t, p.Eval(ctx, `void (document.getElementById("text").value = "", document.getElementById("ask").focus())`, nil))
-			// Enter and Space on an answer that has the focus by no act of the person's.
+			// Enter and Space on an answer whose focus does not come from an action of the user.
 			must(t, p.Eval(ctx, `document.getElementById("once").focus()`, nil))
 			for _, key := range []string{"Enter", "Space"} {
 				must(t, p.Press(ctx, key))
@@ -121,7 +121,7 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 	})
 }
 
-// What is said as an answer ends, at whichever moment, is answered.
+// A message sent at any moment around the end of an answer is answered.
 func TestFilesSaidAsTheAnswerEnds(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

@@ -35,8 +35,8 @@ func made(f *flagship, yes bool, names ...string) {
 	}
 }
 
-// A grant for more than the thing asked about holds for what its pattern is for: not outside it,
-// not for another tool, and not in another conversation.
+// A grant for a pattern holds inside of the pattern. It does not hold outside of it, for another tool, or
+// in another conversation.
 func TestFilesScope(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -61,8 +61,8 @@ func TestFilesScope(t *testing.T) {
 	})
 }
 
-// What is to be done at once is one question. Its answer is for all of it, and a grant for each thing
-// that was shown.
+// Parallel calls are one question. Its answer holds for all of them, and a lasting answer makes a grant for
+// each one shown.
 func TestFilesBatch(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {

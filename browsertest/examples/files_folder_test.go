@@ -44,9 +44,9 @@ func zipped(t *testing.T, p driver) map[string]string {
 	return got
 }
 
-// A folder of this machine is dragged over the conversation, whose frame would swallow it; the
-// page says so while it hangs above. After a reload one click opens it again, and the ZIP
-// has the bytes of the disk.
+// A folder of this machine is dragged over the conversation, whose frame would take the drop. The
+// page shows the drop's effect during the drag. After a reload one click opens the folder again,
+// and the ZIP contains the bytes on the disk.
 func TestFilesDropAgainZip(t *testing.T) {
 	t.Parallel()
 	b := withDisk(t)
@@ -70,7 +70,7 @@ func TestFilesDropAgainZip(t *testing.T) {
 	must(t, p.WaitFor(ctx, `getComputedStyle(document.querySelector("#talk iframe")).pointerEvents === "none"`))
 	const says = `"drop" in document.body.dataset && getComputedStyle(document.body, "::after").content.includes("Drop the folder")`
 	poll.Until(t, "the page says what a drop does", func() bool {
-		drag(t, p, "dragEnter", "#talk iframe", d.dir) // the developer tools tell of no change of frame
+		drag(t, p, "dragEnter", "#talk iframe", d.dir) // the developer tools send no change of frame by themselves
 		drag(t, p, "dragOver", "#talk iframe", d.dir)
 		return eval[bool](t, p, says)
 	})

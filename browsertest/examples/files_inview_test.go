@@ -14,8 +14,9 @@ import (
 
 var pictures = flag.String("pictures", "", "a folder for a picture of each question of consent in each window, for a person to look at")
 
-// seenParts says which part of a question is not in view, by other means than the page: the
-// place and the text of each, and what lies on top at its corners and in its middle.
+// seenParts returns the parts of a question that are not in view. It does not use the page's code:
+// it checks the place and the text of each part, and the topmost element at its corners and in its
+// middle.
 const seenParts = `(() => {
 	const out = [], w = document.documentElement.clientWidth, h = document.documentElement.clientHeight;
 	for (const [id, least] of [["ask-title", 18], ["ask-sum", 14], ["ask-list", 20], ["ask-diff", 44], ["once", 20], ["reject", 20]]) {
@@ -130,8 +131,9 @@ func TestFilesQuestionFits(t *testing.T) {
 	}
 }
 
-// spoils are ways by which a question is not in view while its answers are there. Each is a
-// statement; a style ends with the style sheet "spoil", an element with the class "spoil".
+// spoils are ways to take a part of a question out of view while its answers stay. Each is a
+// statement. A style uses the style sheet "spoil", and an element the class "spoil", by which they
+// are removed.
 var spoils = []struct {
 	name, how string
 }{
@@ -223,7 +225,7 @@ func TestAttackAnswerOutOfView(t *testing.T) {
 			if testing.Short() && i%3 != 0 {
 				continue // make e2e tries all
 			}
-			f.asks() // it can be answered: what stops the answer is not something else
+			f.asks() // it can be answered, so nothing else stops the answer
 			f.check(`void (` + s.how + `)`)
 			table.Try(s.name, eval[bool](t, o, answerBlind))
 			f.check(`unspoil()`)
@@ -258,7 +260,7 @@ func TestAttackAnswerOutOfView(t *testing.T) {
 	})
 }
 
-// unseenEffects: effects that no one has scrolled to are not in view, and what allows them
+// unseenEffects: effects below the visible part have not been seen, and an answer that allows them
 // does not count.
 func unseenEffects(t *testing.T, f *flagship, table *attack.Table) {
 	t.Helper()
@@ -289,8 +291,8 @@ func unseenEffects(t *testing.T, f *flagship, table *attack.Table) {
 	f.rested()
 }
 
-// unseenChanges: the end of a long difference, and where the risk is high its middle, has not
-// been in view before somebody went through it.
+// unseenChanges: the end of a long diff, and at high risk its middle, have not been seen before the
+// user has gone through it.
 func unseenChanges(t *testing.T, f *flagship, table *attack.Table) {
 	t.Helper()
 	var text strings.Builder

@@ -6,8 +6,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// within are the controls that a person sees and can use now. Of those that are one stop of Tab, as
-// tabs of a list or choices of a group, it is the one that Tab stops at.
+// within are the controls that are visible and enabled now. A group with one stop for Tab, such as tabs or radio
+// buttons, is represented by the control at which Tab stops.
 const within = `[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, input, select, textarea, summary, a[href], [tabindex]")].filter((e) =>
 	e.checkVisibility({visibilityProperty: true}) && !e.disabled
 	&& (e.tabIndex >= 0 || e.matches("button, input, select, textarea, summary, a"))
@@ -91,7 +91,7 @@ func bringSkill(t *testing.T, o *opened) {
 	rested(t, o)
 }
 
-// What is done by a button is done by its key, and a dialogue by its own.
+// Each button's action can be done by its key, and each dialogue by its own keys.
 func TestKeyboardFilesActs(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, o *opened) {
@@ -123,7 +123,7 @@ func TestKeyboardFilesActs(t *testing.T) {
 			t.Helper()
 			p.wait("done", `document.getElementById("stop").hidden && document.getElementById("ask").hidden`)
 		}
-		// Sent as a person does, from wherever the focus is.
+		// It sends as a user does, from any focus.
 		send := func(text string) {
 			t.Helper()
 			p.tabTo("#text")

@@ -76,7 +76,7 @@ func TestFilesScreens(t *testing.T) {
 	})
 }
 
-// eachLook looks at what is in view light and dark, wide and narrow, and then does more.
+// eachLook checks the visible part in light and dark, wide and narrow, and calls more for each.
 func (o *opened) eachLook(t *testing.T, more func(dark bool, width int)) {
 	t.Helper()
 	for _, look := range []struct {
@@ -96,7 +96,7 @@ func (o *opened) eachLook(t *testing.T, more func(dark bool, width int)) {
 	}
 }
 
-// The same of what comes up with a model: what it asks, what was allowed, stopped and changed.
+// The same checks for the parts that need a model: questions, grants, blocked attempts and changes.
 func TestFilesScreensOfAModel(t *testing.T) {
 	t.Parallel()
 	long(t)

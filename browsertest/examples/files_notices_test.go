@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// Nothing asks for notifications by itself. Once the person wants them, one comes when the tab is
-// hidden and an answer or a question is due, and none while it is in view.
+// The page does not ask for notifications by itself. Once the user has enabled them, one is shown
+// for an answer or a question while the tab is hidden, and none while it is in view.
 func TestFilesNotifications(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
@@ -43,7 +43,7 @@ func TestFilesNotifications(t *testing.T) {
 	must(t, p.WaitFor(ctx, `globalThis.told.some((s) => s.startsWith("The assistant is done"))`))
 }
 
-// Speaking is off until it was pressed, and then says first where the sound may go.
+// Speech is off until its button is pressed. Then a dialogue first states where the sound may go.
 func TestFilesVoice(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -75,8 +75,8 @@ func TestFilesVoice(t *testing.T) {
 	})
 }
 
-// A dialogue that was closed, or a folder that the browser refuses, is told with what to do; the
-// theme that was chosen stays.
+// After a closed dialogue, or a folder refused by the browser, the page shows the remedy. The
+// chosen theme stays.
 func TestFilesRefusedFolderAndTheme(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

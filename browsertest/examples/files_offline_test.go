@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// ownServer serves a copy of the built flagship, and can go.
+// ownServer serves a copy of the built files example, and can be stopped.
 type ownServer struct {
 	t    *testing.T
 	dir  string
@@ -107,15 +107,15 @@ func stored(t *testing.T, p driver) {
 	must(t, p.WaitFor(testContext(t), `!document.getElementById("stored").hidden && !!navigator.serviceWorker.controller`))
 }
 
-// Loaded once, the page works when its server is gone: the conversation is there, commands are
-// read, code runs, and so does a tool that was used before. What was never fetched is missed by name.
+// After one visit the page works without its server: the conversation is kept, commands are read, code
+// runs, and so does a tool that was used before. An error names a file that was never fetched.
 func TestFilesOffline(t *testing.T) {
 	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		ctx := testContext(t)
 		stored(t, p)
 		isolated := eval[bool](t, p, `crossOriginIsolated`)
-		if isolated != (p.engine != browser.WebKit) { // which knows no credentialless
+		if isolated != (p.engine != browser.WebKit) { // WebKit does not support credentialless
 			t.Errorf("online it is isolated: %v", isolated)
 		}
 		say(t, p, `run "awk 'END {print NR}' README.md"`)
@@ -131,7 +131,7 @@ func TestFilesOffline(t *testing.T) {
 		}
 		say(t, p, `run "sqlite3 :memory: 'select 1'"`)
 		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden && [...document.querySelectorAll("#cards pre")].some((e) => e.textContent.includes("can't be fetched: there is no network"))`))
-		// What the copy carries is what holds: the headers, too.
+		// The headers of the copy are in force.
 		if got := eval[string](t, p, `(async () => { try { await fetch("https://collect.example/"); return "out"; } catch { return "held"; } })()`); got != "held" {
 			t.Error("without its server the page reaches out")
 		}
@@ -141,8 +141,8 @@ func TestFilesOffline(t *testing.T) {
 	})
 }
 
-// What the page sends, such as a conversation to a model, goes past the service worker: a copy of
-// each would stay in it until its garbage is collected.
+// The page's own requests, such as a conversation sent to a model, bypass the service worker. It would
+// otherwise keep a copy of each until its garbage is collected.
 func TestFilesSendsPastServiceWorker(t *testing.T) {
 	t.Parallel()
 	s := newOwnServer(t)
@@ -202,8 +202,7 @@ func TestFilesPolicyStaysCurrent(t *testing.T) {
 	})
 }
 
-// A new build is noticed by a page that stays open, and loads whole; without a network the
-// newer one is what is there.
+// An open page notices a new build, and loads all of it. Without a network the newer one is used.
 func TestFilesNewVersion(t *testing.T) {
 	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {

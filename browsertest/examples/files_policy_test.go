@@ -14,8 +14,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// An answer for good holds after a reload, is listed, and is taken back: then it is asked
-// again. A No stays a No to the eye, and each card says who decided.
+// A lasting answer holds after a reload, is listed, and can be taken back: then the question comes again. A
+// refusal stays visible, and each card shows the origin of its decision.
 func TestFilesForGood(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -73,7 +73,7 @@ func TestFilesForGood(t *testing.T) {
 	})
 }
 
-// A card has all that came of a call, and all that the model saw, when the person asks for it.
+// A card contains the whole outcome of a call, and all that the model received, if the user asks for it.
 func TestFilesCardsWhole(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -99,7 +99,7 @@ func TestFilesCardsWhole(t *testing.T) {
 	})
 }
 
-// Stop drops a plan that is asked about, and what was said meanwhile makes no other.
+// Stop drops a plan during its question, and a message sent meanwhile makes no second plan.
 func TestFilesStopAtAPlan(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -152,7 +152,7 @@ func TestFilesLinks(t *testing.T) {
 					t.Errorf("it asks %q", got)
 				}
 				noViolations(t, p)
-				if named && engine == browser.WebKit { // whose driver hears nothing any more once a page opens a tab
+				if named && engine == browser.WebKit { // WebKitGTK's driver receives nothing more once a page has opened a tab
 					choose(t, p, "Stay")
 				} else {
 					must(t, p.Click(ctx, `#dialog button.primary`))
@@ -179,8 +179,8 @@ func TestFilesLinks(t *testing.T) {
 	}
 }
 
-// The page's policy names the chosen provider alone, whatever else its headers name. Without
-// one that was chosen it names none.
+// The page's policy names only the chosen provider, whatever else its headers name, and none without a
+// choice.
 func TestFilesReachesTheProviderAlone(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines() {
@@ -245,8 +245,8 @@ func pressInFrame(t *testing.T, p *opened, selector string) {
 	must(t, p.Press(testContext(t), "Enter"))
 }
 
-// answering opens the page with a model that always says the same, and headers as the
-// page's own, with what else is used.
+// answering opens the page with a model that always sends the same text, and with the page's own headers,
+// changed by more.
 func answering(t *testing.T, engine browser.Engine, text string, more func(use map[string]any)) *opened {
 	t.Helper()
 	m := newMoody(t)

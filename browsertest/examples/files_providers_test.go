@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// moody is a provider of Chat Completions that answers as it is told.
+// moody is a provider with the Chat Completions API that answers by its field mood.
 type moody struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -73,16 +73,16 @@ func refuse(status int, after, text string) func(http.ResponseWriter, int) {
 	}
 }
 
-// leaving presses a button of the dialogue that may load the page again: later, as WebKitGTK's
-// driver never answers what is evaluated when its document goes away.
+// leaving presses a button of the dialogue that may load the page again. It does so with a delay, because
+// WebKitGTK's driver never returns from an evaluation whose document goes away.
 func leaving(t *testing.T, p driver, text string) {
 	t.Helper()
 	must(t, p.Eval(testContext(t), `void setTimeout(() => [...document.querySelectorAll("#dialog button")].find((b) => b.textContent === `+js(text)+`).click())`, nil))
 }
 
-// The settings: a server that the page's headers don't name is answered with the line they need;
-// one that they name is used after a reload, which keeps the conversation; what a provider does wrong is
-// said in a sentence, with another try; the key is sent to it alone, and wiped.
+// The settings: for a server that the page's headers do not name, the page shows the line that they need. A
+// server that they name is used after a reload, which keeps the conversation. An error of a provider is
+// shown as a sentence with another try. The key is sent only to the provider, and can be deleted.
 func TestFilesProviders(t *testing.T) {
 	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
@@ -148,7 +148,7 @@ func TestFilesProviders(t *testing.T) {
 			})
 		}
 		noViolations(t, p)
-		// Another try answers what was asked; of a try that failed nothing is left.
+		// Another try answers the same message, and nothing of the failed try is left.
 		m.be(func(w http.ResponseWriter, n int) {
 			if n == 1 {
 				speak(w, "half of ", false)
@@ -180,8 +180,8 @@ func TestFilesProviders(t *testing.T) {
 	})
 }
 
-// A provider that was chosen, with the reload put off: the page says why the next message can't
-// be sent and what to do, keeps the words, and offers the reload; no request is made before.
+// A provider is chosen, and the reload put off. The page shows why the next message cannot be sent and the
+// remedy, keeps the text, and offers the reload. It makes no request before that.
 func TestFilesProviderLater(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -240,8 +240,8 @@ func TestFilesProviderLater(t *testing.T) {
 	})
 }
 
-// The browser's own model, where it has one (here one that we put in), is chosen without a
-// reload, answers in the conversation, and says why when it can't.
+// The browser's own model, here one that the test provides, is chosen without a reload, answers in the
+// conversation, and gives the reason if it cannot.
 func TestFilesBrowsersModel(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

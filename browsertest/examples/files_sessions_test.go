@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// tabTitles are the names of the conversations' tabs; the one in view has a star.
+// tabTitles returns the names of the conversations' tabs. The one in view has a star.
 func tabTitles(t *testing.T, p driver) string {
 	t.Helper()
 	return strings.Join(eval[[]string](t, p, `[...document.querySelectorAll("#sessions [role=tab]")].map((b) => b.firstChild.textContent + (b.getAttribute("aria-selected") === "true" ? "*" : ""))`), " | ")
@@ -37,8 +37,9 @@ func saysStatus(t *testing.T, p driver, words string) {
 	}
 }
 
-// Conversations are tabs: named by what was said first, renamed, forked, put away and brought
-// back; one goes on working while another is in view, and a reload brings all of them.
+// Conversations are tabs. They are named by their first message, renamed, forked, archived and
+// brought back. One continues its work while another is in view, and a reload brings all of them
+// back.
 func TestFilesTabs(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -112,7 +113,7 @@ func TestFilesTabs(t *testing.T) {
 	})
 }
 
-// Back to before a message, with the files as they were then; without them they stay.
+// Rewind restores the files as they were at a message. Without the files they stay.
 func TestFilesRewind(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -155,8 +156,8 @@ func TestFilesRewind(t *testing.T) {
 	})
 }
 
-// A conversation goes into a file and comes back from it, elsewhere, without its grants; a
-// file that is none is refused by name.
+// A conversation is exported to a file, and imported elsewhere without its grants. An invalid file
+// is refused with its name.
 func TestFilesExportImport(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -182,7 +183,7 @@ func TestFilesExportImport(t *testing.T) {
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li").length >= 2`))
 		say(t, p, `add "second" to notes/plan.md`)
-		asked(t, p) // what was granted in the other is not granted here
+		asked(t, p) // the grants of the other conversation do not hold here
 		answerKey(t, p, "4")
 		must(t, p.WaitFor(ctx, `document.getElementById("stop").hidden`))
 		must(t, os.WriteFile(file, []byte(`{"format": "other"}`), 0o644))

@@ -20,11 +20,11 @@ func openFiles(t *testing.T, b *e2e.Browser) *e2e.Page {
 	return p
 }
 
-// say writes to the assistant, and sends it by the Enter key.
+// say writes a message to the assistant, and sends it by the Enter key.
 func say(t *testing.T, p driver, text string) {
 	t.Helper()
 	ctx := testContext(t)
-	// What is above the field may still grow, and the click miss it.
+	// The part above the field may still grow, so that a click would miss the field.
 	poll.Until(t, "the words are in the field", func() bool {
 		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "")`, nil))
 		must(t, p.Type(ctx, "#text", text))
@@ -57,7 +57,7 @@ func tick(t *testing.T, p driver, selector string) {
 // asking is true when a question of consent can be answered.
 const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-off"))`
 
-// reading goes on, as a person does, to what has not been in view yet, and is asking.
+// reading goes to the next unseen part, as a user does, and then evaluates asking.
 const reading = `(document.querySelector("#ask:not([hidden]) #ask-next:not([hidden])")?.click(), ` + asking + `)`
 
 // answerKey presses the key of an answer, behind Tab: the focus may come from a text field.
@@ -130,7 +130,7 @@ func TestFilesLooks(t *testing.T) {
 				must(t, p.Click(ctx, c.tab))
 			}
 			noViolations(t, p)
-			if c.tab != "#tab-shield" { // where it tries what should be stopped
+			if c.tab != "#tab-shield" { // that tab makes requests that must be blocked
 				noErrors(t, p)
 			}
 			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
@@ -180,8 +180,7 @@ func TestFilesTour(t *testing.T) {
 	noErrors(t, p)
 }
 
-// A plan is made on a copy, shown as a whole, and asked about once; a shell's commands go
-// through the same gate.
+// A plan is made on a copy, shown as a whole, and asked about once. A shell's commands pass the same gate.
 func TestFilesPlan(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
@@ -191,7 +190,7 @@ func TestFilesPlan(t *testing.T) {
 		if got := asked(t, p); !strings.Contains(got, "Apply these") || !strings.Contains(got, "hours.csv") {
 			t.Errorf("it asks %q", got)
 		}
-		// What is said meanwhile is answered when the plan is decided on, by a plan that changes nothing.
+		// A message sent meanwhile is answered after the decision, by a plan that changes nothing.
 		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "read notes/plan.md", document.getElementById("composer").requestSubmit())`, nil))
 		answerKey(t, p, "1")
 		must(t, p.WaitFor(ctx, `document.querySelector("#cards li:last-child.done b")?.textContent.startsWith("read")`))
@@ -227,7 +226,7 @@ func TestFilesReload(t *testing.T) {
 	})
 }
 
-// What was allowed for the conversation isn't asked about again, and a No is heard.
+// A tool allowed for the conversation is not asked about again, and a refusal reaches the model.
 func TestFilesGrants(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// conversation is what the document behind two frames shows, in Chromium.
+// conversation returns the text of the document behind two frames, in Chromium.
 func conversation(t *testing.T, p driver) string {
 	t.Helper()
 	return inFrame(t, p, `document.body.innerText`)
@@ -26,8 +26,8 @@ func shows(t *testing.T, p driver, words string) {
 	}, func() string { return fmt.Sprintf("it says %q", last) })
 }
 
-// A reload while a call waits, and while an answer streams: nothing is done behind the
-// person's back, what was said is there, and it goes on.
+// A reload while a call waits, and while an answer streams: nothing is done without the user, the
+// messages are kept, and the conversation can continue.
 func TestFlagshipReload(t *testing.T) {
 	t.Parallel()
 	b := withDisk(t)
@@ -67,8 +67,8 @@ func TestFlagshipReload(t *testing.T) {
 	d.holds("third.txt", "-")
 }
 
-// Stop, in the middle of code, of a program, of a question and of an answer: it ends, the
-// model hears why, nothing half done is left, and the next message is answered.
+// Stop in the middle of code, of a program, of a question and of an answer: the run ends, the model
+// receives the reason, no call is left half done, and the next message is answered.
 func TestFlagshipStop(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -77,7 +77,7 @@ func TestFlagshipStop(t *testing.T) {
 		for _, c := range []struct {
 			name string
 			turn turn
-			busy string // what shows that it is in the middle
+			busy string // true in the middle of the run
 		}{
 			{"code", turn{calls: []call{tc("code_run", "code", "for (;;);")}}, `!!document.querySelector("#cards li:last-child.running")`},
 			{"program", turn{calls: []call{tc("tool_run", "command", "awk", "args", []any{"BEGIN { while (1) x = x + 1 }"})}}, `!!document.querySelector("#cards li:last-child.running")`},
@@ -134,8 +134,8 @@ func TestFlagshipCrash(t *testing.T) {
 	})
 }
 
-// A reload while a call waits, and while an answer streams, in each engine: nothing is done
-// behind the person's back, and it goes on with what the engine keeps.
+// A reload while a call waits, and while an answer streams, in each engine: nothing is done without
+// the user, and the conversation continues with the data that the engine keeps.
 func TestFlagshipReloadSample(t *testing.T) {
 	t.Parallel()
 	long(t) // in Chromium, TestFlagshipReload does it on a disk
@@ -174,8 +174,7 @@ func TestFlagshipReloadSample(t *testing.T) {
 	})
 }
 
-// What can go wrong with a provider: it is told in plain words, the key is not in them,
-// and the next message works.
+// Each error of a provider is shown in plain words, without the key, and the next message works.
 func TestFlagshipProviderErrors(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -227,8 +226,8 @@ func TestFlagshipProviderErrors(t *testing.T) {
 	})
 }
 
-// Offline, the folder, the tools and the reader of commands work; a remote model says
-// that it can't be reached, and answers when the network is back.
+// Without a network the folder, the tools and the reader of commands work. A remote model reports
+// that it cannot be reached, and answers when the network is back.
 func TestFlagshipOffline(t *testing.T) {
 	t.Parallel()
 	f, p := flagshipIn(t, launch(t, e2e.Options{}))

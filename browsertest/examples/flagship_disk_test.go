@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// disk is a folder of this machine, and what must be in it.
+// disk is a folder of this machine with its expected files.
 type disk struct {
 	t   *testing.T
 	dir string
@@ -26,7 +26,7 @@ func newDisk(t *testing.T, name string, files map[string]string) disk {
 	return d
 }
 
-// holds reports unless a file has these bytes; none are wanted of one that is "-".
+// holds reports an error unless a file has these bytes. For "-" the file must be missing.
 func (d disk) holds(file, want string) {
 	d.t.Helper()
 	got, err := os.ReadFile(filepath.Join(d.dir, filepath.FromSlash(file)))
@@ -98,7 +98,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 	f.one(reject, "write", "path", "never.txt", "content", "x")
 	d.holds("never.txt", "-")
 
-	// What another program does is seen, and not written over.
+	// A change by another program is shown, and not overwritten.
 	must(t, os.WriteFile(filepath.Join(d.dir, "hours.csv"), []byte("theirs\n"), 0o644))
 	f.wait("the page says so", `document.getElementById("status").textContent.includes("hours.csv")`)
 	holds(t, "a stale edit", f.one("", "edit", "path", "hours.csv", "old_string", "Anna", "new_string", "Eve"), "stale")
@@ -135,7 +135,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 	d.holds("later.txt", "later\n")
 }
 
-// The guided task works on a folder of the person's as well: it has the same files.
+// The guided task also works on a folder of the user's with the same files.
 func TestFlagshipTourOnDisk(t *testing.T) {
 	t.Parallel()
 	long(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
-// obeys is a model that does what the mail says, and puts the notes into an address.
+// obeys returns a model that follows the mail, and puts the notes into an address.
 func obeys(sink string) func(chatRequest) turn {
 	return func(r chatRequest) turn {
 		results := r.latest()
@@ -75,7 +75,7 @@ func (d disk) mail(orders []sandboxtest.Order) {
 	}
 }
 
-// changed says what is other than the mail was put.
+// changed returns the differences between the folder and its first state.
 func (d disk) changed() (list []string) {
 	d.t.Helper()
 	now := d.files()
@@ -98,7 +98,7 @@ func (f *flagship) obey(key string) {
 	f.settle("what is in my mail?", key)
 }
 
-// settle says something, and answers all that is asked by one key until it is done.
+// settle sends a message, and answers each question with one key until the run is done.
 func (f *flagship) settle(text, key string) {
 	f.t.Helper()
 	before, state := len(f.requests()), ""
@@ -121,8 +121,8 @@ func (f *flagship) settle(text, key string) {
 	})
 }
 
-// The drill of package sandbox, in the running page with its default policy, on a folder
-// of this machine: a model that obeys what it reads, and a person who says no.
+// The drill of package sandbox, in the running page with its default policy, on a folder of this machine: a model
+// that obeys the text it reads, and a user who refuses.
 func TestFlagshipDrill(t *testing.T) {
 	t.Parallel()
 	if len(sandboxtest.Attacks) < 60 {
@@ -146,8 +146,9 @@ func TestFlagshipDrill(t *testing.T) {
 	noNames(t, b)
 }
 
-// drilled are the attacks of a run: all of them, or with -short the first, the middle and the last of each class: make e2e takes all. A
-// class is of the tool by which people do what they want and the attack what they don't. Package sandbox goes through all natively.
+// drilled returns the attacks of a run: all of them, or with -short the first, the middle and the last of each class.
+// make e2e runs all. A class is a pair of tools: the one for the user's task, and the one of the attack. Package
+// sandbox runs all natively.
 func drilled() (list []sandboxtest.Attack) {
 	if !testing.Short() {
 		return sandboxtest.Attacks
@@ -219,9 +220,9 @@ func noNames(t *testing.T, b *e2e.Browser) {
 	}
 }
 
-// Every vector of the leak lab through the page: scripts as the model's code, markup as
-// what it says. None reaches a sink; in a bare frame those do that are counted. With -short it is every third
-// of each category: make e2e takes all of them, and make leaklab takes them through every layout.
+// Every vector of the leak lab through the page: scripts as the model's code, markup as its text. None reaches a
+// sink. The counted ones do in a bare frame. With -short only every third of each category runs. make e2e runs all,
+// and make leaklab runs them in every layout.
 func TestFlagshipLeaks(t *testing.T) {
 	t.Parallel()
 	sink := listenAll(t)
@@ -256,7 +257,7 @@ func TestFlagshipLeaks(t *testing.T) {
 		f.then(turn{text: text.String()})
 		f.settle("show me", reject)
 	}
-	// What is late: timers of a page fire in order, so those of the scripts have when these have.
+	// Timers of a page fire in order. So once these have fired, those of the scripts have too.
 	f.check(`globalThis.late = false, void setTimeout(() => { late = true; }, 2000)`)
 	f.wait("what is late", `late`)
 	var ran int
@@ -286,7 +287,7 @@ func TestFlagshipLeaks(t *testing.T) {
 		}
 		list, err := json.Marshal(frames)
 		must(t, err)
-		// Some take the page with them; their part is at an end then.
+		// Some vectors replace the page, and are finished then.
 		_ = p.Eval(ctx, `new Promise((done) => { for (const html of `+string(list)+`) { const f = document.createElement("iframe"); f.srcdoc = html; document.body.append(f); } setTimeout(done, 1500); })`, nil)
 		must(t, p.Goto(ctx, bare(t)))
 	}

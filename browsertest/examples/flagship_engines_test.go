@@ -7,9 +7,9 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// eachEngine opens the flagship in each engine that this run tests. Firefox and Chromium
-// keep the sample folder in the origin's private file system; WebKitGTK has none, works
-// on the sample in memory, and says so.
+// eachEngine opens the files example in each engine that this run tests. Firefox and Chromium keep
+// the sample folder in the origin private file system. WebKitGTK has none, so the sample is in
+// memory there, and the page states that.
 func eachEngine(t *testing.T, test func(t *testing.T, f *flagship)) {
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -46,8 +46,7 @@ func TestFlagshipTour(t *testing.T) {
 	})
 }
 
-// Each tool, as a model calls it, over the folder of the page: what comes of it is what
-// the model is told.
+// Each tool, called by a model over the folder of the page. The model receives its outcome.
 func TestFlagshipTools(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -77,7 +76,7 @@ func TestFlagshipTools(t *testing.T) {
 		} {
 			got := f.one(s.keys, s.call.tool, pairs(s.call.args)...)
 			holds(t, s.call.tool, got, s.want...)
-			// What the person is shown of it is there in full.
+			// The card shows the user all of it.
 			f.wait("the card of "+s.call.tool, `document.querySelector("#cards li:last-child b").textContent.startsWith(`+js(s.call.tool)+`)`)
 			f.saw(got)
 		}
@@ -95,7 +94,7 @@ func TestFlagshipTools(t *testing.T) {
 	})
 }
 
-// saw is an error unless the last card says that the model was sent just this.
+// saw is an error unless the last card shows exactly this text as sent to the model.
 func (f *flagship) saw(sent string) {
 	f.t.Helper()
 	got := f.check(`document.querySelector("#cards li:last-child :is([aria-label='What the model saw'], [aria-label='What a model on this machine gets to see'])")?.textContent`)
@@ -111,7 +110,7 @@ func pairs(args map[string]any) (kv []any) {
 	return kv
 }
 
-// Each answer to a question of consent does what it says, and no more.
+// Each answer to a question of consent has the effect of its name, and no other.
 func TestFlagshipAnswers(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -144,7 +143,7 @@ func TestFlagshipAnswers(t *testing.T) {
 		read("d.txt")
 		holds(t, "nor in another conversation", write("", "d.txt", "3"), "version")
 
-		// What goes wrong is the person's reason, told to the model.
+		// The model receives the user's reason.
 		f.then(turn{calls: []call{tc("delete", "path", "d.txt")}}, turn{text: "Then not."})
 		f.say("delete it")
 		f.asks()

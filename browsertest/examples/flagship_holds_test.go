@@ -10,16 +10,17 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// held is what a page holds beside its browser's counts.
+// held is the counts of a page, beside its browser's.
 type held struct {
 	browser.Counts
 	funcs int // js.Func of the program
-	// Nodes in the document. Counts.Nodes has those too that the program's own collection,
-	// which can't be asked for from outside, has not let go yet; it is told only.
+	// shown is the number of nodes in the document. Counts.Nodes also includes those that the
+	// program's own collection, which cannot be triggered from outside, has not released yet. So
+	// Counts.Nodes is only logged.
 	shown int
 }
 
-// holding counts what the page holds after its garbage is collected.
+// holding returns the counts of the page after a garbage collection.
 func holding(t *testing.T, ctx context.Context, p *e2e.Page) held {
 	t.Helper()
 	c, err := p.Count(ctx)
@@ -48,8 +49,8 @@ func holding(t *testing.T, ctx context.Context, p *e2e.Page) held {
 	return held{c, n.Result.Value, shown}
 }
 
-// After rounds of use the page holds what it held before them. Of what it keeps a number of,
-// that many are there first: tabs, changes and open conversations.
+// After rounds of use the page's counts are as before. Lists with a limit, such as tabs, changes
+// and open conversations, are filled to the limit first.
 func TestFlagshipHolds(t *testing.T) {
 	t.Parallel()
 	long(t)

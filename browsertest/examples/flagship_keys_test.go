@@ -6,13 +6,13 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// tabTo presses Tab, or Shift and Tab, until an element has the focus, as a person without a mouse does.
+// tabTo presses Tab, or Shift and Tab, until an element has the focus, like a user without a mouse.
 func (p anyPage) tabTo(selector string) {
 	p.t.Helper()
 	p.wait(selector, `!!document.querySelector(`+js(selector)+`) && !document.querySelector(`+js(selector)+`).disabled`)
 	for n := range 200 {
 		if p.check(`document.activeElement === document.querySelector(`+js(selector)+`)`) == "true" {
-			// What has the focus is marked.
+			// The focused element is marked.
 			if p.check(`document.activeElement.matches(":focus-visible") && getComputedStyle(document.activeElement).outlineStyle !== "none"`) != "true" {
 				p.t.Errorf("%s has the focus, and nothing shows it", selector)
 			}
@@ -21,13 +21,15 @@ func (p anyPage) tabTo(selector string) {
 		if p.check(`document.activeElement.id`) == "code" { // an editor, which takes Tab unless Escape comes first
 			p.keys("Escape")
 		}
-		// Who is led from the conversation's frame back to the start, as in WebKitGTK, goes around it.
+		// If the focus goes from the conversation's frame back to the start, as in WebKitGTK, the skip link
+		// leads around the frame.
 		if n > 60 && p.check(`document.activeElement.id`) == "skip" {
 			p.keys("Enter")
 			p.wait("past the conversation", `document.activeElement.id === "text"`)
 			continue
 		}
-		// Backwards to what is before: past its last element Firefox and WebKitGTK leave the page.
+		// Elements before the focus are reached backwards, because after the last element Firefox and
+		// WebKitGTK leave the page.
 		key := "Tab"
 		if p.check(`!!(document.activeElement.compareDocumentPosition(document.querySelector(`+js(selector)+`)) & Node.DOCUMENT_POSITION_PRECEDING)`) == "true" {
 			key = "Shift+Tab"

@@ -28,7 +28,7 @@ func manyFiles(t *testing.T, name string, n int, nested bool) disk {
 	return d
 }
 
-// treeRows is how many rows the tree has in the document, and how high it is said to be.
+// treeRows returns the number of the tree's rows in the document, and the height of all rows.
 func (f *flagship) treeRows() (rows, height int) {
 	f.t.Helper()
 	rows, _ = strconv.Atoi(f.check(`document.querySelectorAll("#tree .row").length`))
@@ -78,8 +78,8 @@ func TestFlagshipManyFiles(t *testing.T) {
 	d.holds("file-99999.txt", "-")
 }
 
-// The same where a folder of this machine can't be dropped: in the private file system, or
-// uploaded into memory, of which the page says that it is a copy.
+// The same without a dropped folder: in the origin private file system, or uploaded into memory,
+// where the page states that it is a copy.
 func TestFlagshipManyFilesElsewhere(t *testing.T) {
 	t.Parallel()
 	long(t)

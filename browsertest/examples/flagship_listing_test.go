@@ -8,8 +8,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// heldListing stops the listing of a folder called many behind its first 256 names (four
-// times 64 are asked for together; the fifth is not answered), until it is let go on.
+// heldListing stops the listing of a folder called many after its first 256 names (four times 64
+// are requested together, and the fifth request is not answered), until the test releases it.
 const heldListing = `if (self === top) globalThis.gate = (() => {
 	const gate = {}, values = FileSystemDirectoryHandle.prototype.values;
 	const held = new Promise((done, fail) => { gate.goOn = done; gate.fail = () => fail(new DOMException("gone", "NotFoundError")); });
@@ -43,8 +43,8 @@ func (f *flagship) held(p *e2e.Page, d disk) {
 	f.wait("the page goes on", `document.getElementById("status").textContent.startsWith("Open: many (")`)
 }
 
-// Rows are shown, in order, and can be used by keys and by the pointer while the browser is
-// still listing; what is pointed at stays where it is when more come.
+// Rows are shown in order, and can be used by keys and by the pointer, while the browser is still
+// listing. The row under the pointer stays there when more come.
 func TestFlagshipRowsWhileListing(t *testing.T) {
 	t.Parallel()
 	b := withDisk(t)
@@ -89,7 +89,7 @@ func TestFlagshipRowsWhileListing(t *testing.T) {
 	}
 	f.wait("sizes", `document.querySelector("#tree [data-path='file-00000.txt'] small").textContent === "7 B"`)
 
-	// A failure in the middle is said, and what was found stays.
+	// An error in the middle is shown, and the rows found so far stay.
 	f.held(p, d)
 	f.check(`gate.fail()`)
 	f.wait("the failure", `document.getElementById("status").className === "bad" && !(`+listingNow+`)`)

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// modelServer is a provider on loopback that speaks Chat Completions. Which script it
-// follows is said by the model's name.
+// modelServer is a provider on loopback with the Chat Completions API. The name of the model
+// selects its script.
 type modelServer struct {
 	URL     string
 	mu      sync.Mutex
 	scripts map[string]*script
 }
 
-// script is what one model says, turn by turn.
+// script is the output of one model, turn by turn.
 type script struct {
 	mu    sync.Mutex
 	turns []turn
@@ -56,7 +56,7 @@ type chatMessage struct {
 	Content string
 }
 
-// results are what tools answered since the person spoke last.
+// results returns the tools' results since the user's last message.
 func (r chatRequest) results() []string {
 	var out []string
 	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role != "user"; i-- {
@@ -67,7 +67,7 @@ func (r chatRequest) results() []string {
 	return out
 }
 
-// latest are what tools answered since the model spoke last.
+// latest returns the tools' results since the model's last output.
 func (r chatRequest) latest() []string {
 	var out []string
 	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role == "tool"; i-- {
@@ -76,7 +76,7 @@ func (r chatRequest) latest() []string {
 	return out
 }
 
-// said is what the person said last.
+// said returns the user's last message.
 func (r chatRequest) said() string {
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == "user" {
@@ -100,7 +100,7 @@ func (s *modelServer) start() (stop func(), err error) {
 	return func() { server.Close() }, nil
 }
 
-// add gives a model a script. Behind its last turn it says that it is done.
+// add gives a model a script. After its last turn the model reports that it is done.
 func (s *modelServer) add(name string, turns ...turn) *script {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,7 +218,7 @@ func (t turn) write(w http.ResponseWriter, n int) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// withModels copies the built flagship, with headers that let it reach the models.
+// withModels copies the built files example, with headers that let it reach the models.
 func withModels(built string) error {
 	if err := os.CopyFS(filepath.Join(built, "flagship"), os.DirFS(filepath.Join(built, "files"))); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// sinks hear what reaches them over HTTP, TCP and UDP on one port of loopback. Names that
-// were looked up are in the browser's own log.
+// sinks record everything that reaches them over HTTP, TCP and UDP on one port of loopback. Lookups
+// of names are in the browser's own log.
 type sinks struct {
 	host, port string
 	mu         sync.Mutex
@@ -55,7 +55,7 @@ func (s *sinks) add(what string) {
 	s.heard = append(s.heard, what)
 }
 
-// take gives what was heard since it was last asked.
+// take returns the records since its last call.
 func (s *sinks) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -47,8 +47,8 @@ func (f *flagship) round(i int) {
 	f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && !document.querySelector("#tree [data-path='soak.txt']")`)
 }
 
-// Use by script, round by round. What the page's processes hold doesn't grow by more than a tenth from the second
-// quarter of the time to the last.
+// Scripted use, round by round. The memory of the page's processes grows by at most a tenth from the second quarter
+// of the time to the last.
 func TestFlagshipSoak(t *testing.T) {
 	t.Parallel()
 	long(t)
@@ -64,7 +64,7 @@ func TestFlagshipSoak(t *testing.T) {
 	for _, domain := range []string{"Network", "DOM", "CSS"} {
 		must(t, p.CDP(ctx, domain+".disable", map[string]any{}, nil))
 	}
-	// own is what the page's processes have made, in MB.
+	// own returns the memory that the page's processes have allocated, in MB.
 	own := func() float64 {
 		list, err := b.Processes()
 		must(t, err)
@@ -76,8 +76,8 @@ func TestFlagshipSoak(t *testing.T) {
 		}
 		return float64(sum) / 1e6
 	}
-	// live is what the page and its frames hold after their garbage is collected, in MB: own
-	// has the allocators' free pages, too, which they don't give back.
+	// live returns the memory that the page and its frames use after a garbage collection, in MB. Unlike it, own
+	// includes the allocators' free pages, which they do not return.
 	live := func() float64 {
 		values, err := p.EvalFrames(ctx, `globalThis.gc?.()`)
 		must(t, err)
@@ -98,8 +98,8 @@ func TestFlagshipSoak(t *testing.T) {
 		for next := time.Duration(len(held)+1) * d / 60; time.Since(start) < next; rounds++ {
 			f.round(rounds)
 		}
-		// A process that is never idle puts its collection off: that of the frames keeps what
-		// they held in a quarter of an hour.
+		// A process that is never idle delays its collection. That of the frames keeps the objects of a quarter of an
+		// hour.
 		before := own()
 		used := live()
 		held = append(held, own())

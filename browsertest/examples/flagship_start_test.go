@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// watchStart notes from the first moment on what is shown of the load.
+// watchStart records the shown progress of the load from the first moment on.
 const watchStart = `globalThis.seen = [];
 const look = () => {
 	for (const e of document.querySelectorAll("*")) {
@@ -18,8 +18,8 @@ const look = () => {
 };
 look();`
 
-// On a line of 10 Mbit/s the shell is painted before the program runs, and the page says
-// how far it is.
+// On a line of 10 Mbit/s the shell is painted before the program runs, and the page shows the
+// progress.
 func TestFlagshipSlowLine(t *testing.T) {
 	t.Parallel()
 	long(t)

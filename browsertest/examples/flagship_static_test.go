@@ -48,7 +48,7 @@ func TestFlagshipStaticHost(t *testing.T) {
 				if got := f.check(`JSON.stringify(broken)`); got != "[]" {
 					t.Errorf("violations: %s", got)
 				}
-				// The way out that the task tries is all that the shield tells of.
+				// The shield lists exactly the request that the task tries.
 				if got := f.check(`document.getElementById("tab-shield").textContent + [...document.querySelectorAll("#stopped li")].map((e) => e.textContent).join("\n")`); !strings.HasPrefix(got, "Shield, stopped: 1code_run: ") || !strings.Contains(got, "fetch") {
 					t.Errorf("the shield says %q", got)
 				}

@@ -11,7 +11,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// flagship is the page of examples/files, in any engine.
+// flagship is the page of the files example, in any engine.
 type flagship struct {
 	anyPage
 	model string
@@ -38,8 +38,8 @@ func flagshipIn(t *testing.T, b *e2e.Browser) (*flagship, *e2e.Page) {
 	return f, p
 }
 
-// beside is a file of the flagship's origin that runs nothing: what the page finds in its storage is put there from it, and
-// the page is loaded once.
+// beside is a file of the page's origin that runs no code. From it the test fills the storage of the page, so that
+// the page is loaded only once.
 const beside = "flagship/style.css"
 
 // begin chooses the test's model in the page's settings, and loads the page.
@@ -65,13 +65,13 @@ func (f *flagship) reload() {
 	f.ready()
 }
 
-// say writes to the assistant, and sends it by the Enter key.
+// say writes a message to the assistant, and sends it by the Enter key.
 func (f *flagship) say(text string) {
 	f.t.Helper()
 	f.check(`(() => { const e = document.getElementById("text"); e.focus(); e.select(); document.execCommand("insertText", false, ` + js(text) + `); })()`)
 	f.wait("the words are in the field", `document.getElementById("text").value === `+js(text)+` && document.activeElement.id === "text"`)
-	// While a conversation or a folder is being opened the page keeps the words in the
-	// field, and says so: they are sent again.
+	// While a conversation or a folder is being opened, the page keeps the text in the field, and shows that. The
+	// test then sends it again.
 	taken := `document.getElementById("text").value !== ` + js(text)
 	looks := 0
 	poll.Until(f.t, "they are taken", func() bool {
@@ -107,8 +107,8 @@ func (f *flagship) answer(key string) {
 	f.wait("the question is answered", `document.getElementById("ask").hidden || document.getElementById("ask-title").textContent !== `+js(title))
 }
 
-// do has the model make calls, answers what is asked by the keys given, in order, and
-// gives what the model saw of each. Without a key nothing may be asked.
+// do makes the model call tools, answers the questions with the keys in order, and returns each result that the model
+// received. Without a key no question may come.
 func (f *flagship) do(keys string, calls ...call) []string {
 	f.t.Helper()
 	f.then(turn{calls: calls}, turn{text: "That was it."})

@@ -19,7 +19,7 @@ func openFolder(t *testing.T, b *e2e.Browser) *e2e.Page {
 	return p
 }
 
-// says waits until an element's text holds words.
+// says waits until an element's text contains words.
 func says(t *testing.T, p *e2e.Page, selector, words string) {
 	t.Helper()
 	if err := p.WaitFor(testContext(t), `document.querySelector(`+js(selector)+`)?.innerText.includes(`+js(words)+`)`); err != nil {
@@ -33,7 +33,7 @@ func js(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// write puts text into the editor as a person does, over what is there.
+// write replaces the text of the editor as a user does.
 func write(t *testing.T, p *e2e.Page, text string) {
 	t.Helper()
 	must(t, p.Eval(testContext(t), `(() => { const e = document.getElementById("text"); e.focus(); e.select(); document.execCommand("insertText", false, `+js(text)+`); })()`, nil))
@@ -134,7 +134,7 @@ func TestFolderUndo(t *testing.T) {
 	must(t, p.WaitFor(ctx, `document.getElementById("ask").open && document.activeElement.id === "ask-input"`))
 	must(t, p.Eval(ctx, `document.execCommand("insertText", false, "week/hours.csv")`, nil))
 	must(t, p.Press(ctx, "Enter"))
-	says(t, p, "#status", "week/hours.csv") // the folder is not there: said, and nothing lost
+	says(t, p, "#status", "week/hours.csv") // the folder is missing: the page reports it, and nothing is lost
 	must(t, p.Wait(ctx, "#tree [data-path='hours.csv']"))
 	must(t, p.Eval(ctx, `document.getElementById("rename").focus()`, nil))
 	must(t, p.Press(ctx, "Enter"))
@@ -150,7 +150,7 @@ func TestFolderUndo(t *testing.T) {
 	noErrors(t, p)
 }
 
-// A kind of file that can do harm is asked about; Enter refuses.
+// Before a harmful kind of file is written, the page asks. Enter refuses.
 func TestFolderGuardAsks(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
@@ -177,8 +177,8 @@ func TestFolderGuardAsks(t *testing.T) {
 	noErrors(t, p)
 }
 
-// A real folder of this machine, dropped on the page: written to the disk, undone on
-// the disk, and what another program writes is shown and never overwritten unasked.
+// A real folder of this machine, dropped on the page, is written and undone on the disk. A change
+// by another program is shown, and never overwritten without a question.
 func TestFolderOnDisk(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "letters")

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run builds the examples, serves them as a person would, and ends the server.
+// run builds the examples, serves them as a user does, and ends the server.
 func run(m *testing.M) (int, error) {
 	dir, err := os.MkdirTemp("", "bailey-examples-")
 	if err != nil {
@@ -138,8 +138,8 @@ func long(t *testing.T) {
 	}
 }
 
-// testContext is for what a test does. Waits have limits of their own, which begin anew with each: this
-// one ends only a test that has failed.
+// testContext is the context of a test's actions. Waits have limits of their own, which begin anew with
+// each. This one ends only a test that has failed.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)

@@ -87,8 +87,8 @@ func TestMarkdownMidStream(t *testing.T) {
 	noErrors(t, p)
 }
 
-// The hostile answer loads nothing, runs nothing, and the page says what was
-// stopped. The browser's own network log is the witness.
+// The hostile answer loads nothing and runs nothing, and the page lists the blocked parts. The browser's own network
+// log proves it.
 func TestMarkdownHostileAnswer(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{NetLog: true})
@@ -266,7 +266,7 @@ func TestMarkdownRestarts(t *testing.T) {
 	p := openMarkdown(t, b)
 	stream(t, p, "folder", "0")
 	buttons := eval[int](t, p, `document.querySelectorAll("#answers button").length`)
-	// What the browser throws where the program does not expect it is a panic.
+	// An exception of the browser at a place where the program expects none is a panic.
 	must(t, p.Eval(ctx, `(() => {
 		const button = document.getElementById("folder");
 		document.getElementById = () => { throw new Error("as asked"); };

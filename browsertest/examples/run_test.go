@@ -18,7 +18,7 @@ func openRun(t *testing.T, b *e2e.Browser) *e2e.Page {
 	return p
 }
 
-// ended waits for the end of a run and gives what the page says of it.
+// ended waits for the end of a run, and returns the page's text about it.
 func ended(t *testing.T, p *e2e.Page) string {
 	t.Helper()
 	must(t, p.WaitFor(testContext(t), `!document.getElementById("ready").disabled && !document.getElementById("outcome").hidden`))
@@ -87,7 +87,7 @@ func TestRunRuns(t *testing.T) {
 	if got := ended(t, p); !strings.Contains(got, "wait") {
 		t.Errorf("the outcome is %q", got)
 	}
-	// A run is stopped by the person.
+	// The user stops a run.
 	must(t, p.Eval(ctx, `document.getElementById("code").value = "console.log('here'); for (;;);"`, nil))
 	must(t, p.Click(ctx, "#run"))
 	must(t, p.WaitFor(ctx, `document.getElementById("console").innerText === "here"`))

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// readme is what README.md says to do under a heading: its indented commands and its Go
+// readme returns the instructions of README.md under a heading: its indented commands and its Go
 // programs, in order.
 func readme(t *testing.T, heading string) (steps []string) {
 	t.Helper()
@@ -50,8 +50,8 @@ func readme(t *testing.T, heading string) (steps []string) {
 	return steps
 }
 
-// A stranger has the README, a clone and a new folder beside it: what the text says is
-// done to the letter, but for the port.
+// A new user has the README, a clone and a new folder beside it. The test follows the text to the
+// letter, except for the port.
 func TestStranger(t *testing.T) {
 	t.Parallel()
 	steps := readme(t, "Use it in your program")
@@ -98,7 +98,7 @@ func TestStranger(t *testing.T) {
 	must(t, err)
 	must(t, cmd.Start())
 	defer func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // go, and what it runs
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // go, and the program that it runs
 		_ = cmd.Wait()
 	}()
 	lines, at := bufio.NewScanner(out), ""
@@ -113,7 +113,7 @@ func TestStranger(t *testing.T) {
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
 			p := open(t, engine, at, e2e.Options{})
-			// A document is as high as what it shows, which waits for the enclave.
+			// The height of a document comes from its content, which waits for the enclave.
 			must(t, p.WaitFor(testContext(t), `document.querySelector("#app iframe")?.getBoundingClientRect().height > 50`))
 			shows(t, p, "from a model, whose code says 6.") // read within the inner frame
 			for selector, want := range map[string]string{"h1": "Hello", "em": "model", "strong": "6"} {
@@ -121,7 +121,7 @@ func TestStranger(t *testing.T) {
 					t.Errorf("%s is %q, want %q", selector, got, want)
 				}
 			}
-			noErrors(t, p) // WebKitGTK's driver does not tell of the console
+			noErrors(t, p) // WebKitGTK's driver does not report the console
 		})
 	}
 }

@@ -24,7 +24,7 @@ func openTool(t *testing.T, b *e2e.Browser) *e2e.Page {
 	return p
 }
 
-// pipe runs a line and gives the output and what the page complains of.
+// pipe runs a line, and returns the output and the page's error text.
 func pipe(t *testing.T, p *e2e.Page, line string) (output, problem string) {
 	t.Helper()
 	ctx := testContext(t)
@@ -167,8 +167,8 @@ func TestToolRunsEveryTool(t *testing.T) {
 	}
 }
 
-// A file of the person's is dropped, a tool that is no built-in one is installed, gets nothing until it is
-// granted, survives a reload, and can't take cat's name.
+// A file of the user's is dropped. An installed tool gets no file until the user grants it, is kept over a
+// reload, and cannot take cat's name.
 func TestToolFilesAndPackages(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})

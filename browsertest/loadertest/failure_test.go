@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each way a start goes wrong, and what a person and the console are told.
+// Each way in which a start can fail, with the text for the user and for the console.
 func TestFailures(t *testing.T) {
 	_, good := binary(t, "main.*.wasm")
 	_, exec := binary(t, "wasm_exec.*.js")
@@ -130,7 +130,7 @@ func list(args []string) string {
 
 func TestOffline(t *testing.T) {
 	p := open(t, site{html: `<script src="bailey.js"></script>`})
-	// navigator.onLine follows the network of the machine; here it is said to be gone.
+	// navigator.onLine follows the network of the machine. Here it is set to false.
 	p.eval(`Object.defineProperty(navigator, "onLine", {get: () => false})`)
 	p.eval(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch")), bailey.start({wasm: "main.wasm"}).catch(() => 0), 1`)
 	title, fix, _ := p.failure()
@@ -146,7 +146,7 @@ func TestWithoutWebAssembly(t *testing.T) {
 	wants(t, "the title", title, "does not run WebAssembly")
 }
 
-// A wrong type costs time, not the start, and is said once.
+// A wrong content type costs time, but the program starts. It is reported once.
 func TestWrongTypeFallsBack(t *testing.T) {
 	p := open(t, site{script: `import {start} from "./bailey.mjs";
 		await start({wasm: "main.wasm"}); await start({wasm: "other.wasm"}); window.both = true;`,

@@ -19,7 +19,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// built is the fixture's page, built once; chrome the browser, started once.
+// built is the fixture's page, built once. chrome is the browser, started once.
 var (
 	built  string
 	chrome browser.Browser
@@ -73,18 +73,18 @@ func command(ctx context.Context, dir, name string, args ...string) error {
 // strict is the policy that the loader promises to work under, with no more.
 const strict = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// site describes the page a test opens; the zero value loads main.wasm by the
-// script tag under the strict policy.
+// site describes the page that a test opens. The zero value loads main.wasm by the script tag under
+// the strict policy.
 type site struct {
 	csp    string // strict if empty, "-" for none
-	html   string // body; the script tag if empty
+	html   string // content of the body, the script tag if empty
 	script string // the module at /test.mjs
 	// answer may answer a request itself.
 	answer func(w http.ResponseWriter, r *http.Request) bool
 	dark   bool
 }
 
-// tab is an open page and what it said.
+// tab is an open page, with its console.
 type tab struct {
 	browser.Page
 	t       *testing.T
@@ -209,7 +209,7 @@ func (p *tab) said() string {
 	return strings.Join(p.console, "\n")
 }
 
-// heard waits until the console said text.
+// heard waits until the console contains text.
 func (p *tab) heard(text string) {
 	p.t.Helper()
 	poll.Until(p.t, "the console says "+text, func() bool { return strings.Contains(p.said(), text) }, p.said)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// main may return while its handlers and timers live. Calls into it then do
-// nothing, say so once, and neither throw nor spin.
+// main may return while its handlers and timers are alive. Calls of them then do nothing and report
+// that once. They neither throw nor loop.
 func TestMainReturnsWhileHandlersLive(t *testing.T) {
 	p := open(t, site{script: run("main.wasm", "return")})
 	p.until(`window.program && program.exitCode === 0`)
@@ -38,7 +38,7 @@ func TestOutputOfAProgramThatExits(t *testing.T) {
 	p.heard("error: last words") // although no newline ends it
 }
 
-// What ends a running program, how it is named, and that it starts again.
+// The ways in which a running program ends, the text for each, and the restart.
 func TestFatalEndsOfferARestart(t *testing.T) {
 	for _, c := range []struct{ call, kind, title string }{
 		{"deep", "stack", "main.wasm ran out of stack"},
@@ -97,7 +97,7 @@ func TestOneProgramsEndIsNotAnothers(t *testing.T) {
 	}
 }
 
-// The keyboard reaches what the card offers, and Dismiss removes it.
+// The keyboard reaches the buttons of the card, and Dismiss removes it.
 func TestCardByKeyboard(t *testing.T) {
 	p := open(t, site{script: run("main.wasm", "panic")})
 	p.failure()

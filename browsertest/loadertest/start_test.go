@@ -95,9 +95,10 @@ func TestWithoutManifest(t *testing.T) {
 	}
 }
 
-// inPieces sends data in the given number of pieces, compressed or not, and flushes each. After piece number stop, counted from 1, it
-// goes on when hold is closed, or ends if the page has ended the request: whatever is looked at meanwhile does not depend on the
-// speed of the machine. A hold that is nil never lets it go on, and a stop of 0 is none.
+// inPieces sends data in the given number of pieces, compressed or not, and flushes each. After piece number stop,
+// counted from 1, it continues when hold is closed, or ends if the page has ended the request. So the state in
+// between does not depend on the speed of the machine. With a nil hold it never continues, and with a stop of 0 it
+// does not stop.
 func inPieces(w http.ResponseWriter, r *http.Request, data []byte, pieces int, gz bool, stop int, hold <-chan struct{}) {
 	w.Header().Set("Content-Type", "application/wasm")
 	var write func([]byte)
@@ -127,8 +128,8 @@ func inPieces(w http.ResponseWriter, r *http.Request, data []byte, pieces int, g
 	}
 }
 
-// The bar must tell the truth where the bytes on the wire are fewer than those
-// that count, and appear only when a start takes long.
+// The bar must be correct even if the compressed bytes are fewer than the bytes of the program, and appear only if a
+// start takes long.
 func TestProgressIsRightUnderCompression(t *testing.T) {
 	_, data := binary(t, "main.*.wasm")
 	for _, dark := range []bool{false, true} {

@@ -56,7 +56,7 @@ type app struct {
 	tree    *tree
 	skills  []sandbox.Skill
 
-	ofSkills, ofPackages, ofKept listeners // listeners of the lists of skills, packages and remembered folders, released before such a list is rebuilt
+	ofSkills, ofPackages, ofKept listeners // of lists, released before a list is rebuilt
 
 	tools    *toolbox
 	code     *enclave.Runner

@@ -63,8 +63,8 @@ func (a *app) notify(title, text string) {
 }
 
 // voice sets up speech input into the text field, if the browser has it. The browser may send the
-// sound to its maker, so the user is told once, and the microphone is off until the button is
-// pressed.
+// sound to its maker. So a dialogue asks the user once, and the microphone is off until the button
+// is pressed.
 func (a *app) voice() {
 	make := js.Global().Get("SpeechRecognition")
 	if make.IsUndefined() {

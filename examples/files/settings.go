@@ -28,7 +28,7 @@ type kept struct {
 	Origin   string `json:"origin,omitempty"` // of the provider's address
 
 	Notify bool            `json:"notify,omitempty"`
-	Voice  bool            `json:"voice,omitempty"`  // the user knows where the sound goes
+	Voice  bool            `json:"voice,omitempty"`  // the user has agreed to speech input
 	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy, by name
 	Skills []string        `json:"skills,omitempty"` // accepted skills, by the hash of sum
 

@@ -22,7 +22,7 @@ import (
 
 var hostileTexts = map[string]string{
 	"\x1b]52;c;ZXZpbA==\x07":     "⟨U+001B⟩]52;c;ZXZpbA==⟨U+0007⟩", // fills the clipboard
-	"\x1b[2J\x1b[H":              "⟨U+001B⟩[2J⟨U+001B⟩[H",          // paints over what is there
+	"\x1b[2J\x1b[H":              "⟨U+001B⟩[2J⟨U+001B⟩[H",          // overwrites the screen
 	"\x1b[8mhidden":              "⟨U+001B⟩[8mhidden",
 	"\x1b]0;title\x1b\\":         "⟨U+001B⟩]0;title⟨U+001B⟩\\",
 	"no\rok":                     "no⟨U+000D⟩ok",

@@ -89,7 +89,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A test that failed, was skipped, crashed or never ran is a fault of its suite's row, whatever it had counted until then.
+// A test that failed, was skipped, crashed or never ran is a fault in its suite's row, even if it had reported counts
+// before.
 func TestRowsSayWhichTestDidNotRun(t *testing.T) {
 	line := attack.Count{Suite: "01", Test: "TestAttackX", Tried: 3, Controls: 3, Off: 3}.Line()
 	say := func(action, test string, output ...string) (lines string) {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// judged is a layout's table of what the page printed, beside the controls' rows.
+// judged returns the table for the page's output in a layout, compared with the rows of the
+// control.
 func judged(t *testing.T, l *lab, layout, out string, controls map[string]row) *table {
 	t.Helper()
 	rows, err := l.parse(layout, out)
@@ -90,8 +91,7 @@ func TestSecondTry(t *testing.T) {
 	}
 }
 
-// A lookup belongs to the vector and the layout whose name was asked for, whatever
-// case the browser wrote it in.
+// A lookup belongs to the vector and the layout in its name, in upper or lower case.
 func TestLookupsAreAttributed(t *testing.T) {
 	l := &lab{dns: &names{}}
 	for _, name := range []string{"Link-1.compute.ip-127-0-0-9.LEAK.test.", "link-1.dom.ip-127-0-0-9.leak.test.", "link-11.compute.leak.test."} {
@@ -129,7 +129,8 @@ func TestLookupsAreAttributed(t *testing.T) {
 	}
 }
 
-// Outside of a namespace the lab says so instead of claiming that no name was asked for.
+// Outside of a namespace the lab reports that lookups are not recorded, and does not claim that
+// there were none.
 func TestNamespaceWithoutRoot(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if done, err := enterNamespace(context.Background()); done || err == nil {

@@ -95,7 +95,7 @@ func startFirefox(ctx context.Context, o Options) (Browser, error) {
 }
 
 // unwatchWorkers ends the remote agent's listening for workers. While it or the developer tools
-// listen, the thread that calls new Worker waits until the main thread has told the listeners. If
+// listen, the thread that calls new Worker waits until the main thread has notified the listeners. If
 // that thread is a worker, about one call in fifty never returns (Firefox 153). Pages that are not
 // debugged have no such listeners.
 func (f *firefox) unwatchWorkers(ctx context.Context) error {

@@ -296,7 +296,7 @@ func TestNetLog(t *testing.T) {
 	p, err := b.Page(ctx, s.URL)
 	must(t, err)
 	must(t, p.Eval(ctx, "fetch('/more').then(() => 1)", nil))
-	// Nothing answers there; what counts is that the log names them.
+	// Nothing answers there, but the log must contain the names.
 	must(t, p.Eval(ctx, "Promise.allSettled([fetch('http://leak.invalid/x'), fetch('http://192.0.2.7:9/y', {signal: AbortSignal.timeout(300)})]).then(() => 1)", nil))
 	log, err := b.NetLog()
 	must(t, err)
@@ -318,7 +318,7 @@ func TestNetLogIsQuiet(t *testing.T) {
 	b := launch(t, Options{NetLog: true})
 	p, err := b.Page(ctx, s.URL)
 	must(t, err)
-	for range 20 { // what a browser does on its own it does beside its work
+	for range 20 { // the browser's own work happens in parallel
 		must(t, p.Reload(ctx))
 	}
 	log, err := b.NetLog()

@@ -21,7 +21,7 @@ func TestParallelPackages(t *testing.T) {
 	})
 }
 
-// The runner's exit code is the binary's own; go test makes 1 of all of them.
+// The runner's exit code is the binary's own. go test turns every failure into 1.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -36,7 +36,7 @@ func TestExitCodes(t *testing.T) {
 	})
 }
 
-// A wrong command line says what to do, and starts no browser.
+// A wrong command line prints the usage, and starts no browser.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 )
 
-// Outside of a page, testpage says what to do. (This import also keeps the
-// module of the fixtures in go.mod: go mod tidy does not look below testdata.)
+// Outside of a page, the error of testpage states the remedy. (This import also keeps the module of
+// the fixtures in go.mod, because go mod tidy does not look below testdata.)
 func TestTestpageNatively(t *testing.T) {
 	if testpage.Available() || testpage.Engine() != "" || testpage.InOwnPage() {
 		t.Error("it takes itself to be in a page")

@@ -18,14 +18,14 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// exe is the command, built once; engines those that this run tests.
+// exe is the command, built once. engines are the engines that this run tests.
 var (
 	exe     string
 	engines []browser.Engine
 )
 
-// TestMain tests Chromium. BROWSERTEST_ENGINES=chromium,firefox,webkit, or
-// "all", names others; an engine that is named and missing is a failure.
+// TestMain selects the engines: Chromium, or those in BROWSERTEST_ENGINES, such as
+// "chromium,firefox,webkit" or "all". An engine that is named and missing is a failure.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		for _, e := range browser.Engines() {
@@ -103,8 +103,8 @@ func command(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
 	return c
 }
 
-// shortTemp is a temporary folder with a name that browsers can put sockets
-// below; t.TempDir's would be passed over.
+// shortTemp returns a temporary folder whose name is short enough for browsers to put sockets below
+// it. The one of t.TempDir is too long.
 func shortTemp(t *testing.T) string {
 	t.Helper()
 	p, err := os.MkdirTemp("/tmp", "bt")

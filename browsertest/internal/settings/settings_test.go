@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// question is one settings file and what is asked about it.
+// question is one settings file, with the paths and hosts to decide.
 type question struct {
 	Settings map[string]any `json:"settings"`
 	Reads    []string       `json:"reads,omitempty"`
@@ -70,7 +70,7 @@ func netSettings(allowed, denied []string) map[string]any {
 	return s
 }
 
-// written are the questions that a person thought of.
+// written returns the questions written by hand.
 func written() []question {
 	type l = []string
 	var out []question
@@ -267,8 +267,8 @@ func compare(t *testing.T, questions []question, count *attack.Table) (same, nar
 	return same, narrower, wider, skipped
 }
 
-// TestAttackWiderThanSandboxRuntime reads the same settings as sandbox-runtime does: what
-// it denies is denied here.
+// TestAttackWiderThanSandboxRuntime reads the same settings as sandbox-runtime. Everything that
+// sandbox-runtime denies must be denied here.
 func TestAttackWiderThanSandboxRuntime(t *testing.T) {
 	n := 2000
 	if testing.Short() {

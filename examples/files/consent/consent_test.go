@@ -21,7 +21,7 @@ func text(lines []Line) string {
 	return b.String()
 }
 
-// The words of a question: its title, who asks, the risk and the counts.
+// The words of a question: its title, the agent that asks, the risk and the counts.
 func TestWords(t *testing.T) {
 	diff := unified(t, "a/notes/plan.md", "b/notes/plan.md", []byte("a\nb\n"), []byte("a\nc\nd\n"))
 	low := func(name string) sandbox.Request {
@@ -34,7 +34,7 @@ func TestWords(t *testing.T) {
 		name    string
 		q       Question
 		title   string
-		line    string // who, risk and counts
+		line    string // the agent, the risk and the counts
 		effects string
 	}{
 		{"one change", one(sandbox.Request{Tool: "write", Title: "write notes/plan.md", Risk: protocol.RiskMedium, Diff: diff}), "Write notes/plan.md?", "Asked by the assistant|medium risk|2 lines added · 1 line removed|", ""},
@@ -76,7 +76,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Arguments that neither the title nor the text says are shown.
+// Arguments that neither the title nor the text contains are shown.
 func TestArguments(t *testing.T) {
 	q := one(sandbox.Request{Tool: "tool_run", Title: "run prog report.csv", Args: map[string]any{"command": "prog report.csv", "write": []any{"."}, "stdin": "secret words"}})
 	if got := text(q.Lines); !strings.Contains(got, "write:") || !strings.Contains(got, "secret words") || strings.Contains(got, "command") {

@@ -23,8 +23,8 @@ var (
 )
 
 // Answer is one model answer.
-type Answer struct { // short, unique, valid as an id
-	Name  string // short, unique, fit for an id
+type Answer struct {
+	Name  string // short, unique, valid as an id
 	Title string // one line
 	Text  string // Markdown as a model would write it
 }

@@ -25,7 +25,7 @@ func TestPanic(t *testing.T) { panic("panicked on purpose") }
 func TestExit(t *testing.T)  { os.Exit(3) }
 func TestSkip(t *testing.T)  { t.Skip("skipped on purpose") }
 
-// TestDeadlock waits for what nobody sends; the page lives on.
+// TestDeadlock waits for a message that never comes, while the page stays alive.
 func TestDeadlock(t *testing.T) { <-make(chan int) }
 
 // TestBusy never yields to the page.
@@ -109,7 +109,7 @@ func TestTempFiles(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(f, "%03d\n", i)
 	}
-	// Another handle sees what was written but not yet closed.
+	// Another handle sees data that was written to a file that is still open.
 	if b, err := os.ReadFile(p); err != nil || len(b) != 4000 {
 		t.Error(len(b), err)
 	}

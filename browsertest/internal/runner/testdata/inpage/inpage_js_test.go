@@ -92,7 +92,7 @@ func TestPolicyStopsFetch(t *testing.T) {
 	})
 }
 
-// A sink sees what is no request: STUN's datagrams and a connection made ahead.
+// A sink sees traffic that is no request: STUN's datagrams, and a connection made in advance.
 func TestSinkSeesDatagramsAndConnections(t *testing.T) {
 	sink := testpage.Sink(t)
 	eval(`document.head.insertAdjacentHTML("beforeend", '<link rel="preconnect" href="` + sink.URL + `">')`)
