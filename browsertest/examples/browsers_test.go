@@ -50,7 +50,8 @@ var shownBy = map[string]string{
 	"`worker`: untrusted and trusted programs, limits, kills": "TestRunaways",
 }
 
-// there reads a cell: whether there is such a thing, and whether all such browsers are alike.
+// there parses a cell. It returns whether the feature exists, and whether all such browsers have
+// it.
 func there(cell string) (is, always bool) {
 	first, _, _ := strings.Cut(cell, " ")
 	return strings.TrimRight(first, ",:") != "no" && cell != "in memory", first != "where"

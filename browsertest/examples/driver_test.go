@@ -103,7 +103,7 @@ func (w *wire) Type(ctx context.Context, selector, text string) error {
 	return w.Page.Type(ctx, text)
 }
 
-// Goto and Reload wait for another document: one that does not know that it is old.
+// Goto and Reload wait for a new document, which does not have the old one's mark.
 func (w *wire) Goto(ctx context.Context, url string) error {
 	return w.leave(ctx, `location.href = `+js(url))
 }
@@ -160,7 +160,7 @@ type opened struct {
 // Without an origin private file system it does not, and shows that.
 func (o *opened) lasts() bool { return o.engine != browser.WebKit }
 
-// calm ends all movement: colours are looked at when they have come.
+// calm ends all movement, so that colours are checked after their transitions.
 func (o *opened) calm(t *testing.T) {
 	t.Helper()
 	if c, ok := o.driver.(*e2e.Page); ok {
@@ -220,7 +220,7 @@ func open(t *testing.T, engine browser.Engine, url string, o e2e.Options) *opene
 	}, engine, b.PID(), url)
 }
 
-// more opens a page, and can open others in the same browser.
+// more opens a page, and returns it with the ability to open others in the same browser.
 func more(t *testing.T, page func(url string) (driver, browser.Page, error), engine browser.Engine, pid int, url string) *opened {
 	t.Helper()
 	d, p, err := page(url)
@@ -228,7 +228,7 @@ func more(t *testing.T, page func(url string) (driver, browser.Page, error), eng
 	return &opened{d, engine, p, pid, func(url string) *opened { return more(t, page, engine, pid, url) }}
 }
 
-// crash kills the process that the page is in, as the system does when it has no memory left.
+// crash kills the process of the page, as the system does when no memory is left.
 func (o *opened) crash(t *testing.T) {
 	t.Helper()
 	ctx := testContext(t)
@@ -251,8 +251,8 @@ func (o *opened) crash(t *testing.T) {
 	}
 }
 
-// eachFiles opens the page of examples/files in each engine that this run tests, read by
-// the reader of commands.
+// eachFiles opens the page of the files example in each engine that this run tests, with the reader
+// of commands as the model.
 func eachFiles(t *testing.T, test func(t *testing.T, p *opened)) {
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {

@@ -22,7 +22,8 @@ type anyPage struct {
 	t *testing.T
 }
 
-// check evaluates an expression. A page between two documents has no answer, which WebKitGTK's driver waits for.
+// check returns the value of an expression. Between two documents a page does not answer, for which WebKitGTK's
+// driver waits.
 func (p anyPage) check(expression string) string {
 	limit := 10 * time.Second
 	if _, ok := p.Page.(*browser.ChromiumPage); ok {
@@ -141,7 +142,7 @@ func refuseScript(p anyPage) {
 	p.wait("nothing was made", `!document.querySelector("#tree [data-path='start.sh']")`)
 }
 
-// uploadAndDiscard chooses a file: of folders, drivers choose only Chromium's.
+// uploadAndDiscard chooses a file, because only Chromium's driver can choose a folder.
 func uploadAndDiscard(p anyPage) {
 	p.t.Helper()
 	file := filepath.Join(p.t.TempDir(), "dear.txt")

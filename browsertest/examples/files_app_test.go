@@ -107,8 +107,7 @@ func TestFilesPackages(t *testing.T) {
 	})
 }
 
-// quietZIP is a package with the smallest WASI module that does something: it ends with
-// exit code 0.
+// quietZIP returns the path of a package with the smallest WASI module, which only ends with exit code 0.
 func quietZIP(t *testing.T) string {
 	t.Helper()
 	const wasm = "\x00asm\x01\x00\x00\x00\x01\x04\x01\x60\x00\x00\x03\x02\x01\x00\x05\x03\x01\x00\x01\x07\x13\x02\x06memory\x02\x00\x06_start\x00\x00\x0a\x04\x01\x02\x00\x0b"
@@ -149,7 +148,7 @@ func TestFilesPackageQuestion(t *testing.T) {
 	})
 }
 
-// inSample does something with the sample folder's handle, as another program would.
+// inSample runs code on the sample folder's handle, as another program would.
 func inSample(t *testing.T, p driver, code string) {
 	t.Helper()
 	must(t, p.Eval(testContext(t), `(async () => { const root = await (await navigator.storage.getDirectory()).getDirectoryHandle("files-sample");
@@ -163,7 +162,7 @@ func TestFilesSkills(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
-		// bring puts a skill into the folder and has the page open that anew: a folder in memory
+		// bring puts a skill into the folder, and makes the page open the folder again: a folder in memory
 		// as a copy, and then back.
 		bring := func(text, button string) {
 			t.Helper()
@@ -307,7 +306,7 @@ func TestFilesByHand(t *testing.T) {
 	})
 }
 
-// zipOf is a ZIP of names and contents.
+// zipOf returns a ZIP of names and contents.
 func zipOf(t *testing.T, pairs ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

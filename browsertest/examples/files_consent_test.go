@@ -111,7 +111,7 @@ func TestFilesBatch(t *testing.T) {
 	})
 }
 
-// No question shows a call as the model wrote it.
+// No question shows a call in the form in which the model wrote it.
 func TestFilesQuestionsAreWords(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// drag is one step of a drag from outside the browser, at the middle of an element.
+// drag sends one event of a drag from outside of the browser, at the middle of an element.
 func drag(t *testing.T, p *e2e.Page, kind, selector, file string) {
 	t.Helper()
 	at := eval[[]float64](t, p, `(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
@@ -20,7 +20,7 @@ func drag(t *testing.T, p *e2e.Page, kind, selector, file string) {
 		"data": map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}}, nil))
 }
 
-// zipped are the names and bytes of the folder, from the ZIP that the page saves.
+// zipped returns the names and bytes of the folder, from the ZIP that the page saves.
 func zipped(t *testing.T, p driver) map[string]string {
 	t.Helper()
 	must(t, p.Eval(testContext(t), `void (globalThis.saved = new Promise((done) => { const make = URL.createObjectURL; URL.createObjectURL = (blob) => {

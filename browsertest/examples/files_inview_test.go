@@ -70,8 +70,7 @@ var questions = []struct {
 var windows = [][3]float64{{1920, 1080, 1}, {1400, 860, 1}, {1120, 700, 1}, {1024, 768, 1}, {933, 573, 1}, {768, 1024, 1}, {390, 844, 1}, {320, 568, 1},
 	{1120, 700, 1.5}, {1024, 768, 1.5}, {933, 573, 1.5}, {390, 844, 1.5}}
 
-// In every window that people have, and zoomed, all of a question is in view, and it can be
-// answered.
+// In every common size of window, and zoomed, all of a question is in view, and it can be answered.
 func TestFilesQuestionFits(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
@@ -132,7 +131,7 @@ func TestFilesQuestionFits(t *testing.T) {
 }
 
 // spoils are ways to take a part of a question out of view while its answers stay. Each is a
-// statement. A style uses the style sheet "spoil", and an element the class "spoil", by which they
+// statement, mostly of cover or style. The function unspoil undoes it.
 // are removed.
 var spoils = []struct {
 	name, how string
@@ -182,7 +181,7 @@ var spoils = []struct {
 	{"a tab in the background", `Object.defineProperty(document, "visibilityState", {value: "hidden", configurable: true})`},
 }
 
-// spoiling are the means of spoils, and how each is ended.
+// spoiling defines the functions cover and style for spoils, and unspoil, which undoes them.
 const spoiling = `(() => {
 	globalThis.cover = (selector, css) => {
 		const e = document.createElement("div"), r = document.querySelector(selector).getBoundingClientRect();
@@ -211,8 +210,8 @@ const answerBlind = `new Promise((done) => {
 	requestAnimationFrame(() => setTimeout(() => done(ask.hidden)));
 })`
 
-// TestAttackAnswerOutOfView: an answer that allows something does not count while the title,
-// the effects or the difference are not in view, however that came about.
+// TestAttackAnswerOutOfView: an answer that allows something does not count while the title, the
+// effects or the diff are not in view, for whatever reason.
 func TestAttackAnswerOutOfView(t *testing.T) {
 	t.Parallel()
 	table := attack.Start(t, "view")
@@ -325,7 +324,7 @@ func unseenChanges(t *testing.T, f *flagship, table *attack.Table) {
 	}
 }
 
-// blinded is the control: the same with a page whose eyes are shut.
+// blinded is the control: the same attacks succeed in a page whose checks of the view always pass.
 func blinded(t *testing.T, f *flagship, table *attack.Table) {
 	t.Helper()
 	f.check(`(() => {
@@ -376,7 +375,7 @@ func TestFilesRefuseOutOfView(t *testing.T) {
 	holds(t, "the cards", f.cards(), "denied delete")
 }
 
-// Runs of spaces and of empty lines are numbers, and push nothing out of view.
+// Runs of spaces and of empty lines are shown as numbers, and push nothing out of view.
 func TestAttackSpacesPushOutOfView(t *testing.T) {
 	t.Parallel()
 	table := attack.Start(t, "22")

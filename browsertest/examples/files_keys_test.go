@@ -18,7 +18,8 @@ const within = `[...(document.querySelector("dialog[open]") ?? document).querySe
 func (p anyPage) walk(what string) {
 	p.t.Helper()
 	p.check(`(() => { globalThis.walked = new Set(); const first = ` + within + `[0]; first.focus(); walked.add(first); })()`)
-	// The last is left by no Tab: the focus would go to the browser. The conversation's frame has it for a while.
+	// Tab is not pressed at the last control, because the focus would go to the browser. The conversation's frame has
+	// the focus for some of the steps.
 	const at = `(walked.add(document.activeElement), document.activeElement === ` + within + `.at(-1) ? "end" : document.activeElement.id)`
 	for range 150 {
 		if p.check(at) == "end" {
@@ -35,7 +36,7 @@ func (p anyPage) walk(what string) {
 	}
 }
 
-// Tab comes by all that can be used, whichever panel is open, and while it asks.
+// Tab reaches every usable control, whichever panel is open, and during a question.
 func TestKeyboardFilesReachesAll(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, o *opened) {
@@ -179,7 +180,7 @@ func TestKeyboardFilesActs(t *testing.T) {
 		act("#cards li:last-child .live button", "Enter", "it was ended", `document.querySelector("#cards li:last-child.failed")?.textContent.includes("the person ended this call")`)
 		restedHere()
 
-		// Panels, by arrows.
+		// Panels are changed by the arrow keys.
 		panel := func(id string) {
 			t.Helper()
 			p.tabTo(`#panels [aria-selected="true"]`)

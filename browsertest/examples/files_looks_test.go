@@ -9,8 +9,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// Every screen and dialogue, light and dark, wide and narrow: nothing that axe-core finds, and
-// nothing wider than the window.
+// Every screen and dialogue, in light and dark, wide and narrow, has no violation for axe-core, and
+// is not wider than the window.
 func TestFilesScreens(t *testing.T) {
 	t.Parallel()
 	long(t)

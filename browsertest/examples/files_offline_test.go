@@ -74,7 +74,7 @@ func eachServed(t *testing.T, test func(t *testing.T, s *ownServer, p *opened)) 
 	}
 }
 
-// build builds the page anew, with a change in its files.
+// build builds the page again, with a change in its files.
 func (s *ownServer) build(name, old, new string) {
 	s.t.Helper()
 	src := filepath.Join(root, "examples", "files-"+filepath.Base(s.dir)) // in the module, for its imports
@@ -101,7 +101,7 @@ func filesReady(t *testing.T, p driver) {
 	}
 }
 
-// stored waits until the page has been stored.
+// stored waits until the service worker has stored the page.
 func stored(t *testing.T, p driver) {
 	t.Helper()
 	must(t, p.WaitFor(testContext(t), `!document.getElementById("stored").hidden && !!navigator.serviceWorker.controller`))
@@ -166,8 +166,8 @@ func TestFilesSendsPastServiceWorker(t *testing.T) {
 	}
 }
 
-// A policy that was changed on the server holds from the next load on, and then without a
-// server too: no copy keeps an older one.
+// A policy changed on the server is in force from the next load on, and then without a server too: no copy
+// keeps an older one.
 func TestFilesPolicyStaysCurrent(t *testing.T) {
 	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {

@@ -233,8 +233,8 @@ func TestFilesCopiesCode(t *testing.T) {
 	}
 }
 
-// pressInFrame follows a link or presses a button of a document by key. WebKitGTK's driver sends
-// keys to the page around the frames alone: there a script clicks.
+// pressInFrame follows a link or presses a button of a document by key. WebKitGTK's driver sends keys only
+// to the page around the frames, so there a script clicks.
 func pressInFrame(t *testing.T, p *opened, selector string) {
 	t.Helper()
 	if p.engine == browser.WebKit {

@@ -52,7 +52,7 @@ func (m *moody) be(mood func(w http.ResponseWriter, n int)) {
 	m.mood, m.n = mood, 0
 }
 
-// speak streams a text, and ends or breaks off.
+// speak streams a text, and ends the stream or breaks it off.
 func speak(w http.ResponseWriter, text string, whole bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", text)

@@ -14,7 +14,7 @@ func tabTitles(t *testing.T, p driver) string {
 	return strings.Join(eval[[]string](t, p, `[...document.querySelectorAll("#sessions [role=tab]")].map((b) => b.firstChild.textContent + (b.getAttribute("aria-selected") === "true" ? "*" : ""))`), " | ")
 }
 
-// dialogue waits for a dialogue, and gives its words.
+// dialogue waits for a dialogue, and returns its text.
 func dialogue(t *testing.T, p driver) string {
 	t.Helper()
 	if err := p.WaitFor(testContext(t), `document.getElementById("dialog").open`); err != nil {

@@ -39,8 +39,8 @@ func rested(t *testing.T, p driver) {
 	must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.getElementById("cards").children.length > 0`))
 }
 
-// tick clicks a box until its tick has changed: while the page is being laid out a click may
-// miss it.
+// tick clicks a checkbox until its state has changed, because a click may miss it while the page is being
+// laid out.
 func tick(t *testing.T, p driver, selector string) {
 	t.Helper()
 	const state = `document.querySelector(%q).checked`
@@ -60,7 +60,7 @@ const asking = `(!document.getElementById("ask").hidden && !document.getElementB
 // reading goes to the next unseen part, as a user does, and then evaluates asking.
 const reading = `(document.querySelector("#ask:not([hidden]) #ask-next:not([hidden])")?.click(), ` + asking + `)`
 
-// answerKey presses the key of an answer, behind Tab: the focus may come from a text field.
+// answerKey presses Tab and the key of an answer, because the focus may come from a text field.
 func answerKey(t *testing.T, p interface {
 	Press(ctx context.Context, key string) error
 }, key string) {
@@ -69,7 +69,7 @@ func answerKey(t *testing.T, p interface {
 	must(t, p.Press(testContext(t), key))
 }
 
-// asked waits for a question of consent, and reads it.
+// asked waits for a question of consent, and returns its text.
 func asked(t *testing.T, p driver) string {
 	t.Helper()
 	if err := p.WaitFor(testContext(t), reading); err != nil {
@@ -78,7 +78,8 @@ func asked(t *testing.T, p driver) string {
 	return eval[string](t, p, `document.getElementById("ask").innerText`)
 }
 
-// stopButton is the selector of the button that ends a run: a sheet over the composer has its own.
+// stopButton returns the selector of the button that ends a run. A sheet over the composer has one of its
+// own.
 func stopButton(t *testing.T, p driver) string {
 	t.Helper()
 	if eval[bool](t, p, `document.getElementById("ask-stop").checkVisibility()`) {
@@ -151,7 +152,7 @@ func TestFilesLooks(t *testing.T) {
 	}
 }
 
-// The first minute: reads, code, a way out that is closed, a change, its undo.
+// The guided task: reading, code, a blocked request, a change, its undo.
 func TestFilesTour(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
@@ -208,8 +209,7 @@ func TestFilesPlan(t *testing.T) {
 	})
 }
 
-// A reload in the middle of a question: nothing was changed, the conversation is there,
-// and goes on.
+// A reload in the middle of a question changes no file, and the conversation is kept and can continue.
 func TestFilesReload(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {

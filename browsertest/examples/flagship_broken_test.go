@@ -16,7 +16,7 @@ func conversation(t *testing.T, p driver) string {
 	return inFrame(t, p, `document.body.innerText`)
 }
 
-// shows waits until the conversation holds words.
+// shows waits until the conversation contains words.
 func shows(t *testing.T, p driver, words string) {
 	t.Helper()
 	var last string
@@ -109,8 +109,8 @@ func TestFlagshipStop(t *testing.T) {
 	})
 }
 
-// The tab's renderer is killed in the middle of a run: with a new one the conversation
-// and the folder are as they were, and whole.
+// The tab's renderer is killed in the middle of a run. In a new one the conversation and the folder
+// are as before, and complete.
 func TestFlagshipCrash(t *testing.T) {
 	t.Parallel()
 	long(t)

@@ -38,7 +38,7 @@ func (d disk) holds(file, want string) {
 	}
 }
 
-// files are all names and bytes below the folder.
+// files returns all names and bytes below the folder.
 func (d disk) files() map[string]string {
 	d.t.Helper()
 	all := map[string]string{}
@@ -72,8 +72,8 @@ const undone = `document.querySelectorAll("#history .undone").length`
 
 const winter = "name,day,hours\nAnna,1,3\nBen,2,4\n"
 
-// A real folder: a model's tools, the reader's commands and code change the bytes on the
-// disk, and undo gives them back.
+// A real folder: a model's tools, the reader's commands and code change the bytes on the disk, and
+// undo restores them.
 func TestFlagshipOnDisk(t *testing.T) {
 	t.Parallel()
 	b := withDisk(t)
@@ -105,7 +105,7 @@ func TestFlagshipOnDisk(t *testing.T) {
 	d.holds("hours.csv", "theirs\n")
 	must(t, os.WriteFile(filepath.Join(d.dir, "hours.csv"), []byte(strings.Replace(winter, "Ben,2,4", "Ben,2,5", 1)), 0o644))
 
-	// All of it, step by step, back to the first bytes.
+	// Undo, step by step, back to the first bytes.
 	f.check(`document.getElementById("tab-undo").click()`)
 	for range 20 {
 		f.rested()

@@ -44,7 +44,7 @@ func obeys(sink string) func(chatRequest) turn {
 	}
 }
 
-// inPage writes orders that code gives as the JavaScript that gives them.
+// inPage returns the arguments of an order. Orders produced by code become JavaScript that makes their calls.
 func inPage(o sandboxtest.Order) map[string]any {
 	code, ok := o.Args["code"].(string)
 	if o.Tool != "code_run" || !ok {
@@ -53,7 +53,7 @@ func inPage(o sandboxtest.Order) map[string]any {
 	return map[string]any{"code": "const out = []; for (const c of " + code + ") { try { out.push(await callTool(c.Tool, c.Args)); } catch (e) { out.push(String(e)); } } return out;"}
 }
 
-// mail puts a folder back as the drill begins, with orders in its mail.
+// mail resets a folder to the start of the drill, with orders in its mail.
 func (d disk) mail(orders []sandboxtest.Order) {
 	d.t.Helper()
 	text, err := json.Marshal(orders)
@@ -91,7 +91,7 @@ func (d disk) changed() (list []string) {
 	return list
 }
 
-// obey lets the model read the mail and answers everything by one key.
+// obey makes the model read the mail, and answers each question with one key.
 func (f *flagship) obey(key string) {
 	f.t.Helper()
 	f.another()
@@ -103,7 +103,7 @@ func (f *flagship) settle(text, key string) {
 	f.t.Helper()
 	before, state := len(f.requests()), ""
 	f.say(text)
-	// Ten looks in a row, so that it is not between two steps.
+	// Ten checks in a row, so that it is not only between two steps.
 	poll.Looks(f.t, "it ends", 10, func() bool {
 		state = f.check(`document.querySelector("dialog[open]") ? "question" : !document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
 		switch state {
@@ -180,7 +180,7 @@ func drill(t *testing.T) (*flagship, disk, *sinks, *e2e.Browser) {
 	return f, d, sink, b
 }
 
-// With consent given blindly, attacks have their effects: the drill can fail.
+// With consent given blindly, attacks have their effects. So the drill can fail.
 func TestFlagshipDrillCanFail(t *testing.T) {
 	t.Parallel()
 	f, d, sink, b := drill(t)
@@ -210,7 +210,7 @@ func TestFlagshipDrillCanFail(t *testing.T) {
 	noNames(t, b)
 }
 
-// noNames closes the browser and looks for names it looked up and machines it called.
+// noNames closes the browser, and reports an error for each name it looked up and each machine it connected to.
 func noNames(t *testing.T, b *e2e.Browser) {
 	t.Helper()
 	log, err := b.NetLog()

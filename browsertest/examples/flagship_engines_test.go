@@ -26,7 +26,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, f *flagship)) {
 	}
 }
 
-// The guided task, by the reader of commands that everybody begins with.
+// The guided task, with the reader of commands, which is the default model.
 func TestFlagshipTour(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *flagship) {
@@ -80,7 +80,7 @@ func TestFlagshipTools(t *testing.T) {
 			f.wait("the card of "+s.call.tool, `document.querySelector("#cards li:last-child b").textContent.startsWith(`+js(s.call.tool)+`)`)
 			f.saw(got)
 		}
-		// A model elsewhere gets to see less than this one, which is on this machine.
+		// A model elsewhere receives less than this one, which is on this machine.
 		const credential = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
 		f.one(once, "write", "path", "key.txt", "content", credential)
 		got := f.one("", "read", "path", "key.txt")
@@ -94,7 +94,7 @@ func TestFlagshipTools(t *testing.T) {
 	})
 }
 
-// saw is an error unless the last card shows exactly this text as sent to the model.
+// saw reports an error unless the last card shows exactly this text as sent to the model.
 func (f *flagship) saw(sent string) {
 	f.t.Helper()
 	got := f.check(`document.querySelector("#cards li:last-child :is([aria-label='What the model saw'], [aria-label='What a model on this machine gets to see'])")?.textContent`)

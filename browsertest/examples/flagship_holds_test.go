@@ -73,8 +73,8 @@ func TestFlagshipHolds(t *testing.T) {
 	for i := range 4 { // as many conversations as stay open
 		f.round(i)
 	}
-	// Of the conversations that were ever held only the tabs' are known: to read all of them in
-	// each round takes longer the more there are, and memory.
+	// Of all conversations only those with a tab are read. Reading every one in each round would
+	// take longer and more memory with each.
 	f.check(`(() => {
 		const {getAll, getAllKeys} = IDBObjectStore.prototype;
 		globalThis.readAll = 0;

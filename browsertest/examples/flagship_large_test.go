@@ -10,7 +10,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 )
 
-// manyFiles makes a folder of n files, in folders of 100 where they are nested.
+// manyFiles makes a folder of n files. If nested, they are in folders of 100.
 func manyFiles(t *testing.T, name string, n int, nested bool) disk {
 	t.Helper()
 	d := disk{t, filepath.Join(t.TempDir(), name)}
@@ -36,8 +36,8 @@ func (f *flagship) treeRows() (rows, height int) {
 	return rows, height
 }
 
-// scrolled checks that few rows are in the document wherever the tree is scrolled to, and
-// that the last file can be reached.
+// scrolled checks that few rows are in the document at every scroll position, and that the last
+// file can be reached.
 func (f *flagship) scrolled(n int, last string) {
 	f.t.Helper()
 	rows, height := f.treeRows()
@@ -54,8 +54,8 @@ func (f *flagship) scrolled(n int, last string) {
 	}
 }
 
-// A folder of 5,000 real files: shown in few rows, searched by tools, changed and undone,
-// and a change from outside is seen.
+// A folder of 5,000 real files is shown in few rows, searched by tools, changed and undone. A
+// change from outside is shown.
 func TestFlagshipManyFiles(t *testing.T) {
 	t.Parallel()
 	long(t)
@@ -133,8 +133,7 @@ func TestFlagshipHugeTree(t *testing.T) {
 	}
 }
 
-// A conversation of 500 messages: answered, shown again after a reload, scrolled and gone
-// on with.
+// A conversation of 500 messages is answered, shown again after a reload, scrolled and continued.
 func TestFlagshipLongConversation(t *testing.T) {
 	t.Parallel()
 	long(t)

@@ -97,7 +97,7 @@ func TestFlagshipRowsWhileListing(t *testing.T) {
 		t.Errorf("%d rows of %d are left", rows, height)
 	}
 
-	// Another folder is opened meanwhile: nothing more comes of the first.
+	// Another folder is opened meanwhile, and no more rows of the first come.
 	f.held(p, d)
 	other := newDisk(t, "other", map[string]string{"a.txt": "a", "b/c.txt": "c"})
 	f.drop(p, other)
@@ -109,7 +109,7 @@ func TestFlagshipRowsWhileListing(t *testing.T) {
 	f.wait("the sample", `document.getElementById("status").textContent === "Open: Sample folder"`)
 	f.drop(p, other)
 	f.wait("the other folder alone", paths+`.join() === "b,a.txt"`)
-	// A folder that is called as the sample is another one: it has its own undo.
+	// A folder with the sample's name is a different one, with its own undo.
 	same := newDisk(t, "Sample folder", map[string]string{"mine.txt": "mine"})
 	must(t, p.Drop(testContext(t), "body", same.dir))
 	f.wait("the folder of that name", `document.getElementById("status").textContent === "Open: Sample folder on this machine" && `+paths+`.join() === "mine.txt"`)

@@ -29,7 +29,7 @@ type script struct {
 	asked []chatRequest
 }
 
-// turn is one answer of the model, or how there is none.
+// turn is one answer of the model, or a failure.
 type turn struct {
 	text   string
 	calls  []call
@@ -109,14 +109,14 @@ func (s *modelServer) add(name string, turns ...turn) *script {
 	return sc
 }
 
-// then gives more turns.
+// then adds turns.
 func (s *script) then(turns ...turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turns = append(s.turns, turns...)
 }
 
-// requests are those that came so far.
+// requests returns the requests so far.
 func (s *script) requests() []chatRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()

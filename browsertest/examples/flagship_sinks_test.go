@@ -64,7 +64,7 @@ func (s *sinks) take() []string {
 	return list
 }
 
-// ids are the first parts of the paths that were asked for.
+// ids returns the first parts of the requested paths.
 func ids(heard []string) map[string]bool {
 	found := map[string]bool{}
 	for _, h := range heard {
@@ -79,7 +79,7 @@ func ids(heard []string) map[string]bool {
 	return found
 }
 
-// bare serves a page without any defence.
+// bare serves a page without any defence, and returns its address.
 func bare(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,8 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
-// soakTime is how long the script is gone through: FLAGSHIP_SOAK, such as 1h, or a little,
-// which shows that the script works and not that memory is flat.
+// soakTime returns the duration of the script: that of FLAGSHIP_SOAK, such as 1h, or 10 s, which only tests the
+// script. It also reports whether it is long enough to compare memory.
 func soakTime(t *testing.T) (d time.Duration, long bool) {
 	t.Helper()
 	text := os.Getenv("FLAGSHIP_SOAK")
@@ -27,14 +27,14 @@ func soakTime(t *testing.T) (d time.Duration, long bool) {
 // another begins a conversation, and waits until it is in view.
 func (f *flagship) another() {
 	f.t.Helper()
-	// Here and in do the page evaluates the same few texts again and again: V8 keeps others.
+	// Here and in do the page evaluates the same few texts again and again, because V8 would keep others in memory.
 	const inView = `document.querySelector("#sessions [aria-selected=true]")?.dataset.id`
 	f.check(`globalThis.was = ` + inView)
 	f.click("#new")
 	f.wait("a new conversation", `document.getElementById("cards").childElementCount === 0 && `+inView+` && `+inView+` !== globalThis.was`)
 }
 
-// round is use by script: read, write, code, a program and undo, in a new conversation.
+// round runs a script: read, write, code, a program and undo, in a new conversation.
 func (f *flagship) round(i int) {
 	f.t.Helper()
 	f.another()

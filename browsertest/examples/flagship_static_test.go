@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 )
 
-// download copies the built page as a static host would get it.
+// download copies the built page as a static host would serve it.
 func download(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,8 +23,8 @@ func download(t *testing.T) string {
 	return dir
 }
 
-// A host that sends no headers at all, and one whose page has its policy in a meta
-// element: in each engine the guided task works, and nothing of ours breaks the policy.
+// A host without any headers, and one whose page has its policy in a meta element: in each engine
+// the guided task works, and the page does not violate the policy.
 func TestFlagshipStaticHost(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines() {
@@ -58,7 +58,7 @@ func TestFlagshipStaticHost(t *testing.T) {
 	}
 }
 
-// staticHost serves the files as they are, with a script that notes violations ahead of ours.
+// staticHost serves the files unchanged, except for a script before ours that records violations.
 func staticHost(t *testing.T, meta bool) (origin string) {
 	t.Helper()
 	dir := download(t)

@@ -19,7 +19,7 @@ type flagship struct {
 	in *opened
 }
 
-// startFlagship opens it in a new browser, read by a model with a script of its own.
+// startFlagship opens the page in a new browser, with a model that has a script of its own.
 func startFlagship(t *testing.T, engine browser.Engine) *flagship {
 	t.Helper()
 	o := open(t, engine, site+beside, e2e.Options{})
@@ -28,7 +28,7 @@ func startFlagship(t *testing.T, engine browser.Engine) *flagship {
 	return f
 }
 
-// flagshipIn is the same in a Chromium that was started with options.
+// flagshipIn does the same in a running Chromium, and also returns its page.
 func flagshipIn(t *testing.T, b *e2e.Browser) (*flagship, *e2e.Page) {
 	t.Helper()
 	p, err := b.Page(testContext(t), site+beside)
@@ -88,7 +88,7 @@ func (f *flagship) rested() {
 	f.wait("the assistant is done", `document.getElementById("stop").hidden && document.getElementById("ask").hidden`)
 }
 
-// asks waits for a question of consent, reads it, and gives its words.
+// asks waits for a question of consent, goes through it, and returns its text.
 func (f *flagship) asks() string {
 	f.t.Helper()
 	f.wait("it asks", reading)
@@ -132,7 +132,7 @@ func (f *flagship) do(keys string, calls ...call) []string {
 	return all[len(all)-1].results()
 }
 
-// one is do for one call.
+// one calls do for one call, and returns its result.
 func (f *flagship) one(keys, tool string, kv ...any) string {
 	f.t.Helper()
 	list := f.do(keys, tc(tool, kv...))
@@ -142,7 +142,7 @@ func (f *flagship) one(keys, tool string, kv ...any) string {
 	return list[0]
 }
 
-// tc is a tool's call.
+// tc returns a tool call. The arguments are alternating names and values.
 func tc(tool string, kv ...any) call {
 	args := map[string]any{}
 	for i := 0; i+1 < len(kv); i += 2 {
@@ -161,7 +161,7 @@ func holds(t *testing.T, what, got string, words ...string) {
 	}
 }
 
-// cards are the calls that are shown.
+// cards returns the text of the calls on the cards.
 func (f *flagship) cards() string {
 	return f.check(cards + `.join("\n")`)
 }

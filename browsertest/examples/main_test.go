@@ -111,7 +111,7 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// together runs commands side by side, as many as there are processors.
+// together runs commands in parallel, as many as there are processors.
 func together(commands [][]string) error {
 	slots, errs := make(chan struct{}, runtime.NumCPU()), make([]error, len(commands))
 	var all sync.WaitGroup
@@ -130,7 +130,7 @@ func together(commands [][]string) error {
 	return errors.Join(errs...)
 }
 
-// long leaves a test that takes long to make e2e.
+// long skips a test with -short. make e2e runs it.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -159,7 +159,7 @@ func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	return b
 }
 
-// press clicks a button when it can be pressed.
+// press clicks a button once it is enabled.
 func press(t *testing.T, p driver, selector string) {
 	t.Helper()
 	ctx := testContext(t)
@@ -180,7 +180,7 @@ func eval[T any](t *testing.T, p driver, expression string) (v T) {
 	return v
 }
 
-// inFrame evaluates an expression in the inner frame of the page's document.
+// inFrame returns the value of an expression in the inner frame of the page's document.
 func inFrame(t *testing.T, p driver, expression string) string {
 	t.Helper()
 	values, err := p.EvalFrames(testContext(t), `document.getElementById("root")?.dataset.policy ? String(`+expression+`) : null`)

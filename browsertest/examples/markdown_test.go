@@ -211,7 +211,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// The prebuilt program runs code for pages that hold no Go.
+// The prebuilt program runs code for pages without Go.
 func TestPlainRuns(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})

@@ -131,7 +131,7 @@ func TestRunAttacks(t *testing.T) {
 	}
 }
 
-// The habits of an editor: indent, outdent, keep the indentation, comment, undo, leave, run.
+// The keys of an editor: indent, outdent, keep the indentation, comment, undo, leave, run.
 func TestRunKeyboard(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})

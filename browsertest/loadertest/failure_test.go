@@ -115,7 +115,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// run is a module that runs a program with arguments and keeps it in window.program.
+// run returns a module that runs a program with arguments, and keeps it in window.program.
 func run(wasm string, args ...string) string {
 	return fmt.Sprintf(`import {start} from "./bailey.mjs"; window.program = await start({wasm: %q, args: %s});`, wasm, list(args))
 }
@@ -162,7 +162,7 @@ func TestWrongTypeFallsBack(t *testing.T) {
 	}
 }
 
-// An app that draws its own messages gets the error and no card.
+// An app that shows its own messages receives the error, and no card is shown.
 func TestWithoutPanel(t *testing.T) {
 	p := open(t, site{script: `import {start, ProgramError} from "./bailey.mjs";
 		await start({wasm: "none.wasm", panel: false}).catch((e) => { window.e = [e instanceof ProgramError, e.kind, e.fix]; });`})

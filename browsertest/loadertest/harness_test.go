@@ -70,7 +70,7 @@ func command(ctx context.Context, dir, name string, args ...string) error {
 	return nil
 }
 
-// strict is the policy that the loader promises to work under, with no more.
+// strict is the strictest policy under which the loader must work.
 const strict = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // site describes the page that a test opens. The zero value loads main.wasm by the script tag under
@@ -163,7 +163,7 @@ func (p *tab) must(err error) {
 	}
 }
 
-// eval gives an expression's value, as JSON.
+// eval returns the JSON value of an expression.
 func (p *tab) eval(js string) string {
 	p.t.Helper()
 	v, err := p.Eval(p.ctx, js)
@@ -182,7 +182,7 @@ func (p *tab) text(js string) string {
 	return s
 }
 
-// until waits for an expression to be true.
+// until waits until an expression is true.
 func (p *tab) until(js string) {
 	p.t.Helper()
 	var err error
@@ -195,7 +195,7 @@ func (p *tab) until(js string) {
 
 const card = `(document.querySelector("bailey-loader")?.shadowRoot.querySelector(".card"))`
 
-// failure waits for the error card and gives its title, advice and details.
+// failure waits for the error card, and returns its title, advice and details.
 func (p *tab) failure() (title, fix, details string) {
 	p.t.Helper()
 	p.until(card + `?.classList.contains("error")`)
@@ -215,7 +215,7 @@ func (p *tab) heard(text string) {
 	poll.Until(p.t, "the console says "+text, func() bool { return strings.Contains(p.said(), text) }, p.said)
 }
 
-// shot keeps a screenshot if LOADERTEST_SHOTS asks for it.
+// shot saves a screenshot if LOADERTEST_SHOTS is set.
 func (p *tab) shot(name string) {
 	p.t.Helper()
 	dir := os.Getenv("LOADERTEST_SHOTS")
@@ -234,7 +234,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// wants checks that text holds every part.
+// wants checks that text contains every part.
 func wants(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -244,7 +244,7 @@ func wants(t *testing.T, what, text string, parts ...string) {
 	}
 }
 
-// binary is the built main.wasm.
+// binary returns the name and content of the built main.wasm.
 func binary(t *testing.T, pattern string) (name string, data []byte) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(built, pattern))
@@ -264,7 +264,7 @@ func replaceIn(data []byte, old, new string) []byte {
 	return bytes.ReplaceAll(data, []byte(old), []byte(new))
 }
 
-// css answers for app.css.
+// css returns a handler for app.css.
 func css(text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/app.css" {

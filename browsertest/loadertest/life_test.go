@@ -85,7 +85,7 @@ func TestRestartOfARunningProgramIsRefused(t *testing.T) {
 	}
 }
 
-// The other program on the page goes on.
+// The other program of the page continues.
 func TestOneProgramsEndIsNotAnothers(t *testing.T) {
 	p := open(t, site{script: `import {start} from "./bailey.mjs";
 		window.b = await start({wasm: "other.wasm", args: ["hello"]});

@@ -160,7 +160,7 @@ func TestProgressIsRightUnderCompression(t *testing.T) {
 	}
 }
 
-// Without a known size the bar waits, and claims nothing.
+// Without a known size the bar shows no progress.
 func TestProgressOfUnknownSize(t *testing.T) {
 	_, data := binary(t, "main.*.wasm")
 	_, exec := binary(t, "wasm_exec.*.js")
@@ -188,7 +188,7 @@ func TestProgressOfUnknownSize(t *testing.T) {
 	p.until(`document.body.dataset.said !== undefined`)
 }
 
-// An uncompressed answer has an honest Content-Length, so no manifest is needed.
+// An uncompressed answer has a correct Content-Length, so no manifest is needed.
 func TestProgressByContentLength(t *testing.T) {
 	_, data := binary(t, "main.*.wasm")
 	_, exec := binary(t, "wasm_exec.*.js")
@@ -212,8 +212,7 @@ func TestProgressByContentLength(t *testing.T) {
 	}
 }
 
-// A new build deployed between the manifest and the binary is found by asking
-// again, once.
+// A new build that is deployed between the requests for the manifest and the binary is found by one further request.
 func TestDeployedInBetween(t *testing.T) {
 	name, _ := binary(t, "main.*.wasm")
 	manifests := 0

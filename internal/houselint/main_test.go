@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each check fails on a house built to fail it, and passes where its limit is the measurement.
+// Each check fails on a house built to fail it, and passes if its limit equals the figure.
 func TestEachCheckFails(t *testing.T) {
 	s, err := read("testdata/house")
 	if err != nil {

@@ -60,7 +60,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// binary is the fixture's test binary.
+// binary returns the path of the fixture's test binary.
 func binary(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "cases.test")

@@ -16,7 +16,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// Whatever ends the runner, the browser and its files go with it.
+// Whatever ends the runner, no process and no file of the browser is left.
 func TestNothingIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -70,7 +70,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-// using counts the processes that have a path in their environment.
+// using returns the number of processes with a path in their environment.
 func using(path string) int {
 	n := 0
 	entries, _ := os.ReadDir("/proc")

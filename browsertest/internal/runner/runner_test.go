@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// leftovers are processes that still run this run's own command.
+// leftovers returns the processes that still run this run's own command.
 func leftovers(dir string) string {
 	var list []string
 	entries, _ := os.ReadDir("/proc")
@@ -85,8 +85,8 @@ func (r result) has(t *testing.T, want ...string) {
 	}
 }
 
-// command is a go test in the browser, with a TMPDIR of its own, which must be
-// empty when the test ends.
+// command returns a go test in the browser, with a TMPDIR of its own, which must be empty when the
+// test ends.
 func command(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A project that has nothing to do with this one can use the command as a tool.
+// An unrelated project can use the command as a tool.
 func TestToolOfAnotherModule(t *testing.T) {
 	t.Parallel()
 	here, err := filepath.Abs("../..")

@@ -27,7 +27,7 @@ type answer struct {
 	Reads, Writes, Hosts []bool
 }
 
-// theirs asks the npm package, in one run of Node.js for all questions.
+// theirs returns the npm package's answers to all questions, in one run of Node.js.
 func theirs(t *testing.T, questions []question) []answer {
 	t.Helper()
 	dir, err := filepath.Abs("../../../node_modules/@anthropic-ai/sandbox-runtime")
@@ -158,7 +158,7 @@ func written() []question {
 	return out
 }
 
-// generated are settings and paths out of words that meet each other often.
+// generated returns settings and paths made of few words, so that they often match.
 func generated(seed uint64, n int) []question {
 	r := rand.New(rand.NewPCG(17, seed))
 	pick := func(from []string) string { return from[r.IntN(len(from))] }

@@ -17,7 +17,7 @@ import (
 
 func eval(code string) js.Value { return js.Global().Call("eval", code) }
 
-// await waits for a promise.
+// await waits until a promise settles. It returns its value, and reports whether it was fulfilled.
 func await(t *testing.T, p js.Value) (js.Value, bool) {
 	t.Helper()
 	type res struct {
