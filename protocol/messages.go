@@ -29,7 +29,7 @@ const (
 	TypeConsole      MessageType = "console"       // code → broker → host: a call of console
 	TypeResult       MessageType = "result"        // code → broker → host: the result of the run, its last message
 	TypeAbort        MessageType = "abort"         // host → broker → code: stop
-	TypeViolation    MessageType = "violation"     // broker → host: a message was stopped
+	TypeViolation    MessageType = "violation"     // broker → host: a message or an action was stopped
 	TypePing         MessageType = "ping"          // host → broker, host → frame: are you alive?
 	TypePong         MessageType = "pong"          // broker → host, frame → host: the answer to ping
 	TypeSpawn        MessageType = "spawn"         // host → frame: create the workers of this generation

@@ -72,9 +72,10 @@ func (w *waiter) put() {
 }
 
 // Await returns the value of the promise when it settles, or the error of ctx when ctx is done. A
-// rejection is an *[Error]. If ctx ends first, a later settlement has no effect, not even an
-// unhandledrejection event. The work behind the promise continues unless it has a [Signal]. A value
-// that is not a promise is returned as it is, and a thenable is adopted. Never await in a callback.
+// rejection is an *[Error]. If ctx ends first, no callback is left behind, and a later settlement has
+// no effect, not even an unhandledrejection event. The work behind the promise continues unless it
+// has a [Signal]. A value that is not a promise is returned as it is, and a thenable is adopted.
+// Never await in a callback.
 func Await(ctx context.Context, promise Value) (Value, error) {
 	if t := typeOf(raw(promise)); t != js.TypeObject && t != js.TypeFunction {
 		if ctx.Err() != nil {

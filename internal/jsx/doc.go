@@ -1,5 +1,5 @@
-// Package jsx wraps JavaScript values, promises, ports and callbacks. It is the only package of
-// Bailey that uses them directly. Its API consists of Go contexts, errors, queues and closers.
+// Package jsx wraps JavaScript values, promises, ports and callbacks. It is the only library package
+// of Bailey that uses them directly. Its API consists of Go contexts, errors, queues and closers.
 //
 // A goroutine awaits a promise under a context ([Await]), receives from a [Queue] that callbacks
 // fill, posts to a [Port], and gets DOMExceptions as errors for errors.Is ([Error]). A [Scope] owns
