@@ -132,7 +132,6 @@ func TestFilesQuestionFits(t *testing.T) {
 
 // spoils are ways to take a part of a question out of view while its answers stay. Each is a
 // statement, mostly of cover or style. The function unspoil undoes it.
-// are removed.
 var spoils = []struct {
 	name, how string
 }{

@@ -205,9 +205,9 @@ func (p *prompts) show() {
 	hide("ask-all", !more("ask-diff") && !more("ask-list") && !ask.Get("classList").Call("contains", "whole").Bool())
 }
 
-// focus moves the focus to the question, unless the user has text in a field. From an empty field
-// it is moved, and number keys do not answer until Tab or a click, because they may be meant for
-// that field.
+// focus moves the focus to the question, but not out of a field that has text. If it comes from an
+// empty field, number keys do not answer until Tab or a click in the question, because they may be
+// meant for that field.
 func (p *prompts) focus() {
 	at := document().Get("activeElement")
 	if writes(at) {
