@@ -129,8 +129,10 @@ type RunOptions struct {
 // next run.
 type Enclave struct{ pool *EnclavePool }
 
-// NewEnclave makes an enclave in the page and returns when it is ready. It fails if ctx ends or
-// ReadyTimeout passes before that. Afterwards ctx has no effect: the enclave lives until Close.
+// NewEnclave makes an enclave in the page and returns when it is ready. If ctx ends before that,
+// it returns the error of ctx. If ReadyTimeout passes before that, the error matches
+// [protocol.ErrSandbox]. Afterwards ctx has no effect: the enclave lives until Close.
+//
 // A page with a Content-Security-Policy must list [ScriptHashes] in script-src and blob: in
 // worker-src. Otherwise the error wraps [ErrFrameBlocked] and contains the directives to add.
 // Outside a browser the error matches [errors.ErrUnsupported].

@@ -61,8 +61,9 @@ type DocumentOptions struct {
 	// copy, and not from the frame. The default writes to the clipboard.
 	OnCopy func(context.Context, string) error
 
-	// OnViolation receives each report of the frame's policy, on its own goroutine. With the
-	// sanitiser on, the policy should never have to stop anything.
+	// OnViolation receives the reports of the frame's policy, on its own goroutine. With the
+	// sanitiser on, the policy should never have to stop anything. Above 100 reports at once or
+	// 10 a second, further reports are dropped.
 	OnViolation func(Violation)
 
 	// OnState receives the states of the frame in order, on its own goroutine: ready, lost,
@@ -187,8 +188,8 @@ const (
 	StateClosed  State = "closed"
 )
 
-// Violation is a report that a frame's policy stopped something, such as an image from a web
-// address.
+// Violation is a report that something in a frame violated its policy, such as an image from a
+// web address.
 type Violation struct {
 	Directive string // the effective directive, such as "img-src"
 	Blocked   string // URL or keyword, at most 1,000 characters

@@ -43,9 +43,8 @@ func (o PoolOptions) withDefaults() (PoolOptions, error) {
 // After any kill it is removed.
 type EnclavePool struct{ impl poolImpl }
 
-// NewEnclavePool makes a pool and returns when its first frame is ready. It fails if ctx ends
-// or ReadyTimeout passes before that. Afterwards ctx has no effect: the pool lives until Close.
-// For the other errors see [NewEnclave].
+// NewEnclavePool makes a pool and returns when its first frame is ready. Afterwards ctx has no
+// effect: the pool lives until Close. For the errors see [NewEnclave].
 func NewEnclavePool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -61,7 +60,8 @@ func NewEnclavePool(ctx context.Context, opts PoolOptions) (*EnclavePool, error)
 // [protocol.ErrExecution] and the other codes.
 //
 // The time limit uses the host's clock. Run returns when it is reached, even if the worker is
-// still busy.
+// still busy. If ctx is cancelled, the error matches [protocol.ErrAborted]. If its deadline
+// passes, the error matches [protocol.ErrTimeout]. After Close, Run returns [ErrClosed].
 func (p *EnclavePool) Run(ctx context.Context, code string, opts RunOptions) (*protocol.RunResult, error) {
 	return p.impl.run(ctx, code, opts)
 }

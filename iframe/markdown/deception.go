@@ -107,7 +107,7 @@ func judge(l label, url string) (d doubt, warning string) {
 	}
 
 	shape := strings.Trim(string(text), " .,:;!?-")
-	// If direction or layout changes the order, the order of the text does not tell the result.
+	// If direction or layout changes the order, the visible text is not known from the source.
 	if l.counted || l.moved && strings.ContainsAny(string(text), hostMarks) || turns && strings.ContainsAny(shape, hostMarks) {
 		worse(possible, "")
 	}
