@@ -151,6 +151,7 @@ func (b *ChromiumBrowser) Version() string       { return b.version }
 func (b *ChromiumBrowser) Done() <-chan struct{} { return b.done }
 func (b *ChromiumBrowser) Close() error          { return b.close() }
 
+// PID implements [Browser]. It returns 0 if the process is unknown.
 func (b *ChromiumBrowser) PID() int {
 	if p := chromedp.FromContext(b.ctx).Browser.Process(); p != nil {
 		return p.Pid

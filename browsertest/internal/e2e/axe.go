@@ -23,6 +23,7 @@ type AxeNode struct {
 	Summary string `json:"failureSummary"`
 }
 
+// String returns the rule, its impact and the HTML of the elements that break it.
 func (v Violation) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s): %s", v.ID, v.Impact, v.Help)
