@@ -185,7 +185,7 @@ const (
 	StateLost    State = "lost"    // the frame is gone or silent, and is being rebuilt
 	StateRebuilt State = "rebuilt" // a new frame shows all sections again
 	StateFailed  State = "failed"  // the frame was rebuilt too often: see Document.Err
-	StateClosed  State = "closed"
+	StateClosed  State = "closed"  // the document was closed. OnState does not receive it
 )
 
 // Violation is a report that something in a frame violated its policy, such as an image from a
