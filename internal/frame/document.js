@@ -1,8 +1,8 @@
 // @ts-check
-// The inner frame of a document: it shows blocks of sanitised HTML in sections,
-// reports its height, and hands clicks to the host. It makes its own port and
-// gives one end to the host, so it needs no listener on its window: nobody can
-// send it anything. Its twin is document.go; the words on the wire are the same.
+// The inner frame of a document shows blocks of sanitised HTML in sections. It reports
+// its height and the user's clicks to the host. It makes its own port and gives one
+// end to the host. It needs no listener on its window, so no other page can send it
+// messages. document.go is the host's side of the same messages.
 (() => {
   'use strict';
 
@@ -19,8 +19,8 @@
   const say = (...fields) => port.postMessage(fields.join(FIELD));
 
   // ---- HTML in ----------------------------------------------------------------
-  // One policy for this realm; the host is the only one who can reach it, and the
-  // host's type system lets only sanitised HTML through.
+  // This realm has one policy. Only the host can reach it, and the host's type system
+  // permits only sanitised HTML.
   /** @type {{createHTML: (s: string) => any}} */
   let policy = { createHTML: (s) => s };
   /** @type {any} */
@@ -29,8 +29,8 @@
     try {
       policy = tt.createPolicy(policyName, { createHTML: (/** @type {string} */ s) => s });
     } catch (e) {
-      // Trusted Types may be off although the API is there; if it is enforced,
-      // the first write throws, below.
+      // Trusted Types may be off although the API is there. If they are enforced,
+      // the first write below throws.
     }
   }
   const template = document.createElement('template');
@@ -39,11 +39,11 @@
     template.innerHTML = policy.createHTML(html);
     return template.content;
   };
-  // The hello says that HTML can be written here, or why not.
+  // The hello reports whether HTML can be written here, and otherwise the error.
   let hello = 'bailey-document';
   try { parse(''); } catch (e) { hello += FIELD + String(e).slice(0, 500); }
-  // Said now, it is on its way while the rest of this runs; what the host answers waits
-  // at the port.
+  // The hello is posted now, to arrive while the rest of this script runs. The host's
+  // answer waits at the port.
   host.postMessage(hello, '*', [theirs]);
 
   // ---- style ----------------------------------------------------------------
@@ -52,13 +52,13 @@
   const appSheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [sheet, appSheet];
 
-  // ---- what is left unpainted -----------------------------------------------------
-  // A frame is painted whole for each change in it, however tall it is. So the sections that
-  // rest, and are far from what is in view, keep their place by their height alone. They
-  // stay in searches and for screen readers.
+  // ---- sections that are not painted ----------------------------------------------
+  // A browser paints the whole frame for each change in it, however tall it is. So sections
+  // without changes that are far out of view are not painted, and only keep their height.
+  // Searches and screen readers still find them.
   const REST = 500; // ms without a change
-  const NEAR = 1500; // CSS px from what is in view; browsers notice what comes into view of a frame too late
-  /** @type {Map<HTMLElement, number>} when a section was changed, of those that don't rest */
+  const NEAR = 1500; // CSS px from the visible part, because browsers report too late that a part of a frame becomes visible
+  /** @type {Map<HTMLElement, number>} time of the last change of sections that are painted */
   const awake = new Map();
   /** @type {Set<HTMLElement>} */
   const resting = new Set();
@@ -75,7 +75,7 @@
     const quiet = performance.now() - REST;
     const still = [];
     timer = 0;
-    if (root.clientWidth < 1) return; // until it has a width, which wakes all
+    if (root.clientWidth < 1) return; // when it gets a width, all sections wake
     for (const [el, at] of awake) {
       if (at > quiet) timer ||= setTimeout(rest, REST);
       else if (awake.delete(el) && el.getAttribute('aria-busy') !== 'true') still.push([el, el.getBoundingClientRect().height]);
@@ -86,7 +86,7 @@
     }
     if (still.length) leave();
   };
-  /** @type {Map<Element, DOMRectReadOnly>} what is in view of each section that is */
+  /** @type {Map<Element, DOMRectReadOnly>} the visible part of each section in view */
   const inView = new Map();
   const leave = () => {
     let top = Infinity, bottom = -Infinity;
@@ -104,7 +104,7 @@
     for (const e of entries) e.isIntersecting ? inView.set(e.target, e.intersectionRect) : inView.delete(e.target);
     leave();
   }, { threshold: Array.from({ length: 51 }, (_, i) => i / 50) });
-  // What the person opens or the network brings makes a section taller.
+  // A section becomes taller when the user opens a part of it or an image arrives.
   for (const event of ['toggle', 'load', 'error']) {
     document.addEventListener(event, (e) => {
       const el = e.target instanceof Element && /** @type {HTMLElement | null} */ (e.target.closest('#root > section'));
@@ -133,7 +133,7 @@
   };
 
   /**
-   * Puts a block's HTML behind the block `after` (null: first).
+   * Sets a block's HTML. A new block is put after the block `after` (null: first).
    * @param {string} id @param {number} key @param {number | null} after @param {string} html
    */
   const setBlock = (id, key, after, html) => {
@@ -150,14 +150,14 @@
     dress(el, id, key);
   };
 
-  // Attributes that this script or the person sets, and that a new version of the
-  // same block must not take away.
+  // Attributes that this script or the user sets, and that a new version of the
+  // same block must not remove.
   const KEEP = new Set(['open', 'src', 'tabindex', 'data-lang', 'role', 'aria-label', 'data-state']);
 
   /**
-   * Makes the children of `to` equal to those of `from` with as few changes as a
-   * walk side by side can: what stands stays, so that a selection, an opened
-   * <details> and the scroll of a code block outlive the next token.
+   * Makes the children of `to` equal to those of `from`. It compares them side by side
+   * and keeps the nodes that match, so that a selection, an open <details> and the
+   * scroll position of a code block survive the next token.
    * @param {Node} to @param {Node} from
    */
   const morph = (to, from) => {
@@ -194,13 +194,13 @@
     }
   };
 
-  // ---- what the script adds to a block -----------------------------------------
+  // ---- additions to a block ----------------------------------------------------
   /** @type {Map<number, HTMLImageElement[]>} */
   const waiting = new Map();
   let images = 0;
 
-  // Code is copied only if all of it is to be seen, and in its order: no <details> in it, no
-  // <pre>, no direction.
+  // Code has a copy button only if all of it is visible and in its order: without <details>,
+  // <pre> or a direction in it.
   /** @param {HTMLElement} pre */
   const onlyCode = (pre) => {
     const [code, more] = /** @type {HTMLCollectionOf<HTMLElement>} */ (pre.children);
@@ -210,7 +210,7 @@
 
   /** @param {HTMLElement} el @param {string} id @param {number} key */
   const dress = (el, id, key) => {
-    // The host counts every <pre> too, see codeText.
+    // The index counts every <pre>, as the host's codeText does.
     for (const [n, pre] of [...el.getElementsByTagName('pre')].entries()) {
       let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
       const code = onlyCode(pre);
@@ -235,7 +235,7 @@
       box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
     }
     for (const img of el.getElementsByTagName('img')) {
-      // Words for what is not shown: an image without any would be nothing.
+      // An image that is not shown needs an alternative text to be visible.
       if (!img.hasAttribute('alt')) img.alt = img.dataset.warning || 'image';
     }
     for (const img of /** @type {NodeListOf<HTMLImageElement>} */ (el.querySelectorAll('img[data-image]:not([src])'))) {
@@ -249,8 +249,8 @@
     for (const table of el.getElementsByTagName('table')) tables.add(table);
   };
 
-  // A table that scrolls can be scrolled by keyboard. Asking costs a layout, so
-  // it is asked once a batch.
+  // A table that scrolls gets a tab stop, to be scrolled by keyboard. The check costs a
+  // layout, so it is made once a batch.
   /** @type {Set<HTMLTableElement>} */
   const tables = new Set();
   const settle = () => {
@@ -260,7 +260,7 @@
     tables.clear();
   };
 
-  // ---- the person's hands ---------------------------------------------------------
+  // ---- input of the user ----------------------------------------------------------
   /** @param {EventTarget | null} target @param {Event} event */
   const activate = (target, event) => {
     if (!(target instanceof Element)) return;
@@ -272,14 +272,14 @@
     const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment]'));
     if (!link) return;
     event.preventDefault();
-    // A text may hold sections of its own, and two answers a footnote 1 each.
+    // A text may contain sections of its own, and several answers may have a footnote 1.
     const own = link.closest('#root > section');
     if (link.dataset.fragment !== undefined) {
       const name = '#' + CSS.escape(link.dataset.fragment);
       const to = /** @type {HTMLElement | null} */ ((own && own.querySelector(name)) || root.querySelector(name));
       if (to) {
-        // The inner frame never scrolls: its height is its content's. So the
-        // host is told where to.
+        // The inner frame never scrolls, because its height is that of its content.
+        // So the host scrolls.
         say('scroll', Math.round(to.getBoundingClientRect().top));
         to.tabIndex = -1;
         to.focus({ preventScroll: true });
@@ -295,13 +295,13 @@
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment]')) activate(e.target, e);
   });
-  // What the person opened or closed stays so when the block is written again.
+  // A part that the user opened or closed stays so when the block is written again.
   document.addEventListener('toggle', (e) => {
     if (e.target instanceof HTMLDetailsElement) e.target.dataset.state = 'set';
   }, true);
 
-  // Files that are dragged over a document are the page's, which takes the frame out of their
-  // way. Until it has they can't be dropped: a browser would open them.
+  // Files that are dragged over a document belong to the page, which moves the frame out of
+  // the way. Until then they can't be dropped, because the browser would open them.
   for (const event of ['dragenter', 'dragover']) {
     document.addEventListener(event, (e) => {
       const files = /** @type {DragEvent} */ (e).dataTransfer;
@@ -311,15 +311,15 @@
       say('drag');
     });
   }
-  // A picture that is dragged out of an answer would look like a file to the page.
+  // The page would treat an image that is dragged out of an answer as a file.
   document.addEventListener('dragstart', (e) => {
     if (e.target instanceof HTMLImageElement) e.preventDefault();
   });
 
   // ---- height ----------------------------------------------------------------------
   let last = -1;
-  // A frame that has no width yet (Firefox, just moved; a hidden parent) would
-  // break every word: its height is not known.
+  // A frame without a width would break every word, so its height is not known. This
+  // happens in Firefox just after a move, and in a hidden parent.
   const height = () => {
     const { width, height } = root.getBoundingClientRect();
     return width < 1 ? last : Math.ceil(height);
@@ -339,7 +339,7 @@
     say('violation', e.effectiveDirective, e.blockedURI.slice(0, 1000), e.disposition, (e.sample || '').slice(0, 80));
   });
 
-  // ---- the host's orders ------------------------------------------------------------
+  // ---- orders of the host -----------------------------------------------------------
   /** @type {Record<string, (...args: any[]) => void>} */
   const orders = {
     section: (id, label, dir) => { section(id, label, dir); },
@@ -379,9 +379,9 @@
     },
   };
 
-  // Strings only, one batch a message: [number, [order, ...], ...]. The answer carries
-  // the height, measured in the same task, since a throttled frame (scrolled out
-  // of view, hidden) runs no ResizeObserver.
+  // Each message is a string with one batch: [number, [order, ...], ...]. The answer contains
+  // the height, measured in the same task. A throttled frame (scrolled out of view, hidden)
+  // runs no ResizeObserver.
   port.onmessage = (e) => {
     let seq = -1;
     try {

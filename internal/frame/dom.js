@@ -1,12 +1,12 @@
 // @ts-check
-// The frame of a DOM enclave in which the untrusted code itself runs: it waits for a
-// script and a port from the frame around it, once, and runs the script. What it
-// reports is what the browser says of the script; the runtime in the script takes
-// the port over before the code runs.
+// The frame of a DOM enclave in which the untrusted code itself runs. It waits for a
+// script and a port from its parent, once, and runs the script. It reports only the
+// browser's errors about the script. The runtime in the script takes over the port
+// before the code runs.
 (() => {
   'use strict';
   const G = /** @type {any} */ (globalThis), around = parent;
-  // Other frames can post here too: only the one around is believed, and once.
+  // Other frames can post here too. Only the parent is accepted, and only once.
   const heard = (/** @type {MessageEvent} */ e) => {
     if (e.source !== around || !Array.isArray(e.data?.program) || e.ports.length !== 1) return;
     removeEventListener('message', heard, true);

@@ -1,16 +1,16 @@
 // @ts-check
-// The outer frame of a trust domain: it holds the policy, makes inner frames and
-// removes them, hands the ports of each to the host, and to each what the host gave
-// for it: the programs of its workers. It runs nobody's code but this, so it always
-// answers a ping.
+// The outer frame of a trust domain contains the policy. It makes and removes inner
+// frames. It passes the ports of each inner frame to the host, and the programs for its
+// workers from the host to each. It runs only this script, so it always answers a
+// ping.
 (() => {
   'use strict';
   const channel = new MessageChannel(), host = channel.port1;
-  /** The one the page was made with; later ones are copies of it. @type {HTMLIFrameElement | null} */
+  /** A copy of the page's first inner frame, from which later ones are made. @type {HTMLIFrameElement | null} */
   let model = null;
-  /** What every inner frame gets. @type {any} */
+  /** The programs for every inner frame. @type {any} */
   let programs;
-  /** Inner frames that came before it. @type {Window[]} */
+  /** Inner frames that were ready before the programs arrived. @type {Window[]} */
   const early = [];
   const give = (/** @type {Window} */ to) => (programs ? to.postMessage(programs, '*') : early.push(to));
   /** @type {(id: string) => HTMLIFrameElement | null} */
@@ -19,8 +19,8 @@
     const f = find('1');
     if (f && !model) model = /** @type {HTMLIFrameElement} */ (f.cloneNode(false));
   };
-  // Only the window of a frame that stands here is believed, and once: its script
-  // says hello before anything else could run in it.
+  // Only a message from the window of an inner frame is accepted, and only once. Its
+  // script posts the hello before any other code could run in it.
   addEventListener('message', (e) => {
     if (e.data !== 'bailey-enclave' || e.ports.length !== 2) return;
     first();
@@ -48,7 +48,7 @@
       document.body.append(f);
     }
   };
-  // A page that a server sent says which one it is.
+  // A page from a server has a digest, which identifies its version and options.
   const digest = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=bailey]'))?.content ?? '';
   parent.postMessage('bailey-domain\x1f' + digest, '*', [channel.port2]);
 })();

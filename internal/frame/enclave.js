@@ -1,14 +1,14 @@
 // @ts-check
-// The inner frame of a script enclave. It only spawns and kills: its thread is
-// shared with every sandboxed frame of the site in Chromium, and is the host's own
-// in Firefox, so nothing that could be flooded runs here.
+// The inner frame of an enclave. It only starts and kills workers. In Chromium it
+// shares its thread with every sandboxed frame of the site, and in Firefox with the
+// host. So nothing that could be flooded runs here.
 (() => {
   'use strict';
   const channel = new MessageChannel(), host = channel.port1, data = new MessageChannel(), around = parent;
   let policyName = '';
   /** @type {Worker | undefined} */
   let broker;
-  /** The frame in which a DOM enclave's code runs; a new one for each run. @type {HTMLIFrameElement | undefined} */
+  /** The frame in which a DOM enclave's code runs, a new one for each run. @type {HTMLIFrameElement | undefined} */
   let realm;
   const show = (/** @type {string[]} */ program, /** @type {MessagePort} */ port) => {
     const model = /** @type {HTMLTemplateElement} */ (document.getElementById('realm')).content.firstElementChild;
@@ -25,7 +25,7 @@
     const policy = types?.createPolicy(policyName, { createScriptURL: (/** @type {string} */ s) => s });
     const url = URL.createObjectURL(programs.broker);
     broker = new Worker(policy ? policy.createScriptURL(url) : url);
-    // An error without a message is a worker that the policy kept from starting.
+    // An error without a message means that the policy blocked the worker.
     broker.onerror = (e) => (e.preventDefault(), lost(e.message || 'blocked'));
     broker.onmessage = (e) => {
       if (e.data === 'up') URL.revokeObjectURL(url);
@@ -39,7 +39,7 @@
     if (word === 'kill') broker?.terminate();
     if (word === 'run') broker?.postMessage({}, [e.ports[0]]);
   };
-  // Other frames can post here too: only the one around is believed, and once.
+  // Other frames can post here too. Only the parent is accepted, and only once.
   addEventListener('message', function heard(e) {
     if (e.source !== around || !e.data?.broker) return;
     removeEventListener('message', heard);

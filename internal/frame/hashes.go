@@ -2,9 +2,9 @@ package frame
 
 // Written by go test -update; a test compares them with the scripts.
 const (
-	outerHash    = "'sha256-E4sQWhq20uIYX7dD6U09OFVKzsy/nZ4KhQgI3e+OMDY='"
-	documentHash = "'sha256-8Da8j6h7vE4FgD8dMFBkbabjx/yv2aS/w42q3Tqqe+Y='"
-	domainHash   = "'sha256-ut6lyVFcEhmpYl6KfGOGp9rO3Z8j+lwrVz7NAd84V7A='"
-	enclaveHash  = "'sha256-qSx8/lagrXGKXfJ8VfetJhePGgvHbqoDSVphZH9tD98='"
-	domHash      = "'sha256-rAcUsixwvrXjHuOVUm2RlZRH+LwUd8HtdRgTWfdGy7s='"
+	outerHash    = "'sha256-YeuTixefugl8fnCK+iH2gYcGNlyCYbHnGulbNV0Inds='"
+	documentHash = "'sha256-Cw6f3qN0dRp91MWqdphYXAE3yisEn/fyb8zg8MfTYfM='"
+	domainHash   = "'sha256-8i3LXOj5Fw5XG/SfURenJQ6i+nZbHNStY2bXi3aTZX0='"
+	enclaveHash  = "'sha256-sS2MzooY19mFbzLutLyq2qmIgWqw3/pvxKWHTWDXgB0='"
+	domHash      = "'sha256-3p/5SSzPcF1PGXvQ3PHgYr+xiYXYOyvzZett3NrHdpY='"
 )

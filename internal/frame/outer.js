@@ -1,10 +1,10 @@
 // @ts-check
-// The outer frame of a document: it holds the policy and stretches the inner
-// frame. It hears nothing and says nothing; the inner frame speaks to the host
-// by a port of its own.
+// The outer frame of a document contains the policy and stretches the inner
+// frame. It neither receives nor sends messages. The inner frame has its own port
+// to the host.
 (() => {
   'use strict';
-  // Constructable style sheets need no style-src, which lets every policy here
+  // Constructable style sheets need no style-src, so every policy here can
   // keep style-src at 'none'.
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(
