@@ -40,7 +40,7 @@ var rooms = map[string][]string{
 	"iframe/markdown":        {"internal/jsx/trust"},
 	"worker":                 {"protocol", "internal/jsx", "internal/frame", "internal/zipform"},
 	"sandbox":                {"protocol", "fsaccess", "iframe", "worker", "internal/jsx", "headers"},
-	"wasm_exec":              {"protocol", "iframe", "internal/frame"},
+	"wasm_exec":              {"protocol", "iframe", "internal/frame", "headers"},
 	"headers":                {"internal/jsx", "protocol"},
 	"wasm_exec/prebuilt":     {"protocol", "iframe", "internal/jsx"},
 	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
