@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -188,4 +190,47 @@ func (p *ChromiumPage) Press(ctx context.Context, key string) error {
 	up.Type, up.Text, up.UnmodifiedText, up.Commands = input.DispatchKeyEventTypeKeyUp, "", "", nil
 	_, err = cdp.Call(ctx, p.target, input.DispatchKeyEvent, up)
 	return err
+}
+
+// SetFiles implements [Filer]. For webkitdirectory it takes one folder.
+func (p *ChromiumPage) SetFiles(ctx context.Context, selector string, paths ...string) error {
+	files, err := absolute(paths)
+	if err != nil {
+		return err
+	}
+	quoted, err := quoteJS(selector)
+	if err != nil {
+		return err
+	}
+	r, err := cdp.Call(ctx, p.target, runtime.Evaluate, runtime.EvaluateParams{Expression: "document.querySelector(" + quoted + ")"})
+	if err != nil {
+		return err
+	}
+	if r.Result == nil || r.Result.ObjectID == "" {
+		return fmt.Errorf("browser: nothing in the page matches %q", selector)
+	}
+	_, err = cdp.Call(ctx, p.target, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: files, ObjectID: r.Result.ObjectID})
+	return err
+}
+
+// Drop drags files and folders from outside of the browser onto the middle of an element.
+func (p *ChromiumPage) Drop(ctx context.Context, selector string, paths ...string) error {
+	files, err := absolute(paths)
+	if err != nil {
+		return err
+	}
+	x, y, err := point(ctx, p.Eval, selector)
+	if err != nil {
+		return err
+	}
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		_, err := cdp.Call(ctx, p.target, input.DispatchDragEvent, input.DispatchDragEventParams{
+			Type: kind, X: x, Y: y,
+			Data: &input.DragData{Items: []*input.DragDataItem{}, Files: files, DragOperationsMask: 1},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

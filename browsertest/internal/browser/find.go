@@ -2,11 +2,13 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -58,9 +60,9 @@ var variables = map[Engine]string{
 	WebKit:   "BROWSERTEST_WEBKIT",
 }
 
-// Find returns the executable of an engine. If there is none, it installs the engine as root on a
-// Linux with apt-get, unless BROWSERTEST_INSTALL=0. Otherwise the error names the packages to
-// install.
+// Find returns the executable of an engine. If there is none, or it is older than
+// BROWSERTEST_CHROMIUM_OLDEST (a major version) says, it installs the engine as root on a Linux with
+// apt-get, unless BROWSERTEST_INSTALL=0. Otherwise the error names the packages to install.
 func Find(ctx context.Context, e Engine) (string, error) {
 	names, ok := candidates[e]
 	if !ok {
@@ -72,11 +74,20 @@ func Find(ctx context.Context, e Engine) (string, error) {
 		}
 		return p, nil
 	}
+	lacks := "is not installed"
 	look := func() string {
 		for _, n := range names {
-			if p, err := exec.LookPath(n); err == nil {
-				return p
+			p, err := exec.LookPath(n)
+			if err != nil {
+				continue
 			}
+			if oldest, err := strconv.Atoi(os.Getenv("BROWSERTEST_CHROMIUM_OLDEST")); err == nil && e == Chromium {
+				if v := major(ctx, p); v > 0 && v < oldest {
+					lacks = fmt.Sprintf("%d is too old, since the tests need %d or newer", v, oldest)
+					continue
+				}
+			}
+			return p
 		}
 		return ""
 	}
@@ -87,18 +98,34 @@ func Find(ctx context.Context, e Engine) (string, error) {
 	if runtime.GOOS == "linux" && os.Geteuid() == 0 && os.Getenv("BROWSERTEST_INSTALL") != "0" {
 		if apt, err := exec.LookPath("apt-get"); err == nil {
 			if err := install(ctx, apt, debian[e]); err != nil {
-				return "", fmt.Errorf("browser: %s is not installed, and installing it failed: %w", e, err)
+				return "", fmt.Errorf("browser: %s %s, and installing it failed: %w", e, lacks, err)
 			}
 			if p := look(); p != "" {
 				return p, nil
 			}
 		}
 	}
-	return "", fmt.Errorf("browser: %s is not installed: on Debian or Ubuntu run `sudo apt-get install %s`, else install it and set %s to its executable", e, pkgs, variables[e])
+	return "", fmt.Errorf("browser: %s %s: on Debian or Ubuntu run `sudo apt-get update && sudo apt-get install %s`, else install it and set %s to its executable", e, lacks, pkgs, variables[e])
 }
 
-// install runs apt-get install under a lock, because packages are tested in parallel. If that fails, it
-// runs apt-get update and tries again.
+// major returns the major version of Chromium, or 0 if it is unknown.
+func major(ctx context.Context, executable string) int {
+	out, err := exec.CommandContext(ctx, executable, "--version").Output()
+	if err != nil {
+		return 0
+	}
+	for word := range strings.FieldsSeq(string(out)) {
+		number, _, _ := strings.Cut(word, ".")
+		if v, err := strconv.Atoi(number); err == nil {
+			return v
+		}
+	}
+	return 0
+}
+
+// install runs apt-get update and apt-get install under a lock, because packages are tested in
+// parallel. Without the update an old list would install an old browser. A failed update does not
+// stop the installation, since the packages may come from elsewhere.
 func install(ctx context.Context, apt string, pkgs []string) error {
 	unlock, err := lockFile(filepath.Join(os.TempDir(), "browsertest-install.lock"))
 	if err != nil {
@@ -115,12 +142,9 @@ func install(ctx context.Context, apt string, pkgs []string) error {
 		}
 		return nil
 	}
-	args := append([]string{"install", "-y", "--no-install-recommends"}, pkgs...)
-	if run(args...) == nil {
-		return nil
+	updated := run("update")
+	if err := run(append([]string{"install", "-y", "--no-install-recommends"}, pkgs...)...); err != nil {
+		return errors.Join(err, updated)
 	}
-	if err := run("update"); err != nil {
-		return err
-	}
-	return run(args...)
+	return nil
 }
