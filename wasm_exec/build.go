@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,6 +23,12 @@ type buildOptions struct {
 	ldflags string
 	cache   string
 	fast    bool
+
+	// The command dev sets these.
+	dev  bool             // no compressed forms, the names of functions in the binary, no service worker
+	page string           // the path of the page's URL, such as /files/
+	web  string           // a folder whose files are added to those of the package's web folder
+	note func(pkg string) // called with the import path of each package that was compiled
 }
 
 func buildCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -58,6 +65,15 @@ func defaultCache() string {
 
 // build makes the page of pkg in o.out and returns its manifest.
 func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*manifest, error) {
+	p, err := compileProgram(ctx, pkg, o, stderr)
+	if err != nil {
+		return nil, err
+	}
+	return p.write(ctx, o)
+}
+
+// compileProgram compiles pkg. It fails before the compiler runs if the page cannot be written.
+func compileProgram(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*program, error) {
 	if o.name == "" || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return nil, fmt.Errorf("-name %q: use letters, digits, _ and -", o.name)
 	}
@@ -68,8 +84,7 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return nil, fmt.Errorf("cannot make the folder for -o: %w", err)
 	}
-	old, err := readManifest(o.out)
-	if err != nil {
+	if _, err := readManifest(o.out); err != nil {
 		return nil, err
 	}
 	tmp, err := os.MkdirTemp("", "wasm_exec-*")
@@ -84,14 +99,23 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if err := p.compile(ctx, o, bin, stderr); err != nil {
 		return nil, err
 	}
-	wasm, err := os.ReadFile(bin)
-	if err != nil {
+	if p.wasm, err = os.ReadFile(bin); err != nil {
 		return nil, err
 	}
-	if wasm, err = joinSegments(wasm); err != nil {
+	if !o.dev { // joining makes the file smaller, which a server on the same machine does not need
+		if p.wasm, err = joinSegments(p.wasm); err != nil {
+			return nil, err
+		}
+	}
+	if p.exec, err = p.wasmExec(); err != nil {
 		return nil, err
 	}
-	exec, err := p.wasmExec()
+	return p, nil
+}
+
+// write writes the page of a compiled program to o.out and returns its manifest.
+func (p *program) write(ctx context.Context, o buildOptions) (*manifest, error) {
+	old, err := readManifest(o.out)
 	if err != nil {
 		return nil, err
 	}
@@ -100,20 +124,30 @@ func build(ctx context.Context, pkg string, o buildOptions, stderr io.Writer) (*
 	if o.fast {
 		b.comp.quality = fastBrotli
 	}
-	// Several programs may share this folder, so the files of other builds are kept.
-	for name, f := range old.Files {
-		b.next.Files[name] = f
+	if o.dev {
+		b.comp.quality = noBrotli
+	} else {
+		// Several programs may share this folder, so the files of other builds are kept.
+		maps.Copy(b.next.Files, old.Files)
 	}
-	wasmExec := b.hashed("wasm_exec.js", exec)
-	main := b.hashed(o.name+".wasm", wasm)
+	wasmExec := b.hashed("wasm_exec.js", p.exec)
+	main := b.hashed(o.name+".wasm", p.wasm)
 	main.Exec, main.Go = wasmExec.Path, p.goversion
 	b.next.Files[o.name+".wasm"] = main
 	b.hashed("bailey.js", loaderJS())
 	b.plain("bailey.js", loaderJS())
 	b.plain("bailey.mjs", loaderModule())
-	b.static(p.dir, o.name)
-	b.offline(p.dir, old)
+	b.static(p.dir, o.web, o.name)
+	if o.dev {
+		b.removeWorker(p.dir)
+		b.devClient(o.page)
+	} else {
+		b.offline(p.dir, old)
+	}
 	b.finish(old)
+	if o.dev {
+		b.removeOthers()
+	}
 	return b.next, b.err
 }
 
@@ -155,7 +189,7 @@ func (b *builder) plain(name string, data []byte) (br, gz int64) {
 		return 0, 0
 	}
 	b.wrote[name] = integrity(data)
-	if !compressible(name) {
+	if !compressible(name) || b.comp.quality == noBrotli {
 		return 0, 0
 	}
 	packed, zipped, err := b.comp.forms(b.ctx, data)

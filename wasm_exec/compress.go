@@ -18,6 +18,7 @@ import (
 
 const (
 	bestBrotli = brotli.BestCompression
+	noBrotli   = -1 // no compressed forms
 	fastBrotli = 5  // a fortieth of the time and a sixth more bytes
 	window     = 24 // logarithm of brotli's window, the largest that every browser accepts
 )

@@ -2,6 +2,7 @@
 //
 //	go run github.com/bailey-go/bailey/wasm_exec build ./cmd/app -o dist
 //	go run github.com/bailey-go/bailey/wasm_exec serve dist
+//	go run github.com/bailey-go/bailey/wasm_exec dev ./cmd/app
 //	go run github.com/bailey-go/bailey/wasm_exec headers -for nginx
 //	go run github.com/bailey-go/bailey/wasm_exec init ./cmd/app
 //	go run github.com/bailey-go/bailey/wasm_exec size dist -max 1250KB
@@ -12,6 +13,23 @@
 // them, and writes the manifest that the loader reads. serve serves the result on this machine,
 // with the headers of package [github.com/bailey-go/bailey/headers]. enclave writes the page of
 // an enclave that has a page of its own, and its headers.
+//
+// dev is for the work on a program. It serves at once and builds a page when it is opened; the
+// document shows the progress. Then it watches the Go files of the program and of its local
+// modules, the embedded files, the folder web, headers.json and offline.json. After a change it
+// builds again and the page reloads. A compile error shows above the page with its file, line and
+// source, and the page keeps running. The headers are those of serve. Binaries keep the names of
+// functions, for the stacks of traps. Files are not compressed, because they do not leave the
+// machine, and there is no service worker, because its copies could hide a change. A build stays
+// in -o, and the next dev serves it at once if nothing has changed.
+//
+//	wasm_exec dev ./cmd/app                           the page at /
+//	wasm_exec dev ./cmd/app ./cmd/admin               pages at /app/ and /admin/
+//	wasm_exec dev shop=./cmd/app,name=shop,web=./web  a path, the binary's name, more files
+//	wasm_exec dev -provide "/app/tools/ build/tools make tools" ./cmd/app ./cmd/admin
+//
+// The last one runs make tools when a file below /app/tools/ is first requested, and serves the
+// files of build/tools there, with the headers of the page.
 //
 // A package with an offline.json beside its headers.json becomes a page that works without a
 // network. build writes offline-worker.js, a service worker with the list of the build's files

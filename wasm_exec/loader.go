@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-//go:embed loader/*.js loader/bailey.mjs loader/panel.css
+//go:embed loader/*.js loader/bailey.mjs loader/*.css
 var loaderFiles embed.FS
 
 // loaderParts returns the loader's files in the order in which they depend on each other.

@@ -14,6 +14,7 @@ import (
 const usage = `wasm_exec makes a Go program a page that starts well.
 
   wasm_exec build PKG -o DIR    compile, name by content, compress
+  wasm_exec dev PKG             build, serve, and reload the page after each change
   wasm_exec serve DIR           serve built pages on this machine
   wasm_exec headers -for nginx  print the headers as server configuration
   wasm_exec enclave -o DIR      write an enclave's own page, to serve by itself
@@ -47,6 +48,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	commands := map[string]func(context.Context, []string, io.Writer, io.Writer) error{
 		"build":   buildCommand,
+		"dev":     devCommand,
 		"serve":   serveCommand,
 		"headers": headersCommand,
 		"enclave": enclaveCommand,
@@ -67,7 +69,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // parse parses flags and arguments in any order, so that both "build PKG -o DIR" and "build -o
-// DIR PKG" work. It returns the arguments, of which there must be count.
+// DIR PKG" work. It returns the arguments, of which there must be count, or at least one if count
+// is negative.
 func parse(f *flag.FlagSet, args []string, stderr io.Writer, count int, names string) ([]string, error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {
@@ -88,7 +91,7 @@ func parse(f *flag.FlagSet, args []string, stderr io.Writer, count int, names st
 		rest = append(rest, f.Arg(0))
 		args = f.Args()[1:]
 	}
-	if len(rest) != count {
+	if len(rest) != count && (count >= 0 || len(rest) == 0) {
 		fmt.Fprintf(stderr, "wasm_exec %s: wants %s, got %d argument(s)\n", f.Name(), names, len(rest))
 		f.Usage()
 		return nil, errUsage

@@ -22,6 +22,9 @@ type manifest struct {
 	Previous []string `json:"previous,omitempty"`
 	// Offline is set if the package has an offline.json.
 	Offline *offline `json:"offline,omitempty"`
+	// Dev is the hash of all files that the command dev has built. The page reloads when it
+	// changes.
+	Dev string `json:"dev,omitempty"`
 }
 
 // file is one named file of a build.

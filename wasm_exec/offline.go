@@ -130,6 +130,17 @@ func (b *builder) offline(dir string, old *manifest) {
 	o.Page = b.hashed("offline-page.js", script("offline-page.js", map[string]string{"version": o.Version, "worker": o.Worker})).Path
 }
 
+// removeWorker writes a worker that removes the one of an earlier build, if the package works
+// offline. Copies of files would hide a change that the command dev has just built.
+func (b *builder) removeWorker(dir string) {
+	if b.err != nil {
+		return
+	}
+	if _, err := os.Stat(filepath.Join(dir, offlineName)); err == nil {
+		b.plain(workerName, script("offline-remove.js", struct{}{}))
+	}
+}
+
 // worker writes the service worker. Its list of files also contains the manifest.
 func (b *builder) worker(manifest []byte) {
 	o := b.next.Offline

@@ -272,7 +272,7 @@ func TestCommandLine(t *testing.T) {
 		{"build a b", false, "wants PKG, got 2"},
 		{"build -x", false, "not defined"},
 		{"headers", false, "name the server with -for: nginx, caddy"},
-		{"headers -for iis", false, "not a server this knows"},
+		{"headers -for iis", false, "is not a known server"},
 		{"headers -for nginx -connect *", false, "would open every host"},
 		{"headers -for netlify -connect api.example.com", true, "https://api.example.com wss://api.example.com"},
 		{"headers -for json -f testdata/pages/headers.json", true, "https://api.example.com"},

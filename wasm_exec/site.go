@@ -23,6 +23,11 @@ import (
 type site struct {
 	root   *os.Root // prevents access to files outside it, also by symbolic links
 	public bool
+	// names, if set, returns the pages to list at the root instead of the folders.
+	names func() []string
+	// headersOf and headersIn, if set, are the site and the folder in it whose headers apply.
+	headersOf *site
+	headersIn string
 }
 
 func (s *site) Close() error { return s.root.Close() }
@@ -77,6 +82,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // setHeaders sets the headers of the nearest headers.json, from name's folder upwards.
 func (s *site) setHeaders(w http.ResponseWriter, name string) error {
+	if s.headersOf != nil {
+		return s.headersOf.setHeaders(w, path.Clean(s.headersIn))
+	}
 	use := siteUse{}
 	for dir := name; ; dir = path.Dir(dir) {
 		data, err := s.root.ReadFile(path.Join(dir, headersName))
@@ -163,21 +171,25 @@ func headerSum(h http.Header) string {
 
 // list sends a page with links to the folders below.
 func (s *site) list(w http.ResponseWriter, name string) {
-	dir, err := s.root.Open(name)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
 	var items []string
-	for _, e := range entries {
-		if e.IsDir() && !hidden(e.Name()) {
-			items = append(items, e.Name())
+	if s.names != nil && name == "." {
+		items = s.names()
+	} else {
+		dir, err := s.root.Open(name)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		defer dir.Close()
+		entries, err := dir.ReadDir(-1)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		for _, e := range entries {
+			if e.IsDir() && !hidden(e.Name()) {
+				items = append(items, e.Name())
+			}
 		}
 	}
 	sortStrings(items)

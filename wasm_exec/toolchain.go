@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -20,6 +21,9 @@ type program struct {
 	workDir   string // the folder in which to run the go command
 	goroot    string
 	goversion string
+
+	wasm []byte // the compiled binary
+	exec []byte // the wasm_exec.js of the toolchain
 }
 
 // findProgram returns the program of pkg, using the go command. If pkg is a folder, the command
@@ -82,7 +86,15 @@ func (p *program) wasmExec() ([]byte, error) {
 // compile builds the binary without the version-control stamp. The same source then gives the
 // same file name at every commit.
 func (p *program) compile(ctx context.Context, o buildOptions, out string, stderr io.Writer) error {
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + o.ldflags), "-o", out}
+	strip := "-s -w"
+	if o.dev {
+		strip = "-w" // a trap's stack shows the names of functions
+	}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace(strip + " " + o.ldflags), "-o", out}
+	if o.note != nil {
+		args = append(args, "-v")
+		stderr = &compiled{out: stderr, note: o.note}
+	}
 	if o.tags != "" {
 		args = append(args, "-tags", o.tags)
 	}
@@ -96,6 +108,34 @@ func (p *program) compile(ctx context.Context, o buildOptions, out string, stder
 	}
 	return nil
 }
+
+// compiled takes the output of go build -v. It calls note for each line with a package that was
+// compiled, and writes the other lines to out.
+type compiled struct {
+	out  io.Writer
+	note func(pkg string)
+	rest []byte
+}
+
+func (c *compiled) Write(data []byte) (int, error) {
+	c.rest = append(c.rest, data...)
+	for {
+		line, rest, ok := bytes.Cut(c.rest, []byte("\n"))
+		if !ok {
+			return len(data), nil
+		}
+		c.rest = rest
+		if name := string(line); packageName.MatchString(name) {
+			c.note(name)
+			continue
+		}
+		if _, err := fmt.Fprintf(c.out, "%s\n", line); err != nil {
+			return 0, err
+		}
+	}
+}
+
+var packageName = regexp.MustCompile(`^[A-Za-z0-9._~/-]+$`)
 
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)

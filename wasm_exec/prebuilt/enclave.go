@@ -171,7 +171,7 @@ func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 		return nil, err
 	}
 	defer scope.Close()
-	ctx, cancel, err := scope.WithSignal(ctx, signal)
+	ctx, cancel, err := jsx.WithSignal(ctx, scope, signal)
 	if err != nil {
 		return nil, err
 	}

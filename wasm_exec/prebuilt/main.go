@@ -92,7 +92,7 @@ func (a *api) object(scope *jsx.Scope, methods map[string]method) (jsx.Value, er
 				result, err := m.run(a.ctx, args)
 				run = func(context.Context, []jsx.Value) (any, error) { return result, err }
 			}
-			p, err := a.scope.Promise(a.ctx, func(ctx context.Context) (any, error) { return run(ctx, args) })
+			p, err := jsx.NewPromise(a.ctx, a.scope, func(ctx context.Context) (any, error) { return run(ctx, args) })
 			if err != nil {
 				return nil
 			}
