@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -18,14 +20,23 @@ const MaxModule = 256 << 20
 type Module struct {
 	pool *Pool
 	m    *wasmbin.Module
-	wasi bool
-	glue string // the wasm_exec.js of a program of GOOS=js: see CompileGo
+	kind kind
+	glue string // the wasm_exec.js of a goProgram
 	size int
 
 	mu       sync.Mutex
 	variants map[wasmbin.Caps]*variant
 	closed   bool
 }
+
+// kind is the kind of program that a module is.
+type kind uint8
+
+const (
+	library     kind = iota // it only exports functions
+	wasiProgram             // it is for WASI preview1
+	goProgram               // it was built with GOOS=js: see CompileGo
+)
 
 // variant is a module with its maxima lowered to one set of limits.
 type variant struct {
@@ -48,7 +59,7 @@ func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 	if len(wasm) > MaxModule {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
 	}
-	m, err := parseModule(slices.Clone(wasm))
+	m, err := parseModule(ctx, slices.Clone(wasm))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +68,7 @@ func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
 
 func (p *Pool) compile(ctx context.Context, m *Module) (*Module, error) {
 	m.pool = p
-	v, err := m.variant(p.opts.Limits.caps())
+	v, err := m.variant(ctx, p.opts.Limits.caps())
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +79,12 @@ func (p *Pool) compile(ctx context.Context, m *Module) (*Module, error) {
 	return m, nil
 }
 
-func parseModule(wasm []byte) (*Module, error) {
-	m, err := wasmbin.Parse(wasm)
+func parseModule(ctx context.Context, wasm []byte) (*Module, error) {
+	var budget jsx.Budget
+	m, err := wasmbin.Parse(wasm, func(n int) error { return budget.Steps(ctx, n) })
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "%w", err)
 	}
@@ -81,14 +96,18 @@ func parseModule(wasm []byte) (*Module, error) {
 			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports %s.%s, which WASI preview1 does not have", i.Module, i.Name)
 		}
 		if i.Kind == wasmbin.Global || i.Kind == wasmbin.Tag {
-			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports the %v %s.%s, which nobody provides", i.Kind, i.Module, i.Name)
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it imports the %v %s.%s, which the host does not provide", i.Kind, i.Module, i.Name)
 		}
 	}
-	return &Module{m: m, wasi: m.IsWASI(), size: len(wasm), variants: map[wasmbin.Caps]*variant{}}, nil
+	k := library
+	if m.IsWASI() {
+		k = wasiProgram
+	}
+	return &Module{m: m, kind: k, size: len(wasm), variants: map[wasmbin.Caps]*variant{}}, nil
 }
 
 // variant returns the module lowered to c. Each c is lowered once.
-func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
+func (m *Module) variant(ctx context.Context, c wasmbin.Caps) (*variant, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
@@ -105,7 +124,7 @@ func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "%w", err)
 	}
 	v := &variant{module: m, caps: c}
-	if err := v.impl.set(m.pool, v, wasm); err != nil {
+	if err := v.impl.set(ctx, m.pool, v, wasm); err != nil {
 		return nil, err
 	}
 	m.variants[c] = v
@@ -115,7 +134,7 @@ func (m *Module) variant(c wasmbin.Caps) (*variant, error) {
 const maxVariants = 16
 
 // WASI reports whether the module is for WASI preview1.
-func (m *Module) WASI() bool { return m.wasi }
+func (m *Module) WASI() bool { return m.kind == wasiProgram }
 
 // Size returns the size of the original module, in bytes.
 func (m *Module) Size() int { return m.size }
@@ -165,4 +184,62 @@ var preview1 = [...]string{
 	"path_create_directory", "path_filestat_get", "path_filestat_set_times", "path_link", "path_open", "path_readlink",
 	"path_remove_directory", "path_rename", "path_symlink", "path_unlink_file",
 	"poll_oneoff", "proc_exit", "proc_raise", "sched_yield", "random_get", "sock_accept", "sock_recv", "sock_send", "sock_shutdown",
+}
+
+// maxGlue bounds a wasm_exec.js, in bytes. That of Go 1.26 has 17,000.
+const maxGlue = 1 << 20
+
+// goModule reports whether programs of GOOS=js import from the module name. Go before 1.21 uses
+// "go", later releases "gojs".
+func goModule(name string) bool { return name == "gojs" || name == "go" }
+
+// goJS reports whether the module is a program of GOOS=js.
+func (m *Module) goJS() bool {
+	return slices.ContainsFunc(m.m.Imports, func(i wasmbin.Import) bool { return goModule(i.Module) })
+}
+
+// CompileGo compiles a program that was built with GOOS=js GOARCH=wasm, like [Pool.Compile].
+// wasmExec is the text of lib/wasm/wasm_exec.js from the same Go release that built the program.
+//
+// Its commands have the same arguments, environment, Dir, streams, files, limits and Kill as
+// others. They can wait for input, for room in the output and for lazy files in every engine, also
+// in WebKit. The differences are:
+//
+//   - The program has all of its worker's JavaScript through syscall/js, including fetch and the
+//     origin's storage. Only the page's own policy limits it, so it runs in a trusted pool only.
+//     CompileGo returns [protocol.ErrCapabilityDenied] for an untrusted pool.
+//   - Arguments and environment have at most 8 KiB together.
+//   - The worker is created when the command starts, because none is kept ready.
+//   - File modes and owners are not kept, and there are no links.
+//   - The clocks and random numbers are the browser's, so ClockResolution, Now and Seed have no
+//     effect.
+//
+// Use GOOS=wasip1 for a program that does not need syscall/js.
+func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Module, error) {
+	bad := func(format string, args ...any) error {
+		return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", format, args...)
+	}
+	if !p.opts.Trusted {
+		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "compile", "", "a program of GOOS=js has all of its worker's JavaScript, so it runs in a trusted pool only; build it with GOOS=wasip1 for this one")
+	}
+	if len(wasm) > MaxModule {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
+	}
+	if len(wasmExec) > maxGlue || !strings.Contains(wasmExec, "globalThis.Go") {
+		return nil, bad("that is not a wasm_exec.js; it is in lib/wasm of the Go release that built the program")
+	}
+	m, err := parseModule(ctx, slices.Clone(wasm))
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range m.m.Imports {
+		if !goModule(i.Module) {
+			return nil, bad("it imports %s.%s, which a program of GOOS=js does not", i.Module, i.Name)
+		}
+	}
+	if _, ok := m.m.Export("run"); !ok || !m.goJS() {
+		return nil, bad("it is not a program of GOOS=js; use Compile")
+	}
+	m.kind, m.glue = goProgram, wasmExec
+	return p.compile(ctx, m)
 }

@@ -121,7 +121,9 @@ func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Packa
 	if err != nil {
 		return nil, err
 	}
-	if _, err := wasmbin.Parse(p.files[moduleFile]); err != nil {
+	if _, err := wasmbin.Parse(p.files[moduleFile], func(n int) error { return budget.Steps(ctx, n) }); ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	} else if err != nil {
 		return nil, badPackage(moduleFile, "it is no WebAssembly module: %w", err)
 	}
 	p.Manifest = *m

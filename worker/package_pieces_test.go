@@ -27,3 +27,29 @@ func TestPackageIsReadInPieces(t *testing.T) {
 		}
 	}
 }
+
+// A module is read in pieces too. Between two pieces the end of the context is noticed.
+func TestModuleIsReadInPieces(t *testing.T) {
+	const n = 500_000
+	body := []byte{n&0x7f | 0x80, n>>7&0x7f | 0x80, n >> 14}
+	for range n {
+		body = append(body, 0x60, 0, 0)
+	}
+	size := len(body)
+	wasm := append([]byte("\x00asm\x01\x00\x00\x00\x01"), byte(size&0x7f|0x80), byte(size>>7&0x7f|0x80), byte(size>>14&0x7f|0x80), byte(size>>21))
+	wasm = append(wasm, body...)
+	ctx := &until.Looks{Context: t.Context()}
+	if _, err := parseModule(ctx, wasm); err != nil {
+		t.Fatal(err)
+	}
+	all := ctx.N
+	if all < len(wasm)/(64<<10) {
+		t.Errorf("%d looks for %d bytes", all, len(wasm))
+	}
+	for end := 1; end < all; end++ {
+		ctx := &until.Looks{Context: t.Context(), End: end}
+		if m, err := parseModule(ctx, wasm); ctx.Ended() && (err == nil || m != nil) {
+			t.Errorf("ended at look %d of about %d, and there is a module", end, all)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -30,7 +31,7 @@ type poolImpl struct {
 // origin.
 type variantImpl struct {
 	code  jsx.Value
-	ahead map[string]any // how to make an instance before a command needs it
+	ahead wire.Order // how to make an instance before a command needs it
 }
 
 func (im *poolImpl) start(ctx context.Context, p *Pool) error {
@@ -43,8 +44,8 @@ func (im *poolImpl) start(ctx context.Context, p *Pool) error {
 	}
 	o := p.opts
 	im.Pool = frame.NewPool(frame.PoolOptions{
-		Page: frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Wasm: true}, PolicyName: o.TrustedTypesPolicy, Direct: o.Trusted, Max: o.Max, Spare: o.Spare,
-		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn, Apart: im.tick,
+		Page: frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Programs: frame.WasmPrograms()}, PolicyName: o.TrustedTypesPolicy, Direct: o.Trusted, Max: o.Max, Spare: o.Spare,
+		ReadyTimeout: o.ReadyTimeout, Heartbeat: o.Heartbeat, Aborted: "the command was killed", Lost: ErrLost, Blocked: func() error { return blockedError(o.Trusted) }, Turn: im.turn, Apart: im.tick,
 	}, im, nil)
 	return im.Start(ctx)
 }
@@ -79,13 +80,18 @@ func (im *poolImpl) stats() PoolStats {
 
 func (im *poolImpl) close() error { return im.Close() }
 
-func (v *variantImpl) set(p *Pool, of *variant, wasm []byte) error {
+func (v *variantImpl) set(ctx context.Context, p *Pool, of *variant, wasm []byte) error {
 	of.id = int(p.impl.modules.Add(1))
 	v.ahead = of.ahead()
 	if p.impl.tick {
-		m, err := wasmbin.Parse(wasm)
+		var budget jsx.Budget
+		rest := func(n int) error { return budget.Steps(ctx, n) }
+		m, err := wasmbin.Parse(wasm, rest)
 		if err == nil {
-			wasm, err = m.Interruptible()
+			wasm, err = m.Interruptible(rest)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 		if err != nil {
 			return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "%w", err)
@@ -101,9 +107,9 @@ const aheadPages = 512
 
 // ahead returns how to make an instance of a WASI command ahead of its run. It returns nil if
 // making the instance would run code of the module or take more than aheadPages of memory.
-func (v *variant) ahead() map[string]any {
+func (v *variant) ahead() wire.Order {
 	m := v.module.m
-	if m.Start || !v.module.wasi {
+	if m.Start || v.module.kind != wasiProgram {
 		return nil
 	}
 	for _, i := range m.Imports {
@@ -111,7 +117,6 @@ func (v *variant) ahead() map[string]any {
 			return nil
 		}
 	}
-	set := map[string]any{"mode": ""}
 	for _, memory := range m.Memories {
 		if memory.Min > aheadPages {
 			return nil
@@ -120,8 +125,7 @@ func (v *variant) ahead() map[string]any {
 	if memory, _ := m.Imported(v.caps); memory != nil && memory.Min > aheadPages {
 		return nil
 	}
-	v.given(v.module, set)
-	return set
+	return wire.Ahead(v.given())
 }
 
 func (v *variantImpl) release(p *Pool, of *variant) {
@@ -130,7 +134,7 @@ func (v *variantImpl) release(p *Pool, of *variant) {
 		for _, s := range p.impl.Slots() {
 			if known, _ := s.Memo.(map[int]bool); known[of.id] {
 				delete(known, of.id)
-				_ = s.Data.Post(map[string]any{"op": "forget", "id": of.id})
+				_ = s.Data.Post(wire.Forget(of.id))
 			}
 		}
 	})
@@ -197,14 +201,11 @@ func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 	}
 	if !known[v.id] {
 		known[v.id] = true
-		m := map[string]any{"op": "module", "id": v.id, "code": v.impl.code}
-		if v.module.glue != "" {
-			m["glue"] = frame.GoGlue(v.module.glue)
+		glue := ""
+		if v.module.kind == goProgram {
+			glue = frame.GoGlue(v.module.glue)
 		}
-		if v.impl.ahead != nil {
-			m["ahead"] = v.impl.ahead
-		}
-		_ = s.Data.Post(m)
+		_ = s.Data.Post(wire.Learn(v.id, v.impl.code, glue, v.impl.ahead))
 	}
 }
 
@@ -220,7 +221,7 @@ func (im *poolImpl) Read(m jsx.Message) (any, error) {
 // Ping sends a broker a ping.
 func (im *poolImpl) Ping(s *frame.Slot) {
 	s.NextPing()
-	_ = s.Data.Post(map[string]any{"op": "ping"})
+	_ = s.Data.Post(wire.Ping())
 }
 
 // Quiet does nothing.
@@ -232,7 +233,7 @@ func (im *poolImpl) Heard(s *frame.Slot, m any) {
 	switch m := m.(type) {
 	case string:
 		switch m {
-		case frame.Ready, frame.WasmPong:
+		case frame.Ready, wire.Pong:
 			im.Up(s)
 		case frame.Idle:
 			im.Idle(s)
@@ -244,20 +245,21 @@ func (im *poolImpl) Heard(s *frame.Slot, m any) {
 
 func (im *poolImpl) message(s *frame.Slot, b []byte) {
 	u := jsx.Unpack(b)
-	op, gen := u.U8(), int(u.U32())
-	if u.Err() != nil {
-		im.Stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not")
+	op, gen, err := wire.ReadHead(u)
+	if err != nil {
+		im.Stop(s, protocol.ErrSecurityViolation, "the broker sent a message that is not allowed")
 		return
 	}
-	if op == frame.WasmCompiled {
-		im.compiled(s, gen, u.String())
+	if op == wire.Compiled {
+		why, _ := wire.ReadText(u)
+		im.compiled(s, gen, why)
 		return
 	}
 	j, ok := s.Job.(*job)
 	if !ok || gen != s.Gen {
 		return
 	}
-	if err := j.heard(s, op, u, b[5:]); err != nil {
+	if err := j.heard(s, op, u, b[wire.HeadSize:]); err != nil {
 		im.Stop(s, protocol.CodeOf(err), err.Error())
 	}
 }

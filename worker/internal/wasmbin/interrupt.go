@@ -20,12 +20,12 @@ const (
 // would otherwise run before the table is filled.
 //
 // The error wraps [ErrModule] if the module has types or instructions that this package can't
-// read.
-func (m *Module) Interruptible() ([]byte, error) {
+// read. rest is as for [Parse].
+func (m *Module) Interruptible(rest func(n int) error) ([]byte, error) {
 	if !m.known {
 		return nil, fmt.Errorf("%w: it has types of a proposal that is not known here, so it could not be stopped in this browser", ErrModule)
 	}
-	e := edit{m: m, tick: m.tick()}
+	e := edit{m: m, tick: m.tick(), pace: newPace(rest)}
 	out := append(make([]byte, 0, len(m.bytes)+len(m.bytes)/4), m.bytes[:8]...)
 	done := map[byte]bool{}
 	add := func(id byte) {
@@ -69,6 +69,7 @@ func appendSection(out []byte, id byte, body []byte) []byte {
 type edit struct {
 	m    *Module
 	tick []byte
+	pace *pace
 }
 
 // added returns the body of a section, with the entries that Interruptible adds.
@@ -129,13 +130,13 @@ func (m *Module) globals() (n uint32) {
 
 // code returns the body of the code section with the ticks.
 func (e *edit) code(s section) ([]byte, error) {
-	r := &reader{b: s.body, off: s.at, what: sectionNames[secCode]}
+	r := &reader{b: s.body, off: s.at, what: sectionNames[secCode], pace: e.pace}
 	n := r.count("functions")
 	out := appendU32(make([]byte, 0, len(s.body)+len(s.body)/4), uint32(n))
 	for range n {
 		size := r.count("bytes of code")
 		start := r.at
-		body := &reader{b: r.take(size), off: s.at + start, what: r.what}
+		body := &reader{b: r.take(size), off: s.at + start, what: r.what, pace: e.pace}
 		if r.err != nil {
 			return nil, r.err
 		}

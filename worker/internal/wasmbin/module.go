@@ -116,9 +116,10 @@ const (
 	secCode
 )
 
-// Parse reads a module. It keeps b, which must not be changed while the Module is used. The
-// error wraps [ErrModule].
-func Parse(b []byte) (*Module, error) {
+// Parse reads a module. It keeps b, which must not be changed while the Module is used. rest, if
+// set, is called with the number of bytes read since the last call, each 4 KiB. Parse ends with
+// its error. Every other error wraps [ErrModule].
+func Parse(b []byte, rest func(n int) error) (*Module, error) {
 	if len(b) < 8 {
 		return nil, fmt.Errorf("%w: it has %d bytes, and the header alone has 8", ErrModule, len(b))
 	}
@@ -133,16 +134,20 @@ func Parse(b []byte) (*Module, error) {
 		return nil, fmt.Errorf("%w: its version is %x, and only version 1 is known", ErrModule, b[4:8])
 	}
 	m := &Module{bytes: b}
-	if err := m.split(); err != nil {
+	speed := newPace(rest)
+	if err := m.split(speed); err != nil {
 		return nil, err
 	}
 	codes := 0
 	for _, s := range m.sections {
-		r := &reader{b: s.body, off: s.at, what: sectionNames[s.id]}
+		r := &reader{b: s.body, off: s.at, what: sectionNames[s.id], pace: speed}
 		switch s.id {
 		case secType:
 			m.readTypes(r)
-			continue
+			if speed != nil && speed.err != nil {
+				return nil, speed.err
+			}
+			continue // a type that cannot be read is no error
 		case secImport:
 			m.readImports(r)
 		case secFunc:
@@ -193,8 +198,8 @@ func (m *Module) importedFuncs() (n int) {
 }
 
 // split reads the headers of the sections.
-func (m *Module) split() error {
-	r := &reader{b: m.bytes, at: 8, what: "list of sections"}
+func (m *Module) split(speed *pace) error {
+	r := &reader{b: m.bytes, at: 8, what: "list of sections", pace: speed}
 	last := 0
 	for r.left() > 0 {
 		s := section{off: r.at}

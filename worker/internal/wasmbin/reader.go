@@ -17,6 +17,24 @@ type reader struct {
 	at   int
 	what string
 	err  error
+	pace *pace
+}
+
+// pace calls rest after each restEvery bytes that were read one by one.
+type pace struct {
+	rest func(n int) error
+	n    int
+	err  error // of rest
+}
+
+const restEvery = 4 << 10
+
+// newPace returns nil if rest is nil.
+func newPace(rest func(n int) error) *pace {
+	if rest == nil {
+		return nil
+	}
+	return &pace{rest: rest}
 }
 
 func (r *reader) fail(format string, args ...any) {
@@ -33,6 +51,15 @@ func (r *reader) byte() byte {
 		return 0
 	}
 	r.at++
+	if r.pace != nil {
+		if r.pace.n++; r.pace.n == restEvery {
+			r.pace.n = 0
+			if r.pace.err = r.pace.rest(restEvery); r.pace.err != nil {
+				r.err = r.pace.err
+				return 0
+			}
+		}
+	}
 	return r.b[r.at-1]
 }
 

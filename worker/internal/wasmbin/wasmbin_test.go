@@ -40,7 +40,7 @@ var (
 )
 
 func TestParse(t *testing.T) {
-	m, err := Parse(whole)
+	m, err := Parse(whole, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestLower(t *testing.T) {
-	m, err := Parse(whole)
+	m, err := Parse(whole, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestLower(t *testing.T) {
 	if bytes.Equal(out, whole) {
 		t.Fatal("nothing was changed")
 	}
-	again, err := Parse(out)
+	again, err := Parse(out, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func TestLowerLimits(t *testing.T) {
 		{"imported table", importedTable(0, 1), 10},
 		{"imported table above", importedTable(1, 1, 11), 10},
 	} {
-		m, err := Parse(tt.wasm)
+		m, err := Parse(tt.wasm, nil)
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
@@ -137,7 +137,7 @@ func TestLowerLimits(t *testing.T) {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
 		}
-		m, err = Parse(out)
+		m, err = Parse(out, nil)
 		if err != nil {
 			t.Errorf("%s: lowered: %v", tt.what, err)
 			continue
@@ -178,7 +178,7 @@ func TestRefused(t *testing.T) {
 		{module(types, funcs, sec(8, lebs(9)), code), "start function is number 9"},
 		{module(types, sec(7, lebs(1), name("f"), []byte{0, 7})), "function 7 of 0"},
 	} {
-		_, err := Parse(tt.wasm)
+		_, err := Parse(tt.wasm, nil)
 		if !errors.Is(err, ErrModule) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%x: %v, want %q", tt.wasm, err, tt.want)
 		}
@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 // Every prefix of a module is refused, unless it ends between two sections.
 func TestTruncated(t *testing.T) {
 	for n := range len(whole) {
-		m, err := Parse(whole[:n])
+		m, err := Parse(whole[:n], nil)
 		if err == nil {
 			if _, err := m.Lower(Caps{Pages: 10, Elements: 10}); err != nil {
 				t.Errorf("%d bytes: %v", n, err)
@@ -206,7 +206,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(module(sec(2, lebs(2), name("e"), name("m"), []byte{2, 1, 1, 2}, name("e"), name("t"), []byte{1, 0x63, 0, 0, 1})))
 	f.Add(module(sec(1, lebs(2), []byte{0x60, 1, 0x63, 5, 0}, []byte{0x4e, 0})))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Parse(b)
+		m, err := Parse(b, nil)
 		if err != nil {
 			if !errors.Is(err, ErrModule) {
 				t.Fatal(err)
@@ -221,7 +221,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := Parse(out)
+		again, err := Parse(out, nil)
 		if err != nil {
 			t.Fatalf("lowered: %v", err)
 		}
@@ -244,15 +244,15 @@ func FuzzParse(f *testing.F) {
 // The result of Interruptible is a module with the same imports, exports and limits, and the
 // additions.
 func TestInterruptible(t *testing.T) {
-	m, err := Parse(whole)
+	m, err := Parse(whole, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := m.Interruptible()
+	out, err := m.Interruptible(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Parse(out)
+	again, err := Parse(out, nil)
 	if err != nil {
 		t.Fatalf("%v\n%x", err, out)
 	}
@@ -262,21 +262,21 @@ func TestInterruptible(t *testing.T) {
 	if _, ok := again.Export(StartExport); !ok {
 		t.Error("the start function is gone")
 	}
-	if none, err := Parse(module()); err != nil {
+	if none, err := Parse(module(), nil); err != nil {
 		t.Error(err)
 	} else if none.known = true; none.known {
-		if out, err := none.Interruptible(); err != nil {
+		if out, err := none.Interruptible(nil); err != nil {
 			t.Error(err)
-		} else if _, err := Parse(out); err != nil {
+		} else if _, err := Parse(out, nil); err != nil {
 			t.Errorf("an empty module: %v", err)
 		}
 	}
 	for _, body := range [][]byte{{0xfb, 0}, {0xff}, {0x27}, {0xfc, 99}, {0x02}} {
-		bad, err := Parse(module(types, funcs1, sec(10, lebs(1), lebs(uint32(len(body)+2)), []byte{0}, body, []byte{0x0b})))
+		bad, err := Parse(module(types, funcs1, sec(10, lebs(1), lebs(uint32(len(body)+2)), []byte{0}, body, []byte{0x0b})), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bad.Interruptible(); !errors.Is(err, ErrModule) && body[0] != 0x02 {
+		if _, err := bad.Interruptible(nil); !errors.Is(err, ErrModule) && body[0] != 0x02 {
 			t.Errorf("%x: %v", body, err)
 		}
 	}
@@ -287,16 +287,63 @@ var funcs1 = sec(3, lebs(1, 1))
 func FuzzInterruptible(f *testing.F) {
 	f.Add(whole)
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := Parse(b)
+		m, err := Parse(b, nil)
 		if err != nil {
 			return
 		}
-		out, err := m.Interruptible()
+		out, err := m.Interruptible(nil)
 		if err != nil {
 			return
 		}
-		if _, err := Parse(out); err != nil {
+		if _, err := Parse(out, nil); err != nil {
 			t.Fatalf("%v: %x", err, out)
 		}
 	})
+}
+
+// A module of many small entries is read in pieces. An error of rest ends the work, in each piece.
+func TestParseRests(t *testing.T) {
+	const n = 100_000
+	body := appendU32(nil, n)
+	for range n {
+		body = append(body, 0x60, 0, 0)
+	}
+	wasm := appendSection([]byte("\x00asm\x01\x00\x00\x00"), secType, body)
+	read := 0
+	m, err := Parse(wasm, func(n int) error { read += n; return nil })
+	if err != nil || read < 3*n-restEvery || len(m.types) != n {
+		t.Fatalf("%d bytes in pieces: %v", read, err)
+	}
+	ended := errors.New("ended")
+	for end := 1; end <= 3*n/restEvery; end++ {
+		calls := 0
+		rest := func(int) error {
+			if calls++; calls == end {
+				return ended
+			}
+			return nil
+		}
+		if m, err := Parse(wasm, rest); m != nil || !errors.Is(err, ended) || errors.Is(err, ErrModule) || calls != end {
+			t.Errorf("ended in piece %d: %v after %d calls", end, err, calls)
+		}
+	}
+
+	code := appendU32(nil, n)
+	funcs := appendU32(nil, n)
+	for range n {
+		funcs = append(funcs, 0)
+		code = append(code, 2, 0, 0x0b)
+	}
+	wasm = appendSection([]byte("\x00asm\x01\x00\x00\x00"), secType, []byte{1, 0x60, 0, 0})
+	wasm = appendSection(appendSection(wasm, secFunc, funcs), secCode, code)
+	if m, err = Parse(wasm, nil); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	if _, err := m.Interruptible(func(int) error { calls++; return nil }); err != nil || calls < 3*n/restEvery-1 {
+		t.Errorf("%d pieces: %v", calls, err)
+	}
+	if _, err := m.Interruptible(func(int) error { return ended }); !errors.Is(err, ended) {
+		t.Error(err)
+	}
 }
