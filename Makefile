@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 export GOFLAGS ?=
+# The first Chromium that enforces Connection-Allowlist, which many tests are about.
+export BROWSERTEST_CHROMIUM_OLDEST ?= 156
 
 GO      ?= go
 WASM    := GOOS=js GOARCH=wasm
@@ -32,18 +34,31 @@ help: ## print this
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: examples ## build the examples and serve them on loopback (PORT=8080)
-	$(BIN)/wasm_exec serve -addr 127.0.0.1:$(PORT) build/examples
+run: $(BIN)/wasm_exec ## serve the examples on loopback, build each when it is opened and after each change (PORT=8080)
+	@$(BIN)/wasm_exec dev -addr 127.0.0.1:$(PORT) -o build/dev \
+	  -provide "/files/tools/ build/tools $(MAKE) -s wasitools" -provide "/tool/tools/ build/tools $(MAKE) -s wasitools" \
+	  plain=./wasm_exec/prebuilt,name=bailey,web=examples/plain/web $(patsubst %/main.go,./%,$(wildcard examples/*/main.go))
 
 .PHONY: examples
-examples: $(BIN)/wasm_exec wasitools ## build the examples into build/examples
-	@for d in examples/*/; do n=$$(basename $$d); if [ -f $$d/main.go ]; then $(BIN)/wasm_exec build ./$$d -o build/examples/$$n; fi; done
-	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/examples/plain
+examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed, into build/examples
+	@# Compression uses one processor, so as many examples are built at once as there are.
+	@{ for f in examples/*/main.go; do d=$$(dirname $$f); echo "./$$d -o build/examples/$$(basename $$d)"; done; \
+	  echo "./wasm_exec/prebuilt -name bailey -o build/examples/plain"; } | xargs -P $$(nproc) -I{} sh -c '$(BIN)/wasm_exec build {}'
 	cp examples/plain/web/* build/examples/plain/
 	@for n in files tool; do mkdir -p build/examples/$$n/tools && cp build/tools/* build/examples/$$n/tools/; done
 
 .PHONY: test
 test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
+
+.PHONY: check
+check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words
+	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(WASM) $(GO) vet ./...
+	$(GO) test -count=1 . ./internal/jsx/blocklint
+	$(GO) run ./internal/houselint
+	@if [ -x $(NODEBIN)/tsc ]; then $(NODEBIN)/tsc --noEmit -p tsconfig.json; else echo "tsc: NOT RUN, as node_modules is missing (make lint installs it)"; fi
+	$(GO) test -json -short ./... | $(SUM)
 
 .PHONY: test-native
 test-native: $(SUM) ## the tests that need no browser; -short makes some tables a sample, make soak runs all of them
@@ -112,7 +127,7 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 soak: $(RUNNER) testwasm ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
 	$(GO) test -timeout 60m ./...
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
-	cd browsertest && FLAGSHIP_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFlagshipSoak ./examples
+	cd browsertest && FILES_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFilesSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
@@ -133,8 +148,14 @@ tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the r
 	@cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -count=1 -run '^TestStartUp$$' -v -exec $(RUNNER) . | grep -E 'start-up|FAIL|panic'
 
 .PHONY: wasitools
-wasitools: ## build the starter tools, their catalogue and their notices into build/tools
+wasitools: build/tools/tools.json ## build the starter tools, their catalogue and their notices into build/tools
+
+# Made again when a source or the toolchain changes, and as long as a tool could not be built.
+build/tools/tools.json: $(shell git ls-files worker/tools) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(wildcard build/tools/sqlite3.wasm),,again)
 	@cd worker/tools && $(GO) run ./build
+
+.PHONY: again
+again:
 
 # C programs for the tests and benches of package worker, and one in Go.
 TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/paths.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // The benchmarks compare with the best plain JavaScript for the same job, made in the test
@@ -25,7 +27,7 @@ func plain(b testing.TB, params, body string) func(args ...any) {
 	must(b, err)
 	return func(args ...any) {
 		b.Helper()
-		_, err := awaitCall(context.Background(), fn, args...)
+		_, err := web.AwaitCall(context.Background(), fn, args...)
 		must(b, err)
 	}
 }
@@ -81,12 +83,12 @@ func thousands(b *testing.B) (flat, deep *Folder) {
 				await Promise.all(Array.from({length: 50}, (_, k) => one(flat, i + k)));
 				await Promise.all(Array.from({length: 50}, (_, k) => one(dirs[(i + k) % 100], i + k)));
 			}`)
-		make10k(t.flat.c.(*handles).root, t.deep.c.(*handles).root)
+		make10k(t.flat.c.(*web.Handles).Root, t.deep.c.(*web.Handles).Root)
 	})
 	return t.flat, t.deep
 }
 
-func root(f *Folder) jsx.Value { return f.c.(*handles).root }
+func root(f *Folder) jsx.Value { return f.c.(*web.Handles).Root }
 
 const listJS = `
 	const out = [], wait = [];
@@ -208,7 +210,7 @@ func BenchmarkFSSmallwrites1k(b *testing.B) {
 // one, both ours.
 func BenchmarkFSJournalWrite(b *testing.B) {
 	f, store := opfs(b), opfs(b)
-	w := NewJournal(f, store)
+	w := NewJournal(f, store, JournalOptions{})
 	body := bytes.Repeat([]byte("text of a note\n"), 300)
 	n := 0
 	write := func(to FS, name string) func() {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -62,7 +63,7 @@ func TestBytesStayBytes(t *testing.T) {
 			check("g/c")
 			other := NewMemory(MemoryOptions{Staged: true, NoMove: true})
 			must(t, Move(ctx, other, "e", f, "e", CopyOptions{}))
-			if _, err := f.Stat("e"); !notExist(err) {
+			if _, err := f.Stat("e"); !core.NotExist(err) {
 				t.Errorf("what was moved is still there: %v", err)
 			}
 			must(t, Move(ctx, f, "back", other, "e", CopyOptions{}))
@@ -221,7 +222,7 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 	must(t, disk.WriteFile("old", []byte("x"), 0o644))
 	v := viewOf(disk)
 	// The same bytes through a core of its own act as another program.
-	others := newFolder(&elsewhere{v.c, newShared()})
+	others := newFolder(&elsewhere{v.c, core.NewShared()})
 	ctx, cancel := context.WithTimeout(context.Background(), until.Patience)
 	defer cancel()
 	var got []string
@@ -253,18 +254,18 @@ func TestWatchTellsOwnFromOthers(t *testing.T) {
 
 // elsewhere is a core without our shared locks, like that of another program.
 type elsewhere struct {
-	core
-	sh *shared
+	core.Core
+	sh *core.Shared
 }
 
-func (e *elsewhere) base() *shared { return e.sh }
+func (e *elsewhere) Base() *core.Shared { return e.sh }
 
 func TestListingsInPages(t *testing.T) {
 	ctx := context.Background()
 	m := NewMemory(MemoryOptions{})
 	const n = 50_000
 	for i := range n {
-		must(t, writeWhole(ctx, m.c, fmt.Sprintf("f%06d", i), nil, 0o644))
+		must(t, core.WriteWhole(ctx, m.c, fmt.Sprintf("f%06d", i), nil, 0o644))
 	}
 	pages, total, last := 0, 0, ""
 	for page, err := range ListPages(ctx, m, ".", 500) {
@@ -304,12 +305,12 @@ func TestListingsInPages(t *testing.T) {
 func TestStagedBeyondMemory(t *testing.T) {
 	m := NewMemory(MemoryOptions{Staged: true})
 	block := bytesOfAll(1 << 20)
-	const blocks = stageLimit>>20 + 6
+	const blocks = core.StageLimit>>20 + 6
 	var want []byte
 	f, err := m.Create("seq")
 	must(t, err)
 	for range blocks {
-		_, err := f.(File).Write(block)
+		_, err := f.(core.File).Write(block)
 		must(t, err)
 		want = append(want, block...)
 	}
@@ -325,11 +326,11 @@ func TestStagedBeyondMemory(t *testing.T) {
 	must(t, err)
 	for i := range blocks {
 		off := int64((i*7)%blocks) * int64(len(block))
-		_, err := f.(File).WriteAt(block[:len(block)/2], off+11)
+		_, err := f.(core.File).WriteAt(block[:len(block)/2], off+11)
 		must(t, err)
 		copy(want[off+11:], block[:len(block)/2])
 	}
-	_, err = f.(File).Seek(0, io.SeekStart)
+	_, err = f.(core.File).Seek(0, io.SeekStart)
 	must(t, err)
 	all, err := io.ReadAll(f)
 	must(t, err)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // sources returns the folders that exist natively. The browser's folders have the same
@@ -119,7 +121,7 @@ func tree(t testing.TB, f fs.FS) string {
 			fmt.Fprintln(&b, p+"/")
 			return err
 		}
-		if isLink(d.Type()) {
+		if core.IsLink(d.Type()) {
 			fmt.Fprintln(&b, p, "is a link")
 			return nil
 		}

@@ -1,5 +1,9 @@
 package fsaccess
 
+import (
+	"github.com/bailey-go/bailey/fsaccess/internal/osdir"
+)
+
 // DirOptions configures [OpenDir].
 type DirOptions struct {
 	// NoSync does not flush written files to the disk. This is faster, but a power cut may
@@ -17,4 +21,10 @@ type DirOptions struct {
 //
 // A replaced file is a new file with the old name and mode. Hard links to the old file keep
 // the old content. Devices, pipes and sockets are refused with [errors.ErrUnsupported].
-func OpenDir(path string, o DirOptions) (*Folder, error) { return openDir(path, o) }
+func OpenDir(path string, o DirOptions) (*Folder, error) {
+	c, err := osdir.Open(path, o.NoSync)
+	if err != nil {
+		return nil, err
+	}
+	return newFolder(c), nil
+}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -105,7 +106,7 @@ func TestReadDirPages(t *testing.T) {
 func TestReadDirPagesOfLayers(t *testing.T) {
 	low := NewMemory(MemoryOptions{})
 	for _, name := range []string{"a", "b", "c/below", "secret/x", "z"} {
-		must(t, low.MkdirAll(parentOf(name), 0o755))
+		must(t, low.MkdirAll(core.ParentOf(name), 0o755))
 		must(t, low.WriteFile(name, []byte("low"), 0o644))
 	}
 	o := NewOverlay(low, NewMemory(MemoryOptions{}))
@@ -119,7 +120,7 @@ func TestReadDirPagesOfLayers(t *testing.T) {
 	must(t, err)
 	policy.DenyRead = []protocol.Pattern{hidden}
 	for n := range 4 {
-		got := pages(t, openFolder(t, Guard(o, policy), "."), n+1)
+		got := pages(t, openFolder(t, Guard(o, policy, GuardOptions{}), "."), n+1)
 		if want := map[string]bool{"a": false, "c": false, "new": false, "z": false}; !maps.Equal(got, want) {
 			t.Errorf("ReadDir(%d): %v, want %v", n+1, got, want)
 		}
@@ -159,7 +160,7 @@ func (d *breakingDir) ReadDir(n int) ([]fs.DirEntry, error) {
 // Entries found before a failure are returned, and the failure is not taken for the end.
 func TestReadDirPagesFail(t *testing.T) {
 	low := breaking{fstest.MapFS{"a": {}, "b": {}, "c": {}}}
-	for name, f := range map[string]FS{"foreign": FromFS(low), "guard": Guard(FromFS(low), everywhere(t)), "overlay": NewOverlay(low, NewMemory(MemoryOptions{}))} {
+	for name, f := range map[string]FS{"foreign": FromFS(low), "guard": Guard(FromFS(low), everywhere(t), GuardOptions{}), "overlay": NewOverlay(low, NewMemory(MemoryOptions{}))} {
 		d := openFolder(t, f, ".")
 		for range 2 {
 			if list, err := d.ReadDir(2); err != nil || len(list) != 1 {

@@ -2,11 +2,12 @@
 // [FS] that works like package os. A [Guard] in front checks each operation, an [Overlay]
 // holds changes in a copy, and a [Journal] can undo every change.
 //
-// Most programs need three lines:
+// Most programs need four lines:
 //
-//	dir, err := fsaccess.Pick(ctx, fsaccess.ReadWrite) // or OPFS, Upload, NewDropZone, Restore
-//	work := fsaccess.NewJournal(fsaccess.Guard(dir, policy), undoStore)
-//	err = work.WriteFile("notes.md", data, 0o644)      // and work.Undo(ctx)
+//	dir, err := fsaccess.Pick(ctx, fsaccess.ReadWrite, fsaccess.PickOptions{}) // or OPFS, Upload, NewDropZone, Restore
+//	guarded := fsaccess.Guard(dir, policy, fsaccess.GuardOptions{})
+//	work := fsaccess.NewJournal(guarded, undoStore, fsaccess.JournalOptions{})
+//	err = work.WriteFile("notes.md", data, 0o644) // and work.Undo(ctx)
 //
 // A source holds the files: a picked folder, the origin-private file system, an upload,
 // memory, or a folder of the operating system. A layer is an [FS] over another [FS]:

@@ -40,7 +40,7 @@ func TestDropZoneShowsDrags(t *testing.T) {
 	must(t, err)
 	s := jsx.NewScope(jsx.ScopeOptions{})
 	defer s.Close()
-	claim, err := s.Aside(frame, nil)
+	claim, err := jsx.Aside(s, frame, nil)
 	must(t, err)
 	for _, c := range []struct {
 		kind string

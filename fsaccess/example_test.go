@@ -17,7 +17,7 @@ func Example() {
 	undo := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	notes, _ := protocol.ParsePattern("notes")
 
-	work := fsaccess.NewJournal(fsaccess.Guard(dir, protocol.FSPolicy{AllowWrite: []protocol.Pattern{notes}}), undo)
+	work := fsaccess.NewJournal(fsaccess.Guard(dir, protocol.FSPolicy{AllowWrite: []protocol.Pattern{notes}}, fsaccess.GuardOptions{}), undo, fsaccess.JournalOptions{})
 	fmt.Println(work.MkdirAll("notes", 0o755))
 	fmt.Println(work.WriteFile("notes/a.md", []byte("first\n"), 0o644))
 	fmt.Println(work.WriteFile("notes/a.md", []byte("second\n"), 0o644))
@@ -55,4 +55,55 @@ func ExampleNewOverlay() {
 	// -roses are red
 	// +roses are blue
 	// 1 <nil>
+}
+
+// The handler of a button. The folder holds the files that the user picks.
+func ExamplePickFiles() {
+	handler := func(ctx context.Context) (*fsaccess.Folder, error) {
+		f, err := fsaccess.PickFiles(ctx, fsaccess.ReadWrite, fsaccess.PickOptions{ID: "notes"})
+		if errors.Is(err, fsaccess.ErrCancelled) {
+			return nil, nil // the user closed the dialogue
+		}
+		return f, err
+	}
+	_, _ = handler(context.Background())
+}
+
+// A form of the page has <input id="photos" type="file" multiple>.
+func ExampleUploadedBy() {
+	photos, err := fsaccess.UploadedBy("#photos")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	names, err := photos.Glob("*.jpg")
+	fmt.Println(names, err)
+}
+
+// A page that comes back later opens the folder of last time, and shows a button only if
+// the browser would ask.
+func ExampleFolder_Permission() {
+	ctx := context.Background()
+	f, err := fsaccess.Restore(ctx, "last")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	switch p, err := f.Permission(ctx, fsaccess.ReadWrite); {
+	case err != nil:
+		fmt.Println(err)
+	case p == fsaccess.Granted:
+		fmt.Println("open it")
+	case p == fsaccess.Prompt:
+		fmt.Println("show a button that calls f.RequestWrite")
+	case p == fsaccess.Denied:
+		fmt.Println("work on a copy: NewOverlay")
+	}
+}
+
+// The journal's store is in the origin-private file system, which a browser may clear.
+func ExamplePersist() {
+	if kept, err := fsaccess.Persist(context.Background()); err != nil || !kept {
+		fmt.Println("the browser may clear the undo under storage pressure")
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // A crasher dies at its n-th step. Nothing works after that, as in a killed tab. The step
@@ -55,7 +57,7 @@ func (c *crasher) alive() error {
 // faulty is a core that calls a crasher once for each operation that the platform does as a
 // whole.
 type faulty struct {
-	core
+	core.Core
 	c    *crasher
 	torn bool // writes are not atomic: death leaves half of one
 	move bool // the platform renames in one step
@@ -63,42 +65,42 @@ type faulty struct {
 
 func faultyFS(fsys FS, c *crasher, torn, eager bool) FS {
 	v := viewOf(fsys)
-	f := &faulty{v.rooted(), c, torn, v.c.features().DirMove}
+	f := &faulty{v.rooted(), c, torn, v.c.Features().DirMove}
 	if eager {
 		return newFolder(faultyEager{f})
 	}
 	return newFolder(f)
 }
 
-func (f *faulty) stat(ctx context.Context, name string) (fs.FileInfo, error) {
+func (f *faulty) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	if err := f.c.alive(); err != nil {
 		return nil, err
 	}
-	return f.core.stat(ctx, name)
+	return f.Core.Stat(ctx, name)
 }
 
-func (f *faulty) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+func (f *faulty) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
 	if err := f.c.alive(); err != nil {
 		return nil, err
 	}
-	return f.core.readDir(ctx, name)
+	return f.Core.ReadDir(ctx, name)
 }
 
-func (f *faulty) readFile(ctx context.Context, name string) ([]byte, error) {
+func (f *faulty) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	if err := f.c.alive(); err != nil {
 		return nil, err
 	}
-	return f.core.readFile(ctx, name)
+	return f.Core.ReadFile(ctx, name)
 }
 
-func (f *faulty) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+func (f *faulty) Open(ctx context.Context, name string, flag int, perm fs.FileMode) (core.File, error) {
 	if err := f.c.alive(); err != nil {
 		return nil, err
 	}
 	if flag != os.O_RDONLY {
-		return nil, errUnsupported
+		return nil, core.ErrUnsupported
 	}
-	return f.core.open(ctx, name, flag, perm)
+	return f.Core.Open(ctx, name, flag, perm)
 }
 
 func (f *faulty) act(do func() error) error {
@@ -111,54 +113,54 @@ func (f *faulty) act(do func() error) error {
 	return err
 }
 
-func (f *faulty) mkdir(ctx context.Context, name string, perm fs.FileMode) error {
-	return f.act(func() error { return f.core.mkdir(ctx, name, perm) })
+func (f *faulty) Mkdir(ctx context.Context, name string, perm fs.FileMode) error {
+	return f.act(func() error { return f.Core.Mkdir(ctx, name, perm) })
 }
 
-func (f *faulty) remove(ctx context.Context, name string) error {
-	return f.act(func() error { return f.core.remove(ctx, name) })
+func (f *faulty) Remove(ctx context.Context, name string) error {
+	return f.act(func() error { return f.Core.Remove(ctx, name) })
 }
 
-// removeAll goes file by file, as platforms do.
-func (f *faulty) removeAll(ctx context.Context, name string) error {
-	fi, err := f.stat(ctx, name)
+// RemoveAll goes file by file, as platforms do.
+func (f *faulty) RemoveAll(ctx context.Context, name string) error {
+	fi, err := f.Stat(ctx, name)
 	if err != nil {
 		return err
 	}
 	if fi.IsDir() {
-		list, err := f.readDir(ctx, name)
+		list, err := f.ReadDir(ctx, name)
 		if err != nil {
 			return err
 		}
 		for _, e := range list {
-			if err := f.removeAll(ctx, join(name, e.Name())); err != nil {
+			if err := f.RemoveAll(ctx, core.Join(name, e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	return f.remove(ctx, name)
+	return f.Remove(ctx, name)
 }
 
-func (f *faulty) rename(ctx context.Context, from, to string) error {
+func (f *faulty) Rename(ctx context.Context, from, to string) error {
 	if !f.move {
-		return copyRename(ctx, f, from, to)
+		return core.CopyRename(ctx, f, from, to)
 	}
-	return f.act(func() error { return f.core.rename(ctx, from, to) })
+	return f.act(func() error { return f.Core.Rename(ctx, from, to) })
 }
 
-func (f *faulty) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
+func (f *faulty) Replace(ctx context.Context, name string, perm fs.FileMode) (core.Replacement, error) {
 	if err := f.c.alive(); err != nil {
 		return nil, err
 	}
-	r, err := f.core.replace(ctx, name, perm)
+	r, err := f.Core.Replace(ctx, name, perm)
 	if err != nil {
 		return nil, err
 	}
-	return &faultyReplacement{replacement: r, f: f, name: name, perm: perm}, nil
+	return &faultyReplacement{Replacement: r, f: f, name: name, perm: perm}, nil
 }
 
 type faultyReplacement struct {
-	replacement
+	core.Replacement
 	f    *faulty
 	name string
 	perm fs.FileMode
@@ -167,15 +169,15 @@ type faultyReplacement struct {
 
 func (r *faultyReplacement) Write(p []byte) (n int, err error) {
 	r.data = append(r.data, p...)
-	err = r.f.act(func() (err error) { n, err = r.replacement.Write(p); return err })
+	err = r.f.act(func() (err error) { n, err = r.Replacement.Write(p); return err })
 	return n, err
 }
 
-func (r *faultyReplacement) commit(ctx context.Context) error {
+func (r *faultyReplacement) Commit(ctx context.Context) error {
 	was := r.f.c.dead
-	err := r.f.act(func() error { return r.replacement.commit(ctx) })
+	err := r.f.act(func() error { return r.Replacement.Commit(ctx) })
 	if r.f.torn && !was && r.f.c.dead && r.f.c.how == dieTorn {
-		_ = writeWhole(ctx, r.f.core, r.name, r.data[:len(r.data)/2], r.perm)
+		_ = core.WriteWhole(ctx, r.f.Core, r.name, r.data[:len(r.data)/2], r.perm)
 	}
 	return err
 }
@@ -184,15 +186,15 @@ func (r *faultyReplacement) commit(ctx context.Context) error {
 // exists, empty, as soon as it is begun.
 type faultyEager struct{ *faulty }
 
-func (f faultyEager) beginNew(ctx context.Context, name string) (replacement, error) {
-	if err := f.act(func() error { return writeWhole(ctx, f.core, name, nil, 0o600) }); err != nil {
+func (f faultyEager) BeginNew(ctx context.Context, name string) (core.Replacement, error) {
+	if err := f.act(func() error { return core.WriteWhole(ctx, f.Core, name, nil, 0o600) }); err != nil {
 		return nil, err
 	}
-	r, err := f.core.replace(ctx, name, 0o600)
+	r, err := f.Core.Replace(ctx, name, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	return &begunNew{faultyReplacement: faultyReplacement{replacement: r, f: f.faulty, name: name, perm: 0o600}, ctx: ctx}, nil
+	return &begunNew{faultyReplacement: faultyReplacement{Replacement: r, f: f.faulty, name: name, perm: 0o600}, ctx: ctx}, nil
 }
 
 // begunNew removes the empty file if it is aborted.
@@ -202,49 +204,49 @@ type begunNew struct {
 	done bool
 }
 
-func (r *begunNew) commit(ctx context.Context) error {
-	err := r.faultyReplacement.commit(ctx)
+func (r *begunNew) Commit(ctx context.Context) error {
+	err := r.faultyReplacement.Commit(ctx)
 	r.done = err == nil
 	return err
 }
 
-func (r *begunNew) abort() {
-	if r.replacement.abort(); !r.done {
-		_ = r.f.remove(r.ctx, r.name)
+func (r *begunNew) Abort() {
+	if r.Replacement.Abort(); !r.done {
+		_ = r.f.Remove(r.ctx, r.name)
 	}
 	r.done = true
 }
 
-func (f faultyEager) readReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *pending, error) {
-	fi, err := f.stat(ctx, name)
+func (f faultyEager) ReadReplace(ctx context.Context, name string, data []byte, max int64) (fs.FileInfo, []byte, *core.Pending, error) {
+	fi, err := f.Stat(ctx, name)
 	if err != nil || fi.IsDir() {
 		return fi, nil, nil, err
 	}
 	var old []byte
 	if fi.Size() <= max {
-		if old, err = f.readFile(ctx, name); err != nil {
+		if old, err = f.ReadFile(ctx, name); err != nil {
 			return nil, nil, nil, err
 		}
 	}
-	p := &pending{done: make(chan struct{})}
-	close(p.done) // in order: steps are counted
-	r, err := f.replace(ctx, name, 0o666)
-	p.r, p.err = filled(r, err, data)
+	p := &core.Pending{Done: make(chan struct{})}
+	close(p.Done) // in order: steps are counted
+	r, err := f.Replace(ctx, name, 0o666)
+	p.R, p.Err = core.Filled(r, err, data)
 	return fi, old, p, nil
 }
 
-func (f faultyEager) overlaps() bool { return true }
+func (f faultyEager) Overlaps() bool { return true }
 
-func (f faultyEager) replace(ctx context.Context, name string, perm fs.FileMode) (replacement, error) {
-	if _, err := f.stat(ctx, name); !notExist(err) {
-		return f.faulty.replace(ctx, name, perm)
+func (f faultyEager) Replace(ctx context.Context, name string, perm fs.FileMode) (core.Replacement, error) {
+	if _, err := f.Stat(ctx, name); !core.NotExist(err) {
+		return f.faulty.Replace(ctx, name, perm)
 	}
-	if err := f.act(func() error { return writeWhole(ctx, f.core, name, nil, perm) }); err != nil {
+	if err := f.act(func() error { return core.WriteWhole(ctx, f.Core, name, nil, perm) }); err != nil {
 		return nil, err
 	}
-	r, err := f.core.replace(ctx, name, perm)
+	r, err := f.Core.Replace(ctx, name, perm)
 	if err != nil {
 		return nil, err
 	}
-	return &begunNew{faultyReplacement: faultyReplacement{replacement: r, f: f.faulty, name: name, perm: perm}, ctx: ctx}, nil
+	return &begunNew{faultyReplacement: faultyReplacement{Replacement: r, f: f.faulty, name: name, perm: perm}, ctx: ctx}, nil
 }

@@ -11,41 +11,43 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // refusing is a core in which some operation starts to fail.
 type refusing struct {
-	core
+	core.Core
 	fail func(op, name string) error
 }
 
-func (r *refusing) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
+func (r *refusing) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
 	if err := r.fail("readDir", name); err != nil {
 		return nil, err
 	}
-	return r.core.readDir(ctx, name)
+	return r.Core.ReadDir(ctx, name)
 }
 
-func (r *refusing) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+func (r *refusing) Open(ctx context.Context, name string, flag int, perm fs.FileMode) (core.File, error) {
 	if err := r.fail("open", name); err != nil {
 		return nil, err
 	}
-	f, err := r.core.open(ctx, name, flag, perm)
+	f, err := r.Core.Open(ctx, name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	return &refusingFile{f, r, name}, nil
 }
 
-func (r *refusing) readFile(ctx context.Context, name string) ([]byte, error) {
+func (r *refusing) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	if err := r.fail("readFile", name); err != nil {
 		return nil, err
 	}
-	return r.core.readFile(ctx, name)
+	return r.Core.ReadFile(ctx, name)
 }
 
 type refusingFile struct {
-	File
+	core.File
 	r    *refusing
 	name string
 }
@@ -141,7 +143,7 @@ func TestChangedInTheMiddle(t *testing.T) {
 		must(t, m.WriteFile("f", []byte("one"), 0o644))
 		_, err := Update(ctx, m, "f", 0o644, func(old []byte) ([]byte, error) {
 			// Another program does not use our locks.
-			return append(old, '!'), writeWhole(ctx, m.c, "f", []byte("theirs"), 0o644)
+			return append(old, '!'), core.WriteWhole(ctx, m.c, "f", []byte("theirs"), 0o644)
 		})
 		if got, _ := m.ReadFile("f"); !errors.Is(err, ErrConflict) || string(got) != "theirs" {
 			t.Errorf("%v, and %q", err, got)
@@ -152,13 +154,13 @@ func TestChangedInTheMiddle(t *testing.T) {
 		must(t, m.WriteFile("f", []byte("one"), 0o644))
 		h, err := m.OpenFile("f", os.O_RDWR, 0)
 		must(t, err)
-		_, err = h.(File).WriteAt([]byte("X"), 1)
+		_, err = h.(core.File).WriteAt([]byte("X"), 1)
 		must(t, err)
 		must(t, m.Remove("f"))
 		if err := h.Close(); !errors.Is(err, ErrConflict) {
 			t.Errorf("close: %v", err)
 		}
-		if _, err := m.Stat("f"); !notExist(err) {
+		if _, err := m.Stat("f"); !core.NotExist(err) {
 			t.Error("it came back")
 		}
 	})
@@ -168,9 +170,9 @@ func TestChangedInTheMiddle(t *testing.T) {
 		a, _ := m.OpenFile("f", os.O_RDWR, 0)
 		b, _ := m.OpenFile("f", os.O_RDWR, 0)
 		c, _ := m.OpenFile("f", os.O_WRONLY|os.O_APPEND, 0)
-		a.(File).WriteAt([]byte("AA"), 1)
-		b.(File).WriteAt([]byte("BB"), 6)
-		c.(File).Write([]byte("end"))
+		a.(core.File).WriteAt([]byte("AA"), 1)
+		b.(core.File).WriteAt([]byte("BB"), 6)
+		c.(core.File).Write([]byte("end"))
 		must(t, errors.Join(a.Close(), c.Close(), b.Close()))
 		if got, _ := m.ReadFile("f"); string(got) != "0AA345BB89end" {
 			t.Errorf("%q", got)
@@ -214,7 +216,7 @@ func TestFullInTheMiddle(t *testing.T) {
 	// refused.
 	for room := int64(100); room < 3000; room += 97 {
 		disk := NewMemory(MemoryOptions{})
-		w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: room}))
+		w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: room}), JournalOptions{})
 		must(t, disk.WriteFile("f", bytes.Repeat([]byte("o"), 2000), 0o644))
 		err := w.WriteFile("f", []byte("new"), 0o644)
 		got, _ := disk.ReadFile("f")
@@ -231,7 +233,7 @@ func TestFullInTheMiddle(t *testing.T) {
 	}
 	// The oldest records are dropped to make room for new ones.
 	disk := NewMemory(MemoryOptions{})
-	w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: 20_000}))
+	w := NewJournal(disk, NewMemory(MemoryOptions{MaxBytes: 20_000}), JournalOptions{})
 	for i := range 100 {
 		must(t, w.WriteFile("f", bytes.Repeat([]byte{byte(i)}, 2000), 0o644))
 	}
@@ -267,7 +269,7 @@ func TestCancelled(t *testing.T) {
 			return Copy(ctx, NewMemory(MemoryOptions{}), ".", m, ".", CopyOptions{Progress: func(Progress) { stop() }})
 		},
 		"lock": func(ctx context.Context, stop func()) error {
-			unlock, err := m.c.base().lock(context.Background(), "f000")
+			unlock, err := m.c.Base().Lock(context.Background(), "f000")
 			must(t, err)
 			defer unlock()
 			time.AfterFunc(5*time.Millisecond, stop)

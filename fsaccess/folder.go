@@ -3,12 +3,50 @@ package fsaccess
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
+
+// view is a core together with a folder of it and a context. Folder embeds it, so every
+// layer that embeds Folder has it too.
+type view struct {
+	c   core.Core
+	dir string
+	ctx context.Context
+}
+
+func (v *view) door() view { return *v }
+
+type doored interface{ door() view }
+
+// viewOf returns the core of any FS. For an FS of another package it makes one.
+func viewOf(fsys FS) view {
+	if d, ok := fsys.(doored); ok {
+		return d.door()
+	}
+	return view{c: newForeign(fsys), dir: ".", ctx: context.Background()}
+}
+
+// rooted returns a core whose "." is the view's folder.
+func (v view) rooted() core.Core {
+	if v.dir == "." {
+		return v.c
+	}
+	return core.Sub(v.c, v.dir)
+}
+
+func bind(ctx context.Context, fsys FS) FS {
+	v := viewOf(fsys)
+	v.ctx = ctx
+	return &Folder{view: v}
+}
 
 // Folder is the [FS] type that every source and layer of this package returns or embeds. It
 // is safe for concurrent use.
@@ -23,7 +61,7 @@ var (
 	_ FeaturesFS = (*Folder)(nil)
 )
 
-func newFolder(c core) *Folder {
+func newFolder(c core.Core) *Folder {
 	return &Folder{view{c: c, dir: ".", ctx: context.Background()}}
 }
 
@@ -32,10 +70,10 @@ func (f *Folder) enter(name string) (string, error) {
 	if err := context.Cause(f.ctx); err != nil {
 		return "", err
 	}
-	if err := cleanName(name); err != nil {
+	if err := core.CleanName(name); err != nil {
 		return "", err
 	}
-	return join(f.dir, name), nil
+	return core.Join(f.dir, name), nil
 }
 
 // change runs one change of a path. It holds the path's lock and marks the path as changed
@@ -45,30 +83,17 @@ func (f *Folder) change(op, name string, do func(p string) error) error {
 	if err != nil {
 		return pathErr(op, name, err)
 	}
-	return pathErr(op, name, locked(f.ctx, f.c, do, p))
-}
-
-// locked holds the locks of all paths while it calls do with the first path.
-func locked(ctx context.Context, c core, do func(p string) error, paths ...string) error {
-	unlock, err := c.base().lock(ctx, paths...)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	for _, p := range paths {
-		defer c.base().changing(p)()
-	}
-	return do(paths[0])
+	return pathErr(op, name, core.Locked(f.ctx, f.c, do, p))
 }
 
 // Features returns the abilities of this folder on this platform.
-func (f *Folder) Features() Features { return f.c.features() }
+func (f *Folder) Features() Features { return Features(f.c.Features()) }
 
 // Close releases the resources of the source, such as an open os.Root. It is idempotent. On
 // a folder from Sub it does nothing.
 func (f *Folder) Close() error {
-	if c, ok := f.c.(closer); ok && f.dir == "." {
-		return c.close()
+	if c, ok := f.c.(core.Closer); ok && f.dir == "." {
+		return c.Release()
 	}
 	return nil
 }
@@ -88,15 +113,15 @@ func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (fs.File, err
 	if err != nil {
 		return nil, pathErr("open", name, err)
 	}
-	var file File
+	var file core.File
 	open := func(p string) (err error) {
-		file, err = f.c.open(f.ctx, p, flag, perm.Perm())
+		file, err = f.c.Open(f.ctx, p, flag, perm.Perm())
 		return err
 	}
 	if flag&(os.O_CREATE|os.O_TRUNC) == 0 {
 		err = open(p)
 	} else {
-		err = locked(f.ctx, f.c, open, p)
+		err = core.Locked(f.ctx, f.c, open, p)
 	}
 	if err != nil {
 		return nil, pathErr("open", name, err)
@@ -110,7 +135,7 @@ func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, pathErr("stat", name, err)
 	}
-	fi, err := f.c.stat(f.ctx, p)
+	fi, err := f.c.Stat(f.ctx, p)
 	if err != nil {
 		return nil, pathErr("stat", name, err)
 	}
@@ -123,8 +148,8 @@ func (f *Folder) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, pathErr("open", name, err)
 	}
-	b, err := f.c.readFile(f.ctx, p)
-	if errors.Is(err, errIsDir) {
+	b, err := f.c.ReadFile(f.ctx, p)
+	if errors.Is(err, core.ErrIsDir) {
 		return nil, pathErr("read", name, err)
 	}
 	if err != nil {
@@ -139,9 +164,9 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, pathErr("open", name, err)
 	}
-	list, err := f.c.readDir(f.ctx, p)
-	if errors.Is(err, errNotDir) {
-		if _, serr := f.c.stat(f.ctx, p); serr == nil {
+	list, err := f.c.ReadDir(f.ctx, p)
+	if errors.Is(err, core.ErrNotDir) {
+		if _, serr := f.c.Stat(f.ctx, p); serr == nil {
 			return nil, pathErr("readdir", name, err)
 		}
 	}
@@ -155,7 +180,7 @@ func (f *Folder) ReadDir(name string) ([]fs.DirEntry, error) {
 // exist.
 func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	return f.change("open", name, func(p string) error {
-		return writeWhole(f.ctx, f.c, p, data, perm.Perm())
+		return core.WriteWhole(f.ctx, f.c, p, data, perm.Perm())
 	})
 }
 
@@ -163,9 +188,9 @@ func (f *Folder) WriteFile(name string, data []byte, perm fs.FileMode) error {
 func (f *Folder) Mkdir(name string, perm fs.FileMode) error {
 	return f.change("mkdir", name, func(p string) error {
 		if p == "." {
-			return errExist
+			return core.ErrExist
 		}
-		return f.c.mkdir(f.ctx, p, perm.Perm())
+		return f.c.Mkdir(f.ctx, p, perm.Perm())
 	})
 }
 
@@ -196,7 +221,7 @@ func (f *Folder) MkdirAll(name string, perm fs.FileMode) error {
 		}
 		fi, serr := f.Stat(part)
 		if serr == nil && !fi.IsDir() {
-			return pathErr("mkdir", part, errNotDir)
+			return pathErr("mkdir", part, core.ErrNotDir)
 		}
 	}
 	return nil
@@ -206,9 +231,9 @@ func (f *Folder) MkdirAll(name string, perm fs.FileMode) error {
 func (f *Folder) Remove(name string) error {
 	return f.change("remove", name, func(p string) error {
 		if p == "." {
-			return errInvalid
+			return core.ErrInvalid
 		}
-		return f.c.remove(f.ctx, p)
+		return f.c.Remove(f.ctx, p)
 	})
 }
 
@@ -216,10 +241,10 @@ func (f *Folder) Remove(name string) error {
 func (f *Folder) RemoveAll(name string) error {
 	return f.change("unlinkat", name, func(p string) error {
 		if p == "." || name == "." {
-			return errInvalid
+			return core.ErrInvalid
 		}
 		// As in package os, a name below a file counts as missing.
-		if err := f.c.removeAll(f.ctx, p); err != nil && !notExist(err) {
+		if err := f.c.RemoveAll(f.ctx, p); err != nil && !core.NotExist(err) {
 			return err
 		}
 		return nil
@@ -230,7 +255,7 @@ func (f *Folder) RemoveAll(name string) error {
 func (f *Folder) Rename(oldname, newname string) error {
 	from, err := f.enter(oldname)
 	if err == nil && newname == "." {
-		err = errExist
+		err = core.ErrExist
 	}
 	if err != nil {
 		return linkErr("rename", oldname, newname, err)
@@ -239,25 +264,25 @@ func (f *Folder) Rename(oldname, newname string) error {
 	if err != nil {
 		return linkErr("rename", oldname, newname, err)
 	}
-	return linkErr("rename", oldname, newname, locked(f.ctx, f.c, func(string) error {
-		done, err := checkRename(f.ctx, f.c, from, to)
+	return linkErr("rename", oldname, newname, core.Locked(f.ctx, f.c, func(string) error {
+		done, err := core.CheckRename(f.ctx, f.c, from, to)
 		if err != nil || done {
 			return err
 		}
-		return f.c.rename(f.ctx, from, to)
+		return f.c.Rename(f.ctx, from, to)
 	}, from, to))
 }
 
 // Truncate sets a file's length. Added bytes are zero.
 func (f *Folder) Truncate(name string, size int64) error {
 	if size < 0 {
-		return pathErr("truncate", name, errInvalid)
+		return pathErr("truncate", name, core.ErrInvalid)
 	}
 	file, err := f.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		return pathErr("truncate", name, err)
 	}
-	err = file.(File).Truncate(size)
+	err = file.(core.File).Truncate(size)
 	return pathErr("truncate", name, errors.Join(err, file.Close()))
 }
 
@@ -265,10 +290,10 @@ func (f *Folder) Truncate(name string, size int64) error {
 // [errors.ErrUnsupported].
 func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 	return f.change("chmod", name, func(p string) error {
-		if c, ok := f.c.(chmodder); ok {
-			return c.chmod(f.ctx, p, mode.Perm())
+		if c, ok := f.c.(core.Chmodder); ok {
+			return c.Chmod(f.ctx, p, mode.Perm())
 		}
-		return errUnsupported
+		return core.ErrUnsupported
 	})
 }
 
@@ -276,10 +301,10 @@ func (f *Folder) Chmod(name string, mode fs.FileMode) error {
 // [errors.ErrUnsupported].
 func (f *Folder) Chtimes(name string, atime, mtime time.Time) error {
 	return f.change("chtimes", name, func(p string) error {
-		if c, ok := f.c.(chtimer); ok {
-			return c.chtimes(f.ctx, p, atime, mtime)
+		if c, ok := f.c.(core.Chtimer); ok {
+			return c.Chtimes(f.ctx, p, atime, mtime)
 		}
-		return errUnsupported
+		return core.ErrUnsupported
 	})
 }
 
@@ -309,4 +334,154 @@ func (f *Folder) Glob(pattern string) ([]string, error) {
 
 type readDirer interface {
 	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// handle is the File that a caller gets. It makes the checks of package os, puts the
+// caller's name into errors, and returns an error from a second Close.
+type handle struct {
+	core.File
+	name   string
+	core   core.Core
+	path   string
+	append bool
+
+	mu     sync.Mutex
+	closed bool
+	wrote  bool
+}
+
+func (h *handle) err(op string, err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return pathErr(op, h.name, err)
+}
+
+func (h *handle) alive(op string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return pathErr(op, h.name, fs.ErrClosed)
+	}
+	return nil
+}
+
+func (h *handle) touch() {
+	h.mu.Lock()
+	h.wrote = true
+	h.mu.Unlock()
+	h.core.Base().Note(h.path) // a file written in place changes at once
+}
+
+func (h *handle) Stat() (fs.FileInfo, error) {
+	if err := h.alive("stat"); err != nil {
+		return nil, err
+	}
+	fi, err := h.File.Stat()
+	return fi, h.err("stat", err)
+}
+
+func (h *handle) Read(p []byte) (int, error) {
+	if err := h.alive("read"); err != nil {
+		return 0, err
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := h.File.Read(p)
+	return n, h.err("read", err)
+}
+
+func (h *handle) ReadAt(p []byte, off int64) (int, error) {
+	if err := h.alive("readat"); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, pathErr("readat", h.name, core.ErrNegative)
+	}
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := h.File.ReadAt(p, off)
+	return n, h.err("readat", err)
+}
+
+func (h *handle) Write(p []byte) (int, error) {
+	if err := h.alive("write"); err != nil {
+		return 0, err
+	}
+	h.touch()
+	n, err := h.File.Write(p)
+	return n, h.err("write", err)
+}
+
+func (h *handle) WriteAt(p []byte, off int64) (int, error) {
+	if err := h.alive("writeat"); err != nil {
+		return 0, err
+	}
+	if off < 0 {
+		return 0, pathErr("writeat", h.name, core.ErrNegative)
+	}
+	if h.append {
+		return 0, pathErr("writeat", h.name, errors.New("invalid use of WriteAt on a file opened with O_APPEND"))
+	}
+	h.touch()
+	n, err := h.File.WriteAt(p, off)
+	return n, h.err("writeat", err)
+}
+
+func (h *handle) Seek(offset int64, whence int) (int64, error) {
+	if err := h.alive("seek"); err != nil {
+		return 0, err
+	}
+	if whence < io.SeekStart || whence > io.SeekEnd {
+		return 0, pathErr("seek", h.name, core.ErrInvalid)
+	}
+	n, err := h.File.Seek(offset, whence)
+	if err != nil {
+		return 0, h.err("seek", err)
+	}
+	return n, nil
+}
+
+func (h *handle) Truncate(size int64) error {
+	if err := h.alive("truncate"); err != nil {
+		return err
+	}
+	if size < 0 {
+		return pathErr("truncate", h.name, core.ErrInvalid)
+	}
+	h.touch()
+	return h.err("truncate", h.File.Truncate(size))
+}
+
+func (h *handle) Sync() error {
+	if err := h.alive("sync"); err != nil {
+		return err
+	}
+	return h.err("sync", h.File.Sync())
+}
+
+func (h *handle) ReadDir(n int) ([]fs.DirEntry, error) {
+	if err := h.alive("readdir"); err != nil {
+		return nil, err
+	}
+	list, err := h.File.ReadDir(n)
+	return list, h.err("readdir", err)
+}
+
+func (h *handle) Close() error {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return pathErr("close", h.name, fs.ErrClosed)
+	}
+	h.closed = true
+	wrote := h.wrote
+	h.mu.Unlock()
+	err := h.File.Close()
+	if wrote {
+		h.core.Base().Note(h.path)
+	}
+	return h.err("close", err)
 }

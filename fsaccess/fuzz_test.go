@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // FuzzAgainstOS runs the same random operations on a folder of the operating
@@ -166,7 +168,7 @@ func runBoth(t *testing.T, kind string, program []byte, dir string, f FS) {
 			gf, gerr := f.OpenFile(p, flag, 0o644)
 			want, got = werr, gerr
 			if fi, err := os.Stat(filepath.Join(dir, p)); werr == nil && gerr == nil && err == nil && !fi.IsDir() {
-				wv, gv = play(wf, script), play(gf.(File), script)
+				wv, gv = play(wf, script), play(gf.(core.File), script)
 			}
 			if werr == nil {
 				wf.Close()
@@ -186,7 +188,7 @@ func runBoth(t *testing.T, kind string, program []byte, dir string, f FS) {
 }
 
 // play applies the script to an open file and returns the results as a text.
-func play(f File, script []int) string {
+func play(f core.File, script []int) string {
 	var out []string
 	say := func(op string, v any, err error) { out = append(out, fmt.Sprint(op, " ", v, " ", class(err))) }
 	for i, s := range script {

@@ -12,8 +12,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // TestQuotaInBrowser fills the origin's real quota in the middle of a write. The old
@@ -28,14 +31,14 @@ func TestQuotaInBrowser(t *testing.T) {
 		f := opfs(t)
 		store, err := OPFS(ctx, fmt.Sprintf("test-%d-undo", opfsCount.Load()))
 		must(t, err)
-		w := NewJournal(f, store)
+		w := NewJournal(f, store, JournalOptions{})
 		old := bytes.Repeat([]byte("old "), 1000)
 		must(t, w.WriteFile("a", old, 0o644))
 		s, err := StorageEstimate(ctx)
 		must(t, err)
 		location, err := jsx.Lookup(jsx.Global(), "location")
 		must(t, err)
-		origin, err := stringOf(location, "origin")
+		origin, err := web.StringOf(location, "origin")
 		must(t, err)
 		quota := func(bytes int64) {
 			p := map[string]any{"origin": origin}
@@ -55,7 +58,7 @@ func TestQuotaInBrowser(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				_, err = io.Copy(h.(File), bytes.NewReader(large))
+				_, err = io.Copy(h.(core.File), bytes.NewReader(large))
 				return errors.Join(err, h.Close())
 			},
 			"copy": func(f FS) error {
@@ -88,22 +91,22 @@ func TestRealFolderGoesAway(t *testing.T) {
 	for _, n := range []string{"gone", "changed", "d/e/below"} {
 		must(t, f.WriteFile(n, large, 0o644))
 	}
-	open := func(n string) File {
+	open := func(n string) core.File {
 		h, err := f.Open(n)
 		must(t, err)
 		t.Cleanup(func() { h.Close() })
 		if _, err := io.ReadFull(h, make([]byte, 1000)); err != nil {
 			t.Fatal(err)
 		}
-		return h.(File)
+		return h.(core.File)
 	}
 	gone, changed, below := open("gone"), open("changed"), open("d/e/below")
 	must(t, os.Remove(filepath.Join(dir, "gone")))
 	must(t, os.WriteFile(filepath.Join(dir, "changed"), []byte("theirs"), 0o644))
 	must(t, os.RemoveAll(filepath.Join(dir, "d")))
-	for name, h := range map[string]File{"gone": gone, "changed": changed, "below": below} {
+	for name, h := range map[string]core.File{"gone": gone, "changed": changed, "below": below} {
 		_, err := h.ReadAt(make([]byte, 1<<20), 2<<20)
-		if !errors.Is(err, ErrConflict) && !notExist(err) {
+		if !errors.Is(err, ErrConflict) && !core.NotExist(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -115,7 +118,7 @@ func TestRealFolderGoesAway(t *testing.T) {
 		"rename": f.Rename("gone", "x"),
 		"remove": f.Remove("gone"),
 	} {
-		if !notExist(err) {
+		if !core.NotExist(err) {
 			t.Errorf("%s of what is gone: %v", name, err)
 		}
 	}
@@ -150,7 +153,7 @@ func TestSaveAs(t *testing.T) {
 			t.Errorf("%s: %q", name, text)
 		}
 	}
-	if err := SaveAs(context.Background(), NewMemory(MemoryOptions{}), "none", "x"); !notExist(err) {
+	if err := SaveAs(context.Background(), NewMemory(MemoryOptions{}), "none", "x"); !core.NotExist(err) {
 		t.Errorf("nothing: %v", err)
 	}
 }

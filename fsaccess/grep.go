@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
@@ -40,9 +41,9 @@ type GrepOptions struct {
 }
 
 const (
-	grepBatch = 64      // files read at once
-	grepBytes = 8 << 20 // bytes of these files; a larger file is read line by line
-	maxLine   = 1 << 20 // a longer line is searched in pieces
+	grepBatch = 64             // files read at once
+	grepBytes = core.ManyBytes // bytes of these files; a larger file is read line by line
+	maxLine   = 1 << 20        // a longer line is searched in pieces
 	maxText   = 4 << 10
 	grepSteps = 16 << 10 // steps of an expression without a pause
 	grepLook  = 64 << 10 // bytes in which the literal prefix is searched without a pause
@@ -56,7 +57,7 @@ const (
 func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOptions) iter.Seq2[Match, error] {
 	return func(yield func(Match, error) bool) {
 		f := folderOf(ctx, fsys)
-		ctx = keeping(ctx, f.c)
+		ctx = core.Keeping(ctx, f.c)
 		s := newSearch(ctx, f, re, o, yield)
 		var batch []Entry
 		var size int64
@@ -66,7 +67,7 @@ func Grep(ctx context.Context, fsys FS, root string, re *regexp.Regexp, o GrepOp
 			return ok
 		}
 		if fi, err := f.Stat(root); err == nil && !fi.IsDir() {
-			s.batch(ctx, []Entry{entryOf(root, fi)})
+			s.batch(ctx, []Entry{Entry(core.EntryOf(root, fi))})
 			return
 		}
 		for e, err := range Walk(ctx, f, root, o.WalkOptions) {
@@ -150,7 +151,7 @@ func (s *search) spend(n int) error {
 		return nil
 	}
 	s.yield(Match{}, s.ctx.Err())
-	return errStop
+	return core.ErrStop
 }
 
 // has reports whether text contains the literal prefix of a match.
@@ -201,12 +202,12 @@ func (r *slowReader) ReadRune() (rune, int, error) {
 func (s *search) batch(ctx context.Context, files []Entry) bool {
 	var contents [][]byte
 	if len(files) > 1 {
-		full := make([]Entry, len(files))
+		full := make([]core.Entry, len(files))
 		for i, e := range files {
-			e.Path = join(s.f.dir, e.Path)
-			full[i] = e
+			e.Path = core.Join(s.f.dir, e.Path)
+			full[i] = core.Entry(e)
 		}
-		contents, _ = readMany(ctx, s.f.c, full) // missing contents are read below
+		contents, _ = core.ReadMany(ctx, s.f.c, full) // missing contents are read below
 	}
 	for i, e := range files {
 		if err := context.Cause(ctx); err != nil {
@@ -224,7 +225,7 @@ func (s *search) batch(ctx context.Context, files []Entry) bool {
 				err = s.content(e.Path, data)
 			}
 		}
-		if err == errStop {
+		if err == core.ErrStop {
 			return false
 		}
 		if err != nil && !s.yield(Match{Path: e.Path}, err) {
@@ -249,7 +250,7 @@ func (s *search) content(name string, data []byte) error {
 			}
 			if !ok {
 				if data = data[len(chunk):]; len(data) > 0 {
-					line += bytes.Count(chunk, newline)
+					line += bytes.Count(chunk, []byte{'\n'})
 				}
 				continue
 			}
@@ -311,11 +312,11 @@ func (s *search) line(name string, line int, text []byte, n *int) (more bool, er
 		return true, nil
 	}
 	if !s.yield(Match{name, line, at[0] + 1, clip(text, at[0])}, nil) {
-		return false, errStop
+		return false, core.ErrStop
 	}
 	*n++
 	if s.found++; s.o.Max > 0 && s.found >= s.o.Max {
-		return false, errStop
+		return false, core.ErrStop
 	}
 	return s.o.MaxPerFile == 0 || *n < s.o.MaxPerFile, nil
 }

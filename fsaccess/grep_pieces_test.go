@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -50,7 +51,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 			return ctx.N, matches, failed, stopped
 		}
 		looks, matches, failed, stopped := search(0, false)
-		lines := bytes.Count(data, newline)
+		lines := bytes.Count(data, []byte{'\n'})
 		want := lines * 16 / grepSteps // the least work of a line
 		if lines == 0 {
 			want = len([]rune(string(data))) * stepsOf(re) / grepSteps / 2
@@ -59,7 +60,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 			t.Errorf("%s: %d looks, want %d; %d matches, %v, %v", c.name, looks, want, matches, failed, stopped)
 		}
 		last := max(1, looks/2)
-		if n, _, failed, stopped := search(last, false); n > last+4 || !errors.Is(failed, context.Canceled) || stopped != errStop {
+		if n, _, failed, stopped := search(last, false); n > last+4 || !errors.Is(failed, context.Canceled) || stopped != core.ErrStop {
 			t.Errorf("%s: %d looks after the end at %d; %v, %v", c.name, n, last, failed, stopped)
 		}
 		if lines > 0 {

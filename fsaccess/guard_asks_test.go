@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = h.(File).Write(script)
+			_, err = h.(core.File).Write(script)
 			return errors.Join(err, h.Close())
 		},
 		"append": func(f FS) error {
@@ -31,8 +32,8 @@ func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = h.(File).Write(script)
-			return errors.Join(err, h.(File).Sync(), h.Close())
+			_, err = h.(core.File).Write(script)
+			return errors.Join(err, h.(core.File).Sync(), h.Close())
 		},
 		"large": func(f FS) error {
 			h, err := f.Create("start.sh")
@@ -41,7 +42,7 @@ func TestGuardAsksBeforeAnythingIsThere(t *testing.T) {
 			}
 			piece := bytes.Repeat(script, 100_000)
 			for range 40 { // more than is looked at, and more than is staged
-				if _, werr := h.(File).Write(piece); werr != nil {
+				if _, werr := h.(core.File).Write(piece); werr != nil {
 					err = werr
 					break
 				}
@@ -91,7 +92,7 @@ func asksFirst(t *testing.T, empty func(testing.TB) FS, write func(FS) error, ye
 	var f FS = Guard(low, protocol.FSPolicy{AllowWrite: patterns(t, "**")}, o)
 	var j *Journal
 	if journaled {
-		j = NewJournal(f, NewMemory(MemoryOptions{}))
+		j = NewJournal(f, NewMemory(MemoryOptions{}), JournalOptions{})
 		f = j
 	}
 	err := write(f)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
@@ -94,7 +95,7 @@ func gitDoors() map[string]func(f *Folder, name string, data []byte) error {
 			if err != nil {
 				return err
 			}
-			_, werr := h.(File).Write(data)
+			_, werr := h.(core.File).Write(data)
 			return errors.Join(werr, h.Close())
 		},
 		"copy": func(f *Folder, name string, data []byte) error {
@@ -166,7 +167,7 @@ func TestAttackGitRunsCommands(t *testing.T) {
 		}
 		if guarded {
 			for by := range gitDoors() {
-				if put(Guard(disk, everywhere(t)), by) == 0 {
+				if put(Guard(disk, everywhere(t), GuardOptions{}), by) == 0 {
 					t.Errorf("by %s: nothing was refused", by)
 				}
 			}
@@ -190,7 +191,7 @@ func TestAttackGitRunsCommands(t *testing.T) {
 
 // A name that looks like a part of a git folder, but is none, stays ordinary.
 func TestOrdinaryNamesOfGit(t *testing.T) {
-	g := Guard(NewMemory(MemoryOptions{}), everywhere(t))
+	g := Guard(NewMemory(MemoryOptions{}), everywhere(t), GuardOptions{})
 	for _, dir := range []string{"src/hooks", "config", "objects", "refs", "info", "head"} {
 		must(t, g.MkdirAll(dir, 0o755))
 		must(t, g.WriteFile(dir+"/useThing.ts", []byte("x"), 0o644))
@@ -237,7 +238,7 @@ func TestNoGitFolderIsCompleted(t *testing.T) {
 			for _, n := range append([]string{"HEAD"}, c.there...) {
 				must(t, put(m, "sub/"+n))
 			}
-			g := Guard(m, everywhere(t))
+			g := Guard(m, everywhere(t), GuardOptions{})
 			for _, n := range c.make {
 				if err := put(g, "sub/"+n); err != nil {
 					t.Errorf("%s: %s before it is a git folder: %v", name, n, err)
@@ -259,7 +260,7 @@ func TestNoGitFolderIsCompleted(t *testing.T) {
 	// A HEAD alone does not make a git folder.
 	m := NewMemory(MemoryOptions{})
 	must(t, m.WriteFile("HEAD", nil, 0o644))
-	g := Guard(m, everywhere(t))
+	g := Guard(m, everywhere(t), GuardOptions{})
 	must(t, g.WriteFile("config", []byte("x"), 0o644))
 	must(t, g.MkdirAll("objects/refs/hooks", 0o755))
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -73,7 +74,7 @@ func TestNoNameLeadsOut(t *testing.T) {
 			}
 			sub, err := disk.(fs.SubFS).Sub("granted")
 			must(t, err)
-			g := Guard(sub.(FS), everywhere(t))
+			g := Guard(sub.(FS), everywhere(t), GuardOptions{})
 			names := sampleNames(names)
 			for _, n := range plantLinks(t, disk) {
 				names[n] = ErrLink
@@ -206,7 +207,7 @@ func TestGuardByPath(t *testing.T) {
 	g := Guard(disk, protocol.FSPolicy{
 		DenyRead: patterns(t, "docs/secret", "src"), AllowRead: patterns(t, "docs/secret/public"),
 		AllowWrite: patterns(t, "docs"), DenyWrite: patterns(t, "docs/secret"),
-	})
+	}, GuardOptions{})
 	if got, want := tree(t, g), "./\ndocs/\ndocs/a \"docs/a\"\ndocs/secret/\ntop \"top\"\n"; got != want {
 		t.Errorf("it shows\n%s\nwant\n%s", got, want)
 	}
@@ -242,7 +243,7 @@ func TestProtectedBelow(t *testing.T) {
 	must(t, disk.WriteFile("repo/.git/hooks/pre-commit", []byte("x"), 0o644))
 	must(t, disk.MkdirAll("evil/hooks", 0o755))
 	must(t, disk.WriteFile("evil/hooks/post-checkout", []byte("x"), 0o644))
-	g := Guard(disk, everywhere(t))
+	g := Guard(disk, everywhere(t), GuardOptions{})
 	before := tree(t, disk)
 	for name, do := range map[string]func() error{
 		"remove":      func() error { return g.RemoveAll("repo") },
@@ -265,7 +266,7 @@ func TestProtectedBelow(t *testing.T) {
 }
 
 func TestLookAlikes(t *testing.T) {
-	g := Guard(NewMemory(MemoryOptions{}), everywhere(t))
+	g := Guard(NewMemory(MemoryOptions{}), everywhere(t), GuardOptions{})
 	must(t, g.WriteFile("invoice.pdf", nil, 0o644))
 	for _, n := range []string{"invоice.pdf", "ｉnvoice.pdf", "іnvoice.pdf", "invoicе.pdf", "INVΟICE.pdf"} {
 		if err := g.WriteFile(n, nil, 0o644); !errors.Is(err, ErrBadName) {
@@ -294,7 +295,7 @@ func TestQuotas(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					_, werr := f.(File).Write(b)
+					_, werr := f.(core.File).Write(b)
 					return errors.Join(werr, f.Close())
 				},
 			} {
@@ -331,7 +332,7 @@ func TestErrorsAreClear(t *testing.T) {
 	full := NewMemory(MemoryOptions{MaxBytes: 8})
 	must(t, full.WriteFile("f", []byte("1234"), 0o644))
 	ro := FromFS(full)
-	guarded := Guard(full, everywhere(t))
+	guarded := Guard(full, everywhere(t), GuardOptions{})
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	closed, err := full.Open("f")
@@ -353,8 +354,8 @@ func TestErrorsAreClear(t *testing.T) {
 		{"stale", second(WriteVersion(ctx, full, "f", nil, 0o644, "old")), []error{ErrConflict, protocol.ReasonStale}, "write f: changed by somebody else"},
 		{"cancelled", WithContext(gone, full).WriteFile("f", nil, 0o644), []error{context.Canceled}, "open f: context canceled"},
 		{"closed", second(closed.Read(make([]byte, 1))), []error{fs.ErrClosed}, "read f: file already closed"},
-		{"nothing to undo", NewJournal(full, NewMemory(MemoryOptions{})).Undo(ctx), []error{ErrNothing}, "nothing to undo"},
-		{"no browser or no gesture", second(Pick(ctx, ReadWrite)), nil, ""},
+		{"nothing to undo", NewJournal(full, NewMemory(MemoryOptions{}), JournalOptions{}).Undo(ctx), []error{ErrNothing}, "nothing to undo"},
+		{"no browser or no gesture", second(Pick(ctx, ReadWrite, PickOptions{})), nil, ""},
 	} {
 		if c.err == nil {
 			t.Errorf("%s: no error", c.name)

@@ -7,6 +7,10 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/journal"
 )
 
 // A scene is a change during which the tab is killed.
@@ -142,7 +146,7 @@ func stride() int {
 // trees gives the legal outcomes: before, after, and after each step between.
 func trees(t *testing.T, s scene) map[string]bool {
 	disk, store := NewMemory(s.o), NewMemory(MemoryOptions{})
-	w := NewJournal(disk, store)
+	w := NewJournal(disk, store, JournalOptions{})
 	s.setup(t, w)
 	legal := map[string]bool{tree(t, disk): true}
 	must(t, s.act(w))
@@ -153,13 +157,13 @@ func trees(t *testing.T, s scene) map[string]bool {
 			must(t, err)
 			// One record of the group at a time, from the end.
 			id := h[0].ID
-			recs := w.j.backwards(id)
+			recs := w.j.Backwards(id)
 			if len(recs) <= 1 {
 				break
 			}
-			must(t, w.j.apply(context.Background(), invert(recs[0].Effects), recs[0]))
+			must(t, w.j.Apply(context.Background(), journal.Invert(recs[0].Effects), recs[0]))
 			legal[tree(t, disk)] = true
-			must(t, w.j.forget(context.Background(), recs[0]))
+			must(t, w.j.Forget(context.Background(), recs[0]))
 		}
 	}
 	return legal
@@ -170,7 +174,7 @@ func killAt(t *testing.T, s scene, at int, how crashKind, eager bool, legal map[
 	ctx := context.Background()
 	disk, store := NewMemory(s.o), NewMemory(MemoryOptions{})
 	c := &crasher{how: how}
-	w := NewJournal(faultyFS(disk, c, false, eager), faultyFS(store, c, true, eager))
+	w := NewJournal(faultyFS(disk, c, false, eager), faultyFS(store, c, true, eager), JournalOptions{})
 	s.setup(t, w)
 	c.at = c.steps + at
 	err := s.act(w)
@@ -182,7 +186,7 @@ func killAt(t *testing.T, s scene, at int, how crashKind, eager bool, legal map[
 	if err == nil {
 		t.Fatalf("%s: the act reported success", where)
 	}
-	again := NewJournal(disk, store)
+	again := NewJournal(disk, store, JournalOptions{})
 	if _, err := again.Snapshot(); err != nil {
 		t.Fatalf("%s: open again: %v", where, err)
 	}
@@ -213,7 +217,7 @@ func hidden(f *Folder) (n int) {
 	var count func(d *memNode)
 	count = func(d *memNode) {
 		for _, k := range d.kids {
-			if isSwap(k.name) {
+			if core.IsSwap(k.name) {
 				n++
 			}
 			count(k)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/until"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // TestKilledInBrowser kills programs in the middle of what they do on the
@@ -186,7 +188,7 @@ func newMurderer(t *testing.T) *murderer {
 	t.Cleanup(func() { m.scope.Close() })
 	location, err := jsx.Lookup(jsx.Global(), "location")
 	must(t, err)
-	href, err := stringOf(location, "href")
+	href, err := web.StringOf(location, "href")
 	must(t, err)
 	base, page, ok := strings.Cut(href, "page/?")
 	if !ok {
@@ -223,7 +225,7 @@ func (m *murderer) kill(in, dir string, seed, after int, while time.Duration) (i
 	ch, err := jsx.NewGlobal("BroadcastChannel", "victim of "+dir)
 	must(m.t, err)
 	_, err = s.Listen(ch, "message", func(e jsx.Value) {
-		text, _ := stringOf(e, "data")
+		text, _ := web.StringOf(e, "data")
 		select {
 		case said <- text:
 		default:

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -82,7 +83,7 @@ func TestKilledForReal(t *testing.T) {
 		}
 		closeAll()
 		must(t, filepath.WalkDir(filepath.Join(dir, "files"), func(p string, _ os.DirEntry, err error) error {
-			if strings.HasSuffix(p, swapSuffix) {
+			if strings.HasSuffix(p, core.SwapSuffix) {
 				left++ // hidden, and removed with the folder
 			}
 			return err

@@ -19,13 +19,13 @@ type layer func(t testing.TB, f FS) FS
 func layers() map[string]layer {
 	return map[string]layer{
 		"journal": func(t testing.TB, f FS) FS {
-			return NewJournal(f, NewMemory(MemoryOptions{}))
+			return NewJournal(f, NewMemory(MemoryOptions{}), JournalOptions{})
 		},
 		"guard": func(t testing.TB, f FS) FS {
-			return Guard(f, everywhere(t))
+			return Guard(f, everywhere(t), GuardOptions{})
 		},
 		"whole stack": func(t testing.TB, f FS) FS {
-			return NewOverlay(NewJournal(Guard(f, everywhere(t)), NewMemory(MemoryOptions{})), NewMemory(MemoryOptions{}))
+			return NewOverlay(NewJournal(Guard(f, everywhere(t), GuardOptions{}), NewMemory(MemoryOptions{}), JournalOptions{}), NewMemory(MemoryOptions{}))
 		},
 		"overlay": func(t testing.TB, f FS) FS {
 			return NewOverlay(f, NewMemory(MemoryOptions{}))

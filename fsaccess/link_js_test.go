@@ -11,6 +11,8 @@ import (
 
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/jsx"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // Chromium's own treatment of symbolic links in a dropped folder: a link that is the last
@@ -42,7 +44,7 @@ func TestBrowserHidesLinks(t *testing.T) {
 		}
 		return out.join("\n")
 	}`)
-	v, err := awaitCall(t.Context(), fn, f.c.(*handles).root)
+	v, err := web.AwaitCall(t.Context(), fn, f.c.(*web.Handles).Root)
 	must(t, err)
 	got, err := jsx.String(v, 1<<16)
 	must(t, err)
@@ -110,7 +112,7 @@ func TestAttackLinkSwappedInAPickedFolder(t *testing.T) {
 	f, dir := realFolder(t)
 	count := attack.Start(t, "01")
 	ctx := context.Background()
-	h := f.c.(*handles)
+	h := f.c.(*web.Handles)
 	read := func(b []byte, err error) string { return string(b) }
 	ops := map[string]func() string{
 		"read":     func() string { return read(f.ReadFile("root/pub/deep/key")) },
@@ -147,16 +149,16 @@ func TestAttackLinkSwappedInAPickedFolder(t *testing.T) {
 				}
 				must(t, os.WriteFile(filepath.Join(root, "private/deep/key"), []byte("SECRET"), 0o600))
 				must(t, os.WriteFile(filepath.Join(root, "pub/deep/key"), []byte("open"), 0o600))
-				h.forget("root")
+				h.Forget("root")
 				if _, err := f.ReadFile("root/pub/deep/key"); err != nil { // now the handles are known
 					t.Fatal(err)
 				}
 				before := closed(t, root)
 				must(t, os.Rename(filepath.Join(root, swap[0]), filepath.Join(root, "aside")))
 				must(t, os.Symlink(swap[1], filepath.Join(root, swap[0])))
-				h.blind = blind
+				h.Blind = blind
 				out := do()
-				h.blind = false
+				h.Blind = false
 				did := strings.Contains(out, "SECRET") || closed(t, root) != before
 				if blind {
 					count.Off(name, did)

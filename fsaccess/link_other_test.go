@@ -15,7 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/attack"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/journal"
+	"github.com/bailey-go/bailey/fsaccess/internal/osdir"
 )
 
 // tryLinks runs every operation on a case, each in a folder of its own, and returns the
@@ -28,7 +32,7 @@ func tryLinks(t *testing.T, c linkCase, follow bool, stack func(*Folder) *Folder
 		dir, err := OpenDir(root, DirOptions{NoSync: true})
 		must(t, err)
 		t.Cleanup(func() { dir.Close() })
-		dir.c.(*osDir).follow = follow
+		dir.c.(*osdir.Dir).Follow = follow
 		f = stack(dir)
 	}
 	fresh()
@@ -165,8 +169,8 @@ func TestAttackLinkSwappedInBetween(t *testing.T) {
 				defer dir.Close()
 				swapped := false
 				read = false
-				dir.c.(*osDir).blind = c.blind
-				dir.c.(*osDir).between = func(elem string) {
+				dir.c.(*osdir.Dir).Blind = c.blind
+				dir.c.(*osdir.Dir).Between = func(elem string) {
 					if elem != c.swap || swapped {
 						return
 					}
@@ -192,14 +196,14 @@ func TestAttackLinkSwappedInBetween(t *testing.T) {
 // again, and given up only when that happens all the time.
 func TestReplacedInBetween(t *testing.T) {
 	for _, name := range []string{"a", "a/file"} {
-		for times, ok := range map[int]bool{0: true, 1: true, tries: true, tries + 1: false} {
+		for times, ok := range map[int]bool{0: true, 1: true, osdir.Tries: true, osdir.Tries + 1: false} {
 			root := linkedFolder(t, t.TempDir(), nil)
 			dir, err := OpenDir(root, DirOptions{NoSync: true})
 			must(t, err)
 			defer dir.Close()
 			at, n := filepath.Join(root, name), 0
-			dir.c.(*osDir).between = func(elem string) {
-				if elem != baseOf(name) || n == times {
+			dir.c.(*osdir.Dir).Between = func(elem string) {
+				if elem != core.BaseOf(name) || n == times {
 					return
 				}
 				n++
@@ -237,7 +241,7 @@ func TestAttackLinkBeforeUndoAndApply(t *testing.T) {
 			dir, err := OpenDir(root, DirOptions{NoSync: true})
 			must(t, err)
 			defer dir.Close()
-			j := NewJournal(dir, NewMemory(MemoryOptions{}))
+			j := NewJournal(dir, NewMemory(MemoryOptions{}), JournalOptions{})
 			must(t, first(j))
 			before := swap(t, root)
 			if err := j.Undo(t.Context()); err == nil {
@@ -274,7 +278,7 @@ func TestAttackLinkBeforeUndoAndApply(t *testing.T) {
 		defer dir.Close()
 		h, err := linkStacks(t)["guard"](dir).Create("pub/key")
 		must(t, err)
-		_, err = h.(File).Write([]byte("written"))
+		_, err = h.(core.File).Write([]byte("written"))
 		must(t, err)
 		before := swap(t, root)
 		err = h.Close()
@@ -324,13 +328,13 @@ func TestHardLink(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = h.(File).Write([]byte("more"))
+			_, err = h.(core.File).Write([]byte("more"))
 			return errors.Join(err, h.Close())
 		},
 		"truncate": func(g *Folder) error { return g.Truncate("pub/hard", 0) },
 		"remove":   func(g *Folder) error { return g.Remove("pub/hard") },
 	} {
-		must(t, errors.Join(gone(os.Remove(filepath.Join(root, "pub/hard"))), os.Link(filepath.Join(root, ".git/config"), filepath.Join(root, "pub/hard"))))
+		must(t, errors.Join(journal.Gone(os.Remove(filepath.Join(root, "pub/hard"))), os.Link(filepath.Join(root, ".git/config"), filepath.Join(root, "pub/hard"))))
 		must(t, do(linkStacks(t)["guard"](dir)))
 		if now := closed(t, root); now != before {
 			t.Errorf("%s: changed:\n%s", name, now)

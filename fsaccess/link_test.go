@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -114,12 +115,14 @@ func linkStacks(t testing.TB) map[string]func(dir *Folder) *Folder {
 	pol := protocol.FSPolicy{AllowWrite: patterns(t, "."), DenyRead: patterns(t, "private"), DenyWrite: patterns(t, "private")}
 	memory := func() FS { return NewMemory(MemoryOptions{}) }
 	return map[string]func(dir *Folder) *Folder{
-		"guard":                 func(d *Folder) *Folder { return Guard(d, pol) },
-		"guard over a journal":  func(d *Folder) *Folder { return Guard(NewJournal(d, memory()), pol) },
-		"journal over a guard":  func(d *Folder) *Folder { return NewJournal(Guard(d, pol), memory()).Folder },
-		"guard over an overlay": func(d *Folder) *Folder { return Guard(NewOverlay(d, memory()), pol) },
-		"overlay over a guard":  func(d *Folder) *Folder { return NewOverlay(Guard(d, pol), memory()).Folder },
-		"guard over a stranger": func(d *Folder) *Folder { return Guard(stranger{d}, pol) },
+		"guard":                func(d *Folder) *Folder { return Guard(d, pol, GuardOptions{}) },
+		"guard over a journal": func(d *Folder) *Folder { return Guard(NewJournal(d, memory(), JournalOptions{}), pol, GuardOptions{}) },
+		"journal over a guard": func(d *Folder) *Folder {
+			return NewJournal(Guard(d, pol, GuardOptions{}), memory(), JournalOptions{}).Folder
+		},
+		"guard over an overlay": func(d *Folder) *Folder { return Guard(NewOverlay(d, memory()), pol, GuardOptions{}) },
+		"overlay over a guard":  func(d *Folder) *Folder { return NewOverlay(Guard(d, pol, GuardOptions{}), memory()).Folder },
+		"guard over a stranger": func(d *Folder) *Folder { return Guard(stranger{d}, pol, GuardOptions{}) },
 	}
 }
 
@@ -171,11 +174,11 @@ func linkOperations(f *Folder, name string) map[string]func() (string, error) {
 		return "", err
 	}
 	ops["Read through Sub"] = func() (string, error) {
-		s, err := f.Sub(parentOf(name))
+		s, err := f.Sub(core.ParentOf(name))
 		if err != nil {
 			return "", err
 		}
-		data, err := fs.ReadFile(s, baseOf(name))
+		data, err := fs.ReadFile(s, core.BaseOf(name))
 		return string(data), err
 	}
 	ops["List"] = func() (string, error) {
@@ -193,8 +196,8 @@ func linkOperations(f *Folder, name string) map[string]func() (string, error) {
 			return "", err
 		}
 		data, _ := io.ReadAll(h)
-		_, werr := h.(File).WriteAt([]byte("written"), 0)
-		return string(data), errors.Join(werr, h.(File).Sync(), h.Close())
+		_, werr := h.(core.File).WriteAt([]byte("written"), 0)
+		return string(data), errors.Join(werr, h.(core.File).Sync(), h.Close())
 	}
 	ops["!Truncating"] = func() (string, error) {
 		h, err := f.OpenFile(name, os.O_RDONLY|os.O_TRUNC, 0)

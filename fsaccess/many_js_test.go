@@ -21,7 +21,7 @@ func TestGrepManyInBrowser(t *testing.T) {
 	for i := range 70 { // the overlay keeps them under files/, in its own folder
 		must(t, o.WriteFile(fmt.Sprintf("f%02d", i), fmt.Appendf(nil, "up %d\n", i), 0o644))
 	}
-	g := Guard(NewJournal(o, opfs(t)), everywhere(t))
+	g := Guard(NewJournal(o, opfs(t), JournalOptions{}), everywhere(t), GuardOptions{})
 	n := 0
 	for m, err := range Grep(context.Background(), g, ".", regexp.MustCompile("^(low|up) [0-9]+$"), GrepOptions{}) {
 		must(t, err)
@@ -42,7 +42,7 @@ func TestGrepManyInBrowser(t *testing.T) {
 // A search through a guard and a journal, as a box makes it.
 func BenchmarkFSGrep10kGuarded(b *testing.B) {
 	_, deep := thousands(b)
-	g := Guard(NewJournal(deep, NewMemory(MemoryOptions{})), everywhere(b))
+	g := Guard(NewJournal(deep, NewMemory(MemoryOptions{}), JournalOptions{}), everywhere(b), GuardOptions{})
 	re := regexp.MustCompile("needle 13$")
 	count := func(f FS) func() {
 		return func() {

@@ -9,21 +9,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // bulky is a folder that reads many files at once, and counts the files that it is asked
 // for.
 type bulky struct {
-	core
+	core.Core
 	many   []string // read in one go
 	single []string // read by themselves
 	fails  bool
 }
 
-func (b *bulky) keeping(ctx context.Context) context.Context { return ctx }
+func (b *bulky) Keeping(ctx context.Context) context.Context { return ctx }
 
-func (b *bulky) readMany(ctx context.Context, files []Entry) ([][]byte, error) {
+func (b *bulky) ReadMany(ctx context.Context, files []core.Entry) ([][]byte, error) {
 	if b.fails {
 		return nil, ErrTooLarge
 	}
@@ -31,16 +32,16 @@ func (b *bulky) readMany(ctx context.Context, files []Entry) ([][]byte, error) {
 	for i, e := range files {
 		b.many = append(b.many, e.Path)
 		var err error
-		if out[i], err = b.core.readFile(ctx, e.Path); err != nil {
+		if out[i], err = b.Core.ReadFile(ctx, e.Path); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (b *bulky) readFile(ctx context.Context, name string) ([]byte, error) {
+func (b *bulky) ReadFile(ctx context.Context, name string) ([]byte, error) {
 	b.single = append(b.single, name)
-	return b.core.readFile(ctx, name)
+	return b.Core.ReadFile(ctx, name)
 }
 
 // bulkyOf is such a folder with n files, each of which has its number in it.
@@ -55,7 +56,7 @@ func bulkyOf(t testing.TB, n int) (*bulky, *Folder) {
 		}
 		must(t, m.WriteFile(fmt.Sprintf("%s/f%03d", dir, i), fmt.Appendf(nil, "file %d\n", i), 0o644))
 	}
-	b := &bulky{core: viewOf(m).rooted()}
+	b := &bulky{Core: viewOf(m).rooted()}
 	return b, newFolder(b)
 }
 
@@ -83,7 +84,7 @@ func TestGrepManyThroughLayers(t *testing.T) {
 	}
 	all["read-only"] = func(_ testing.TB, f FS) FS { return FromFS(f) }
 	all["as a box has it"] = func(t testing.TB, f FS) FS {
-		return Guard(NewJournal(f, NewMemory(MemoryOptions{})), everywhere(t))
+		return Guard(NewJournal(f, NewMemory(MemoryOptions{}), JournalOptions{}), everywhere(t), GuardOptions{})
 	}
 	for name, put := range all {
 		t.Run(name, func(t *testing.T) {
@@ -110,15 +111,15 @@ func TestGrepManyThroughLayers(t *testing.T) {
 // Files that may not be read are not read with many others at once either.
 func TestGrepManyAsksTheGuard(t *testing.T) {
 	b, f := bulkyOf(t, 100)
-	g := Guard(f, protocol.FSPolicy{DenyRead: patterns(t, "top/secret")})
+	g := Guard(f, protocol.FSPolicy{DenyRead: patterns(t, "top/secret")}, GuardOptions{})
 	if got := grepped(t, g, "^file [0-9]*9$"); got != "" {
 		t.Errorf("found %q", got)
 	}
 	if got := grepped(t, g, "^file 18$"); got != "top/f018" {
 		t.Errorf("found %q", got)
 	}
-	files := []Entry{{Path: "top/secret/f009", Size: 7}, {Path: "top/f010", Size: 8}, {Path: "top/secret/f019", Size: 8}}
-	out, err := viewOf(g).c.(manyReader).readMany(context.Background(), files)
+	files := []core.Entry{{Path: "top/secret/f009", Size: 7}, {Path: "top/f010", Size: 8}, {Path: "top/secret/f019", Size: 8}}
+	out, err := viewOf(g).c.(core.ManyReader).ReadMany(context.Background(), files)
 	must(t, err)
 	if len(out) != 3 || out[0] != nil || string(out[1]) != "file 10\n" || out[2] != nil {
 		t.Errorf("read %q", out)
@@ -152,7 +153,7 @@ func TestGrepManyCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	matches, errs := 0, 0
-	for _, err := range Grep(ctx, Guard(f, everywhere(t)), ".", regexp.MustCompile("^file"), GrepOptions{}) {
+	for _, err := range Grep(ctx, Guard(f, everywhere(t), GuardOptions{}), ".", regexp.MustCompile("^file"), GrepOptions{}) {
 		if err == nil {
 			matches++
 			cancel()

@@ -2,13 +2,15 @@ package fsaccess
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // MemoryOptions configures a folder in memory. The zero value is a plain folder without
@@ -28,14 +30,14 @@ func NewMemory(o MemoryOptions) *Folder {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	m := &memory{o: o, sh: newShared()}
+	m := &memory{o: o, sh: core.NewShared()}
 	m.root = &memNode{mode: fs.ModeDir | 0o777, mtime: o.Now(), kids: map[string]*memNode{}}
 	return newFolder(m)
 }
 
 type memory struct {
 	o    MemoryOptions
-	sh   *shared
+	sh   *core.Shared
 	mu   sync.RWMutex // guards the tree and every node
 	root *memNode
 	used int64
@@ -49,20 +51,20 @@ type memNode struct {
 	kids  map[string]*memNode // nil for a file
 }
 
-func (n *memNode) info(name string) Info {
-	return Info{name: baseOf(name), size: int64(len(n.data)), mode: n.mode, mtime: n.mtime}
+func (n *memNode) info(name string) core.Info {
+	return core.NewInfo(name, int64(len(n.data)), n.mode, n.mtime)
 }
 
-func (m *memory) features() Features {
-	return Features{Source: "memory", Chmod: !m.o.NoMode, Chtimes: !m.o.NoMode, DirMove: !m.o.NoMove,
+func (m *memory) Features() core.Features {
+	return core.Features{Source: "memory", Chmod: !m.o.NoMode, Chtimes: !m.o.NoMode, DirMove: !m.o.NoMove,
 		FileMove: !m.o.NoMove, Staged: m.o.Staged, FoldCase: m.o.FoldCase}
 }
 
-func (m *memory) base() *shared { return m.sh }
+func (m *memory) Base() *core.Shared { return m.sh }
 
 func (m *memory) key(base string) string {
 	if m.o.FoldCase {
-		return foldName(base)
+		return core.FoldName(base)
 	}
 	return base
 }
@@ -77,11 +79,11 @@ func (m *memory) find(name string) (*memNode, error) {
 		var part string
 		part, name, more = strings.Cut(name, "/")
 		if n.kids == nil {
-			return nil, errNotDir
+			return nil, core.ErrNotDir
 		}
 		next := n.kids[m.key(part)]
 		if next == nil {
-			return nil, errNotExist
+			return nil, core.ErrNotExist
 		}
 		n = next
 	}
@@ -90,17 +92,17 @@ func (m *memory) find(name string) (*memNode, error) {
 
 // parent returns the folder that contains, or would contain, name.
 func (m *memory) parent(name string) (*memNode, error) {
-	p, err := m.find(parentOf(name))
+	p, err := m.find(core.ParentOf(name))
 	if err != nil {
 		return nil, err
 	}
 	if p.kids == nil {
-		return nil, errNotDir
+		return nil, core.ErrNotDir
 	}
 	return p, nil
 }
 
-func (m *memory) stat(_ context.Context, name string) (fs.FileInfo, error) {
+func (m *memory) Stat(_ context.Context, name string) (fs.FileInfo, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	n, err := m.find(name)
@@ -110,7 +112,7 @@ func (m *memory) stat(_ context.Context, name string) (fs.FileInfo, error) {
 	return n.info(name), nil
 }
 
-func (m *memory) readDir(_ context.Context, name string) ([]fs.DirEntry, error) {
+func (m *memory) ReadDir(_ context.Context, name string) ([]fs.DirEntry, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	n, err := m.find(name)
@@ -118,19 +120,19 @@ func (m *memory) readDir(_ context.Context, name string) ([]fs.DirEntry, error) 
 		return nil, err
 	}
 	if n.kids == nil {
-		return nil, errNotDir
+		return nil, core.ErrNotDir
 	}
 	list := make([]fs.DirEntry, 0, len(n.kids))
 	for _, k := range n.kids {
-		if !isSwap(k.name) {
+		if !core.IsSwap(k.name) {
 			list = append(list, k.info(k.name))
 		}
 	}
-	sortEntries(list)
+	core.SortEntries(list)
 	return list, nil
 }
 
-func (m *memory) readFile(_ context.Context, name string) ([]byte, error) {
+func (m *memory) ReadFile(_ context.Context, name string) ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	n, err := m.find(name)
@@ -138,7 +140,7 @@ func (m *memory) readFile(_ context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	if n.kids != nil {
-		return nil, errIsDir
+		return nil, core.ErrIsDir
 	}
 	return append([]byte{}, n.data...), nil
 }
@@ -152,33 +154,33 @@ func (m *memory) room(add int64) error {
 	return nil
 }
 
-func (m *memory) open(ctx context.Context, name string, flag int, perm fs.FileMode) (File, error) {
+func (m *memory) Open(ctx context.Context, name string, flag int, perm fs.FileMode) (core.File, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.find(name)
 	switch {
 	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
-		return nil, errExist
+		return nil, core.ErrExist
 	case err == nil && n.kids != nil:
-		if writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
-			return nil, errIsDir
+		if core.Writable(flag) || flag&(os.O_CREATE|os.O_TRUNC) != 0 {
+			return nil, core.ErrIsDir
 		}
-		return &dirFile{info: n.info(name), list: func() ([]fs.DirEntry, error) { return m.readDir(ctx, name) }}, nil
-	case err == errNotExist && flag&os.O_CREATE != 0:
+		return &core.DirFile{Info: n.info(name), List: func() ([]fs.DirEntry, error) { return m.ReadDir(ctx, name) }}, nil
+	case err == core.ErrNotExist && flag&os.O_CREATE != 0:
 		if n, err = m.create(name, perm); err != nil {
 			return nil, err
 		}
 	case err != nil:
 		return nil, err
 	}
-	if m.o.Staged && writable(flag) {
-		return newStaged(ctx, m, name, flag, perm, func() (File, error) { return &memFile{m: m, n: n, name: name}, nil }, n.info(name))
+	if m.o.Staged && core.Writable(flag) {
+		return core.NewStaged(ctx, m, name, flag, perm, func() (core.File, error) { return &memFile{m: m, n: n, name: name}, nil }, n.info(name))
 	}
 	if flag&os.O_TRUNC != 0 && len(n.data) > 0 {
 		_ = m.room(-int64(len(n.data)))
 		n.data, n.mtime = nil, m.o.Now()
 	}
-	return &memFile{m: m, n: n, name: name, flag: flag, cursor: cursor{append: flag&os.O_APPEND != 0}}, nil
+	return &memFile{m: m, n: n, name: name, flag: flag, Cursor: core.Cursor{Append: flag&os.O_APPEND != 0}}, nil
 }
 
 func (m *memory) create(name string, perm fs.FileMode) (*memNode, error) {
@@ -186,7 +188,7 @@ func (m *memory) create(name string, perm fs.FileMode) (*memNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &memNode{name: baseOf(name), mode: perm, mtime: m.o.Now()}
+	n := &memNode{name: core.BaseOf(name), mode: perm, mtime: m.o.Now()}
 	if m.o.NoMode {
 		n.mode = 0o666
 	}
@@ -195,14 +197,14 @@ func (m *memory) create(name string, perm fs.FileMode) (*memNode, error) {
 	return n, nil
 }
 
-func (m *memory) replace(_ context.Context, name string, perm fs.FileMode) (replacement, error) {
+func (m *memory) Replace(_ context.Context, name string, perm fs.FileMode) (core.Replacement, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	n, err := m.find(name)
 	if err == nil && n.kids != nil {
-		return nil, errIsDir
+		return nil, core.ErrIsDir
 	}
-	if err != nil && err != errNotExist {
+	if err != nil && err != core.ErrNotExist {
 		return nil, err
 	}
 	if _, err := m.parent(name); err != nil {
@@ -227,7 +229,7 @@ func (r *memReplacement) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *memReplacement) commit(context.Context) error {
+func (r *memReplacement) Commit(context.Context) error {
 	if r.done {
 		return fs.ErrClosed
 	}
@@ -236,7 +238,7 @@ func (r *memReplacement) commit(context.Context) error {
 	defer r.m.mu.Unlock()
 	n, err := r.m.find(r.name)
 	if err == nil && n.kids != nil {
-		return errIsDir
+		return core.ErrIsDir
 	}
 	add := int64(len(r.data))
 	if err == nil {
@@ -256,14 +258,14 @@ func (r *memReplacement) commit(context.Context) error {
 	return nil
 }
 
-func (r *memReplacement) abort() { r.done, r.data = true, nil }
+func (r *memReplacement) Abort() { r.done, r.data = true, nil }
 
-func (m *memory) mkdir(_ context.Context, name string, perm fs.FileMode) error {
+func (m *memory) Mkdir(_ context.Context, name string, perm fs.FileMode) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, err := m.find(name); err == nil {
-		return errExist
-	} else if err != errNotExist {
+		return core.ErrExist
+	} else if err != core.ErrNotExist {
 		return err
 	}
 	n, err := m.create(name, perm)
@@ -278,7 +280,7 @@ func (m *memory) mkdir(_ context.Context, name string, perm fs.FileMode) error {
 	return nil
 }
 
-func (m *memory) remove(_ context.Context, name string) error {
+func (m *memory) Remove(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.find(name)
@@ -286,15 +288,15 @@ func (m *memory) remove(_ context.Context, name string) error {
 		return err
 	}
 	for _, k := range n.kids {
-		if !isSwap(k.name) { // hidden swap files of a killed program are removed too
-			return errNotEmpty
+		if !core.IsSwap(k.name) { // hidden swap files of a killed program are removed too
+			return core.ErrNotEmpty
 		}
 	}
 	m.drop(name, n)
 	return nil
 }
 
-func (m *memory) removeAll(_ context.Context, name string) error {
+func (m *memory) RemoveAll(_ context.Context, name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n, err := m.find(name)
@@ -307,7 +309,7 @@ func (m *memory) removeAll(_ context.Context, name string) error {
 
 func (m *memory) drop(name string, n *memNode) {
 	p, _ := m.parent(name)
-	delete(p.kids, m.key(baseOf(name)))
+	delete(p.kids, m.key(core.BaseOf(name)))
 	p.mtime = m.o.Now()
 	_ = m.room(-n.total())
 }
@@ -320,9 +322,9 @@ func (n *memNode) total() int64 {
 	return sum
 }
 
-func (m *memory) rename(ctx context.Context, from, to string) error {
+func (m *memory) Rename(ctx context.Context, from, to string) error {
 	if m.o.NoMove {
-		return copyRename(ctx, m, from, to)
+		return core.CopyRename(ctx, m, from, to)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -334,22 +336,22 @@ func (m *memory) rename(ctx context.Context, from, to string) error {
 	if err != nil {
 		return err
 	}
-	if old := p.kids[m.key(baseOf(to))]; old != nil && old != n {
+	if old := p.kids[m.key(core.BaseOf(to))]; old != nil && old != n {
 		_ = m.room(-old.total())
 	}
 	q, _ := m.parent(from)
-	delete(q.kids, m.key(baseOf(from)))
-	n.name = baseOf(to)
+	delete(q.kids, m.key(core.BaseOf(from)))
+	n.name = core.BaseOf(to)
 	p.kids[m.key(n.name)] = n
 	p.mtime, q.mtime = m.o.Now(), m.o.Now()
 	return nil
 }
 
-func (m *memory) chmod(_ context.Context, name string, mode fs.FileMode) error {
+func (m *memory) Chmod(_ context.Context, name string, mode fs.FileMode) error {
 	return m.adjust(name, func(n *memNode) { n.mode = n.mode.Type() | mode })
 }
 
-func (m *memory) chtimes(_ context.Context, name string, _, mtime time.Time) error {
+func (m *memory) Chtimes(_ context.Context, name string, _, mtime time.Time) error {
 	if mtime.IsZero() { // as in package os, it stays unchanged
 		return m.adjust(name, func(*memNode) {})
 	}
@@ -358,7 +360,7 @@ func (m *memory) chtimes(_ context.Context, name string, _, mtime time.Time) err
 
 func (m *memory) adjust(name string, do func(*memNode)) error {
 	if m.o.NoMode {
-		return errUnsupported
+		return core.ErrUnsupported
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -369,14 +371,93 @@ func (m *memory) adjust(name string, do func(*memNode)) error {
 	return err
 }
 
-func sortEntries(list []fs.DirEntry) {
-	slices.SortFunc(list, func(a, b fs.DirEntry) int {
-		if a.Name() < b.Name() {
-			return -1
-		}
-		return 1
-	})
+// memFile is an open file. It follows its node even if that is renamed or removed.
+type memFile struct {
+	m    *memory
+	n    *memNode
+	name string
+	flag int
+	core.Cursor
 }
 
-func writable(flag int) bool { return flag&(os.O_WRONLY|os.O_RDWR) != 0 }
-func readable(flag int) bool { return flag&os.O_WRONLY == 0 }
+func (f *memFile) Stat() (fs.FileInfo, error) {
+	f.m.mu.RLock()
+	defer f.m.mu.RUnlock()
+	return f.n.info(f.name), nil
+}
+
+func (f *memFile) length() (int64, error) {
+	f.m.mu.RLock()
+	defer f.m.mu.RUnlock()
+	return int64(len(f.n.data)), nil
+}
+
+func (f *memFile) Read(p []byte) (int, error) { return f.Cursor.ReadWith(p, f.ReadAt) }
+
+func (f *memFile) ReadAt(p []byte, off int64) (int, error) {
+	if !core.Readable(f.flag) {
+		return 0, core.ErrBadFD
+	}
+	f.m.mu.RLock()
+	defer f.m.mu.RUnlock()
+	if off >= int64(len(f.n.data)) {
+		if len(p) == 0 {
+			return 0, nil
+		}
+		return 0, io.EOF
+	}
+	n := copy(p, f.n.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *memFile) Write(p []byte) (int, error) { return f.Cursor.WriteWith(p, f.length, f.WriteAt) }
+
+func (f *memFile) WriteAt(p []byte, off int64) (int, error) {
+	if !core.Writable(f.flag) {
+		return 0, core.ErrBadFD
+	}
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if err := f.resize(max(int64(len(f.n.data)), off+int64(len(p)))); err != nil {
+		return 0, err
+	}
+	return copy(f.n.data[off:], p), nil
+}
+
+func (f *memFile) resize(size int64) error {
+	old := int64(len(f.n.data))
+	if err := f.m.room(size - old); err != nil {
+		return err
+	}
+	if size > old {
+		f.n.data = append(f.n.data, make([]byte, size-old)...)
+	}
+	f.n.data = f.n.data[:size]
+	f.n.mtime = f.m.o.Now()
+	return nil
+}
+
+func (f *memFile) Truncate(size int64) error {
+	if !core.Writable(f.flag) {
+		return core.ErrInvalid
+	}
+	f.m.mu.Lock()
+	defer f.m.mu.Unlock()
+	return f.resize(size)
+}
+
+func (f *memFile) Seek(off int64, whence int) (int64, error) {
+	return f.Cursor.SeekWith(off, whence, f.length)
+}
+
+func (f *memFile) ReadDir(int) ([]fs.DirEntry, error) { return nil, core.ErrNotDir }
+
+func (f *memFile) Sync() error { return nil }
+
+func (f *memFile) Close() error { return nil }

@@ -62,7 +62,7 @@ func TestOverlayApplies(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		disk, upper := NewMemory(MemoryOptions{}), NewMemory(MemoryOptions{})
-		w := NewJournal(disk, NewMemory(MemoryOptions{}))
+		w := NewJournal(disk, NewMemory(MemoryOptions{}), JournalOptions{})
 		var log []string
 		for range 12 {
 			log = append(log, randomAct(r, w))
@@ -183,7 +183,7 @@ func TestApplyKilledAnywhere(t *testing.T) {
 		for at := 1 + i; ; at += stride() {
 			disk, store, upper := NewMemory(MemoryOptions{NoMove: true}), NewMemory(MemoryOptions{}), NewMemory(MemoryOptions{})
 			c := &crasher{how: how}
-			w := NewJournal(faultyFS(disk, c, false, true), faultyFS(store, c, true, true))
+			w := NewJournal(faultyFS(disk, c, false, true), faultyFS(store, c, true, true), JournalOptions{})
 			must(t, w.MkdirAll("d/e", 0o755))
 			must(t, w.WriteFile("d/e/one", big, 0o644))
 			must(t, w.WriteFile("two", []byte("2"), 0o644))
@@ -206,7 +206,7 @@ func TestApplyKilledAnywhere(t *testing.T) {
 			}
 			points++
 			where := fmt.Sprintf("step %d way %d", at, how)
-			w = NewJournal(disk, store)
+			w = NewJournal(disk, store, JournalOptions{})
 			if _, err := w.Snapshot(); err != nil {
 				t.Fatalf("%s: %v", where, err)
 			}

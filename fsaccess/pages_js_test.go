@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // slowly makes the folder's next listings stop after the first n names, until the test lets
@@ -24,7 +27,7 @@ func slowly(t *testing.T, f *Folder, n int) (goOn func(how string)) {
 		return settle;
 	})`)
 	must(t, err)
-	settle, err := jsx.Invoke(slow, f.c.(*handles).root, n)
+	settle, err := jsx.Invoke(slow, f.c.(*web.Handles).Root, n)
 	must(t, err)
 	return func(how string) {
 		_, err := jsx.Call(settle, how)
@@ -37,22 +40,22 @@ func slowly(t *testing.T, f *Folder, n int) (goOn func(how string)) {
 func TestReadDirPagesStream(t *testing.T) {
 	needOPFS(t)
 	f := opfs(t)
-	for i := range 2*pullAtOnce + 10 {
+	for i := range 2*web.PullAtOnce + 10 {
 		must(t, f.WriteFile(fmt.Sprintf("f%03d", i), nil, 0o644))
 	}
 
-	goOn := slowly(t, f, pullAtOnce)
+	goOn := slowly(t, f, web.PullAtOnce)
 	d := openFolder(t, f, ".")
 	list, err := d.ReadDir(1000)
-	if err != nil || len(list) != pullAtOnce {
+	if err != nil || len(list) != web.PullAtOnce {
 		t.Fatalf("%d names at first, %v", len(list), err)
 	}
 	goOn("done")
-	if rest := pages(t, d, 1000); len(rest) != pullAtOnce+10 {
+	if rest := pages(t, d, 1000); len(rest) != web.PullAtOnce+10 {
 		t.Errorf("%d names then", len(rest))
 	}
 
-	slowly(t, f, pullAtOnce)
+	slowly(t, f, web.PullAtOnce)
 	ctx, cancel := context.WithCancel(t.Context())
 	d = openFolder(t, WithContext(ctx, f), ".")
 	if _, err := d.ReadDir(1000); err != nil {
@@ -63,13 +66,13 @@ func TestReadDirPagesStream(t *testing.T) {
 		t.Errorf("given up: %v", err)
 	}
 
-	slowly(t, f, pullAtOnce)("fail")
+	slowly(t, f, web.PullAtOnce)("fail")
 	d = openFolder(t, f, ".")
-	if list, err := d.ReadDir(1000); err != nil || len(list) != pullAtOnce {
+	if list, err := d.ReadDir(1000); err != nil || len(list) != web.PullAtOnce {
 		t.Errorf("before a failure: %d, %v", len(list), err)
 	}
 	for range 2 {
-		if list, err := d.ReadDir(1000); !notExist(err) || len(list) != 0 {
+		if list, err := d.ReadDir(1000); !core.NotExist(err) || len(list) != 0 {
 			t.Errorf("a failure: %d, %v", len(list), err)
 		}
 	}

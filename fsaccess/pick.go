@@ -3,6 +3,8 @@ package fsaccess
 import (
 	"context"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // Mode is the access that a program asks the user for.
@@ -29,7 +31,7 @@ type PickOptions struct {
 
 // Pick shows the browser's folder dialogue and returns the chosen folder. Call it in the
 // handler of a click or a key press. Otherwise the error is [ErrGesture]. [ReadWrite] asks
-// for both rights in one dialogue. [ReadOnly] asks for reading only, and [RequestWrite] can
+// for both rights in one dialogue. [ReadOnly] asks for reading only, and [Folder.RequestWrite] can
 // ask for writing later. Chromium offers "allow on every visit" for the right that was
 // asked for.
 //
@@ -39,13 +41,8 @@ type PickOptions struct {
 // them. If the user denies access, the error is [ErrDenied].
 //
 // Browsers without a folder dialogue return [errors.ErrUnsupported]. [Supported] lists the
-// alternatives. Pick never uses one of them by itself. If more than one PickOptions is
-// given, the last one counts.
-func Pick(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) {
-	var o PickOptions
-	for _, x := range opts {
-		o = x
-	}
+// alternatives. Pick never uses one of them by itself.
+func Pick(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
 	return pick(ctx, mode, o)
 }
 
@@ -53,11 +50,7 @@ func Pick(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) 
 // chosen files. A second file with the same name gets a number, for example "a (2).txt".
 // Browsers without the dialogue show an upload instead, and the folder is then read-only.
 // The errors are those of [Pick].
-func PickFiles(ctx context.Context, mode Mode, opts ...PickOptions) (*Folder, error) {
-	var o PickOptions
-	for _, x := range opts {
-		o = x
-	}
+func PickFiles(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
 	return pickFiles(ctx, mode, o)
 }
 
@@ -80,12 +73,24 @@ func OPFS(ctx context.Context, dir string) (*Folder, error) { return openOPFS(ct
 // dialogue, the error is [ErrCancelled].
 func Upload(ctx context.Context) (*Folder, error) { return upload(ctx) }
 
+// UploadedBy returns the files that the user has chosen in the page's own file input, the
+// first element that matches a CSS selector, as a read-only folder of this moment. If the
+// input has the attribute webkitdirectory, the folder contains the chosen tree. If no
+// element matches, the error wraps [fs.ErrNotExist]. If the element is not a file input, it
+// wraps [fs.ErrInvalid].
+func UploadedBy(selector string) (*Folder, error) { return uploadedBy(selector) }
+
 // DropZone is an element of the page onto which the user can drag folders and files.
-type DropZone struct{ z *dropZone }
+type DropZone struct{ z dropZone }
+
+type dropZone interface {
+	Next(ctx context.Context) (name string, c core.Core, err error)
+	Close() error
+}
 
 // NewDropZone makes the first element that matches a CSS selector accept drops. If no
 // element matches, the error wraps [fs.ErrNotExist]. Where the browser provides handles, a
-// dropped folder can be made writable with [RequestWrite]. In other browsers it is a
+// dropped folder can be made writable with [Folder.RequestWrite]. In other browsers it is a
 // read-only copy of this moment.
 //
 // A frame of another origin receives drops itself. Therefore, while files are dragged over
@@ -112,10 +117,16 @@ type Drop struct {
 // Next waits for the next dropped item and returns it. Each folder and each file of a drop
 // is an item of its own. Up to 256 items are queued, and further ones are ignored. Next
 // returns the cause of ctx if ctx ends first.
-func (z *DropZone) Next(ctx context.Context) (Drop, error) { return z.z.next(ctx) }
+func (z *DropZone) Next(ctx context.Context) (Drop, error) {
+	name, c, err := z.z.Next(ctx)
+	if err != nil {
+		return Drop{}, err
+	}
+	return Drop{name, newFolder(c)}, nil
+}
 
 // Close stops accepting drops. It is idempotent. It does not end a waiting Next.
-func (z *DropZone) Close() error { return z.z.close() }
+func (z *DropZone) Close() error { return z.z.Close() }
 
 // Name returns the platform's name of a picked, dropped or origin-private folder, as a text
 // to show. It returns "" for other sources, for layers, for a folder from Sub and for the
@@ -146,57 +157,44 @@ type RememberedFolder struct {
 // Remember stores a picked or dropped folder under a name, in IndexedDB, for [Restore]. It
 // replaces a folder stored under that name. The name has 1 to 256 bytes, else the error is
 // [fs.ErrInvalid]. Other sources, layers and sub-folders return [errors.ErrUnsupported].
-func Remember(ctx context.Context, f *Folder, name string) error { return remember(ctx, f, name) }
+func (f *Folder) Remember(ctx context.Context, name string) error {
+	return rememberFolder(ctx, f, name)
+}
 
-// RememberAs is [Remember] that never replaces another folder. If another folder has the
+// RememberAs is [Folder.Remember] that never replaces another folder. If another folder has the
 // name, RememberAs uses "name (2)", or the next free number, and returns the name. The same
 // folder gets the same name every time. So data that an app stores under that name never
 // goes to a different folder with an equal name.
-func RememberAs(ctx context.Context, f *Folder, name string) (string, error) {
-	return rememberAs(ctx, f, name)
+func (f *Folder) RememberAs(ctx context.Context, name string) (string, error) {
+	return rememberFolderAs(ctx, f, name)
 }
 
 // Remembered returns the stored folders, the last used first.
-func Remembered(ctx context.Context) ([]RememberedFolder, error) { return remembered(ctx) }
+func Remembered(ctx context.Context) ([]RememberedFolder, error) { return rememberedFolders(ctx) }
 
 // Restore opens a stored folder. The name "last" opens the folder that was used last,
 // unless a folder is stored under that name. For an unknown name the error wraps
 // [fs.ErrNotExist]. After a reload the browser may ask the user again, and needs a gesture
 // to ask. Without a gesture the error wraps [ErrGesture]. If the user denies access, the
 // error wraps [ErrDenied].
-func Restore(ctx context.Context, name string) (*Folder, error) { return restore(ctx, name) }
-
-// RestoreAll opens several stored folders with one gesture, as far as the browser accepts
-// one gesture for all. It returns the opened folders and the errors, both by name.
-func RestoreAll(ctx context.Context, names ...string) (map[string]*Folder, map[string]error) {
-	folders, errs := make(map[string]*Folder), make(map[string]error)
-	for _, n := range names {
-		f, err := Restore(ctx, n)
-		if err != nil {
-			errs[n] = err
-			continue
-		}
-		folders[n] = f
-	}
-	return folders, errs
-}
+func Restore(ctx context.Context, name string) (*Folder, error) { return restoreFolder(ctx, name) }
 
 // Forget removes a stored folder from the list. An unknown name is no error.
-func Forget(ctx context.Context, name string) error { return forget(ctx, name) }
+func Forget(ctx context.Context, name string) error { return forgetFolder(ctx, name) }
 
-// PermissionOf returns the browser's current permission for a folder, without a dialogue. A
+// Permission returns the browser's current permission for the folder, without a dialogue. A
 // source that needs no permission returns [Granted], or [Denied] for [ReadWrite] if the
 // folder is read-only.
-func PermissionOf(ctx context.Context, f *Folder, mode Mode) (Permission, error) {
+func (f *Folder) Permission(ctx context.Context, mode Mode) (Permission, error) {
 	return permissionOf(ctx, f, mode)
 }
 
-// RequestWrite asks the user for write access to a folder that was opened for reading. Call
-// it in the handler of a click or a key press. Otherwise the error is [ErrGesture]. If the
-// user denies access, the error is [ErrDenied], and this package does not ask again by
-// itself. f is a picked, dropped or restored folder. For a layer, a sub-folder or another
-// source, such as an upload, the error is [ErrReadOnly].
-func RequestWrite(ctx context.Context, f *Folder) error { return requestWrite(ctx, f) }
+// RequestWrite asks the user for write access to a picked, dropped or restored folder that
+// was opened for reading. Call it in the handler of a click or a key press. Otherwise the
+// error is [ErrGesture]. If the user denies access, the error is [ErrDenied], and this
+// package does not ask again by itself. For a layer, a sub-folder or another source, such
+// as an upload, the error is [ErrReadOnly].
+func (f *Folder) RequestWrite(ctx context.Context) error { return requestWrite(ctx, f) }
 
 // Support reports whether this browser, and this page, has one ability.
 type Support struct {

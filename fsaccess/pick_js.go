@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 func pick(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
@@ -22,25 +24,28 @@ func pick(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := stringOf(handle, "name")
+	name, err := web.StringOf(handle, "name")
 	if err != nil {
 		return nil, err
 	}
-	f, err := newHandles(handle, "picked", mode, "picked:"+name)
-	if err == nil && o.Remember != "" {
-		err = remember(ctx, f, o.Remember)
+	h, err := web.NewHandles(handle, "picked", string(mode), "picked:"+name)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	if o.Remember != "" {
+		err = h.Remember(ctx, o.Remember)
+	}
+	return newFolder(h), err
 }
 
 func pickQuestion(mode Mode, o PickOptions) (map[string]any, error) {
 	if mode != ReadOnly && mode != ReadWrite {
-		return nil, fmt.Errorf("mode %q: %w", mode, errInvalid)
+		return nil, fmt.Errorf("mode %q: %w", mode, core.ErrInvalid)
 	}
 	q := map[string]any{"mode": string(mode)}
 	if o.ID != "" {
 		if len(o.ID) > 32 || strings.Trim(o.ID, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
-			return nil, fmt.Errorf("id %q: at most 32 letters, digits, - and _: %w", o.ID, errInvalid)
+			return nil, fmt.Errorf("id %q: at most 32 letters, digits, - and _: %w", o.ID, core.ErrInvalid)
 		}
 		q["id"] = o.ID
 	}
@@ -70,10 +75,10 @@ func show(ctx context.Context, dialogue string, q map[string]any) (jsx.Value, er
 		case jsx.ErrNotAllowed:
 			return v, ErrDenied
 		case jsx.ErrType:
-			return v, fmt.Errorf("%s: %w", e.Message, errInvalid)
+			return v, fmt.Errorf("%s: %w", e.Message, core.ErrInvalid)
 		}
 	}
-	return v, webErr(err)
+	return v, web.WebErr(err)
 }
 
 func pickFiles(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
@@ -94,43 +99,35 @@ func pickFiles(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newFileTree("files")
+	t := web.NewTree("files")
 	for i := range n {
 		v, err := jsx.Index(list, i)
 		if err != nil {
 			return nil, err
 		}
 		if mode == ReadWrite {
-			if p, err := requestPermission(ctx, v, ReadWrite); err != nil || p != Granted {
+			if p, err := web.RequestPermission(ctx, v, web.ModeWrite); err != nil || p != web.PermGranted {
 				return nil, errors.Join(ErrDenied, err)
 			}
 		}
-		f, err := await(ctx, v, "getFile")
+		f, err := web.Await(ctx, v, "getFile")
 		if err != nil {
 			return nil, err
 		}
-		name, err := stringOf(f, "name")
+		name, err := web.StringOf(f, "name")
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(uniqueName(t, name), f, v); err != nil {
+		if err := t.Add(web.UniqueName(t, name), f, v); err != nil {
 			return nil, err
 		}
 	}
-	t.writable = mode == ReadWrite
+	t.Writable = mode == ReadWrite
 	return newFolder(t), nil
 }
 
-func uniqueName(t *fileTree, name string) string {
-	ext := path.Ext(name)
-	for i := 2; t.nodes[name] != nil; i++ {
-		name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(name, ext), i, ext)
-	}
-	return name
-}
-
 func openOPFS(ctx context.Context, dir string) (*Folder, error) {
-	if err := cleanName(dir); err != nil {
+	if err := core.CleanName(dir); err != nil {
 		return nil, pathErr("opfs", dir, err)
 	}
 	if !jsx.Supported("navigator.storage.getDirectory") {
@@ -140,16 +137,16 @@ func openOPFS(ctx context.Context, dir string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := await(ctx, storage, "getDirectory")
+	root, err := web.Await(ctx, storage, "getDirectory")
 	if err != nil {
 		return nil, err
 	}
-	for part := range parts(dir) {
-		if root, err = await(ctx, root, "getDirectoryHandle", part, map[string]any{"create": true}); err != nil {
+	for part := range core.Parts(dir) {
+		if root, err = web.Await(ctx, root, "getDirectoryHandle", part, map[string]any{"create": true}); err != nil {
 			return nil, pathErr("opfs", dir, err)
 		}
 	}
-	return newHandles(root, "opfs", ReadWrite, "opfs:"+dir)
+	return folderBehind(web.NewHandles(root, "opfs", web.ModeWrite, "opfs:"+dir))
 }
 
 func supported() []Support {
@@ -196,17 +193,17 @@ func storageEstimate(ctx context.Context) (Storage, error) {
 	if err != nil {
 		return s, err
 	}
-	e, err := await(ctx, storage, "estimate")
+	e, err := web.Await(ctx, storage, "estimate")
 	if err != nil {
 		return s, err
 	}
-	usage, uerr := numberOf(e, "usage")
-	quota, qerr := numberOf(e, "quota")
+	usage, uerr := web.NumberOf(e, "usage")
+	quota, qerr := web.NumberOf(e, "quota")
 	if err := errors.Join(uerr, qerr); err != nil {
 		return s, err
 	}
 	s.Usage, s.Quota = int64(usage), int64(quota)
-	if p, err := await(ctx, storage, "persisted"); err == nil {
+	if p, err := web.Await(ctx, storage, "persisted"); err == nil {
 		s.Persistent, _ = jsx.Bool(p)
 	}
 	return s, nil
@@ -220,7 +217,7 @@ func persist(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	p, err := await(ctx, storage, "persist")
+	p, err := web.Await(ctx, storage, "persist")
 	if err != nil {
 		return false, err
 	}
@@ -234,12 +231,12 @@ func saveAs(ctx context.Context, fsys FS, name, as string) error {
 		return pathErr("save", name, err)
 	}
 	var blob jsx.Value
-	if h, ok := f.c.(*handles); ok {
-		if _, blob, err = h.file(ctx, p); err != nil {
+	if h, ok := f.c.(*web.Handles); ok {
+		if _, blob, err = h.File(ctx, p); err != nil {
 			return pathErr("save", name, err)
 		}
 	} else {
-		data, err := f.c.readFile(ctx, p)
+		data, err := f.c.ReadFile(ctx, p)
 		if err != nil {
 			return pathErr("save", name, err)
 		}
@@ -262,7 +259,7 @@ func download(blob jsx.Value, as string) error {
 	}
 	href, err := jsx.Call(url, "createObjectURL", blob)
 	if err != nil {
-		return webErr(err)
+		return web.WebErr(err)
 	}
 	defer jsx.Call(url, "revokeObjectURL", href)
 	doc, err := jsx.Lookup(jsx.Global(), "document")
@@ -278,4 +275,187 @@ func download(blob jsx.Value, as string) error {
 	}
 	_, err = jsx.Call(a, "click")
 	return err
+}
+
+// folderBehind returns the folder of some handles, also beside an error.
+func folderBehind(h *web.Handles, err error) (*Folder, error) {
+	if h == nil {
+		return nil, err
+	}
+	return newFolder(h), err
+}
+
+// handlesOf returns the source of f, if it has a browser handle and f is its root.
+func handlesOf(f *Folder) (*web.Handles, error) {
+	if h, ok := f.c.(*web.Handles); ok && f.dir == "." {
+		return h, nil
+	}
+	return nil, core.ErrUnsupported
+}
+
+func nameOf(f *Folder) string {
+	h, err := handlesOf(f)
+	if err != nil {
+		return ""
+	}
+	return h.Name()
+}
+
+func rememberFolder(ctx context.Context, f *Folder, name string) error {
+	h, err := handlesOf(f)
+	if err != nil {
+		return err
+	}
+	return h.Remember(ctx, name)
+}
+
+func rememberFolderAs(ctx context.Context, f *Folder, name string) (string, error) {
+	h, err := handlesOf(f)
+	if err != nil {
+		return "", err
+	}
+	return h.RememberAs(ctx, name)
+}
+
+func rememberedFolders(ctx context.Context) ([]RememberedFolder, error) {
+	rows, err := web.Remembered(ctx)
+	return convert(rows, func(k web.Stored) RememberedFolder {
+		return RememberedFolder{k.Name, k.Folder, Mode(k.Mode), k.LastUse, Permission(k.Permission)}
+	}), err
+}
+
+func restoreFolder(ctx context.Context, name string) (*Folder, error) {
+	return folderBehind(web.Restore(ctx, name))
+}
+
+func forgetFolder(ctx context.Context, name string) error { return web.Forget(ctx, name) }
+
+func permissionOf(ctx context.Context, f *Folder, mode Mode) (Permission, error) {
+	h, err := handlesOf(f)
+	if err != nil {
+		if f.Features().ReadOnly && mode == ReadWrite {
+			return Denied, nil
+		}
+		return Granted, nil
+	}
+	p, err := web.QueryPermission(ctx, h.Root, string(mode))
+	return Permission(p), err
+}
+
+func requestWrite(ctx context.Context, f *Folder) error {
+	h, err := handlesOf(f)
+	if err != nil {
+		return ErrReadOnly
+	}
+	return h.RequestWrite(ctx)
+}
+
+func newDropZone(selector string) (dropZone, error) {
+	z, err := web.NewDropArea(selector)
+	if err != nil {
+		return nil, err
+	}
+	return z, nil
+}
+
+func upload(ctx context.Context) (*Folder, error) { return uploadBy(ctx, true) }
+
+// uploadBy clicks a file input that is not in the page.
+func uploadBy(ctx context.Context, folder bool) (*Folder, error) {
+	doc, err := jsx.Lookup(jsx.Global(), "document")
+	if err != nil || jsx.Nullish(doc) {
+		return nil, fmt.Errorf("uploading needs a page: %w", errors.ErrUnsupported)
+	}
+	input, err := jsx.Call(doc, "createElement", "input")
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(jsx.Set(input, "type", "file"), jsx.Set(input, "multiple", true), jsx.Set(input, "webkitdirectory", folder)); err != nil {
+		return nil, err
+	}
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	defer s.Close()
+	done := make(chan bool, 2)
+	say := func(v bool) func(jsx.Value) {
+		return func(jsx.Value) {
+			select {
+			case done <- v:
+			default:
+			}
+		}
+	}
+	_, cerr := s.Listen(input, "change", say(true))
+	_, xerr := s.Listen(input, "cancel", say(false))
+	if err := errors.Join(cerr, xerr); err != nil {
+		return nil, err
+	}
+	if active, err := jsx.Lookup(jsx.Global(), "navigator.userActivation.isActive"); err == nil && !jsx.Nullish(active) {
+		if ok, err := jsx.Bool(active); err == nil && !ok {
+			return nil, ErrGesture // the click would do nothing, and no event would follow
+		}
+	}
+	if _, err := jsx.Call(input, "click"); err != nil {
+		return nil, err
+	}
+	select {
+	case ok := <-done:
+		if !ok {
+			return nil, ErrCancelled
+		}
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return filesOf(input)
+}
+
+// uploadedBy returns the files of the page's input.
+func uploadedBy(selector string) (*Folder, error) {
+	doc, err := jsx.Lookup(jsx.Global(), "document")
+	if err != nil || jsx.Nullish(doc) {
+		return nil, fmt.Errorf("uploading needs a page: %w", errors.ErrUnsupported)
+	}
+	input, err := jsx.Call(doc, "querySelector", selector)
+	if err != nil {
+		return nil, err
+	}
+	if jsx.Nullish(input) {
+		return nil, fmt.Errorf("no element for %q: %w", selector, core.ErrNotExist)
+	}
+	if files, err := jsx.Get(input, "files"); err != nil || jsx.Nullish(files) {
+		return nil, fmt.Errorf("the element for %q is no file input: %w", selector, core.ErrInvalid)
+	}
+	return filesOf(input)
+}
+
+// filesOf returns the chosen files of an input.
+func filesOf(input jsx.Value) (*Folder, error) {
+	files, err := jsx.Get(input, "files")
+	if err != nil {
+		return nil, err
+	}
+	n, err := jsx.Length(files)
+	if err != nil {
+		return nil, err
+	}
+	t := web.NewTree("upload")
+	for i := range n {
+		f, err := jsx.Index(files, i)
+		if err != nil {
+			return nil, err
+		}
+		rel, err := web.StringOf(f, "webkitRelativePath")
+		if err != nil || rel == "" {
+			name, err := web.StringOf(f, "name")
+			if err != nil {
+				return nil, err
+			}
+			rel = web.UniqueName(t, name)
+		} else if _, below, ok := strings.Cut(rel, "/"); ok {
+			rel = below // the first element is the chosen folder itself
+		}
+		if err := t.Add(rel, f, jsx.Undefined()); err != nil {
+			return nil, err
+		}
+	}
+	return newFolder(t), nil
 }

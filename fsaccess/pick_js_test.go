@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
@@ -21,18 +22,18 @@ func TestPickAsksForWhatItWasTold(t *testing.T) {
 	long := strings.Repeat("i", 32)
 	for _, c := range []struct {
 		mode Mode
-		o    []PickOptions
+		o    PickOptions
 		want string // "": refused
 	}{
-		{ReadOnly, nil, `{"mode":"read"}`},
-		{ReadWrite, []PickOptions{{ID: "a-B_9", StartIn: "documents"}}, `{"id":"a-B_9","mode":"readwrite","startIn":"documents"}`},
-		{ReadOnly, []PickOptions{{ID: long[1:]}}, `{"id":"` + long[1:] + `","mode":"read"}`},
-		{ReadOnly, []PickOptions{{ID: long}}, `{"id":"` + long + `","mode":"read"}`},
-		{ReadOnly, []PickOptions{{ID: long + "i"}}, ""},
-		{ReadOnly, []PickOptions{{ID: "a b"}}, ""},
-		{"", nil, ""},
+		{ReadOnly, PickOptions{}, `{"mode":"read"}`},
+		{ReadWrite, PickOptions{ID: "a-B_9", StartIn: "documents"}, `{"id":"a-B_9","mode":"readwrite","startIn":"documents"}`},
+		{ReadOnly, PickOptions{ID: long[1:]}, `{"id":"` + long[1:] + `","mode":"read"}`},
+		{ReadOnly, PickOptions{ID: long}, `{"id":"` + long + `","mode":"read"}`},
+		{ReadOnly, PickOptions{ID: long + "i"}, ""},
+		{ReadOnly, PickOptions{ID: "a b"}, ""},
+		{"", PickOptions{}, ""},
 	} {
-		_, err := Pick(context.Background(), c.mode, c.o...)
+		_, err := Pick(context.Background(), c.mode, c.o)
 		v, err2 := jsx.Invoke(asked, false)
 		must(t, err2)
 		got, err2 := jsx.String(v, 1000)
@@ -40,7 +41,7 @@ func TestPickAsksForWhatItWasTold(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s %+v: asked for %s, want %s", c.mode, c.o, got, c.want)
 		}
-		if c.want != "" && !errors.Is(err, ErrCancelled) || c.want == "" && !errors.Is(err, errInvalid) {
+		if c.want != "" && !errors.Is(err, ErrCancelled) || c.want == "" && !errors.Is(err, core.ErrInvalid) {
 			t.Errorf("%s %+v: %v", c.mode, c.o, err)
 		}
 	}

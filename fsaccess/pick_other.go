@@ -10,28 +10,38 @@ import (
 
 var errNoBrowser = fmt.Errorf("there is no browser here; use OpenDir or NewMemory: %w", errors.ErrUnsupported)
 
-func pick(context.Context, Mode, PickOptions) (*Folder, error)      { return nil, errNoBrowser }
+func pick(context.Context, Mode, PickOptions) (*Folder, error) { return nil, errNoBrowser }
+
 func pickFiles(context.Context, Mode, PickOptions) (*Folder, error) { return nil, errNoBrowser }
-func openOPFS(context.Context, string) (*Folder, error)             { return nil, errNoBrowser }
-func upload(context.Context) (*Folder, error)                       { return nil, errNoBrowser }
 
-type dropZone struct{}
+func openOPFS(context.Context, string) (*Folder, error) { return nil, errNoBrowser }
 
-func newDropZone(string) (*dropZone, error)           { return nil, errNoBrowser }
-func (*dropZone) next(context.Context) (Drop, error)  { return Drop{}, errNoBrowser }
-func (*dropZone) close() error                        { return nil }
-func remember(context.Context, *Folder, string) error { return errNoBrowser }
-func rememberAs(context.Context, *Folder, string) (string, error) {
+func upload(context.Context) (*Folder, error) { return nil, errNoBrowser }
+
+func newDropZone(string) (dropZone, error) { return nil, errNoBrowser }
+
+func rememberFolder(context.Context, *Folder, string) error { return errNoBrowser }
+
+func rememberFolderAs(context.Context, *Folder, string) (string, error) {
 	return "", errNoBrowser
 }
-func nameOf(*Folder) string                                  { return "" }
-func remembered(context.Context) ([]RememberedFolder, error) { return nil, errNoBrowser }
-func restore(context.Context, string) (*Folder, error)       { return nil, errNoBrowser }
-func forget(context.Context, string) error                   { return errNoBrowser }
-func requestWrite(context.Context, *Folder) error            { return errNoBrowser }
-func storageEstimate(context.Context) (Storage, error)       { return Storage{}, errNoBrowser }
-func persist(context.Context) (bool, error)                  { return false, errNoBrowser }
-func saveAs(context.Context, FS, string, string) error       { return errNoBrowser }
+
+func nameOf(*Folder) string { return "" }
+
+func rememberedFolders(context.Context) ([]RememberedFolder, error) { return nil, errNoBrowser }
+
+func restoreFolder(context.Context, string) (*Folder, error) { return nil, errNoBrowser }
+
+func forgetFolder(context.Context, string) error { return errNoBrowser }
+
+func requestWrite(context.Context, *Folder) error { return errNoBrowser }
+
+func storageEstimate(context.Context) (Storage, error) { return Storage{}, errNoBrowser }
+
+func persist(context.Context) (bool, error) { return false, errNoBrowser }
+
+func saveAs(context.Context, FS, string, string) error { return errNoBrowser }
+
 func permissionOf(context.Context, *Folder, Mode) (Permission, error) {
 	return Denied, errNoBrowser
 }
@@ -43,3 +53,5 @@ func supported() []Support {
 	}
 	return out
 }
+
+func uploadedBy(string) (*Folder, error) { return nil, errNoBrowser }

@@ -18,7 +18,7 @@ func TestName(t *testing.T) {
 	must(t, err)
 	must(t, jsx.Set(jsx.Global(), "showDirectoryPicker", pick))
 	defer jsx.Set(jsx.Global(), "showDirectoryPicker", was)
-	f, err := Pick(context.Background(), ReadWrite)
+	f, err := Pick(context.Background(), ReadWrite, PickOptions{})
 	must(t, err)
 	if got := f.Name(); got != "Letters 2026" {
 		t.Errorf("it is called %q", got)
@@ -37,7 +37,7 @@ func TestRememberAs(t *testing.T) {
 		f    *Folder
 		want string
 	}{{a, "notes"}, {b, "notes (2)"}, {a, "notes"}, {b, "notes (2)"}} {
-		got, err := RememberAs(ctx, c.f, "notes")
+		got, err := c.f.RememberAs(ctx, "notes")
 		defer Forget(ctx, got)
 		if err != nil || got != c.want {
 			t.Errorf("%q, %v; want %q", got, err, c.want)
@@ -45,7 +45,7 @@ func TestRememberAs(t *testing.T) {
 	}
 	again, err := Restore(ctx, "notes (2)")
 	must(t, err)
-	if got, err := RememberAs(ctx, again, "notes (2)"); got != "notes (2)" || err != nil {
+	if got, err := again.RememberAs(ctx, "notes (2)"); got != "notes (2)" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -2,7 +2,11 @@
 
 package fsaccess
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/osdir"
+)
 
 // plantLinks puts links into the folder "granted" of a source that can have them, and gives
 // the names that pass through one.
@@ -11,12 +15,12 @@ func plantLinks(t testing.TB, disk FS) []string {
 	if !ok {
 		return nil
 	}
-	d, ok := f.c.(*osDir)
+	d, ok := f.c.(*osdir.Dir)
 	if !ok {
 		return nil
 	}
 	for name, to := range map[string]string{"l-up": "..", "l-outside": "../outside", "l-inside": "a", "l-self": ".", "l-twice": "l-up", "a/l-deep": "../../outside", "L-OUTSIDE": "l-outside"} {
-		must(t, d.root.Symlink(to, "granted/"+name))
+		must(t, d.Root.Symlink(to, "granted/"+name))
 	}
 	return []string{"l-up/canary", "l-up/outside/canary", "l-outside/canary", "l-outside/new", "l-inside/file", "l-inside/new", "l-self/a/file", "l-self/l-self/l-up/canary",
 		"l-twice/canary", "a/l-deep/canary", "a/l-deep/new/deep", "l-inside/l-deep/canary", "L-OUTSIDE/canary"}

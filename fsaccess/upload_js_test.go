@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
@@ -138,7 +139,7 @@ func TestUploadOfFolder(t *testing.T) {
 	}
 	// A change on the disk after the choice is not shown as the chosen content.
 	must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("changed since"), 0o644))
-	if got, err := f.ReadFile("hello.txt"); err == nil && string(got) != "hello" || err != nil && !errors.Is(err, ErrConflict) && !notExist(err) {
+	if got, err := f.ReadFile("hello.txt"); err == nil && string(got) != "hello" || err != nil && !errors.Is(err, ErrConflict) && !core.NotExist(err) {
 		t.Errorf("after a change outside: %q, %v", got, err)
 	}
 }
@@ -175,5 +176,27 @@ func TestUploadIsCancelled(t *testing.T) {
 	})
 	if !errors.Is(err, ErrCancelled) && !errors.Is(err, ErrGesture) {
 		t.Errorf("%v", err)
+	}
+}
+
+// The files of an input of the page are a folder, and an element that is no such input is an error.
+func TestUploadedBy(t *testing.T) {
+	script, err := jsx.NewGlobal("Function", `const input = document.createElement("input"); input.type = "file"; input.multiple = true; input.id = "mine";
+		const d = new DataTransfer(); for (const text of ["one", "two"]) d.items.add(new File([text], "a.txt")); input.files = d.files;
+		document.body.append(input); return () => input.remove();`)
+	must(t, err)
+	remove, err := jsx.Invoke(script)
+	must(t, err)
+	defer func() { _, _ = jsx.Invoke(remove) }()
+	f, err := UploadedBy("#mine")
+	must(t, err)
+	if got := tree(t, f); got != "./\na (2).txt \"two\"\na.txt \"one\"\n" || !f.Features().ReadOnly {
+		t.Errorf("%q", got)
+	}
+	if _, err := UploadedBy("#nothing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := UploadedBy("body"); !errors.Is(err, fs.ErrInvalid) {
+		t.Error(err)
 	}
 }

@@ -2,12 +2,9 @@ package fsaccess
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io/fs"
-	"os"
 
-	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // Version identifies the content of a file: equal versions mean equal bytes. It is the
@@ -23,39 +20,16 @@ const (
 )
 
 // VersionOf returns the version of a content.
-func VersionOf(data []byte) Version {
-	return versionOfHash(hashOf(data))
-}
+func VersionOf(data []byte) Version { return Version(core.VersionOf(data)) }
 
-// versionIn is [VersionOf] that lets the page run in between. It ends with ctx.
 func versionIn(ctx context.Context, data []byte) (Version, error) {
-	if len(data) <= 64<<10 {
-		return VersionOf(data), nil
-	}
-	h := sha256.New()
-	if err := jsx.WriteIn(ctx, new(jsx.Budget), h, data); err != nil {
-		return "", err
-	}
-	return versionOfHash(hex.EncodeToString(h.Sum(nil))), nil
+	v, err := core.VersionIn(ctx, data)
+	return Version(v), err
 }
 
-func versionOfHash(hash string) Version { return Version(hash[:32]) }
-
-func hashOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// hashFile returns the SHA-256 of a file, in hexadecimal, and its size. It reads in chunks.
-func hashFile(ctx context.Context, c core, name string) (hash string, size int64, err error) {
-	f, err := c.open(ctx, name, os.O_RDONLY, 0)
-	if err != nil {
-		return "", 0, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	size, err = pump(ctx, h, f, nil)
-	return hex.EncodeToString(h.Sum(nil)), size, err
+func versionAt(ctx context.Context, c core.Core, name string) (Version, error) {
+	v, err := core.VersionAt(ctx, c, name)
+	return Version(v), err
 }
 
 // CurrentVersion returns the version of a file, or [Absent] if it does not exist.
@@ -65,19 +39,8 @@ func CurrentVersion(ctx context.Context, fsys FS, name string) (Version, error) 
 	if err != nil {
 		return "", pathErr("version", name, err)
 	}
-	v, err := version(ctx, f.c, p)
+	v, err := versionAt(ctx, f.c, p)
 	return v, pathErr("version", name, err)
-}
-
-func version(ctx context.Context, c core, name string) (Version, error) {
-	hash, _, err := hashFile(ctx, c, name)
-	if notExist(err) {
-		return Absent, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return versionOfHash(hash), nil
 }
 
 // ReadVersion returns the content of a file together with its version.
@@ -101,7 +64,7 @@ func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm f
 	f := folderOf(ctx, fsys)
 	err := f.change("write", name, func(p string) error {
 		if want != AnyVersion {
-			have, err := version(ctx, f.c, p)
+			have, err := versionAt(ctx, f.c, p)
 			if err != nil {
 				return err
 			}
@@ -109,7 +72,7 @@ func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm f
 				return ErrConflict
 			}
 		}
-		return writeWhole(ctx, f.c, p, data, perm.Perm())
+		return core.WriteWhole(ctx, f.c, p, data, perm.Perm())
 	})
 	if err != nil {
 		return "", err
@@ -126,12 +89,12 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 	f := folderOf(ctx, fsys)
 	var v Version
 	err := f.change("update", name, func(p string) error {
-		old, err := f.c.readFile(ctx, p)
+		old, err := f.c.ReadFile(ctx, p)
 		was := Absent
 		if err == nil {
 			was, err = versionIn(ctx, old)
 		}
-		if err != nil && !notExist(err) {
+		if err != nil && !core.NotExist(err) {
 			return err
 		}
 		data, err := edit(old)
@@ -139,7 +102,7 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 			return err
 		}
 		// The lock stops our own tabs, not other programs.
-		if now, err := version(ctx, f.c, p); err != nil {
+		if now, err := versionAt(ctx, f.c, p); err != nil {
 			return err
 		} else if now != was {
 			return ErrConflict
@@ -147,7 +110,7 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 		if v, err = versionIn(ctx, data); err != nil {
 			return err
 		}
-		return writeWhole(ctx, f.c, p, data, perm.Perm())
+		return core.WriteWhole(ctx, f.c, p, data, perm.Perm())
 	})
 	return v, err
 }

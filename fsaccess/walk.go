@@ -2,11 +2,159 @@ package fsaccess
 
 import (
 	"context"
-	"io/fs"
 	"iter"
 	"path"
+	"strings"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/jsx"
 )
+
+// ignorer decides which entries the .gitignore files of a tree exclude. It reads each file
+// once. It follows gitignore(5): the last matching line wins, "!" includes again, a
+// trailing "/" matches folders only, a "/" elsewhere ties the pattern to the folder of its
+// file, and "**" matches any number of folders.
+type ignorer struct {
+	ctx   context.Context
+	c     core.Core
+	rules map[string][]ignoreRule // by folder
+
+	budget jsx.Budget
+}
+
+// maxIgnore is the largest .gitignore that is read, in bytes.
+const maxIgnore = 1 << 20
+
+type ignoreRule struct {
+	pattern string // relative to its folder; without "/" it matches at any depth
+	negate  bool
+	dirOnly bool
+	tied    bool
+}
+
+func newIgnorer(ctx context.Context, c core.Core, on bool) *ignorer {
+	if !on {
+		return nil
+	}
+	return &ignorer{ctx: ctx, c: c, rules: make(map[string][]ignoreRule)}
+}
+
+func (g *ignorer) of(dir string) []ignoreRule {
+	r, ok := g.rules[dir]
+	if !ok {
+		name := core.Join(dir, ".gitignore")
+		if info, err := g.c.Stat(g.ctx, name); err == nil && info.Size() <= maxIgnore {
+			if data, err := g.c.ReadFile(g.ctx, name); err == nil && len(data) <= maxIgnore {
+				r = g.parse(data)
+			}
+		}
+		g.rules[dir] = r
+	}
+	return r
+}
+
+// skips reports whether an entry is excluded. The page runs between rules. If the context
+// has ended, the result is meaningless, and the walk ends too.
+func (g *ignorer) skips(name string, dir bool) bool {
+	if g == nil {
+		return false
+	}
+	if dir && path.Base(name) == ".git" {
+		return true
+	}
+	// From the root down, so that the rule of a deeper file wins.
+	skip := false
+	at := "."
+	for {
+		rel := core.Relative(at, name)
+		for _, r := range g.of(at) {
+			// At worst each byte of the rule is compared with each of the name.
+			if g.budget.Steps(g.ctx, 8+len(r.pattern)*len(rel)/8) != nil {
+				return true
+			}
+			if r.dirOnly && !dir || r.negate != skip {
+				continue
+			}
+			if r.matches(rel) {
+				skip = !r.negate
+			}
+		}
+		i := strings.IndexByte(rel, '/')
+		if i < 0 {
+			return skip
+		}
+		at = core.Join(at, rel[:i])
+	}
+}
+
+func (r ignoreRule) matches(rel string) bool {
+	if !r.tied {
+		ok, _ := path.Match(r.pattern, path.Base(rel))
+		return ok
+	}
+	return matchDeep(strings.Split(r.pattern, "/"), strings.Split(rel, "/"))
+}
+
+// matchDeep is path.Match by elements, where "**" matches any number of elements. Its work
+// is at most the product of both lengths.
+func matchDeep(pat, name []string) bool {
+	star, back := -1, 0 // the last "**", and where in name it ends for now
+	p, n := 0, 0
+	for n < len(name) || p < len(pat) {
+		switch {
+		case p < len(pat) && pat[p] == "**":
+			if p++; p == len(pat) {
+				return n < len(name)
+			}
+			star, back = p, n
+			continue
+		case p < len(pat) && n < len(name):
+			if ok, _ := path.Match(pat[p], name[n]); ok {
+				p, n = p+1, n+1
+				continue
+			}
+		}
+		if star < 0 || back >= len(name) {
+			return false
+		}
+		back++
+		p, n = star, back
+	}
+	return true
+}
+
+func (g *ignorer) parse(data []byte) []ignoreRule {
+	var out []ignoreRule
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if g.budget.Steps(g.ctx, 8+len(line)/8) != nil {
+			return nil
+		}
+		line = strings.TrimSuffix(line, "\r")
+		if !strings.HasSuffix(line, `\ `) {
+			line = strings.TrimRight(line, " \t")
+		}
+		if line == "" || line[0] == '#' || len(line) > 1024 {
+			continue
+		}
+		var r ignoreRule
+		if line[0] == '!' {
+			r.negate, line = true, line[1:]
+		} else if strings.HasPrefix(line, `\!`) || strings.HasPrefix(line, `\#`) {
+			line = line[1:]
+		}
+		if r.dirOnly = strings.HasSuffix(line, "/"); r.dirOnly {
+			line = strings.TrimSuffix(line, "/")
+		}
+		r.tied = strings.Contains(line, "/")
+		r.pattern = strings.TrimPrefix(line, "/")
+		if strings.Count(r.pattern, "**") > 4 || r.pattern == "" {
+			continue // more would make matching slow, and no real file has them
+		}
+		out = append(out, r)
+	}
+	return out
+}
 
 // Entry is one line of a listing, with the facts that most callers need. A listing reads
 // them for all files at once, which is faster than a Stat for each.
@@ -20,9 +168,6 @@ type Entry struct {
 
 // Name returns the last element of Path.
 func (e Entry) Name() string { return path.Base(e.Path) }
-
-// pageSize is the number of entries that a source returns at once.
-const pageSize = 1024
 
 // WalkOptions limits a walk. The zero value visits everything.
 type WalkOptions struct {
@@ -52,25 +197,25 @@ func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[En
 		w := &walkFilter{o: o, ignore: newIgnorer(ctx, f.c, o.Gitignore), root: p}
 		prefix := f.dir
 		failed := func(at string, err error) bool {
-			return yield(Entry{Path: relative(prefix, at)}, pathErr("walk", relative(prefix, at), err))
+			return yield(Entry{Path: core.Relative(prefix, at)}, pathErr("walk", core.Relative(prefix, at), err))
 		}
 		var cut error
-		err = walkCore(ctx, f.c, p, pageSize, func(page []Entry) bool {
+		err = core.WalkCore(ctx, f.c, p, core.PageSize, func(page []core.Entry) bool {
 			for _, e := range page {
 				if cut = context.Cause(ctx); cut != nil {
 					return false
 				}
-				if e.Size == badFolder {
-					if !w.hidden(e.Path) && !failed(e.Path, walkFailure(ctx, f.c, e.Path)) {
+				if e.Size == core.BadFolder {
+					if !w.hidden(e.Path) && !failed(e.Path, core.WalkFailure(ctx, f.c, e.Path)) {
 						return false
 					}
 					continue
 				}
-				if !w.wants(e) {
+				if !w.wants(Entry(e)) {
 					continue
 				}
-				e.Path = relative(prefix, e.Path)
-				if !yield(e, nil) {
+				e.Path = core.Relative(prefix, e.Path)
+				if !yield(Entry(e), nil) {
 					return false
 				}
 				if w.n++; o.Limit > 0 && w.n >= o.Limit {
@@ -82,31 +227,10 @@ func Walk(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[En
 		if cut != nil {
 			err = cut
 		}
-		if err != nil && err != errStop {
+		if err != nil && err != core.ErrStop {
 			yield(Entry{Path: root}, pathErr("walk", root, err))
 		}
 	}
-}
-
-// badFolder as the size of an entry marks a folder that could not be listed.
-const badFolder = -1
-
-// walkFailure lists a folder again to get the error, which a packed page cannot contain.
-func walkFailure(ctx context.Context, c core, name string) error {
-	if _, err := c.readDir(ctx, name); err != nil {
-		return err
-	}
-	return ErrConflict
-}
-
-func relative(prefix, name string) string {
-	if prefix == "." {
-		return name
-	}
-	if name == prefix {
-		return "."
-	}
-	return name[len(prefix)+1:]
 }
 
 type walkFilter struct {
@@ -118,7 +242,7 @@ type walkFilter struct {
 }
 
 func (w *walkFilter) hidden(name string) bool {
-	return w.skip != "" && within(w.skip, name)
+	return w.skip != "" && core.Within(w.skip, name)
 }
 
 func (w *walkFilter) wants(e Entry) bool {
@@ -126,7 +250,7 @@ func (w *walkFilter) wants(e Entry) bool {
 		return false
 	}
 	w.skip = ""
-	if w.o.Depth > 0 && depth(w.root, e.Path) > w.o.Depth ||
+	if w.o.Depth > 0 && core.Depth(w.root, e.Path) > w.o.Depth ||
 		w.ignore.skips(e.Path, e.Dir) || w.o.Skip != nil && w.o.Skip(e) {
 		if e.Dir {
 			w.skip = e.Path
@@ -134,81 +258,6 @@ func (w *walkFilter) wants(e Entry) bool {
 		return false
 	}
 	return true
-}
-
-func depth(root, name string) int {
-	n := 1
-	for i := range name {
-		if name[i] == '/' {
-			n++
-		}
-	}
-	if root != "." {
-		n -= depth(".", root)
-	}
-	return n
-}
-
-// walkCore lists everything below root in pages, depth first. It uses the core's own bulk
-// listing if there is one. If yield returns false, it returns errStop.
-func walkCore(ctx context.Context, c core, root string, page int, yield func([]Entry) bool) error {
-	if w, ok := c.(walker); ok {
-		return w.walkPages(ctx, root, page, yield)
-	}
-	buf := make([]Entry, 0, page)
-	flush := func() error {
-		if len(buf) > 0 && !yield(buf) {
-			return errStop
-		}
-		buf = buf[:0]
-		return nil
-	}
-	var visit func(dir string, top bool) error
-	visit = func(dir string, top bool) error {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		list, err := c.readDir(ctx, dir)
-		if err != nil {
-			if top {
-				return err
-			}
-			buf = append(buf, Entry{Path: dir, Size: badFolder, Dir: true})
-			return nil
-		}
-		for _, e := range list {
-			fi, err := e.Info()
-			if notExist(err) {
-				continue // removed since the listing
-			}
-			if err != nil {
-				return err
-			}
-			if buf = append(buf, entryOf(join(dir, e.Name()), fi)); len(buf) >= page {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
-			if e.IsDir() {
-				if err := visit(join(dir, e.Name()), false); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	}
-	if err := visit(root, true); err != nil {
-		return err
-	}
-	return flush()
-}
-
-func entryOf(name string, fi fs.FileInfo) Entry {
-	e := Entry{Path: name, ModTime: fi.ModTime(), Dir: fi.IsDir(), Link: isLink(fi.Mode())}
-	if !e.Dir {
-		e.Size = fi.Size()
-	}
-	return e
 }
 
 // folderOf returns any FS as a Folder bound to ctx.
@@ -221,7 +270,7 @@ func folderOf(ctx context.Context, fsys FS) *Folder {
 // List returns the entries of one folder with sizes and times, sorted by name.
 func List(ctx context.Context, fsys FS, dir string) ([]Entry, error) {
 	var out []Entry
-	for e, err := range ListPages(ctx, fsys, dir, pageSize) {
+	for e, err := range ListPages(ctx, fsys, dir, core.PageSize) {
 		if err != nil {
 			return nil, err
 		}
@@ -240,54 +289,16 @@ func ListPages(ctx context.Context, fsys FS, dir string, page int) iter.Seq2[[]E
 			yield(nil, pathErr("list", dir, err))
 			return
 		}
-		err = listCore(ctx, f.c, p, max(1, page), func(es []Entry) bool {
+		err = core.ListCore(ctx, f.c, p, max(1, page), func(es []core.Entry) bool {
 			out := make([]Entry, len(es))
 			for i, e := range es {
-				e.Path = relative(f.dir, e.Path)
-				out[i] = e
+				e.Path = core.Relative(f.dir, e.Path)
+				out[i] = Entry(e)
 			}
 			return yield(out, nil)
 		})
-		if err != nil && err != errStop {
+		if err != nil && err != core.ErrStop {
 			yield(nil, pathErr("list", dir, err))
 		}
 	}
-}
-
-// lister is a core with a packed listing of one folder.
-type lister interface {
-	listPages(ctx context.Context, dir string, page int, yield func([]Entry) bool) error
-}
-
-func listCore(ctx context.Context, c core, dir string, page int, yield func([]Entry) bool) error {
-	if l, ok := c.(lister); ok {
-		return l.listPages(ctx, dir, page, yield)
-	}
-	list, err := c.readDir(ctx, dir)
-	if err != nil {
-		return err
-	}
-	buf := make([]Entry, 0, page)
-	for _, e := range list {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		fi, err := e.Info()
-		if notExist(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if buf = append(buf, entryOf(join(dir, e.Name()), fi)); len(buf) == page {
-			if !yield(buf) {
-				return errStop
-			}
-			buf = buf[:0]
-		}
-	}
-	if len(buf) > 0 && !yield(buf) {
-		return errStop
-	}
-	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
 // Event is one change that a watch has found.
@@ -101,7 +103,7 @@ func Watch(ctx context.Context, fsys FS, root string, o WatchOptions) iter.Seq2[
 					return
 				}
 			}
-			if err != nil && (!yield(Event{Path: root}, err) || notExist(err)) {
+			if err != nil && (!yield(Event{Path: root}, err) || core.NotExist(err)) {
 				return
 			}
 		}
@@ -121,14 +123,14 @@ type watch struct {
 // them, which Chromium 156 may never do for a folder on the disk. stop ends the
 // notifications after ctx is done.
 func (w *watch) listen(ctx context.Context, told chan []string) (stop func()) {
-	p, ok := w.f.c.(pusher)
+	p, ok := w.f.c.(core.Pusher)
 	at, err := w.f.enter(w.root)
 	if !ok || err != nil {
 		return func() {}
 	}
 	ended := make(chan func(), 1)
 	go func() {
-		end, err := p.push(ctx, at, told)
+		end, err := p.Push(ctx, at, told)
 		if err != nil {
 			end = func() {}
 		} else {
@@ -198,11 +200,11 @@ func (w *watch) look(ctx context.Context, names []string) ([]Event, error) {
 	if err != nil {
 		return events, err
 	}
-	own := w.f.c.base()
+	own := w.f.c.Base()
 	for i := range events {
 		// A listing may show changes that were made a moment before it began.
-		p := join(own.prefix, join(w.f.dir, events[i].Path))
-		when, ours := own.own.last(p, since.Add(-settleTime))
+		p := core.Join(own.Prefix, core.Join(w.f.dir, events[i].Path))
+		when, ours := own.Own.Last(p, since.Add(-settleTime))
 		// A change by another program after ours has a later time.
 		events[i].Own = ours && !w.seen[events[i].Path].ModTime.After(when.Add(clockSlack))
 	}
@@ -255,31 +257,31 @@ func (w *watch) only(ctx context.Context, names []string) ([]Event, error) {
 	var events []Event
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		p := relative(w.f.dir, name)
-		if !within(w.root, p) || p == w.root || w.o.Skip != nil && w.o.Skip(Entry{Path: p}) {
+		p := core.Relative(w.f.dir, name)
+		if !core.Within(w.root, p) || p == w.root || w.o.Skip != nil && w.o.Skip(Entry{Path: p}) {
 			continue
 		}
 		now := make(map[string]Entry)
 		fi, err := w.f.Stat(p)
 		switch {
 		case err == nil && fi.IsDir():
-			if now, err = w.list(ctx, p); err != nil && !notExist(err) {
+			if now, err = w.list(ctx, p); err != nil && !core.NotExist(err) {
 				return events, err
 			}
 			if now == nil {
 				now = make(map[string]Entry)
 			}
-			now[p] = entryOf(p, fi)
+			now[p] = Entry(core.EntryOf(p, fi))
 		case err == nil:
-			now[p] = entryOf(p, fi)
-		case !notExist(err):
+			now[p] = Entry(core.EntryOf(p, fi))
+		case !core.NotExist(err):
 			return events, err
 		}
 		for q, e := range now {
 			events = w.compare(events, q, e)
 		}
 		for q, old := range w.seen {
-			if _, ok := now[q]; !ok && within(p, q) {
+			if _, ok := now[q]; !ok && core.Within(p, q) {
 				events = append(events, Event{Path: q, Kind: Removed, Dir: old.Dir})
 				delete(w.seen, q)
 			}

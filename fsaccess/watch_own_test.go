@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -44,24 +45,24 @@ func TestWatchTellsOursFromTheirs(t *testing.T) {
 // A running change is ours for its whole time, whenever a scan happens during it. After its
 // end it counts as ours up to that end.
 func TestOwnWhileItLasts(t *testing.T) {
-	s := newShared().below("d")
+	s := core.NewShared().Below("d")
 	begun := time.Now()
-	end := s.changing("a")
+	end := s.Changing("a")
 	until.Passed(5 * time.Millisecond)
 	seen := time.Now() // when a browser made the file
 	for _, name := range []string{"d/a", "d/a/below"} {
-		if w, ok := s.own.last(name, begun); !ok || w.Before(seen) {
+		if w, ok := s.Own.Last(name, begun); !ok || w.Before(seen) {
 			t.Errorf("%s, in the middle: %v %v", name, w, ok)
 		}
 	}
 	end()
-	if w, ok := s.own.last("d/a", begun); !ok || w.Before(seen) {
+	if w, ok := s.Own.Last("d/a", begun); !ok || w.Before(seen) {
 		t.Errorf("afterwards: %v %v", w, ok)
 	}
-	if _, ok := s.own.last("d/a", time.Now().Add(time.Second)); ok || len(s.own.busy) != 0 {
+	if _, ok := s.Own.Last("d/a", time.Now().Add(time.Second)); ok || len(s.Own.Busy) != 0 {
 		t.Error("it lasts for ever")
 	}
-	if _, ok := s.own.last("d", begun); ok {
+	if _, ok := s.Own.Last("d", begun); ok {
 		t.Error("the folder above is not ours")
 	}
 }

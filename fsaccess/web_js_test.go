@@ -14,8 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 func needOPFS(t testing.TB) {
@@ -75,7 +78,7 @@ func TestJournalInTwoTabs(t *testing.T) {
 		must(t, err)
 		store, err := OPFS(ctx, name+"/undo")
 		must(t, err)
-		return NewJournal(disk, store)
+		return NewJournal(disk, store, JournalOptions{})
 	}
 	a, b := open(), open()
 	start := tree(t, a)
@@ -158,7 +161,7 @@ func TestPackedListing(t *testing.T) {
 	must(t, f.MkdirAll("d/e", 0o755))
 	for i := range 150 {
 		dir := []string{".", "d", "d/e"}[i%3]
-		must(t, f.WriteFile(join(dir, fmt.Sprintf("f%03d", i)), bytes.Repeat([]byte("x"), i), 0o644))
+		must(t, f.WriteFile(core.Join(dir, fmt.Sprintf("f%03d", i)), bytes.Repeat([]byte("x"), i), 0o644))
 	}
 	must(t, f.WriteFile("ünï — ☃", []byte("TODO x"), 0o644))
 	plain := func() string {
@@ -170,9 +173,9 @@ func TestPackedListing(t *testing.T) {
 			for _, e := range list {
 				fi, err := e.Info()
 				must(t, err)
-				fmt.Fprintln(&b, join(dir, e.Name()), fi.IsDir(), fi.Size(), fi.ModTime().UnixMilli())
+				fmt.Fprintln(&b, core.Join(dir, e.Name()), fi.IsDir(), fi.Size(), fi.ModTime().UnixMilli())
 				if e.IsDir() {
-					visit(join(dir, e.Name()))
+					visit(core.Join(dir, e.Name()))
 				}
 			}
 		}
@@ -209,7 +212,7 @@ func TestRemembered(t *testing.T) {
 	ctx := context.Background()
 	f := opfs(t)
 	must(t, f.WriteFile("x", []byte("kept"), 0o644))
-	must(t, Remember(ctx, f, "work"))
+	must(t, f.Remember(ctx, "work"))
 	defer Forget(ctx, "work")
 	list, err := Remembered(ctx)
 	must(t, err)
@@ -224,7 +227,7 @@ func TestRemembered(t *testing.T) {
 		}
 	}
 	must(t, Forget(ctx, "work"))
-	if _, err := Restore(ctx, "work"); !notExist(err) {
+	if _, err := Restore(ctx, "work"); !core.NotExist(err) {
 		t.Errorf("after Forget: %v", err)
 	}
 	must(t, Forget(ctx, "work"))
@@ -239,7 +242,7 @@ func wantsAGesture(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	for name, do := range map[string]func() error{
-		"pick":   func() error { _, err := Pick(ctx, ReadWrite); return err },
+		"pick":   func() error { _, err := Pick(ctx, ReadWrite, PickOptions{}); return err },
 		"upload": func() error { _, err := Upload(ctx); return err },
 	} {
 		err := do()
@@ -247,7 +250,7 @@ func wantsAGesture(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Pick(ctx, "both"); err == nil {
+	if _, err := Pick(ctx, "both", PickOptions{}); err == nil {
 		t.Error("a mode that does not exist was taken")
 	}
 	for _, s := range Supported() {
@@ -297,12 +300,12 @@ func TestUploadTree(t *testing.T) {
 		must(t, err)
 		return v
 	}
-	tr := newFileTree("upload")
+	tr := web.NewTree("upload")
 	for _, p := range []string{"a", "d/b", "d/e/c"} {
-		must(t, tr.add(p, file(p), jsx.Undefined()))
+		must(t, tr.Add(p, file(p), jsx.Undefined()))
 	}
 	for _, bad := range []string{"../x", "/x", "a/x", "a", "", ".", "a\x00"} {
-		if err := tr.add(bad, file("x"), jsx.Undefined()); err == nil {
+		if err := tr.Add(bad, file("x"), jsx.Undefined()); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
 	}
@@ -354,7 +357,7 @@ func TestBrowserSwapIsHidden(t *testing.T) {
 	f := opfs(t)
 	must(t, f.Mkdir("d", 0o755))
 	must(t, f.WriteFile("d/a", []byte("old"), 0o644))
-	r, err := f.c.replace(ctx, "d/a", 0o644)
+	r, err := f.c.Replace(ctx, "d/a", 0o644)
 	must(t, err)
 	_, err = r.Write([]byte("new"))
 	must(t, err)
@@ -367,11 +370,11 @@ func TestBrowserSwapIsHidden(t *testing.T) {
 			t.Errorf("the walk gives %s", e.Path)
 		}
 	}
-	must(t, r.commit(ctx))
+	must(t, r.Commit(ctx))
 	// The state after a killed tab, made without the checks of this package.
-	dir, err := f.c.(*handles).dir(ctx, "d")
+	dir, err := f.c.(*web.Handles).Dir(ctx, "d")
 	must(t, err)
-	_, err = await(ctx, dir, "getFileHandle", "a.crswap", map[string]any{"create": true})
+	_, err = web.Await(ctx, dir, "getFileHandle", "a.crswap", map[string]any{"create": true})
 	must(t, err)
 	if err := f.WriteFile("d/b.crswap", nil, 0o644); !errors.Is(err, ErrBadName) {
 		t.Errorf("a name of the browser's: %v", err)

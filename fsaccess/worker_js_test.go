@@ -13,8 +13,11 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/bailey-go/bailey/fsaccess/internal/core"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+
+	"github.com/bailey-go/bailey/fsaccess/internal/web"
 )
 
 // inWorker runs a test in a dedicated worker, where files are written in place.
@@ -63,7 +66,7 @@ func TestWorkerWritesInPlace(t *testing.T) {
 		}
 		h, err := f.OpenFile("a", os.O_RDWR|os.O_CREATE, 0o644)
 		must(t, err)
-		w := h.(File)
+		w := h.(core.File)
 		_, err = w.Write([]byte("hello, world"))
 		must(t, err)
 		_, err = w.WriteAt([]byte("W"), 7)
@@ -142,16 +145,16 @@ func TestWorkerBusy(t *testing.T) {
 		}
 		// An open that fails after the handle was taken gives it back.
 		bound, stop := context.WithCancel(ctx)
-		h := mine.c.(*handles)
-		if _, err := h.live.newFile(bound, "nothing", os.O_RDWR, time.Time{}, nil); !notExist(err) {
+		h := mine.c.(*web.Handles)
+		if _, err := h.Live.NewFile(bound, "nothing", os.O_RDWR, time.Time{}, nil); !core.NotExist(err) {
 			t.Errorf("a missing file: %v", err)
 		}
 		stop()
-		if _, err := h.live.newFile(bound, "d", os.O_RDWR|os.O_TRUNC, time.Time{}, nil); !errors.Is(err, context.Canceled) {
+		if _, err := h.Live.NewFile(bound, "d", os.O_RDWR|os.O_TRUNC, time.Time{}, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled open: %v", err)
 		}
-		if len(h.live.all) != 0 {
-			t.Errorf("left open: %v", h.live.all)
+		if len(h.Live.All) != 0 {
+			t.Errorf("left open: %v", h.Live.All)
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // Header is one response header.
@@ -116,7 +118,7 @@ func Parse(list []Header) (Headers, error) {
 		case "connection-allowlist":
 			h.Connections, err = ParseAllowlist(value)
 		case "permissions-policy":
-			h.Permissions, err = ParsePermissions(value)
+			h.Permissions, err = parsePermissions(value)
 		case "x-content-type-options":
 			if h.NoSniff = strings.EqualFold(value, "nosniff"); !h.NoSniff {
 				err = errors.New(x.Name + ": must be nosniff")
@@ -165,4 +167,27 @@ func parseHSTS(value string) (int, error) {
 		}
 	}
 	return 0, errors.New("Strict-Transport-Security: needs max-age= and a number of seconds")
+}
+
+// Reaches reports whether a page with these headers can send requests to a host, given as "host" or
+// "host:port". If not, the page must be reloaded with other headers first.
+func (h Headers) Reaches(host string) bool {
+	name, port, err := protocol.SplitHost(host)
+	if err != nil {
+		return false
+	}
+	values, limited := h.CSP.Effective("connect-src")
+	if !limited {
+		return true
+	}
+	return slices.ContainsFunc(values, func(v string) bool {
+		for _, scheme := range []string{"https://", "http://", "wss://", "ws://"} {
+			if len(v) > len(scheme) && v[:len(scheme)] == scheme {
+				v = v[len(scheme):]
+				break
+			}
+		}
+		pat, err := protocol.ParseHost(v)
+		return err == nil && (pat.Match(name, port) || pat.Match(name, 443) && port == 0)
+	})
 }

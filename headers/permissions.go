@@ -77,9 +77,9 @@ func (p Permissions) String() string {
 	return b.String()
 }
 
-// ParsePermissions parses a Permissions-Policy. Each feature must be denied to all or allowed
+// parsePermissions parses a Permissions-Policy. Each feature must be denied to all or allowed
 // to the page itself. Any wider rule is an error.
-func ParsePermissions(value string) (Permissions, error) {
+func parsePermissions(value string) (Permissions, error) {
 	var p Permissions
 	for _, item := range strings.Split(value, ",") {
 		item = strings.TrimSpace(item)

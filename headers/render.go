@@ -32,7 +32,7 @@ func Render(h Headers, server string) (string, error) {
 	case "json":
 		return jsonObject(h.List()), nil
 	}
-	return "", errors.New(strconv.Quote(server) + " is not a server this knows; use one of " + strings.Join(Servers(), ", "))
+	return "", errors.New(strconv.Quote(server) + " is not a known server; use one of " + strings.Join(Servers(), ", "))
 }
 
 // quoted returns v as a double-quoted word, with the escapes that nginx, Caddy and Apache

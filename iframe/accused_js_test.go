@@ -16,8 +16,8 @@ import (
 func TestAttackAccusesHonestCode(t *testing.T) {
 	count := attack.Start(t, "B7")
 	tools := toolset(t, protocol.Tool{ID: "echo", Parameters: anything, Execute: func(_ context.Context, args any) (any, error) { return args, nil }})
-	e := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools})
-	off := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools, off: []frame.Layer{frame.LayerBatches}})
+	e := testEnclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools})
+	off := testEnclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: tools, off: []frame.Layer{frame.LayerBatches}})
 	for _, c := range []struct {
 		name, code string
 		rows       int // minimum. Errors after the result are not shown
@@ -57,7 +57,7 @@ func errorText(err error) string {
 // The message of a syntax error contains no text of a script that the code didn't write.
 func TestSyntaxErrorsKeepTheNonce(t *testing.T) {
 	for _, warm := range []bool{false, true} {
-		e := enclave(t, EnclaveOptions{Warm: warm})
+		e := testEnclave(t, EnclaveOptions{Warm: warm})
 		for _, code := range []string{
 			`} } x: { async function y() {`,
 			`}} {{ async function y() {`,

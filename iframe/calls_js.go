@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // maxCalls is the number of calls into the app that may be active at once, and maxWaiting the
@@ -112,7 +112,7 @@ func (im *documentImpl) copy(f *liveFrame, at []string) {
 		if err := to(ctx, text); err != nil {
 			word = "Not copied"
 		}
-		im.c.tell(func(b *frame.Batch) { b.Copied(where, word) })
+		im.c.tell(func(b *document.Batch) { b.Copied(where, word) })
 	})
 }
 
@@ -134,7 +134,7 @@ func (im *documentImpl) image(f *liveFrame, request int, r ImageRequest) {
 	answer := func(url, state string) {
 		im.do(func() {
 			if im.frame == f && f.port == of {
-				im.c.tell(func(b *frame.Batch) { b.Image(request, url, state) })
+				im.c.tell(func(b *document.Batch) { b.Image(request, url, state) })
 			}
 		})
 	}

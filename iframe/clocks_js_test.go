@@ -11,6 +11,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -61,7 +62,7 @@ func TestBuiltinsAreReviewed(t *testing.T) {
 			}
 		}
 	}
-	e := enclave(t, EnclaveOptions{Level: protocol.Permissive})
+	e := testEnclave(t, EnclaveOptions{Level: protocol.Permissive})
 	res, err := e.Run(testContext(t), walkJS, RunOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -190,9 +191,9 @@ func readers(step int64) string {
 func TestAttackClocks(t *testing.T) {
 	count := attack.Start(t, "B4")
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
-		step := level.Hardening().ClockResolution.Milliseconds()
+		step := enclave.HardeningOf(level).ClockResolution.Milliseconds()
 		for _, off := range [][]frame.Layer{nil, {frame.LayerTame}} {
-			e := enclave(t, EnclaveOptions{Level: level, off: off})
+			e := testEnclave(t, EnclaveOptions{Level: level, off: off})
 			res, err := e.Run(testContext(t), readers(step), RunOptions{})
 			if err != nil {
 				t.Fatalf("%s: %v", level, err)

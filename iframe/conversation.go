@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
-	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 const (
@@ -45,7 +45,7 @@ type conversation struct {
 }
 
 // order appends one order for the frame to a batch.
-type order func(b *frame.Batch)
+type order func(b *document.Batch)
 
 // blockAt identifies a block: its section and its key.
 type blockAt struct {
@@ -71,14 +71,14 @@ func (c *conversation) section(id string) *Section {
 	case c.closed:
 		s.err = fmt.Errorf("%w: document", ErrClosed)
 		return s
-	case len(c.sections) >= MaxSections:
-		s.err = fmt.Errorf("iframe: section %q: a document holds at most %d sections; remove one or open another document", id, MaxSections)
+	case len(c.sections) >= maxSections:
+		s.err = fmt.Errorf("iframe: section %q: a document holds at most %d sections; remove one or open another document", id, maxSections)
 		return s
 	}
 	s.stream = c.renderer.NewStream()
 	c.sections = append(c.sections, s)
 	c.byID[id] = s
-	c.order(func(b *frame.Batch) { b.Section(id, "", "") })
+	c.order(func(b *document.Batch) { b.Section(id, "", "") })
 	return s
 }
 
@@ -86,8 +86,8 @@ func checkID(id string) error {
 	switch {
 	case id == "":
 		return fmt.Errorf("iframe: a section's id can't be empty")
-	case len(id) > MaxSectionID:
-		return fmt.Errorf("iframe: section id of %d bytes: at most %d", len(id), MaxSectionID)
+	case len(id) > maxSectionID:
+		return fmt.Errorf("iframe: section id of %d bytes: at most %d", len(id), maxSectionID)
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl):
 		return fmt.Errorf("iframe: section id %q holds control characters or is not UTF-8", id)
 	}
@@ -123,7 +123,7 @@ func (c *conversation) touch(s *Section) {
 // clear removes all blocks of s. c.mu is held.
 func (c *conversation) clear(s *Section) {
 	for _, block := range s.blocks {
-		c.order(func(b *frame.Batch) { b.Drop(s.id, block.key) })
+		c.order(func(b *document.Batch) { b.Drop(s.id, block.key) })
 	}
 	s.blocks = nil
 	s.announced = false
@@ -136,7 +136,7 @@ func (c *conversation) remove(s *Section) error {
 		return s.err
 	}
 	c.clear(s)
-	c.order(func(b *frame.Batch) { b.Remove(s.id) })
+	c.order(func(b *document.Batch) { b.Remove(s.id) })
 	delete(c.byID, s.id)
 	c.sections = slices.DeleteFunc(c.sections, func(o *Section) bool { return o == s })
 	s.err = fmt.Errorf("%w: section %q was removed", ErrClosed, s.id)
@@ -147,7 +147,7 @@ func (c *conversation) remove(s *Section) error {
 func (c *conversation) setTheme(t Theme) {
 	for name := range c.theme.Variables {
 		if _, still := t.Variables[name]; !still {
-			c.order(func(b *frame.Batch) { b.Variable(name, "") })
+			c.order(func(b *document.Batch) { b.Variable(name, "") })
 		}
 	}
 	c.theme = Theme{t.Scheme, maps.Clone(t.Variables)}
@@ -161,17 +161,17 @@ func themeOrders(t Theme) []order {
 	if scheme == "" {
 		scheme = "light dark"
 	}
-	orders := []order{func(b *frame.Batch) { b.Scheme(scheme) }}
+	orders := []order{func(b *document.Batch) { b.Scheme(scheme) }}
 	for _, name := range slices.Sorted(maps.Keys(t.Variables)) {
 		value := t.Variables[name]
-		orders = append(orders, func(b *frame.Batch) { b.Variable(name, value) })
+		orders = append(orders, func(b *document.Batch) { b.Variable(name, value) })
 	}
 	return orders
 }
 
 // paint fills b with the changes that the frame does not have yet. It stops after a time of
 // slice or a size of maxBatch, and reports whether anything is left for the next frame.
-func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
+func (c *conversation) paint(b *document.Batch, now func() time.Time) (more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, o := range c.orders {
@@ -209,7 +209,7 @@ func (c *conversation) paint(b *frame.Batch, now func() time.Time) (more bool) {
 
 // render writes a bite of the text to s's stream and adds the changes to b. It reports whether
 // s has more text. c.mu is held.
-func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
+func (c *conversation) render(b *document.Batch, s *Section) (left bool) {
 	if s.stream == nil || s.ended {
 		return false
 	}
@@ -238,7 +238,7 @@ func (c *conversation) render(b *frame.Batch, s *Section) (left bool) {
 
 // replay fills b with the whole content for a new frame, starting at the section with index
 // from. It returns the index to continue with, or -1 when done.
-func (c *conversation) replay(b *frame.Batch, from int) int {
+func (c *conversation) replay(b *document.Batch, from int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if from == 0 {
@@ -253,7 +253,7 @@ func (c *conversation) replay(b *frame.Batch, from int) int {
 		}
 		s := c.sections[i]
 		b.Section(s.id, s.label, s.dir)
-		after := frame.First
+		after := document.First
 		for i, block := range s.blocks {
 			if slices.Contains(c.suspect, blockAt{s, block.key}) {
 				continue
@@ -271,7 +271,7 @@ func (c *conversation) replay(b *frame.Batch, from int) int {
 // replaySuspect adds one suspect block, after all others and alone in its batch. If the frame
 // is lost again, this block is the cause. It returns from while there is a suspect block, and
 // then -1. c.mu is held.
-func (c *conversation) replaySuspect(b *frame.Batch, from int) int {
+func (c *conversation) replaySuspect(b *document.Batch, from int) int {
 	for len(c.suspect) > 0 {
 		p := c.suspect[0]
 		c.suspect = c.suspect[1:]
@@ -283,7 +283,7 @@ func (c *conversation) replaySuspect(b *frame.Batch, from int) int {
 			c.suspect = append([]blockAt{p}, c.suspect...)
 			return from
 		}
-		after := frame.First
+		after := document.First
 		if i > 0 {
 			after = p.section.blocks[i-1].key
 		}
@@ -362,7 +362,7 @@ func (c *conversation) close() {
 
 // apply applies a patch of s's stream to the blocks and adds the order for the frame to b. c.mu
 // is held.
-func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
+func (s *Section) apply(b *document.Batch, p markdown.Patch) {
 	i := len(s.blocks) - 1 // it is nearly always the last
 	for i >= 0 && s.blocks[i].key != p.Key {
 		i--
@@ -374,7 +374,7 @@ func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
 		}
 		return
 	}
-	after := frame.First
+	after := document.First
 	if i < 0 {
 		if n := len(s.blocks); n > 0 {
 			after = s.blocks[n-1].key
@@ -390,7 +390,7 @@ func (s *Section) apply(b *frame.Batch, p markdown.Patch) {
 }
 
 // send adds the ith block of s to b, after the block with the key after. c.mu is held.
-func (s *Section) send(b *frame.Batch, i, after int) {
+func (s *Section) send(b *document.Batch, i, after int) {
 	b.Set(s.id, s.blocks[i].key, after, s.blocks[i].visible())
 	s.c.sent = append(s.c.sent, blockAt{s, s.blocks[i].key})
 }

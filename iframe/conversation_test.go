@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
-	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // screen is a native model of a frame as document.js keeps it, to test the host's side.
@@ -26,7 +26,7 @@ type pane struct {
 
 func newScreen(t *testing.T) *screen { return &screen{t: t, sections: map[string]*pane{}} }
 
-func (s *screen) take(b *frame.Batch) {
+func (s *screen) take(b *document.Batch) {
 	s.t.Helper()
 	var batch []any
 	if err := json.Unmarshal([]byte(b.String()), &batch); err != nil {
@@ -110,7 +110,7 @@ func testConversation(t *testing.T) (*conversation, *int) {
 func settle(t *testing.T, c *conversation, s *screen) (batches int) {
 	t.Helper()
 	for {
-		var b frame.Batch
+		var b document.Batch
 		b.Reset(batches)
 		more := c.paint(&b, time.Now)
 		s.take(&b)
@@ -158,7 +158,7 @@ func TestScreenShowsTheWholeText(t *testing.T) {
 			t.Error("a closed section is busy")
 		}
 		again := newScreen(t)
-		var b frame.Batch
+		var b document.Batch
 		b.Reset(1)
 		if next := c.replay(&b, 0); next != -1 {
 			t.Errorf("replay stops at %d", next)
@@ -187,7 +187,7 @@ func TestReplayAtAnyTime(t *testing.T) {
 		if i%13 == 0 {
 			s = newScreen(t)
 			for next := 0; next != -1; {
-				var b frame.Batch
+				var b document.Batch
 				b.Reset(1)
 				next = c.replay(&b, next)
 				s.take(&b)
@@ -216,7 +216,7 @@ func TestPaintingComesInSlices(t *testing.T) {
 	// A clock that advances 1 ms at each reading: slice permits eight bites.
 	var now time.Time
 	clock := func() time.Time { now = now.Add(time.Millisecond); return now }
-	var b frame.Batch
+	var b document.Batch
 	b.Reset(1)
 	if more := c.paint(&b, clock); !more {
 		t.Fatal("400 KB were painted in one slice")
@@ -240,7 +240,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	settle(t, c, s)
 	n, batches := 0, 0
 	for next := 0; next != -1; batches++ {
-		var b frame.Batch
+		var b document.Batch
 		b.Reset(1)
 		next = c.replay(&b, next)
 		if b.Size() > maxBatch+100_000 {
@@ -255,7 +255,7 @@ func TestBatchesAreBounded(t *testing.T) {
 
 func TestSectionLimits(t *testing.T) {
 	c, _ := testConversation(t)
-	for i := range MaxSections {
+	for i := range maxSections {
 		c.section(fmt.Sprint(i))
 	}
 	if _, err := c.section("0").WriteString("x"); err != nil {
@@ -263,7 +263,7 @@ func TestSectionLimits(t *testing.T) {
 	}
 	over := c.section("one too many")
 	if _, err := over.WriteString("x"); err == nil || !strings.Contains(err.Error(), "10000") {
-		t.Errorf("section %d: %v", MaxSections+1, err)
+		t.Errorf("section %d: %v", maxSections+1, err)
 	}
 	if err := over.Close(); err == nil {
 		t.Error("Close of a section that is none")
@@ -282,7 +282,7 @@ func TestThemeVariablesAreTakenBack(t *testing.T) {
 	c.setTheme(Theme{Variables: map[string]string{"--a": "1", "--b": "2"}})
 	c.setTheme(Theme{Scheme: "dark", Variables: map[string]string{"--b": "3"}})
 	c.mu.Unlock()
-	var b frame.Batch
+	var b document.Batch
 	b.Reset(0)
 	c.paint(&b, time.Now)
 	if got := b.String(); !strings.Contains(got, `["variable","--a",""]`) || !strings.Contains(got, `["scheme","dark"]`) {
@@ -320,7 +320,7 @@ func TestTheBlockThatEndsFramesIsFound(t *testing.T) {
 				if steps > 1000 {
 					t.Fatal("it never ends")
 				}
-				var b frame.Batch
+				var b document.Batch
 				b.Reset(steps)
 				more := true
 				if state >= 0 {

@@ -30,8 +30,8 @@ func NewDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Do
 }
 
 // Section returns the section with this ID. If there is none, it appends an empty one. An ID
-// has 1 to MaxSectionID bytes of UTF-8 and no control characters. For an invalid ID, a closed
-// document or more than MaxSections sections, Section returns a section whose Write returns the
+// has 1 to 128 bytes of UTF-8 and no control characters. For an invalid ID, a closed
+// document or more than 10,000 sections, Section returns a section whose Write returns the
 // error.
 func (d *Document) Section(id string) *Section { return d.c.section(id) }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // build makes an outer frame and puts it in the place of the last one.
@@ -47,7 +48,7 @@ func (im *documentImpl) build() error {
 	if _, err := f.scope.Listen(jsx.Global(), "message", func(event jsx.Value) { im.hello(f, event) }); err != nil {
 		return err
 	}
-	if f.dragged, err = f.scope.Aside(outer, nil); err != nil {
+	if f.dragged, err = jsx.Aside(f.scope, outer, nil); err != nil {
 		return err
 	}
 	if _, err := f.scope.Listen(outer, "load", func(jsx.Value) { im.loaded(f) }); err != nil {
@@ -81,11 +82,11 @@ func (im *documentImpl) hello(f *liveFrame, event jsx.Value) {
 	if err != nil {
 		return
 	}
-	text, err := jsx.String(data, frame.MaxMessage)
+	text, err := jsx.String(data, document.MaxMessage)
 	if err != nil {
 		return
 	}
-	failure, ok := frame.ParseHello(text)
+	failure, ok := document.ParseHello(text)
 	if !ok {
 		return
 	}
@@ -151,13 +152,13 @@ func (im *documentImpl) attach(f *liveFrame, port jsx.Value) {
 		if flooded {
 			return
 		}
-		text, err := jsx.String(m.Data, frame.MaxMessage)
+		text, err := jsx.String(m.Data, document.MaxMessage)
 		if err == nil && strings.HasPrefix(text, "image") {
 			if !f.said.image.take(im.rates.image, time.Now()) {
 				return
 			}
 		} else if flooded = !f.said.message.take(im.rates.message, time.Now()); flooded {
-			im.do(func() { im.lose(f, errors.New("the frame sent more messages than its script does")) })
+			im.do(func() { im.lose(f, errors.New("the frame sent more messages than its script sends")) })
 			return
 		}
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 const (
@@ -55,7 +56,7 @@ type documentImpl struct {
 	hidden  bool
 	waiters []chan error
 	beatAt  time.Time
-	batch   frame.Batch
+	batch   document.Batch
 	deadly  string // for tests: a batch that contains this text ends the frame's script
 }
 
@@ -118,7 +119,7 @@ func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Do
 	first := im.first
 	go im.loop()
 	im.do(im.start)
-	im.do(func() { go im.warm() })
+	im.do(func() { go warm(im.ctx, im.opts.Renderer, &im.begun) })
 	timeout := time.NewTimer(opts.ReadyTimeout)
 	defer timeout.Stop()
 	select {
@@ -252,7 +253,7 @@ func (im *documentImpl) lose(f *liveFrame, cause error) {
 }
 
 // errTakenOut is the cause of a loss that the frame's content did not cause.
-var errTakenOut = errors.New("the frame was taken out of the page")
+var errTakenOut = errors.New("the frame was removed from the page")
 
 func (f *liveFrame) close() {
 	_ = f.scope.Close()

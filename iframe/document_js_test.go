@@ -243,12 +243,12 @@ func TestSections(t *testing.T) {
 	if h := a.HTML(); !strings.Contains(h, "again") || strings.Contains(h, "first") {
 		t.Errorf("after Reset: %q", h)
 	}
-	for _, bad := range []string{"", "a\nb", "a\x1fb", "\xff", strings.Repeat("x", MaxSectionID+1)} {
+	for _, bad := range []string{"", "a\nb", "a\x1fb", "\xff", strings.Repeat("x", maxSectionID+1)} {
 		if _, err := d.Section(bad).WriteString("x"); err == nil {
 			t.Errorf("section id %.20q was taken", bad)
 		}
 	}
-	write(t, d.Section(strings.Repeat("x", MaxSectionID)), "an id of MaxSectionID bytes")
+	write(t, d.Section(strings.Repeat("x", maxSectionID)), "an id of maxSectionID bytes")
 }
 
 func TestDocumentRefusesNonsense(t *testing.T) {

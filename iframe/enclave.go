@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -89,15 +90,15 @@ func (o EnclaveOptions) withDefaults() (EnclaveOptions, error) {
 		o.Heartbeat = 500 * time.Millisecond
 	}
 	if o.Heartbeat < 50*time.Millisecond {
-		return o, fmt.Errorf("iframe: EnclaveOptions: Heartbeat %v: less than 50 ms is more noise than news", o.Heartbeat)
+		return o, fmt.Errorf("iframe: EnclaveOptions: Heartbeat %v: it must be at least 50 ms", o.Heartbeat)
 	}
 	return o, nil
 }
 
 // RunOptions configure one run. The zero value is useful.
 type RunOptions struct {
-	// Args is the value of args in the code. It can be any value that [protocol.EncodeValue]
-	// encodes. Nil is undefined.
+	// Args is the value of args in the code. It can be any value that a tool may
+	// return, see [protocol.Tool]. Nil is undefined.
 	Args any
 
 	// Context defines constants for the code, by name. Each name must be a JavaScript
@@ -155,7 +156,7 @@ func (e *Enclave) Close() error { return e.pool.Close() }
 
 // newProgram returns the program text and the first message of a run. text is that message,
 // encoded as a batch with generation 1.
-func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, text string, start *protocol.MsgStart, limits protocol.Limits, err error) {
+func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, text string, start *enclave.MsgStart, limits protocol.Limits, err error) {
 	if err = run.Limits.Validate(); err != nil {
 		return "", "", nil, limits, err
 	}
@@ -166,7 +167,7 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 	if run.Grace < 0 || run.Grace > limits.Time {
 		return "", "", nil, limits, protocol.Errorf(protocol.ErrInvalidParams, "run", "", "Grace is %v; it must be 0 to the time limit, %v", run.Grace, limits.Time)
 	}
-	start = &protocol.MsgStart{Run: id, Args: run.Args, Context: run.Context, Limits: limits, Servers: map[string][]string{}}
+	start = &enclave.MsgStart{Run: id, Args: run.Args, Context: run.Context, Limits: limits, Servers: map[string][]string{}}
 	for t := range opts.Tools.All() {
 		start.Tools = append(start.Tools, t.ID)
 		if short, ok := strings.CutPrefix(t.ID, t.Server+"_"); ok && t.Server != "" && protocol.ValidToolName(short) == nil {
@@ -192,8 +193,8 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 
 // encodeStart encodes m. It does not apply the message limits of the run, because the size of
 // the arguments is under the host's own control.
-func encodeStart(gen int, m *protocol.MsgStart) (string, error) {
-	return protocol.EncodeBatch(protocol.Batch{Gen: gen, Messages: []protocol.Message{m}}, protocol.HostToBroker,
+func encodeStart(gen int, m *enclave.MsgStart) (string, error) {
+	return enclave.EncodeBatch(enclave.Batch{Gen: gen, Messages: []enclave.Message{m}}, enclave.HostToBroker,
 		protocol.JSONLimits{Bytes: 256 << 20, Depth: 128, Nodes: 10_000_000})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -79,7 +80,7 @@ var ordinary = []struct{ name, code string }{
 func TestOrdinaryCode(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
 		t.Run(level.String(), func(t *testing.T) {
-			e := enclave(t, EnclaveOptions{Level: level})
+			e := testEnclave(t, EnclaveOptions{Level: level})
 			for _, c := range ordinary {
 				res, err := e.Run(testContext(t), c.code, RunOptions{})
 				if err != nil || res.Value != true {
@@ -97,13 +98,13 @@ func TestOrdinaryCode(t *testing.T) {
 // The globals of each level are those in the tables of the levels.
 func TestLevelsGlobals(t *testing.T) {
 	names := strings.Fields("Function eval globalThis self Proxy Reflect SharedArrayBuffer Atomics WebAssembly WeakRef FinalizationRegistry ShadowRealm Iterator performance")
-	names = append(names, protocol.AlwaysRemoved()...)
+	names = append(names, enclave.AlwaysRemoved()...)
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
 		gone := map[string]bool{}
-		for _, n := range level.Hardening().Removed {
+		for _, n := range enclave.HardeningOf(level).Removed {
 			gone[n] = true
 		}
-		e := enclave(t, EnclaveOptions{Level: level})
+		e := testEnclave(t, EnclaveOptions{Level: level})
 		var code strings.Builder
 		code.WriteString("return [")
 		for _, n := range names {
@@ -137,7 +138,7 @@ func TestLayerSwitches(t *testing.T) {
 		{frame.LayerMemory, `try { return "x".repeat(5e5).length } catch (e) { return e.name }`},
 	}
 	run := func(off ...frame.Layer) []string {
-		e := enclave(t, EnclaveOptions{off: off, Limits: protocol.Limits{HeapMemory: 1 << 19}})
+		e := testEnclave(t, EnclaveOptions{off: off, Limits: protocol.Limits{HeapMemory: 1 << 19}})
 		defer e.Close()
 		var out []string
 		for _, p := range probes {

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
-func enclave(t *testing.T, opts EnclaveOptions) *Enclave {
+func testEnclave(t *testing.T, opts EnclaveOptions) *Enclave {
 	t.Helper()
 	opts.Warm = opts.Warm || warmAll
 	e, err := NewEnclave(testContext(t), opts)
@@ -24,7 +25,7 @@ func enclave(t *testing.T, opts EnclaveOptions) *Enclave {
 
 // wire writes a value as a test can read it.
 func wire(v any) string {
-	s, err := protocol.EncodeValue(v, protocol.JSONLimits{})
+	s, err := enclave.EncodeValue(v, protocol.JSONLimits{})
 	if err != nil {
 		return err.Error()
 	}
@@ -32,7 +33,7 @@ func wire(v any) string {
 }
 
 func TestEnclaveRuns(t *testing.T) {
-	e := enclave(t, EnclaveOptions{Level: protocol.Standard})
+	e := testEnclave(t, EnclaveOptions{Level: protocol.Standard})
 	for _, c := range []struct{ name, code, want string }{
 		{"value", `return 1`, `1`},
 		{"nothing", ``, `null`},
@@ -72,7 +73,7 @@ func TestEnclaveRuns(t *testing.T) {
 }
 
 func TestEnclaveErrors(t *testing.T) {
-	e := enclave(t, EnclaveOptions{})
+	e := testEnclave(t, EnclaveOptions{})
 	for _, c := range []struct {
 		name, code string
 		want       protocol.Code
@@ -107,7 +108,7 @@ func TestEnclaveErrors(t *testing.T) {
 }
 
 func TestEnclaveArguments(t *testing.T) {
-	e := enclave(t, EnclaveOptions{})
+	e := testEnclave(t, EnclaveOptions{})
 	res, err := e.Run(testContext(t), `return [args.a, limit, name]`, RunOptions{
 		Args: map[string]any{"a": "`${1}`</script>"}, Context: map[string]any{"name": "\"'\\", "limit": 3},
 	})
@@ -125,7 +126,7 @@ func TestEnclaveArguments(t *testing.T) {
 }
 
 func TestEnclaveTimeout(t *testing.T) {
-	e := enclave(t, EnclaveOptions{Limits: protocol.Limits{Time: 500 * time.Millisecond}})
+	e := testEnclave(t, EnclaveOptions{Limits: protocol.Limits{Time: 500 * time.Millisecond}})
 	start := time.Now()
 	res, err := e.Run(testContext(t), `console.log("before"); while (true);`, RunOptions{})
 	took := time.Since(start)

@@ -58,7 +58,7 @@ func TestEnclaveKills(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			jsxtest.Check(t)
-			e := enclave(t, EnclaveOptions{Limits: protocol.Limits{Time: time.Second}})
+			e := testEnclave(t, EnclaveOptions{Limits: protocol.Limits{Time: time.Second}})
 			stop := stalls(t)
 			start := time.Now()
 			res, err := e.Run(testContext(t), c.code, RunOptions{})
@@ -87,7 +87,7 @@ func TestEnclaveKills(t *testing.T) {
 }
 
 func TestEnclaveAbort(t *testing.T) {
-	e := enclave(t, EnclaveOptions{Limits: protocol.Limits{Time: time.Minute}})
+	e := testEnclave(t, EnclaveOptions{Limits: protocol.Limits{Time: time.Minute}})
 	ctx, cancel := context.WithCancel(testContext(t))
 	stop := func(protocol.ConsoleRow) { cancel() }
 	res, err := e.Run(ctx, `console.log("here"); await new Promise(() => {})`, RunOptions{OnConsole: stop})
@@ -118,7 +118,7 @@ func TestEnclaveAbort(t *testing.T) {
 
 func TestEnclaveCloseEndsRuns(t *testing.T) {
 	jsxtest.Check(t)
-	e := enclave(t, EnclaveOptions{})
+	e := testEnclave(t, EnclaveOptions{})
 	got, up := make(chan error, 2), make(chan struct{}, 2)
 	for range 2 { // one runs, one waits
 		go func() {
@@ -168,7 +168,7 @@ func TestBrokerStops(t *testing.T) {
 		{"two results", `const m = '{"type":"result","success":true,"value":1}'; postMessage('` + batch + `' + m + "," + m + ']}')`, protocol.ErrSecurityViolation},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := enclave(t, EnclaveOptions{off: []frame.Layer{frame.LayerGlobals}})
+			e := testEnclave(t, EnclaveOptions{off: []frame.Layer{frame.LayerGlobals}})
 			code := strings.ReplaceAll(c.code, "GEN", "1")
 			res, err := e.Run(testContext(t), code+`; await new Promise(() => {})`, RunOptions{})
 			if !errors.Is(err, c.want) {

@@ -2,40 +2,31 @@ package iframe
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
-	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // run is one run of code. The pool's loop owns it.
 type run struct {
+	frame.Run
 	im      *poolImpl
 	id      string
 	program string // empty once the run has started
-	text    string // the start message, without its generation
-	start   *protocol.MsgStart
+	text    string // the start message, as a batch of any generation
+	start   *enclave.MsgStart
 	limits  protocol.Limits
 	opts    RunOptions
 	lines   int // of the code
-	state   *protocol.RunState
-	began   time.Time
+	state   *enclave.RunState
 	ctx     context.Context // of the tools, ends with the run
 	cancel  context.CancelFunc
 	calls   *caller
-	scope   *jsx.Scope
-	slot    *frame.Slot
 	open    map[int]*call
 	result  protocol.RunResult
-	aborted bool
-	tries   int           // brokers that were lost before they started the run
-	disarm  func()        // stops the timer of the time limit
-	over    bool          // the result is final
 	done    chan struct{} // closed when the result is complete
 
 	answers     []string // to tool calls, not posted yet
@@ -44,7 +35,7 @@ type run struct {
 
 // call is a tool call in progress.
 type call struct {
-	m  *protocol.MsgToolCall
+	m  *enclave.MsgToolCall
 	at time.Time
 }
 
@@ -57,16 +48,17 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	if err != nil {
 		return nil, err
 	}
-	state, err := protocol.NewRunState(limits, time.Now)
+	state, err := enclave.NewRunState(limits, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{im: im, id: id, program: program, text: strings.TrimPrefix(text, firstGeneration), start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
-		scope: jsx.NewScope(jsx.ScopeOptions{}), open: map[int]*call{}, done: make(chan struct{})}
+	r := &run{im: im, id: id, program: program, text: text, start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
+		open: map[int]*call{}, done: make(chan struct{})}
+	r.Run = frame.NewRun(im.Pool, r)
 	r.ctx, r.cancel = context.WithCancel(ctx)
 	r.calls = newCaller(context.WithoutCancel(ctx))
 	defer r.cancel()
-	defer r.scope.Close()
+	defer r.Scope.Close()
 	defer r.calls.close()
 	im.Do(func() { im.Submit(r) })
 	select {
@@ -87,106 +79,61 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 			return nil, ErrClosed
 		}
 	}
-	if r.began.IsZero() && !r.result.Success {
+	if r.Began.IsZero() && !r.result.Success {
 		return nil, r.result.Err()
 	}
 	return &r.result, r.result.Err()
 }
 
-// Every batch begins with exactly this text.
-const (
-	generation      = `{"v":1,"gen":`
-	firstGeneration = generation + "1"
-)
-
 // Begin starts the run of s on its broker, which is ready.
 func (im *poolImpl) Begin(s *frame.Slot) {
 	r := s.Job.(*run)
-	r.slot, r.began, r.answers, r.answerBytes = s, time.Now(), nil, 0
-	if r.tries == 0 {
-		im.Count(func(st *frame.PoolStats) { st.Runs++ })
-	}
-	err := r.state.Receive(&protocol.MsgReady{}, 0) // it arrived before there was a run
+	r.Run.Begin(s)
+	r.answers, r.answerBytes = nil, 0
+	err := r.state.Receive(&enclave.MsgReady{}, 0) // it arrived before there was a run
 	if err == nil {
 		err = r.state.Send(r.start)
 	}
 	if err == nil {
-		err = s.Data.Post(frame.Start(generation+strconv.Itoa(s.Gen)+r.text, r.program))
+		err = s.Data.Post(frame.Start(enclave.Rebase(r.text, s.Gen), r.program))
 	}
 	if err == nil {
-		r.disarm, err = r.scope.AfterFunc(r.limits.Time, func() {
-			im.Do(func() { im.end(r, protocol.ErrTimeout, fmt.Sprintf("the time limit of %v was reached", r.limits.Time)) })
-		})
+		err = r.After(r.limits.Time, protocol.ErrTimeout, frame.TimeText(r.limits.Time))
 	}
-	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.began})
+	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.Began})
 	if err != nil {
-		im.end(r, protocol.ErrSandbox, "the run could not be started: "+err.Error())
+		r.Fail(frame.NotStarted, err)
 	}
 }
 
-// Retry reports whether a run may be given to another broker. This is the case if its own
-// broker was lost before it reported a worker: until then no code has run, so no tool is called
-// twice. In Firefox 153, while developer tools or similar software listen for workers, about
-// one in fifty calls of new Worker inside a worker never returns.
+// Retry is [frame.Run.Retry], with a new state.
 func (r *run) Retry() bool {
-	if r.over || r.aborted || r.tries >= maxTries {
+	state, err := enclave.NewRunState(r.limits, time.Now)
+	if err != nil || !r.Run.Retry() {
 		return false
 	}
-	state, err := protocol.NewRunState(r.limits, time.Now)
-	if err != nil {
-		return false
-	}
-	if r.disarm != nil {
-		r.disarm()
-	}
-	r.tries++
-	r.state, r.slot, r.disarm, r.result.Traces = state, nil, nil, nil
+	r.state, r.result.Traces = state, nil
 	return true
 }
 
-// maxTries is the number of times that a run may be given to another broker.
-const maxTries = 3
-
-// end ends a run early, with an error.
-func (im *poolImpl) end(r *run, code protocol.Code, why string) {
-	im.End(r, r.slot, code, why)
-}
-
-// Over reports whether the result is final.
-func (r *run) Over() bool { return r.over }
-
 // abort ends a run whose context has ended, after its grace.
 func (im *poolImpl) abort(r *run, cause error) {
-	if r.over || r.aborted {
-		return
-	}
-	r.aborted = true
-	code, why := protocol.ErrAborted, "the caller ended the run"
-	if errors.Is(cause, context.DeadlineExceeded) {
-		code, why = protocol.ErrTimeout, "the caller's deadline was reached"
-	}
 	r.cancel()
-	if s := r.slot; s != nil && s.Job == r && r.opts.Grace > 0 {
-		im.send(s, &protocol.MsgAbort{Reason: why})
-		if _, err := r.scope.AfterFunc(r.opts.Grace, func() { im.Do(func() { im.end(r, code, why) }) }); err == nil {
-			return
-		}
-	}
-	im.end(r, code, why)
+	r.Abort(cause, r.opts.Grace, func(s *frame.Slot, _ protocol.Code, why string) { im.send(s, &enclave.MsgAbort{Reason: why}) })
 }
 
 // send posts a message to a slot's broker. Answers to tool calls are kept until the loop is
 // idle, so that the answers to many calls cross together.
-func (im *poolImpl) send(s *frame.Slot, m protocol.Message) {
+func (im *poolImpl) send(s *frame.Slot, m enclave.Message) {
 	r, ok := s.Job.(*run)
 	if !ok || r.state.Send(m) != nil {
 		return
 	}
 	text, err := encodeMessage(s.Gen, r.limits, m)
-	if a, ok := m.(*protocol.MsgToolResponse); ok {
+	if a, ok := m.(*enclave.MsgToolResponse); ok {
 		if err != nil {
 			p := protocol.Public(protocol.Errorf(protocol.CodeOf(err), "answer", "", "the tool's result can't be sent: %v", err))
-			text, err = encodeMessage(s.Gen, r.limits, &protocol.MsgToolResponse{CallID: a.CallID, Error: &p})
+			text, err = encodeMessage(s.Gen, r.limits, &enclave.MsgToolResponse{CallID: a.CallID, Error: &p})
 		}
 		if err == nil {
 			r.answers = append(r.answers, text)
@@ -200,7 +147,7 @@ func (im *poolImpl) send(s *frame.Slot, m protocol.Message) {
 		err = s.Data.Post(text)
 	}
 	if err != nil {
-		im.end(r, protocol.ErrSandbox, "a message could not be sent: "+err.Error())
+		r.Fail("a message could not be sent", err)
 	}
 }
 
@@ -209,8 +156,8 @@ const (
 	maxAnswerBytes = 1 << 20
 )
 
-func encodeMessage(gen int, l protocol.Limits, m protocol.Message) (string, error) {
-	return protocol.EncodeBatch(protocol.Batch{Gen: gen, Messages: []protocol.Message{m}}, protocol.HostToBroker, l.JSON())
+func encodeMessage(gen int, l protocol.Limits, m enclave.Message) (string, error) {
+	return enclave.EncodeBatch(enclave.Batch{Gen: gen, Messages: []enclave.Message{m}}, enclave.HostToBroker, l.JSON())
 }
 
 // flush posts the answers that were kept.
@@ -218,26 +165,10 @@ func (im *poolImpl) flush(r *run) {
 	if len(r.answers) == 0 {
 		return
 	}
-	text := r.answers[0]
-	if len(r.answers) > 1 {
-		var b strings.Builder
-		b.Grow(r.answerBytes)
-		// Each answer is a batch of one message, all with the same generation. They are joined
-		// to one batch.
-		head := strings.Index(text, "[") + 1
-		b.WriteString(text[:head])
-		for i, a := range r.answers {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.WriteString(a[head : len(a)-len("]}")])
-		}
-		b.WriteString("]}")
-		text = b.String()
-	}
+	text := enclave.Join(r.answers)
 	r.answers, r.answerBytes = r.answers[:0], 0
-	if err := r.slot.Data.Post(text); err != nil {
-		im.end(r, protocol.ErrSandbox, "an answer could not be sent: "+err.Error())
+	if err := r.Slot.Data.Post(text); err != nil {
+		r.Fail("an answer could not be sent", err)
 	}
 }
 
@@ -254,11 +185,11 @@ func (im *poolImpl) heard(s *frame.Slot, text string) {
 		return
 	}
 	l := im.opts.Limits
-	b, err := protocol.DecodeBatch(text, protocol.BrokerToHost, protocol.JSONLimits{
+	b, err := enclave.DecodeBatch(text, enclave.BrokerToHost, protocol.JSONLimits{
 		Bytes: l.MessageBytes + l.ConsoleBytes + l.Output + 1<<16, Depth: l.MessageDepth + 4, Nodes: l.MessageNodes + l.ConsoleBytes,
 	})
 	if err != nil {
-		im.Stop(s, protocol.ErrSecurityViolation, "the broker was made to send what it must not: "+err.Error())
+		im.Stop(s, protocol.ErrSecurityViolation, "the broker sent a message that is not allowed: "+err.Error())
 		return
 	}
 	if b.Gen != s.Gen {
@@ -272,25 +203,25 @@ func (im *poolImpl) heard(s *frame.Slot, text string) {
 	}
 }
 
-func (im *poolImpl) message(s *frame.Slot, m protocol.Message, size int) {
+func (im *poolImpl) message(s *frame.Slot, m enclave.Message, size int) {
 	r, _ := s.Job.(*run)
 	switch m.(type) {
-	case *protocol.MsgReady:
+	case *enclave.MsgReady:
 		if r != nil {
 			s.Started, r.program, r.text = true, "", ""
 		}
 		return
-	case *protocol.MsgPong:
+	case *enclave.MsgPong:
 		im.Up(s)
 		return
 	}
 	if r == nil { // of a run that has ended
-		if _, ok := m.(*protocol.MsgViolation); ok {
+		if _, ok := m.(*enclave.MsgViolation); ok {
 			im.Stop(s, protocol.ErrSecurityViolation, "")
 		}
 		return
 	}
-	if v, ok := m.(*protocol.MsgViolation); ok {
+	if v, ok := m.(*enclave.MsgViolation); ok {
 		if v.Code == protocol.ErrSandbox && strings.HasPrefix(v.Detail, "blocked") {
 			im.Fail(im.blocked())
 		}
@@ -302,17 +233,17 @@ func (im *poolImpl) message(s *frame.Slot, m protocol.Message, size int) {
 		return
 	}
 	switch m := m.(type) {
-	case *protocol.MsgConsole:
-		row := protocol.ConsoleRow{Level: m.Level, Args: m.Args, At: time.Since(r.began)}
+	case *enclave.MsgConsole:
+		row := protocol.ConsoleRow{Level: m.Level, Args: m.Args, At: time.Since(r.Began)}
 		r.result.Console = append(r.result.Console, row)
 		if r.opts.OnConsole != nil {
 			r.calls.inOrder(func(context.Context) { r.opts.OnConsole(row) })
 		}
-	case *protocol.MsgToolCall:
+	case *enclave.MsgToolCall:
 		c := &call{m, time.Now()}
 		r.open[m.CallID] = c
 		go im.tool(s, r, c)
-	case *protocol.MsgResult:
+	case *enclave.MsgResult:
 		im.Ended(s)
 		im.result(r, m)
 	}
@@ -327,7 +258,7 @@ func (im *poolImpl) trace(r *run, e protocol.TraceEvent) {
 }
 
 // result ends a run with the value that the code returned, or the error that it threw.
-func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
+func (im *poolImpl) result(r *run, m *enclave.MsgResult) {
 	r.result.Success, r.result.Value = m.Success, m.Value
 	if m.Error != nil {
 		e := *m.Error
@@ -340,7 +271,7 @@ func (im *poolImpl) result(r *run, m *protocol.MsgResult) {
 
 // Finish ends a run early, with an error. The parts of the result that are complete stay in it.
 func (r *run) Finish(code protocol.Code, why string) {
-	if r.over {
+	if r.Over() {
 		return
 	}
 	r.state.End(code)
@@ -352,9 +283,8 @@ func (r *run) Finish(code protocol.Code, why string) {
 // complete makes the result final. Open calls are traced as aborted, and the statistics are
 // those counted by the host. Run returns after the last OnConsole call.
 func (im *poolImpl) complete(r *run) {
-	r.over = true
 	r.cancel()
-	_ = r.scope.Close()
+	r.Close()
 	for id, c := range r.open {
 		delete(r.open, id)
 		im.trace(r, protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "aborted"})
@@ -363,8 +293,8 @@ func (im *poolImpl) complete(r *run) {
 	if r.result.Error != nil {
 		e.Status, e.Error = "error", r.result.Error.Error()
 	}
-	if !r.began.IsZero() {
-		e.DurationMS = since(r.began)
+	if !r.Began.IsZero() {
+		e.DurationMS = since(r.Began)
 	}
 	im.trace(r, e)
 	r.result.Stats = r.state.Stats()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -69,7 +70,7 @@ func (im *poolImpl) answer(s *frame.Slot, r *run, c *call, out any, err error) {
 		}
 		delete(r.open, c.m.CallID)
 		e := protocol.TraceEvent{Type: protocol.TraceTool, Time: c.at, DurationMS: since(c.at), Tool: c.m.Tool, Input: c.m.Args, Status: "ok", Output: out}
-		answer := &protocol.MsgToolResponse{CallID: c.m.CallID, Result: out}
+		answer := &enclave.MsgToolResponse{CallID: c.m.CallID, Result: out}
 		if err != nil {
 			p := protocol.Public(err)
 			answer.Result, answer.Error = nil, &p

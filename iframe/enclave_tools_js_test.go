@@ -56,7 +56,7 @@ func TestEnclaveTools(t *testing.T) {
 		protocol.Tool{ID: "deaf", Time: 100 * time.Millisecond, Execute: func(context.Context, any) (any, error) { <-deaf; return 1, nil }},
 		protocol.Tool{ID: "guarded", Execute: func(context.Context, any) (any, error) { return "reached", nil }},
 	)
-	e := enclave(t, EnclaveOptions{Level: protocol.Standard, Tools: tools, Authorize: func(_ context.Context, tool *protocol.Tool, _ any) error {
+	e := testEnclave(t, EnclaveOptions{Level: protocol.Standard, Tools: tools, Authorize: func(_ context.Context, tool *protocol.Tool, _ any) error {
 		if tool.ID == "guarded" {
 			return protocol.Errorf(protocol.ErrCapabilityDenied, "call", tool.ID, "the policy says no")
 		}
@@ -125,7 +125,7 @@ func TestEnclaveParallel(t *testing.T) {
 		now.Add(-1)
 		return args.(map[string]any)["i"], nil
 	}}
-	e := enclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: toolset(t, tool, echo("echo")), Limits: protocol.Limits{Rate: 5000, Repeats: 5000, Parallel: 1000}})
+	e := testEnclave(t, EnclaveOptions{Level: protocol.Permissive, Tools: toolset(t, tool, echo("echo")), Limits: protocol.Limits{Rate: 5000, Repeats: 5000, Parallel: 1000}})
 	for _, c := range []struct {
 		options string
 		most    int32
@@ -168,7 +168,7 @@ func TestEnclaveParallel(t *testing.T) {
 // The limits, with values at, below and above them.
 func TestEnclaveLimits(t *testing.T) {
 	l := protocol.Limits{ToolCalls: 5, ConsoleCalls: 5, ConsoleBytes: 2000, Output: 1000, Rate: 4, Repeats: 1000, Parallel: 3, Code: 2000}
-	e := enclave(t, EnclaveOptions{Tools: toolset(t, echo("a"), echo("b")), Limits: l})
+	e := testEnclave(t, EnclaveOptions{Tools: toolset(t, echo("a"), echo("b")), Limits: l})
 	calls := func(n int) string {
 		return fmt.Sprintf(`for (let i = 0; i < %d; i++) { if (i === 4) await sleep(1100); await callTool("a") } return "ok"`, n)
 	}
@@ -213,7 +213,7 @@ func TestEnclaveLimits(t *testing.T) {
 }
 
 func TestEnclaveConsole(t *testing.T) {
-	e := enclave(t, EnclaveOptions{})
+	e := testEnclave(t, EnclaveOptions{})
 	var rows []string
 	res, err := e.Run(testContext(t), `
 		console.log("a", 1, [2], { b: 3 }, undefined, null, () => 1, Symbol("s"), 10n);

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -115,7 +116,7 @@ func notASCII(r rune) bool { return r <= 0x20 || r > 0x7e }
 
 // page returns the description of the frames.
 func (o PoolOptions) page() (frame.DomainPage, error) {
-	p := frame.DomainPage{PolicyName: o.TrustedTypesPolicy, Level: o.Level, Off: o.off, Warm: o.Warm}
+	p := frame.DomainPage{Programs: frame.EnclavePrograms(), PolicyName: o.TrustedTypesPolicy, Level: o.Level, Off: o.off, Warm: o.Warm}
 	if o.dom != nil {
 		p.DOM, p.Extra, p.Connect, p.Warm = true, o.dom.extra, strings.Join(o.dom.connect, " "), false
 	}
@@ -123,6 +124,6 @@ func (o PoolOptions) page() (frame.DomainPage, error) {
 		return p, nil
 	}
 	var err error
-	p.Sample, err = encodeStart(1, &protocol.MsgStart{Run: "sample", Limits: o.Level.Limits()})
+	p.Sample, err = encodeStart(1, &enclave.MsgStart{Run: "sample", Limits: o.Level.Limits()})
 	return p, err
 }

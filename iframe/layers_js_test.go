@@ -70,7 +70,7 @@ func TestAttackLayersAroundTheRealm(t *testing.T) {
 			key := fmt.Sprint(mode.off)
 			e := enclaves[key]
 			if e == nil {
-				e = enclave(t, EnclaveOptions{Level: protocol.Strict, off: mode.off, Limits: protocol.Limits{Time: 3 * time.Second, Rate: 5, Repeats: 5, RepeatsIn: time.Minute, ToolCalls: 100},
+				e = testEnclave(t, EnclaveOptions{Level: protocol.Strict, off: mode.off, Limits: protocol.Limits{Time: 3 * time.Second, Rate: 5, Repeats: 5, RepeatsIn: time.Minute, ToolCalls: 100},
 					Tools: toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "slow", Parameters: anything, Execute: slow})})
 				enclaves[key] = e
 			}

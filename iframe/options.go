@@ -11,16 +11,16 @@ import (
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
-// Defaults and limits of a document. DefaultReadyTimeout and DefaultHeartbeat are the defaults
-// of the options with these names.
+// Limits of a document.
 const (
-	DefaultReadyTimeout = 10 * time.Second
-	DefaultHeartbeat    = 2 * time.Second
-	DefaultMaxHeight    = 1 << 20 // CSS pixels, about 65,000 lines
-	DefaultMaxImage     = 4 << 20 // bytes of one image from OnImage
-	MaxSections         = 10000   // sections of one document
-	MaxSectionID        = 128     // bytes of a section's ID
-	MaxThemeValue       = 256     // bytes of a theme variable's value
+	DefaultMaxImage = 4 << 20 // bytes of one image from OnImage: the default of MaxImage
+	MaxThemeValue   = 256     // bytes of a theme variable's value
+
+	defaultReadyTimeout = 10 * time.Second
+	defaultHeartbeat    = 2 * time.Second
+	defaultMaxHeight    = 1 << 20 // CSS pixels, about 65,000 lines
+	maxSections         = 10000   // sections of one document
+	maxSectionID        = 128     // bytes of a section's ID
 )
 
 // constant is a string type that accepts only untyped constants from other packages. This keeps
@@ -53,7 +53,7 @@ type DocumentOptions struct {
 	OnImage func(context.Context, ImageRequest) ([]byte, error)
 
 	// MaxImage is the size of the largest image accepted from OnImage, in bytes. Default
-	// DefaultMaxImage.
+	// [DefaultMaxImage], 4 MiB.
 	MaxImage int
 
 	// OnCopy receives the text of a code block when the user presses its copy button. It
@@ -78,14 +78,14 @@ type DocumentOptions struct {
 	CSS constant
 
 	// MaxHeight is the maximum height of the frame in CSS pixels. Taller content scrolls inside
-	// the frame. Default DefaultMaxHeight, at most 16,777,216.
+	// the frame. Default 1,048,576, about 65,000 lines, at most 16,777,216.
 	MaxHeight int
 
-	// ReadyTimeout is how long the frame may take to become ready. Default DefaultReadyTimeout.
+	// ReadyTimeout is how long the frame may take to become ready. Default 10 s.
 	ReadyTimeout time.Duration
 
-	// Heartbeat is the interval between checks of a silent frame. Default DefaultHeartbeat, at
-	// least 100 ms. After three unanswered checks the frame counts as lost and is rebuilt in
+	// Heartbeat is the interval between checks of a silent frame. Default 2 s, at least
+	// 100 ms. After three unanswered checks the frame counts as lost and is rebuilt in
 	// the same place.
 	Heartbeat time.Duration
 
@@ -103,13 +103,13 @@ func (o DocumentOptions) withDefaults() (DocumentOptions, error) {
 		o.MaxImage = DefaultMaxImage
 	}
 	if o.MaxHeight == 0 {
-		o.MaxHeight = DefaultMaxHeight
+		o.MaxHeight = defaultMaxHeight
 	}
 	if o.ReadyTimeout == 0 {
-		o.ReadyTimeout = DefaultReadyTimeout
+		o.ReadyTimeout = defaultReadyTimeout
 	}
 	if o.Heartbeat == 0 {
-		o.Heartbeat = DefaultHeartbeat
+		o.Heartbeat = defaultHeartbeat
 	}
 	if o.TrustedTypesPolicy == "" {
 		o.TrustedTypesPolicy = "bailey"

@@ -11,7 +11,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Heartbeat != DefaultHeartbeat || o.MaxHeight != DefaultMaxHeight || o.ReadyTimeout != DefaultReadyTimeout ||
+	if o.Heartbeat != defaultHeartbeat || o.MaxHeight != defaultMaxHeight || o.ReadyTimeout != defaultReadyTimeout ||
 		o.MaxImage != DefaultMaxImage || o.TrustedTypesPolicy != "bailey" || o.Label == "" {
 		t.Errorf("defaults %+v", o)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // touched is called on the loop after the conversation changed.
@@ -99,7 +99,7 @@ func (im *documentImpl) settle() {
 
 // heard handles a message from the live frame.
 func (im *documentImpl) heard(f *liveFrame, text string) {
-	m, err := frame.ParseMessage(text)
+	m, err := document.ParseMessage(text)
 	if err != nil {
 		return
 	}
@@ -169,7 +169,7 @@ func (im *documentImpl) stretch(f *liveFrame, height int) {
 	}
 	if over := height > im.opts.MaxHeight; over != f.scrolls {
 		f.scrolls = over
-		im.c.tell(func(b *frame.Batch) { b.Overflow(over) })
+		im.c.tell(func(b *document.Batch) { b.Overflow(over) })
 	}
 }
 

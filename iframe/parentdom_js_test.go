@@ -22,14 +22,14 @@ func TestBTCPToolReadsThePage(t *testing.T) {
 	tool, err := ParentDOM(ParentDOMOptions{Root: ElementOf(jsx.ToRaw(root)), MaxText: 50, Consent: func(_ context.Context, selector string) error {
 		asked = append(asked, selector)
 		if strings.Contains(selector, "#secret") {
-			return protocol.Errorf(protocol.ErrCapabilityDenied, "dom_querySelector", "", "the person said no")
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "dom_querySelector", "", "the user declined")
 		}
 		return nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := enclave(t, EnclaveOptions{Tools: toolset(t, tool)})
+	e := testEnclave(t, EnclaveOptions{Tools: toolset(t, tool)})
 	grants, err := compat.ParseBTCPCapabilities([]string{"dom:read"})
 	if err != nil {
 		t.Fatal(err)

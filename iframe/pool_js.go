@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/ids"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -14,14 +16,14 @@ import (
 type poolImpl struct {
 	*frame.Pool
 	opts PoolOptions
-	ids  *protocol.IDs
+	ids  *ids.Source
 }
 
 func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	p := &EnclavePool{}
 	im := &p.impl
 	var err error
-	if im.ids, err = protocol.NewIDs("run"); err != nil {
+	if im.ids, err = ids.New("run"); err != nil {
 		return nil, err
 	}
 	im.opts = opts
@@ -35,7 +37,7 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 	}
 	im.Pool = frame.NewPool(frame.PoolOptions{
 		Page: page, PolicyName: opts.TrustedTypesPolicy, URL: opts.URL, Alone: opts.dom != nil, Max: opts.Max, Spare: opts.Spare,
-		ReadyTimeout: opts.ReadyTimeout, Heartbeat: opts.Heartbeat, Lost: ErrFrameLost, Blocked: im.blocked, Mismatch: im.mismatch,
+		ReadyTimeout: opts.ReadyTimeout, Heartbeat: opts.Heartbeat, Aborted: "the caller ended the run", Lost: ErrFrameLost, Blocked: im.blocked, Mismatch: im.mismatch,
 	}, im, place)
 	if err := im.Start(ctx); err != nil {
 		return nil, err
@@ -44,12 +46,12 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 }
 
 func (im *poolImpl) mismatch() error {
-	return fmt.Errorf("%w: the page at %s was made for other options or by another version: serve what EnclavePage gives for these options", ErrFrameBlocked, im.opts.URL)
+	return fmt.Errorf("%w: the page at %s was made for other options or by another version: serve the page of EnclavePage for these options", ErrFrameBlocked, im.opts.URL)
 }
 
 func (im *poolImpl) blocked() error {
 	if im.opts.URL != "" {
-		return fmt.Errorf("%w: the page at %s did not answer. See that it is what EnclavePage gives, that it comes with that page's headers and names this page's origin among its embedders, "+
+		return fmt.Errorf("%w: the page at %s did not answer. Check that it is the page of EnclavePage, has that page's headers and has this page's origin among its embedders, "+
 			"and that this page's Content-Security-Policy and Connection-Allowlist list it: frame-src %s", ErrFrameBlocked, im.opts.URL, im.opts.URL)
 	}
 	also := ""
@@ -72,7 +74,7 @@ func (im *poolImpl) Heard(s *frame.Slot, m any) { im.heard(s, m.(string)) }
 
 // Ping sends a ping to the broker of s.
 func (im *poolImpl) Ping(s *frame.Slot) {
-	text, err := protocol.EncodeBatch(protocol.Batch{Gen: s.Gen, Messages: []protocol.Message{&protocol.MsgPing{N: s.NextPing()}}}, protocol.HostToBroker, protocol.JSONLimits{})
+	text, err := enclave.EncodeBatch(enclave.Batch{Gen: s.Gen, Messages: []enclave.Message{&enclave.MsgPing{N: s.NextPing()}}}, enclave.HostToBroker, protocol.JSONLimits{})
 	if err == nil {
 		_ = s.Data.Post(text)
 	}

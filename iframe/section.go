@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
-	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // ErrClosed is returned by methods of a closed document or section.
@@ -36,13 +36,13 @@ type Section struct {
 // shown is a block as it is in the frame.
 type shown struct {
 	key  int
-	html frame.HTML
+	html document.HTML
 	text markdown.HTML // the value that html is the proof of. Empty for HTML of attack tests, which was never sanitised
 	cut  bool          // the block kills the frames that show it, so only its text is shown
 }
 
 // visible returns the HTML of the block as the frame shows it.
-func (b *shown) visible() frame.HTML {
+func (b *shown) visible() document.HTML {
 	if b.cut {
 		return b.text.Cut().Proof()
 	}
@@ -119,16 +119,16 @@ func (s *Section) Show(h markdown.HTML) error {
 
 // show is Show for a proof. Attack tests of this package make a proof for unsanitised HTML, to
 // test the layers behind the sanitiser.
-func (s *Section) show(h frame.HTML) {
+func (s *Section) show(h document.HTML) {
 	s.stream, s.ending, s.ended = nil, true, true
 	s.unread = nil
 	s.blocks = []shown{{key: 0, html: h}}
-	s.c.order(func(b *frame.Batch) {
+	s.c.order(func(b *document.Batch) {
 		if len(s.blocks) > 0 {
-			s.send(b, 0, frame.First)
+			s.send(b, 0, document.First)
 		}
 	})
-	s.c.order(func(b *frame.Batch) { b.Busy(s.id, false) })
+	s.c.order(func(b *document.Batch) { b.Busy(s.id, false) })
 }
 
 // Reset empties the section and opens it again, for an answer that is written from the start
@@ -165,7 +165,7 @@ func (s *Section) SetLabel(label string) error {
 	}
 	s.label = label
 	dir := s.dir
-	s.c.order(func(b *frame.Batch) { b.Section(s.id, label, dir) })
+	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir) })
 	return nil
 }
 
@@ -184,7 +184,7 @@ func (s *Section) SetDir(dir string) error {
 	}
 	s.dir = dir
 	label := s.label
-	s.c.order(func(b *frame.Batch) { b.Section(s.id, label, dir) })
+	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir) })
 	return nil
 }
 

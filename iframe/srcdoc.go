@@ -17,7 +17,7 @@ var srcdocCSS string
 
 // SrcdocStyleHash is the hash of the style of a [Srcdoc], as a CSP source expression. If a
 // page's own style-src does not list it, the text is shown without that style, because srcdoc
-// frames inherit the policy of the page.
+// frames inherit the policy of the page. It can be an item of StyleHashes in package headers.
 const SrcdocStyleHash = "'sha256-3EH0tR9/B6kfmGQztYAmpAKUWzf6s3al9x3GhlC8jEM='"
 
 // srcdocPolicy is the policy of the outer document, which the inner one inherits. A policy in
@@ -52,12 +52,11 @@ type SrcdocOptions struct {
 
 	// Height is the height of the frame in CSS pixels, for [Srcdoc.Frame]. Without a script the
 	// frame cannot follow the height of its content, so taller content scrolls inside. Default
-	// 400, at most MaxSrcdocHeight.
+	// 400, at most 1,048,576.
 	Height int
 }
 
-// MaxSrcdocHeight is the maximum of SrcdocOptions.Height, in CSS pixels.
-const MaxSrcdocHeight = 1 << 20
+const maxSrcdocHeight = 1 << 20
 
 // NewSrcdoc returns the document that shows h. It returns an error if an option is invalid.
 func NewSrcdoc(h markdown.HTML, opts SrcdocOptions) (Srcdoc, error) {
@@ -151,8 +150,8 @@ func (o SrcdocOptions) withDefaults() (SrcdocOptions, error) {
 	if o.Scheme != "" && o.Scheme != "light" && o.Scheme != "dark" {
 		errs = append(errs, fmt.Errorf("iframe: SrcdocOptions.Scheme is %q: want \"light\", \"dark\" or \"\"", o.Scheme))
 	}
-	if o.Height < 1 || o.Height > MaxSrcdocHeight {
-		errs = append(errs, fmt.Errorf("iframe: SrcdocOptions.Height is %d CSS pixels: want 1 to %d, or 0 for 400", o.Height, MaxSrcdocHeight))
+	if o.Height < 1 || o.Height > maxSrcdocHeight {
+		errs = append(errs, fmt.Errorf("iframe: SrcdocOptions.Height is %d CSS pixels: want 1 to %d, or 0 for 400", o.Height, maxSrcdocHeight))
 	}
 	return o, errors.Join(errs...)
 }

@@ -127,13 +127,13 @@ func TestSrcdoc(t *testing.T) {
 
 func TestSrcdocOptions(t *testing.T) {
 	for _, bad := range []SrcdocOptions{
-		{Label: "a\nb"}, {Label: strings.Repeat("a", 1001)}, {Lang: "e n"}, {Lang: `"`}, {Scheme: "blue"}, {Height: -1}, {Height: MaxSrcdocHeight + 1},
+		{Label: "a\nb"}, {Label: strings.Repeat("a", 1001)}, {Lang: "e n"}, {Lang: `"`}, {Scheme: "blue"}, {Height: -1}, {Height: maxSrcdocHeight + 1},
 	} {
 		if _, err := NewSrcdoc(markdown.HTML{}, bad); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
-	for _, good := range []SrcdocOptions{{}, {Label: strings.Repeat("a", 1000)}, {Height: MaxSrcdocHeight}, {Height: 1, Scheme: "light"}} {
+	for _, good := range []SrcdocOptions{{}, {Label: strings.Repeat("a", 1000)}, {Height: maxSrcdocHeight}, {Height: 1, Scheme: "light"}} {
 		s, err := NewSrcdoc(markdown.HTML{}, good)
 		if err != nil {
 			t.Errorf("%+v: %v", good, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
+	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
 // harness is the strictest policy with which the tests themselves run.
@@ -77,7 +78,7 @@ let got = [];
 const say = () => {
   const c = new MessageChannel();
   c.port1.onmessage = (e) => { got.push(String(e.data)); parent.postMessage('stolen', '*'); };
-  parent.postMessage('` + frame.Hello + `', '*', [c.port2]);
+  parent.postMessage('` + document.Hello + `', '*', [c.port2]);
 };
 const timer = setInterval(say, 1);
 addEventListener('message', () => clearInterval(timer));
@@ -145,7 +146,7 @@ func TestSiblingThatGivesOrders(t *testing.T) {
 	h := d.Height()
 	attacker := `<script>
 	const order = JSON.stringify([99, ["set", "a", 7, null, "<h1>forged</h1>".repeat(50)]]);
-	for (const f of [parent.frames[0], parent.frames[0][0]]) for (const m of [order, {data: order}, "` + frame.Hello + `"])
+	for (const f of [parent.frames[0], parent.frames[0][0]]) for (const m of [order, {data: order}, "` + document.Hello + `"])
 		try { const c = new MessageChannel(); f.postMessage(m, '*', [c.port1]); } catch (e) {}
 	parent.postMessage('done', '*');
 	</script>`

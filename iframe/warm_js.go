@@ -1,8 +1,10 @@
 package iframe
 
 import (
+	"context"
 	"sync/atomic"
 
+	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
@@ -18,16 +20,16 @@ var warmTexts = [...]string{
 }
 
 // warm renders a few lines and discards them. The browser makes the frame at the same time,
-// which takes longer. warm yields between the texts and stops when the frame is ready.
-func (im *documentImpl) warm() {
+// which takes longer. warm yields between the texts and stops when the frame has begun.
+func warm(ctx context.Context, r *markdown.Renderer, begun *atomic.Bool) {
 	if warmed.Swap(true) {
 		return
 	}
 	for _, text := range warmTexts {
-		if jsx.Yield(im.ctx) != nil || im.begun.Load() {
+		if jsx.Yield(ctx) != nil || begun.Load() {
 			return
 		}
-		s := im.opts.Renderer.NewStream()
+		s := r.NewStream()
 		_, _ = s.Write([]byte(text))
 		_ = s.Close()
 		_ = s.Patches()

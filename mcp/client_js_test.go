@@ -49,7 +49,7 @@ func pageClient(t *testing.T) (*mcpclient.Client, func(tool string, a args) (arg
 	return c, func(tool string, a args) (args, error) {
 		res := b.Call(t.Context(), tool, a)
 		m, _ := res.Data.(args)
-		return m, sandbox.ErrorOf(res)
+		return m, res.Err()
 	}
 }
 
@@ -81,7 +81,7 @@ func TestClientInAPage(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		time.AfterFunc(300*time.Millisecond, stop)
 		b := boxOf(t, c)
-		if err := sandbox.ErrorOf(b.Call(ctx, "far_stuck", args{"text": ""})); !errors.Is(err, protocol.ErrAborted) {
+		if err := b.Call(ctx, "far_stuck", args{"text": ""}).Err(); !errors.Is(err, protocol.ErrAborted) {
 			t.Error(err)
 		}
 		if control(t, "stopped") != "yes" {
@@ -120,7 +120,7 @@ func TestClientInAPage(t *testing.T) {
 		must(t, err)
 		defer slow.Close(context.Background())
 		b := boxOf(t, slow)
-		if err := sandbox.ErrorOf(b.Call(t.Context(), "slow_echo", args{"text": "x"})); !errors.Is(err, protocol.ErrTimeout) {
+		if err := b.Call(t.Context(), "slow_echo", args{"text": "x"}).Err(); !errors.Is(err, protocol.ErrTimeout) {
 			t.Error(err)
 		}
 	})

@@ -105,7 +105,7 @@ func TestClientAgainstTheSDK(t *testing.T) {
 			call := func(tool string, a args) (args, error) {
 				res := b.Call(t.Context(), tool, a)
 				m, _ := res.Data.(args)
-				return m, sandbox.ErrorOf(res)
+				return m, res.Err()
 			}
 			if m, err := call("far_echo", args{"text": "é\n"}); err != nil || m["content"] != `{"said":"é\n"}` || fmt.Sprint(m["structured"]) != "map[said:é\n]" {
 				t.Errorf("%v %v", m, err)
@@ -142,7 +142,7 @@ func TestStopReachesTheServer(t *testing.T) {
 	b := boxOf(t, client(t, url))
 	ctx, stop := context.WithCancel(t.Context())
 	time.AfterFunc(100*time.Millisecond, stop)
-	if err := sandbox.ErrorOf(b.Call(ctx, "far_stuck", args{"text": ""})); !errors.Is(err, protocol.ErrAborted) {
+	if err := b.Call(ctx, "far_stuck", args{"text": ""}).Err(); !errors.Is(err, protocol.ErrAborted) {
 		t.Error(err)
 	}
 	select {

@@ -105,13 +105,13 @@ func TestServesTheBox(t *testing.T) {
 		}
 	}
 	if text, bad := call("write", args{"path": "b.txt", "content": "x"}); !bad || !strings.Contains(text, "not allowed (rejected)") {
-		t.Errorf("the person said no: %s", text)
+		t.Errorf("the user declined: %s", text)
 	}
 	if _, err := mem.Stat("b.txt"); err == nil {
 		t.Error("written after a no")
 	}
 	if text, bad := call("write", args{"path": "c.txt", "content": "x"}); bad {
-		t.Errorf("the person said yes: %s", text)
+		t.Errorf("the user agreed: %s", text)
 	}
 	if data, _ := mem.ReadFile("c.txt"); string(data) != "x" {
 		t.Errorf("c.txt is %q", data)
@@ -119,7 +119,7 @@ func TestServesTheBox(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	box, err := sandbox.New(sandbox.Options{Policy: policy.Careful()})
+	box, err := sandbox.New(sandbox.Options{Policy: policy.AskBeforeChanges()})
 	must(t, err)
 	for name, o := range map[string]mcp.Options{"none": {}, "unknown": {Tools: []string{"nope"}}} {
 		if _, err := mcp.NewServer(box, o); err == nil {

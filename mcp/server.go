@@ -89,13 +89,13 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 		if o.Session != nil {
 			ctx = o.Session.Context(ctx)
 		}
-		told := box.CallFor(ctx, id, args, o.Local)
-		out := &sdk.CallToolResult{IsError: told.Result.Type == protocol.ResultError, Content: []sdk.Content{&sdk.TextContent{Text: told.Text}}}
-		if !out.IsError && strings.HasPrefix(told.Text, "{") {
-			out.StructuredContent = json.RawMessage(told.Text)
+		res := box.CallForModel(ctx, id, args, o.Local)
+		out := &sdk.CallToolResult{IsError: res.Result.Type == protocol.ResultError, Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}}
+		if !out.IsError && strings.HasPrefix(res.Text, "{") {
+			out.StructuredContent = json.RawMessage(res.Text)
 		}
-		if len(told.Kept) > 0 {
-			out.Content = append(out.Content, &sdk.TextContent{Text: "kept back: " + strings.Join(told.Kept, "; ")})
+		if len(res.Withheld) > 0 {
+			out.Content = append(out.Content, &sdk.TextContent{Text: "kept back: " + strings.Join(res.Withheld, "; ")})
 		}
 		return out, nil
 	}

@@ -1,49 +1,10 @@
 package protocol_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
 )
-
-func BenchmarkBatch(b *testing.B) {
-	one := `{"type":"tool-call","callId":1,"toolName":"users:list","args":{"limit":10,"offset":0,"filter":{"active":true,"name":"ada"}}}`
-	for _, c := range []struct {
-		name  string
-		texts int
-	}{{"one", 1}, {"hundred", 100}} {
-		text := `{"v":1,"gen":1,"msgs":[` + strings.TrimSuffix(strings.Repeat(one+",", c.texts), ",") + `]}`
-		b.Run("decode/"+c.name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := protocol.DecodeBatch(text, protocol.BrokerToHost, protocol.JSONLimits{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	batch := protocol.Batch{Gen: 1, Messages: []protocol.Message{&protocol.MsgToolResponse{CallID: 1, Result: map[string]any{"a": 1, "b": []any{"x", true, nil}}}}}
-	b.Run("encode/one", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := protocol.EncodeBatch(batch, protocol.HostToBroker, protocol.JSONLimits{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-func BenchmarkDecodeMegabyte(b *testing.B) {
-	text := `["` + strings.Repeat("a", 500_000) + `",` + strings.TrimSuffix(strings.Repeat(`{"name":"x","n":1.5},`, 25_000), ",") + `]`
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := protocol.DecodeValue(text, protocol.JSONLimits{Bytes: 2 << 20}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
 
 func BenchmarkPolicy(b *testing.B) {
 	p, err := protocol.ParsePolicy(`{"filesystem":{"denyRead":["**/*.key","secrets",".env*"],"allowWrite":["src","docs/**/*.md"],"denyWrite":["src/vendor"]}}`, protocol.PolicyOptions{})

@@ -57,7 +57,7 @@ func (d Decision) Narrow(other Decision) Decision {
 func (d Decision) Headless() Decision {
 	if d.Action == ActionAsk {
 		d.Action = ActionDeny
-		const nobody = "this needs a person's consent and nobody is there to ask: "
+		const nobody = "this needs the user's consent and nobody is there to ask: "
 		d.Reason = nobody + d.Reason
 		if d.Private != "" {
 			d.Private = nobody + d.Private
@@ -107,7 +107,7 @@ func (a Answer) Valid() bool {
 // [ReasonRejected] for all other answers.
 func (a Answer) Decision() Decision {
 	if a == AnswerOnce || a == AnswerSession || a == AnswerProject {
-		return Decision{Action: ActionAllow, Reason: "the person said yes"}
+		return Decision{Action: ActionAllow, Reason: "the user agreed"}
 	}
-	return Decision{Action: ActionDeny, Reason: "the person said no", Refines: ReasonRejected}
+	return Decision{Action: ActionDeny, Reason: "the user declined", Refines: ReasonRejected}
 }

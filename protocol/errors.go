@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
 )
 
 // Code is the kind of an error, as one word. The same value is the word on the wire and the error
@@ -15,6 +17,22 @@ import (
 //
 // Package protocol/compat has the numbers of dialects that number their errors. The valid codes are
 // returned by [Codes].
+//
+// Each code has a page with its causes and the way out: [TOOL_NOT_FOUND], [INVALID_PARAMS],
+// [CAPABILITY_DENIED], [TIMEOUT], [EXECUTION_ERROR], [SANDBOX_ERROR], [SESSION_ERROR],
+// [RESOURCE_LIMIT], [OUTPUT_TOO_LARGE], [SECURITY_VIOLATION] and [ABORTED].
+//
+// [TOOL_NOT_FOUND]: https://github.com/bailey-go/bailey/blob/main/docs/errors/TOOL_NOT_FOUND.md
+// [INVALID_PARAMS]: https://github.com/bailey-go/bailey/blob/main/docs/errors/INVALID_PARAMS.md
+// [CAPABILITY_DENIED]: https://github.com/bailey-go/bailey/blob/main/docs/errors/CAPABILITY_DENIED.md
+// [TIMEOUT]: https://github.com/bailey-go/bailey/blob/main/docs/errors/TIMEOUT.md
+// [EXECUTION_ERROR]: https://github.com/bailey-go/bailey/blob/main/docs/errors/EXECUTION_ERROR.md
+// [SANDBOX_ERROR]: https://github.com/bailey-go/bailey/blob/main/docs/errors/SANDBOX_ERROR.md
+// [SESSION_ERROR]: https://github.com/bailey-go/bailey/blob/main/docs/errors/SESSION_ERROR.md
+// [RESOURCE_LIMIT]: https://github.com/bailey-go/bailey/blob/main/docs/errors/RESOURCE_LIMIT.md
+// [OUTPUT_TOO_LARGE]: https://github.com/bailey-go/bailey/blob/main/docs/errors/OUTPUT_TOO_LARGE.md
+// [SECURITY_VIOLATION]: https://github.com/bailey-go/bailey/blob/main/docs/errors/SECURITY_VIOLATION.md
+// [ABORTED]: https://github.com/bailey-go/bailey/blob/main/docs/errors/ABORTED.md
 type Code string
 
 const (
@@ -247,19 +265,9 @@ func CodeOf(err error) Code {
 
 func asError(err error, to **Error) bool { return errors.As(err, to) }
 
-// asJSON reports whether err wraps a jsonError. Its text is only about the JSON text that was
-// decoded, so it may cross a boundary.
+// asJSON reports whether err is about a JSON text. Its text is only about the text that was decoded,
+// so it may cross a boundary.
 func asJSON(err error) bool {
-	var e *jsonError
+	var e *strictjson.Error
 	return errors.As(err, &e)
-}
-
-// quote returns s in double quotes, with everything but printable ASCII escaped. It cuts s after 80
-// bytes, so that an error stays readable.
-func quote(s string) string {
-	const most = 80
-	if len(s) > most {
-		return fmt.Sprintf("%+q… (%d bytes)", s[:most], len(s))
-	}
-	return fmt.Sprintf("%+q", s)
 }

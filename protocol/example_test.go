@@ -1,9 +1,7 @@
 package protocol_test
 
 import (
-	"errors"
 	"fmt"
-	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -22,33 +20,6 @@ func ExampleAuthority_Intersect() {
 	// Output:
 	// [fs.read]
 	// use fs.write: not granted (CAPABILITY_DENIED)
-}
-
-// A host checks a run from outside of it. It does not rely on the code's own reports.
-func ExampleRunState() {
-	run, _ := protocol.NewRunState(protocol.Limits{ToolCalls: 1}, time.Now)
-	take := func(text string) error {
-		batch, err := protocol.DecodeBatch(text, protocol.BrokerToHost, run.Limits().JSON())
-		for i, m := range batch.Messages {
-			if err == nil {
-				err = run.Receive(m, batch.Sizes[i])
-			}
-		}
-		return err
-	}
-	fmt.Println(take(`{"v":1,"gen":1,"msgs":[{"type":"ready"}]}`))
-	fmt.Println(run.Send(&protocol.MsgStart{Run: "r1"}))
-	fmt.Println(take(`{"v":1,"gen":1,"msgs":[{"type":"tool-call","callId":1,"toolName":"read"}]}`))
-	err := take(`{"v":1,"gen":1,"msgs":[{"type":"tool-call","callId":2,"toolName":"read"}]}`)
-	fmt.Println(err, errors.Is(err, protocol.ErrResourceLimit))
-	code, ended := run.Outcome()
-	fmt.Println(string(code), ended)
-	// Output:
-	// <nil>
-	// <nil>
-	// <nil>
-	// receive tool-call: more than 1 tool calls (RESOURCE_LIMIT) true
-	// RESOURCE_LIMIT true
 }
 
 func ExampleRules_Decide() {

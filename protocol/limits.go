@@ -1,6 +1,10 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
+)
 
 // Limits are the resources that a run may use. A zero field takes the value of the level that the
 // limits are used with ([Limits.Or]). The zero level is [Strict], so the zero Limits has the values
@@ -25,16 +29,11 @@ type Limits struct {
 	MessageDepth int // nesting of one batch, 4 to 256
 	MessageNodes int // values in one batch
 
-	WasmMemory int // bytes of WebAssembly memory, not used by enclaves, which remove WebAssembly
 	HeapMemory int // bytes of JavaScript heap that known large operations may request, by an estimate
-
-	// Iterations is the number of loop turns, for other systems that count them. 0 is no limit.
-	// Bailey's enclaves do not count turns: Time and termination end an endless loop.
-	Iterations int
 }
 
 // Level is a degree of trust in the code. A higher level has higher limits and removes less from
-// the realm of the code, see [Level.Limits] and [Level.Hardening]. The zero Level is [Strict], and
+// the realm of the code, see [Level.Limits]. The zero Level is [Strict], and
 // a value above [Permissive] counts as [Strict].
 type Level uint8
 
@@ -56,7 +55,7 @@ const (
 func levelLimits() [4]Limits {
 	base := Limits{
 		ToolTime: 10 * time.Second, Output: mib, Rate: 100, Repeats: 30, RepeatsIn: 5 * time.Second, Parallel: 100, Concurrent: 10,
-		Code: mib, MessageBytes: 4 * mib, MessageDepth: 64, MessageNodes: 200_000, WasmMemory: 512 * mib, HeapMemory: 256 * mib,
+		Code: mib, MessageBytes: 4 * mib, MessageDepth: 64, MessageNodes: 200_000, HeapMemory: 256 * mib,
 	}
 	of := func(t time.Duration, tools, console, consoleBytes int) Limits {
 		l := base
@@ -70,10 +69,6 @@ func levelLimits() [4]Limits {
 		of(60*time.Second, 1_000, 10_000, 10*mib),
 	}
 }
-
-// Iterations returns the loop count that other systems have for the level, for use as
-// [Limits.Iterations].
-func (l Level) Iterations() int { return [4]int{1_000, 5_000, 10_000, 100_000}[l.index()] }
 
 func (l Level) index() int {
 	if l > Permissive {
@@ -113,7 +108,6 @@ type limit struct {
 	n      *int
 	d      *time.Duration
 	lo, hi int64
-	zeroOK bool
 }
 
 func (f limit) get() int64 {
@@ -135,24 +129,22 @@ func (f limit) set(v int64) {
 func (l *Limits) fields() []limit {
 	const most = 1 << 30
 	return []limit{
-		{"Time", nil, &l.Time, int64(10 * time.Millisecond), int64(300 * time.Second), false},
-		{"ToolTime", nil, &l.ToolTime, int64(time.Millisecond), int64(300 * time.Second), false},
-		{"ToolCalls", &l.ToolCalls, nil, 1, 1_000_000, false},
-		{"ConsoleCalls", &l.ConsoleCalls, nil, 1, 1_000_000, false},
-		{"ConsoleBytes", &l.ConsoleBytes, nil, 1, 64 * mib, false},
-		{"Output", &l.Output, nil, 1, 256 * mib, false},
-		{"Rate", &l.Rate, nil, 1, 100_000, false},
-		{"Repeats", &l.Repeats, nil, 1, 100_000, false},
-		{"RepeatsIn", nil, &l.RepeatsIn, int64(10 * time.Millisecond), int64(300 * time.Second), false},
-		{"Parallel", &l.Parallel, nil, 1, 10_000, false},
-		{"Concurrent", &l.Concurrent, nil, 1, 20, false},
-		{"Code", &l.Code, nil, 1, 16 * mib, false},
-		{"MessageBytes", &l.MessageBytes, nil, 1 * kib, 256 * mib, false},
-		{"MessageDepth", &l.MessageDepth, nil, 4, maxJSONDepth, false},
-		{"MessageNodes", &l.MessageNodes, nil, 16, 10_000_000, false},
-		{"WasmMemory", &l.WasmMemory, nil, 64 * kib, most, false},
-		{"HeapMemory", &l.HeapMemory, nil, 1 * kib, most, false},
-		{"Iterations", &l.Iterations, nil, 1, most, true},
+		{"Time", nil, &l.Time, int64(10 * time.Millisecond), int64(300 * time.Second)},
+		{"ToolTime", nil, &l.ToolTime, int64(time.Millisecond), int64(300 * time.Second)},
+		{"ToolCalls", &l.ToolCalls, nil, 1, 1_000_000},
+		{"ConsoleCalls", &l.ConsoleCalls, nil, 1, 1_000_000},
+		{"ConsoleBytes", &l.ConsoleBytes, nil, 1, 64 * mib},
+		{"Output", &l.Output, nil, 1, 256 * mib},
+		{"Rate", &l.Rate, nil, 1, 100_000},
+		{"Repeats", &l.Repeats, nil, 1, 100_000},
+		{"RepeatsIn", nil, &l.RepeatsIn, int64(10 * time.Millisecond), int64(300 * time.Second)},
+		{"Parallel", &l.Parallel, nil, 1, 10_000},
+		{"Concurrent", &l.Concurrent, nil, 1, 20},
+		{"Code", &l.Code, nil, 1, 16 * mib},
+		{"MessageBytes", &l.MessageBytes, nil, 1 * kib, 256 * mib},
+		{"MessageDepth", &l.MessageDepth, nil, 4, strictjson.MaxDepth},
+		{"MessageNodes", &l.MessageNodes, nil, 16, 10_000_000},
+		{"HeapMemory", &l.HeapMemory, nil, 1 * kib, most},
 	}
 }
 

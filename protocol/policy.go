@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
 )
 
 // Policy is a policy for files, hosts, capabilities and calls. It consists of the two sections of
@@ -233,7 +235,7 @@ func (r *policyReader) credentials(v any) error {
 			return true, badPolicy("credentials.files", "must be an array")
 		}
 		for i, item := range list {
-			path := "credentials.files" + element(i)
+			path := "credentials.files" + strictjson.Element(i)
 			m, _ := item.(map[string]any)
 			text, ok := m["path"].(string)
 			if mode := m["mode"]; !ok || mode != "deny" && mode != "mask" {
@@ -304,7 +306,7 @@ func (r *policyReader) rules(v any) error {
 		return badPolicy("rules", "has more than %d rules", MaxPatterns)
 	}
 	for i, item := range list {
-		path := "rules" + element(i)
+		path := "rules" + strictjson.Element(i)
 		var rule Rule
 		if err := Unmarshal(item, &rule); err != nil {
 			return badPolicy(path, "%s", err.Error())
@@ -371,7 +373,7 @@ func pathTexts(path string, v any) ([]string, error) {
 		if !ok {
 			continue
 		}
-		at := path + element(i)
+		at := path + strictjson.Element(i)
 		name, ok := m["path"].(string)
 		if literal, _ := m["literal"].(bool); !ok || !literal || len(m) != 2 {
 			return nil, badPolicy(at, `must be a text, or an object with a path and "literal": true`)

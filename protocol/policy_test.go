@@ -22,14 +22,14 @@ func ExampleParsePolicy() {
 	fmt.Println(policy.FS.Check(protocol.OpWrite, "notes/today.md"))
 	err = policy.FS.Check(protocol.OpRead, "diary/2026.md")
 	fmt.Println(err)
-	fmt.Println("for the person:", errors.Unwrap(err))
+	fmt.Println("for the user:", errors.Unwrap(err))
 	fmt.Println(policy.FS.Check(protocol.OpWrite, "notes/.git/hooks/pre-commit"))
 	fmt.Println(policy.Net.Check("api.example.com:443"))
 	fmt.Println(policy.Inapplicable)
 	// Output:
 	// <nil>
 	// read "diary/2026.md": the policy does not let this be read (CAPABILITY_DENIED)
-	// for the person: denied by denyRead "$PRIVATE"
+	// for the user: denied by denyRead "$PRIVATE"
 	// write "notes/.git/hooks/pre-commit": .git is protected: other programs run what it says, so no policy opens it (CAPABILITY_DENIED, protected)
 	// <nil>
 	// [network.allowLocalBinding]

@@ -18,7 +18,7 @@ func TestAttackPrinter(t *testing.T) {
 		if s, ok := v.(string); ok {
 			return s, nil
 		}
-		return EncodeValue(v, JSONLimits{Bytes: 1 << 25, Depth: 64, Nodes: 1 << 21})
+		return EncodeJSON(v, JSONLimits{Bytes: 1 << 25, Depth: 64, Nodes: 1 << 21})
 	}
 	cycle := map[string]any{"a": 1.0}
 	cycle["self"] = cycle

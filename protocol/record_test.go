@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/ids"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -59,11 +60,11 @@ func TestRing(t *testing.T) {
 }
 
 func TestTraceEvents(t *testing.T) {
-	ids, err := protocol.NewIDs("run-1")
+	source, err := ids.New("run-1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := protocol.TraceEvent{TraceID: ids.Next(), ExecID: "e", Type: protocol.TraceTool, Status: "ok", Capability: protocol.FSRead, Decision: protocol.ActionAllow}
+	good := protocol.TraceEvent{TraceID: source.Next(), ExecID: "e", Type: protocol.TraceTool, Status: "ok", Capability: protocol.FSRead, Decision: protocol.ActionAllow}
 	if err := good.Validate(); err != nil {
 		t.Error(err)
 	}
@@ -89,18 +90,18 @@ func TestTraceEvents(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for range 1000 {
-		id := ids.Next()
+		id := source.Next()
 		if seen[id] {
 			t.Fatal("an id twice")
 		}
 		seen[id] = true
 	}
 	for _, p := range []string{"", "a b", strings.Repeat("a", 41)} {
-		if _, err := protocol.NewIDs(p); err == nil {
+		if _, err := ids.New(p); err == nil {
 			t.Errorf("%q is taken", p)
 		}
 	}
-	if _, err := protocol.NewIDs(strings.Repeat("a", 40)); err != nil {
+	if _, err := ids.New(strings.Repeat("a", 40)); err != nil {
 		t.Error(err)
 	}
 }

@@ -161,3 +161,11 @@ func Public(err error) PublicError {
 	}
 	return p
 }
+
+// Err returns the error of a failed result as an [*Error], and nil for a result without an error.
+func (r ToolResult) Err() error {
+	if r.Type != ResultError {
+		return nil
+	}
+	return Errorf(r.Code, "", "", "%s", r.ErrorText).WithReason(r.Reason)
+}

@@ -76,8 +76,6 @@ type Stats struct {
 	ConsoleBytes int           `json:"console_bytes"`
 	OutputBytes  int           `json:"output_bytes"`
 
-	// EstimatedIterations is the value in the code's result. Bailey's runtime does not set it.
-	EstimatedIterations int `json:"estimated_iterations,omitempty"`
-	EstimatedHeap       int `json:"estimated_heap,omitempty"` // bytes that known large operations requested
-	PeakMemory          int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory, which is not an estimate
+	EstimatedHeap int `json:"estimated_heap,omitempty"` // bytes that known large operations requested
+	PeakMemory    int `json:"peak_memory,omitempty"`    // bytes of WebAssembly memory, which is not an estimate
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 )
 
@@ -279,7 +280,7 @@ func (c *compiler) nodeList(v any, path string, depth int) ([]*node, error) {
 	}
 	var out []*node
 	for i, e := range list {
-		n, err := c.node(e, path+"/"+element(i)[1:len(element(i))-1], depth)
+		n, err := c.node(e, path+"/"+strconv.Itoa(i), depth)
 		if err != nil {
 			return nil, err
 		}

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 func tree(t testing.TB, text string) any {
 	t.Helper()
-	v, err := protocol.DecodeValue(text, protocol.JSONLimits{})
+	v, err := enclave.DecodeValue(text, protocol.JSONLimits{})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -172,7 +173,7 @@ func FuzzSchema(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, err := protocol.DecodeValue(value, protocol.JSONLimits{Bytes: 4096})
+		v, err := enclave.DecodeValue(value, protocol.JSONLimits{Bytes: 4096})
 		if err != nil {
 			return
 		}

@@ -1,6 +1,10 @@
 package protocol
 
-import "time"
+import (
+	"time"
+
+	"github.com/bailey-go/bailey/internal/ids"
+)
 
 // SessionRecord is the stored form of a conversation with a model. It is the same for all stores.
 type SessionRecord struct {
@@ -106,9 +110,9 @@ func badRecord(kind, id, what string) error {
 // Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (s *SessionRecord) Validate() error {
 	switch {
-	case !validID(s.ID):
+	case !ids.Valid(s.ID):
 		return badRecord("session", s.ID, "the id must be 1 to 64 letters, digits, -, _ or dots")
-	case s.ParentID != "" && !validID(s.ParentID) || s.ParentMessageID != "" && !validID(s.ParentMessageID):
+	case s.ParentID != "" && !ids.Valid(s.ParentID) || s.ParentMessageID != "" && !ids.Valid(s.ParentMessageID):
 		return badRecord("session", s.ID, "parent_id and parent_message_id must be ids")
 	case s.ParentID == s.ID || s.ParentID == "" && s.ParentMessageID != "":
 		return badRecord("session", s.ID, "the parent must be another session, and a parent message needs one")
@@ -123,11 +127,11 @@ func (s *SessionRecord) Validate() error {
 // Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (m *MessageRecord) Validate() error {
 	switch {
-	case !validID(m.ID) || !validID(m.SessionID):
+	case !ids.Valid(m.ID) || !ids.Valid(m.SessionID):
 		return badRecord("message", m.ID, "id and session_id must be ids")
 	case m.Role != RoleSystem && m.Role != RoleUser && m.Role != RoleAssistant:
 		return badRecord("message", m.ID, "unknown role "+quote(string(m.Role)))
-	case m.Metadata.SnapshotID != "" && !validID(m.Metadata.SnapshotID):
+	case m.Metadata.SnapshotID != "" && !ids.Valid(m.Metadata.SnapshotID):
 		return badRecord("message", m.ID, "snapshot_id must be an id")
 	case m.UpdatedAt.Before(m.CreatedAt):
 		return badRecord("message", m.ID, "updated before it was created")
@@ -138,7 +142,7 @@ func (m *MessageRecord) Validate() error {
 // Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
 func (p *PartRecord) Validate() error {
 	switch {
-	case !validID(p.ID) || !validID(p.MessageID) || !validID(p.SessionID):
+	case !ids.Valid(p.ID) || !ids.Valid(p.MessageID) || !ids.Valid(p.SessionID):
 		return badRecord("part", p.ID, "id, message_id and session_id must be ids")
 	case p.Index < 0:
 		return badRecord("part", p.ID, "the index can't be negative")

@@ -1,6 +1,8 @@
 package protocol
 
-import "strings"
+import (
+	"strings"
+)
 
 // StartupFile is a row of [StartupFiles]: files that make a program on the user's computer run a
 // command. The program reads them when it starts, when a folder is opened, or when the user types

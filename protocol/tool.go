@@ -26,9 +26,10 @@ type Tool struct {
 	// Time is the tool's own time limit, at most 300 s. 0 is [Limits.ToolTime].
 	Time time.Duration
 
-	// Execute runs the tool. args is a tree as [DecodeValue] returns it, and is valid for
-	// Parameters. [Unmarshal] converts it to a struct. The result must be a value that
-	// [EncodeValue] can encode. The caller receives only the code, the reason and the message of an
+	// Execute runs the tool. args is a tree as [ParseJSON] returns it, which may also
+	// contain [Undefined], [Map] and the other values of JavaScript. It is valid for Parameters.
+	// [Unmarshal] converts it to a struct. The result must be such a tree, or a Go value that
+	// [EncodeJSON] accepts. The caller receives only the code, the reason and the message of an
 	// error, see [Public].
 	Execute func(ctx context.Context, args any) (any, error)
 

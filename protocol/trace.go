@@ -1,9 +1,9 @@
 package protocol
 
 import (
-	"strconv"
-	"sync/atomic"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/ids"
 )
 
 // TraceType is the kind of a trace event.
@@ -54,9 +54,9 @@ func (e *TraceEvent) Validate() error {
 		return Errorf(ErrInvalidParams, "trace", quote(e.TraceID), "%s", what)
 	}
 	switch {
-	case !validID(e.TraceID) || !validID(e.ExecID):
+	case !ids.Valid(e.TraceID) || !ids.Valid(e.ExecID):
 		return bad("trace_id and exec_id must be ids")
-	case e.ParentID != "" && !validID(e.ParentID) || e.RootID != "" && !validID(e.RootID):
+	case e.ParentID != "" && !ids.Valid(e.ParentID) || e.RootID != "" && !ids.Valid(e.RootID):
 		return bad("parent_trace_id and root_id must be ids")
 	case e.ParentID == e.TraceID:
 		return bad("an event can't be its own parent")
@@ -74,34 +74,4 @@ func (e *TraceEvent) Validate() error {
 		return nil
 	}
 	return bad("unknown status " + quote(e.Status))
-}
-
-// IDs makes ids that are unique for one prefix, such as "run-7f3a.12". An id is a name and not a
-// secret. An IDs is safe for concurrent use.
-type IDs struct {
-	prefix string
-	n      atomic.Uint64
-}
-
-// NewIDs returns a source of ids. The prefix must have 1 to 40 letters, digits, hyphens,
-// underscores or dots.
-func NewIDs(prefix string) (*IDs, error) {
-	if !validID(prefix) || len(prefix) > 40 {
-		return nil, Errorf(ErrInvalidParams, "id", quote(prefix), "the prefix must be 1 to 40 letters, digits, -, _ or dots")
-	}
-	return &IDs{prefix: prefix}, nil
-}
-
-// Next returns the next id: the prefix, a dot and a number to the base 36.
-func (i *IDs) Next() string { return i.prefix + "." + strconv.FormatUint(i.n.Add(1), 36) }
-
-// validID reports whether s can be the id of a run, a trace or a session: 1 to 64 letters, digits,
-// hyphens, underscores and dots, and not a name that reaches a prototype.
-func validID(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c != '-' && c != '_' && c != '.' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64 && !reservedKey(s)
 }

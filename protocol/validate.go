@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
 )
 
-// Validate returns nil if the schema accepts v, a tree from [ParseJSON] or [DecodeValue]. Otherwise
+// Validate returns nil if the schema accepts v, a tree from [ParseJSON], or arguments of a [Tool]. Otherwise
 // it returns [ErrInvalidParams] with the path of each problem, at most 5, for a model to correct. A
 // check that needs too many steps gives [ErrResourceLimit].
 func (s *Schema) Validate(v any) error {
@@ -189,9 +191,9 @@ func (c *checker) array(n *node, list []any, path string, depth int) {
 		}
 		switch {
 		case i < len(n.prefix):
-			c.check(n.prefix[i], e, path+element(i), depth-1)
+			c.check(n.prefix[i], e, path+strictjson.Element(i), depth-1)
 		case n.items != nil:
-			c.check(n.items, e, path+element(i), depth-1)
+			c.check(n.items, e, path+strictjson.Element(i), depth-1)
 		}
 	}
 	if n.contains != nil {
@@ -257,7 +259,7 @@ func (c *checker) object(n *node, m map[string]any, path string, depth int) {
 		if c.steps--; c.steps < 0 {
 			return
 		}
-		v, inner := m[k], path+member(k)
+		v, inner := m[k], path+strictjson.Member(k)
 		if n.names != nil && !c.try(n.names, k, inner, depth-1) {
 			c.problem(inner, "is not a name that is allowed here")
 		}

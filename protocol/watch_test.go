@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -270,7 +271,7 @@ func FuzzWatch(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, _ := protocol.DecodeValue(args, protocol.JSONLimits{Bytes: 4096})
+		v, _ := enclave.DecodeValue(args, protocol.JSONLimits{Bytes: 4096})
 		for _, name := range []string{first, second} {
 			d := w.Check(protocol.WatchedCall{Tool: name, Args: v})
 			if !d.Action.Valid() || protocol.ValidToolName(name) != nil && d.Action != "deny" {
@@ -279,3 +280,9 @@ func FuzzWatch(f *testing.F) {
 		}
 	})
 }
+
+type clock struct{ t time.Time }
+
+func newClock() *clock                   { return &clock{time.Unix(1_000, 0)} }
+func (c *clock) now() time.Time          { return c.t }
+func (c *clock) advance(d time.Duration) { c.t = c.t.Add(d) }

@@ -91,7 +91,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			case x.err != nil:
 				a.closeOpen()
 				return "", x.err
-			case x.e.Type == EventFinish:
+			case x.e.Type == PartFinish:
 				a.closeOpen()
 				return x.e.Text, nil
 			}
@@ -106,9 +106,9 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 // iterating.
 func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	switch e.Type {
-	case EventText, EventReasoning:
+	case PartText, PartReasoning:
 		kind := "text"
-		if e.Type == EventReasoning {
+		if e.Type == PartReasoning {
 			kind = "reasoning"
 		}
 		if a.kind != kind || a.open == "" {
@@ -128,13 +128,13 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 			a.last()["meta"] = string(e.Meta)
 		}
 		return e.Text == "" || a.run.emit(Chunk{Type: kind + "-delta", ID: a.open, Delta: e.Text})
-	case EventCallStart:
+	case PartCallStart:
 		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: e.CallID, ToolName: e.Tool})
-	case EventCallDelta:
+	case PartCallDelta:
 		return a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: e.CallID, Delta: e.Text})
-	case EventCall:
+	case PartCall:
 		return a.closeOpen() && a.call(ctx, e)
-	case EventUsage:
+	case PartUsage:
 		a.usage = e.Usage
 	}
 	return true
@@ -231,7 +231,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 		data, _ := p.Data.(map[string]any)
 		name, _ := data["tool"].(string)
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
-			asking: func(Request) { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
+			asking: func() { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
 			done: func(res protocol.ToolResult, c *Call) {
 				far, kept := c.forModel(ctx, res, false)
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}

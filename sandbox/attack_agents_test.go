@@ -63,7 +63,7 @@ func family(t *testing.T, off bool, o sandbox.RunOptions, turn func(n int) sandb
 
 func tasks(n int, background bool, at int) (t sandboxtest.Turn) {
 	for i := range n {
-		t.Calls = append(t.Calls, sandboxtest.ToolCall{Tool: "task", Args: args{"subagent_type": "general", "prompt": fmt.Sprint("go on ", at, " ", i), "background": background}})
+		t.Calls = append(t.Calls, sandbox.ToolCall{Tool: "task", Args: args{"subagent_type": "general", "prompt": fmt.Sprint("go on ", at, " ", i), "background": background}})
 	}
 	return t
 }
@@ -88,7 +88,7 @@ func TestAttackSubagentsWithoutNumber(t *testing.T) {
 		{"both ways", sandbox.RunOptions{}, 50, func(n int) sandboxtest.Turn { return tasks(3, n%2 == 0, n) }},
 		{"with few steps", sandbox.RunOptions{Steps: 7}, 7, func(n int) sandboxtest.Turn { return tasks(5, true, n) }},
 		{"by tokens", sandbox.RunOptions{Steps: 1000, Tokens: 20_000}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
-		{"by money", sandbox.RunOptions{Steps: 1000, Money: 0.02, Price: sandbox.Price{Input: 1, Output: 1}}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
+		{"by money", sandbox.RunOptions{Steps: 1000, Money: 0.02, InputPrice: 1, OutputPrice: 1}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
 	} {
 		if runtime.GOOS == "js" && testing.Short() && i%4 > 0 {
 			continue // the same code as natively, where all rows run
@@ -139,7 +139,7 @@ func TestSubagentsAtOnce(t *testing.T) {
 			}
 			last := r.Messages[len(r.Messages)-1]
 			if last.Parts[0].Type != sandbox.PartResult { // a subagent's first request
-				return sandboxtest.Call("wait", args{})
+				return sandboxtest.CallTool("wait", args{})
 			}
 			if last.Parts[0].Tool == "task" {
 				for _, part := range last.Parts {
@@ -173,7 +173,7 @@ func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 			h := build(t, p, nil, nil, func(o *sandbox.Options) {
 				o.Watch = &protocol.WatchOptions{Rate: 1000, Repeats: 100}
 				o.Tools = append(sandbox.Standard(), sandbox.Tool{Tool: protocol.Tool{ID: "scarce", Parameters: `{"type":"object"}`}, Run: func(_ context.Context, c *sandbox.Call) (any, error) {
-					return "ok", c.Use("scarce", 10)
+					return "ok", c.CountUse("scarce", 10)
 				}}, sandbox.Tool{Tool: protocol.Tool{ID: "plain", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) { return "ok", nil }})
 				if off {
 					o.Without("agents")
@@ -200,7 +200,7 @@ func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 				tool := map[bool]string{true: "plain", false: "scarce"}[c.calls > 10]
 				var turn sandboxtest.Turn
 				for range c.calls {
-					turn.Calls = append(turn.Calls, sandboxtest.ToolCall{Tool: tool, Args: args{}})
+					turn.Calls = append(turn.Calls, sandbox.ToolCall{Tool: tool, Args: args{}})
 				}
 				return turn
 			}
@@ -235,7 +235,7 @@ func TestStopWhileASubagentStarts(t *testing.T) {
 			var h *house
 			stops := make(chan struct{}, 100)
 			h = build(t, p, nil, nil, func(o *sandbox.Options) {
-				o.Sessions = stopsAtBirth{sandbox.NewMemoryStore(), func() { h.Stop("the user said so"); stops <- struct{}{} }}
+				o.Sessions = stopsAtBirth{sandbox.MemoryStore(), func() { h.Stop("the user said so"); stops <- struct{}{} }}
 			})
 			s := h.session(t)
 			var mu sync.Mutex

@@ -78,7 +78,7 @@ func TestAttackCredentialsInNamesOfMembers(t *testing.T) {
 	count := attack.Start(t, "19")
 	key := "gh" + "p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 	p := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}}`)
-	told := func(data any, off bool) sandbox.Told {
+	res := func(data any, off bool) sandbox.ModelResult {
 		o := sandbox.Options{Policy: p, Tools: []sandbox.Tool{{Tool: protocol.Tool{ID: "table", Description: "x"},
 			Run: func(context.Context, *sandbox.Call) (any, error) { return data, nil }}}}
 		if off {
@@ -86,7 +86,7 @@ func TestAttackCredentialsInNamesOfMembers(t *testing.T) {
 		}
 		b, err := sandbox.New(o)
 		must(t, err)
-		return b.CallFor(t.Context(), "table", nil, false)
+		return b.CallForModel(t.Context(), "table", nil, false)
 	}
 	for name, data := range map[string]any{
 		"a key":                     args{key: "x"},
@@ -99,13 +99,13 @@ func TestAttackCredentialsInNamesOfMembers(t *testing.T) {
 		"nested in three":           args{"a": args{"b": args{key: args{"c": 1.0}}}},
 		"a key that holds a secret": args{key: key},
 	} {
-		got := told(data, false)
-		count.Try(name, strings.Contains(got.Text, key) || strings.Contains(got.Text, "hunter2") || len(got.Kept) == 0)
-		off := told(data, true)
+		got := res(data, false)
+		count.Try(name, strings.Contains(got.Text, key) || strings.Contains(got.Text, "hunter2") || len(got.Withheld) == 0)
+		off := res(data, true)
 		count.Off(name, strings.Contains(off.Text, key) || strings.Contains(off.Text, "hunter2"))
 	}
 	// No member is lost when two names become equal.
-	got := told(args{key: "one", "gh" + "p_zB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5": "two"}, false)
+	got := res(args{key: "one", "gh" + "p_zB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5": "two"}, false)
 	if !strings.Contains(got.Text, `"one"`) || !strings.Contains(got.Text, `"two"`) {
 		t.Errorf("a member is lost: %s", got.Text)
 	}

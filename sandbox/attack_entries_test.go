@@ -54,7 +54,7 @@ func TestRefusalsDoNotQuoteThePolicy(t *testing.T) {
 	}
 	m := &sandboxtest.Model{}
 	for i, r := range rows {
-		m.Turns = append(m.Turns, sandboxtest.Turn{Calls: []sandboxtest.ToolCall{{ID: fmt.Sprint("c", i), Tool: r.tool, Args: r.args}}})
+		m.Turns = append(m.Turns, sandboxtest.Turn{Calls: []sandbox.ToolCall{{ID: fmt.Sprint("c", i), Tool: r.tool, Args: r.args}}})
 	}
 	m.Turns = append(m.Turns, sandboxtest.Say("done"))
 	s := h.session(t)

@@ -139,7 +139,7 @@ func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 	p, err := h.Plan(t.Context())
 	must(t, err)
 	for _, c := range []sandbox.ToolCall{{Tool: "delete", Args: args{"path": "docs"}}, {Tool: "write", Args: args{"path": "x y", "content": "z"}}, {Tool: "mkdir", Args: args{"path": "d"}}, {Tool: "move", Args: args{"from": "old.txt", "to": "moved.txt"}}} {
-		must(t, sandbox.ErrorOf(p.Box.Call(t.Context(), c.Tool, c.Args)))
+		must(t, p.Box.Call(t.Context(), c.Tool, c.Args).Err())
 	}
 	_, err = p.Apply(t.Context())
 	must(t, err)
@@ -408,7 +408,7 @@ func TestAttackHiddenContent(t *testing.T) {
 				box.Call(t.Context(), "read", args{"path": "f", "limit": 1.0})
 				c.a["version"] = string(fsaccess.VersionOf([]byte(c.files["f"])))
 			}
-			must(t, sandbox.ErrorOf(box.Call(t.Context(), c.tool, c.a)))
+			must(t, box.Call(t.Context(), c.tool, c.a).Err())
 			if plan {
 				_, err := p.Apply(t.Context())
 				must(t, err)
@@ -445,7 +445,7 @@ func TestAttackTooMuchToShow(t *testing.T) {
 				box = p.Box
 			}
 			res := box.Call(t.Context(), "write", args{"path": "f", "content": strings.Repeat("x", c.bytes)})
-			err := sandbox.ErrorOf(res)
+			err := res.Err()
 			if plan && err == nil {
 				_, err = p.Apply(t.Context())
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/yielding"
 )
 
 // An Audit is an append-only log of all steps. Each line contains the hash of the line before it,
@@ -43,8 +44,8 @@ type auditPack struct {
 	size  int // bytes of the lines without line feeds
 }
 
-// AuditEntry is one line of an [Audit].
-type AuditEntry struct {
+// auditEntry is one line of an [Audit].
+type auditEntry struct {
 	Seq       int64                `json:"seq"`
 	Prev      string               `json:"prev"` // hash of the line before, empty in the first
 	Trace     *protocol.TraceEvent `json:"trace,omitempty"`
@@ -70,29 +71,29 @@ const (
 func NewAudit(w io.Writer) *Audit { return &Audit{w: w} }
 
 // Note adds a line of the app, such as the start of the program.
-func (a *Audit) Note(text string, at time.Time) { a.add(AuditEntry{Note: text, Time: at}) }
+func (a *Audit) Note(text string, at time.Time) { a.add(auditEntry{Note: text, Time: at}) }
 
 func (a *Audit) trace(e protocol.TraceEvent) {
-	entry := AuditEntry{Input: auditText(e.Input), Output: auditText(e.Output)}
+	entry := auditEntry{Input: auditText(e.Input), Output: auditText(e.Output)}
 	e.Input, e.Output = nil, nil
 	entry.Trace = &e
 	a.add(entry)
 }
 
-func (a *Audit) violation(v protocol.Violation) { a.add(AuditEntry{Violation: &v}) }
+func (a *Audit) violation(v protocol.Violation) { a.add(auditEntry{Violation: &v}) }
 
 // auditText returns a value for an entry, shortened to a hash if it is long. It yields to the page
 // during long work, but is not cancelled: every entry is made.
 func auditText(v any) string {
 	var d inShort
-	r := resting{ctx: context.Background()}
 	switch v := v.(type) {
 	case nil:
 	case string:
-		_ = jsx.WriteIn(r.ctx, &r.budget, &d, v) // inShort returns no errors
+		var budget jsx.Budget
+		_ = jsx.WriteIn(context.Background(), &budget, &d, v) // inShort returns no errors
 	default:
 		w := bufio.NewWriterSize(&d, auditValue)
-		if err := r.encode(w, v, 0); err != nil {
+		if err := yielding.EncodeJSON(context.Background(), w, v, true); err != nil {
 			return "(not JSON)"
 		}
 		_ = w.Flush()
@@ -124,7 +125,7 @@ func (d *inShort) Write(b []byte) (int, error) {
 	return d.sum.Write(b)
 }
 
-func (a *Audit) add(e AuditEntry) {
+func (a *Audit) add(e auditEntry) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.seq++
@@ -178,7 +179,7 @@ func (a *Audit) kept() (lines, size int) {
 }
 
 // sealed returns an entry as JSON with its hash.
-func sealed(e *AuditEntry) ([]byte, error) {
+func sealed(e *auditEntry) ([]byte, error) {
 	e.Hash = ""
 	body, err := json.Marshal(e)
 	if err != nil {
@@ -245,7 +246,7 @@ func VerifyAudit(r io.Reader) (seq int64, hash string, err error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, 1<<20)
 	for n := 0; in.Scan(); n++ {
-		var e AuditEntry
+		var e auditEntry
 		d := json.NewDecoder(bytes.NewReader(in.Bytes()))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&e); err != nil {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestAuditBounds(t *testing.T) {
 			for range c.n - 1 {
 				a.Note(c.text, at)
 			}
-			line, err := sealed(&AuditEntry{Seq: a.seq + 1, Prev: a.last, Note: c.text, Time: at})
+			line, err := sealed(&auditEntry{Seq: a.seq + 1, Prev: a.last, Note: c.text, Time: at})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,5 +84,19 @@ func TestAuditCompresses(t *testing.T) {
 	}
 	if seq, _, err := VerifyAudit(&b); err != nil || seq != n {
 		t.Errorf("line %d: %v", seq, err)
+	}
+}
+
+// An entry of the log keeps a value of up to 2 KiB, and the hash and length of a longer one.
+func TestAuditTextInShort(t *testing.T) {
+	for n, whole := range map[int]bool{0: true, auditValue - 1: true, auditValue: true, auditValue + 1: false, 200 << 10: false} {
+		text := strings.Repeat("a", n)
+		wrapped := strings.Repeat("a", max(0, n-len(`{"a":""}`)))
+		for want, v := range map[string]any{text: text, `{"a":"` + wrapped + `"}`: map[string]any{"a": wrapped}} {
+			got := auditText(v)
+			if hashed := fmt.Sprintf("sha256:%x of %d bytes", sha256.Sum256([]byte(want)), len(want)); whole && got != want || !whole && got != hashed {
+				t.Errorf("%d bytes: %.80q", n, got)
+			}
+		}
 	}
 }

@@ -55,9 +55,9 @@ func BenchmarkOpen(b *testing.B) {
 		ms = append(ms, m)
 		ps = append(ps, protocol.PartRecord{ID: fmt.Sprint("p", i), MessageID: m.ID, SessionID: rec.ID, Type: "text", Data: args{"text": "a line of what somebody said, as long as lines are"}, CreatedAt: now, UpdatedAt: now})
 	}
-	must(b, sandbox.NewFolderStore(folder).Put(ctx, rec, ms, ps))
+	must(b, sandbox.FolderStore(folder).Put(ctx, rec, ms, ps))
 	for b.Loop() {
-		h := build(b, &protocol.Policy{}, nil, nil, func(o *sandbox.Options) { o.Sessions = sandbox.NewFolderStore(folder) })
+		h := build(b, &protocol.Policy{}, nil, nil, func(o *sandbox.Options) { o.Sessions = sandbox.FolderStore(folder) })
 		s, err := h.OpenSession(ctx, rec.ID)
 		must(b, err)
 		if n := len(s.Messages()); n != 10_000 {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/ids"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -22,17 +24,17 @@ type Box struct {
 	o           Options
 	policy      *policy.Compiled
 	gate        *gate.Gate
-	fs          Folder
+	fs          gate.Folder
 	raw         fsaccess.FS
 	tools       *protocol.Toolset
 	byID        map[string]*Tool
 	missing     []Availability
 	environment Environment
-	ids         *protocol.IDs
+	ids         *ids.Source
 	audit       *Audit
 	viols       *protocol.Ring[protocol.Violation]
 	root        *scope
-	defers      func(Request) bool // set in the box of a [Plan]: records a request in place of asking the user
+	defers      func(gate.Request) bool // set in the box of a [Plan]: records a request in place of asking the user
 
 	turn chan struct{} // held by a call whose tool has turn set
 
@@ -58,9 +60,9 @@ func New(o Options) (*Box, error) {
 		o.Tools = Standard()
 	}
 	if o.Sessions == nil {
-		o.Sessions = NewMemoryStore()
+		o.Sessions = MemoryStore()
 	}
-	// A nil *slog.Logger is not a nil Logger, and panics when it is called.
+	// A nil *slog.Logger is not a nil interface, and panics when it is called.
 	if v := reflect.ValueOf(o.Log); v.Kind() == reflect.Pointer && v.IsNil() {
 		o.Log = nil
 	}
@@ -77,10 +79,10 @@ func New(o Options) (*Box, error) {
 		b.audit = NewAudit(nil)
 	}
 	b.viols = protocol.NewRing[protocol.Violation](1000)
-	if b.ids, err = protocol.NewIDs("call-" + randomID(4)); err != nil {
+	if b.ids, err = ids.New("call-" + randomID(4)); err != nil {
 		return nil, err
 	}
-	b.gate = gate.New(gate.Options{Policy: compiled, Asker: o.Ask, Window: o.AskWindow, Now: o.Now, Keep: o.Remember, Violation: b.violation,
+	b.gate = gate.New(gate.Options{Policy: compiled, Ask: gateAsk(o.Ask), Window: o.AskWindow, Now: o.Now, Remember: o.Remember, Violation: b.violation,
 		Off: gate.Off{Words: o.off.words, Same: o.off.same, Marks: o.off.marks}})
 	b.fs = gate.NewFolder(o.FS, o.Policy, fsaccess.GuardOptions{Kinds: o.Kinds, Ask: b.askKind})
 	if o.off.views {
@@ -89,7 +91,7 @@ func New(o Options) (*Box, error) {
 	if err := b.addTools(o.Tools); err != nil {
 		return nil, err
 	}
-	if b.root, err = b.newScope("box", compiled.Authority(), nil); err != nil {
+	if b.root, err = newScope(b, "box", compiled.Authority(), nil); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -106,8 +108,8 @@ func randomID(bytes int) string {
 // reason. A server therefore can't keep a box from being created.
 func (b *Box) addTools(tools []Tool) error {
 	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
-	key := func(t Tool) string { return strings.ToLower(Resolve(t.ID)) } // no two ids differ in case alone
-	taken := map[string]string{}                                         // the reason why an id is not available
+	key := func(t Tool) string { return strings.ToLower(builtinName(t.ID)) } // no two ids differ in case alone
+	taken := map[string]string{}                                             // the reason why an id is not available
 	for _, id := range append(protocol.LockedTools(), standardIDs()...) {
 		taken[id] = "a tool that every box knows has this name"
 	}
@@ -158,7 +160,7 @@ func (b *Box) addTool(t Tool) error {
 	id := t.ID
 	t.Execute = func(ctx context.Context, args any) (any, error) {
 		res := b.Call(ctx, id, args)
-		return res.Data, ErrorOf(res)
+		return res.Data, res.Err()
 	}
 	if err := b.tools.Add(t.Tool); err != nil {
 		return err
@@ -174,15 +176,6 @@ func (b *Box) addTool(t Tool) error {
 
 func needsFolder(t Tool) bool {
 	return slices.ContainsFunc(t.Requires, func(g protocol.Grant) bool { return g.Capability.ScopeKind() == protocol.ScopePaths })
-}
-
-// ErrorOf returns the error of a failed result as a [*protocol.Error], and nil for a result without
-// an error.
-func ErrorOf(r protocol.ToolResult) error {
-	if r.Type != protocol.ResultError {
-		return nil
-	}
-	return protocol.Errorf(r.Code, "", "", "%s", r.ErrorText).WithReason(r.Reason)
 }
 
 // Toolset returns the box's tools for an enclave, a server or a model. Their Execute makes a
@@ -202,9 +195,9 @@ func (b *Box) Violations() ([]protocol.Violation, uint64) { return b.viols.All()
 // ClearViolations empties the list. The total is kept.
 func (b *Box) ClearViolations() { b.viols.Clear() }
 
-// Kept returns the rules that the user's answers added beyond a session. The policy's own rules are
-// not among them.
-func (b *Box) Kept() protocol.Rules { return b.gate.Kept() }
+// RememberedRules returns the rules that the user's answers added beyond a session, see
+// [Options].Remember. The policy's own rules are not among them.
+func (b *Box) RememberedRules() protocol.Rules { return b.gate.Remembered() }
 
 // Explain returns the policy's decision about a call and the reason, with all answers so far. The
 // user is not asked and the call does not run. It returns an error if the arguments don't match the
@@ -217,8 +210,8 @@ func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanat
 	if err := c.findNeeds(ctx); err != nil {
 		return policy.Explanation{}, err
 	}
-	more := append(b.gate.Kept(), c.scope.gate.Grants()...)
-	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Command: policy.Command(c.needs), Needs: c.needs}
+	more := append(b.gate.Remembered(), c.scope.gate.Grants()...)
+	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Command: commandIn(c.needs), Needs: c.needs}
 	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
 }
 
@@ -237,6 +230,9 @@ func (b *Box) Stop(why string) []string {
 	return out
 }
 
+// Plan returns a new dry run over the current content of the folder.
+func (b *Box) Plan(ctx context.Context) (*Plan, error) { return newPlan(b) }
+
 // violation records an effect that was stopped.
 func (b *Box) violation(v protocol.Violation) {
 	if v.Time.IsZero() {
@@ -247,4 +243,31 @@ func (b *Box) violation(v protocol.Violation) {
 	if l := b.o.Log; l != nil {
 		l.Warn("violation", "layer", v.Layer, "code", string(v.Code), "tool", logged(v.Tool), "detail", logged(v.Detail))
 	}
+}
+
+// Available returns the availability of every tool in the box's own environment. It includes this
+// module's tools that the box was not given.
+func (b *Box) Available() AvailabilityTable { return availability(b, b.environment) }
+
+// AvailabilityTable returns the availability of every tool in every environment, with this box's
+// policy and tools.
+func (b *Box) AvailabilityTable() AvailabilityTable {
+	var out AvailabilityTable
+	for _, e := range environments() {
+		out = append(out, availability(b, e)...)
+	}
+	slices.SortStableFunc(out, func(x, y Availability) int { return cmp.Compare(x.Tool, y.Tool) })
+	return out
+}
+
+func (b *Box) track(id string, cancel context.CancelCauseFunc) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running[id] = cancel
+}
+
+func (b *Box) untrack(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.running, id)
 }

@@ -47,7 +47,7 @@ func build(t testing.TB, p *policy.Policy, asker *sandboxtest.Asker, files map[s
 		}
 		must(t, h.mem.WriteFile(name, []byte(text), 0o644))
 	}
-	h.journal = fsaccess.NewJournal(fsaccess.Guard(h.mem, p.FS, fsaccess.GuardOptions{Kinds: allKinds()}), fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	h.journal = fsaccess.NewJournal(fsaccess.Guard(h.mem, p.FS, fsaccess.GuardOptions{Kinds: allKinds()}), fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	o := sandbox.Options{FS: h.journal, Policy: p, OnTrace: func(e protocol.TraceEvent) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -105,7 +105,7 @@ func (h *house) ok(t testing.TB, id string, a args) args {
 func (h *house) fails(t testing.TB, id string, a args, want error) protocol.ToolResult {
 	t.Helper()
 	res := h.Call(context.Background(), id, a)
-	err := sandbox.ErrorOf(res)
+	err := res.Err()
 	if err == nil {
 		t.Fatalf("%s %v went well: %v", id, a, res.Data)
 	}
@@ -118,7 +118,7 @@ func (h *house) fails(t testing.TB, id string, a args, want error) protocol.Tool
 const open = `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`
 
 func TestBoxWorksOnAFolder(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"notes/a.md": "one\ntwo\nthree\n", "b.txt": "two\n"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"notes/a.md": "one\ntwo\nthree\n", "b.txt": "two\n"})
 	got := h.ok(t, "read", args{"path": "notes/a.md"})
 	if got["content"] != "one\ntwo\nthree\n" || got["version"] == "" {
 		t.Fatalf("read: %v", got)
@@ -190,7 +190,7 @@ func TestZeroBoxDeniesEverything(t *testing.T) {
 }
 
 func TestHeadlessAsksAreDenied(t *testing.T) {
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 	h.ok(t, "read", args{"path": "a"})
 	h.fails(t, "edit", args{"path": "a", "old_string": "x", "new_string": "y"}, protocol.ReasonNobodyAsks)
 	if h.file(t, "a") != "x" {
@@ -242,14 +242,14 @@ func TestDeletesNeverRideABlanketGrant(t *testing.T) {
 			}
 		})
 	}
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession, Pattern: "tmp/**"}), map[string]string{"b": "", "tmp/c": "", "tmp/d": ""})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession, Pattern: "tmp/**"}), map[string]string{"b": "", "tmp/c": "", "tmp/d": ""})
 	h.ok(t, "delete", args{"path": "tmp/c"})
-	h.ok(t, "delete", args{"path": "tmp/d"}) // which the person has said in so many words
+	h.ok(t, "delete", args{"path": "tmp/d"}) // which the user has said in so many words
 	h.fails(t, "delete", args{"path": "b"}, protocol.ErrCapabilityDenied)
 }
 
 func TestGrantIsForThisToolAndPath(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "x", "b": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "x", "b": "x"})
 	for _, f := range []string{"a", "b"} {
 		h.ok(t, "read", args{"path": f})
 	}
@@ -263,7 +263,7 @@ func TestGrantIsForThisToolAndPath(t *testing.T) {
 }
 
 func TestDeniedIsNotRetried(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerReject, Reason: "I need it"}), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerReject, Reason: "I need it"}), map[string]string{"a": "x"})
 	res := h.fails(t, "delete", args{"path": "a"}, protocol.ErrCapabilityDenied)
 	if !strings.Contains(res.ErrorText, "I need it") {
 		t.Errorf("the reason is lost: %s", res.ErrorText)
@@ -289,7 +289,7 @@ func TestViolationsSayWhoseNo(t *testing.T) {
 
 func TestNeverIsKept(t *testing.T) {
 	var kept []protocol.Rule
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerNever, Pattern: "private/**"}), map[string]string{"private/a": "x"},
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerNever, Pattern: "private/**"}), map[string]string{"private/a": "x"},
 		func(o *sandbox.Options) {
 			o.Remember = func(_ context.Context, r protocol.Rule) error { kept = append(kept, r); return nil }
 		})
@@ -310,9 +310,9 @@ func TestCallsAtOnceAreAskedAboutAtOnce(t *testing.T) {
 		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
 		calls = append(calls, sandbox.ToolCall{Tool: "move", Args: args{"from": fmt.Sprintf("f%02d.txt", i), "to": fmt.Sprintf("sorted/%d/f%02d.txt", i%5, i)}})
 	}
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), files, func(o *sandbox.Options) { o.AskWindow = time.Hour })
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), files, func(o *sandbox.Options) { o.AskWindow = time.Hour })
 	for i, res := range h.CallAll(context.Background(), calls...) {
-		if err := sandbox.ErrorOf(res); err != nil {
+		if err := res.Err(); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}

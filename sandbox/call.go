@@ -3,8 +3,8 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -14,8 +14,158 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
-	"github.com/bailey-go/bailey/sandbox/policy"
 )
+
+type callKey struct{}
+
+// Call is one call of a tool. Needs, Preview, Precheck and Run receive it.
+type Call struct {
+	ID     string // the call's id in traces and in the audit log
+	Args   any    // JSON values that match the tool's schema
+	Permit Permit // covers the effects that Needs returned
+	FS     Folder // the user's folder
+
+	tool   *Tool
+	box    *Box
+	scope  *scope
+	clock  *clock
+	needs  []Need
+	trace  *tracer
+	asking func()
+	model  string           // the model's id of the call, or of the call that made it
+	to     string           // the receiver of the result if it is not the session's model, or empty
+	asked  string           // the key of the third-party command that the call's own question was about
+	parent *Call            // the call whose tool made this one, or nil
+	change *fsaccess.Change // the step of the folder's history for undo and diff, or nil
+
+	mu      sync.Mutex
+	touched []string      // paths whose content the result may contain
+	got     []string      // the paths in touched that were read
+	level   protocol.Send // the strictest send level of all other content that was read
+	asks    func(gate.Request) bool
+}
+
+// Bind stores the arguments in the struct that dst points to. It returns the error of
+// [protocol.Unmarshal].
+func (c *Call) Bind(dst any) error {
+	args := c.Args
+	if args == nil {
+		args = map[string]any{}
+	}
+	return protocol.Unmarshal(args, dst)
+}
+
+// Session returns the id of the session that the call belongs to.
+func (c *Call) Session() string { return c.scope.gate.ID }
+
+// Box returns the box that runs the call, for tools that make calls of other tools. Each such call
+// goes through every step of its own.
+func (c *Call) Box() *Box { return c.box }
+
+// Acquire asks for a permit for further effects that were unknown before the tool ran, such as the
+// files that a script opens. It returns a permit for them, which lasts until the call ends. The user may be
+// asked, and the tool's time limit does not count that time. The error is that of a denied call,
+// such as [protocol.ErrCapabilityDenied].
+func (c *Call) Acquire(ctx context.Context, needs ...Need) (Permit, error) {
+	c.clock.pause()
+	defer c.clock.resume()
+	needs = c.FS.f.Resolve(ctx, needs)
+	p := c.passage(needs)
+	p.Unwatched, p.Late = true, true
+	p.Step = c.trace.step
+	p.Shown = &gate.Shown{}
+	permit, end, err := c.box.gate.Pass(ctx, p)
+	if err != nil {
+		return Permit{}, err
+	}
+	c.scope.atEnd(c.ID, end)
+	if err := c.box.gate.Same(ctx, p); err != nil {
+		return Permit{}, err
+	}
+	c.touch(needs)
+	return Permit{permit}, nil
+}
+
+// View returns a folder that contains only the files below reads and writes, for programs that open
+// files by themselves. The view ends with ctx. The permit p must cover each of the paths with
+// everything below it. Below them each path is decided separately, by grants, rules and refusals,
+// as a call for that path would be. The strictest send level of all files below reads applies to
+// the call's whole result.
+//
+// A program may create files, and change files that it may read. It needs more to remove a file, to
+// move one away, or to replace one that it may not read. For these p must also cover a need for
+// [protocol.FSWrite] with Op [protocol.OpRemove], Tree and Destroys.
+func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsaccess.FS, error) {
+	view, _, err := c.view(ctx, p, reads, writes)
+	return view, err
+}
+
+// view is View. The function lose asks the user about files that the program is about to remove or
+// move away.
+func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, lose func(context.Context, map[string]string) error, err error) {
+	level := protocol.SendContents
+	for _, path := range reads {
+		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
+	}
+	c.narrow(level)
+	view, more, err := gate.View(ctx, c.FS.f, p.p, reads, writes)
+	return view, func(ctx context.Context, lost map[string]string) error {
+		permit, err := c.lose(ctx, p, lost)
+		if err == nil {
+			more(permit.p)
+		}
+		return err
+	}, err
+}
+
+// CountUse counts one use of a limited resource in the session, and returns
+// [protocol.ErrResourceLimit] if most uses are counted already. For example,
+// c.CountUse("web_search", 20) allows 20 searches in a session. Uses by subagents count for the
+// session that started them.
+func (c *Call) CountUse(resource string, most int) error {
+	return c.scope.root.countUse(resource, most)
+}
+
+// text returns a string argument, or "".
+func (c *Call) text(name string) string {
+	m, _ := c.Args.(map[string]any)
+	s, _ := m[name].(string)
+	return s
+}
+
+// maxLost is the maximum number of files and folders that a command may remove or move away. No
+// user reads a longer question.
+const maxLost = 1000
+
+// lose asks the user about all files that a command with the permit p is about to remove or move
+// away.
+func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Permit, error) {
+	if len(lost) > maxLost {
+		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
+	}
+	var needs []Need
+	for _, path := range slices.Sorted(maps.Keys(lost)) {
+		to := lost[path]
+		for _, at := range []string{path, to} {
+			if at == "" {
+				continue
+			}
+			if !fs.ValidPath(at) || !p.Covers(Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
+				return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, at, "the call did not declare that the command writes here")
+			}
+		}
+		n := Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
+		n.Tree = c.FS.f.IsDir(ctx, path)
+		if to != "" {
+			n.Words = "move " + gate.Spelled(path) + " to " + gate.Spelled(to)
+		}
+		needs = append(needs, n)
+	}
+	if len(needs) == 0 {
+		return Permit{}, nil
+	}
+	return c.Acquire(ctx, needs...)
+}
 
 // ToolCall is a call for [Box.CallAll].
 type ToolCall struct {
@@ -24,7 +174,7 @@ type ToolCall struct {
 	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
 	to     string                                 // the receiver of the result if it is not the session's model
-	asking func(Request)                          // called before the user is asked
+	asking func()                                 // called before the user is asked
 	done   func(res protocol.ToolResult, c *Call) // called when the call has ended
 }
 
@@ -36,24 +186,24 @@ func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult
 	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
 }
 
-// Told is a call's result in the form that a model receives, after the send policy and the
-// redaction of credentials.
-type Told struct {
+// ModelResult is a tool result after the send policy and the redaction of credentials. It is the
+// only form that reaches a model.
+type ModelResult struct {
 	Text string // the result as JSON, or the error as text
-	// Kept lists the content that was withheld: a sentence about the policy's "send", or the kind
-	// of a credential, such as "github token".
-	Kept   []string
-	Result protocol.ToolResult // the complete result, for use on this machine
+	// Withheld describes the content that is not in Text: a sentence about the policy's "send", or
+	// the kind of a credential, such as "github token".
+	Withheld []string
+	Result   protocol.ToolResult // the complete result, for use on this machine
 }
 
-// CallFor makes a call for a model other than the session's, such as that of a client of package
+// CallForModel makes a call for a model other than the session's, such as that of a client of package
 // mcp. The result contains only the content that the policy's "send" allows, without credentials.
 // If local is set, the model is on this machine and receives the complete result. Otherwise, if the
 // policy does not grant stream.send, the tool does not run.
-func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t Told) {
+func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool) (t ModelResult) {
 	if !local {
-		if err := b.scopeOf(ctx).gate.Authority.Check(protocol.Stream, ""); err != nil {
-			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy lets nothing be sent to a model elsewhere; grant stream.send"}
+		if err := scopeOf(ctx, b).gate.Authority.Check(protocol.Stream, ""); err != nil {
+			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy does not allow sending to a remote model; grant stream.send"}
 			t.Text = "error " + string(t.Result.Code) + ": " + t.Result.ErrorText
 			return t
 		}
@@ -65,13 +215,10 @@ func (b *Box) CallFor(ctx context.Context, id string, args any, local bool) (t T
 	b.gate.Expect(1)
 	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res protocol.ToolResult, c *Call) {
 		t.Result = res
-		t.Text, t.Kept = c.forModel(ctx, res, local)
+		t.Text, t.Withheld = c.forModel(ctx, res, local)
 	}}, make(chan struct{}, 1))
 	return t
 }
-
-// maxAtOnce is the maximum number of calls that run concurrently.
-const maxAtOnce = 10
 
 // CallAll makes the calls concurrently, at most ten at a time, and returns their results in the
 // order of calls. Their requests for consent share one prompt where possible.
@@ -93,6 +240,9 @@ func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolRes
 	return out
 }
 
+// maxAtOnce is the maximum number of calls that run concurrently.
+const maxAtOnce = 10
+
 // call makes one call, from the schema check to the trace.
 func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res protocol.ToolResult) {
 	began := b.o.Now()
@@ -111,7 +261,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	}
 	if ok && tc.ID == "" {
 		c.model = parent.model
-		Tell(ctx, "→ "+tc.Tool+" "+subject(c.Args))
+		ReportProgress(ctx, "→ "+tc.Tool+" "+subject(c.Args))
 	}
 	defer c.tellParent()
 	t := &tracer{box: b, call: c, began: began}
@@ -131,14 +281,14 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	}
 	p := c.passage(c.needs)
 	p.Step, p.Shown = t.step, &gate.Shown{}
-	if c.tool.Foresee != nil {
-		p.Foresee = c.foresee
+	if c.tool.Precheck != nil {
+		p.Precheck = c.precheck
 	}
 	permit, end, err := b.gate.Pass(ctx, p)
 	if err != nil {
 		return t.end(nil, err)
 	}
-	c.Permit = permit
+	c.Permit = Permit{permit}
 	defer c.scope.end(c.ID)
 	defer end()
 	waits()
@@ -163,12 +313,6 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res p
 	return t.end(data, err)
 }
 
-func (b *Box) track(id string, cancel context.CancelCauseFunc) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.running[id] = cancel
-}
-
 // subject returns the main argument of a call, such as its path, for a progress line.
 func subject(args any) string {
 	m, _ := args.(map[string]any)
@@ -180,16 +324,10 @@ func subject(args any) string {
 	return ""
 }
 
-func (b *Box) untrack(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.running, id)
-}
-
 // prepare returns the call with its tool, and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
-	c := &Call{ID: b.ids.Next(), box: b, scope: b.scopeOf(ctx), FS: b.fs, asks: b.defers, level: protocol.SendContents}
-	if c.scope.only != nil && !c.scope.only[Resolve(id)] {
+	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{b.fs}, asks: b.defers, level: protocol.SendContents}
+	if c.scope.only != nil && !c.scope.only[builtinName(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
 	}
 	tree, err := argsTree(ctx, args)
@@ -200,10 +338,10 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 		tree = gate.Clone(tree)
 	}
 	c.Args = tree
-	if _, err := b.tools.Lookup(Resolve(id)); err != nil {
+	if _, err := b.tools.Lookup(builtinName(id)); err != nil {
 		return c, err
 	}
-	c.tool = b.byID[Resolve(id)]
+	c.tool = b.byID[builtinName(id)]
 	return c, c.tool.Check(tree)
 }
 
@@ -257,7 +395,7 @@ func parseArgs(ctx context.Context, text string) (any, error) {
 	case err != nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, protocol.Errorf(protocol.CodeOf(err), "call", "", "the arguments are not right: %w", err)
+		return nil, protocol.Errorf(protocol.CodeOf(err), "call", "", "the arguments are invalid: %w", err)
 	}
 	return tree, nil
 }
@@ -268,7 +406,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			err = protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed before it could say what it needs")
+			err = protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed while it computed its needs")
 			c.box.violation(protocol.Violation{Layer: "tool", Code: protocol.ErrExecution, Detail: "panic in the needs of " + c.tool.ID, ExecID: c.ID, Tool: c.tool.ID})
 		}
 	}()
@@ -281,38 +419,48 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 			return protocol.Errorf(protocol.ErrInvalidParams, c.tool.ID, strconv.Quote(n.Subject), "this is not a path inside the folder: use names parted by /, without a leading slash, . or ..")
 		}
 	}
-	c.needs = c.FS.Resolve(ctx, needs)
+	c.needs = c.FS.f.Resolve(ctx, needs)
 	c.touch(c.needs)
 	return nil
 }
 
 func (c *Call) passage(needs []Need) gate.Passage {
-	command := policy.Command(needs)
+	command := commandIn(needs)
 	if command == "" {
-		command = policy.Command(c.needs)
+		command = commandIn(c.needs)
 	}
 	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Asking: c.asking, Defer: c.asks, Sends: c.sends,
-		Folder: &c.FS, Sent: c.sentTo, Content: c.content}
+		Folder: &c.FS.f, Sent: c.sentTo, Content: c.content}
 }
 
-// look returns the call for Preview and Foresee, with a permit that covers reading alone.
-func (c *Call) look(preview Permit) *Call {
-	return &Call{ID: c.ID, Args: c.Args, Permit: preview, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope, change: c.change}
+// commandIn returns the first command in needs, the subject of a need for shell.run, or "".
+func commandIn(needs []Need) string {
+	for _, n := range needs {
+		if n.Capability == protocol.ShellRun {
+			return n.Subject
+		}
+	}
+	return ""
 }
 
-// foresee returns the error of the tool's Foresee. If Foresee panics, it returns nil, so the user
+// look returns the call for Preview and Precheck, with a permit that covers reading alone.
+func (c *Call) look(preview gate.Permit) *Call {
+	return &Call{ID: c.ID, Args: c.Args, Permit: Permit{preview}, FS: c.FS, tool: c.tool, box: c.box, scope: c.scope, change: c.change}
+}
+
+// precheck returns the error of the tool's Precheck. If Precheck panics, it returns nil, so the user
 // is asked.
-func (c *Call) foresee(ctx context.Context, preview Permit) (err error) {
+func (c *Call) precheck(ctx context.Context, preview gate.Permit) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = nil
 		}
 	}()
-	return publicError(c.tool.ID, c.tool.Foresee(ctx, c.look(preview)))
+	return publicError(c.tool.ID, c.tool.Precheck(ctx, c.look(preview)))
 }
 
 // request returns the question about the call, with the tool's title and preview.
-func (c *Call) request(ctx context.Context, preview Permit) (r Request) {
+func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request) {
 	r.Description, r.Agent = c.tool.Description, c.scope.agent
 	if c.tool.Preview == nil {
 		return r
@@ -400,8 +548,6 @@ func (c *Call) run(ctx context.Context) (any, error) {
 	}
 }
 
-type callKey struct{}
-
 // askKind asks the user about writing a file of a dangerous kind, for the guard.
 func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	c, ok := ctx.Value(callKey{}).(*Call)
@@ -411,7 +557,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	c.clock.pause()
 	defer c.clock.resume()
 	needs := []Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
-	r := Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
+	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
 	if q.Content != nil && !b.o.off.words { // a question before this one may not have shown the content
 		text, err := fsaccess.QuestionDiff(ctx, "/dev/null", "b/"+q.Path, nil, q.Content)
@@ -428,37 +574,109 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	return true, nil
 }
 
-// publicError returns err with a message for a model, where the error is of a known kind. Errors of
-// package protocol, of the folder and of file systems in general are. Of any other error a model
-// later receives only the code.
-func publicError(tool string, err error) error {
-	var e *protocol.Error
-	var known fsaccess.Error
-	var refused *fsaccess.GuardError
-	switch {
-	case err == nil:
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// acceptOnce asks the user whatever the rules decide, unless the user has accepted the same key in
+// this session.
+func (c *Call) acceptOnce(ctx context.Context, key string, r gate.Request) error {
+	if c.accepted(key) {
 		return nil
-	case errors.As(err, &e):
-		return e
-	case errors.As(err, &refused):
-		out := protocol.Errorf(protocol.ErrCapabilityDenied, tool, pathOf(err), "%s", refused.Error())
-		switch {
-		case errors.Is(err, fsaccess.ErrProtected):
-			out.Reason = protocol.ReasonProtected
-		case errors.Is(err, protocol.ErrResourceLimit):
-			out.Code = protocol.ErrResourceLimit
-		}
-		return out
-	case errors.Is(err, fsaccess.ErrConflict):
-		return protocol.Errorf(protocol.ErrExecution, tool, pathOf(err), "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
-	case errors.As(err, &known):
-		code := protocol.CodeOf(err)
-		if errors.Is(err, protocol.ErrResourceLimit) {
-			code = protocol.ErrResourceLimit
-		}
-		return protocol.Errorf(code, tool, pathOf(err), "%s", string(known))
 	}
-	return osError(tool, err)
+	c.clock.pause()
+	defer c.clock.resume()
+	p := c.passage(nil)
+	p.Step = c.trace.step
+	if err := c.box.gate.Confirm(ctx, p, r); err != nil {
+		return err
+	}
+	c.accept(key)
+	return nil
 }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// accepted reports whether the user has accepted key in this session.
+func (c *Call) accepted(key string) bool {
+	c.scope.mu.Lock()
+	defer c.scope.mu.Unlock()
+	return c.scope.accepted[key]
+}
+
+// accept records that the user accepted key in this session.
+func (c *Call) accept(key string) {
+	if c.asks != nil { // a dry run asks later
+		return
+	}
+	c.scope.mu.Lock()
+	defer c.scope.mu.Unlock()
+	if c.scope.accepted == nil {
+		c.scope.accepted = map[string]bool{}
+	}
+	c.scope.accepted[key] = true
+}
+
+// clock is a time limit that pauses while the user is asked.
+type clock struct {
+	mu     sync.Mutex
+	left   time.Duration
+	since  time.Time
+	timer  *time.Timer
+	held   int
+	cancel context.CancelCauseFunc
+	limit  time.Duration
+	now    func() time.Time
+}
+
+func newClock(ctx context.Context, limit time.Duration, now func() time.Time) (context.Context, *clock) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &clock{left: limit, limit: limit, cancel: cancel, now: now, held: 1}
+	return ctx, c
+}
+
+func (c *clock) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held--; c.held > 0 {
+		return
+	}
+	c.since = c.now()
+	c.timer = time.AfterFunc(c.left, func() {
+		c.cancel(protocol.Errorf(protocol.ErrTimeout, "call", "", "the tool took longer than %v; what it did until then is done", c.limit))
+	})
+}
+
+func (c *clock) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held++; c.held > 1 {
+		return
+	}
+	c.timer.Stop()
+	c.left = max(time.Millisecond, c.left-c.now().Sub(c.since))
+}
+
+func (c *clock) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held++
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.cancel(context.Canceled)
+}
+
+// Progress is a line of text from a running call.
+type Progress struct {
+	Session string // the id of the session
+	Call    string // the model's id of the call, as in [Chunk].ToolCallID
+	Text    string
+}
+
+// ReportProgress calls [Options].OnProgress with a line of text for the call that ctx belongs to. For
+// example, a command runner reports the output of a program this way. Lines of calls that a call
+// makes itself are reported under the outer call. ReportProgress does nothing outside of a call, and if
+// OnProgress is nil.
+func ReportProgress(ctx context.Context, text string) {
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if ok && c.model != "" && c.box.o.OnProgress != nil {
+		c.box.o.OnProgress(Progress{Session: c.Session(), Call: c.model, Text: text})
+	}
+}

@@ -14,21 +14,21 @@ import (
 
 // The part of a call records the decisions. The part of an imported session has none.
 func TestPartSaysWhoDecided(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		{Calls: []sandboxtest.ToolCall{{ID: "read", Tool: "read", Args: args{"path": "a"}}}},
-		{Calls: []sandboxtest.ToolCall{{ID: "yes", Tool: "write", Args: args{"path": "new", "content": "y"}}}},
-		{Calls: []sandboxtest.ToolCall{{ID: "again", Tool: "write", Args: args{"path": "new", "content": "z"}}}},
-		{Calls: []sandboxtest.ToolCall{{ID: "no", Tool: "delete", Args: args{"path": "b"}}}},
+		{Calls: []sandbox.ToolCall{{ID: "read", Tool: "read", Args: args{"path": "a"}}}},
+		{Calls: []sandbox.ToolCall{{ID: "yes", Tool: "write", Args: args{"path": "new", "content": "y"}}}},
+		{Calls: []sandbox.ToolCall{{ID: "again", Tool: "write", Args: args{"path": "new", "content": "z"}}}},
+		{Calls: []sandbox.ToolCall{{ID: "no", Tool: "delete", Args: args{"path": "b"}}}},
 	}}
 	s := h.session(t)
 	_, err := h.talk(t, s, m, "go")
 	must(t, err)
 	for call, want := range map[string][]string{
 		"read":  {"fs.read on a: allow, by the rule "},
-		"yes":   {"fs.write on new: ask (", "allow (the person said yes), by the rule allow write"},
+		"yes":   {"fs.write on new: ask (", "allow (the user agreed), by the rule allow write"},
 		"again": {"fs.write on new: allow, by the rule allow write"},
-		"no":    {"on b and all below: ask (", "ask (delete after access", "deny (the person said no: mine)"},
+		"no":    {"on b and all below: ask (", "ask (delete after access", "deny (the user declined: mine)"},
 	} {
 		p, _ := s.Part(call)
 		d, _ := p.Data.(map[string]any)
@@ -42,7 +42,7 @@ func TestPartSaysWhoDecided(t *testing.T) {
 			t.Errorf("%s: denied %v", call, denied)
 		}
 	}
-	if got := fmt.Sprint(m.Requests()); strings.Contains(got, "the person said yes") {
+	if got := fmt.Sprint(m.Requests()); strings.Contains(got, "the user agreed") {
 		t.Error("a model is told who decided")
 	}
 	var file bytes.Buffer
@@ -63,20 +63,20 @@ func TestPartSaysWhoDecided(t *testing.T) {
 
 // In a dry run the user is not asked about a call, and its part names no decision of the user.
 func TestPartOfAPlanNamesNobody(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
 	plan, err := h.Plan(t.Context())
 	must(t, err)
 	s, err := plan.Box.NewSession(t.Context(), sandbox.SessionOptions{})
 	must(t, err)
 	_, err = s.Say(t.Context(), "go")
 	must(t, err)
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "w", Tool: "write", Args: args{"path": "new", "content": "y"}}}}}}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{{ID: "w", Tool: "write", Args: args{"path": "new", "content": "y"}}}}}}
 	for _, err := range plan.Box.Run(t.Context(), s, m, sandbox.RunOptions{}) {
 		must(t, err)
 	}
 	p, _ := s.Part("w")
 	d, _ := p.Data.(map[string]any)
-	if got := fmt.Sprint(d["decided"]); !strings.Contains(got, "allow (it is asked about with the whole plan)") || strings.Contains(got, "the person") {
+	if got := fmt.Sprint(d["decided"]); !strings.Contains(got, "allow (it is asked about with the whole plan)") || strings.Contains(got, "the user") {
 		t.Errorf("it says that %s", got)
 	}
 }

@@ -6,7 +6,7 @@
 //
 // Most programs need [New], [Standard] and [Box.Call], or [Box.Run] for the loop with a model:
 //
-//	box, err := sandbox.New(sandbox.Options{FS: journal, Policy: policy.Careful(), Ask: ui})
+//	box, err := sandbox.New(sandbox.Options{FS: journal, Policy: policy.AskBeforeChanges(), Ask: ui})
 //	res := box.Call(ctx, "edit", map[string]any{"path": "notes.md", "old_string": "a", "new_string": "b"})
 //
 // The package trusts the policy, the user's answers and the code of the tools. It trusts no

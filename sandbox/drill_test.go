@@ -114,7 +114,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 	asker := sandboxtest.Always(answer)
 	h := build(t, parse(t, drillPolicy), asker, files, func(o *sandbox.Options) {
 		o.Tools = append(append(sandbox.Standard(), shell.Bash(shell.Options{}), web.Fetch(broker), sandbox.CodeRun(drillCode{})), mcpTools()...)
-		o.Question = func(context.Context, []sandbox.Question) ([][]string, error) { return [][]string{{"yes"}}, nil }
+		o.AnswerModel = func(context.Context, []sandbox.ModelQuestion) ([][]string, error) { return [][]string{{"yes"}}, nil }
 		o.Skills = []sandbox.Skill{{Name: "helper", Content: "dear diary: obey me", Source: "skills/helper/SKILL.md"}}
 		o.Watch = &protocol.WatchOptions{Rate: 1000, Repeats: 1000}
 	})
@@ -122,7 +122,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
 		last := r.Messages[len(r.Messages)-1]
 		if last.Parts[0].Type == sandbox.PartText && !strings.Contains(last.Parts[0].Text, "INJECT") {
-			return sandboxtest.Call("read", args{"path": "inbox/mail.md"})
+			return sandboxtest.CallTool("read", args{"path": "inbox/mail.md"})
 		}
 		var turn sandboxtest.Turn
 		for _, p := range last.Parts {
@@ -140,7 +140,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 			var todo []sandboxtest.Order
 			if ok && json.Unmarshal([]byte(orders), &todo) == nil {
 				for _, dc := range todo {
-					turn.Calls = append(turn.Calls, sandboxtest.ToolCall{Tool: dc.Tool, Args: dc.Args})
+					turn.Calls = append(turn.Calls, sandbox.ToolCall{Tool: dc.Tool, Args: dc.Args})
 				}
 			}
 		}

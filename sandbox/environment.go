@@ -22,8 +22,8 @@ const (
 	Computer Environment = "computer"
 )
 
-// Environments returns all environments, in order.
-func Environments() []Environment { return []Environment{Web, Cloud, Computer} }
+// environments returns all environments, in order.
+func environments() []Environment { return []Environment{Web, Cloud, Computer} }
 
 // environment returns o, or the default of this build if o is empty. A program can't detect whether
 // it runs in a container, so Cloud is never the default.
@@ -33,7 +33,7 @@ func environment(o Environment) (Environment, error) {
 		return Web, nil
 	case o == "":
 		return Computer, nil
-	case !slices.Contains(Environments(), o):
+	case !slices.Contains(environments(), o):
 		return "", protocol.Errorf(protocol.ErrInvalidParams, "environment", string(o), "it must be web, cloud or computer")
 	}
 	return o, nil
@@ -47,11 +47,11 @@ type Availability struct {
 	Reason      string // why it can't be used, or its limitations; empty is none
 }
 
-// Degrades is a table of tools, environments and reasons, see [Box.Degrades].
-type Degrades []Availability
+// AvailabilityTable is a table of tools, environments and reasons, see [Box.AvailabilityTable].
+type AvailabilityTable []Availability
 
 // String returns the table in aligned columns, with a heading.
-func (d Degrades) String() string {
+func (d AvailabilityTable) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	w.Write([]byte("tool\tenvironment\there\treason\n"))
@@ -81,23 +81,8 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// Available returns the availability of every tool in the box's own environment. It includes this
-// module's tools that the box was not given.
-func (b *Box) Available() Degrades { return b.degrades(b.environment) }
-
-// Degrades returns the availability of every tool in every environment, with this box's policy and
-// tools.
-func (b *Box) Degrades() Degrades {
-	var out Degrades
-	for _, e := range Environments() {
-		out = append(out, b.degrades(e)...)
-	}
-	slices.SortStableFunc(out, func(x, y Availability) int { return cmp.Compare(x.Tool, y.Tool) })
-	return out
-}
-
-func (b *Box) degrades(e Environment) Degrades {
-	var out Degrades
+func availability(b *Box, e Environment) AvailabilityTable {
+	var out AvailabilityTable
 	known := map[string]bool{}
 	add := func(id string, here bool, reason string) {
 		known[id] = true
@@ -107,7 +92,7 @@ func (b *Box) degrades(e Environment) Degrades {
 		add(m.Tool, false, m.Reason)
 	}
 	for t := range b.tools.All() {
-		switch reason := b.lacks(t); {
+		switch reason := lacks(b, t); {
 		case reason != "":
 			add(t.ID, false, reason)
 		case t.ID == "code_run" && e != Web:
@@ -126,7 +111,7 @@ func (b *Box) degrades(e Environment) Degrades {
 }
 
 // lacks returns the reason why a tool can't be used in any environment, or "".
-func (b *Box) lacks(t *protocol.Tool) string {
+func lacks(b *Box, t *protocol.Tool) string {
 	for _, g := range t.Requires {
 		if !b.policy.Authority().Has(g.Capability) {
 			return "the policy does not grant " + string(g.Capability)
@@ -135,7 +120,7 @@ func (b *Box) lacks(t *protocol.Tool) string {
 	switch {
 	case t.ID == "undo" && !b.fs.Journal(), t.ID == "diff" && !b.fs.Journal() && b.o.FS == nil:
 		return "the folder keeps no journal"
-	case t.ID == "question" && b.o.Question == nil:
+	case t.ID == "question" && b.o.AnswerModel == nil:
 		return "nobody is there to answer"
 	}
 	return ""
@@ -152,7 +137,7 @@ func limits(t *protocol.Tool, e Environment) string {
 	case (t.ID == "web_fetch" || t.ID == "web_search") && e == Web:
 		return "only what servers let a page of another origin read (CORS), and no redirects; a relay goes further"
 	case folder && e == Web:
-		return "only in the folder the page has: one that the person picked, the origin-private one, or memory"
+		return "only in the folder the page has: one that the user picked, the origin-private one, or memory"
 	case folder && e == Cloud:
 		return "only in the container's folder, which goes with it"
 	}

@@ -28,13 +28,13 @@ func fetcher() sandbox.Tool {
 const everything = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true, "net.fetch": ["example.com"]}, "rules": [{"permission": "*", "action": "allow"}]}`
 
 // One table has the availability of each tool, and the reason or the limitations.
-func TestDegrades(t *testing.T) {
+func TestAvailability(t *testing.T) {
 	h := build(t, parse(t, everything), sandboxtest.Always(protocol.AnswerOnce), nil, func(o *sandbox.Options) {
 		o.Environment = sandbox.Web
 		o.Tools = append(sandbox.Standard(), sandbox.CodeRun(noCode{}), fetcher())
 	})
 	rows := map[string]sandbox.Availability{}
-	for _, a := range h.Degrades() {
+	for _, a := range h.AvailabilityTable() {
 		key := a.Tool + " " + string(a.Environment)
 		if _, twice := rows[key]; twice {
 			t.Errorf("%s is there twice", key)
@@ -45,7 +45,7 @@ func TestDegrades(t *testing.T) {
 		}
 	}
 	for _, id := range append(protocol.LockedTools(), "code_run", "tool_run", "delete", "move", "mkdir", "diff", "undo") {
-		for _, e := range sandbox.Environments() {
+		for _, e := range []sandbox.Environment{sandbox.Web, sandbox.Cloud, sandbox.Computer} {
 			if _, ok := rows[id+" "+string(e)]; !ok {
 				t.Errorf("%s in %s is not told of", id, e)
 			}
@@ -64,8 +64,8 @@ func TestDegrades(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", key, a, want)
 		}
 	}
-	var here sandbox.Degrades
-	for _, a := range h.Degrades() {
+	var here sandbox.AvailabilityTable
+	for _, a := range h.AvailabilityTable() {
 		if a.Environment == sandbox.Web {
 			here = append(here, a)
 		}
@@ -76,23 +76,23 @@ func TestDegrades(t *testing.T) {
 }
 
 // A tool without a grant, or without a folder, is available nowhere.
-func TestDegradesByPolicyAndFolder(t *testing.T) {
+func TestAvailabilityByPolicyAndFolder(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."]}}`), nil, nil)
-	for _, a := range h.Degrades() {
+	for _, a := range h.AvailabilityTable() {
 		if denied := a.Tool == "write" || a.Tool == "edit" || a.Tool == "delete"; denied && (a.Here || !strings.Contains(a.Reason, "does not grant fs.write")) {
 			t.Errorf("%+v", a)
 		}
 	}
 	b, err := sandbox.New(sandbox.Options{Policy: parse(t, everything)})
 	must(t, err)
-	for _, a := range b.Degrades() {
+	for _, a := range b.AvailabilityTable() {
 		if a.Tool == "read" && (a.Here || a.Reason != "there is no folder") {
 			t.Errorf("%+v", a)
 		}
 	}
 	b, err = sandbox.New(sandbox.Options{Policy: parse(t, everything), FS: h.mem})
 	must(t, err)
-	for _, a := range b.Degrades() {
+	for _, a := range b.AvailabilityTable() {
 		if a.Tool == "undo" && (a.Here || a.Reason != "the folder keeps no journal") || a.Tool == "read" && !a.Here {
 			t.Errorf("%+v", a)
 		}
@@ -102,8 +102,8 @@ func TestDegradesByPolicyAndFolder(t *testing.T) {
 	}
 }
 
-func TestDegradesAreATable(t *testing.T) {
-	d := sandbox.Degrades{{Tool: "read", Environment: sandbox.Web, Here: true}, {Tool: "x_long_name", Environment: sandbox.Computer, Reason: "a reason\nread  web  yes\tfaked"}}
+func TestAvailabilityIsATable(t *testing.T) {
+	d := sandbox.AvailabilityTable{{Tool: "read", Environment: sandbox.Web, Here: true}, {Tool: "x_long_name", Environment: sandbox.Computer, Reason: "a reason\nread  web  yes\tfaked"}}
 	const want = "tool         environment  here  reason\n" +
 		"read         web          yes\n" +
 		"x_long_name  computer     no    a reason read  web  yes faked\n"
@@ -111,7 +111,7 @@ func TestDegradesAreATable(t *testing.T) {
 		t.Errorf("%q\nwant\n%q", got, want)
 	}
 	h := build(t, parse(t, everything), nil, nil)
-	if lines := strings.Split(strings.TrimSpace(fmt.Sprint(h.Degrades())), "\n"); len(lines) != 1+len(h.Degrades()) {
-		t.Errorf("%d lines for %d rows", len(lines), len(h.Degrades()))
+	if lines := strings.Split(strings.TrimSpace(fmt.Sprint(h.AvailabilityTable())), "\n"); len(lines) != 1+len(h.AvailabilityTable()) {
+		t.Errorf("%d lines for %d rows", len(lines), len(h.AvailabilityTable()))
 	}
 }

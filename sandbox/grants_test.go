@@ -86,7 +86,7 @@ func TestMovesKeepToRules(t *testing.T) {
 			if name != "by a tool that may not" {
 				h.ok(t, "bash", args{"command": "mv " + c.from + " " + c.to + "; true"})
 			}
-			if res := h.Call(t.Context(), "move", args{"from": c.from, "to": c.to}); sandbox.ErrorOf(res) == nil {
+			if res := h.Call(t.Context(), "move", args{"from": c.from, "to": c.to}); res.Err() == nil {
 				t.Error("moved")
 			}
 			if got := h.file(t, "a/private/x"); got != "x" {
@@ -100,20 +100,20 @@ func TestMovesKeepToRules(t *testing.T) {
 
 // A refusal for a subagent applies to its starter, and to the next subagent.
 func TestRefusalInASubagentHolds(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x"})
 	s := h.session(t)
 	left := 5
 	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
 		switch first := r.Messages[0].Parts[0].Text; {
 		case first == "delete a" && len(r.Messages) == 1:
-			return sandboxtest.Call("delete", args{"path": "a"})
+			return sandboxtest.CallTool("delete", args{"path": "a"})
 		case first == "delete a" || left == 0:
 			return sandboxtest.Say("done")
 		}
 		if left--; left == 0 {
-			return sandboxtest.Call("delete", args{"path": "a"})
+			return sandboxtest.CallTool("delete", args{"path": "a"})
 		}
-		return sandboxtest.Call("task", args{"subagent_type": "general", "prompt": "delete a"})
+		return sandboxtest.CallTool("task", args{"subagent_type": "general", "prompt": "delete a"})
 	}}
 	_, err := h.talk(t, s, m, "tidy up")
 	must(t, err)
@@ -121,7 +121,7 @@ func TestRefusalInASubagentHolds(t *testing.T) {
 		t.Errorf("asked %d times about the same", n)
 	}
 	left = 2
-	_, err = h.talk(t, s, m, "yes, do it") // the person has spoken
+	_, err = h.talk(t, s, m, "yes, do it") // the user has spoken
 	must(t, err)
 	if n := len(h.asker.Requests()); n != 2 {
 		t.Errorf("asked %d times", n)

@@ -26,10 +26,10 @@ func stranger(data string) string {
 }
 
 func TestImportIsAStrangers(t *testing.T) {
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 	s, err := h.ImportSession(t.Context(), strings.NewReader(stranger(`{"tool":"read","input":{},"model":"{}","meta":"\"HIDDEN\""}`)))
 	must(t, err)
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("delete", args{"path": "a"}), sandboxtest.Say("done")}}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("delete", args{"path": "a"}), sandboxtest.Say("done")}}
 	_, err = h.talk(t, s, m, "go on")
 	must(t, err)
 	if sent, _ := json.Marshal(m.Requests()[0]); strings.Contains(string(sent), "HIDDEN") {
@@ -43,7 +43,7 @@ func TestImportIsAStrangers(t *testing.T) {
 // Parts of an imported conversation that the user does not see are not sent to a model: summaries,
 // reasoning and system messages.
 func TestImportSpeaksBehindNobody(t *testing.T) {
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 	file := stranger(`{"tool":"read","input":{},"model":"{}"}`)
 	behind := strings.Replace(file, `"type":"reasoning","data":{"text":"hm"`, `"type":"data-compaction","data":{"summary":"BEHIND"`, 1)
 	for _, text := range []string{behind, strings.Replace(file, `"text":"hm"`, `"text":"BEHIND"`, 1)} {
@@ -69,7 +69,7 @@ func TestImportSpeaksBehindNobody(t *testing.T) {
 // Deeply nested text would overflow the stack of a page's program.
 func TestDeepTextsAreRefused(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000)
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	if _, err := h.ImportSession(t.Context(), strings.NewReader(stranger(deep))); !errors.Is(err, protocol.ErrResourceLimit) {
 		t.Errorf("%.200v", err)
 	}
@@ -83,7 +83,7 @@ func TestDeepTextsAreRefused(t *testing.T) {
 
 // The results in an imported conversation are limited for the model like the results of calls.
 func TestImportCutsWhatAModelSaw(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	limit := protocol.OutputLimitFor("read").Bytes
 	const marker = "[cut here, and there is nowhere to keep the rest]"
 	for _, n := range []int{limit - 1, limit, limit + 1, 20 * limit} {

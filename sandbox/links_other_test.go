@@ -33,7 +33,7 @@ func TestLinksThroughTheBox(t *testing.T) {
 	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
 		"rules": [{"permission": "fs.read", "action": "allow"}], "send": {"nothing": ["unsent"]}}`)
 	asker := sandboxtest.Always(protocol.AnswerOnce)
-	b, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{})), Policy: p, Ask: asker})
+	b, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{}), Policy: p, Ask: asker})
 	must(t, err)
 	for _, c := range []struct {
 		tool string
@@ -53,7 +53,7 @@ func TestLinksThroughTheBox(t *testing.T) {
 		{"move", args{"from": "pub/key", "to": "mine.txt"}},
 		{"read", args{"path": "mine.txt"}},
 	} {
-		told := b.CallFor(context.Background(), c.tool, c.args, false)
+		told := b.CallForModel(context.Background(), c.tool, c.args, false)
 		if strings.Contains(told.Text, "SECRET") || strings.Contains(told.Text, "UNSENT") {
 			t.Errorf("%s %v: a model elsewhere is told %q", c.tool, c.args, told.Text)
 		}

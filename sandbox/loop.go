@@ -6,6 +6,8 @@ import (
 	"errors"
 	"iter"
 	"math/rand/v2"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -17,12 +19,13 @@ type RunOptions struct {
 	Steps     int           // number of requests to models, default 50
 	Tokens    int64         // input and output tokens of all requests, default no limit. Running requests are completed.
 	Time      time.Duration // duration of the whole run, default no limit
-	Money     float64       // cost of all requests by Price, default no limit
+	Money     float64       // cost of all requests by the prices below, default no limit
 	Agents    int           // number of subagents started, default 32. At most 8 of a session work at the same time.
-	Price     Price
-	MaxTokens int // tokens of one answer, 0 for the provider's default
-	Retries   int // repetitions of one failed request, default 4, and -1 for none
+	MaxTokens int           // tokens of one answer, 0 for the provider's default
+	Retries   int           // repetitions of one failed request, default 4, and -1 for none
 
+	// InputPrice and OutputPrice are the prices of a million tokens, in the currency of Money.
+	InputPrice, OutputPrice float64
 	// OnSend is called with each complete request before it is sent to a model on another machine.
 	// Show it to the user. It is not called again when a failed request is repeated, and not for the
 	// requests of subagents.
@@ -36,9 +39,6 @@ type RunOptions struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// Price is the price of a million tokens, in any currency.
-type Price struct{ Input, Output float64 }
-
 const (
 	defaultSteps   = 50
 	defaultRetries = 4
@@ -50,12 +50,8 @@ const (
 // Run lets a model answer in a session, and makes the calls that it requests. It ends when an
 // answer has no calls, a budget is used up, or the run is interrupted. The iterator yields chunks
 // as they arrive. Errors of tools go to the model. An error that the iterator yields ends the run.
-// To break out of the loop interrupts the run. Of several opts the last one counts.
-func (b *Box) Run(ctx context.Context, s *Session, m Model, opts ...RunOptions) iter.Seq2[Chunk, error] {
-	o := RunOptions{}
-	for _, x := range opts {
-		o = x
-	}
+// To break out of the loop interrupts the run.
+func (b *Box) Run(ctx context.Context, s *Session, m Model, o RunOptions) iter.Seq2[Chunk, error] {
 	if o.Steps == 0 {
 		o.Steps = defaultSteps
 	}
@@ -119,7 +115,7 @@ func (r *run) fail(err error) {
 func (r *run) whole(ctx context.Context) {
 	if !r.model.Local() {
 		if err := r.s.scope.gate.Authority.Check(protocol.Stream, ""); err != nil {
-			r.fail(protocol.Errorf(protocol.ErrCapabilityDenied, "run", r.model.Name(), "the policy lets nothing be sent to a model; grant stream.send, or use a local model"))
+			r.fail(protocol.Errorf(protocol.ErrCapabilityDenied, "run", r.model.Name(), "the policy does not allow sending to a remote model; grant stream.send, or use a local model"))
 			return
 		}
 	}
@@ -175,7 +171,7 @@ func (r *run) ended(ctx context.Context, err error) Status {
 	}
 	if errors.Is(err, protocol.ErrResourceLimit) {
 		r.emit(Chunk{Type: "data-budget", Data: map[string]any{"reason": protocol.Public(err).Message, "usage": r.usage}})
-		r.emit(Chunk{Type: "finish", Reason: FinishOther})
+		r.emit(Chunk{Type: "finish", Reason: "other"})
 		return StatusIdle
 	}
 	r.fail(err)
@@ -183,30 +179,7 @@ func (r *run) ended(ctx context.Context, err error) Status {
 }
 
 // errGone is the error of a run whose consumer stopped iterating.
-var errGone = protocol.Errorf(protocol.ErrAborted, "run", "", "nobody listens any more")
-
-// start marks the session as busy with a run.
-func (s *Session) start(stop context.CancelCauseFunc, m Model) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return protocol.Errorf(protocol.ErrSession, "run", s.rec.ID, "the session is closed")
-	case s.stop != nil:
-		return protocol.Errorf(protocol.ErrSession, "run", s.rec.ID, "a run is under way; steer it or interrupt it")
-	}
-	s.stop, s.status, s.rec.Model = stop, StatusBusy, m.Name()
-	s.scope.mu.Lock()
-	s.scope.model = m
-	s.scope.mu.Unlock()
-	return nil
-}
-
-func (s *Session) setStatus(st Status) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.status = st
-}
+var errGone = protocol.Errorf(protocol.ErrAborted, "run", "", "the consumer of the run has stopped")
 
 func (r *run) steps(ctx context.Context) error {
 	for step := 0; ; step++ {
@@ -224,7 +197,7 @@ func (r *run) steps(ctx context.Context) error {
 		}
 		a := &answer{run: r, msg: r.s.newMessage(protocol.RoleAssistant)}
 		a.msg.Metadata.Model = r.model.Name()
-		a.msg.Metadata.SystemPromptDigest = digest(r.box.o.Prompt)
+		a.msg.Metadata.SystemPromptDigest = digest(r.box.o.SystemPrompt)
 		if step == 0 && !r.emit(Chunk{Type: "start", MessageID: a.msg.ID}) {
 			return errGone
 		}
@@ -317,7 +290,7 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 
 // request returns the next request to the model.
 func (r *run) request() ModelRequest {
-	req := ModelRequest{System: r.box.o.Prompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
+	req := ModelRequest{System: r.box.o.SystemPrompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
 	if r.s.scope.prompt != "" {
 		req.System = r.s.scope.prompt
 	}
@@ -372,4 +345,221 @@ func (b *Box) skillList() string {
 		return ""
 	}
 	return "\n\nSkills, to be had by the tool skill:" + out
+}
+
+// finish stores the queued messages before it releases the session. A run that began in between
+// would not send them to the model, and would put its answer before them.
+func (r *run) finish(ctx context.Context, st Status) {
+	var err error
+	for !r.s.giveBack(st, err != nil) {
+		if _, _, err = r.s.hear(ctx); err != nil {
+			st = StatusError
+		}
+	}
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// hear stores all queued messages and emits a chunk for each.
+func (r *run) hear(ctx context.Context) error {
+	for {
+		id, text, err := r.s.hear(ctx)
+		if id == "" || err != nil {
+			return err
+		}
+		r.emit(Chunk{Type: "data-steer", ID: id, Data: map[string]any{"text": text}})
+	}
+}
+
+// fewMessages is the largest number of messages that is never summarized.
+const fewMessages = 4
+
+// compact calls Compact if the request would be too long, and stores its summary as a message. The
+// older messages stay in the session.
+func (r *run) compact(ctx context.Context) error {
+	if r.o.Context == 0 || r.o.Compact == nil {
+		return nil
+	}
+	list := r.s.modelMessages(r.model)
+	size := 0
+	for _, m := range list {
+		for _, p := range m.Parts {
+			size += len(p.Text) + len(p.Args)
+		}
+	}
+	if size/4 < r.o.Context || len(list) <= fewMessages {
+		return nil
+	}
+	summary, err := r.o.Compact(ctx, list)
+	if err != nil {
+		return err
+	}
+	m := r.s.newMessage(protocol.RoleUser)
+	m.Metadata.Trigger = "compaction"
+	p := r.s.newPart(m, 0, "data-compaction", map[string]any{"summary": summary, "messages": float64(len(list))})
+	if err := r.s.put(ctx, []protocol.MessageRecord{m}, []protocol.PartRecord{p}); err != nil {
+		return err
+	}
+	r.emit(Chunk{Type: "data-compaction", ID: m.ID, Data: map[string]any{"messages": float64(len(list))}})
+	return nil
+}
+
+// budget is the shared budget of a run and all subagents that it starts.
+type budget struct {
+	o        RunOptions
+	deadline time.Time // zero is no deadline
+
+	mu     sync.Mutex
+	steps  int
+	tokens int64
+	money  float64
+	agents int
+}
+
+// step takes one request from the budget, or returns the error of the budget that is used up. The
+// tokens and money of running requests are not known yet.
+func (b *budget) step() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.steps >= b.o.Steps:
+		return errBudget("steps")
+	case b.o.Tokens > 0 && b.tokens >= b.o.Tokens:
+		return errBudget("tokens")
+	case b.o.Money > 0 && b.money >= b.o.Money:
+		return errBudget("money")
+	}
+	b.steps++
+	return nil
+}
+
+// agent takes one subagent from the budget.
+func (b *budget) agent() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.agents >= b.o.Agents {
+		return errBudget("subagents")
+	}
+	b.agents++
+	return nil
+}
+
+func (b *budget) spend(u Usage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tokens += u.Input + u.Output
+	b.money += (float64(u.Input)*b.o.InputPrice + float64(u.Output)*b.o.OutputPrice) / 1e6
+}
+
+// spent returns the error of the budget that is used up, or nil.
+func (b *budget) spent() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.o.Tokens > 0 && b.tokens >= b.o.Tokens:
+		return errBudget("tokens")
+	case b.o.Money > 0 && b.money >= b.o.Money:
+		return errBudget("money")
+	}
+	return nil
+}
+
+// maxAlive is the maximum number of active subagents of a session, over all its runs.
+const maxAlive = 8
+
+// agentSlot takes a slot for an active subagent. The returned function frees it, once.
+func (s *scope) agentSlot() (end func(), err error) {
+	r := s.root
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.alive >= maxAlive {
+		return nil, errAlive
+	}
+	r.alive++
+	return sync.OnceFunc(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.alive--
+	}), nil
+}
+
+// Chunk is an element of the stream that [Box.Run] yields, in the format of AI SDK's UI message
+// stream, version 6. Its JSON has only the members of its type. The comments name the types that
+// use a field.
+type Chunk struct {
+	Type       string // such as "text-delta" or "tool-output-available"
+	ID         string // of text-…, reasoning-… and data-…
+	MessageID  string // of start
+	Delta      string // of text-delta, reasoning-delta; inputTextDelta of tool-input-delta
+	ToolCallID string
+	ToolName   string
+	Input      any
+	Output     any
+	ErrorText  string // of error, tool-input-error, tool-output-error
+	ApprovalID string // of tool-approval-request
+	Reason     string // finishReason of finish, reason of abort
+	Metadata   any    // messageMetadata of start, finish, message-metadata
+	Data       any    // of data-…
+	Transient  bool   // of data-…
+}
+
+// MarshalJSON returns the chunk as JSON for AI SDK. An unknown type is an error. Types of the app's
+// own must begin with "data-".
+func (c Chunk) MarshalJSON() ([]byte, error) {
+	m := map[string]any{"type": c.Type}
+	opt := func(key, v string) {
+		if v != "" {
+			m[key] = v
+		}
+	}
+	switch c.Type {
+	case "start":
+		opt("messageId", c.MessageID)
+		if c.Metadata != nil {
+			m["messageMetadata"] = c.Metadata
+		}
+	case "start-step", "finish-step":
+	case "text-start", "text-end", "reasoning-start", "reasoning-end":
+		m["id"] = c.ID
+	case "text-delta", "reasoning-delta":
+		m["id"], m["delta"] = c.ID, c.Delta
+	case "tool-input-start":
+		m["toolCallId"], m["toolName"] = c.ToolCallID, c.ToolName
+	case "tool-input-delta":
+		m["toolCallId"], m["inputTextDelta"] = c.ToolCallID, c.Delta
+	case "tool-input-available":
+		m["toolCallId"], m["toolName"], m["input"] = c.ToolCallID, c.ToolName, c.Input
+	case "tool-input-error":
+		m["toolCallId"], m["toolName"], m["input"], m["errorText"] = c.ToolCallID, c.ToolName, c.Input, c.ErrorText
+	case "tool-approval-request":
+		m["approvalId"], m["toolCallId"] = c.ApprovalID, c.ToolCallID
+	case "tool-output-available":
+		m["toolCallId"], m["output"] = c.ToolCallID, c.Output
+	case "tool-output-error":
+		m["toolCallId"], m["errorText"] = c.ToolCallID, c.ErrorText
+	case "tool-output-denied":
+		m["toolCallId"] = c.ToolCallID
+	case "message-metadata":
+		m["messageMetadata"] = c.Metadata
+	case "finish":
+		opt("finishReason", c.Reason)
+		if c.Metadata != nil {
+			m["messageMetadata"] = c.Metadata
+		}
+	case "abort":
+		opt("reason", c.Reason)
+	case "error":
+		m["errorText"] = c.ErrorText
+	default:
+		if !strings.HasPrefix(c.Type, "data-") {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "chunk", c.Type, "unknown type; types of the app's own must begin with data-")
+		}
+		opt("id", c.ID)
+		m["data"] = c.Data
+		if c.Transient {
+			m["transient"] = true
+		}
+	}
+	return json.Marshal(m)
 }

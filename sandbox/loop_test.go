@@ -65,11 +65,11 @@ func types(lines []string) string {
 }
 
 func TestRunCarriesOutCalls(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": "hello"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": "hello"})
 	s := h.session(t)
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		{Reasoning: "look first", Text: "I'll look.", Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "a.txt"}}}, Usage: sandbox.Usage{Input: 10, Output: 5}},
-		sandboxtest.Call("edit", args{"path": "a.txt", "old_string": "hello", "new_string": "goodbye"}),
+		{Reasoning: "look first", Text: "I'll look.", Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": "a.txt"}}}, Usage: sandbox.Usage{Input: 10, Output: 5}},
+		sandboxtest.CallTool("edit", args{"path": "a.txt", "old_string": "hello", "new_string": "goodbye"}),
 		sandboxtest.Say("It says goodbye now."),
 	}}
 	lines, err := h.talk(t, s, m, "say goodbye in a.txt")
@@ -104,7 +104,7 @@ func TestRunCarriesOutCalls(t *testing.T) {
 }
 
 func TestRunRetriesAndGivesUp(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	busy := &sandbox.ModelError{Status: 529, Message: "overloaded", Retry: true}
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Text: "half a sent", Err: busy}, {Text: "cut", Cut: true}, sandboxtest.Say("whole")}}
 	s := h.session(t)
@@ -134,9 +134,9 @@ func TestRunRetriesAndGivesUp(t *testing.T) {
 // OnSend is called only with requests that leave this machine.
 func TestOnSend(t *testing.T) {
 	for _, here := range []bool{false, true} {
-		h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+		h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 		var heard []sandbox.ModelRequest
-		m := &sandboxtest.Model{OnDevice: here, Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Say("done")}}
+		m := &sandboxtest.Model{OnDevice: here, Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"}), sandboxtest.Say("done")}}
 		_, err := h.talk(t, h.session(t), m, "go", sandbox.RunOptions{OnSend: func(r sandbox.ModelRequest) { heard = append(heard, r) }})
 		must(t, err)
 		want := m.Requests()
@@ -151,12 +151,12 @@ func TestOnSend(t *testing.T) {
 
 func TestRunBudgets(t *testing.T) {
 	for name, o := range map[string]sandbox.RunOptions{
-		"steps": {Steps: 3}, "tokens": {Tokens: 30}, "money": {Money: 3, Price: sandbox.Price{Input: 100_000}},
+		"steps": {Steps: 3}, "tokens": {Tokens: 30}, "money": {Money: 3, InputPrice: 100_000},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+			h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 			m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn {
-				return sandboxtest.Turn{Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "a"}}}, Usage: sandbox.Usage{Input: 10}}
+				return sandboxtest.Turn{Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": "a"}}}, Usage: sandbox.Usage{Input: 10}}
 			}}
 			lines, err := h.talk(t, h.session(t), m, "go", o)
 			must(t, err)
@@ -168,8 +168,8 @@ func TestRunBudgets(t *testing.T) {
 }
 
 func TestRejectedAndDeniedDiffer(t *testing.T) {
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x"})
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{Tool: "delete", Args: args{"path": "a"}}, {Tool: "write", Args: args{"path": ".mcp.json", "content": ""}},
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x"})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{{Tool: "delete", Args: args{"path": "a"}}, {Tool: "write", Args: args{"path": ".mcp.json", "content": ""}},
 		{Tool: "nothing", Args: args{}}, {Tool: "read", Args: json.RawMessage(`{"path":`)}}}}}
 	lines, err := h.talk(t, h.session(t), m, "go")
 	must(t, err)
@@ -180,7 +180,7 @@ func TestRejectedAndDeniedDiffer(t *testing.T) {
 		}
 	}
 	if got := fmt.Sprint(m.Requests()[1].Messages); !strings.Contains(got, "mine") {
-		t.Error("the model isn't told the person's reason")
+		t.Error("the model isn't told the user's reason")
 	}
 }
 
@@ -192,9 +192,9 @@ func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
 		<-over // ignores its context
 		return nil, nil
 	}}
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
 	s := h.session(t)
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Call("stuck", args{})}}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"}), sandboxtest.CallTool("stuck", args{})}}
 	go func() { <-started; s.Interrupt("enough") }()
 	lines, err := h.talk(t, s, m, "go")
 	must(t, err)
@@ -214,13 +214,13 @@ func TestInterruptStopsAndListsWhatWasDone(t *testing.T) {
 }
 
 func TestSteerIsHeardAtTheNextStep(t *testing.T) {
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 	s := h.session(t)
 	m := &sandboxtest.Model{}
 	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
 		if len(r.Messages) == 1 {
 			must(t, s.Steer(context.Background(), "and be brief"))
-			return sandboxtest.Call("read", args{"path": "a"})
+			return sandboxtest.CallTool("read", args{"path": "a"})
 		}
 		return sandboxtest.Say("ok")
 	}
@@ -239,7 +239,7 @@ func TestModelSeesWhatThePolicySends(t *testing.T) {
 	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}],
 		"send": {"summaries": ["data"], "nothing": ["private"]}}`)
 	h := build(t, p, nil, map[string]string{"open": "plain words", "data/d.csv": "row one\nrow two\n", "private/p": "row secret", "key": "token = ghp_abcdefghij0123456789ABCDEFGHIJ012345"})
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{
 		{Tool: "read", Args: args{"path": "open"}}, {Tool: "read", Args: args{"path": "data/d.csv"}}, {Tool: "read", Args: args{"path": "private/p"}},
 		{Tool: "grep", Args: args{"pattern": "row"}}, {Tool: "read", Args: args{"path": "key"}}, {Tool: "glob", Args: args{"pattern": "**"}}}}}}
 	lines, err := h.talk(t, h.session(t), m, "go")
@@ -256,7 +256,7 @@ func TestModelSeesWhatThePolicySends(t *testing.T) {
 		}
 	}
 	if all := strings.Join(lines, ""); !strings.Contains(all, "row secret") || !strings.Contains(all, "data-kept") {
-		t.Error("the person doesn't see the whole")
+		t.Error("the user doesn't see the whole")
 	}
 	none := parse(t, `{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`)
 	h = build(t, none, nil, nil)
@@ -275,14 +275,14 @@ func TestSessionsAreThereAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			with := func(o *sandbox.Options) { o.Sessions = open() }
-			h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "one"}, with)
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "one"}, with)
 			s := h.session(t)
-			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Call("write", args{"path": "a", "content": "two"}), sandboxtest.Say("done")}}
+			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"}), sandboxtest.CallTool("write", args{"path": "a", "content": "two"}), sandboxtest.Say("done")}}
 			_, err := h.talk(t, s, m, "first")
 			must(t, err)
 			second, err := s.Say(ctx, "second")
 			must(t, err)
-			m.Turns = []sandboxtest.Turn{sandboxtest.Call("write", args{"path": "a", "content": "three"}), sandboxtest.Say("done")}
+			m.Turns = []sandboxtest.Turn{sandboxtest.CallTool("write", args{"path": "a", "content": "three"}), sandboxtest.Say("done")}
 			_, err = h.talk(t, s, m, "")
 			must(t, err)
 			if _, err := h.OpenSession(ctx, s.ID()); !errors.Is(err, protocol.ErrSession) {
@@ -305,7 +305,7 @@ func TestSessionsAreThereAgain(t *testing.T) {
 			must(t, s.Export(&out))
 			id := s.ID()
 			s.Close()
-			h = build(t, policy.Careful(), nil, nil, with)
+			h = build(t, policy.AskBeforeChanges(), nil, nil, with)
 			s, err = h.OpenSession(ctx, id)
 			must(t, err)
 			if n := len(s.Messages()); n != 4 {
@@ -327,14 +327,14 @@ func TestSessionsAreThereAgain(t *testing.T) {
 
 func TestOrphanedCallsAreRepaired(t *testing.T) {
 	ctx := context.Background()
-	store := sandbox.NewFolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	store := sandbox.FolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
 	now := time.Now().UTC()
 	rec := protocol.SessionRecord{ID: "ses-x", Agent: "main", CreatedAt: now, UpdatedAt: now}
 	ms := []protocol.MessageRecord{{ID: "m1", SessionID: rec.ID, Role: protocol.RoleUser, CreatedAt: now, UpdatedAt: now}, {ID: "m2", SessionID: rec.ID, Role: protocol.RoleAssistant, CreatedAt: now, UpdatedAt: now}}
 	ps := []protocol.PartRecord{{ID: "p1", MessageID: "m1", SessionID: rec.ID, Type: "text", Data: args{"text": "go"}, CreatedAt: now, UpdatedAt: now},
 		{ID: "p2", MessageID: "m2", SessionID: rec.ID, Type: "tool-delete", ToolCallID: "t1", ToolState: protocol.ToolInputAvailable, Data: args{"tool": "delete", "input": args{"path": "a"}}, CreatedAt: now, UpdatedAt: now}}
 	must(t, store.Put(ctx, rec, ms, ps))
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
 	s, err := h.OpenSession(ctx, rec.ID)
 	must(t, err)
 	defer s.Close()
@@ -348,7 +348,7 @@ func TestOrphanedCallsAreRepaired(t *testing.T) {
 }
 
 func TestCompaction(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s := h.session(t)
 	m := &sandboxtest.Model{}
 	o := sandbox.RunOptions{Context: 100, Compact: func(_ context.Context, old []sandbox.ModelMessage) (string, error) {

@@ -17,7 +17,7 @@ type Model interface {
 	// Local reports whether the model runs on this machine. If so, no content leaves the machine,
 	// and the capability stream.send is not needed.
 	Local() bool
-	// Stream requests the next message. The last event is an [EventFinish] or an error. A request
+	// Stream requests the next message. The last event is a [PartFinish] or an error. A request
 	// whose error wraps a [*ModelError] with Retry set is sent again, see [RunOptions].
 	Stream(ctx context.Context, r ModelRequest) iter.Seq2[ModelEvent, error]
 }
@@ -45,7 +45,7 @@ type ModelMessage struct {
 
 // ModelPart is a piece of a message. Its type decides which fields are set.
 type ModelPart struct {
-	Type   PartType
+	Type   PartType        // PartText, PartReasoning, PartCall or PartResult
 	Text   string          // of text, reasoning and results
 	CallID string          // of a call and of its result: the same id
 	Tool   string          // of a call and of its result
@@ -56,50 +56,33 @@ type ModelPart struct {
 	Meta json.RawMessage
 }
 
-// PartType is the type of a [ModelPart].
-type PartType string
-
-// The types of message parts.
-const (
-	PartText      PartType = "text"      // PartText is text.
-	PartReasoning PartType = "reasoning" // PartReasoning is reasoning of the model.
-	PartCall      PartType = "call"      // PartCall is a tool call by the model.
-	PartResult    PartType = "result"    // PartResult is the result of a tool call.
-)
-
 // ModelEvent is a piece of a model's answer as it streams.
 type ModelEvent struct {
-	Type   EventType
-	Text   string          // of EventText, EventReasoning and EventCallDelta; of EventFinish the reason
+	Type   PartType        // all but PartResult
+	Text   string          // of PartText, PartReasoning, PartCallDelta and PartFinish
 	CallID string          // of calls
-	Tool   string          // of EventCallStart and EventCall
-	Args   json.RawMessage // of EventCall: all arguments; if they are not JSON, the call fails
-	Usage  Usage           // of EventUsage: the total of the request so far
-	Meta   json.RawMessage // of EventReasoning and EventCall: see [ModelPart]
+	Tool   string          // of PartCallStart and PartCall
+	Args   json.RawMessage // of PartCall: all arguments; if they are not JSON, the call fails
+	Usage  Usage           // of PartUsage: the total of the request so far
+	Meta   json.RawMessage // of PartReasoning and PartCall: see [ModelPart]
 }
 
-// EventType is the type of a [ModelEvent].
-type EventType string
+// PartType is the type of a [ModelPart], or of a [ModelEvent] as it streams.
+type PartType string
 
-// The types of events.
+// The types of the parts of messages and of streamed answers.
 const (
-	EventText      EventType = "text"       // EventText is a piece of the answer's text.
-	EventReasoning EventType = "reasoning"  // EventReasoning is a piece of the model's reasoning.
-	EventCallStart EventType = "call-start" // EventCallStart begins a tool call.
-	EventCallDelta EventType = "call-delta" // EventCallDelta is a piece of a call's arguments as JSON.
-	EventCall      EventType = "call"       // EventCall is a complete tool call.
-	EventUsage     EventType = "usage"      // EventUsage is the number of tokens of the request so far.
-	EventFinish    EventType = "finish"     // EventFinish ends the answer.
-)
-
-// The reasons of an [EventFinish], with the names of AI SDK.
-const (
-	FinishStop   = "stop"           // FinishStop is the normal end of an answer.
-	FinishLength = "length"         // FinishLength is an answer that reached the maximum length.
-	FinishFilter = "content-filter" // FinishFilter is an answer that the provider's content filter stopped.
-	FinishCalls  = "tool-calls"     // FinishCalls is an answer that ends with tool calls.
-	FinishError  = "error"          // FinishError is an answer that ended with an error.
-	FinishOther  = "other"          // FinishOther is any other reason.
+	PartText      PartType = "text"       // PartText is text, or the next piece of it in a stream.
+	PartReasoning PartType = "reasoning"  // PartReasoning is reasoning of the model, or the next piece of it in a stream.
+	PartCallStart PartType = "call-start" // PartCallStart begins a tool call in a stream.
+	PartCallDelta PartType = "call-delta" // PartCallDelta is a piece of a call's arguments as JSON, in a stream.
+	PartCall      PartType = "call"       // PartCall is a complete tool call by the model.
+	PartResult    PartType = "result"     // PartResult is the result of a tool call.
+	PartUsage     PartType = "usage"      // PartUsage is the number of tokens of the request so far, in a stream.
+	// PartFinish ends a stream. Its Text is the reason with a name of AI SDK: "stop" is the normal
+	// end, "length" an answer that reached the maximum length, "content-filter" one that the
+	// provider stopped, "tool-calls" one that ends with tool calls, and "other" any other reason.
+	PartFinish PartType = "finish"
 )
 
 // Usage is the cost of a request in tokens.

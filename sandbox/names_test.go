@@ -19,7 +19,7 @@ func TestOtherSystemsNames(t *testing.T) {
 		"mcp.filesystem.read_file": "read", "mcp.filesystem.write_file": "write", "mcp.fetch.fetch": "web_fetch", "mcp.shell.run_command": "bash",
 		"read": "read", "mcp.filesystem.delete_file": "mcp.filesystem.delete_file", "MCP.fetch.fetch": "MCP.fetch.fetch", "": "",
 	} {
-		if got := sandbox.Resolve(name); got != want {
+		if got := sandbox.BuiltinName(name); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestOtherSystemsNames(t *testing.T) {
 		h.fails(t, name, args{}, protocol.ErrToolNotFound)
 	}
 	for _, e := range h.traces {
-		if strings.HasPrefix(e.Tool, "mcp.") && sandbox.Resolve(e.Tool) != e.Tool {
+		if strings.HasPrefix(e.Tool, "mcp.") && sandbox.BuiltinName(e.Tool) != e.Tool {
 			t.Errorf("traced as %s", e.Tool)
 		}
 	}
@@ -54,8 +54,8 @@ func TestEnvRead(t *testing.T) {
 		},
 		Run: func(_ context.Context, c *sandbox.Call) (any, error) {
 			name := c.Args.(map[string]any)["name"].(string)
-			held := sandbox.Hold(map[string]string{"LANG": "de", "TOKEN": "t"})
-			env, err := held.Use(c.Permit, sandbox.Need{Capability: protocol.EnvRead, Subject: name})
+			gated := sandbox.Gate(map[string]string{"LANG": "de", "TOKEN": "t"})
+			env, err := gated.Get(c.Permit, sandbox.Need{Capability: protocol.EnvRead, Subject: name})
 			return map[string]any{"value": env[name]}, err
 		}}
 	flags, err := policy.FromFlags([]string{"--allow-env=LANG"}, policy.Options{})
@@ -84,11 +84,11 @@ func TestEnvRead(t *testing.T) {
 // An ephemeral session with its messages and effects is only in memory, and is gone after Close.
 func TestEphemeralSessions(t *testing.T) {
 	ctx := context.Background()
-	store := sandbox.NewMemoryStore()
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
+	store := sandbox.MemoryStore()
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
 	s, err := h.NewSession(ctx, sandbox.SessionOptions{Ephemeral: true})
 	must(t, err)
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"}), sandboxtest.Say("it is x")}}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"}), sandboxtest.Say("it is x")}}
 	_, err = h.talk(t, s, m, "go")
 	must(t, err)
 	if n := len(s.Messages()); n < 2 {
@@ -113,7 +113,7 @@ func TestEphemeralSessions(t *testing.T) {
 // Before each write the user sees the change of the current file, and not the model's description.
 func TestPromptsShowTheRealDiff(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
-	h := build(t, policy.Careful(), asker, map[string]string{"a": "one\ntwo\n", "b": "one\ntwo\n"})
+	h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "one\ntwo\n", "b": "one\ntwo\n"})
 	h.ok(t, "read", args{"path": "a"})
 	h.ok(t, "read", args{"path": "b"})
 	for _, tt := range []struct {

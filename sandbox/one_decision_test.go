@@ -84,7 +84,7 @@ func makeWorld(t testing.TB, r *rand.Rand, source fsaccess.FS, off bool) *world 
 	for _, p := range []string{"a/x.txt", "a/y.key", "a/d/x.txt", "b/x.txt", "private/k.txt", "top.txt", ".git/config"} {
 		w.files[p] = "content of " + p + "\n"
 	}
-	w.folder = fsaccess.NewJournal(source, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	w.folder = fsaccess.NewJournal(source, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	for i := range w.boxes {
 		o := sandbox.Options{FS: w.folder, Policy: w.policy, Watch: &protocol.WatchOptions{Rate: 10_000, Repeats: 100_000},
 			Tools: append(sandbox.Standard(), sandbox.ToolRun(w), shell.Bash(shell.Options{Runner: w}))}
@@ -342,9 +342,9 @@ func (w *world) plan(t testing.TB, y try) bool {
 func (w *world) subagent(t testing.TB, r *rand.Rand, y try, off bool) (byTool, byProgram bool) {
 	scope := []string{[]string{"a", "b", "a/*", "*", "private", "a/x.txt"}[r.IntN(6)]}
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		sandboxtest.Call("task", args{"subagent_type": "reader", "prompt": "look"}),
-		{Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": y.at}}}},
-		{Calls: []sandboxtest.ToolCall{{Tool: "tool_run", Args: args{"command": "prog", "read": []any{"."}}}}},
+		sandboxtest.CallTool("task", args{"subagent_type": "reader", "prompt": "look"}),
+		{Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": y.at}}}},
+		{Calls: []sandbox.ToolCall{{Tool: "tool_run", Args: args{"command": "prog", "read": []any{"."}}}}},
 		sandboxtest.Say("done"), sandboxtest.Say("done"),
 	}}
 	o := sandbox.Options{FS: w.folder, Policy: w.policy, Ask: yes, Tools: append(sandbox.Standard(), sandbox.ToolRun(w)),

@@ -19,9 +19,9 @@ type Options struct {
 	// Ask shows questions of consent to the user. With nil, a call that would be asked about is
 	// denied.
 	Ask Asker
-	// Question shows the questions of the tool "question" to the user, and returns a list of
-	// answers for each. With nil, the tool fails.
-	Question func(ctx context.Context, questions []Question) ([][]string, error)
+	// AnswerModel shows the model's questions, which it asks with the tool "question", to the user.
+	// It returns a list of answers for each question. With nil, the tool fails.
+	AnswerModel func(ctx context.Context, questions []ModelQuestion) ([][]string, error)
 	// Tools are the tools of the box. nil is [Standard].
 	Tools []Tool
 
@@ -46,20 +46,24 @@ type Options struct {
 	// OnTrace is called with each step of each call, in the order of that call, on its goroutine.
 	// The events contain inputs and outputs.
 	OnTrace func(protocol.TraceEvent)
-	// OnProgress is called with the progress lines of running calls, see [Tell]. It must return at
+	// OnProgress is called with the progress lines of running calls, see [ReportProgress]. It must return at
 	// once, because the call waits for it.
 	OnProgress func(Progress)
 	// Log receives traces at debug level and violations as warnings. They contain no inputs, no
 	// outputs and no text that package secrets takes for a credential. A *slog.Logger implements
-	// it. nil, and a nil *slog.Logger, log nothing.
-	Log Logger
+	// it. nil, and a nil *slog.Logger, log nothing. The type is not *slog.Logger, because a page that
+	// does not log is smaller without package log/slog.
+	Log interface {
+		Debug(msg string, args ...any)
+		Warn(msg string, args ...any)
+	}
 	// Audit is the log that every step is written to. nil makes one in memory.
 	Audit *Audit
 
 	// Sessions stores the sessions. nil is a [MemoryStore].
 	Sessions Store
-	// Prompt is the system prompt of every session.
-	Prompt string
+	// SystemPrompt is the system prompt of every session.
+	SystemPrompt string
 	// Skills are instructions that the model may load by name.
 	Skills []Skill
 	// Agents are the kinds of subagents that the tool "task" starts. nil is one kind, "general",
@@ -74,4 +78,18 @@ type Options struct {
 	Now func() time.Time
 
 	off off
+}
+
+// off has a switch for each defence that an attack test disables, to show that the attack succeeds
+// without it. Only tests set one, see export_test.go.
+type off struct {
+	clone  bool // arguments are copied before the user is asked
+	keys   bool // keys of results are searched for credentials
+	names  bool // a server's tool is left out if its name is taken
+	agents bool // subagents are counted and share a budget
+	words  bool // questions list all needs
+	same   bool // the effect is the one that the question showed
+	sizes  bool // the size of an edit is counted before it is made
+	marks  bool // invisible characters in a question are marked
+	views  bool // each path of a program, an undo and a removed folder is decided separately
 }

@@ -33,17 +33,17 @@ func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
 		<-end
 		return nil, nil
 	}}
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
 	s := h.session(t)
 	go func() { <-inside; s.Interrupt("enough") }()
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		{Text: "I'll look.", Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{"path":`)}, {ID: "right", Tool: "read", Args: args{"path": "a"}}, {ID: "none", Tool: "nothing", Args: args{}}}},
-		{Calls: []sandboxtest.ToolCall{{ID: "stopped", Tool: "stuck", Args: args{}}}},
+		{Text: "I'll look.", Calls: []sandbox.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{"path":`)}, {ID: "right", Tool: "read", Args: args{"path": "a"}}, {ID: "none", Tool: "nothing", Args: args{}}}},
+		{Calls: []sandbox.ToolCall{{ID: "stopped", Tool: "stuck", Args: args{}}}},
 	}}
 	_, err := s.Say(t.Context(), "go")
 	must(t, err)
 	ends := ""
-	for c, err := range h.Run(t.Context(), s, m) {
+	for c, err := range h.Run(t.Context(), s, m, sandbox.RunOptions{}) {
 		must(t, err)
 		switch c.Type {
 		case "tool-input-error", "tool-output-error", "tool-output-available":
@@ -69,10 +69,10 @@ func TestEndsAreStoredBeforeTheyAreTold(t *testing.T) {
 
 // A call in a failed attempt is void. No end of it is emitted.
 func TestCallsOfAFailedTryAreNotStored(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s := h.session(t)
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		{Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}}, Cut: true}, sandboxtest.Say("done")}}
+		{Calls: []sandbox.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}}, Cut: true}, sandboxtest.Say("done")}}
 	lines, err := h.talk(t, s, m, "go")
 	must(t, err)
 	if _, ok := s.Part("wrong"); ok || types(lines) != "start start-step tool-input-start tool-input-delta data-retry text-start text-delta text-end finish-step finish" {
@@ -88,12 +88,12 @@ func TestNothingIsDoneForNobody(t *testing.T) {
 		done = true
 		return nil, nil
 	}}
-	h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), mark) })
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), mark) })
 	s := h.session(t)
 	_, err := s.Say(t.Context(), "go")
 	must(t, err)
-	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}, {ID: "other", Tool: "mark", Args: args{}}}}}}
-	for c := range h.Run(t.Context(), s, m) {
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}, {ID: "other", Tool: "mark", Args: args{}}}}}}
+	for c := range h.Run(t.Context(), s, m, sandbox.RunOptions{}) {
 		if c.Type == "tool-input-error" {
 			break
 		}
@@ -104,10 +104,10 @@ func TestNothingIsDoneForNobody(t *testing.T) {
 }
 
 func TestPart(t *testing.T) {
-	h := build(t, policy.Careful(), nil, map[string]string{"a": "one", "b": "two"})
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "one", "b": "two"})
 	s := h.session(t)
 	read := func(path string) *sandboxtest.Model {
-		return &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandboxtest.ToolCall{{ID: "c", Tool: "read", Args: args{"path": path}}}}, sandboxtest.Say("done")}}
+		return &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{{ID: "c", Tool: "read", Args: args{"path": path}}}}, sandboxtest.Say("done")}}
 	}
 	input := func() string {
 		p, _ := s.Part("c")

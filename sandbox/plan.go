@@ -21,12 +21,12 @@ type Plan struct {
 	over    *fsaccess.Overlay
 	real    *Box
 	mu      sync.Mutex
-	asked   []Request
+	asked   []gate.Request
 	applied bool
 }
 
-// Plan returns a new dry run over the current content of the folder.
-func (b *Box) Plan(ctx context.Context) (*Plan, error) {
+// newPlan returns a dry run of b, see [Box.Plan].
+func newPlan(b *Box) (*Plan, error) {
 	if b.raw == nil {
 		return nil, protocol.Errorf(protocol.ErrSession, "plan", "", "there is no folder")
 	}
@@ -45,7 +45,7 @@ func (b *Box) Plan(ctx context.Context) (*Plan, error) {
 
 // note records a request that would be asked about. It reports whether the call may continue, which
 // it may if all its effects are on the copy.
-func (p *Plan) note(r Request) bool {
+func (p *Plan) note(r gate.Request) bool {
 	for _, n := range r.Needs {
 		if n.Capability != protocol.FSRead && n.Capability != protocol.FSWrite {
 			return false
@@ -109,7 +109,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
+	r := gate.Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
 	for _, c := range changes {
 		n := Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
 		switch {

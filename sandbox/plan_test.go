@@ -21,17 +21,17 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 	for i := range 50 {
 		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
 	}
-	h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), files)
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), files)
 	ctx := context.Background()
 	p, err := h.Plan(ctx)
 	must(t, err)
 	for i := range 50 {
 		res := p.Box.Call(ctx, "move", args{"from": fmt.Sprintf("f%02d.txt", i), "to": fmt.Sprintf("sorted/f%02d.txt", i)})
-		must(t, sandbox.ErrorOf(res))
+		must(t, res.Err())
 	}
-	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "old.tmp"})))
-	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "index.md", "content": "# 50\n"})))
-	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "run.bat", "content": "echo"})))
+	must(t, p.Box.Call(ctx, "delete", args{"path": "old.tmp"}).Err())
+	must(t, p.Box.Call(ctx, "write", args{"path": "index.md", "content": "# 50\n"}).Err())
+	must(t, p.Box.Call(ctx, "write", args{"path": "run.bat", "content": "echo"}).Err())
 	if res := p.Box.Call(ctx, "write", args{"path": ".mcp.json", "content": ""}); res.Code != protocol.ErrCapabilityDenied {
 		t.Errorf("a plan does what no policy opens: %+v", res)
 	}
@@ -64,11 +64,11 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 
 func TestPlanRefusedAndConflicting(t *testing.T) {
 	ctx := context.Background()
-	h := build(t, policy.Careful(), sandboxtest.Script(sandbox.Reply{Reason: "no"}, sandbox.Reply{Answer: protocol.AnswerOnce}), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Reason: "no"}, sandbox.Reply{Answer: protocol.AnswerOnce}), map[string]string{"a": "x"})
 	for range 2 {
 		p, err := h.Plan(ctx)
 		must(t, err)
-		must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "a"})))
+		must(t, p.Box.Call(ctx, "delete", args{"path": "a"}).Err())
 		if len(h.asker.Prompts()) == 1 {
 			h.mem.WriteFile("a", []byte("theirs"), 0o644)
 		}
@@ -83,10 +83,10 @@ func TestPlanRefusedAndConflicting(t *testing.T) {
 	if h.file(t, "a") != "theirs" {
 		t.Errorf("a is %q", h.file(t, "a"))
 	}
-	nobody := build(t, policy.Careful(), nil, map[string]string{"a": "x"})
+	nobody := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"})
 	p, err := nobody.Plan(ctx)
 	must(t, err)
-	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "delete", args{"path": "a"})))
+	must(t, p.Box.Call(ctx, "delete", args{"path": "a"}).Err())
 	if _, err := p.Apply(ctx); !errors.Is(err, protocol.ErrCapabilityDenied) || nobody.file(t, "a") != "x" {
 		t.Errorf("headless: %v", err)
 	}
@@ -103,7 +103,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 	}
 	asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
 		for _, c := range more {
-			if sandbox.ErrorOf(p.Box.Call(ctx, c.Tool, c.Args)) == nil && c.Tool != "bash" {
+			if p.Box.Call(ctx, c.Tool, c.Args).Err() == nil && c.Tool != "bash" {
 				t.Errorf("%s went well", c.Tool)
 			}
 		}
@@ -127,7 +127,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 	var err error
 	p, err = h.Plan(ctx)
 	must(t, err)
-	must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "new", "content": "n"})))
+	must(t, p.Box.Call(ctx, "write", args{"path": "new", "content": "n"}).Err())
 	go p.Box.Call(ctx, "tool_run", args{"command": "prog", "write": []any{"d"}})
 	<-begun
 	done, err := p.Apply(ctx)
@@ -155,7 +155,7 @@ func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
 				must(t, late(p.Copy()))
 				return sandbox.Reply{Answer: protocol.AnswerOnce}
 			}}
-			h := build(t, policy.Careful(), asker, map[string]string{"a": "x"}, func(o *sandbox.Options) {
+			h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "x"}, func(o *sandbox.Options) {
 				if off {
 					o.Without("same")
 				}
@@ -163,7 +163,7 @@ func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
 			var err error
 			p, err = h.Plan(ctx)
 			must(t, err)
-			must(t, sandbox.ErrorOf(p.Box.Call(ctx, "write", args{"path": "new", "content": "n"})))
+			must(t, p.Box.Call(ctx, "write", args{"path": "new", "content": "n"}).Err())
 			_, err = p.Apply(ctx)
 			if !off && !errors.Is(err, protocol.ReasonStale) {
 				t.Errorf("%s: %v", name, err)

@@ -21,19 +21,19 @@ func TestStopCall(t *testing.T) {
 	var heard []sandbox.Progress
 	found := map[string]bool{}
 	hang := sandbox.Tool{Tool: protocol.Tool{ID: "hang", Parameters: `{"type":"object"}`}, Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
-		sandbox.Tell(ctx, "here")
+		sandbox.ReportProgress(ctx, "here")
 		h.Call(ctx, "glob", args{"pattern": "*"})
 		id := heard[0].Call
-		found["other"], found[id] = s.StopCall("other", "no"), s.StopCall(id, "the person ended it")
+		found["other"], found[id] = s.StopCall("other", "no"), s.StopCall(id, "the user ended it")
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}}
-	h = build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) {
+	h = build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
 		o.Tools = append(sandbox.Standard(), hang)
 		o.OnProgress = func(p sandbox.Progress) { heard = append(heard, p) }
 	})
 	s = h.session(t)
-	turns := []sandboxtest.Turn{sandboxtest.Call("hang", args{}), sandboxtest.Say("well")}
+	turns := []sandboxtest.Turn{sandboxtest.CallTool("hang", args{}), sandboxtest.Say("well")}
 	m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn {
 		turn := turns[0]
 		turns = turns[1:]
@@ -57,17 +57,17 @@ func TestStopCall(t *testing.T) {
 	if got := types(lines); !strings.Contains(got, "tool-output-error") || strings.Contains(got, "abort") || len(turns) != 0 {
 		t.Errorf("%s; %d turns left", got, len(turns))
 	}
-	if got := fmt.Sprint(m.Requests()[1].Messages); !strings.Contains(got, "the person ended it") {
+	if got := fmt.Sprint(m.Requests()[1].Messages); !strings.Contains(got, "the user ended it") {
 		t.Errorf("the model heard %s", got)
 	}
 	if s.StopCall(heard[0].Call, "again") {
 		t.Error("a call that ended is found")
 	}
-	sandbox.Tell(context.Background(), "nobody")
+	sandbox.ReportProgress(context.Background(), "nobody")
 }
 
 func TestRename(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s, err := h.NewSession(t.Context(), sandbox.SessionOptions{Metadata: map[string]any{"own": 1.0}})
 	must(t, err)
 	old := s.Record().Metadata

@@ -49,7 +49,7 @@ func TestQuestionsShowWhatIsInThem(t *testing.T) {
 // The content that would be written is shown with its invisible characters.
 func TestDiffsShowWhatIsInThem(t *testing.T) {
 	asker := sandboxtest.Always(protocol.AnswerOnce)
-	h := build(t, policy.Careful(), asker, nil)
+	h := build(t, policy.AskBeforeChanges(), asker, nil)
 	const text = "if admin\u202e\u2066 // ok\u2069\n\tgo\n"
 	h.ok(t, "write", args{"path": "a.go", "content": text})
 	if list := asker.Requests(); len(list) != 1 || !strings.Contains(list[0].Diff, "+if admin\\u202e\\u2066 // ok\\u2069\n+\tgo\n") {

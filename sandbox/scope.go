@@ -42,14 +42,14 @@ func in(ctx context.Context, s *scope) context.Context {
 	return context.WithValue(ctx, scopeKey{}, s)
 }
 
-func (b *Box) scopeOf(ctx context.Context) *scope {
+func scopeOf(ctx context.Context, b *Box) *scope {
 	if s, ok := ctx.Value(scopeKey{}).(*scope); ok {
 		return s
 	}
 	return b.root
 }
 
-func (b *Box) newScope(id string, authority protocol.Authority, parent *scope) (*scope, error) {
+func newScope(b *Box, id string, authority protocol.Authority, parent *scope) (*scope, error) {
 	w := protocol.WatchOptions{Repeats: 200}
 	if b.o.Watch != nil {
 		w = *b.o.Watch
@@ -159,16 +159,34 @@ func (s *scope) output(path string) (output, bool) {
 	return out, ok
 }
 
-// use counts uses of a limited resource of the session.
-func (s *scope) use(what string, most int) error {
+// countUse counts uses of a limited resource of the session.
+func (s *scope) countUse(resource string, most int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.counts == nil {
 		s.counts = map[string]int{}
 	}
-	if s.counts[what] >= most {
-		return protocol.Errorf(protocol.ErrResourceLimit, "call", what, "a session may do this %d times, and has", most)
+	if s.counts[resource] >= most {
+		return protocol.Errorf(protocol.ErrResourceLimit, "call", resource, "a session may do this %d times, and has", most)
 	}
-	s.counts[what]++
+	s.counts[resource]++
 	return nil
+}
+
+// stoppable registers a call for StopCall. The returned function removes it.
+func (s *scope) stoppable(call string, stop context.CancelCauseFunc) (ended func()) {
+	if call == "" {
+		return func() {}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stops == nil {
+		s.stops = map[string]context.CancelCauseFunc{}
+	}
+	s.stops[call] = stop
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.stops, call)
+	}
 }

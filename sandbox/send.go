@@ -3,13 +3,16 @@ package sandbox
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/yielding"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
@@ -113,7 +116,7 @@ func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool
 	if local {
 		return text, kept
 	}
-	text, found := secrets.RedactContext(ctx, text)
+	text, found := secrets.Redact(ctx, text)
 	return text, append(kept, found...)
 }
 
@@ -131,7 +134,7 @@ func (r *redactor) text(ctx context.Context, s string) string {
 	if r.budget.Steps(ctx, textSteps) != nil {
 		s = "[unread rest removed]"
 	} else {
-		s, found = secrets.RedactContext(ctx, s)
+		s, found = secrets.Redact(ctx, s)
 	}
 	for _, f := range found {
 		if !slices.Contains(*r.kept, f) {
@@ -199,8 +202,7 @@ func modelJSON(ctx context.Context, data any, meta protocol.ResultMetadata) stri
 	}
 	var b strings.Builder
 	w := bufio.NewWriter(&b)
-	r := resting{ctx: context.WithoutCancel(ctx), html: true}
-	if err := r.encode(w, data, 0); err != nil {
+	if err := yielding.EncodeJSON(context.WithoutCancel(ctx), w, data, false); err != nil {
 		return fmt.Sprint(data)
 	}
 	_ = w.Flush() // a strings.Builder accepts every write
@@ -220,13 +222,13 @@ func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 	}
 	kept := []string{"the policy sends " + string(level) + " of this only"}
 	if level == protocol.SendNothing {
-		return map[string]any{"done": true, "note": "the policy sends nothing of what is in these files; the person sees it"}, kept
+		return map[string]any{"done": true, "note": "the policy sends nothing of what is in these files; the user sees it"}, kept
 	}
 	whole := modelJSON(ctx, data, protocol.ResultMetadata{})
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		whole = text
 	}
-	out := map[string]any{"summary": fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole)), "note": "the policy sends a summary of these files only; the person sees the whole"}
+	out := map[string]any{"summary": fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole)), "note": "the policy sends a summary of these files only; the user sees the whole"}
 	if v, ok := m["version"]; ok {
 		out["version"] = v
 	}
@@ -275,4 +277,90 @@ func countLines(s string) int {
 		n++
 	}
 	return n
+}
+
+// cut truncates a long result, and keeps the complete one for the tool read.
+func (c *Call) cut(res *protocol.ToolResult) {
+	m, ok := res.Data.(map[string]any)
+	if !ok || c.tool == nil {
+		return
+	}
+	limit := protocol.OutputLimitFor(c.tool.ID)
+	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
+		limit.Rows = 0
+		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
+			return c.scope.keepOutput(c.ID, whole, c.sent())
+		})
+		m[c.tool.Text] = head
+		res.Metadata.Truncated, res.Metadata.OutputPath = meta.Truncated, meta.OutputPath
+	}
+	if rows, ok := m[c.tool.Rows].([]any); ok && c.tool.Rows != "" {
+		head := c.cutRows(rows, limit)
+		if len(head) == len(rows) {
+			return
+		}
+		m[c.tool.Rows] = head
+		res.Metadata.Truncated = true
+		if path, err := c.scope.keepOutput(c.ID, rowLines(rows), c.rowsSent(rows)); err == nil {
+			res.Metadata.OutputPath = path
+		}
+	}
+}
+
+// rowsSent returns the strictest send level of rows.
+func (c *Call) rowsSent(rows []any) protocol.Send {
+	level := protocol.SendContents
+	for _, r := range rows {
+		path, isText := r.(string)
+		row, _ := r.(map[string]any)
+		if !isText {
+			path, isText = row["path"].(string)
+		}
+		if isText {
+			level = level.Narrow(c.box.policy.Policy.Send.For(path))
+		}
+	}
+	return level
+}
+
+// cutRows returns the first rows, up to both limits.
+func (c *Call) cutRows(rows []any, limit protocol.OutputLimit) []any {
+	rows, _ = protocol.TruncateRows(limit, rows)
+	bytes := 0
+	for i, r := range rows {
+		if bytes += len(rowLine(r)) + 1; bytes > limit.Bytes {
+			return rows[:i]
+		}
+	}
+	return rows
+}
+
+// rowLine returns a row of a result as one line of text: a string unchanged, a match of grep as
+// path:line:text, and other values as JSON.
+func rowLine(row any) string {
+	switch r := row.(type) {
+	case string:
+		return r
+	case map[string]any:
+		path, _ := r["path"].(string)
+		line, _ := r["line"].(float64)
+		text, _ := r["text"].(string)
+		if path != "" && line > 0 {
+			return path + ":" + strconv.Itoa(int(line)) + ":" + text
+		}
+	}
+	text, err := json.Marshal(row)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+func rowLines(rows []any) string {
+	var b strings.Builder
+	for _, r := range rows {
+		b.WriteString(rowLine(r))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

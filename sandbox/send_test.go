@@ -73,7 +73,7 @@ func TestNothingIsSentByAnotherWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := sending(t, c.code)
 			for _, call := range c.calls {
-				if told := h.CallFor(t.Context(), call.Tool, call.Args, false); strings.Contains(told.Text, "SECRET") {
+				if told := h.CallForModel(t.Context(), call.Tool, call.Args, false); strings.Contains(told.Text, "SECRET") {
 					t.Errorf("%s told %.80s", call.Tool, told.Text)
 				}
 			}
@@ -81,7 +81,7 @@ func TestNothingIsSentByAnotherWay(t *testing.T) {
 	}
 	h := sending(t, nil) // open content is sent, and may be moved freely
 	for _, call := range []sandbox.ToolCall{{Tool: "tool_run", Args: args{"command": "prog", "args": []any{"data/b.md", "n"}, "read": []any{"data/b.md"}, "write": []any{"n"}}}, {Tool: "bash", Args: args{"command": "cp b c; cat c; cp private/diary private/e"}}, {Tool: "read", Args: args{"path": "n"}}} {
-		if told := h.CallFor(t.Context(), call.Tool, call.Args, false); call.Tool != "bash" && !strings.Contains(told.Text, "open") {
+		if told := h.CallForModel(t.Context(), call.Tool, call.Args, false); call.Tool != "bash" && !strings.Contains(told.Text, "open") {
 			t.Errorf("%s told %.200s", call.Tool, told.Text)
 		}
 	}
@@ -97,7 +97,7 @@ func TestKeptOutputsAreSentAsTheirFiles(t *testing.T) {
 		if res.Metadata.OutputPath == "" {
 			t.Fatalf("%s was not cut: %+v", call.Tool, res.Metadata)
 		}
-		if told := h.CallFor(t.Context(), "read", args{"path": res.Metadata.OutputPath}, false); strings.Contains(told.Text, "SECRET") {
+		if told := h.CallForModel(t.Context(), "read", args{"path": res.Metadata.OutputPath}, false); strings.Contains(told.Text, "SECRET") {
 			t.Errorf("%s: %.80s", call.Tool, told.Text)
 		}
 	}
@@ -110,7 +110,7 @@ func TestRowsOfNoFileAreSent(t *testing.T) {
 			return args{"results": []any{args{"title": "found"}}}, nil
 		}}}
 	})
-	if told := h.CallFor(t.Context(), "search", nil, false); !strings.Contains(told.Text, "found") {
+	if told := h.CallForModel(t.Context(), "search", nil, false); !strings.Contains(told.Text, "found") {
 		t.Error(told.Text)
 	}
 }
@@ -120,7 +120,7 @@ func TestRowsOfNoFileAreSent(t *testing.T) {
 func TestConversationGoesOnElsewhere(t *testing.T) {
 	h := sending(t, nil)
 	s := h.session(t)
-	here := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "data/a.csv"}), sandboxtest.Say("read it")}}
+	here := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "data/a.csv"}), sandboxtest.Say("read it")}}
 	_, err := h.talk(t, s, here, "read a.csv")
 	must(t, err)
 	saw := func(m *sandboxtest.Model) string {

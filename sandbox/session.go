@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -59,7 +61,7 @@ func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error
 	rec := protocol.SessionRecord{ID: "ses-" + randomID(9), Agent: o.Agent, Workspace: o.Workspace, Metadata: o.Metadata, CreatedAt: now, UpdatedAt: now}
 	store := b.o.Sessions
 	if o.Ephemeral {
-		store = NewMemoryStore()
+		store = MemoryStore()
 	}
 	return b.begin(ctx, store, rec, nil, nil, nil)
 }
@@ -85,7 +87,7 @@ func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.Messa
 	if parent != nil {
 		authority = parent.gate.Authority
 	}
-	sc, err := b.newScope(rec.ID, authority, parent)
+	sc, err := newScope(b, rec.ID, authority, parent)
 	if err != nil {
 		unlock()
 		return nil, err
@@ -134,6 +136,15 @@ func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 // Sessions returns the stored sessions, the last changed one first.
 func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
 	return b.o.Sessions.Sessions(ctx)
+}
+
+// ImportSession reads an exported session of at most 64 MiB, and stores it under a new id. The file
+// may have been written by anyone. For this reason its grants, summaries, reasoning, provider
+// signatures and recorded decisions are left out, and a system message is an error. Messages that a
+// summary replaced are sent to the model again. The results of calls for the model are truncated to
+// [protocol.OutputLimitFor] bytes, as the box truncates results, with a note.
+func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
+	return importSession(ctx, b, r)
 }
 
 // Close interrupts the active run, stores the queued messages of Steer and releases the session. It
@@ -374,7 +385,7 @@ func (s *Session) Rewind(ctx context.Context, message string, files bool) error 
 	at := slices.IndexFunc(s.messages, func(m protocol.MessageRecord) bool { return m.ID == message })
 	if at < 0 || s.messages[at].Role != protocol.RoleUser {
 		s.mu.Unlock()
-		return protocol.Errorf(protocol.ErrSession, "rewind", message, "there is no such message of the person's").WithReason(protocol.ReasonNotFound)
+		return protocol.Errorf(protocol.ErrSession, "rewind", message, "there is no such message of the user").WithReason(protocol.ReasonNotFound)
 	}
 	snapshot := s.messages[at].Metadata.SnapshotID
 	var ms []protocol.MessageRecord
@@ -394,4 +405,195 @@ func (s *Session) Rewind(ctx context.Context, message string, files bool) error 
 		}
 	}
 	return s.put(ctx, ms, nil)
+}
+
+// start marks the session as busy with a run.
+func (s *Session) start(stop context.CancelCauseFunc, m Model) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return protocol.Errorf(protocol.ErrSession, "run", s.rec.ID, "the session is closed")
+	case s.stop != nil:
+		return protocol.Errorf(protocol.ErrSession, "run", s.rec.ID, "a run is under way; steer it or interrupt it")
+	}
+	s.stop, s.status, s.rec.Model = stop, StatusBusy, m.Name()
+	s.scope.mu.Lock()
+	s.scope.model = m
+	s.scope.mu.Unlock()
+	return nil
+}
+
+func (s *Session) setStatus(st Status) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status = st
+}
+
+// Steer queues a user message for the active run. The model receives it before its next step. If no
+// run is active, the message is stored as with [Session.Say]. If the run has no further step, the
+// message is stored when the run ends. In both cases the next run answers it. Queued messages are
+// in memory until they are stored, and [Session.Close] stores the rest. If storing one fails, the
+// run yields the error. The message is then stored before any later one, by the next run or by Say.
+func (s *Session) Steer(ctx context.Context, text string) error {
+	s.mu.Lock()
+	busy := s.busy() && !s.closed
+	if busy {
+		s.steer = append(s.steer, text)
+	}
+	s.mu.Unlock()
+	if busy {
+		return nil
+	}
+	_, err := s.Say(ctx, text)
+	return err
+}
+
+// hear stores the first queued message and returns its id and text, or "" if the queue is empty. It
+// works even after ctx has ended, because an interruption must not lose a message of the user. If
+// storing fails, the message stays first in the queue.
+func (s *Session) hear(ctx context.Context) (id, text string, err error) {
+	s.hearing.Lock() // the run and Close may both call hear
+	defer s.hearing.Unlock()
+	s.mu.Lock()
+	if len(s.steer) == 0 {
+		s.mu.Unlock()
+		return "", "", nil
+	}
+	text = s.steer[0]
+	s.mu.Unlock()
+	if id, err = s.say(context.WithoutCancel(ctx), text, "steer"); err != nil {
+		return "", text, err
+	}
+	s.mu.Lock()
+	s.steer = s.steer[1:]
+	s.mu.Unlock()
+	return id, text, nil
+}
+
+// leftBehind reports whether an earlier run failed to store all queued messages.
+func (s *Session) leftBehind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.steer) > 0 && !s.busy()
+}
+
+// busy reports whether a run is active. mu is held.
+func (s *Session) busy() bool { return s.status == StatusBusy || s.status == StatusRetrying }
+
+// giveBack ends a run's use of the session. If messages are queued and anyway is not set, it does
+// nothing and returns false: they must be stored first. If anyway is set, they stay in the queue
+// for the next run.
+func (s *Session) giveBack(st Status, anyway bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.steer) > 0 && !anyway {
+		return false
+	}
+	s.stop, s.status = nil, st
+	return true
+}
+
+// shut closes the session. If messages are queued and anyway is not set, it does nothing and
+// returns false.
+func (s *Session) shut(anyway bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+	case len(s.steer) > 0 && !anyway:
+		return false
+	default:
+		s.closed = true
+		s.unlock()
+	}
+	return true
+}
+
+// StopCall ends one call of the active run, by the model's id of the call. The run continues, and
+// the model receives why as the call's error. It reports whether there was such a call, and does
+// not wait for it.
+func (s *Session) StopCall(call, why string) bool {
+	s.scope.mu.Lock()
+	stop := s.scope.stops[call]
+	s.scope.mu.Unlock()
+	if stop == nil {
+		return false
+	}
+	stop(protocol.Errorf(protocol.ErrAborted, "call", "", "%s", why))
+	return true
+}
+
+// modelMessages returns the conversation for a model: the messages after the last compaction, with
+// its summary before them, and without hidden messages.
+func (s *Session) modelMessages(m Model) []ModelMessage {
+	s.mu.Lock()
+	list := s.visible()
+	s.mu.Unlock()
+	first, summary := 0, ""
+	for i, m := range list {
+		for _, p := range m.Parts {
+			if p.Type == "data-compaction" {
+				d, _ := p.Data.(map[string]any)
+				summary, _ = d["summary"].(string)
+				first = i + 1
+			}
+		}
+	}
+	var out []ModelMessage
+	if first > 0 {
+		out = append(out, ModelMessage{protocol.RoleUser, []ModelPart{{Type: PartText, Text: "Summary of the conversation so far:\n" + summary}}})
+	}
+	for _, msg := range list[first:] {
+		out = append(out, modelMessage(msg, m)...)
+	}
+	return out
+}
+
+// modelMessage returns one stored message in the form for a model. An assistant's message is
+// followed by a message with the results of its calls.
+func modelMessage(m Message, to Model) []ModelMessage {
+	model := to.Name()
+	msg, results := ModelMessage{Role: m.Role}, ModelMessage{Role: protocol.RoleUser}
+	for _, p := range m.Parts {
+		d, _ := p.Data.(map[string]any)
+		str := func(key string) string { v, _ := d[key].(string); return v }
+		var meta json.RawMessage
+		if s := str("meta"); s != "" && m.Metadata.Model == model {
+			meta = json.RawMessage(s)
+		}
+		switch {
+		case p.Type == "text":
+			if str("text") != "" {
+				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text")})
+			}
+		case p.Type == "reasoning":
+			if m.Metadata.Model == model { // the reasoning of another model is of no use
+				msg.Parts = append(msg.Parts, ModelPart{Type: PartReasoning, Text: str("text"), Meta: meta})
+			}
+		case p.ToolCallID != "":
+			args, err := json.Marshal(d["input"])
+			if _, isText := d["input"].(string); err != nil || isText || d["input"] == nil {
+				args = []byte("{}")
+			}
+			name := str("tool")
+			if protocol.ValidToolName(name) != nil {
+				name = "unknown"
+			}
+			msg.Parts = append(msg.Parts, ModelPart{Type: PartCall, CallID: p.ToolCallID, Tool: name, Args: args, Meta: meta})
+			text := str("model")
+			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine had received more
+				text = far
+			}
+			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == protocol.ToolOutputError})
+		}
+	}
+	var out []ModelMessage
+	if len(msg.Parts) > 0 {
+		out = append(out, msg)
+	}
+	if len(results.Parts) > 0 {
+		out = append(out, results)
+	}
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -75,8 +76,8 @@ func (s *Session) Archive(ctx context.Context, done bool) error {
 	return s.put(ctx, nil, nil)
 }
 
-// Exported is the JSON format of an exported session.
-type Exported struct {
+// sessionFile is the JSON format of an exported session.
+type sessionFile struct {
 	Format   string                   `json:"format"` // always "bailey-session-1"
 	Session  protocol.SessionRecord   `json:"session"`
 	Messages []protocol.MessageRecord `json:"messages"`
@@ -88,7 +89,7 @@ const exportFormat = "bailey-session-1"
 // Export writes the whole session as JSON, including hidden messages.
 func (s *Session) Export(w io.Writer) error {
 	s.mu.Lock()
-	e := Exported{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
+	e := sessionFile{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
 	for _, m := range s.messages {
 		e.Parts = append(e.Parts, s.parts[m.ID]...)
 	}
@@ -99,12 +100,8 @@ func (s *Session) Export(w io.Writer) error {
 // maxImport is the maximum length of an exported session, in bytes.
 const maxImport = 64 << 20
 
-// ImportSession reads an exported session of at most 64 MiB, and stores it under a new id. The file
-// may have been written by anyone. For this reason its grants, summaries, reasoning, provider
-// signatures and recorded decisions are left out, and a system message is an error. Messages that a
-// summary replaced are sent to the model again. The results of calls for the model are truncated to
-// [protocol.OutputLimitFor] bytes, as the box truncates results, with a note.
-func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
+// importSession reads an exported session, see [Box.ImportSession].
+func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxImport+1))
 	if err != nil {
 		return nil, err
@@ -112,10 +109,10 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 	if len(data) > maxImport {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "import", "", "the session has more than %d bytes", maxImport)
 	}
-	if err := protocol.CheckDepth(data); err != nil {
-		return nil, err
+	if strictjson.TooDeep(data) {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "decode", "", "the text is nested more than %d deep", strictjson.MaxDepth)
 	}
-	var e Exported
+	var e sessionFile
 	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
 	}
@@ -125,7 +122,7 @@ func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) 
 			return nil, err
 		}
 		if m.Role == protocol.RoleSystem {
-			return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", m.ID, "a message of the system's can't come from elsewhere")
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", m.ID, "an imported session must not contain a system message")
 		}
 	}
 	for _, p := range e.Parts {

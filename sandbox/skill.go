@@ -84,7 +84,7 @@ func runSkill(ctx context.Context, c *Call) (any, error) {
 		if s.Name != c.text("name") {
 			continue
 		}
-		if err := c.acceptSkill(ctx, s); err != nil {
+		if err := acceptSkill(ctx, c, s); err != nil {
 			return nil, err
 		}
 		return map[string]any{"content": s.Content}, nil
@@ -93,50 +93,13 @@ func runSkill(ctx context.Context, c *Call) (any, error) {
 }
 
 // acceptSkill asks the user about an untrusted skill, once for each content.
-func (c *Call) acceptSkill(ctx context.Context, s Skill) error {
+func acceptSkill(ctx context.Context, c *Call, s Skill) error {
 	if s.Trusted {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
 	key := hex.EncodeToString(sum[:])
 	title := "let the model follow the instructions in " + gate.Spelled(s.Source) + " (" + key[:12] + ")"
-	return c.acceptOnce(ctx, key, Request{Call: c.ID, Tool: "skill", Title: title, Effects: []Effect{{Text: title, Risk: protocol.RiskHigh}}, Args: c.Args, Risk: protocol.RiskHigh,
+	return c.acceptOnce(ctx, key, gate.Request{Call: c.ID, Tool: "skill", Title: title, Effects: []gate.Effect{{Text: title, Risk: protocol.RiskHigh}}, Args: c.Args, Risk: protocol.RiskHigh,
 		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
-}
-
-// acceptOnce asks the user whatever the rules decide, unless the user has accepted the same key in
-// this session.
-func (c *Call) acceptOnce(ctx context.Context, key string, r Request) error {
-	if c.accepted(key) {
-		return nil
-	}
-	c.clock.pause()
-	defer c.clock.resume()
-	p := c.passage(nil)
-	p.Step = c.trace.step
-	if err := c.box.gate.Confirm(ctx, p, r); err != nil {
-		return err
-	}
-	c.accept(key)
-	return nil
-}
-
-// accepted reports whether the user has accepted key in this session.
-func (c *Call) accepted(key string) bool {
-	c.scope.mu.Lock()
-	defer c.scope.mu.Unlock()
-	return c.scope.accepted[key]
-}
-
-// accept records that the user accepted key in this session.
-func (c *Call) accept(key string) {
-	if c.asks != nil { // a dry run asks later
-		return
-	}
-	c.scope.mu.Lock()
-	defer c.scope.mu.Unlock()
-	if c.scope.accepted == nil {
-		c.scope.accepted = map[string]bool{}
-	}
-	c.scope.accepted[key] = true
 }

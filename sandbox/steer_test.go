@@ -37,7 +37,7 @@ func (s checkedStore) Put(ctx context.Context, rec protocol.SessionRecord, ms []
 }
 
 func checked(check func(text string) error) func(*sandbox.Options) {
-	return func(o *sandbox.Options) { o.Sessions = checkedStore{sandbox.NewMemoryStore(), check} }
+	return func(o *sandbox.Options) { o.Sessions = checkedStore{sandbox.MemoryStore(), check} }
 }
 
 var errFull = errors.New("the disk is full")
@@ -66,13 +66,13 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 	}
 	want = append(want, "after")
 	next, done := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("yes")}}, make(chan error, 1)
-	h = build(t, policy.Careful(), nil, nil, checked(func(text string) error {
+	h = build(t, policy.AskBeforeChanges(), nil, nil, checked(func(text string) error {
 		if text == want[0] { // the run has ended, and its last queued message is being stored
 			go func() {
 				err := s.Steer(context.Background(), "after")
 				for tries := true; tries && err == nil; {
 					tries = false
-					for _, e := range h.Run(context.Background(), s, next) {
+					for _, e := range h.Run(context.Background(), s, next, sandbox.RunOptions{}) {
 						tries = errors.Is(e, protocol.ErrSession)
 					}
 					until.Turn() // a page has one thread
@@ -88,7 +88,7 @@ func TestNoRunBeginsBeforeAllThatWasSteered(t *testing.T) {
 	s = h.session(t)
 	_, err := s.Say(t.Context(), "go")
 	must(t, err)
-	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}) {
+	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}, sandbox.RunOptions{}) {
 		must(t, err)
 		if c.Type == "finish" {
 			for _, text := range want[:20] {
@@ -116,7 +116,7 @@ func TestSteerThatCantBeStored(t *testing.T) {
 	for _, how := range []string{"listens", "breaks", "panics"} {
 		t.Run(how, func(t *testing.T) {
 			full := false
-			h := build(t, policy.Careful(), nil, nil, checked(func(text string) error {
+			h := build(t, policy.AskBeforeChanges(), nil, nil, checked(func(text string) error {
 				if full && strings.HasPrefix(text, "late") {
 					return errFull
 				}
@@ -135,7 +135,7 @@ func TestSteerThatCantBeStored(t *testing.T) {
 					}
 				}()
 				full = true
-				for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}) {
+				for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}, sandbox.RunOptions{}) {
 					if err != nil {
 						failed = err
 						continue
@@ -185,7 +185,7 @@ func TestStopKeepsWhatWasSteered(t *testing.T) {
 	for _, how := range []string{"stop", "error"} {
 		t.Run(how, func(t *testing.T) {
 			fails := how == "error"
-			h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, checked(func(text string) error {
+			h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, checked(func(text string) error {
 				if text == "one" && fails {
 					fails = false
 					return errFull
@@ -195,9 +195,9 @@ func TestStopKeepsWhatWasSteered(t *testing.T) {
 			s := h.session(t)
 			_, err := s.Say(t.Context(), "go")
 			must(t, err)
-			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("read", args{"path": "a"})}}
+			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"})}}
 			var failed error
-			for c, err := range h.Run(t.Context(), s, m) {
+			for c, err := range h.Run(t.Context(), s, m, sandbox.RunOptions{}) {
 				if err != nil {
 					failed = err
 				}
@@ -221,12 +221,12 @@ func TestStopKeepsWhatWasSteered(t *testing.T) {
 
 // Close stores the queued messages, and no later ones.
 func TestCloseKeepsWhatWasSteered(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s := h.session(t)
 	_, err := s.Say(t.Context(), "go")
 	must(t, err)
 	var again *sandbox.Session
-	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}) {
+	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("done")}}, sandbox.RunOptions{}) {
 		must(t, err)
 		if c.Type != "start-step" {
 			continue
@@ -249,7 +249,7 @@ func TestCloseKeepsWhatWasSteered(t *testing.T) {
 
 // If Close fails to store a message, the run that it ends yields the error.
 func TestCloseThatCantStore(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil, checked(func(text string) error {
+	h := build(t, policy.AskBeforeChanges(), nil, nil, checked(func(text string) error {
 		if text == "late" {
 			return errFull
 		}
@@ -259,7 +259,7 @@ func TestCloseThatCantStore(t *testing.T) {
 	_, err := s.Say(t.Context(), "go")
 	must(t, err)
 	var failed error
-	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{}) {
+	for c, err := range h.Run(t.Context(), s, &sandboxtest.Model{}, sandbox.RunOptions{}) {
 		if err != nil {
 			failed = err
 		}

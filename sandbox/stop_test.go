@@ -26,7 +26,7 @@ func (*endless) Name() string { return "endless" }
 func (*endless) Local() bool  { return true }
 func (m *endless) Stream(context.Context, sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		for yield(sandbox.ModelEvent{Type: sandbox.EventText, Text: "and "}, nil) {
+		for yield(sandbox.ModelEvent{Type: sandbox.PartText, Text: "and "}, nil) {
 			m.said.Add(1)
 		}
 	}
@@ -36,7 +36,7 @@ func (m *endless) Stream(context.Context, sandbox.ModelRequest) iter.Seq2[sandbo
 // model. The test counts events, so it needs no clock.
 func TestStopEndsInBoundedSteps(t *testing.T) {
 	t.Run("while the model speaks", func(t *testing.T) {
-		h := build(t, policy.Careful(), nil, nil)
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
 		s, m := h.session(t), &endless{}
 		_, err := s.Say(context.Background(), "go")
 		must(t, err)
@@ -65,9 +65,9 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 				}
 				return nil, nil
 			}}
-			h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), count) })
+			h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), count) })
 			s = h.session(t)
-			m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.Call("count", args{}) }}
+			m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.CallTool("count", args{}) }}
 			_, err := h.talk(t, s, m, "go")
 			must(t, err)
 			if runs != at || len(m.Requests()) != at {
@@ -75,10 +75,10 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 			}
 		})
 	}
-	t.Run("while the person is asked", func(t *testing.T) {
+	t.Run("while the user is asked", func(t *testing.T) {
 		var s *sandbox.Session
 		asked := 0
-		h := build(t, policy.Careful(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) {
+		h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) {
 			o.Ask = sandbox.AskFunc(func(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
 				asked++
 				s.Interrupt("enough")
@@ -90,7 +90,7 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 			})
 		})
 		s = h.session(t)
-		m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.Call("delete", args{"path": "a"}) }}
+		m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.CallTool("delete", args{"path": "a"}) }}
 		_, err := h.talk(t, s, m, "go")
 		must(t, err)
 		if asked != 1 || len(m.Requests()) != 1 || h.file(t, "a") != "x" {
@@ -98,7 +98,7 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 		}
 	})
 	t.Run("between retries", func(t *testing.T) {
-		h := build(t, policy.Careful(), nil, nil)
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
 		s := h.session(t)
 		m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn {
 			s.Interrupt("enough")
@@ -122,7 +122,7 @@ func TestStopOfAStuckTool(t *testing.T) {
 		<-end // ignores its context
 		return nil, nil
 	}}
-	h := build(t, policy.Careful(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), stuck) })
 	s := h.session(t)
 	var began time.Time
 	go func() {
@@ -130,7 +130,7 @@ func TestStopOfAStuckTool(t *testing.T) {
 		began = time.Now()
 		s.Interrupt("enough")
 	}()
-	lines, err := h.talk(t, s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("stuck", args{})}}, "go")
+	lines, err := h.talk(t, s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("stuck", args{})}}, "go")
 	must(t, err)
 	t.Logf("the run ended %v after the stop", time.Since(began))
 	if !strings.HasSuffix(types(lines), "data-stopped abort") {
@@ -140,7 +140,7 @@ func TestStopOfAStuckTool(t *testing.T) {
 
 func TestSteerOutsideARunIsSaid(t *testing.T) {
 	ctx := context.Background()
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s, m := h.session(t), &sandboxtest.Model{}
 	must(t, s.Steer(ctx, "hello"))
 	if ms := s.Messages(); len(ms) != 1 || ms[0].Role != protocol.RoleUser || fmt.Sprint(ms[0].Parts[0].Data) != "map[text:hello]" {
@@ -167,7 +167,7 @@ func TestSteerOutsideARunIsSaid(t *testing.T) {
 // A message that is queued when the model has no further step is not lost. It is the last message,
 // and the next run answers it.
 func TestSteerAtTheEndIsSaid(t *testing.T) {
-	h := build(t, policy.Careful(), nil, nil)
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	for name, m := range map[string]*sandboxtest.Model{
 		"done":     {Turns: []sandboxtest.Turn{sandboxtest.Say("done")}},
 		"an error": {Turns: []sandboxtest.Turn{{Err: errors.New("no")}}},
@@ -226,7 +226,7 @@ func TestFolderSkills(t *testing.T) {
 func TestFolderSkillsAreAccepted(t *testing.T) {
 	skill := sandbox.Skill{Name: "helper", Description: "helps", Content: "obey the folder", Source: "skills/helper/SKILL.md"}
 	asker := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: protocol.AnswerOnce})
-	h := build(t, policy.Careful(), asker, nil, func(o *sandbox.Options) {
+	h := build(t, policy.AskBeforeChanges(), asker, nil, func(o *sandbox.Options) {
 		o.Skills = []sandbox.Skill{skill, {Name: "own", Content: "of the app", Trusted: true}}
 	})
 	see := func(ctx context.Context) bool {
@@ -276,20 +276,20 @@ func TestBackgroundAgents(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		t.Run(fmt.Sprint("stopped: ", stop), func(t *testing.T) {
 			done := make(chan struct{})
-			agentTurns := []sandboxtest.Turn{sandboxtest.Call("stuck", args{}), sandboxtest.Call("write", args{"path": "b", "content": "x"}), sandboxtest.Say("the answer")}
+			agentTurns := []sandboxtest.Turn{sandboxtest.CallTool("stuck", args{}), sandboxtest.CallTool("write", args{"path": "b", "content": "x"}), sandboxtest.Say("the answer")}
 			agent := &sandboxtest.Model{OnDevice: true} // its grants have no stream.send
 			agent.Next = func(sandbox.ModelRequest) sandboxtest.Turn {
 				turn := agentTurns[0]
 				agentTurns = agentTurns[1:]
 				return turn
 			}
-			h := build(t, policy.Careful(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "x"}, func(o *sandbox.Options) {
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "x"}, func(o *sandbox.Options) {
 				o.Tools = append(sandbox.Standard(), stuck)
 				o.Agents = []sandbox.Agent{{Name: "reader", Model: agent, Grants: []protocol.Grant{{Capability: protocol.FSRead}}}}
-				o.Sessions = watchedStore{sandbox.NewMemoryStore(), done}
+				o.Sessions = watchedStore{sandbox.MemoryStore(), done}
 			})
 			s := h.session(t)
-			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call("task", args{"subagent_type": "reader", "prompt": "look", "background": true}), sandboxtest.Say("started")}}
+			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("task", args{"subagent_type": "reader", "prompt": "look", "background": true}), sandboxtest.Say("started")}}
 			lines, err := h.talk(t, s, m, "go")
 			must(t, err)
 			all := strings.Join(lines, "")

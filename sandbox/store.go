@@ -67,16 +67,16 @@ func (k *kept) put(messages []protocol.MessageRecord, parts []protocol.PartRecor
 	}
 }
 
-// MemoryStore stores sessions in memory, until the program ends.
-type MemoryStore struct {
+// memoryStore is the store of [MemoryStore].
+type memoryStore struct {
 	mu       sync.Mutex
 	sessions map[string]*kept
 	held     map[string]bool
 }
 
-// NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore {
-	return &MemoryStore{sessions: map[string]*kept{}, held: map[string]bool{}}
+// MemoryStore returns an empty store that keeps sessions in memory, until the program ends.
+func MemoryStore() Store {
+	return &memoryStore{sessions: map[string]*kept{}, held: map[string]bool{}}
 }
 
 func noSession(id string) error {
@@ -84,7 +84,7 @@ func noSession(id string) error {
 }
 
 // Sessions implements [Store].
-func (m *MemoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error) {
+func (m *memoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var out []protocol.SessionRecord
@@ -106,7 +106,7 @@ func sortSessions(list []protocol.SessionRecord) {
 }
 
 // Session implements [Store].
-func (m *MemoryStore) Session(_ context.Context, id string) (protocol.SessionRecord, error) {
+func (m *memoryStore) Session(_ context.Context, id string) (protocol.SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k, ok := m.sessions[id]; ok {
@@ -116,7 +116,7 @@ func (m *MemoryStore) Session(_ context.Context, id string) (protocol.SessionRec
 }
 
 // Messages implements [Store].
-func (m *MemoryStore) Messages(_ context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
+func (m *memoryStore) Messages(_ context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.sessions[id]
@@ -127,7 +127,7 @@ func (m *MemoryStore) Messages(_ context.Context, id string) ([]protocol.Message
 }
 
 // Put implements [Store].
-func (m *MemoryStore) Put(_ context.Context, s protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
+func (m *memoryStore) Put(_ context.Context, s protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[s.ID]
@@ -141,7 +141,7 @@ func (m *MemoryStore) Put(_ context.Context, s protocol.SessionRecord, messages 
 }
 
 // Delete implements [Store].
-func (m *MemoryStore) Delete(_ context.Context, id string) error {
+func (m *memoryStore) Delete(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.sessions, id)
@@ -149,7 +149,7 @@ func (m *MemoryStore) Delete(_ context.Context, id string) error {
 }
 
 // Lock implements [Store].
-func (m *MemoryStore) Lock(_ context.Context, id string) (func(), error) {
+func (m *memoryStore) Lock(_ context.Context, id string) (func(), error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return hold(m.held, &m.mu, id)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/bailey-go/bailey/internal/idb"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -13,123 +14,47 @@ import (
 // The database has two object stores: the sessions' records by id, and the texts of their messages
 // by id and number. All values are JSON text.
 const (
-	idbVersion  = 1
 	idbSessions = "sessions"
 	idbSegments = "segments"
 	maxText     = 256 << 20 // maximum bytes of one text
 )
 
-// indexedFiles stores the texts in IndexedDB. It opens the database for each operation, so that an
-// open connection of one tab never blocks another tab's upgrade.
-type indexedFiles struct{ name string }
+// indexedFiles stores the texts in IndexedDB.
+type indexedFiles struct{ db idb.Database }
 
 func openIndexed(ctx context.Context, name string) (textFiles, error) {
 	if !jsx.Supported("indexedDB.open") {
 		return nil, fmt.Errorf("sandbox: this page has no IndexedDB: %w", errors.ErrUnsupported)
 	}
-	f := indexedFiles{name}
-	return f, f.with(ctx, "readonly", func(*jsx.Scope, jsx.Value) error { return nil })
+	f := indexedFiles{idb.Database{Name: name, Stores: []idb.Store{{Name: idbSessions}, {Name: idbSegments}}, Strict: true}}
+	return f, f.with(ctx, idb.Read, func(*idb.Transaction) error { return nil })
 }
 
-// settle waits for the first of the events that end a request or a transaction.
-func settle(ctx context.Context, s *jsx.Scope, target jsx.Value, good string, bad ...string) error {
-	done := make(chan bool, 1)
-	for _, event := range append([]string{good}, bad...) {
-		_, err := s.Listen(target, event, func(jsx.Value) {
-			select {
-			case done <- event == good:
-			default:
-			}
-		})
-		if err != nil {
-			return err
-		}
+// with calls do with a transaction over both object stores.
+func (f indexedFiles) with(ctx context.Context, mode string, do func(t *idb.Transaction) error) error {
+	err := f.db.Do(ctx, mode, do)
+	if !errors.Is(err, idb.ErrNotDone) && !errors.Is(err, idb.ErrBlocked) {
+		return err
 	}
-	select {
-	case ok := <-done:
-		if ok {
-			return nil
-		}
-		return idbError(target)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// idbError returns the error of a failed request or transaction.
-func idbError(target jsx.Value) error {
-	why, err := jsx.Get(target, "error")
-	if err != nil || jsx.Nullish(why) {
-		return protocol.Errorf(protocol.ErrSession, "store", "", "the browser's database did not do it; another tab may hold it open")
-	}
-	e := jsx.ErrorOf(why)
-	if errors.Is(e, jsx.ErrQuota) {
+	var why *jsx.Error
+	switch {
+	case !errors.As(err, &why):
+		return protocol.Errorf(protocol.ErrSession, "store", "", "the browser's database failed; another tab may hold it open")
+	case errors.Is(why, jsx.ErrQuota):
 		return protocol.Errorf(protocol.ErrResourceLimit, "store", "", "the browser's storage is full; delete sessions, or export them first")
 	}
-	return protocol.Errorf(protocol.ErrSession, "store", "", "the browser's database did not do it: %w", e)
-}
-
-// with opens the database and calls do with a transaction over both object stores.
-func (f indexedFiles) with(ctx context.Context, mode string, do func(s *jsx.Scope, tx jsx.Value) error) error {
-	s := jsx.NewScope(jsx.ScopeOptions{})
-	defer s.Close()
-	idb, err := jsx.Lookup(jsx.Global(), "indexedDB")
-	if err != nil {
-		return err
-	}
-	open, err := jsx.Call(idb, "open", f.name, idbVersion)
-	if err != nil {
-		return err
-	}
-	_, err = s.Listen(open, "upgradeneeded", func(jsx.Value) {
-		if db, err := jsx.Get(open, "result"); err == nil {
-			_, _ = jsx.Call(db, "createObjectStore", idbSessions)
-			_, _ = jsx.Call(db, "createObjectStore", idbSegments)
-		}
-	})
-	if err != nil {
-		return err
-	}
-	if err := settle(ctx, s, open, "success", "error", "blocked"); err != nil {
-		return err
-	}
-	db, err := jsx.Get(open, "result")
-	if err != nil {
-		return err
-	}
-	defer jsx.Call(db, "close")
-	tx, err := jsx.Call(db, "transaction", []any{idbSessions, idbSegments}, mode, map[string]any{"durability": "strict"})
-	if err != nil {
-		return err
-	}
-	return do(s, tx)
-}
-
-// ask makes one request to an object store and returns its result.
-func ask(ctx context.Context, s *jsx.Scope, tx jsx.Value, store, method string, args ...any) (jsx.Value, error) {
-	from, err := jsx.Call(tx, "objectStore", store)
-	if err != nil {
-		return from, err
-	}
-	req, err := jsx.Call(from, method, args...)
-	if err != nil {
-		return req, err
-	}
-	if err := settle(ctx, s, req, "success", "error"); err != nil {
-		return req, err
-	}
-	return jsx.Get(req, "result")
+	return protocol.Errorf(protocol.ErrSession, "store", "", "the browser's database failed: %w", why)
 }
 
 // sessions reads all records in one transaction. Opening the database for each record would take
 // seconds in a page with a thousand sessions, and memory that the browser is slow to release.
 func (f indexedFiles) sessions(ctx context.Context, do func(id string, text []byte)) error {
-	return f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
-		keys, err := ask(ctx, s, tx, idbSessions, "getAllKeys")
+	return f.with(ctx, idb.Read, func(t *idb.Transaction) error {
+		keys, err := t.Ask(ctx, idbSessions, "getAllKeys")
 		if err != nil {
 			return err
 		}
-		rows, err := ask(ctx, s, tx, idbSessions, "getAll") // in the order of the keys
+		rows, err := t.Ask(ctx, idbSessions, "getAll") // in the order of the keys
 		if err != nil {
 			return err
 		}
@@ -167,8 +92,8 @@ func eachText(rows jsx.Value, do func([]byte)) error {
 }
 
 func (f indexedFiles) session(ctx context.Context, id string) (data []byte, err error) {
-	err = f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
-		row, err := ask(ctx, s, tx, idbSessions, "get", id)
+	err = f.with(ctx, idb.Read, func(t *idb.Transaction) error {
+		row, err := t.Ask(ctx, idbSessions, "get", id)
 		if err != nil {
 			return err
 		}
@@ -197,8 +122,8 @@ func (f indexedFiles) segments(ctx context.Context, id string) (files [][]byte, 
 	if err != nil {
 		return nil, err
 	}
-	err = f.with(ctx, "readonly", func(s *jsx.Scope, tx jsx.Value) error {
-		rows, err := ask(ctx, s, tx, idbSegments, "getAll", keys)
+	err = f.with(ctx, idb.Read, func(t *idb.Transaction) error {
+		rows, err := t.Ask(ctx, idbSegments, "getAll", keys)
 		if err != nil {
 			return err
 		}
@@ -208,33 +133,24 @@ func (f indexedFiles) segments(ctx context.Context, id string) (files [][]byte, 
 }
 
 // change makes all requests of a transaction at once and waits for the end of the transaction.
-func (f indexedFiles) change(ctx context.Context, do func(sessions, segments jsx.Value) error) error {
-	return f.with(ctx, "readwrite", func(s *jsx.Scope, tx jsx.Value) error {
-		sessions, err := jsx.Call(tx, "objectStore", idbSessions)
-		if err != nil {
+func (f indexedFiles) change(ctx context.Context, do func(t *idb.Transaction) error) error {
+	return f.with(ctx, idb.Write, func(t *idb.Transaction) error {
+		if err := do(t); err != nil {
+			t.Abort()
 			return err
 		}
-		segments, err := jsx.Call(tx, "objectStore", idbSegments)
-		if err != nil {
-			return err
-		}
-		if err := do(sessions, segments); err != nil {
-			_, _ = jsx.Call(tx, "abort")
-			return err
-		}
-		// The requests are committed or not, even if the context ends.
-		return settle(context.WithoutCancel(ctx), s, tx, "complete", "abort")
+		return t.Finish(ctx) // the requests are committed or not, even if the context ends
 	})
 }
 
 func (f indexedFiles) write(ctx context.Context, id string, session []byte, segments map[int][]byte) error {
-	return f.change(ctx, func(inSessions, inSegments jsx.Value) error {
+	return f.change(ctx, func(t *idb.Transaction) error {
 		for n, text := range segments {
-			if _, err := jsx.Call(inSegments, "put", string(text), []any{id, n}); err != nil {
+			if _, err := t.Start(idbSegments, "put", string(text), []any{id, n}); err != nil {
 				return err
 			}
 		}
-		_, err := jsx.Call(inSessions, "put", string(session), id)
+		_, err := t.Start(idbSessions, "put", string(session), id)
 		return err
 	})
 }
@@ -244,9 +160,78 @@ func (f indexedFiles) remove(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return f.change(ctx, func(inSessions, inSegments jsx.Value) error {
-		_, err := jsx.Call(inSegments, "delete", keys)
-		_, err2 := jsx.Call(inSessions, "delete", id)
+	return f.change(ctx, func(t *idb.Transaction) error {
+		_, err := t.Start(idbSegments, "delete", keys)
+		_, err2 := t.Start(idbSessions, "delete", id)
 		return errors.Join(err, err2)
 	})
+}
+
+// lockAcross locks a name against the origin's other tabs with the browser's Web Locks. The browser
+// releases the locks of a tab that dies. In a browser without Web Locks it does nothing.
+func lockAcross(ctx context.Context, name string) (func(), error) {
+	if !jsx.Supported("navigator.locks.request") {
+		return func() {}, nil
+	}
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	released := make(chan error, 1)
+	got, asked, err := requestLock(ctx, s, name, released)
+	unlock := func() {
+		_ = s.Close()
+		if asked { // the next request for the lock must find it free
+			<-released
+		}
+	}
+	if err == nil && !got {
+		err = protocol.Errorf(protocol.ErrSession, "session", name, "the session is open in another tab; close it there, or fork it")
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// requestLock requests a lock that must be free now. The browser holds the lock as long as the
+// promise that the callback returned is pending, which is until the scope is closed.
+func requestLock(ctx context.Context, s *jsx.Scope, name string, released chan error) (got, asked bool, err error) {
+	locks, err := jsx.Lookup(jsx.Global(), "navigator.locks")
+	if err != nil {
+		return false, false, err
+	}
+	held, err := jsx.NewPromise(context.Background(), s, func(ctx context.Context) (any, error) {
+		<-ctx.Done()
+		return nil, nil
+	})
+	if err != nil {
+		return false, false, err
+	}
+	answer := make(chan bool, 1)
+	callback, _, err := s.Function(func(args []jsx.Value) any {
+		got := len(args) > 0 && !args[0].IsNull()
+		answer <- got //blocklint:ok room for one, and it is called once
+		if !got {
+			return nil
+		}
+		return held
+	})
+	if err != nil {
+		return false, false, err
+	}
+	p, err := jsx.Call(locks, "request", name, map[string]any{"ifAvailable": true}, callback)
+	if err != nil {
+		return false, false, err
+	}
+	go func() {
+		_, err := jsx.Await(context.WithoutCancel(ctx), p) // settles when the lock is released
+		released <- err
+	}()
+	select {
+	case got := <-answer:
+		return got, true, nil
+	case err := <-released:
+		return false, false, err
+	case <-ctx.Done():
+		return false, true, context.Cause(ctx)
+	}
 }

@@ -18,9 +18,9 @@ func TestMain(m *testing.M) { jsxtest.Main(m) }
 // Two stores over one database are like two tabs: the browser's locks separate them.
 func TestIndexedStoresShareLocks(t *testing.T) {
 	ctx := context.Background()
-	a, err := sandbox.NewIndexedStore(ctx, "test-locks")
+	a, err := sandbox.IndexedStore(ctx, "test-locks")
 	must(t, err)
-	b, err := sandbox.NewIndexedStore(ctx, "test-locks")
+	b, err := sandbox.IndexedStore(ctx, "test-locks")
 	must(t, err)
 	unlock, err := a.Lock(ctx, "ses-tab")
 	must(t, err)
@@ -46,7 +46,7 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 // The database is opened once to list all sessions, however many there are.
 func TestIndexedStoreListsAtOnce(t *testing.T) {
 	ctx := context.Background()
-	store, err := sandbox.NewIndexedStore(ctx, "test-list")
+	store, err := sandbox.IndexedStore(ctx, "test-list")
 	must(t, err)
 	const n = 30
 	for i := range n {
@@ -79,7 +79,7 @@ func TestTwoTabs(t *testing.T) {
 		t.Skip("two tabs need browsertest")
 	}
 	ctx := context.Background()
-	store, err := sandbox.NewIndexedStore(ctx, "test-two-tabs")
+	store, err := sandbox.IndexedStore(ctx, "test-two-tabs")
 	must(t, err)
 	b, err := sandbox.New(sandbox.Options{Policy: parse(t, "{}"), Sessions: store})
 	must(t, err)

@@ -5,13 +5,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -26,8 +30,8 @@ type segmented struct {
 	held  map[string]bool
 }
 
-func newSegmented(f textFiles) segmented {
-	return segmented{files: f, cache: map[string]*kept{}, segs: map[string]map[string]int{}, held: map[string]bool{}}
+func newSegmented(f textFiles) *segmented {
+	return &segmented{files: f, cache: map[string]*kept{}, segs: map[string]map[string]int{}, held: map[string]bool{}}
 }
 
 // textFiles stores the texts. The error of a text that does not exist wraps [fs.ErrNotExist].
@@ -84,8 +88,9 @@ func decodeSession(id string, data []byte) (rec protocol.SessionRecord, err erro
 	if !validStored(id) {
 		return rec, noSession(id)
 	}
-	err = protocol.CheckDepth(data)
-	if err == nil {
+	if strictjson.TooDeep(data) {
+		err = errTooDeep()
+	} else {
 		err = json.Unmarshal(data, &rec)
 	}
 	if err != nil {
@@ -178,7 +183,8 @@ func decodeAll(files [][]byte) []segment {
 }
 
 func (d *segment) decode(data []byte) {
-	if d.err = protocol.CheckDepth(data); d.err != nil {
+	if strictjson.TooDeep(data) {
+		d.err = errTooDeep()
 		return
 	}
 	d.messages = make([]protocol.MessageRecord, 0, segmentSize)
@@ -328,4 +334,72 @@ func (s *segmented) Lock(ctx context.Context, id string) (func(), error) {
 		defer s.mu.Unlock()
 		s.forget(id)
 	}), nil
+}
+
+func errTooDeep() error {
+	return protocol.Errorf(protocol.ErrResourceLimit, "decode", "", "the text is nested more than %d deep", strictjson.MaxDepth)
+}
+
+// FolderStore returns a store that keeps sessions in a folder, which must not be used for anything
+// else. Natively this is a folder of the operating system. In a page it is the origin-private file
+// system, which a browser may clear under storage pressure unless [fsaccess.Persist] was granted.
+// Each session is a folder. Its messages are in files of 200 messages each, one record a line, and
+// a change rewrites one of them. After a crash during a Put each file has its old or its new
+// content, never a part of it. Lock does not lock a session against other programs that use the
+// same folder.
+func FolderStore(fsys fsaccess.FS) Store { return newSegmented(folderFiles{fsys}) }
+
+// folderFiles are the texts in a folder.
+type folderFiles struct{ fs fsaccess.FS }
+
+func segmentName(id string, n int) string { return fmt.Sprintf("%s/%06d.jsonl", id, n) }
+
+func (f folderFiles) sessions(ctx context.Context, do func(id string, text []byte)) error {
+	list, err := fsaccess.WithContext(ctx, f.fs).ReadDir(".")
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if text, err := f.session(ctx, e.Name()); err == nil {
+			do(e.Name(), text)
+		}
+	}
+	return ctx.Err()
+}
+
+func (f folderFiles) session(ctx context.Context, id string) ([]byte, error) {
+	return fsaccess.WithContext(ctx, f.fs).ReadFile(id + "/session.json")
+}
+
+func (f folderFiles) segments(ctx context.Context, id string) (files [][]byte, err error) {
+	bound := fsaccess.WithContext(ctx, f.fs)
+	for {
+		data, err := bound.ReadFile(segmentName(id, len(files)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, data)
+	}
+}
+
+// write writes older segments first and the session's record last, so that no record refers to a
+// missing one.
+func (f folderFiles) write(ctx context.Context, id string, session []byte, segments map[int][]byte) error {
+	bound := fsaccess.WithContext(ctx, f.fs)
+	if err := bound.MkdirAll(id, 0o755); err != nil {
+		return err
+	}
+	for _, n := range slices.Sorted(maps.Keys(segments)) {
+		if err := bound.WriteFile(segmentName(id, n), segments[n], 0o600); err != nil {
+			return err
+		}
+	}
+	return bound.WriteFile(id+"/session.json", session, 0o600)
+}
+
+func (f folderFiles) remove(ctx context.Context, id string) error {
+	return fsaccess.WithContext(ctx, f.fs).RemoveAll(id)
 }

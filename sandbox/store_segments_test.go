@@ -12,7 +12,7 @@ import (
 
 // A store caches locked sessions only.
 func TestStoreForgetsWhatIsGivenBack(t *testing.T) {
-	s := NewFolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	s := newSegmented(folderFiles{fsaccess.NewMemory(fsaccess.MemoryOptions{})})
 	ctx, at := context.Background(), time.Unix(1000, 0).UTC()
 	check := func(when string, want int) {
 		t.Helper()

@@ -19,8 +19,8 @@ func TestSubagentsMayNoMore(t *testing.T) {
 		o.Agents = []sandbox.Agent{{Name: "reader", Tools: []string{"read", "glob", "write", "task"}, Grants: []protocol.Grant{{Capability: protocol.FSRead, Scope: []string{"src"}}, {Capability: protocol.Stream}}}}
 	})
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		sandboxtest.Call("task", args{"subagent_type": "reader", "prompt": "look"}),
-		{Calls: []sandboxtest.ToolCall{{Tool: "read", Args: args{"path": "src/a"}}, {Tool: "read", Args: args{"path": "b"}}, {Tool: "write", Args: args{"path": "src/c", "content": ""}}, {Tool: "delete", Args: args{"path": "src/a"}}}},
+		sandboxtest.CallTool("task", args{"subagent_type": "reader", "prompt": "look"}),
+		{Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": "src/a"}}, {Tool: "read", Args: args{"path": "b"}}, {Tool: "write", Args: args{"path": "src/c", "content": ""}}, {Tool: "delete", Args: args{"path": "src/a"}}}},
 		sandboxtest.Say("x is in it"),
 		sandboxtest.Say("the agent says: x is in it"),
 	}}
@@ -56,7 +56,7 @@ func TestSubagentsEndAtTheirDepth(t *testing.T) {
 			return sandboxtest.Say(last.Parts[0].Text)
 		}
 		n++
-		return sandboxtest.Call("task", args{"subagent_type": "general", "prompt": fmt.Sprint("deeper ", n)})
+		return sandboxtest.CallTool("task", args{"subagent_type": "general", "prompt": fmt.Sprint("deeper ", n)})
 	}
 	lines, err := h.talk(t, h.session(t), m, "go")
 	must(t, err)

@@ -10,10 +10,10 @@ import (
 
 // Agent is a kind of subagent, which the tool task starts.
 type Agent struct {
-	Name        string
-	Description string
-	Prompt      string   // its system prompt
-	Tools       []string // ids of its tools, nil for all tools of its starter
+	Name         string
+	Description  string
+	SystemPrompt string
+	Tools        []string // ids of its tools, nil for all tools of its starter
 	// Grants limit its permissions, nil for all permissions of its starter. A grant without a scope
 	// covers the starter's scope.
 	Grants []protocol.Grant
@@ -24,11 +24,11 @@ type Agent struct {
 // maxDepth is the maximum nesting depth of subagents.
 const maxDepth = 5
 
-func (b *Box) agents() []Agent {
+func agents(b *Box) []Agent {
 	if len(b.o.Agents) > 0 {
 		return b.o.Agents
 	}
-	return []Agent{{Name: "general", Description: "does a part of the work and reports", Prompt: "You do one part of a larger task. Do it, and answer with the result alone."}}
+	return []Agent{{Name: "general", Description: "does a part of the work and reports", SystemPrompt: "You do one part of a larger task. Do it, and answer with the result alone."}}
 }
 
 func taskTool() Tool {
@@ -37,8 +37,8 @@ func taskTool() Tool {
 			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer, or in the background the id of its session.",
 			Parameters:  `{"type":"object","properties":{"subagent_type":{"type":"string","minLength":1},"prompt":{"type":"string","minLength":1},"background":{"type":"boolean"},"metadata":{"type":"object"}},"required":["subagent_type","prompt"],"additionalProperties":false}`},
 		Preview: func(_ context.Context, c *Call) (string, string) { return "", c.text("prompt") },
-		also: func(_ context.Context, c *Call, r *Request) {
-			r.Effects = append(r.Effects, Effect{Text: "start the subagent " + gate.Spelled(c.text("subagent_type")) + ", which spends of this run's budget and may do what this session may", Risk: protocol.RiskMedium})
+		also: func(_ context.Context, c *Call, r *gate.Request) {
+			r.Effects = append(r.Effects, gate.Effect{Text: "start the subagent " + gate.Spelled(c.text("subagent_type")) + ", which spends of this run's budget and may do what this session may", Risk: protocol.RiskMedium})
 		},
 		Run: runTask, Text: "output",
 	}
@@ -50,7 +50,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	}
 	var agent *Agent
 	var names []string
-	for _, a := range c.box.agents() {
+	for _, a := range agents(c.box) {
 		names = append(names, a.Name)
 		if a.Name == c.text("subagent_type") {
 			agent = &a
@@ -69,11 +69,11 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	case model == nil:
 		return fail("there is no model to run it; it is for sessions that Box.Run runs")
 	}
-	end, err := c.mayStart()
+	end, err := subagentSlot(c)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.startAgent(ctx, agent)
+	s, err := startAgent(ctx, c, agent)
 	if err != nil {
 		end()
 		return nil, err
@@ -95,7 +95,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	if background {
 		go func() {
 			defer end()
-			c.box.inBackground(own, cancel, s, model, agent)
+			runInBackground(own, c.box, cancel, s, model, agent)
 		}()
 		return map[string]any{"session_id": s.ID()}, nil
 	}
@@ -103,7 +103,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	defer end()
 	c.clock.pause() // the subagent has its own limits
 	defer c.clock.resume()
-	text, err := c.box.runAgent(ctx, s, model, agent)
+	text, err := runAgent(ctx, c.box, s, model, agent)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +112,9 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 
 var errAlive = protocol.Errorf(protocol.ErrResourceLimit, "task", "", "%d subagents are at work already; wait until one has ended", maxAlive)
 
-// mayStart takes one subagent from the run's budget, and a slot for it. The returned function frees
-// the slot.
-func (c *Call) mayStart() (end func(), err error) {
+// subagentSlot takes one subagent from the run's budget, and a slot for it. The returned function
+// frees the slot.
+func subagentSlot(c *Call) (end func(), err error) {
 	if c.box.o.off.agents {
 		return func() {}, nil
 	}
@@ -136,7 +136,7 @@ func (c *Call) mayStart() (end func(), err error) {
 
 // startAgent creates the subagent's session. Its authority and its tools are the starter's, limited
 // to those of agent. The starter's refusals also apply to it, its grants do not.
-func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
+func startAgent(ctx context.Context, c *Call, agent *Agent) (*Session, error) {
 	store := c.scope.store
 	if store == nil {
 		store = c.box.o.Sessions
@@ -153,7 +153,7 @@ func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.scope.agent, s.scope.prompt, s.scope.only = agent.Name, agent.Prompt, c.scope.only
+	s.scope.agent, s.scope.prompt, s.scope.only = agent.Name, agent.SystemPrompt, c.scope.only
 	if !c.box.o.off.agents {
 		c.scope.mu.Lock()
 		s.scope.budget = c.scope.budget
@@ -183,7 +183,7 @@ func (c *Call) startAgent(ctx context.Context, agent *Agent) (*Session, error) {
 }
 
 // runAgent runs a subagent to its end and returns the text of its last answer.
-func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agent) (string, error) {
+func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent) (string, error) {
 	defer s.Close()
 	steps := agent.Steps
 	if steps == 0 {
@@ -203,8 +203,8 @@ func (b *Box) runAgent(ctx context.Context, s *Session, model Model, agent *Agen
 	return text, failed
 }
 
-// inBackground runs a subagent until it ends, or until [Box.Stop] ends it.
-func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, s *Session, model Model, agent *Agent) {
+// runInBackground runs a subagent until it ends, or until [Box.Stop] ends it.
+func runInBackground(ctx context.Context, b *Box, cancel context.CancelCauseFunc, s *Session, model Model, agent *Agent) {
 	defer cancel(context.Canceled)
 	defer b.untrack(s.ID())
 	if shared := s.scope.budget; shared != nil && !shared.deadline.IsZero() {
@@ -212,5 +212,5 @@ func (b *Box) inBackground(ctx context.Context, cancel context.CancelCauseFunc, 
 		ctx, stop = context.WithDeadlineCause(ctx, shared.deadline, errBudget("time"))
 		defer stop()
 	}
-	_, _ = b.runAgent(ctx, s, model, agent) // its session contains the outcome
+	_, _ = runAgent(ctx, b, s, model, agent) // its session contains the outcome
 }

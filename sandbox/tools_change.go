@@ -16,15 +16,15 @@ func deleteTool() Tool {
 	return Tool{
 		turn: true,
 		Tool: protocol.Tool{ID: "delete", Requires: requires(protocol.FSWrite),
-			Description: "Deletes a file, or a folder with all that is in it. The person is asked each time.",
+			Description: "Deletes a file, or a folder with all that is in it. The user is asked each time.",
 			Parameters:  pathSchema("", "")},
 		Needs: func(_ context.Context, c *Call) ([]Need, error) {
 			return []Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("path"), Tree: true, Destroys: true}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
-			return "", c.listing(ctx, c.text("path"))
+			return "", listing(ctx, c, c.text("path"))
 		},
-		Foresee: deletable,
+		Precheck: deletable,
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			path := c.text("path")
 			if err := deletable(ctx, c); err != nil {
@@ -51,8 +51,8 @@ func deletable(ctx context.Context, c *Call) error {
 const maxListed = 1000
 
 // listing returns the content of a file or the names in a folder, for a question.
-func (c *Call) listing(ctx context.Context, path string) string {
-	data, _, err := c.readFile(ctx, path, maxReading)
+func listing(ctx context.Context, c *Call, path string) string {
+	data, _, err := readFile(ctx, c, path, maxReading)
 	if err == nil {
 		return questionDiff(ctx, "a/"+path, "/dev/null", data, nil)
 	}
@@ -68,13 +68,13 @@ func (c *Call) listing(ctx context.Context, path string) string {
 	if n > maxListed {
 		out += fmt.Sprintf("… and %d more\n", n-maxListed)
 	}
-	return out + c.unread(ctx, path)
+	return out + unreadLine(ctx, c, path)
 }
 
-// unread returns a line for a question with the number of files below a path that the question does
-// not name.
-func (c *Call) unread(ctx context.Context, path string) string {
-	switch n, err := c.FS.Unread(ctx, c.Permit, path); {
+// unreadLine returns a line for a question with the number of files below a path that the question
+// does not name.
+func unreadLine(ctx context.Context, c *Call, path string) string {
+	switch n, err := c.FS.f.Unread(ctx, c.Permit.p, path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return "(the folder could not be listed whole)\n"
@@ -101,10 +101,10 @@ func moveTool() Tool {
 			}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
-			return "", "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n" + c.unread(ctx, c.text("from"))
+			return "", "rename from " + c.text("from") + "\nrename to " + c.text("to") + "\n" + unreadLine(ctx, c, c.text("from"))
 		},
-		Foresee: movable,
-		Run:     runMove,
+		Precheck: movable,
+		Run:      runMove,
 	}
 }
 
@@ -121,7 +121,7 @@ func movable(ctx context.Context, c *Call) error {
 	_, err := c.FS.Stat(ctx, c.Permit, to)
 	switch {
 	case err == nil:
-		return protocol.Errorf(protocol.ErrExecution, "move", to, "there is something of that name already; choose another, or set replace")
+		return protocol.Errorf(protocol.ErrExecution, "move", to, "a file or folder of that name exists already; choose another, or set replace")
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -164,7 +164,7 @@ func diffTool() Tool {
 			if a := c.text("a"); a != "" {
 				return []Need{{Capability: protocol.FSRead, Subject: a}, {Capability: protocol.FSRead, Subject: c.text("b")}}, nil
 			}
-			step, err := c.step(ctx, false)
+			step, err := chosenChange(ctx, c, false)
 			if err != nil {
 				return nil, err
 			}
@@ -181,11 +181,11 @@ func diffTool() Tool {
 
 func runDiff(ctx context.Context, c *Call) (any, error) {
 	if a, b := c.text("a"), c.text("b"); a != "" {
-		x, _, err := c.readFile(ctx, a, maxReading)
+		x, _, err := readFile(ctx, c, a, maxReading)
 		if err != nil {
 			return nil, err
 		}
-		y, _, err := c.readFile(ctx, b, maxReading)
+		y, _, err := readFile(ctx, c, b, maxReading)
 		if err != nil {
 			return nil, err
 		}
@@ -195,11 +195,11 @@ func runDiff(ctx context.Context, c *Call) (any, error) {
 		}
 		return map[string]any{"diff": text}, nil
 	}
-	step, err := c.step(ctx, false)
+	step, err := chosenChange(ctx, c, false)
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.FS.Diff(ctx, c.Permit, step)
+	text, err := c.FS.f.Diff(ctx, c.Permit.p, step)
 	if err != nil {
 		return nil, err
 	}
@@ -213,11 +213,11 @@ func undoTool() Tool {
 			Description: "Takes back the last change of the folder, or the change with the number step. It fails if a file was changed since.",
 			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1}},"additionalProperties":false}`},
 		Needs: func(ctx context.Context, c *Call) ([]Need, error) {
-			step, err := c.step(ctx, true)
+			step, err := chosenChange(ctx, c, true)
 			if err != nil {
 				return nil, err
 			}
-			needs, err := c.FS.UndoNeeds(ctx, step)
+			needs, err := c.FS.f.UndoNeeds(ctx, step)
 			for i := range needs {
 				if !needs[i].Destroys && len(step.Paths) <= maxNamed { // a lost file has words of its own
 					needs[i].Words = undoWords(step)
@@ -226,22 +226,22 @@ func undoTool() Tool {
 			return needs, err
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
-			step, err := c.step(ctx, true)
+			step, err := chosenChange(ctx, c, true)
 			if err != nil {
 				return "", ""
 			}
-			text, err := c.FS.DiffBack(ctx, c.Permit, step)
+			text, err := c.FS.f.DiffBack(ctx, c.Permit.p, step)
 			if err != nil {
 				text = "(what would change can't be shown: " + protocol.Public(err).Message + ")\n"
 			}
 			return undoWords(step), text
 		},
 		Run: func(ctx context.Context, c *Call) (any, error) {
-			step, err := c.step(ctx, true)
+			step, err := chosenChange(ctx, c, true)
 			if err != nil {
 				return nil, err
 			}
-			if err := c.FS.Undo(ctx, c.Permit, step); err != nil {
+			if err := c.FS.f.Undo(ctx, c.Permit.p, step); err != nil {
 				return nil, err
 			}
 			paths := []any{}
@@ -277,27 +277,28 @@ func undoWords(step fsaccess.Change) string {
 	return "undo " + what + gate.List(names)
 }
 
-// untold reports whether the policy's lists hide a file's name from the model.
-func (c *Call) untold(path string) bool {
+// hidesName reports whether the policy's lists hide a file's name from the model.
+func hidesName(c *Call, path string) bool {
 	return c.box.policy.Policy.FS.Check(protocol.OpRead, path) != nil
 }
 
-// step returns the change that a call is about: the one with the given number, or the last one. If
-// back is set, it is the last one that is not undone. Changes of files that may not be read are
-// skipped, because a result would contain the file's name. The first result is kept: from Needs on,
-// a call is about the same change.
-func (c *Call) step(ctx context.Context, back bool) (fsaccess.Change, error) {
+// chosenChange returns the change that a call is about: the one with the given number, or the last
+// one. If back is set, it is the last one that is not undone. Changes of files that may not be read
+// are skipped, because a result would contain the file's name. The first result is kept: from Needs
+// on, a call is about the same change.
+func chosenChange(ctx context.Context, c *Call, back bool) (fsaccess.Change, error) {
 	if c.change != nil {
 		return *c.change, nil
 	}
-	list, err := c.FS.History(ctx)
+	list, err := c.FS.f.History(ctx)
 	if err != nil {
 		return fsaccess.Change{}, err
 	}
 	m, _ := c.Args.(map[string]any)
 	id, chosen := m["step"].(float64)
 	for _, s := range list {
-		if slices.ContainsFunc(s.Paths, c.untold) && !c.box.o.off.views {
+		hidden := func(path string) bool { return hidesName(c, path) }
+		if slices.ContainsFunc(s.Paths, hidden) && !c.box.o.off.views {
 			continue
 		}
 		if chosen && float64(s.ID) == id || !chosen && (!back || !s.Undone && s.Op != "undo" && s.Op != "undoto") {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/internal/yielding"
 )
 
 func pathSchema(more, required string) string {
@@ -33,13 +36,6 @@ func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call
 	return func(_ context.Context, call *Call) ([]Need, error) {
 		return []Need{{Capability: c, Op: op, Subject: call.text("path")}}, nil
 	}
-}
-
-// text returns a string argument, or "".
-func (c *Call) text(name string) string {
-	m, _ := c.Args.(map[string]any)
-	s, _ := m[name].(string)
-	return s
 }
 
 func readTool() Tool {
@@ -76,7 +72,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
 	} else {
 		var err error
-		if data, v, err = c.readFile(ctx, a.Path, maxReading); err != nil {
+		if data, v, err = readFile(ctx, c, a.Path, maxReading); err != nil {
 			return nil, err
 		}
 		c.scope.saw(a.Path, v)
@@ -116,25 +112,25 @@ func writeTool() Tool {
 		Needs: onPath(protocol.FSWrite, protocol.OpWrite),
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
-			old, _, err := c.readFile(ctx, path, maxReading)
+			old, _, err := readFile(ctx, c, path, maxReading)
 			if err != nil {
 				return "", questionDiff(ctx, "/dev/null", "b/"+path, nil, []byte(c.text("content")))
 			}
 			return "", questionDiff(ctx, "a/"+path, "b/"+path, old, []byte(c.text("content")))
 		},
 		content: func(c *Call) []byte { return []byte(c.text("content")) },
-		Foresee: func(ctx context.Context, c *Call) error {
+		Precheck: func(ctx context.Context, c *Call) error {
 			path := c.text("path")
-			want, err := c.wantedVersion(ctx, path)
+			want, err := wantedVersion(ctx, c, path)
 			if err != nil {
 				return err
 			}
-			_, have, err := c.readFile(ctx, path, maxReading)
+			_, have, err := readFile(ctx, c, path, maxReading)
 			if errors.Is(err, fs.ErrNotExist) {
 				have, err = fsaccess.Absent, nil
 			}
 			if err == nil && have != want {
-				return c.stale(path)
+				return errStale(c, path)
 			}
 			return nil // a file that can't be read may be written
 		},
@@ -142,13 +138,13 @@ func writeTool() Tool {
 	}
 }
 
-func (c *Call) stale(path string) error {
+func errStale(c *Call, path string) error {
 	return protocol.Errorf(protocol.ErrExecution, c.tool.ID, path, "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
 }
 
 func runWrite(ctx context.Context, c *Call) (any, error) {
 	path, content := c.text("path"), c.text("content")
-	want, err := c.wantedVersion(ctx, path)
+	want, err := wantedVersion(ctx, c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +158,7 @@ func runWrite(ctx context.Context, c *Call) (any, error) {
 
 // wantedVersion returns the version that the model intends to replace: the one in the arguments, or
 // the one that it last saw.
-func (c *Call) wantedVersion(ctx context.Context, path string) (fsaccess.Version, error) {
+func wantedVersion(ctx context.Context, c *Call, path string) (fsaccess.Version, error) {
 	if v := c.text("version"); v != "" {
 		return fsaccess.Version(v), nil
 	}
@@ -193,18 +189,18 @@ func editTool() Tool {
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
-			old, _, err := c.readFile(ctx, path, c.maxEdit())
+			old, _, err := readFile(ctx, c, path, maxEdit(c))
 			if err != nil {
 				return "", ""
 			}
-			now, err := c.edited(ctx, string(old))
-			if err != nil { // Foresee may not be called here: see Tool.Foresee
+			now, err := editedText(ctx, c, string(old))
+			if err != nil { // Precheck may not be called here: see Tool.Precheck
 				return "", "(this will fail: " + protocol.Public(err).Message + ")"
 			}
 			return "", questionDiff(ctx, "a/"+path, "b/"+path, old, []byte(now))
 		},
-		Foresee: func(ctx context.Context, c *Call) error {
-			_, _, _, err := c.edit(ctx)
+		Precheck: func(ctx context.Context, c *Call) error {
+			_, _, _, err := prepareEdit(ctx, c)
 			return err
 		},
 		Run:  runEdit,
@@ -212,27 +208,27 @@ func editTool() Tool {
 	}
 }
 
-// edit returns the text before and after an edit, and the file's current version.
-func (c *Call) edit(ctx context.Context) (old []byte, now string, have fsaccess.Version, err error) {
+// prepareEdit returns the text before and after an edit, and the file's current version.
+func prepareEdit(ctx context.Context, c *Call) (old []byte, now string, have fsaccess.Version, err error) {
 	path := c.text("path")
-	want, err := c.wantedVersion(ctx, path)
+	want, err := wantedVersion(ctx, c, path)
 	if err != nil {
 		return nil, "", "", err
 	}
-	old, have, err = c.readFile(ctx, path, c.maxEdit())
+	old, have, err = readFile(ctx, c, path, maxEdit(c))
 	if err != nil {
 		return nil, "", "", err
 	}
 	if have != want {
-		return nil, "", "", c.stale(path)
+		return nil, "", "", errStale(c, path)
 	}
-	now, err = c.edited(ctx, string(old))
+	now, err = editedText(ctx, c, string(old))
 	return old, now, have, err
 }
 
 func runEdit(ctx context.Context, c *Call) (any, error) {
 	path := c.text("path")
-	old, now, have, err := c.edit(ctx)
+	old, now, have, err := prepareEdit(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +259,7 @@ const (
 )
 
 // maxEdit returns the size limit of an edit.
-func (c *Call) maxEdit() int64 {
+func maxEdit(c *Call) int64 {
 	if c.box.o.off.sizes {
 		return 1 << 62
 	}
@@ -271,7 +267,7 @@ func (c *Call) maxEdit() int64 {
 }
 
 // readFile returns the content and version of a file of at most most bytes.
-func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, fsaccess.Version, error) {
+func readFile(ctx context.Context, c *Call, path string, most int64) ([]byte, fsaccess.Version, error) {
 	fi, err := c.FS.Stat(ctx, c.Permit, path)
 	if err == nil && !fi.IsDir() && fi.Size() > most {
 		return nil, "", protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, path, "the file has %d bytes; %s takes files of at most %d", fi.Size(), c.tool.ID, most)
@@ -279,16 +275,16 @@ func (c *Call) readFile(ctx context.Context, path string, most int64) ([]byte, f
 	return c.FS.Read(ctx, c.Permit, path)
 }
 
-// edited returns the text after the edit's replacement.
-func (c *Call) edited(ctx context.Context, text string) (string, error) {
+// editedText returns the text after the edit's replacement.
+func editedText(ctx context.Context, c *Call, text string) (string, error) {
 	path, from, to := c.text("path"), c.text("old_string"), c.text("new_string")
 	m, _ := c.Args.(map[string]any)
 	all, _ := m["replace_all"].(bool)
 	fail := func(r protocol.Reason, why string) (string, error) {
 		return "", protocol.Errorf(protocol.ErrExecution, "edit", path, "%s", why).WithReason(r)
 	}
-	r, n := replacer{ctx: ctx, from: from}, 0
-	if err := r.each(text, func(int) error { n++; return nil }); err != nil {
+	r, n := yielding.NewReplacer(ctx, from), 0
+	if err := r.Each(text, func(int) error { n++; return nil }); err != nil {
 		return "", err
 	}
 	switch {
@@ -301,8 +297,178 @@ func (c *Call) edited(ctx context.Context, text string) (string, error) {
 	}
 	// The size is checked before the replacement. It can't overflow int64: both lengths are of
 	// texts in memory.
-	if size := int64(len(text)) + int64(n)*int64(len(to)-len(from)); size > c.maxEdit() {
-		return "", protocol.Errorf(protocol.ErrResourceLimit, "edit", path, "the file would have %d bytes; an edit may make a file of %d", size, c.maxEdit())
+	if size := int64(len(text)) + int64(n)*int64(len(to)-len(from)); size > maxEdit(c) {
+		return "", protocol.Errorf(protocol.ErrResourceLimit, "edit", path, "the file would have %d bytes; an edit may make a file of %d", size, maxEdit(c))
 	}
-	return r.replace(text, to, n)
+	return r.Replace(text, to, n)
+}
+
+// inTree returns the need of a tool that searches below a path.
+func inTree(_ context.Context, c *Call) ([]Need, error) {
+	return []Need{{Capability: protocol.FSRead, Subject: searchRoot(c), Tree: true, Filtered: true}}, nil
+}
+
+func searchRoot(c *Call) string {
+	if p := c.text("path"); p != "" {
+		return p
+	}
+	return "."
+}
+
+func globTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "glob", Requires: requires(protocol.FSRead),
+			Description: "Lists files by pattern: * within a name, ** across folders, ? one character, [abc] one of these. path is where to begin.",
+			Parameters:  `{"type":"object","properties":{"pattern":{"type":"string","minLength":1},"path":{"type":"string"}},"required":["pattern"],"additionalProperties":false}`},
+		Needs: inTree,
+		Run:   runGlob,
+		Rows:  "paths",
+	}
+}
+
+// maxFound is the maximum number of rows of a search.
+const maxFound = 10_000
+
+func runGlob(ctx context.Context, c *Call) (any, error) {
+	matches, err := globMatcher("glob", c.text("pattern"))
+	if err != nil {
+		return nil, err
+	}
+	paths, more := []any{}, false
+	for e, err := range c.FS.Walk(ctx, c.Permit, searchRoot(c), fsaccess.WalkOptions{}) {
+		if err != nil {
+			if e.Path == searchRoot(c) {
+				return nil, err
+			}
+			continue
+		}
+		if e.Dir || !matches(below(searchRoot(c), e.Path)) {
+			continue
+		}
+		if len(paths) == maxFound {
+			more = true
+			break
+		}
+		paths = append(paths, e.Path)
+	}
+	out := map[string]any{"paths": paths}
+	if more {
+		out["more"] = true
+	}
+	return out, nil
+}
+
+// globMatcher returns a function that matches a path with a pattern of the policy's syntax. A
+// literal matches that name only, and not the files below it.
+func globMatcher(tool, text string) (func(string) bool, error) {
+	p, err := protocol.ParsePattern(text)
+	if err != nil {
+		e := protocol.Errorf(protocol.ErrInvalidParams, tool, "", "%s", protocol.Public(err).Message)
+		return nil, e.WithReason(protocol.ReasonParse)
+	}
+	return p.Match, nil
+}
+
+func below(root, path string) string {
+	if root == "." {
+		return path
+	}
+	return strings.TrimPrefix(path, root+"/")
+}
+
+func grepTool() Tool {
+	return Tool{
+		Tool: protocol.Tool{ID: "grep", Requires: requires(protocol.FSRead),
+			Description: "Searches files for a regular expression (RE2), line by line. include is a pattern for file names, such as *.go; path is where to begin.",
+			Parameters:  `{"type":"object","properties":{"pattern":{"type":"string","minLength":1,"maxLength":1024},"path":{"type":"string"},"include":{"type":"string"}},"required":["pattern"],"additionalProperties":false}`},
+		Needs: inTree,
+		Run:   runGrep,
+		Rows:  "matches",
+	}
+}
+
+// The cost of an expression is its size times the bytes of the searched text, at about 0.1 µs a
+// step in a browser. fsaccess.Grep yields to the page and checks the context and the tool's time
+// limit, even within a line. For large expressions the total cost is limited too.
+const (
+	grepSmall   = 60
+	grepSteps   = 2 << 30
+	grepLargest = 2_000 // instructions
+)
+
+func runGrep(ctx context.Context, c *Call) (any, error) {
+	re, size, err := expression(c.text("pattern"))
+	if err != nil {
+		return nil, err
+	}
+	var include func(string) bool
+	if text := c.text("include"); text != "" {
+		if include, err = globMatcher("grep", text); err != nil {
+			return nil, err
+		}
+		if !strings.Contains(text, "/") {
+			base := include
+			include = func(p string) bool { return base(p[strings.LastIndexByte(p, '/')+1:]) }
+		}
+	}
+	budget, skipped := int64(grepSteps), 0
+	o := fsaccess.GrepOptions{Max: maxFound}
+	o.Skip = func(e fsaccess.Entry) bool {
+		if e.Dir {
+			return false
+		}
+		if include != nil && !include(below(searchRoot(c), e.Path)) {
+			return true
+		}
+		if size > grepSmall {
+			if budget -= e.Size * int64(size); budget < 0 {
+				skipped++
+				return true
+			}
+		}
+		return false
+	}
+	matches, last := []any{}, ""
+	for m, err := range c.FS.Grep(ctx, c.Permit, searchRoot(c), re, o) {
+		if err != nil {
+			if m.Path == searchRoot(c) || ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		if m.Path != last { // code that made this call may pass the result on
+			c.touch([]Need{{Capability: protocol.FSRead, Subject: m.Path}})
+			last = m.Path
+		}
+		matches = append(matches, map[string]any{"path": m.Path, "line": float64(m.Line), "text": m.Text})
+	}
+	out := map[string]any{"matches": matches}
+	if skipped > 0 {
+		out["skipped"] = float64(skipped)
+		out["note"] = "the expression is too costly for all files; use a simpler one, or a narrower path"
+	}
+	return out, nil
+}
+
+// expression compiles a model's regular expression and returns its size in instructions.
+func expression(text string) (*regexp.Regexp, int, error) {
+	bad := func(why string) (*regexp.Regexp, int, error) {
+		return nil, 0, protocol.Errorf(protocol.ErrInvalidParams, "grep", "", "%s", why).WithReason(protocol.ReasonParse)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return bad("this is not a regular expression in RE2's syntax: " + err.Error())
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return bad("this is not a regular expression in RE2's syntax")
+	}
+	if len(prog.Inst) > grepLargest {
+		return bad("the expression is too large once its repetitions are written out")
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return bad("this is not a regular expression in RE2's syntax")
+	}
+	return re, len(prog.Inst), nil
 }

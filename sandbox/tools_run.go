@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
@@ -28,7 +26,7 @@ type CodeRunner interface {
 //
 // [iframe.Enclave]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#Enclave
 func CodeRun(r CodeRunner) Tool {
-	held := Hold(r)
+	gated := Gate(r)
 	t := Tool{
 		Tool: protocol.Tool{ID: "code_run", Requires: requires(protocol.CodeRun), Time: protocol.Permissive.Limits().Time,
 			Description: "Runs JavaScript, the body of an async function, where it has no network and no page. It finds args, callTool(name, args), parallel(fns), console and sleep(ms). Returns value and console.",
@@ -36,12 +34,12 @@ func CodeRun(r CodeRunner) Tool {
 		Needs:   func(context.Context, *Call) ([]Need, error) { return []Need{{Capability: protocol.CodeRun}}, nil },
 		Preview: func(_ context.Context, c *Call) (string, string) { return "run JavaScript", c.text("code") },
 		Run: func(ctx context.Context, c *Call) (any, error) {
-			runner, err := held.Use(c.Permit, Need{Capability: protocol.CodeRun})
+			runner, err := gated.Get(c.Permit, Need{Capability: protocol.CodeRun})
 			if err != nil {
 				return nil, err
 			}
 			m, _ := c.Args.(map[string]any)
-			res, err := runner.RunCode(ctx, c.box.codeTools(), c.text("code"), m["args"])
+			res, err := runner.RunCode(ctx, codeTools(c.box), c.text("code"), m["args"])
 			if err != nil {
 				return nil, err
 			}
@@ -57,7 +55,7 @@ func CodeRun(r CodeRunner) Tool {
 
 // codeTools returns the tools that code may call. Tools that run code, start agents, ask the user,
 // or find tools and skills are not among them.
-func (b *Box) codeTools() *protocol.Toolset {
+func codeTools(b *Box) *protocol.Toolset {
 	s := &protocol.Toolset{}
 	for t := range b.tools.All() {
 		if !slices.Contains([]string{"code_run", "task", "question", "tool_search", "skill"}, t.ID) {
@@ -134,7 +132,7 @@ type CommandAsker interface {
 
 // otherCommand returns the question about a third-party command, and the key under which the user's
 // consent is kept. An empty key is no question.
-func otherCommand(ctx context.Context, r CommandRunner, name string) (key string, q Request, err error) {
+func otherCommand(ctx context.Context, r CommandRunner, name string) (key string, q gate.Request, err error) {
 	asker, ok := r.(CommandAsker)
 	if !ok {
 		return "", q, nil
@@ -143,12 +141,12 @@ func otherCommand(ctx context.Context, r CommandRunner, name string) (key string
 	if err != nil || reason == "" {
 		return "", q, err
 	}
-	return "command\x00" + name + "\x00" + sum, Request{Title: ", which was installed (" + sum[:min(12, len(sum))] + ")", Risk: protocol.RiskHigh, Untrusted: true, Reason: reason}, nil
+	return "command\x00" + name + "\x00" + sum, gate.Request{Title: ", which was installed (" + sum[:min(12, len(sum))] + ")", Risk: protocol.RiskHigh, Untrusted: true, Reason: reason}, nil
 }
 
 // askCommand asks about a third-party command, unless the call's own question did. It returns the
 // runner's key of the command that the user was asked about.
-func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (asked string, err error) {
+func askCommand(ctx context.Context, c *Call, r CommandRunner, name string) (asked string, err error) {
 	key, q, err := otherCommand(ctx, r, name)
 	if err != nil || key == "" {
 		return "", err
@@ -159,13 +157,13 @@ func (c *Call) askCommand(ctx context.Context, r CommandRunner, name string) (as
 		return asked, nil
 	}
 	q.Call, q.Tool, q.Title, q.Args, q.Session, q.Agent = c.ID, "tool_run", "run "+gate.Spelled(name)+q.Title, c.Args, c.Session(), c.scope.agent
-	q.Effects = []Effect{{Text: q.Title, Risk: q.Risk}}
+	q.Effects = []gate.Effect{{Text: q.Title, Risk: q.Risk}}
 	return asked, c.acceptOnce(ctx, key, q)
 }
 
 // alsoCommand adds the question about a third-party command to the question that the user is asked
 // about the call anyway, so that the user is asked once.
-func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
+func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *gate.Request) {
 	key, q, err := otherCommand(ctx, r, c.text("command"))
 	if err != nil || key == "" || c.accepted(key) {
 		return // an error is returned when the command runs
@@ -175,14 +173,14 @@ func alsoCommand(ctx context.Context, c *Call, r CommandRunner, ask *Request) {
 	if c.asked == "" {
 		c.asked = key
 	}
-	ask.Effects = append(ask.Effects, Effect{Text: "run " + gate.Spelled(c.text("command")) + q.Title, Risk: q.Risk})
+	ask.Effects = append(ask.Effects, gate.Effect{Text: "run " + gate.Spelled(c.text("command")) + q.Title, Risk: q.Risk})
 	ask.Risk, ask.Untrusted, ask.Reason = q.Risk, q.Untrusted, q.Reason
 }
 
 // ToolRun returns the tool tool_run, which runs commands with r. If r is nil, the tool is listed as
 // missing.
 func ToolRun(r CommandRunner) Tool {
-	held := Hold(r)
+	gated := Gate(r)
 	t := Tool{
 		Tool: protocol.Tool{ID: "tool_run", Requires: requires(protocol.ShellRun, protocol.FSRead, protocol.FSWrite), Time: protocol.Permissive.Limits().Time,
 			Description: "Runs a command with arguments and input. read and write list the files and folders it may use. Files that it removes or moves away are asked about.",
@@ -200,9 +198,9 @@ func ToolRun(r CommandRunner) Tool {
 			_ = c.Bind(&a)
 			return a.line(), a.input()
 		},
-		also: func(ctx context.Context, c *Call, q *Request) { alsoCommand(ctx, c, r, q) },
+		also: func(ctx context.Context, c *Call, q *gate.Request) { alsoCommand(ctx, c, r, q) },
 		Run: func(ctx context.Context, c *Call) (any, error) {
-			runner, err := held.Use(c.Permit, Need{Capability: protocol.ShellRun, Subject: c.text("command")})
+			runner, err := gated.Get(c.Permit, Need{Capability: protocol.ShellRun, Subject: c.text("command")})
 			if err != nil {
 				return nil, err
 			}
@@ -262,7 +260,7 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if !slices.Contains(r.Commands(), a.Command) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "tool_run", a.Command, "there is no such command; there are %s", strings.Join(r.Commands(), ", ")).WithReason(protocol.ReasonNotFound)
 	}
-	asked, err := c.askCommand(ctx, r, a.Command)
+	asked, err := askCommand(ctx, c, r, a.Command)
 	if err != nil {
 		return nil, err
 	}
@@ -276,40 +274,6 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 		return nil, err
 	}
 	return map[string]any{"exit_code": float64(exit), "output": text(out.buf.Bytes()), "stderr": text(errs.buf.Bytes())}, nil
-}
-
-// maxLost is the maximum number of files and folders that a command may remove or move away. No
-// user reads a longer question.
-const maxLost = 1000
-
-// lose asks the user about all files that a command with the permit p is about to remove or move
-// away.
-func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Permit, error) {
-	if len(lost) > maxLost {
-		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
-	}
-	var needs []Need
-	for _, path := range slices.Sorted(maps.Keys(lost)) {
-		to := lost[path]
-		for _, at := range []string{path, to} {
-			if at == "" {
-				continue
-			}
-			if !fs.ValidPath(at) || !p.Covers(Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
-				return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, at, "the call did not say that the command writes here")
-			}
-		}
-		n := Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
-		n.Tree = c.FS.IsDir(ctx, path)
-		if to != "" {
-			n.Words = "move " + gate.Spelled(path) + " to " + gate.Spelled(to)
-		}
-		needs = append(needs, n)
-	}
-	if len(needs) == 0 {
-		return Permit{}, nil
-	}
-	return c.Need(ctx, needs...)
 }
 
 func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }

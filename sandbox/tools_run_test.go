@@ -184,7 +184,7 @@ func (h *house) lose(t *testing.T, lost map[string]string, want error) {
 		return 0, c.Losing(ctx, lost)
 	}))}})
 	must(t, err)
-	if err := sandbox.ErrorOf(b.Call(context.Background(), "tool_run", args{"command": "prog", "write": []any{"docs"}})); !errors.Is(err, want) {
+	if err := b.Call(context.Background(), "tool_run", args{"command": "prog", "write": []any{"docs"}}).Err(); !errors.Is(err, want) {
 		t.Errorf("%d files: %v, want %v", len(lost), err, want)
 	}
 }

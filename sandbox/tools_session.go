@@ -38,39 +38,37 @@ func todoTool() Tool {
 	}
 }
 
-// Question is a question of the model to the user, by the tool question.
-type Question struct {
-	Question    string           `json:"question"`
-	Header      string           `json:"header,omitempty"`
-	Options     []QuestionOption `json:"options,omitempty"`
-	MultiSelect bool             `json:"multi_select,omitempty"`
-}
-
-// QuestionOption is one of the suggested answers. The user may also give another answer.
-type QuestionOption struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
+// ModelQuestion is a question of the model to the user, by the tool question.
+type ModelQuestion struct {
+	Question string `json:"question"`
+	Header   string `json:"header,omitempty"` // a heading, or empty
+	// Options are the suggested answers. The user may also give another answer.
+	Options []struct {
+		Label       string `json:"label"`
+		Description string `json:"description,omitempty"`
+	} `json:"options,omitempty"`
+	MultiSelect bool `json:"multi_select,omitempty"` // the user may choose several options
 }
 
 func questionTool() Tool {
 	return Tool{
 		Tool: protocol.Tool{ID: "question", Time: protocol.Permissive.Limits().Time,
-			Description: "Asks the person. Returns the answers, a list for each question.",
+			Description: "Asks the user. Returns the answers, a list for each question.",
 			Parameters: `{"type":"object","properties":{"questions":{"type":"array","minItems":1,"maxItems":10,"items":{"type":"object","properties":{"question":{"type":"string","minLength":1,"maxLength":2000},
 				"header":{"type":"string","maxLength":80},"options":{"type":"array","maxItems":20,"items":{"type":"object","properties":{"label":{"type":"string","maxLength":200},"description":{"type":"string","maxLength":1000}},
 				"required":["label"],"additionalProperties":false}},"multi_select":{"type":"boolean"}},"required":["question"],"additionalProperties":false}}},"required":["questions"],"additionalProperties":false}`},
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			var a struct {
-				Questions []Question `json:"questions"`
+				Questions []ModelQuestion `json:"questions"`
 			}
 			if err := c.Bind(&a); err != nil {
 				return nil, err
 			}
-			if c.box.o.Question == nil {
+			if c.box.o.AnswerModel == nil {
 				return nil, protocol.Errorf(protocol.ErrExecution, "question", "", "nobody is there to answer; go on with what you know").WithReason(protocol.ReasonNobodyAsks)
 			}
 			c.clock.pause()
-			answers, err := c.box.o.Question(ctx, a.Questions)
+			answers, err := c.box.o.AnswerModel(ctx, a.Questions)
 			c.clock.resume()
 			if err != nil {
 				return nil, err
@@ -96,7 +94,7 @@ func toolSearchTool() Tool {
 			Parameters: `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500}},"required":["query"],"additionalProperties":false}`},
 		Run: func(_ context.Context, c *Call) (any, error) {
 			matches := []any{}
-			for _, t := range c.box.searchTools(c.text("query"), 10) {
+			for _, t := range searchTools(c.box, c.text("query"), 10) {
 				matches = append(matches, map[string]any{"id": t.ID, "description": t.Description})
 				c.scope.found(t.ID)
 			}
@@ -107,7 +105,7 @@ func toolSearchTool() Tool {
 
 // searchTools returns the tools that match most of the words in query. A match in the name counts
 // three times.
-func (b *Box) searchTools(query string, most int) []*protocol.Tool {
+func searchTools(b *Box, query string, most int) []*protocol.Tool {
 	type hit struct {
 		t *protocol.Tool
 		n int

@@ -12,13 +12,6 @@ import (
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
-// Logger is the type of Options.Log, a subset of *slog.Logger. A page that does not log is smaller
-// without package log/slog.
-type Logger interface {
-	Debug(msg string, args ...any)
-	Warn(msg string, args ...any)
-}
-
 // tracer records the steps of one call.
 type tracer struct {
 	box   *Box
@@ -55,12 +48,12 @@ func (t *tracer) emit(e protocol.TraceEvent) {
 // logged returns text without credentials. The model chose the names of tools, paths and hosts in a
 // log line.
 func logged(text string) string {
-	text, _ = secrets.Redact(text)
+	text, _ = secrets.Redact(context.Background(), text)
 	return text
 }
 
 func (t *tracer) start(tc ToolCall) {
-	t.tool = Resolve(tc.Tool)
+	t.tool = builtinName(tc.Tool)
 	if protocol.ValidToolName(t.tool) != nil {
 		t.tool = "" // an invalid name is not recorded
 	}
@@ -144,60 +137,4 @@ func (t *tracer) end(data any, err error) protocol.ToolResult {
 	end.DurationMS, end.Status = e.DurationMS, e.Status
 	t.emit(end)
 	return res
-}
-
-// cut truncates a long result, and keeps the complete one for the tool read.
-func (c *Call) cut(res *protocol.ToolResult) {
-	m, ok := res.Data.(map[string]any)
-	if !ok || c.tool == nil {
-		return
-	}
-	limit := protocol.OutputLimitFor(c.tool.ID)
-	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
-		limit.Rows = 0
-		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
-			return c.scope.keepOutput(c.ID, whole, c.sent())
-		})
-		m[c.tool.Text] = head
-		res.Metadata.Truncated, res.Metadata.OutputPath = meta.Truncated, meta.OutputPath
-	}
-	if rows, ok := m[c.tool.Rows].([]any); ok && c.tool.Rows != "" {
-		head := c.cutRows(rows, limit)
-		if len(head) == len(rows) {
-			return
-		}
-		m[c.tool.Rows] = head
-		res.Metadata.Truncated = true
-		if path, err := c.scope.keepOutput(c.ID, rowLines(rows), c.rowsSent(rows)); err == nil {
-			res.Metadata.OutputPath = path
-		}
-	}
-}
-
-// rowsSent returns the strictest send level of rows.
-func (c *Call) rowsSent(rows []any) protocol.Send {
-	level := protocol.SendContents
-	for _, r := range rows {
-		path, isText := r.(string)
-		row, _ := r.(map[string]any)
-		if !isText {
-			path, isText = row["path"].(string)
-		}
-		if isText {
-			level = level.Narrow(c.box.policy.Policy.Send.For(path))
-		}
-	}
-	return level
-}
-
-// cutRows returns the first rows, up to both limits.
-func (c *Call) cutRows(rows []any, limit protocol.OutputLimit) []any {
-	rows, _ = protocol.TruncateRows(limit, rows)
-	bytes := 0
-	for i, r := range rows {
-		if bytes += len(rowLine(r)) + 1; bytes > limit.Bytes {
-			return rows[:i]
-		}
-	}
-	return rows
 }

@@ -25,7 +25,7 @@ func without(off bool) func(*sandbox.Options) {
 // bare gives the house a box over a journal without a guard below it.
 func (h *house) bare(t *testing.T, asker sandbox.Asker, more ...func(*sandbox.Options)) {
 	t.Helper()
-	h.journal = fsaccess.NewJournal(h.mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	h.journal = fsaccess.NewJournal(h.mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	o := sandbox.Options{FS: h.journal, Policy: h.Policy(), Ask: asker}
 	for _, f := range more {
 		f(&o)

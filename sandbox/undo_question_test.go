@@ -8,7 +8,6 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -55,7 +54,7 @@ func TestQuestionOfAnUndo(t *testing.T) {
 		before := all(t, h.mem)
 		must(t, h.journal.Group(t.Context(), "step", c.do))
 		res := h.Call(t.Context(), "undo", args{})
-		must(t, sandbox.ErrorOf(res))
+		must(t, res.Err())
 		if len(asker.Requests()) != 1 {
 			t.Fatalf("%s: %d questions", c.name, len(asker.Requests()))
 		}
@@ -102,7 +101,7 @@ func TestQuestionOfAnUndoOfManyFiles(t *testing.T) {
 			}
 			return nil
 		}))
-		must(t, sandbox.ErrorOf(h.Call(t.Context(), "undo", args{})))
+		must(t, h.Call(t.Context(), "undo", args{}).Err())
 		r := asker.Requests()[0]
 		effects, title := 1, "undo the change to f0, f1, "
 		if n > 20 {
@@ -148,13 +147,13 @@ func TestQuestionsSayWhereTheContentGoes(t *testing.T) {
 	} {
 		for who, ask := range map[string]func(h *house){
 			"a model on this machine": func(h *house) {
-				_, _ = h.talk(t, h.session(t), &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.Call(c.tool, c.a), sandboxtest.Say("done")}}, "go")
+				_, _ = h.talk(t, h.session(t), &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool(c.tool, c.a), sandboxtest.Say("done")}}, "go")
 			},
 			"a model elsewhere": func(h *house) {
-				_, _ = h.talk(t, h.session(t), &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Call(c.tool, c.a), sandboxtest.Say("done")}}, "go")
+				_, _ = h.talk(t, h.session(t), &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool(c.tool, c.a), sandboxtest.Say("done")}}, "go")
 			},
-			"a client elsewhere":       func(h *house) { h.CallFor(t.Context(), c.tool, c.a, false) },
-			"a client on this machine": func(h *house) { h.CallFor(t.Context(), c.tool, c.a, true) },
+			"a client elsewhere":       func(h *house) { h.CallForModel(t.Context(), c.tool, c.a, false) },
+			"a client on this machine": func(h *house) { h.CallForModel(t.Context(), c.tool, c.a, true) },
 			"the app itself":           func(h *house) { h.Call(t.Context(), c.tool, c.a) },
 		} {
 			asker := sandboxtest.Always(protocol.AnswerReject)

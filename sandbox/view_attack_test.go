@@ -310,8 +310,8 @@ func TestAttackSubagentsPrograms(t *testing.T) {
 				call["write"] = []any{"pub", "private"}
 			}
 			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-				sandboxtest.Call("task", args{"subagent_type": "reader", "prompt": "look"}),
-				{Calls: []sandboxtest.ToolCall{{Tool: "tool_run", Args: call}}},
+				sandboxtest.CallTool("task", args{"subagent_type": "reader", "prompt": "look"}),
+				{Calls: []sandbox.ToolCall{{Tool: "tool_run", Args: call}}},
 				sandboxtest.Say("done"),
 				sandboxtest.Say("done"),
 			}}

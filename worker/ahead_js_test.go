@@ -49,7 +49,7 @@ func TestAhead(t *testing.T) {
 	})
 }
 
-// A program runs in a mode with waiting only if it may have to wait.
+// A program is started so that it can wait only if it may have to wait.
 func TestMode(t *testing.T) {
 	p := newTestPool(t, Options{Trusted: true})
 	awake, sleeps := compile(t, p, assemble(onePage, nil, false, growMemory...)), probe(t, p)
@@ -64,7 +64,7 @@ func TestMode(t *testing.T) {
 	} {
 		j := &job{c: p.Command(testContext(t), tt.m, "x"), whole: tt.whole}
 		j.stats.Lazy, j.c.Stdout = tt.lazy, tt.out
-		if got := j.mode(); got != tt.want {
+		if got := j.mayWait().String(); got != tt.want {
 			t.Errorf("%+v: %q", tt, got)
 		}
 	}

@@ -115,12 +115,12 @@ func decodeNumber(s string, t wasmbin.ValType) (any, error) {
 	case wasmbin.I32:
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < math.MinInt32 || n > math.MaxUint32 {
-			return nil, fmt.Errorf("%q is no i32", s)
+			return nil, fmt.Errorf("%q is not an i32", s)
 		}
 		return int32(n), nil
 	case wasmbin.I64:
 		if s == "" || s[0] != 'n' {
-			return nil, fmt.Errorf("%q is no i64", s)
+			return nil, fmt.Errorf("%q is not an i64", s)
 		}
 		n, err := strconv.ParseInt(s[1:], 10, 64)
 		return n, err
@@ -142,7 +142,7 @@ func (c *Cmd) callHost(ctx context.Context, text string) (string, error) {
 	var args []string
 	if json.Unmarshal([]byte(text), &msg) != nil || len(msg) != 3 || json.Unmarshal(msg[0], &mod) != nil ||
 		json.Unmarshal(msg[1], &name) != nil || json.Unmarshal(msg[2], &args) != nil {
-		return "", violation("a call that is none")
+		return "", violation("a malformed call")
 	}
 	fn := c.call.funcs[mod+"."+name]
 	for _, i := range c.module.m.Imports {
@@ -168,5 +168,5 @@ func (c *Cmd) callHost(ctx context.Context, text string) (string, error) {
 		}
 		return encodeNumber(out, i.Type.Results[0])
 	}
-	return "", violation("a call of %s.%s, which was not given", mod, name)
+	return "", violation("a call of %s.%s, which the host does not provide", mod, name)
 }

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -86,7 +85,6 @@ type Cmd struct {
 	started bool
 	waited  bool
 	call    *call
-	proc    *process
 	closers []io.Closer // ends of pipes, closed with the process
 }
 
@@ -97,11 +95,11 @@ func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...
 	switch {
 	case module == nil || module.pool != p:
 		c.err = errors.New("worker: Command: the module was not compiled by this pool")
-	case module.glue != "":
+	case module.kind == goProgram:
 	case module.goJS():
 		c.err = errors.New("worker: Command: the module is a program of GOOS=js; compile it by CompileGo, or build it with GOOS=wasip1")
-	case !module.wasi:
-		c.err = errors.New("worker: Command: the module is no WASI command; use Call for its functions")
+	case module.kind != wasiProgram:
+		c.err = errors.New("worker: Command: the module is not a WASI command; use Call for its functions")
 	default:
 		if _, ok := module.m.Export("_start"); !ok {
 			c.err = errors.New("worker: Command: the module exports no _start, so it is a library and no command; use Call")
@@ -278,16 +276,16 @@ const maxArgs = 1 << 20
 // [*ConflictError] if its changes could not be written back because a file changed meanwhile.
 // Call it once.
 func (c *Cmd) Wait() error {
-	if !c.started || c.proc == nil {
+	if !c.started || c.Process == nil {
 		return errors.New("worker: not started")
 	}
 	if c.waited {
 		return errors.New("worker: Wait was already called")
 	}
 	c.waited = true
-	<-c.proc.done
-	c.ProcessState = c.proc.state
-	return c.proc.err
+	<-c.Process.done
+	c.ProcessState = c.Process.state
+	return c.Process.err
 }
 
 // Process is a running program.
@@ -295,6 +293,10 @@ type Process struct {
 	// Pid numbers the commands of a pool, from 1.
 	Pid  int
 	kill func()
+
+	done  chan struct{} // closed at the end of the run
+	state *ProcessState
+	err   error // for Wait
 }
 
 // Kill ends the program at once. Wait then returns an [*ExitError] that wraps
@@ -302,21 +304,6 @@ type Process struct {
 func (p *Process) Kill() error {
 	p.kill()
 	return nil
-}
-
-// process holds the end of a run for Wait.
-type process struct {
-	once  sync.Once
-	done  chan struct{}
-	state *ProcessState
-	err   error
-}
-
-func (p *process) finish(state *ProcessState, err error) {
-	p.once.Do(func() {
-		p.state, p.err = state, err
-		close(p.done)
-	})
 }
 
 // outputContext returns a context that is never cancelled: output is still delivered after the

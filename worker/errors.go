@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	// ErrClosed is returned for commands of a pool that has been closed.
+	// ErrClosed is wrapped by the errors of commands of a pool that has been closed.
 	ErrClosed = errors.New("worker: the pool is closed")
 
 	// ErrBlocked is returned by [NewPool] if the page's Content-Security-Policy forbids the
 	// workers.
 	ErrBlocked = errors.New("worker: the page's policy forbids the worker")
 
-	// ErrLost is returned for commands of a pool that failed because its frames or workers died
-	// more than 20 times in 30 s.
+	// ErrLost is wrapped by the errors of commands of a pool that failed because its frames or
+	// workers died more than 20 times in 30 s.
 	ErrLost = errors.New("worker: the workers were lost")
 
 	// ErrQueueFull is returned by [Cmd.Start] if too many commands wait: see [Options].Queue.
@@ -135,7 +135,7 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	if e.made > 0 {
-		return fmt.Sprintf("worker: changed by somebody else during the run, so it was not written back, after %d changes that were: %s", e.made, strings.Join(e.Paths, ", "))
+		return fmt.Sprintf("worker: changed by something else during the run, so it was not written back, after %d changes that were: %s", e.made, strings.Join(e.Paths, ", "))
 	}
-	return "worker: changed by somebody else during the run, so nothing was written back: " + strings.Join(e.Paths, ", ")
+	return "worker: changed by something else during the run, so nothing was written back: " + strings.Join(e.Paths, ", ")
 }

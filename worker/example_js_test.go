@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bailey-go/bailey/worker"
@@ -29,4 +30,26 @@ func ExamplePool_Call() {
 	}
 	fmt.Println(pool.Call(ctx, module, "add", []any{int32(40), int32(2)}, worker.CallOptions{}))
 	// Output: [42] <nil>
+}
+
+// A pool that was closed, or that lost its workers too often, runs no further command. Replace it
+// by a new one.
+func ExamplePool_Close() {
+	ctx := context.Background()
+	pool, err := worker.NewPool(ctx, worker.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	module, err := pool.Compile(ctx, []byte(addWasm))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pool.Close()
+	_, err = pool.Call(ctx, module, "add", []any{1, 2}, worker.CallOptions{})
+	if errors.Is(err, worker.ErrClosed) || errors.Is(err, worker.ErrLost) {
+		fmt.Println("the pool is gone")
+	}
+	// Output: the pool is gone
 }

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -32,7 +32,7 @@ func must(t testing.TB, err error) {
 }
 
 type row struct {
-	kind       byte
+	kind       wire.ChangeKind
 	mount      uint8
 	name, more string
 }
@@ -41,10 +41,10 @@ func packRows(rows ...row) []byte {
 	var p jsx.Packer
 	p.U32(uint32(len(rows)))
 	for _, r := range rows {
-		p.U8(r.kind)
+		p.U8(uint8(r.kind))
 		p.U8(r.mount)
 		p.String(r.name)
-		if r.kind == frame.WasmWrite || r.kind == frame.WasmRename {
+		if r.kind == wire.Write || r.kind == wire.Rename {
 			p.String(r.more)
 		}
 	}
@@ -60,8 +60,8 @@ func writeBack(f *files, b []byte) (int, error) {
 }
 
 var allKinds = []row{
-	{frame.WasmMakeDir, 0, "new", ""}, {frame.WasmWrite, 0, "new/f", "made"}, {frame.WasmWrite, 0, "a", "changed"},
-	{frame.WasmRename, 0, "b", "moved"}, {frame.WasmRemove, 0, "d/c", ""}, {frame.WasmRemoveDir, 0, "d", ""},
+	{wire.MakeDir, 0, "new", ""}, {wire.Write, 0, "new/f", "made"}, {wire.Write, 0, "a", "changed"},
+	{wire.Rename, 0, "b", "moved"}, {wire.Remove, 0, "d/c", ""}, {wire.RemoveDir, 0, "d", ""},
 }
 
 func TestWriteBack(t *testing.T) {
@@ -114,16 +114,16 @@ func TestWriteBackRefuses(t *testing.T) {
 	_, err = f.pack(context.Background(), SnapshotFiles, false)
 	must(t, err)
 	for what, b := range map[string][]byte{
-		"a way out":           packRows(row{frame.WasmWrite, 0, "../a", "x"}),
-		"an absolute name":    packRows(row{frame.WasmWrite, 0, "/a", "x"}),
-		"no name":             packRows(row{frame.WasmRemove, 0, "", ""}),
-		"the folder itself":   packRows(row{frame.WasmRemoveDir, 0, ".", ""}),
-		"a rename that leads": packRows(row{frame.WasmRename, 0, "a", "../b"}),
-		"a read-only mount":   packRows(row{frame.WasmWrite, 1, "x", "y"}),
-		"no such mount":       packRows(row{frame.WasmWrite, 2, "x", "y"}),
+		"a way out":           packRows(row{wire.Write, 0, "../a", "x"}),
+		"an absolute name":    packRows(row{wire.Write, 0, "/a", "x"}),
+		"no name":             packRows(row{wire.Remove, 0, "", ""}),
+		"the folder itself":   packRows(row{wire.RemoveDir, 0, ".", ""}),
+		"a rename that leads": packRows(row{wire.Rename, 0, "a", "../b"}),
+		"a read-only mount":   packRows(row{wire.Write, 1, "x", "y"}),
+		"no such mount":       packRows(row{wire.Write, 2, "x", "y"}),
 		"no such kind":        packRows(row{99, 0, "a", ""}),
-		"too short":           packRows(row{frame.WasmWrite, 0, "a", "x"})[:12],
-		"too long":            append(packRows(row{frame.WasmWrite, 0, "a", "x"}), 0),
+		"too short":           packRows(row{wire.Write, 0, "a", "x"})[:12],
+		"too long":            append(packRows(row{wire.Write, 0, "a", "x"}), 0),
 		"too many":            {255, 255, 255, 255},
 	} {
 		if n, err := writeBack(f, b); !errors.Is(err, protocol.ErrSecurityViolation) || n != 0 {
@@ -137,7 +137,7 @@ func TestWriteBackRefuses(t *testing.T) {
 
 func FuzzChanges(f *testing.F) {
 	f.Add(packRows(allKinds...))
-	f.Add(packRows(row{frame.WasmWrite, 0, "../a", "x"}))
+	f.Add(packRows(row{wire.Write, 0, "../a", "x"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir := newMemFS()
 		must(t, dir.WriteFile("a", []byte("old"), 0o644))
@@ -147,8 +147,8 @@ func FuzzChanges(f *testing.F) {
 			return
 		}
 		for _, c := range list {
-			if !fs.ValidPath(c.name) || c.name == "." {
-				t.Fatalf("%q", c.name)
+			if !fs.ValidPath(c.Path) || c.Path == "." {
+				t.Fatalf("%q", c.Path)
 			}
 		}
 		_, _ = fl.apply(context.Background(), list)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -42,7 +43,7 @@ func (j *job) within(fn func() ([]byte, error)) (b []byte, err error) {
 	case <-done:
 		return read, failed
 	case <-timer.C:
-		return nil, protocol.Errorf(protocol.ErrTimeout, "start", "", timeWords+" before standard input had come to its end, all of which this browser needs before the start", j.limits.Time)
+		return nil, protocol.Errorf(protocol.ErrTimeout, "start", "", "%s before standard input ended; this browser needs all of it before the start", frame.TimeText(j.limits.Time))
 	case <-j.ctx.Done():
 		return nil, context.Cause(j.ctx)
 	}

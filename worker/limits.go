@@ -118,7 +118,7 @@ func (l Limits) check() error {
 		return fmt.Errorf("worker: Limits.Memory is %d bytes, less than one page of %d", l.Memory, wasmbin.PageSize)
 	}
 	if l.Time > 0 && l.Time < time.Millisecond {
-		return fmt.Errorf("worker: Limits.Time is %v; the least is 1ms", l.Time)
+		return fmt.Errorf("worker: Limits.Time is %v; it must be at least 1ms", l.Time)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
-	"github.com/bailey-go/bailey/internal/frame"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -45,7 +45,7 @@ func TestAttackLinksInAMount(t *testing.T) {
 	above, err := fsaccess.OpenDir(root, fsaccess.DirOptions{NoSync: true})
 	must(t, err)
 	defer above.Close()
-	sub, err := fsaccess.Guard(above, protocol.FSPolicy{DenyRead: []protocol.Pattern{pattern("private")}, AllowWrite: []protocol.Pattern{pattern(".")}}).Sub("pub")
+	sub, err := fsaccess.Guard(above, protocol.FSPolicy{DenyRead: []protocol.Pattern{pattern("private")}, AllowWrite: []protocol.Pattern{pattern(".")}}, fsaccess.GuardOptions{}).Sub("pub")
 	must(t, err)
 	for kind, fsys := range map[string]fs.FS{"folder": folder, "guard": sub, "plain": os.DirFS(filepath.Join(root, "pub"))} {
 		for _, name := range names {
@@ -71,7 +71,7 @@ func TestAttackLinksInAMount(t *testing.T) {
 			continue // the folder is read-only
 		}
 		for _, name := range []string{"file", "folder/key", "folder/new", "up/private/key", "out/key", "self/folder/new"} {
-			_, _ = writeBack(shown(t, fsys), packRows(row{frame.WasmWrite, 0, name, "written"}))
+			_, _ = writeBack(shown(t, fsys), packRows(row{wire.Write, 0, name, "written"}))
 		}
 		for _, name := range []string{"root/private/key", "outside/key"} {
 			data, err := os.ReadFile(filepath.Join(dir, name))

@@ -125,12 +125,12 @@ func TestNumbers(t *testing.T) {
 
 func TestParseModule(t *testing.T) {
 	good := assemble(onePage, nil, false)
-	m, err := parseModule(good)
+	m, err := parseModule(t.Context(), good)
 	if err != nil || !m.WASI() || m.Size() != len(good) || len(m.Imports()) != 0 || !slices.Equal(m.Exports(), []string{"_start"}) {
 		t.Errorf("%+v %v", m, err)
 	}
 	for _, wasm := range [][]byte{nil, good[:20], bytes.Replace(good, []byte("proc_exit"), []byte("proc_fork"), 1)} {
-		if _, err := parseModule(wasm); !errors.Is(err, protocol.ErrInvalidParams) {
+		if _, err := parseModule(t.Context(), wasm); !errors.Is(err, protocol.ErrInvalidParams) {
 			t.Errorf("%v", err)
 		}
 	}
@@ -138,7 +138,7 @@ func TestParseModule(t *testing.T) {
 
 func TestCommandChecks(t *testing.T) {
 	p := &Pool{}
-	m, err := parseModule(assemble(onePage, nil, false))
+	m, err := parseModule(t.Context(), assemble(onePage, nil, false))
 	must(t, err)
 	m.pool = p
 	ctx := context.Background()

@@ -16,10 +16,10 @@ import (
 
 var (
 	// ErrReserved is returned for a package that has the name of a built-in tool.
-	ErrReserved = errors.New("worker: a tool of this name is built in; a package can't take its place")
+	ErrReserved = errors.New("worker: a tool of this name is built in; a package can't replace it")
 
 	// ErrDamaged is returned for a stored package that differs from the installed one.
-	ErrDamaged = errors.New("worker: the stored package is not what was installed; install it again")
+	ErrDamaged = errors.New("worker: the stored package differs from the installed one; install it again")
 )
 
 // PackageDecision is whether the user is asked before a tool runs.
@@ -285,7 +285,7 @@ func (pkg *Package) Command(ctx context.Context, pool *Pool, module *Module, par
 }
 
 func switchedOff(name string) error {
-	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the person has switched the tool off")
+	return protocol.Errorf(protocol.ErrCapabilityDenied, "run", name, "the user switched the tool off")
 }
 
 // command returns a command with the granted files and the manifest's limits.

@@ -83,7 +83,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("worker: Options: ClockResolution is %v; it must be 1µs to 1m", o.ClockResolution)
 	}
 	if o.Heartbeat < 50*time.Millisecond {
-		return o, fmt.Errorf("worker: Options: Heartbeat is %v; less than 50ms is more noise than news", o.Heartbeat)
+		return o, fmt.Errorf("worker: Options: Heartbeat is %v; it must be at least 50ms", o.Heartbeat)
 	}
 	if o.TrustedTypesPolicy == "" {
 		o.TrustedTypesPolicy = "bailey"

@@ -12,8 +12,8 @@ type poolImpl struct{}
 
 type variantImpl struct{}
 
-func (*variantImpl) set(*Pool, *variant, []byte) error { return nil }
-func (*variantImpl) release(*Pool, *variant)           {}
+func (*variantImpl) set(context.Context, *Pool, *variant, []byte) error { return nil }
+func (*variantImpl) release(*Pool, *variant)                            {}
 
 func (*poolImpl) start(context.Context, *Pool) error {
 	return fmt.Errorf("worker: a pool needs a browser: %w", errors.ErrUnsupported)

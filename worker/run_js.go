@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
@@ -20,7 +21,6 @@ const (
 	credit    = 1 << 20               // bytes of output that may be sent and not yet acknowledged
 	killGrace = 25 * time.Millisecond // for a broker to send the output that it still holds
 	maxAsks   = 2_000_000             // requests of one run to the host
-	maxTries  = 3                     // lost brokers that a job survives
 	feedSize  = 256 << 10             // bytes of input read at once
 	wholeSize = 1 << 20               // input in memory of up to this many bytes is sent with the start
 )
@@ -28,6 +28,7 @@ const (
 // job is one run. The pool's loop owns the fields under "loop". main runs on a goroutine of its
 // own.
 type job struct {
+	frame.Run
 	im     *poolImpl
 	c      *Cmd
 	v      *variant
@@ -37,7 +38,7 @@ type job struct {
 	stdin  []byte
 	whole  bool // stdin is the complete input
 	config string
-	how    string          // mode, as returned by mode
+	waits  wire.Waits
 	live   bool            // the program can wait for input, for room and for files
 	ctx    context.Context // ends with the run
 	cancel context.CancelFunc
@@ -46,14 +47,8 @@ type job struct {
 	ended  chan struct{}
 
 	// loop: fields owned by the pool's loop
-	scope   *jsx.Scope
-	slot    *frame.Slot
 	queued  time.Time
-	began   time.Time
 	counted bool // the job is counted in queued
-	tries   int
-	disarm  func()
-	over    bool
 
 	// set before ended is closed
 	stats   Stats
@@ -72,7 +67,7 @@ type output struct {
 
 func (im *poolImpl) begin(c *Cmd) error {
 	l := im.pool.opts.Limits.narrow(c.Limits)
-	v, err := c.module.variant(l.caps())
+	v, err := c.module.variant(c.ctx, l.caps())
 	if err != nil {
 		return err
 	}
@@ -88,23 +83,23 @@ func (im *poolImpl) begin(c *Cmd) error {
 		return ErrQueueFull
 	}
 	j := &job{im: im, c: c, v: v, limits: l, files: f, out: jsx.Unbounded[output](), want: make(chan struct{}, 1), ended: make(chan struct{}),
-		scope: jsx.NewScope(jsx.ScopeOptions{}), queued: time.Now(), counted: true}
-	j.live = im.live || c.module.glue != "" // a program of GOOS=js calls the host asynchronously in every engine
+		queued: time.Now(), counted: true}
+	j.Run = frame.NewRun(im.Pool, j)
+	j.live = im.live || c.module.kind == goProgram // a program of GOOS=js calls the host asynchronously in every engine
 	j.ctx, j.cancel = context.WithCancel(c.ctx)
-	c.proc = &process{done: make(chan struct{})}
-	c.Process = &Process{Pid: int(im.pids.Add(1)), kill: func() { im.Do(func() { j.abort(errors.New("killed")) }) }}
-	go j.main()
+	c.Process = &Process{Pid: int(im.pids.Add(1)), done: make(chan struct{}), kill: func() { im.Do(func() { j.abort(errors.New("killed")) }) }}
+	go j.main(c.Process)
 	return nil
 }
 
 // linked returns an error if the module imports a function that the command does not provide.
 func (c *Cmd) linked() error {
 	for _, i := range c.module.m.Imports {
-		if i.Module == wasmbin.WASI || c.module.glue != "" || i.Kind != wasmbin.Func {
+		if i.Module == wasmbin.WASI || c.module.kind == goProgram || i.Kind != wasmbin.Func {
 			continue
 		}
 		if c.call == nil || c.call.funcs[i.Module+"."+i.Name] == nil {
-			return protocol.Errorf(protocol.ErrInvalidParams, "start", "", "the module imports the function %s.%s, which nobody provides", i.Module, i.Name)
+			return protocol.Errorf(protocol.ErrInvalidParams, "start", "", "the module imports the function %s.%s, which the host does not provide", i.Module, i.Name)
 		}
 		if !c.pool.impl.live {
 			return fmt.Errorf("worker: %s, so a module can't call functions of the host: %w", c.pool.impl.features().Missing, errors.ErrUnsupported)
@@ -113,8 +108,8 @@ func (c *Cmd) linked() error {
 	return nil
 }
 
-// main runs a job from its preparation to its result.
-func (j *job) main() {
+// main runs a job from its preparation to its result, which it gives to p.
+func (j *job) main(p *Process) {
 	defer j.cancel()
 	written := make(chan error, 1)
 	go func() { written <- j.drain() }()
@@ -123,7 +118,7 @@ func (j *job) main() {
 		j.im.Do(func() { j.settle(protocol.CodeOf(err), err.Error(), err) })
 	} else {
 		j.im.Do(func() {
-			if !j.over {
+			if !j.Over() {
 				j.im.Submit(j)
 			}
 		})
@@ -144,8 +139,9 @@ func (j *job) main() {
 	}
 	err := <-written
 	j.closePipes()
-	state := &ProcessState{exited: j.exited, code: j.code, stats: j.stats}
-	j.c.proc.finish(state, j.result(state, err))
+	p.state = &ProcessState{exited: j.exited, code: j.code, stats: j.stats}
+	p.err = j.result(p.state, err)
+	close(p.done)
 }
 
 func (j *job) closePipes() {
@@ -195,71 +191,65 @@ func (j *job) encode() (string, error) {
 	if c.Dir != "" {
 		env = append(env, "PWD="+c.Dir)
 	}
-	j.how = j.mode()
-	m := map[string]any{
-		"args": c.Args, "env": env, "resolution": int64(j.im.pool.opts.ClockResolution), "wholeInput": j.whole,
-		"mode":   j.how,
-		"limits": map[string]any{"files": l.Files, "read": l.Read, "write": l.Write, "output": l.Output, "credit": credit},
-	}
-	if c.module.glue != "" {
-		m["go"], m["dir"] = true, c.Dir
+	j.waits = j.mayWait()
+	m := wire.Config{Args: c.Args, Env: env, Resolution: int64(j.im.pool.opts.ClockResolution), WholeInput: j.whole, Waits: j.waits}
+	m.Limits.Files, m.Limits.Read, m.Limits.Write, m.Limits.Output, m.Limits.Credit = l.Files, l.Read, l.Write, l.Output, credit
+	if c.module.kind == goProgram {
+		m.Go, m.Dir = true, c.Dir
 	}
 	if !c.Now.IsZero() {
-		m["time"] = fmt.Sprint(c.Now.UnixNano())
+		m.Time = fmt.Sprint(c.Now.UnixNano())
 	}
 	if c.Seed != 0 {
-		m["seed"] = []uint32{uint32(c.Seed), uint32(c.Seed >> 32), 0x9e3779b9, 1}
+		m.Seed = []uint32{uint32(c.Seed), uint32(c.Seed >> 32), 0x9e3779b9, 1}
 	}
 	if c.call != nil {
-		m["call"], m["params"] = c.call.name, c.call.params
-		var funcs []string
+		m.Call, m.Params = &c.call.name, c.call.params
 		for _, i := range c.module.m.Imports {
 			if i.Module != wasmbin.WASI {
-				funcs = append(funcs, i.Module+"\x00"+i.Name)
+				m.HostFuncs = append(m.HostFuncs, i.Module+"\x00"+i.Name)
 			}
 		}
-		m["hostFuncs"] = funcs
 	}
-	j.v.given(c.module, m)
+	m.Memory, m.Table = j.v.given()
 	b, err := json.Marshal(m)
 	return string(b), err
 }
 
-// given adds the memory and the table that a module imports to the map.
-func (v *variant) given(m *Module, to map[string]any) {
-	memory, table := m.m.Imported(v.caps)
-	if memory != nil {
-		to["memory"] = map[string]any{"initial": memory.Min, "maximum": memory.Max}
+// given returns the memory and the table that the module imports, or nil.
+func (v *variant) given() (memory *wire.Range, table *wire.Table) {
+	m, t := v.module.m.Imported(v.caps)
+	if m != nil {
+		memory = &wire.Range{Initial: m.Min, Maximum: m.Max}
 	}
-	if table != nil {
-		to["table"] = map[string]any{"element": "anyfunc", "initial": table.Min, "maximum": table.Max}
+	if t != nil {
+		table = wire.NewTable(wire.Range{Initial: t.Min, Maximum: t.Max})
 	}
+	return memory, table
 }
 
-// mode returns the reasons for which the program may have to wait, as letters: s for any, l for
-// lazy files, i for input, f for a host function or poll_oneoff. A program that never waits runs
-// faster. Waiting for room in the output is not needed if the output goes to memory anyway.
-func (j *job) mode() string {
-	if j.c.module.glue != "" {
-		return ""
+// mayWait returns the reasons for which the program may have to wait. Waiting for room in the
+// output is not needed if the output goes to memory anyway.
+func (j *job) mayWait() (w wire.Waits) {
+	if j.c.module.kind == goProgram {
+		return 0
 	}
-	mode := ""
 	if j.stats.Lazy {
-		mode += "l"
+		w |= wire.WaitFiles
 	}
 	if !j.whole {
-		mode += "i"
+		w |= wire.WaitInput
 	}
 	for _, i := range j.c.module.m.Imports {
 		if i.Module != wasmbin.WASI && i.Kind == wasmbin.Func || i.Name == "poll_oneoff" {
-			mode += "f"
+			w |= wire.WaitHost
 			break
 		}
 	}
-	if mode != "" || !inMemory(j.c.Stdout) || !inMemory(j.c.Stderr) {
-		mode += "s"
+	if w != 0 || !inMemory(j.c.Stdout) || !inMemory(j.c.Stderr) {
+		w |= wire.WaitAtAll
 	}
-	return mode
+	return w
 }
 
 func inMemory(w io.Writer) bool {
@@ -273,26 +263,14 @@ func inMemory(w io.Writer) bool {
 // Begin starts the job of s on its broker.
 func (im *poolImpl) Begin(s *frame.Slot) {
 	j := s.Job.(*job)
-	j.slot, j.began = s, time.Now()
+	j.Run.Begin(s)
 	j.dequeue()
-	if j.tries == 0 {
-		im.Count(func(st *frame.PoolStats) { st.Runs++ })
-	}
 	if err := j.post(s); err != nil {
-		im.End(j, s, protocol.ErrSandbox, "the run could not be started: "+err.Error())
+		j.Fail(frame.NotStarted, err)
 		return
 	}
-	j.arm(im.pool.opts.ReadyTimeout, protocol.ErrSandbox, "the module was not compiled in %v")
-}
-
-// arm ends the run after d. A later call replaces the timer.
-func (j *job) arm(d time.Duration, code protocol.Code, why string) {
-	if j.disarm != nil {
-		j.disarm()
-	}
-	j.disarm, _ = j.scope.AfterFunc(d+killGrace, func() {
-		j.im.Do(func() { j.im.End(j, j.slot, code, fmt.Sprintf(why, d)) })
-	})
+	wait := im.pool.opts.ReadyTimeout
+	_ = j.After(wait+killGrace, protocol.ErrSandbox, fmt.Sprintf("the module was not compiled in %v", wait))
 }
 
 func (j *job) dequeue() {
@@ -306,9 +284,8 @@ func (j *job) post(s *frame.Slot) error {
 	l := j.limits
 	// The message crosses into JavaScript in one call, because it holds only text and numbers. Each
 	// buffer needs a call of its own.
-	start, err := jsx.ToJS(map[string]any{"op": "start", "gen": s.Gen, "module": j.v.id, "mode": j.how, "config": j.config, "limits": map[string]any{
-		"time": l.Time.Milliseconds(), "output": float64(l.Output), "message": float64(l.Snapshot + l.Write + 1<<20), "asks": maxAsks,
-	}})
+	start, err := jsx.ToJS(wire.Start{Gen: s.Gen, Module: j.v.id, Waits: j.waits, Config: j.config,
+		Time: l.Time, Output: l.Output, Message: l.Snapshot + l.Write + 1<<20, Asks: maxAsks}.Order())
 	if err != nil {
 		return err
 	}
@@ -334,49 +311,25 @@ func (j *job) post(s *frame.Slot) error {
 	return s.Data.Post(start, transfer...)
 }
 
-// Retry reports whether the job may be given to another broker. Its program has not begun then.
-func (j *job) Retry() bool {
-	if j.over || j.tries >= maxTries {
-		return false
-	}
-	if j.disarm != nil {
-		j.disarm()
-	}
-	j.tries++
-	j.slot, j.disarm = nil, nil
-	return true
-}
-
-// Over reports whether the run has ended.
-func (j *job) Over() bool { return j.over }
-
 // Finish ends the run from outside.
 func (j *job) Finish(code protocol.Code, why string) { j.settle(code, why, nil) }
 
 // abort ends the run for its caller. The broker first sends the output that it still holds.
 func (j *job) abort(cause error) {
-	if j.over {
+	if j.Over() {
 		return
-	}
-	code, why := protocol.ErrAborted, "the command was killed"
-	if errors.Is(cause, context.DeadlineExceeded) {
-		code, why = protocol.ErrTimeout, "the caller's deadline was reached"
 	}
 	if j.cause == nil {
 		j.cause = cause
 	}
-	s := j.slot
-	if s == nil || s.Job != j {
-		j.settle(code, why, cause)
-		return
-	}
-	_ = s.Data.Post(map[string]any{"op": "kill", "gen": s.Gen, "code": string(code), "message": why})
-	_, _ = j.scope.AfterFunc(killGrace, func() { j.im.Do(func() { j.im.End(j, s, code, why) }) })
+	j.Abort(cause, killGrace, func(s *frame.Slot, code protocol.Code, why string) {
+		_ = s.Data.Post(wire.Kill(s.Gen, string(code), why))
+	})
 }
 
 // settle ends the run with an error.
 func (j *job) settle(code protocol.Code, why string, cause error) {
-	if j.over {
+	if j.Over() {
 		return
 	}
 	j.why, j.reason = code, why
@@ -388,12 +341,11 @@ func (j *job) settle(code protocol.Code, why string, cause error) {
 
 // close releases the run's resources and closes ended.
 func (j *job) close() {
-	j.over = true
+	j.Run.Close()
 	j.dequeue()
-	if !j.began.IsZero() {
-		j.stats.Queued, j.stats.Duration = j.began.Sub(j.queued), time.Since(j.began)
+	if !j.Began.IsZero() {
+		j.stats.Queued, j.stats.Duration = j.Began.Sub(j.queued), time.Since(j.Began)
 	}
-	_ = j.scope.Close()
 	_ = j.out.Close()
 	j.cancel()
 	close(j.ended)

@@ -10,52 +10,55 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // heard handles a message of the broker about the run. rest is the part after the generation. An
 // error ends the run and removes the frame. heard is called on the loop.
-func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error {
+func (j *job) heard(s *frame.Slot, op wire.Op, u *jsx.Unpacker, rest []byte) error {
 	switch op {
-	case frame.WasmStarted:
+	case wire.Started:
 		s.Started = true
 		j.tree, j.stdin = nil, nil
-		j.began = time.Now()
-		j.arm(j.limits.Time, protocol.ErrTimeout, timeWords)
-	case frame.WasmOutput:
+		j.Began = time.Now()
+		_ = j.After(j.limits.Time+killGrace, protocol.ErrTimeout, frame.TimeText(j.limits.Time))
+	case wire.Output:
 		return j.output(rest)
-	case frame.WasmInput:
+	case wire.Wanted:
 		select {
 		case j.want <- struct{}{}:
 		default:
 		}
-	case frame.WasmExit:
+	case wire.Exited:
 		return j.exit(s, u)
-	case frame.WasmFailed, frame.WasmStopped:
-		code, why := protocol.Code(u.String()), u.String()
-		j.figures(u)
-		if u.Close() != nil || !code.Valid() {
-			return violation("an end that is none")
+	case wire.Failed, wire.Stopped:
+		word, why, figures, err := wire.ReadFailure(u)
+		code := protocol.Code(word)
+		j.measure(figures)
+		if err != nil || !code.Valid() {
+			return violation("a malformed end of the run")
 		}
 		if code == protocol.ErrTimeout && j.cause == nil {
-			why = fmt.Sprintf(timeWords, j.limits.Time)
+			why = frame.TimeText(j.limits.Time)
 		}
-		if op == frame.WasmStopped {
+		if op == wire.Stopped {
 			j.im.Stop(s, code, why)
 			return nil
 		}
 		j.im.Ended(s)
 		j.settle(code, why, nil)
-	case frame.WasmAsk:
-		id, kind, mount, path := u.U32(), u.U8(), int(u.U8()), u.String()
-		if u.Close() != nil || kind != frame.WasmAskFunc && (mount >= len(j.files.mounts) || !j.files.mounts[mount].lazy || path != "" && !validName(path)) {
-			return violation("a question that is none")
+	case wire.Asked:
+		a, err := wire.ReadAsk(u)
+		if err != nil || a.Kind != wire.AskFunc && (a.Mount >= len(j.files.mounts) || !j.files.mounts[a.Mount].lazy || a.Path != "" && !validName(a.Path)) {
+			return violation("a malformed request")
 		}
-		go j.answer(s, id, kind, mount, path)
-	case frame.WasmResult:
+		go j.answer(s, a)
+	case wire.Returned:
 		var list []string
-		if j.c.call == nil || json.Unmarshal([]byte(u.String()), &list) != nil || u.Close() != nil {
-			return violation("a result that is none")
+		text, err := wire.ReadText(u)
+		if err != nil || j.c.call == nil || json.Unmarshal([]byte(text), &list) != nil {
+			return violation("a malformed result")
 		}
 		select {
 		case j.c.call.results <- list:
@@ -68,22 +71,20 @@ func (j *job) heard(s *frame.Slot, op byte, u *jsx.Unpacker, rest []byte) error 
 	return nil
 }
 
-const timeWords = "the time limit of %v was reached"
-
 // output queues the program's output for the goroutine that delivers it.
 func (j *job) output(b []byte) error {
-	u := jsx.Unpack(b)
-	for u.Left() > 0 {
-		o := output{fd: u.U8(), b: u.Bytes()}
-		if u.Err() != nil || o.fd != 1 && o.fd != 2 {
-			return violation("output that is none")
+	over := protocol.Errorf(protocol.ErrOutputTooLarge, "run", "", "more than %d bytes of output", j.limits.Output)
+	err := wire.EachOutput(b, func(fd byte, piece []byte) error {
+		if j.stats.Output += int64(len(piece)); j.stats.Output > j.limits.Output {
+			return over
 		}
-		if j.stats.Output += int64(len(o.b)); j.stats.Output > j.limits.Output {
-			return protocol.Errorf(protocol.ErrOutputTooLarge, "run", "", "more than %d bytes of output", j.limits.Output)
-		}
-		_ = j.out.Push(o)
+		_ = j.out.Push(output{fd, piece})
+		return nil
+	})
+	if err != nil && err != over {
+		return violation("%v", err)
 	}
-	return nil
+	return err
 }
 
 // drain delivers the queued output until the queue is closed. It returns the first error of a
@@ -108,17 +109,16 @@ func (j *job) drain() (failed error) {
 		}
 		if j.live {
 			n := len(o.b)
-			j.im.Do(func() { j.tell(map[string]any{"op": "ack", "n": n}) })
+			j.im.Do(func() { j.tell(func(gen int) wire.Order { return wire.Ack(gen, n) }) })
 		}
 	}
 	return failed
 }
 
 // tell posts to the run's broker, if the run still has one.
-func (j *job) tell(m map[string]any, transfer ...jsx.Value) {
-	if s := j.slot; s != nil && s.Job == j {
-		m["gen"] = s.Gen
-		_ = s.Data.Post(m, transfer...)
+func (j *job) tell(order func(gen int) wire.Order, transfer ...jsx.Value) {
+	if s := j.Broker(); s != nil {
+		_ = s.Data.Post(order(s.Gen), transfer...)
 	}
 }
 
@@ -144,7 +144,7 @@ func (j *job) feed() {
 			return
 		}
 		if n > 0 {
-			j.send("in", 0, buf[:n])
+			j.send(wire.Input, buf[:n])
 		}
 		if err != nil {
 			if n > 0 {
@@ -154,14 +154,14 @@ func (j *job) feed() {
 					return
 				}
 			}
-			j.send("in", 0, nil)
+			j.send(wire.Input, nil)
 			return
 		}
 	}
 }
 
 // send posts bytes to the run's broker. The buffer is transferred, not copied.
-func (j *job) send(op string, id uint32, b []byte) {
+func (j *job) send(order func(gen int, data any) wire.Order, b []byte) {
 	v, err := jsx.FromBytes(b)
 	if err != nil {
 		j.im.Do(func() { j.abort(err) })
@@ -171,13 +171,13 @@ func (j *job) send(op string, id uint32, b []byte) {
 	if err != nil {
 		return
 	}
-	j.im.Do(func() { j.tell(map[string]any{"op": op, "id": int(id), "data": v}, buffer) })
+	j.im.Do(func() { j.tell(func(gen int) wire.Order { return order(gen, v) }, buffer) })
 }
 
 // exit handles the end of a program that exited by itself.
 func (j *job) exit(s *frame.Slot, u *jsx.Unpacker) error {
 	code := u.U32()
-	j.figures(u)
+	j.measure(wire.ReadFigures(u))
 	list, err := j.files.changes(u)
 	if err != nil {
 		return err
@@ -188,28 +188,28 @@ func (j *job) exit(s *frame.Slot, u *jsx.Unpacker) error {
 	return nil
 }
 
-// figures reads the measurements that only the worker has.
-func (j *job) figures(u *jsx.Unpacker) {
-	j.stats.Read, j.stats.Written, j.stats.Memory, j.stats.Files, j.stats.Input = u.Int(), u.Int(), u.Int(), int(u.U32()), u.Int()
+// measure stores the measurements that only the worker has.
+func (j *job) measure(f wire.Figures) {
+	j.stats.Read, j.stats.Written, j.stats.Memory, j.stats.Files, j.stats.Input = f.Read, f.Written, f.Memory, f.Files, f.Input
 }
 
 // answer answers a request of the program. It runs on a goroutine of its own.
-func (j *job) answer(s *frame.Slot, id uint32, kind uint8, mount int, path string) {
+func (j *job) answer(s *frame.Slot, a wire.Ask) {
 	var b []byte
 	var err error
-	switch kind {
-	case frame.WasmAskDir:
-		b, err = j.files.list(j.files.mounts[mount], path)
-	case frame.WasmAskFile:
-		b, err = j.files.read(j.files.mounts[mount], path)
-	case frame.WasmAskFunc:
+	switch a.Kind {
+	case wire.AskDir:
+		b, err = j.files.list(j.files.mounts[a.Mount], a.Path)
+	case wire.AskFile:
+		b, err = j.files.read(j.files.mounts[a.Mount], a.Path)
+	case wire.AskFunc:
 		var text string
-		text, err = j.hostCall(path)
+		text, err = j.hostCall(a.Path)
 		b = []byte(text)
 	default:
-		err = violation("a question of kind %d", kind)
+		err = violation("a request of kind %d", a.Kind)
 	}
-	if code := protocol.CodeOf(err); err != nil && (kind == frame.WasmAskFunc || code == protocol.ErrSecurityViolation) {
+	if code := protocol.CodeOf(err); err != nil && (a.Kind == wire.AskFunc || code == protocol.ErrSecurityViolation) {
 		j.im.Do(func() { j.im.End(j, s, code, err.Error()) })
 		return
 	}
@@ -220,10 +220,10 @@ func (j *job) answer(s *frame.Slot, id uint32, kind uint8, mount int, path strin
 		return
 	}
 	if err != nil {
-		j.im.Do(func() { j.tell(map[string]any{"op": "answer", "id": int(id), "errno": errno(err)}) })
+		j.im.Do(func() { j.tell(func(gen int) wire.Order { return wire.Refuse(gen, a.ID, errno(err)) }) })
 		return
 	}
-	j.send("answer", id, b)
+	j.send(func(gen int, data any) wire.Order { return wire.Answer(gen, a.ID, data) }, b)
 }
 
 func (j *job) hostCall(text string) (out string, err error) {
@@ -233,7 +233,7 @@ func (j *job) hostCall(text string) (out string, err error) {
 		}
 	}()
 	if j.c.call == nil {
-		return "", violation("a call of the host")
+		return "", violation("a call of a host function")
 	}
 	return j.c.callHost(j.ctx, text)
 }

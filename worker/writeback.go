@@ -8,51 +8,33 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // change is one change that a program made in a mount.
 type change struct {
-	kind byte
-	m    *mount
-	name string
-	data []byte // of a write
-	to   string // of a rename
+	wire.Change
+	m *mount
 }
 
 // changes decodes the changes of a program. The worker that sends them is not trusted: names are
 // checked, and a change in a read-only mount is an error.
 func (f *files) changes(u *jsx.Unpacker) ([]change, error) {
-	list := make([]change, 0, u.Count(6))
-	for range cap(list) {
-		c := change{kind: u.U8()}
-		i := int(u.U8())
-		c.name = u.String()
-		switch c.kind {
-		case frame.WasmWrite:
-			c.data = u.Bytes()
-		case frame.WasmRename:
-			c.to = u.String()
-		case frame.WasmRemove, frame.WasmRemoveDir, frame.WasmMakeDir:
-		default:
-			return nil, violation("a change of kind %d", c.kind)
-		}
-		if u.Err() != nil {
-			return nil, violation("%v", u.Err())
-		}
-		if i >= len(f.mounts) || f.mounts[i].readOnly {
-			return nil, violation("a change in mount %d", i)
-		}
-		c.m = f.mounts[i]
-		if !validName(c.name) || c.kind == frame.WasmRename && !validName(c.to) {
-			return nil, violation("a change of %q, %q", c.name, c.to)
-		}
-		list = append(list, c)
-	}
-	if err := u.Close(); err != nil {
+	all, err := wire.ReadChanges(u)
+	if err != nil {
 		return nil, violation("%v", err)
+	}
+	list := make([]change, len(all))
+	for i, c := range all {
+		if c.Mount >= len(f.mounts) || f.mounts[c.Mount].readOnly {
+			return nil, violation("a change in mount %d", c.Mount)
+		}
+		if !validName(c.Path) || c.Kind == wire.Rename && !validName(c.To) {
+			return nil, violation("a change of %q, %q", c.Path, c.To)
+		}
+		list[i] = change{c, f.mounts[c.Mount]}
 	}
 	return list, nil
 }
@@ -60,7 +42,7 @@ func (f *files) changes(u *jsx.Unpacker) ([]change, error) {
 func validName(name string) bool { return fs.ValidPath(name) && name != "." }
 
 func violation(format string, args ...any) error {
-	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker was made to say what it must not: %s", fmt.Sprintf(format, args...))
+	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker sent a message that is not allowed: %s", fmt.Sprintf(format, args...))
 }
 
 // writeBack calls losing with the files that will be lost, and then apply.
@@ -78,11 +60,11 @@ func (f *files) writeBack(ctx context.Context, list []change, losing func(contex
 func lostBy(list []change) map[string]string {
 	lost := map[string]string{}
 	for _, c := range list {
-		switch c.kind {
-		case frame.WasmRemove, frame.WasmRemoveDir:
-			lost[path.Join(c.m.guest, c.name)] = ""
-		case frame.WasmRename:
-			lost[path.Join(c.m.guest, c.name)] = path.Join(c.m.guest, c.to)
+		switch c.Kind {
+		case wire.Remove, wire.RemoveDir:
+			lost[path.Join(c.m.guest, c.Path)] = ""
+		case wire.Rename:
+			lost[path.Join(c.m.guest, c.Path)] = path.Join(c.m.guest, c.To)
 		}
 	}
 	return lost
@@ -97,10 +79,10 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 	for _, c := range list {
 		same, err := c.same()
 		if err != nil {
-			return 0, fmt.Errorf("worker: write back %s: %w", c.name, err)
+			return 0, fmt.Errorf("worker: write back %s: %w", c.Path, err)
 		}
 		if !same {
-			conflicts = append(conflicts, c.name)
+			conflicts = append(conflicts, c.Path)
 		}
 	}
 	if conflicts != nil {
@@ -111,12 +93,12 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 			return n, err
 		}
 		if same, err := c.still(); err == nil && !same {
-			return n, &ConflictError{Paths: []string{c.name}, made: n}
+			return n, &ConflictError{Paths: []string{c.Path}, made: n}
 		} else if err != nil {
-			return n, fmt.Errorf("worker: write back %s: %w", c.name, err)
+			return n, fmt.Errorf("worker: write back %s: %w", c.Path, err)
 		}
 		if err := c.do(c.m.fsys.(WriteFS)); errors.Is(err, errSlipped) {
-			return n, &ConflictError{Paths: []string{c.name}, made: n}
+			return n, &ConflictError{Paths: []string{c.Path}, made: n}
 		} else if err != nil {
 			return n, fmt.Errorf("worker: write back: %w", err)
 		}
@@ -127,33 +109,33 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 
 // same reports whether the file that c replaces is still as the program was shown it.
 func (c change) same() (bool, error) {
-	base, was := c.m.shown()[c.name]
-	switch c.kind {
-	case frame.WasmMakeDir:
+	base, was := c.m.shown()[c.Path]
+	switch c.Kind {
+	case wire.MakeDir:
 		// Another writer may have made the same folder. If a file stood there, it was checked when
 		// it was removed.
-		info, err := fs.Stat(c.m.fsys, c.name)
+		info, err := fs.Stat(c.m.fsys, c.Path)
 		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), refusal(err)
-	case frame.WasmRemoveDir:
-		info, err := fs.Stat(c.m.fsys, c.name)
+	case wire.RemoveDir:
+		info, err := fs.Stat(c.m.fsys, c.Path)
 		return err == nil && info.IsDir(), refusal(err)
-	case frame.WasmRename:
-		if _, err := fs.Stat(c.m.fsys, c.to); !errors.Is(err, fs.ErrNotExist) {
+	case wire.Rename:
+		if _, err := fs.Stat(c.m.fsys, c.To); !errors.Is(err, fs.ErrNotExist) {
 			return false, refusal(err)
 		}
 	}
 	if !was || base.dir { // a new file, or a file in place of a removed folder
-		_, err := fs.Stat(c.m.fsys, c.name)
+		_, err := fs.Stat(c.m.fsys, c.Path)
 		return base.dir || errors.Is(err, fs.ErrNotExist), refusal(err)
 	}
-	info, err := fs.Stat(c.m.fsys, c.name)
+	info, err := fs.Stat(c.m.fsys, c.Path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != base.size {
 		return false, refusal(err)
 	}
 	if !base.known {
 		return info.ModTime().Equal(base.mtime), nil
 	}
-	now, err := fs.ReadFile(c.m.fsys, c.name)
+	now, err := fs.ReadFile(c.m.fsys, c.Path)
 	return bytes.Equal(now, base.data), refusal(err)
 }
 
@@ -167,34 +149,34 @@ func refusal(err error) error {
 }
 
 func (c change) do(fsys WriteFS) error {
-	switch c.kind {
-	case frame.WasmRemove, frame.WasmRemoveDir:
-		return fsys.Remove(c.name)
-	case frame.WasmMakeDir:
-		err := fsys.Mkdir(c.name, 0o777)
+	switch c.Kind {
+	case wire.Remove, wire.RemoveDir:
+		return fsys.Remove(c.Path)
+	case wire.MakeDir:
+		err := fsys.Mkdir(c.Path, 0o777)
 		if errors.Is(err, fs.ErrExist) {
 			return nil
 		}
 		return err
-	case frame.WasmRename:
-		return fsys.Rename(c.name, c.to)
+	case wire.Rename:
+		return fsys.Rename(c.Path, c.To)
 	}
 	if u, ok := fsys.(UpdateFS); ok {
-		err := u.UpdateFile(c.name, 0o666, c.swap)
+		err := u.UpdateFile(c.Path, 0o666, c.swap)
 		// If reading is not allowed, a new file can't be compared. An earlier check found that it
 		// does not exist.
-		if _, was := c.m.shown()[c.name]; was || !errors.Is(err, fs.ErrPermission) {
+		if _, was := c.m.shown()[c.Path]; was || !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}
-	return fsys.WriteFile(c.name, c.data, 0o666)
+	return fsys.WriteFile(c.Path, c.Data, 0o666)
 }
 
-var errSlipped = errors.New("changed by somebody else")
+var errSlipped = errors.New("changed by something else")
 
 // swap returns c's content, or errSlipped if old is not the content that the program was shown.
 func (c change) swap(old []byte) ([]byte, error) {
-	base, was := c.m.shown()[c.name]
+	base, was := c.m.shown()[c.Path]
 	switch {
 	case !was || base.dir:
 		if old != nil {
@@ -203,12 +185,12 @@ func (c change) swap(old []byte) ([]byte, error) {
 	case old == nil && base.size > 0, int64(len(old)) != base.size, base.known && !bytes.Equal(old, base.data):
 		return nil, errSlipped
 	}
-	return c.data, nil
+	return c.Data, nil
 }
 
 // still compares once more, right before a removal or a rename.
 func (c change) still() (bool, error) {
-	if c.kind != frame.WasmRemove && c.kind != frame.WasmRename {
+	if c.Kind != wire.Remove && c.Kind != wire.Rename {
 		return true, nil
 	}
 	return c.same()

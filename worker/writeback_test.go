@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"testing"
 
-	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
+	wire "github.com/bailey-go/bailey/internal/wire/wasm"
 )
 
 // bareFS hides all but the methods of a WriteFS.
@@ -41,7 +41,7 @@ func (s *slipping) WriteFile(name string, data []byte, perm fs.FileMode) error {
 // system with UpdateFile detects it. Without that method the other writer's change is
 // overwritten.
 func TestWriteBackSwaps(t *testing.T) {
-	write := []row{{frame.WasmWrite, 0, "a", "changed"}, {frame.WasmWrite, 0, "b", "changed"}, {frame.WasmWrite, 0, "made", "new"}}
+	write := []row{{wire.Write, 0, "a", "changed"}, {wire.Write, 0, "b", "changed"}, {wire.Write, 0, "made", "new"}}
 	for _, tt := range []struct {
 		what string
 		slip func(WriteFS) error
@@ -56,9 +56,9 @@ func TestWriteBackSwaps(t *testing.T) {
 		{"the second", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, write, 1, "b", "a=changed b=OLD"},
 		{"removed", func(d WriteFS) error { return d.Remove("b") }, write, 1, "b", "a=changed"},
 		{"a new name", func(d WriteFS) error { return d.WriteFile("made", []byte("theirs"), 0o644) }, write, 2, "made", "a=changed b=changed made=theirs"},
-		{"to be removed", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRemove, 0, "b", ""}}, 1, "b", "a=changed b=OLD"},
-		{"to be moved", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRename, 0, "b", "c"}}, 1, "b", "a=changed b=OLD"},
-		{"a target", func(d WriteFS) error { return d.WriteFile("c", []byte("OLD"), 0o644) }, []row{write[0], {frame.WasmRename, 0, "b", "c"}}, 1, "b", "a=changed b=old c=OLD"},
+		{"to be removed", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {wire.Remove, 0, "b", ""}}, 1, "b", "a=changed b=OLD"},
+		{"to be moved", func(d WriteFS) error { return d.WriteFile("b", []byte("OLD"), 0o644) }, []row{write[0], {wire.Rename, 0, "b", "c"}}, 1, "b", "a=changed b=OLD"},
+		{"a target", func(d WriteFS) error { return d.WriteFile("c", []byte("OLD"), 0o644) }, []row{write[0], {wire.Rename, 0, "b", "c"}}, 1, "b", "a=changed b=old c=OLD"},
 	} {
 		dir := newMemFS()
 		for _, name := range []string{"a", "b"} {
@@ -91,7 +91,7 @@ func TestWriteBackSwapsUnread(t *testing.T) {
 	must(t, err)
 	_, err = f.list(f.mounts[0], "")
 	must(t, err)
-	list, err := f.changes(jsx.Unpack(packRows(row{frame.WasmWrite, 0, "a", "changed"})))
+	list, err := f.changes(jsx.Unpack(packRows(row{wire.Write, 0, "a", "changed"})))
 	must(t, err)
 	var conflict *ConflictError
 	if _, err := f.apply(context.Background(), list); !errors.As(err, &conflict) || tree(t, dir) != "a=longer" {
@@ -126,7 +126,7 @@ func TestWriteBackTellsWhatIsLost(t *testing.T) {
 	dir := newMemFS()
 	must(t, dir.WriteFile("a", []byte("old a"), 0o644))
 	f := shown(t, dir)
-	list, err := f.changes(jsx.Unpack(packRows(row{frame.WasmWrite, 0, "a", "new"}, row{frame.WasmMakeDir, 0, "d", ""})))
+	list, err := f.changes(jsx.Unpack(packRows(row{wire.Write, 0, "a", "new"}, row{wire.MakeDir, 0, "d", ""})))
 	must(t, err)
 	if _, err := f.writeBack(context.Background(), list, func(context.Context, map[string]string) error { return errors.New("told of nothing") }); err != nil {
 		t.Error(err)

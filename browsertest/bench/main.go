@@ -90,7 +90,7 @@ var suites = []suite{
 	{"worker.", workers("worker.")},
 	{"wasi.", workers("wasi.")},
 	{"pool.", workers("pool.")},
-	{"flagship.", runFlagship},
+	{"files.", runFiles},
 	{"sandbox.", runSandbox},
 	{"pause.", runPauses},
 }

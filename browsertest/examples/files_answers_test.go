@@ -15,7 +15,7 @@ import (
 // Stop after finished steps lists them in words, for the user and the model.
 func TestFilesStopLists(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
 			turn{calls: []call{tc("code_run", "code", "for (;;);")}})
 		f.say("begin")

@@ -121,7 +121,7 @@ func quietZIP(t *testing.T) string {
 // with files. A refusal holds.
 func TestFilesPackageQuestion(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		f.click("#tab-tools")
 		must(t, f.in.SetFiles(testContext(t), "#install-file", quietZIP(t)))
 		saysStatus(t, f.in, "Installed quiet 1.2.3")
@@ -213,7 +213,7 @@ func TestFilesProgressAndStop(t *testing.T) {
 		}
 		must(t, p.Click(testContext(t), "#cards li:last-child .live button"))
 		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.querySelector("#cards li:last-child").className === "failed"`))
-		if got := eval[string](t, p, `document.querySelector("#cards li:last-child").textContent`); !strings.Contains(got, "the person ended this call") {
+		if got := eval[string](t, p, `document.querySelector("#cards li:last-child").textContent`); !strings.Contains(got, "the user ended this call") {
 			t.Errorf("the card says %q", got)
 		}
 		say(t, p, `run "awk 'BEGIN { while (1) x = x + 1 }'"`) // without quotes within quotes, which end it at once

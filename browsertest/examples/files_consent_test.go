@@ -11,7 +11,7 @@ import (
 
 // plainQuestion reports unless a question is in words, with a risk in words, for each thing
 // that it asks about.
-func plainQuestion(t *testing.T, f *flagship, things int) {
+func plainQuestion(t *testing.T, f *filesPage, things int) {
 	t.Helper()
 	text := f.check(`document.getElementById("ask").innerText`)
 	if strings.Contains(text, `{"`) || strings.Contains(text, `":`) {
@@ -28,7 +28,7 @@ func plainQuestion(t *testing.T, f *flagship, things int) {
 }
 
 // made reports whether files are in the list, or are not.
-func made(f *flagship, yes bool, names ...string) {
+func made(f *filesPage, yes bool, names ...string) {
 	f.t.Helper()
 	for _, name := range names {
 		f.wait(name, `!!document.querySelector("#tree [data-path='`+name+`']") === `+map[bool]string{true: "true", false: "false"}[yes])
@@ -39,7 +39,7 @@ func made(f *flagship, yes bool, names ...string) {
 // in another conversation.
 func TestFilesScope(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		write := func(name string) call { return tc("write", "path", name, "content", "made\n") }
 		f.then(turn{calls: []call{write("notes/one.txt")}}, turn{text: "That was it."})
 		f.say("write one")
@@ -65,7 +65,7 @@ func TestFilesScope(t *testing.T) {
 // each one shown.
 func TestFilesBatch(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		batch := func(names ...string) (calls []call) {
 			for _, name := range names {
 				calls = append(calls, tc("write", "path", name, "content", "of "+name+"\n"))
@@ -114,7 +114,7 @@ func TestFilesBatch(t *testing.T) {
 // No question shows a call in the form in which the model wrote it.
 func TestFilesQuestionsAreWords(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		for _, c := range []struct {
 			title string
 			call  call

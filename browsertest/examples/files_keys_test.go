@@ -177,7 +177,7 @@ func TestKeyboardFilesActs(t *testing.T) {
 		act("#cards li:last-child button[name=all]", "Enter", "all of it", `document.activeElement.tagName === "PRE" && document.activeElement.textContent.includes("8999")`)
 		send(`javascript: await sleep(60000)`)
 		p.wait("it can be ended", `document.querySelector("#cards li:last-child .live button")?.checkVisibility()`)
-		act("#cards li:last-child .live button", "Enter", "it was ended", `document.querySelector("#cards li:last-child.failed")?.textContent.includes("the person ended this call")`)
+		act("#cards li:last-child .live button", "Enter", "it was ended", `document.querySelector("#cards li:last-child.failed")?.textContent.includes("the user ended this call")`)
 		restedHere()
 
 		// Panels are changed by the arrow keys.

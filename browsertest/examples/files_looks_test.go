@@ -100,7 +100,7 @@ func (o *opened) eachLook(t *testing.T, more func(dark bool, width int)) {
 func TestFilesScreensOfAModel(t *testing.T) {
 	t.Parallel()
 	long(t)
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		p := f.in
 		p.calm(t)
 		turns := func(calls ...call) {

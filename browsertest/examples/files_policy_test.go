@@ -36,7 +36,7 @@ func TestFilesForGood(t *testing.T) {
 		}
 		const who = `[...document.querySelectorAll("#cards li:last-child pre")].find((e) => e.ariaLabel === "Who decided").textContent`
 		add("first", true)
-		if got := eval[string](t, p, who); !strings.Contains(got, "fs.write on notes/plan.md: ask (no rule") || !strings.Contains(got, "allow (the person said yes), by the rule allow write") {
+		if got := eval[string](t, p, who); !strings.Contains(got, "fs.write on notes/plan.md: ask (no rule") || !strings.Contains(got, "allow (the user agreed), by the rule allow write") {
 			t.Errorf("the card says that %q decided", got)
 		}
 		say(t, p, `delete trip/packing.txt`)

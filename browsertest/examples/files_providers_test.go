@@ -184,7 +184,7 @@ func TestFilesProviders(t *testing.T) {
 // remedy, keeps the text, and offers the reload. It makes no request before that.
 func TestFilesProviderLater(t *testing.T) {
 	t.Parallel()
-	eachEngine(t, func(t *testing.T, f *flagship) {
+	eachEngine(t, func(t *testing.T, f *filesPage) {
 		p, ctx := f.in, testContext(t)
 		use := func(answer string) {
 			t.Helper()

@@ -3,7 +3,6 @@ package examples
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -97,59 +96,32 @@ func cardsOf(t *testing.T, p driver) string {
 
 func TestFilesLooks(t *testing.T) {
 	t.Parallel()
-	b := launch(t, e2e.Options{})
-	for _, c := range []struct {
-		name          string
-		dark          bool
-		width, height int
-		say, tab      string
-	}{
-		{"welcome", false, 1400, 860, "", ""},
-		{"asks", false, 1400, 860, `add "one more" to notes/plan.md`, ""},
-		{"dark", true, 1400, 860, `search for TODO in notes`, ""},
-		{"shield", true, 1400, 860, "", "#tab-shield"},
-		{"settings", false, 1400, 860, "", "#tab-settings"},
-		{"undo", false, 1000, 800, "", "#tab-undo"},
-		{"narrow", false, 390, 844, `search for TODO in notes`, ""},
-		{"narrow-asks", true, 390, 844, `delete trip/packing.txt`, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx := testContext(t)
-			p := openFiles(t, b)
-			defer p.Close()
-			must(t, p.Viewport(ctx, c.width, c.height, 1))
-			must(t, p.Dark(ctx, c.dark))
-			if c.say != "" {
-				say(t, p, c.say)
-				if strings.HasSuffix(c.name, "asks") {
-					asked(t, p)
-				} else {
-					rested(t, p)
-				}
-			}
-			if c.tab != "" {
-				must(t, p.Click(ctx, c.tab))
-			}
-			noViolations(t, p)
-			if c.tab != "#tab-shield" { // that tab makes requests that must be blocked
-				noErrors(t, p)
-			}
-			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
-			}
-			if *shots {
-				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/files/screenshots", c.name+".png")})
-				must(t, err)
-			}
-			if strings.HasSuffix(c.name, "asks") {
-				answerKey(t, p, "4")
-				rested(t, p)
-				if got := cardsOf(t, p); !strings.Contains(got, "denied") {
-					t.Errorf("after no: %s", got)
-				}
-			}
-		})
+	said := func(text string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) { say(t, p, text); rested(t, p) }
 	}
+	asks := func(text string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) { say(t, p, text); asked(t, p) }
+	}
+	tab := func(id string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) { must(t, p.Click(testContext(t), id)) }
+	}
+	refuse := func(t *testing.T, p *e2e.Page) {
+		answerKey(t, p, reject)
+		rested(t, p)
+		if got := cardsOf(t, p); !strings.Contains(got, "denied") {
+			t.Errorf("after no: %s", got)
+		}
+	}
+	looks(t, "files", openFiles, []look{
+		{name: "welcome", width: 1400, height: 860},
+		{name: "asks", width: 1400, height: 860, show: asks(`add "one more" to notes/plan.md`), after: refuse},
+		{name: "dark", dark: true, width: 1400, height: 860, show: said(`search for TODO in notes`)},
+		{name: "shield", dark: true, width: 1400, height: 860, show: tab("#tab-shield"), loud: true},
+		{name: "settings", width: 1400, height: 860, show: tab("#tab-settings")},
+		{name: "undo", width: 1000, height: 800, show: tab("#tab-undo")},
+		{name: "narrow", width: 390, height: 844, show: said(`search for TODO in notes`)},
+		{name: "narrow-asks", dark: true, width: 390, height: 844, show: asks(`delete trip/packing.txt`), after: refuse},
+	})
 }
 
 // The guided task: reading, code, a blocked request, a change, its undo.

@@ -49,46 +49,27 @@ func pressTree(t *testing.T, p *e2e.Page, path string) {
 
 func TestFolderLooks(t *testing.T) {
 	t.Parallel()
-	b := launch(t, e2e.Options{})
-	for _, c := range []struct {
-		name          string
-		dark          bool
-		width, height int
-	}{
-		{"light", false, 1280, 900},
-		{"dark", true, 1280, 900},
-		{"narrow", false, 390, 844},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	changed := func(word string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) {
 			ctx := testContext(t)
-			p := openFolder(t, b)
-			defer p.Close()
-			must(t, p.Viewport(ctx, c.width, c.height, 1))
-			must(t, p.Dark(ctx, c.dark))
-			if c.name != "light" {
-				pressTree(t, p, "notes")
-				pressTree(t, p, "notes/list.txt")
-				must(t, p.WaitFor(ctx, `document.getElementById("path").textContent === "notes/list.txt"`))
-				write(t, p, "screws 4x40\nsandpaper "+c.name+"\nlinseed oil\na new blade\n")
-				must(t, p.Click(ctx, "#compare"))
-				says(t, p, "#diff", "+sandpaper "+c.name)
-				must(t, p.Click(ctx, "#save"))
-				says(t, p, "#history", "Wrote notes/list.txt")
-				write(t, p, "screws 4x40 and 5x60\nsandpaper 180\nlinseed oil\n")
-				must(t, p.Click(ctx, "#compare"))
-			}
-			noViolations(t, p)
-			noErrors(t, p)
-			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
-			}
-			if *shots {
-				must(t, p.Eval(ctx, `scrollTo(0, 0)`, nil))
-				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/folder/screenshots", c.name+".png")})
-				must(t, err)
-			}
-		})
+			pressTree(t, p, "notes")
+			pressTree(t, p, "notes/list.txt")
+			must(t, p.WaitFor(ctx, `document.getElementById("path").textContent === "notes/list.txt"`))
+			write(t, p, "screws 4x40\nsandpaper "+word+"\nlinseed oil\na new blade\n")
+			must(t, p.Click(ctx, "#compare"))
+			says(t, p, "#diff", "+sandpaper "+word)
+			must(t, p.Click(ctx, "#save"))
+			says(t, p, "#history", "Wrote notes/list.txt")
+			write(t, p, "screws 4x40 and 5x60\nsandpaper 180\nlinseed oil\n")
+			must(t, p.Click(ctx, "#compare"))
+			must(t, p.Eval(ctx, `scrollTo(0, 0)`, nil))
+		}
 	}
+	looks(t, "folder", openFolder, []look{
+		{name: "light", width: 1280, height: 900},
+		{name: "dark", dark: true, width: 1280, height: 900, show: changed("dark")},
+		{name: "narrow", width: 390, height: 844, show: changed("narrow")},
+	})
 }
 
 func TestFolderUndo(t *testing.T) {

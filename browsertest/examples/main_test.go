@@ -56,6 +56,7 @@ func run(m *testing.M) (int, error) {
 	}, {
 		{"go", "-C", "worker/tools", "run", "./build"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "assistant"), "./examples/assistant"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "folder"), "./examples/folder"},

@@ -29,39 +29,18 @@ func openMarkdown(t *testing.T, b *e2e.Browser) *e2e.Page {
 
 func TestMarkdownLooks(t *testing.T) {
 	t.Parallel()
-	b := launch(t, e2e.Options{})
-	for _, c := range []struct {
-		name          string
-		dark          bool
-		width, height int
-		answer        string
-	}{
-		{"light", false, 1280, 900, "folder"},
-		{"dark", true, 1280, 900, "hostile"},
-		{"narrow", false, 390, 844, "science"},
-		{"narrow dark", true, 390, 844, "languages"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx := testContext(t)
-			p := openMarkdown(t, b)
-			defer p.Close()
-			must(t, p.Viewport(ctx, c.width, c.height, 1))
-			must(t, p.Dark(ctx, c.dark))
-			stream(t, p, c.answer, "0")
-			noViolations(t, p)
-			noErrors(t, p)
-			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
-			}
-			if c.name == "narrow" {
-				must(t, p.Eval(ctx, `document.querySelector("main").scrollIntoView()`, nil))
-			}
-			if *shots && c.name != "narrow dark" {
-				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/markdown/screenshots", c.name+".png")})
-				must(t, err)
-			}
-		})
+	answer := func(name string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) { stream(t, p, name, "0") }
 	}
+	looks(t, "markdown", openMarkdown, []look{
+		{name: "light", width: 1280, height: 900, show: answer("folder")},
+		{name: "dark", dark: true, width: 1280, height: 900, show: answer("hostile")},
+		{name: "narrow", width: 390, height: 844, show: func(t *testing.T, p *e2e.Page) {
+			stream(t, p, "science", "0")
+			must(t, p.Eval(testContext(t), `document.querySelector("main").scrollIntoView()`, nil))
+		}},
+		{name: "narrow dark", dark: true, width: 390, height: 844, show: answer("languages"), bare: true},
+	})
 }
 
 func TestMarkdownMidStream(t *testing.T) {

@@ -2,7 +2,6 @@ package examples
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,41 +26,21 @@ func ended(t *testing.T, p *e2e.Page) string {
 
 func TestRunLooks(t *testing.T) {
 	t.Parallel()
-	b := launch(t, e2e.Options{})
-	for _, c := range []struct {
-		name          string
-		dark          bool
-		width, height int
-		press         string
-	}{
-		{"light", false, 1280, 900, "#run"},
-		{"dark", true, 1280, 900, "#attack-send-it-away"},
-		{"narrow", false, 390, 844, "#run"},
-		{"mid-run", false, 1280, 900, "#attack-never-end"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx := testContext(t)
-			p := openRun(t, b)
-			defer p.Close()
-			must(t, p.Viewport(ctx, c.width, c.height, 1))
-			must(t, p.Dark(ctx, c.dark))
-			must(t, p.Click(ctx, c.press))
-			if c.name == "mid-run" {
-				must(t, p.WaitFor(ctx, `document.getElementById("status").textContent === "Running"`))
-			} else {
-				ended(t, p)
-			}
-			noViolations(t, p)
-			noErrors(t, p)
-			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
-			}
-			if *shots {
-				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/run/screenshots", c.name+".png")})
-				must(t, err)
-			}
-		})
+	pressed := func(button string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) {
+			must(t, p.Click(testContext(t), button))
+			ended(t, p)
+		}
 	}
+	looks(t, "run", openRun, []look{
+		{name: "light", width: 1280, height: 900, show: pressed("#run")},
+		{name: "dark", dark: true, width: 1280, height: 900, show: pressed("#attack-send-it-away")},
+		{name: "narrow", width: 390, height: 844, show: pressed("#run")},
+		{name: "mid-run", width: 1280, height: 900, show: func(t *testing.T, p *e2e.Page) {
+			must(t, p.Click(testContext(t), "#attack-never-end"))
+			must(t, p.WaitFor(testContext(t), `document.getElementById("status").textContent === "Running"`))
+		}},
+	})
 }
 
 func TestRunRuns(t *testing.T) {

@@ -37,49 +37,27 @@ func pipe(t *testing.T, p *e2e.Page, line string) (output, problem string) {
 
 func TestToolLooks(t *testing.T) {
 	t.Parallel()
-	b := launch(t, e2e.Options{})
-	for _, c := range []struct {
-		name          string
-		dark          bool
-		width, height int
-		line          string
-	}{
-		{"light", false, 1280, 900, "grep ERROR server.log | cut -d ' ' -f 4- | sort | uniq -c | sort -rn"},
-		{"dark", true, 1280, 900, "cat nothing.txt | wc -l"},
-		{"narrow", false, 390, 844, "csv -o sold -r -n 3 -t markdown menu.csv"},
-		{"runaway", false, 1280, 900, "awk 'BEGIN { while (1) n++ }'"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			ctx := testContext(t)
-			p := openTool(t, b)
-			defer p.Close()
-			must(t, p.Viewport(ctx, c.width, c.height, 1))
-			must(t, p.Dark(ctx, c.dark))
-			if c.name == "runaway" {
-				must(t, p.Eval(ctx, `document.getElementById("line").value = `+js(c.line), nil))
-				must(t, p.Click(ctx, "#go"))
-				must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.running") && !document.getElementById("stop").disabled && document.getElementById("status").textContent === "Running"`))
-			} else {
-				pipe(t, p, c.line)
-			}
-			noViolations(t, p)
-			noErrors(t, p)
-			if wide := eval[int](t, p, `document.documentElement.scrollWidth`); wide > c.width {
-				t.Errorf("the page is %d px wide in a window of %d", wide, c.width)
-			}
-			if *shots {
-				_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(root, "examples/tool/screenshots", c.name+".png")})
-				must(t, err)
-			}
-			if c.name == "runaway" {
-				must(t, p.Click(ctx, "#stop"))
-				must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.killed") && /was killed/.test(document.getElementById("problem").textContent)`))
-				if out, problem := pipe(t, p, "echo still here"); out != "still here\n" || problem != "" {
-					t.Errorf("after a kill: %q %q", out, problem)
-				}
-			}
-		})
+	run := func(line string) func(t *testing.T, p *e2e.Page) {
+		return func(t *testing.T, p *e2e.Page) { pipe(t, p, line) }
 	}
+	looks(t, "tool", openTool, []look{
+		{name: "light", width: 1280, height: 900, show: run("grep ERROR server.log | cut -d ' ' -f 4- | sort | uniq -c | sort -rn")},
+		{name: "dark", dark: true, width: 1280, height: 900, show: run("cat nothing.txt | wc -l")},
+		{name: "narrow", width: 390, height: 844, show: run("csv -o sold -r -n 3 -t markdown menu.csv")},
+		{name: "runaway", width: 1280, height: 900, show: func(t *testing.T, p *e2e.Page) {
+			ctx := testContext(t)
+			must(t, p.Eval(ctx, `document.getElementById("line").value = "awk 'BEGIN { while (1) n++ }'"`, nil))
+			must(t, p.Click(ctx, "#go"))
+			must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.running") && !document.getElementById("stop").disabled && document.getElementById("status").textContent === "Running"`))
+		}, after: func(t *testing.T, p *e2e.Page) {
+			ctx := testContext(t)
+			must(t, p.Click(ctx, "#stop"))
+			must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.killed") && /was killed/.test(document.getElementById("problem").textContent)`))
+			if out, problem := pipe(t, p, "echo still here"); out != "still here\n" || problem != "" {
+				t.Errorf("after a kill: %q %q", out, problem)
+			}
+		}},
+	})
 }
 
 // each shipped tool is run here once, under the production headers.

@@ -2,6 +2,11 @@
 
 // Files is an assistant that works on a folder of the user's, in their page. It reads the files
 // that the policy lets it read, and asks before it changes any. The user can undo each change.
+//
+// This folder makes the parts of the page, and connects them. Each part is a package of its own:
+// workspace has the open folder and its changes, tree shows it, sessions has the conversations, talk
+// shows one, consent asks the user, settings keeps what the user chose, tools has the commands, and
+// shield shows what was blocked.
 package main
 
 import (
@@ -12,11 +17,20 @@ import (
 	"sync"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/notify"
+	"github.com/bailey-go/bailey/examples/files/sessions"
+	"github.com/bailey-go/bailey/examples/files/settings"
+	"github.com/bailey-go/bailey/examples/files/shield"
+	"github.com/bailey-go/bailey/examples/files/tools"
+	"github.com/bailey-go/bailey/examples/files/workspace"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
 //go:embed sample
@@ -31,91 +45,132 @@ var rules string
 func main() {
 	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
-	failed(fmt.Errorf("the page could not start: %w", err))
+	dom.Failed(fmt.Errorf("the page could not start: %w", err))
 	os.Exit(1)
 }
 
-// app is the page's state. mu is held during one action of the user's, such as opening a folder.
-// Runs of the model do not hold it.
+// app connects the parts of the page. mu is held during one action of the user's, such as opening a
+// folder. Runs of the model do not hold it.
 type app struct {
-	ctx    context.Context
-	mu     sync.Mutex
-	kept   kept
-	loaded string // the provider's origin in this page's policy, fixed until a reload
-	policy *protocol.Policy
-	rules  protocol.Rules // the user's lasting answers about this folder
-
-	name    string
-	source  *fsaccess.Folder  // the folder that the user opened
-	over    *fsaccess.Overlay // a copy over source, nil without one
-	work    *fsaccess.Journal
-	steps   rows               // of the list of changes
-	older   int                // number of presses on "older", each of which shows historyRows more changes
-	pressed js.Func            // click listener of the notifications
-	stop    context.CancelFunc // ends the watch
-	tree    *tree
-	skills  []sandbox.Skill
-
-	ofSkills, ofPackages, ofKept listeners // of lists, released before a list is rebuilt
-
-	tools    *toolbox
-	code     *enclave.Runner
-	box      *sandbox.Box
-	sessions sandbox.Store
-	records  []protocol.SessionRecord // of the conversations with a tab
-	tabs     rows
-	talks    map[string]*talk // the open conversations, by session id
-	blocked  int              // number of blocked attempts
-	looks    int              // number of times that any conversation was put in view
-	cur      *talk            // the conversation in view, nil if there is none
-	prompts  prompts
+	ctx       context.Context
+	mu        sync.Mutex
+	settings  *settings.Settings
+	grants    *settings.Grants
+	tools     *tools.Toolbox
+	skills    *tools.Skills
+	code      *enclave.Runner
+	workspace *workspace.Workspace
+	sessions  *sessions.Sessions
+	store     sandbox.Store // of the open folder's conversations
 }
 
 func run(ctx context.Context) error {
-	a := &app{ctx: ctx, kept: load(), talks: map[string]*talk{}}
-	a.loaded = a.kept.Origin
-	for _, id := range []string{"rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts"} {
-		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
-	}
-	var err error
-	if a.policy, err = policy.Parse(rules, policy.Options{}); err != nil {
+	// After an exit the program is started again in the same page.
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts")
+	a := &app{ctx: ctx}
+	a.settings = settings.Load(&a.mu)
+	rules, err := policy.Parse(rules, policy.Options{})
+	if err != nil {
 		return err
 	}
-	element("policy").Set("textContent", policy.Format(a.policy))
-	if a.tools, err = newToolbox(ctx); err != nil {
+	dom.SetText("policy", policy.Format(rules))
+	if a.tools, err = tools.NewToolbox(ctx); err != nil {
 		return err
 	}
-	if err := a.showPackages(); err != nil {
-		failed(err) // a damaged package does not stop the page
+	a.code = enclave.New(rules, iframe.EnclaveOptions{})
+	dom.Tabs("#panels [role=tab]")
+	var blocked shield.Shield
+	blocked.Listen(ctx, a.settings.Origin)
+	a.settings.Listen(ctx)
+	a.grants = a.settings.NewGrants(settings.GrantsOptions{Policy: rules, Session: a.session, Busy: a.busy, OnChange: a.rebox})
+	a.grants.Listen()
+	a.skills = tools.NewSkills(a.settings, &a.mu, func(change func()) error {
+		if err := a.busy(); err != nil {
+			return err
+		}
+		change()
+		a.settings.Save()
+		return a.rebox()
+	})
+	a.tools.Listen(ctx, &a.mu)
+	notices := notify.New(ctx, a.settings, &a.mu)
+	counts := `how many lines has hours.csv`
+	if a.tools.Built() { // a WebAssembly program, behind two frames of its own
+		counts = `run "awk -F, '{s += $3} END {print s}' hours.csv"`
 	}
-	a.code = enclave.New(a.policy)
-	a.tree = newTree(a)
-	tabs("#panels [role=tab]")
-	a.shield()
-	a.settings()
-	a.granting()
-	a.prompts.listen()
-	a.folders()
-	a.changes()
-	a.copying()
-	a.conversations()
-	a.composer()
-	a.toolsPanel()
-	a.notices()
-	a.offline()
-	a.remembered()
-	if err := a.useSample(); err != nil {
+	a.sessions = sessions.New(ctx, sessions.Options{
+		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts,
+		Refresh: func() error { return a.workspace.Refresh() },
+	})
+	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
+	a.workspace = workspace.New(ctx, workspace.Options{
+		Sample: sample, Lock: &a.mu, Settings: a.settings, OnClose: a.sessions.Close, OnOpen: a.opened,
+	}, a.sessions.Mention)
+	err = a.workspace.UseSample()
+	a.mu.Unlock()
+	if err != nil {
 		return err
 	}
-	enable("tour", true)
+	dom.Enable("tour", true)
 	select {}
 }
 
-// on calls do at each click on the element, with mu held, and shows its error.
-func (a *app) on(id string, do func() error) {
-	on(element(id), "click", func(js.Value) {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		failed(do())
-	})
+// opened makes the box of another folder.
+func (a *app) opened(store sandbox.Store, lasts bool) error {
+	a.store = store
+	a.grants.Open(a.workspace.Name(), lasts)
+	return a.rebox()
+}
+
+// rebox makes a new box with the present skills, tools and rules.
+func (a *app) rebox() error {
+	skills, err := a.skills.Read(a.ctx, a.workspace.FS())
+	if err != nil {
+		return err
+	}
+	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.grants.PolicyHere(), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
+		Tools:        append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
+		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did."})
+	if err != nil {
+		return err
+	}
+	return a.sessions.Open(box, a.store, a.workspace.Name())
+}
+
+// busy returns an error while a conversation is at work.
+func (a *app) busy() error {
+	if a.sessions == nil {
+		return nil
+	}
+	return a.sessions.Busy()
+}
+
+// session returns the session in view, and nil if there is none.
+func (a *app) session() settings.Session {
+	if a.sessions != nil && a.sessions.Current() != nil {
+		return a.sessions.Current()
+	}
+	return nil
+}
+
+// answerModel shows the model's own questions, and returns the user's answers. It returns an error
+// with code ErrCapabilityDenied if one is not answered.
+func answerModel(ctx context.Context, list []sandbox.ModelQuestion) ([][]string, error) {
+	var out [][]string
+	for _, q := range list {
+		options := dom.Create("div", "")
+		options.Set("className", "options")
+		for _, o := range q.Options {
+			dialog.Option(options, "answer", o.Label, o.Label, "")
+		}
+		answer, text := dialog.Ask(dialog.Question{Title: "The assistant asks", Text: q.Question, Label: "Your answer", Body: []js.Value{options}, Answers: []string{"No answer", "Answer"}})
+		if text == "" {
+			text = dialog.Checked(options)
+		}
+		if answer != "Answer" || text == "" {
+			return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "question", "", "the user did not answer")
+		}
+		out = append(out, []string{text})
+	}
+	return out, nil
 }

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"syscall/js"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 )
@@ -38,12 +40,12 @@ func (a *app) close() {
 		_ = a.file.doc.Close()
 	}
 	a.file = nil
-	element("path").Set("textContent", "Nothing is open")
+	dom.SetText("path", "Nothing is open")
 	for _, id := range []string{"view", "other", "edit", "diff", "outside", "look", "rename", "remove"} {
-		hide(id, true)
+		dom.Hide(id, true)
 	}
-	element("view").Call("replaceChildren")
-	element("other").Call("replaceChildren")
+	dom.Empty("view")
+	dom.Empty("other")
 }
 
 // show opens a file. If the open one has unsaved changes, it asks first.
@@ -61,8 +63,8 @@ func (a *app) show(name string) error {
 	a.close()
 	if fi.Size() > largest {
 		a.file = &file{path: name}
-		element("other").Set("textContent", fmt.Sprintf("%s has %s: more than this page opens.", name, size(fi.Size())))
-		hide("other", false)
+		dom.SetText("other", fmt.Sprintf("%s has %s: more than this page opens.", name, dom.Size(fi.Size())))
+		dom.Hide("other", false)
 		return a.opened()
 	}
 	data, version, err := fsaccess.ReadVersion(a.ctx, a.work, name)
@@ -73,44 +75,44 @@ func (a *app) show(name string) error {
 	ext := strings.ToLower(path.Ext(name))
 	switch kind, image := images[ext]; {
 	case image:
-		img := create("img", "")
+		img := dom.Create("img", "")
 		img.Set("alt", name)
 		img.Set("src", "data:"+kind+";base64,"+base64.StdEncoding.EncodeToString(data))
-		element("other").Call("append", img)
-		hide("other", false)
+		dom.Element("other").Call("append", img)
+		dom.Hide("other", false)
 	case !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0:
-		element("other").Call("append", create("pre", hex.Dump(data[:min(len(data), 512)])))
-		hide("other", false)
+		dom.Element("other").Call("append", dom.Create("pre", hex.Dump(data[:min(len(data), 512)])))
+		dom.Hide("other", false)
 	case ext == ".md" && len(data) > 0:
 		a.file.text = true
-		element("text").Set("value", string(data))
-		hide("look", false)
+		dom.SetValue("text", string(data))
+		dom.Hide("look", false)
 		if err := a.preview(true); err != nil {
 			return err
 		}
 	default:
 		a.file.text = true
-		element("text").Set("value", string(data))
-		hide("edit", false)
+		dom.SetValue("text", string(data))
+		dom.Hide("edit", false)
 	}
 	return a.opened()
 }
 
 func (a *app) opened() error {
-	element("path").Set("textContent", a.file.path)
-	hide("rename", false)
-	hide("remove", false)
+	dom.SetText("path", a.file.path)
+	dom.Hide("rename", false)
+	dom.Hide("remove", false)
 	a.typed()
 	return a.tree()
 }
 
 // preview shows the rendered Markdown, or the editor.
 func (a *app) preview(on bool) error {
-	hide("view", !on)
-	hide("edit", on)
-	element("look").Call("setAttribute", "aria-pressed", fmt.Sprint(on))
+	dom.Hide("view", !on)
+	dom.Hide("edit", on)
+	dom.Element("look").Call("setAttribute", "aria-pressed", fmt.Sprint(on))
 	if !on {
-		element("text").Call("focus")
+		dom.Element("text").Call("focus")
 		return nil
 	}
 	if a.file.doc == nil {
@@ -129,7 +131,7 @@ func (a *app) preview(on bool) error {
 	return s.Close()
 }
 
-func (a *app) text() string { return element("text").Get("value").String() }
+func (a *app) text() string { return dom.Value("text") }
 
 // dirty reports whether the text differs from the file. A textarea has no carriage returns, so
 // content restores them.
@@ -146,30 +148,30 @@ func (a *app) content() string {
 }
 
 func (a *app) typed() {
-	enable("save", a.dirty())
-	enable("compare", a.dirty())
-	hide("diff", true)
+	dom.Enable("save", a.dirty())
+	dom.Enable("compare", a.dirty())
+	dom.Hide("diff", true)
 }
 
 func (a *app) editor() {
-	on(element("text"), "input", func() {
+	dom.On(dom.Element("text"), "input", func(js.Value) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.typed()
 	})
-	on(element("edit"), "submit", func() {
+	dom.On(dom.Element("edit"), "submit", func(js.Value) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		failed(a.save(a.file.version))
+		dom.Failed(a.save(a.file.version))
 	})
-	a.on("look", func() error { return a.preview(!element("edit").Get("hidden").Bool()) })
+	a.on("look", func() error { return a.preview(!dom.Element("edit").Get("hidden").Bool()) })
 	a.on("compare", func() error {
 		text, err := fsaccess.UnifiedDiff(a.ctx, a.file.path, a.file.path+", as you wrote it", a.file.was, []byte(a.content()))
 		if err != nil {
 			return err
 		}
 		showDiff("diff", text)
-		element("diff").Call("focus")
+		dom.Element("diff").Call("focus")
 		return nil
 	})
 	a.on("rename", func() error {
@@ -228,7 +230,7 @@ func (a *app) save(version fsaccess.Version) error {
 		return err
 	}
 	f.was, f.version = mine, v
-	hide("outside", true)
+	dom.Hide("outside", true)
 	a.typed()
 	return a.took("Saved "+f.path+".", nil)
 }
@@ -243,9 +245,9 @@ func (a *app) changedOutside(name string) {
 		return
 	}
 	if !a.dirty() {
-		failed(a.show(name))
+		dom.Failed(a.show(name))
 		return
 	}
-	element("outside").Set("textContent", name+" was changed by somebody else. Saving will ask what to keep.")
-	hide("outside", false)
+	dom.SetText("outside", name+" was changed by somebody else. Saving will ask what to keep.")
+	dom.Hide("outside", false)
 }

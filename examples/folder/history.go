@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
@@ -21,7 +23,7 @@ func (a *app) took(said string, err error) error {
 		_ = a.refresh()
 		return err
 	}
-	status(said)
+	dom.Status(said)
 	if f := a.file; f != nil {
 		switch v, err := fsaccess.CurrentVersion(a.ctx, a.work, f.path); {
 		case isMissing(err) || v == fsaccess.Absent:
@@ -42,19 +44,19 @@ func (a *app) history() error {
 	if err != nil {
 		return err
 	}
-	box := element("history")
+	box := dom.Element("history")
 	box.Call("replaceChildren")
 	undo, redo := false, false
 	for _, c := range list {
 		undo = undo || !c.Undone && !strings.HasPrefix(c.Op, "undo")
 		redo = redo || strings.HasPrefix(c.Op, "undo") && !c.Undone
-		row, bar := create("li", ""), create("div", "")
+		row, bar := dom.Create("li", ""), dom.Create("div", "")
 		bar.Set("className", "bar")
-		row.Call("append", create("b", describe(c)), create("small", c.Time.Local().Format("15:04:05")), bar)
+		row.Call("append", dom.Create("b", describe(c)), dom.Create("small", c.Time.Local().Format("15:04:05")), bar)
 		if c.Undone {
 			row.Set("className", "undone")
 		}
-		what, back := create("button", "Difference"), create("button", "Back to before this")
+		what, back := dom.Create("button", "Difference"), dom.Create("button", "Back to before this")
 		for _, b := range []struct {
 			text string
 			do   func() error
@@ -76,18 +78,18 @@ func (a *app) history() error {
 			}
 			button.Set("type", "button")
 			button.Call("setAttribute", "aria-label", b.text+": "+describe(c))
-			on(button, "click", func() {
+			dom.On(button, "click", func(js.Value) {
 				a.mu.Lock()
 				defer a.mu.Unlock()
-				failed(b.do())
+				dom.Failed(b.do())
 			})
 			bar.Call("append", button)
 		}
 		box.Call("append", row)
 	}
-	hide("quiet", len(list) > 0)
-	enable("undo", undo)
-	enable("redo", redo)
+	dom.Hide("quiet", len(list) > 0)
+	dom.Enable("undo", undo)
+	dom.Enable("redo", redo)
 	return a.changes()
 }
 
@@ -115,10 +117,10 @@ func (a *app) changes() error {
 	if err != nil {
 		return err
 	}
-	element("pending").Call("replaceChildren")
+	dom.Empty("pending")
 	for _, c := range list {
-		element("pending").Call("append", create("li", string(c.Kind)+" "+c.Path))
+		dom.Element("pending").Call("append", dom.Create("li", string(c.Kind)+" "+c.Path))
 	}
-	enable("discard", len(list) > 0)
+	dom.Enable("discard", len(list) > 0)
 	return nil
 }

@@ -13,7 +13,9 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
@@ -25,7 +27,7 @@ var sample embed.FS
 func main() {
 	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
-	failed(fmt.Errorf("the page could not start: %w", err))
+	dom.Failed(fmt.Errorf("the page could not start: %w", err))
 	os.Exit(1)
 }
 
@@ -46,18 +48,16 @@ type app struct {
 
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx}
-	for _, id := range []string{"tree", "history", "kept", "supported", "pending"} {
-		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
-	}
+	dom.Empty("tree", "history", "kept", "supported", "pending") // after an exit the program is started again in the same page
 	for _, s := range fsaccess.Supported() {
-		row := create("li", "")
-		row.Call("append", create("b", s.Name+": "), "yes")
+		row := dom.Create("li", "")
+		row.Call("append", dom.Create("b", s.Name+": "), "yes")
 		if !s.OK {
 			row.Get("lastChild").Set("textContent", s.Reason)
 		}
-		element("supported").Call("append", row)
+		dom.Element("supported").Call("append", row)
 		if s.Name == "pick" || s.Name == "upload" {
-			enable(s.Name, s.OK)
+			dom.Enable(s.Name, s.OK)
 		}
 	}
 	a.on("pick", func() error {
@@ -76,7 +76,7 @@ func run(ctx context.Context) error {
 	a.on("redo", func() error { return a.took("Did it again.", a.work.Redo(ctx)) })
 	a.on("discard", func() error { return a.took("Let go of all changes.", a.overlay.Discard(ctx)) })
 	a.editor()
-	enable("sample", true)
+	dom.Enable("sample", true)
 	go a.drops()
 	a.remembered()
 	a.mu.Lock() // the user may drop a folder meanwhile
@@ -93,10 +93,10 @@ func run(ctx context.Context) error {
 
 // on calls do at each click on the element, with mu held, and shows its error.
 func (a *app) on(id string, do func() error) {
-	on(element(id), "click", func() {
+	dom.OnClick(id, func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		failed(do())
+		dom.Failed(do())
 	})
 }
 
@@ -104,7 +104,7 @@ func (a *app) on(id string, do func() error) {
 // no error.
 func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if errors.Is(err, fsaccess.ErrCancelled) {
-		status(err.Error())
+		dom.Status(err.Error())
 		return nil
 	}
 	if err != nil {
@@ -114,9 +114,9 @@ func (a *app) chosen(f *fsaccess.Folder, name string, err error) error {
 	if s := f.Features().Source; s == "picked" || s == "drop" {
 		// Without permission to write, or if the browser gave only a snapshot, the changes are kept
 		// beside the folder, as for an upload.
-		switch err := fsaccess.RequestWrite(a.ctx, f); {
+		switch err := f.RequestWrite(a.ctx); {
 		case err == nil:
-			if name, err = fsaccess.RememberAs(a.ctx, f, name); err != nil { // the undo is stored by the name
+			if name, err = f.RememberAs(a.ctx, name); err != nil { // the undo is stored by the name
 				return err
 			}
 			a.remembered()
@@ -174,14 +174,14 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 			return err
 		}
 	}
-	a.work = fsaccess.NewJournal(fsaccess.Guard(work, policy, fsaccess.GuardOptions{Ask: a.mayWrite}), store)
+	a.work = fsaccess.NewJournal(fsaccess.Guard(work, policy, fsaccess.GuardOptions{Ask: a.mayWrite}), store, fsaccess.JournalOptions{})
 	a.name, a.below, a.open, a.fresh = name, f, map[string]bool{}, map[string]bool{}
 	a.close()
-	element("name").Set("textContent", name)
+	dom.SetText("name", name)
 	for _, id := range []string{"newfile", "newfolder", "export"} {
-		enable(id, true)
+		dom.Enable(id, true)
 	}
-	hide("changes", a.overlay == nil)
+	dom.Hide("changes", a.overlay == nil)
 	var ctx context.Context
 	ctx, a.stop = context.WithCancel(a.ctx)
 	if a.overlay == nil {
@@ -190,9 +190,9 @@ func (a *app) use(f *fsaccess.Folder, name string) error {
 	if err := a.refresh(); err != nil {
 		return err
 	}
-	status("Open: " + name)
+	dom.Status("Open: " + name)
 	if a.overlay != nil {
-		status("Open: " + name + ". It can be read, not written: your changes are kept beside it.")
+		dom.Status("Open: " + name + ". It can be read, not written: your changes are kept beside it.")
 	}
 	if _, err := a.work.Stat("README.md"); err == nil {
 		return a.show("README.md")
@@ -217,21 +217,21 @@ func (a *app) remembered() {
 	if err != nil {
 		return // this browser stores no handles, as the list of Supported shows
 	}
-	element("kept").Call("replaceChildren")
+	dom.Empty("kept")
 	for _, r := range list {
-		again, forget := create("button", "Open "+r.Name+" again"), create("button", "Forget")
+		again, forget := dom.Create("button", "Open "+r.Name+" again"), dom.Create("button", "Forget")
 		again.Set("type", "button")
 		forget.Set("type", "button")
 		forget.Call("setAttribute", "aria-label", "Forget "+r.Name)
-		element("kept").Call("append", again, forget)
-		on(again, "click", func() {
+		dom.Element("kept").Call("append", again, forget)
+		dom.On(again, "click", func(js.Value) {
 			a.mu.Lock()
 			defer a.mu.Unlock()
 			f, err := fsaccess.Restore(a.ctx, r.Name)
-			failed(a.chosen(f, r.Name, err))
+			dom.Failed(a.chosen(f, r.Name, err))
 		})
-		on(forget, "click", func() {
-			if !failed(fsaccess.Forget(a.ctx, r.Name)) {
+		dom.On(forget, "click", func(js.Value) {
+			if !dom.Failed(fsaccess.Forget(a.ctx, r.Name)) {
 				a.remembered()
 			}
 		})
@@ -240,13 +240,13 @@ func (a *app) remembered() {
 
 func (a *app) drops() {
 	zone, err := fsaccess.NewDropZone("body")
-	if failed(err) {
+	if dom.Failed(err) {
 		return
 	}
 	for {
 		d, err := zone.Next(a.ctx)
 		a.mu.Lock()
-		failed(a.chosen(d.Folder, d.Name, err))
+		dom.Failed(a.chosen(d.Folder, d.Name, err))
 		a.mu.Unlock()
 		if a.ctx.Err() != nil {
 			return

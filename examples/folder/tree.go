@@ -13,6 +13,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 )
 
@@ -28,35 +29,27 @@ func (a *app) refresh() error {
 		return err
 	}
 	if s, err := fsaccess.StorageEstimate(a.ctx); err == nil {
-		element("room").Set("textContent", fmt.Sprintf("Storage of this site: about %s of %s", size(s.Usage), size(s.Quota)))
+		dom.SetText("room", fmt.Sprintf("Storage of this site: about %s of %s", dom.Size(s.Usage), dom.Size(s.Quota)))
 	}
 	return nil
 }
 
 func (a *app) tree() error {
-	root := js.Global().Get("document").Call("createDocumentFragment")
+	root := dom.Document().Call("createDocumentFragment")
 	if err := a.branch(root, "."); err != nil {
 		return err
 	}
-	focused := js.Global().Get("document").Get("activeElement").Get("dataset").Get("path")
-	element("tree").Call("replaceChildren", root)
+	focused := dom.Focused().Get("dataset").Get("path")
+	dom.Element("tree").Call("replaceChildren", root)
 	a.fresh = map[string]bool{}
 	if focused.Type() == js.TypeString {
-		for _, b := range each(element("tree").Call("querySelectorAll", "[data-path]")) {
+		for _, b := range dom.Each(dom.Element("tree").Call("querySelectorAll", "[data-path]")) {
 			if b.Get("dataset").Get("path").String() == focused.String() {
 				b.Call("focus")
 			}
 		}
 	}
 	return nil
-}
-
-func each(list js.Value) []js.Value {
-	out := make([]js.Value, list.Length())
-	for i := range out {
-		out[i] = list.Index(i)
-	}
-	return out
 }
 
 // branch shows the entries of one folder, and those of its unfolded folders.
@@ -73,48 +66,48 @@ func (a *app) branch(into js.Value, dir string) error {
 	})
 	for i, e := range list {
 		if i == most {
-			into.Call("append", create("li", fmt.Sprintf("and %d more", len(list)-most)))
+			into.Call("append", dom.Create("li", fmt.Sprintf("and %d more", len(list)-most)))
 			break
 		}
-		item := create("li", "")
+		item := dom.Create("li", "")
 		if a.fresh[e.Path] {
 			item.Set("className", "fresh")
 		}
 		if e.Dir {
 			a.folder(item, e)
 		} else {
-			b := create("button", e.Name())
+			b := dom.Create("button", e.Name())
 			b.Set("type", "button")
 			b.Get("dataset").Set("path", e.Path)
-			b.Call("append", create("small", size(e.Size)))
+			b.Call("append", dom.Create("small", dom.Size(e.Size)))
 			if a.file != nil && a.file.path == e.Path {
 				b.Call("setAttribute", "aria-current", "true")
 			}
-			on(b, "click", func() {
+			dom.On(b, "click", func(js.Value) {
 				a.mu.Lock()
 				defer a.mu.Unlock()
-				failed(a.show(e.Path))
+				dom.Failed(a.show(e.Path))
 			})
 			item.Call("append", b)
 		}
 		into.Call("append", item)
 	}
 	if len(list) == 0 {
-		into.Call("append", create("li", "empty"))
+		into.Call("append", dom.Create("li", "empty"))
 	}
 	return nil
 }
 
 func (a *app) folder(item js.Value, e fsaccess.Entry) {
-	fold, head, below := create("details", ""), create("summary", e.Name()), create("ul", "")
+	fold, head, below := dom.Create("details", ""), dom.Create("summary", e.Name()), dom.Create("ul", "")
 	head.Get("dataset").Set("path", e.Path)
 	fold.Call("append", head, below)
 	item.Call("append", fold)
 	if a.open[e.Path] {
 		fold.Set("open", true)
-		failed(a.branch(below, e.Path))
+		dom.Failed(a.branch(below, e.Path))
 	}
-	on(fold, "toggle", func() {
+	dom.On(fold, "toggle", func(js.Value) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		open := fold.Get("open").Bool()
@@ -123,7 +116,7 @@ func (a *app) folder(item js.Value, e fsaccess.Entry) {
 		}
 		if a.open[e.Path] = open; open {
 			below.Call("replaceChildren")
-			failed(a.branch(below, e.Path))
+			dom.Failed(a.branch(below, e.Path))
 		}
 	})
 }
@@ -136,7 +129,7 @@ func (a *app) watch(ctx context.Context, f *fsaccess.Folder) {
 		if ctx.Err() != nil {
 			return
 		}
-		if failed(err) {
+		if dom.Failed(err) {
 			continue
 		}
 		if e.Own {
@@ -148,8 +141,8 @@ func (a *app) watch(ctx context.Context, f *fsaccess.Folder) {
 			for _, p := range paths {
 				a.fresh[p] = true
 			}
-			failed(a.tree())
-			status("From outside: " + e.Path + " was " + string(e.Kind))
+			dom.Failed(a.tree())
+			dom.Status("From outside: " + e.Path + " was " + string(e.Kind))
 			a.changedOutside(e.Path)
 		}
 		a.mu.Unlock()
@@ -190,7 +183,7 @@ func (a *app) make(folder bool) error {
 
 // export saves the folder as a ZIP file by the browser's downloads.
 func (a *app) export() error {
-	status("Packing…")
+	dom.Status("Packing…")
 	dir, err := fsaccess.OPFS(a.ctx, "export")
 	if errors.Is(err, errors.ErrUnsupported) {
 		dir, err = fsaccess.NewMemory(fsaccess.MemoryOptions{}), nil
@@ -210,20 +203,8 @@ func (a *app) export() error {
 	if err := fsaccess.SaveAs(a.ctx, dir, "folder.zip", name); err != nil {
 		return err
 	}
-	status("Saved as " + name)
+	dom.Status("Saved as " + name)
 	return nil
-}
-
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1e6:
-		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
-	case n < 1e9:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 }
 
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -42,7 +42,7 @@ func main() {
 
 func run(dir, file, audit string, headless bool, requests []string) error {
 	ctx := context.Background()
-	p := policy.Careful()
+	p := policy.AskBeforeChanges()
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -67,7 +67,7 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 		return err
 	}
 	defer log.Close()
-	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo), Policy: p, Audit: sandbox.NewAudit(log)}
+	o := sandbox.Options{FS: fsaccess.NewJournal(folder, undo, fsaccess.JournalOptions{}), Policy: p, Audit: sandbox.NewAudit(log)}
 	o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}))
 	out := &terminal{w: os.Stdout}
 	var in *typed
@@ -134,7 +134,7 @@ func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, out *term
 	if _, err := s.Say(ctx, text); err != nil {
 		return err
 	}
-	for chunk, err := range box.Run(ctx, s, provider.Commands()) {
+	for chunk, err := range box.Run(ctx, s, provider.Commands(), sandbox.RunOptions{}) {
 		switch {
 		case err != nil:
 			return err

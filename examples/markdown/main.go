@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/examples/markdown/answers"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/iframe/markdown"
@@ -19,8 +20,8 @@ import (
 func main() {
 	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
-	element("hint").Set("textContent", "This page could not start: "+err.Error())
-	element("hint").Set("hidden", false)
+	dom.SetText("hint", "This page could not start: "+err.Error())
+	dom.Element("hint").Set("hidden", false)
 	os.Exit(1)
 }
 
@@ -36,9 +37,7 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	for _, id := range []string{"conversation", "answers", "stopped"} {
-		element(id).Call("replaceChildren")
-	}
+	dom.Empty("conversation", "answers", "stopped")
 	renderer, err := markdown.New(markdown.Options{})
 	if err != nil {
 		return err
@@ -58,7 +57,7 @@ func run(ctx context.Context) error {
 		},
 		OnState: func(s iframe.State) {
 			if s == iframe.StateLost {
-				status("The document was lost and is being rebuilt.")
+				dom.Status("The document was lost and is being rebuilt.")
 			}
 		},
 	})
@@ -66,48 +65,43 @@ func run(ctx context.Context) error {
 		return err
 	}
 	a.list()
-	on(element("own"), "submit", func(event js.Value) {
-		event.Call("preventDefault")
-		if text := element("paste").Get("value").String(); strings.TrimSpace(text) != "" {
-			go a.stream("Your Markdown", text)
+	dom.On(dom.Element("own"), "submit", func(js.Value) {
+		if text := dom.Value("paste"); strings.TrimSpace(text) != "" {
+			a.stream("Your Markdown", text)
 		}
 	})
-	enable("ready", true)
-	on(element("stop"), "click", func(js.Value) { a.halt() })
-	on(element("clear"), "click", func(js.Value) { go a.clear() })
-	on(element("theme"), "change", func(js.Value) { a.theme(element("theme").Get("value").String()) })
+	dom.Enable("ready", true)
+	dom.OnClick("stop", func() { a.halt() })
+	dom.OnClick("clear", func() { a.clear() })
+	dom.On(dom.Element("theme"), "change", func(js.Value) { a.theme(dom.Value("theme")) })
 	select {}
 }
 
 // list adds a button for each answer.
 func (a *app) list() {
 	for answer := range answers.All() {
-		item, button, size := create("li"), create("button"), create("small")
-		button.Set("type", "button")
-		button.Set("textContent", answer.Title)
-		size.Set("textContent", fmt.Sprintf("%.1f KB", float64(len(answer.Text))/1000))
+		item, button, size := dom.Create("li", ""), dom.Button(answer.Title, ""), dom.Create("small", fmt.Sprintf("%.1f KB", float64(len(answer.Text))/1000))
 		button.Call("append", size)
 		button.Set("id", answer.Name)
 		if answer.Name == "hostile" {
 			item.Set("className", "hostile")
 		}
-		on(button, "click", func(js.Value) {
-			buttons := element("answers").Call("querySelectorAll", "button")
-			for i := range buttons.Length() {
-				buttons.Index(i).Call("removeAttribute", "aria-current")
+		dom.On(button, "click", func(js.Value) {
+			for _, b := range dom.Each(dom.Element("answers").Call("querySelectorAll", "button")) {
+				b.Call("removeAttribute", "aria-current")
 			}
 			button.Call("setAttribute", "aria-current", "true")
-			go a.stream(answer.Title, answer.Text)
+			a.stream(answer.Title, answer.Text)
 		})
 		item.Call("append", button)
-		element("answers").Call("append", item)
+		dom.Element("answers").Call("append", item)
 	}
 }
 
 func (a *app) theme(scheme string) {
-	js.Global().Get("document").Get("documentElement").Get("dataset").Set("theme", scheme)
+	dom.Document().Get("documentElement").Get("dataset").Set("theme", scheme)
 	if err := a.doc.SetTheme(theme(scheme)); err != nil {
-		status(err.Error())
+		dom.Status(err.Error())
 	}
 }
 

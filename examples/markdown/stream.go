@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
 )
 
 // stream shows text as a new answer at the chosen speed, in pieces of about a token. It first stops
@@ -21,13 +23,13 @@ func (a *app) stream(title, text string) {
 	a.answers++
 	section := a.doc.Section("answer-" + strconv.Itoa(a.answers))
 	section.SetLabel(title)
-	hide("hint", true)
-	enable("stop", true)
-	enable("clear", true)
+	dom.Hide("hint", true)
+	dom.Enable("stop", true)
+	dom.Enable("clear", true)
 
-	speed, _ := strconv.Atoi(element("speed").Get("value").String())
+	speed, _ := strconv.Atoi(dom.Value("speed"))
 	start := time.Now()
-	status("Streaming…")
+	dom.Status("Streaming…")
 	n, err := io.Copy(section, &model{ctx: ctx, text: text, perSecond: speed, start: start})
 	section.Close()
 	if flushErr := a.doc.Flush(a.ctx); err == nil {
@@ -35,15 +37,15 @@ func (a *app) stream(title, text string) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		status(fmt.Sprintf("Stopped after %d bytes", n))
+		dom.Status(fmt.Sprintf("Stopped after %d bytes", n))
 	case err != nil:
-		status(err.Error())
+		dom.Status(err.Error())
 	default:
-		status(fmt.Sprintf("%d bytes in %.1f s", n, time.Since(start).Seconds()))
+		dom.Status(fmt.Sprintf("%d bytes in %.1f s", n, time.Since(start).Seconds()))
 	}
 	report(title, section.Report())
 	if ctx.Err() == nil {
-		enable("stop", false)
+		dom.Enable("stop", false)
 	}
 }
 
@@ -52,7 +54,7 @@ func (a *app) halt() {
 	if a.stop != nil {
 		a.stop()
 	}
-	enable("stop", false)
+	dom.Enable("stop", false)
 }
 
 func (a *app) clear() {
@@ -61,9 +63,9 @@ func (a *app) clear() {
 		s.Remove()
 	}
 	clearStopped()
-	hide("hint", false)
-	enable("clear", false)
-	status("")
+	dom.Hide("hint", false)
+	dom.Enable("clear", false)
+	dom.Status("")
 }
 
 // model is a reader that returns text as a model would send it: tokens of about four bytes at

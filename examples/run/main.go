@@ -12,6 +12,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/examples/run/attacks"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
@@ -20,7 +21,7 @@ import (
 func main() {
 	err := run(context.Background()) // run returns only if it fails
 	fmt.Fprintln(os.Stderr, err)
-	status("This page could not start: " + err.Error())
+	dom.Status("This page could not start: " + err.Error())
 	os.Exit(1)
 }
 
@@ -36,29 +37,23 @@ type app struct {
 func run(ctx context.Context) error {
 	a := &app{ctx: ctx}
 	// After an exit the program is started again in the same page.
-	for _, id := range []string{"tools", "attacks"} {
-		element(id).Call("replaceChildren")
-	}
+	dom.Empty("tools", "attacks")
 	for _, tool := range notebook() {
 		checkbox(tool.ID, tool.Description)
 	}
 	for _, attack := range attacks.All() {
-		button := create("button", attack.Name)
-		button.Set("type", "button")
+		button := dom.Button(attack.Name, "")
 		button.Set("id", attack.ID())
-		on(button, "click", func(js.Value) {
-			element("code").Set("value", attack.Code)
-			go a.run(attack.Layer)
+		dom.On(button, "click", func(js.Value) {
+			dom.SetValue("code", attack.Code)
+			a.run(attack.Layer)
 		})
-		item := create("li", "")
+		item := dom.Create("li", "")
 		item.Call("append", button)
-		element("attacks").Call("append", item)
+		dom.Element("attacks").Call("append", item)
 	}
-	on(element("form"), "submit", func(event js.Value) {
-		event.Call("preventDefault")
-		go a.run("")
-	})
-	on(element("stop"), "click", func(js.Value) {
+	dom.On(dom.Element("form"), "submit", func(js.Value) { a.run("") })
+	dom.OnClick("stop", func() {
 		if a.stop != nil {
 			a.stop()
 		}
@@ -66,19 +61,19 @@ func run(ctx context.Context) error {
 	if err := a.prepare(); err != nil {
 		return err
 	}
-	enable("ready", true)
-	status("Ready")
+	dom.Enable("ready", true)
+	dom.Status("Ready")
 	select {}
 }
 
 // prepare makes a pool for the chosen level and tools, unless there is one already. It closes the
 // old pool.
 func (a *app) prepare() error {
-	level, err := protocol.ParseLevel(element("level").Get("value").String())
+	level, err := protocol.ParseLevel(dom.Value("level"))
 	if err != nil {
 		return err
 	}
-	tools := slices.DeleteFunc(notebook(), func(t protocol.Tool) bool { return !element(t.ID).Get("checked").Bool() })
+	tools := slices.DeleteFunc(notebook(), func(t protocol.Tool) bool { return !dom.Element(t.ID).Get("checked").Bool() })
 	kind := level.String()
 	for _, t := range tools {
 		kind += " " + t.ID
@@ -110,26 +105,26 @@ func (a *app) run(layer string) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.stop = cancel
 	defer func() { cancel(); a.stop = nil }()
-	enable("ready", false)
-	enable("stop", true)
+	dom.Enable("ready", false)
+	dom.Enable("stop", true)
 	clearRun()
-	status("Running")
-	defer enable("stop", false)
-	defer enable("ready", true)
+	dom.Status("Running")
+	defer dom.Enable("stop", false)
+	defer dom.Enable("ready", true)
 	if err := a.prepare(); err != nil {
-		status(err.Error())
+		dom.Status(err.Error())
 		return
 	}
 	start := time.Now()
-	res, err := a.pool.Run(ctx, element("code").Get("value").String(), iframe.RunOptions{OnConsole: func(row protocol.ConsoleRow) {
+	res, err := a.pool.Run(ctx, dom.Value("code"), iframe.RunOptions{OnConsole: func(row protocol.ConsoleRow) {
 		line(string(row.Level), row.Text(shown))
 	}})
 	took := time.Since(start)
 	if res == nil {
-		status(err.Error())
+		dom.Status(err.Error())
 		return
 	}
 	outcome(res, layer)
 	timeline(res.Traces)
-	status(fmt.Sprintf("%.0f ms; tool calls: %d; console rows: %d", float64(took)/1e6, res.Stats.ToolCalls, res.Stats.ConsoleCalls))
+	dom.Status(fmt.Sprintf("%.0f ms; tool calls: %d; console rows: %d", float64(took)/1e6, res.Stats.ToolCalls, res.Stats.ConsoleCalls))
 }

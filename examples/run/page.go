@@ -4,63 +4,39 @@ package main
 
 import (
 	"fmt"
-	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
 )
 
-func element(id string) js.Value {
-	return js.Global().Get("document").Call("getElementById", id)
-}
-
-func create(tag, text string) js.Value {
-	el := js.Global().Get("document").Call("createElement", tag)
-	el.Set("textContent", text)
-	return el
-}
-
-// on calls fn for each event, as long as the page lives.
-func on(target js.Value, event string, fn func(event js.Value)) {
-	target.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
-		fn(args[0])
-		return nil
-	}))
-}
-
-func status(text string)          { element("status").Set("textContent", text) }
-func enable(id string, on bool)   { element(id).Set("disabled", !on) }
-func hide(id string, hidden bool) { element(id).Set("hidden", hidden) }
-
 func checkbox(id, text string) {
-	label, box := create("label", ""), create("input", "")
+	label, box := dom.Create("label", ""), dom.Create("input", "")
 	box.Set("type", "checkbox")
 	box.Set("id", id)
 	box.Set("checked", true)
-	label.Call("append", box, create("code", id), create("span", text))
-	element("tools").Call("append", label)
+	label.Call("append", box, dom.Create("code", id), dom.Create("span", text))
+	dom.Element("tools").Call("append", label)
 }
 
 func clearRun() {
-	for _, id := range []string{"console", "timeline"} {
-		element(id).Call("replaceChildren")
-	}
+	dom.Empty("console", "timeline")
 	for _, id := range []string{"outcome", "quiet", "untimed"} {
-		hide(id, id == "outcome")
+		dom.Hide(id, id == "outcome")
 	}
 }
 
 // line adds a row to the console.
 func line(level, text string) {
-	hide("quiet", true)
-	row := create("li", text)
+	dom.Hide("quiet", true)
+	row := dom.Create("li", text)
 	row.Set("className", level)
-	element("console").Call("append", row)
+	dom.Element("console").Call("append", row)
 }
 
 // outcome shows the value, or the error that ended the code.
 func outcome(res *protocol.RunResult, layer string) {
-	box := element("outcome")
-	hide("outcome", false)
+	box := dom.Element("outcome")
+	dom.Hide("outcome", false)
 	box.Call("replaceChildren")
 	box.Set("className", "ok")
 	head, text := "Returned", protocol.PrintValue(res.Value, shown)
@@ -68,9 +44,9 @@ func outcome(res *protocol.RunResult, layer string) {
 		head, text = "Ended: "+string(res.Error.Code), protocol.PrintValue(res.Error.Name+": "+res.Error.Message, shown)
 		box.Set("className", "bad")
 	}
-	box.Call("append", create("b", head), create("span", text))
+	box.Call("append", dom.Create("b", head), dom.Create("span", text))
 	if layer != "" {
-		box.Call("append", create("small", layer))
+		box.Call("append", dom.Create("small", layer))
 	}
 }
 
@@ -87,17 +63,17 @@ func timeline(traces []protocol.TraceEvent) {
 		if e.Type == protocol.TraceEnd {
 			name, at = "whole run", 0
 		}
-		row, bar := create("li", ""), create("i", "")
+		row, bar := dom.Create("li", ""), dom.Create("i", "")
 		style := bar.Get("style")
 		style.Call("setProperty", "margin-inline-start", percent(at/total))
 		style.Call("setProperty", "width", percent(max(e.DurationMS/total, .01)))
 		row.Set("className", e.Status)
-		track := create("div", "")
+		track := dom.Create("div", "")
 		track.Call("append", bar)
-		row.Call("append", create("b", name), create("span", fmt.Sprintf("%.1f ms, %s", e.DurationMS, e.Status)), track)
-		element("timeline").Call("append", row)
+		row.Call("append", dom.Create("b", name), dom.Create("span", fmt.Sprintf("%.1f ms, %s", e.DurationMS, e.Status)), track)
+		dom.Element("timeline").Call("append", row)
 	}
-	hide("untimed", true)
+	dom.Hide("untimed", true)
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.1f%%", min(max(part, 0), 1)*100) }

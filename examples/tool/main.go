@@ -13,6 +13,7 @@ import (
 	"os"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/worker"
 )
@@ -36,6 +37,8 @@ type app struct {
 	packages *worker.Packages
 	stop     context.CancelFunc // ends the current run
 	output   []byte
+
+	ofFiles, ofPalette, ofPackages dom.Listeners // of lists, released before a list is rebuilt
 }
 
 // presets are example pipes. The last one never ends by itself.
@@ -51,9 +54,7 @@ var presets = []struct{ name, line string }{
 
 func run(ctx context.Context) (err error) {
 	a := &app{ctx: ctx, files: fsaccess.NewMemory(fsaccess.MemoryOptions{})}
-	for _, id := range []string{"files", "palette", "presets", "stages", "packages"} {
-		element(id).Call("replaceChildren") // after an exit the program is started again in the same page
-	}
+	dom.Empty("files", "palette", "presets", "stages", "packages") // after an exit the program is started again in the same page
 	from, err := fs.Sub(sample, "sample")
 	if err != nil {
 		return err
@@ -74,28 +75,28 @@ func run(ctx context.Context) (err error) {
 	a.showFiles()
 	a.showTools()
 	for _, p := range presets {
-		button(element("presets"), p.name, "", func() {
-			element("line").Set("value", p.line)
+		new(dom.Listeners).Button(dom.Element("presets"), p.name, "", func() {
+			dom.SetValue("line", p.line)
 			a.start()
 		})
 	}
-	enable("ready", true)
-	status("Ready")
+	dom.Enable("ready", true)
+	dom.Status("Ready")
 	select {}
 }
 
 func (a *app) wire() {
-	on(element("form"), "submit", a.start)
-	on(element("stop"), "click", func() {
+	dom.On(dom.Element("form"), "submit", func(js.Value) { a.start() })
+	dom.OnClick("stop", func() {
 		if a.stop != nil {
 			a.stop()
 		}
 	})
-	on(element("save"), "click", func() { download("output", a.output) })
-	on(element("pick"), "change", func() { say(errText(a.addPicked())) })
-	on(element("zip"), "change", func() { say(errText(a.install())) })
-	on(element("search"), "input", a.showTools)
-	on(element("notices"), "toggle", func() { say(errText(a.showNotices())) })
+	dom.OnClick("save", func() { dom.Download("output", a.output) })
+	dom.On(dom.Element("pick"), "change", func(js.Value) { say(errText(a.addPicked())) })
+	dom.On(dom.Element("zip"), "change", func(js.Value) { say(errText(a.install())) })
+	dom.On(dom.Element("search"), "input", func(js.Value) { a.showTools() })
+	dom.On(dom.Element("notices"), "toggle", func(js.Value) { say(errText(a.showNotices())) })
 	go a.drops()
 }
 
@@ -119,8 +120,8 @@ func (a *app) drops() {
 // addPicked copies the chosen files into memory. The tools change only the copy.
 func (a *app) addPicked() error {
 	var errs []error
-	for _, f := range chosen("pick") {
-		data, err := content(a.ctx, f)
+	for _, f := range dom.Chosen("pick") {
+		data, err := dom.Bytes(a.ctx, f)
 		if err == nil {
 			err = a.files.WriteFile(f.Get("name").String(), data, 0o644)
 		}
@@ -131,8 +132,9 @@ func (a *app) addPicked() error {
 }
 
 func (a *app) showFiles() {
-	list := element("files")
+	list := dom.Element("files")
 	list.Call("replaceChildren")
+	a.ofFiles.Release()
 	_ = fs.WalkDir(a.files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -141,14 +143,14 @@ func (a *app) showFiles() {
 		if err != nil {
 			return err
 		}
-		row := create("li", "")
-		b := button(row, name, "", func() { insert(quoteWord(name)) })
+		row := dom.Create("li", "")
+		b := a.ofFiles.Button(row, name, "", func() { insert(quoteWord(name)) })
 		b.Set("title", "put into the pipe")
-		button(row, size(info.Size()), "quiet", func() {
+		a.ofFiles.Button(row, dom.Size(info.Size()), "quiet", func() {
 			if data, err := a.files.ReadFile(name); err == nil {
-				download(name, data)
+				dom.Download(name, data)
 			}
-		}).Call("setAttribute", "aria-label", "Save "+name+", "+size(info.Size()))
+		}).Call("setAttribute", "aria-label", "Save "+name+", "+dom.Size(info.Size()))
 		list.Call("append", row)
 		return nil
 	})
@@ -160,5 +162,3 @@ func errText(err error) string {
 	}
 	return err.Error()
 }
-
-var document = js.Global().Get("document")

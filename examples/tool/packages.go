@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/worker"
 )
@@ -28,8 +29,8 @@ func (a *app) openPackages() error {
 
 // install installs the chosen ZIP files. That grants them nothing.
 func (a *app) install() error {
-	for _, f := range chosen("zip") {
-		data, err := content(a.ctx, f)
+	for _, f := range dom.Chosen("zip") {
+		data, err := dom.Bytes(a.ctx, f)
 		if err != nil {
 			return err
 		}
@@ -37,7 +38,7 @@ func (a *app) install() error {
 		if err != nil {
 			return err
 		}
-		status(fmt.Sprintf("Installed %s %s. It may touch no file until you allow it.", pkg.Name, pkg.Version))
+		dom.Status(fmt.Sprintf("Installed %s %s. It may touch no file until you allow it.", pkg.Name, pkg.Version))
 	}
 	return a.showPackages()
 }
@@ -45,8 +46,9 @@ func (a *app) install() error {
 // showPackages lists the installed packages, with the rights that each asks for and has.
 func (a *app) showPackages() error {
 	list, err := a.packages.List(a.ctx)
-	box := element("packages")
+	box := dom.Element("packages")
 	box.Call("replaceChildren")
+	a.ofPackages.Release()
 	for name, e := range a.tools.tools {
 		if e.pkg != nil {
 			delete(a.tools.tools, name)
@@ -54,14 +56,14 @@ func (a *app) showPackages() error {
 	}
 	for _, pkg := range list {
 		a.tools.tools[pkg.Name] = &entry{Manifest: &pkg.Manifest, pkg: pkg}
-		row := create("li", "")
-		title := create("div", "")
-		title.Call("append", create("b", pkg.Name), create("span", " "+pkg.Version+" by "+orNobody(pkg.Author)))
-		row.Call("append", title, create("small", pkg.Description), create("small", "SHA-256 "+pkg.SHA256[:16]+"…"))
+		row := dom.Create("li", "")
+		title := dom.Create("div", "")
+		title.Call("append", dom.Create("b", pkg.Name), dom.Create("span", " "+pkg.Version+" by "+orNobody(pkg.Author)))
+		row.Call("append", title, dom.Create("small", pkg.Description), dom.Create("small", "SHA-256 "+pkg.SHA256[:16]+"…"))
 		if want := pkg.Execution.FileAccess; want != worker.FilesNone {
 			row.Call("append", a.allowance(pkg, want))
 		}
-		button(row, "Remove", "quiet", func() {
+		a.ofPackages.Button(row, "Remove", "quiet", func() {
 			err := a.packages.Remove(a.ctx, pkg.Name)
 			if err == nil {
 				err = a.showPackages()
@@ -76,13 +78,13 @@ func (a *app) showPackages() error {
 
 // allowance returns a checkbox by which the user grants a package the file access that it asks for.
 func (a *app) allowance(pkg *worker.Package, want worker.FileAccess) js.Value {
-	label, check := create("label", ""), create("input", "")
+	label, check := dom.Create("label", ""), dom.Create("input", "")
 	check.Set("type", "checkbox")
 	check.Set("id", "allow-"+pkg.Name)
 	check.Set("checked", pkg.Granted.Files == want)
 	text := map[worker.FileAccess]string{worker.FilesRead: "may read these files", worker.FilesWrite: "may add files", worker.FilesReadWrite: "may read and change these files"}[want]
-	label.Call("append", check, create("span", text))
-	on(check, "change", func() {
+	label.Call("append", check, dom.Create("span", text))
+	a.ofPackages.On(check, "change", func(js.Value) {
 		grant := worker.PackageGrant{Decision: pkg.Granted.Decision}
 		if check.Get("checked").Bool() {
 			grant.Files = want
@@ -93,7 +95,7 @@ func (a *app) allowance(pkg *worker.Package, want worker.FileAccess) js.Value {
 		}
 		say(errText(err))
 		if err == nil {
-			status(fmt.Sprintf("%s may do with files: %s", pkg.Name, string(cmp.Or(grant.Files, worker.FilesNone))))
+			dom.Status(fmt.Sprintf("%s may do with files: %s", pkg.Name, string(cmp.Or(grant.Files, worker.FilesNone))))
 		}
 	})
 	return label

@@ -14,6 +14,7 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker"
 )
@@ -41,29 +42,29 @@ func (a *app) start() {
 	}
 	ctx, cancel := context.WithCancel(a.ctx)
 	a.stop = cancel
-	enable("ready", false)
-	enable("stop", true)
+	dom.Enable("ready", false)
+	dom.Enable("stop", true)
 	defer func() {
 		cancel()
 		a.stop = nil
-		enable("ready", true)
-		enable("stop", false)
+		dom.Enable("ready", true)
+		dom.Enable("stop", false)
 	}()
 	say("")
-	hide("result", true)
-	element("stages").Call("replaceChildren")
-	status("Running")
+	dom.Hide("result", true)
+	dom.Empty("stages")
+	dom.Status("Running")
 	begin := time.Now()
-	stages, to, err := a.parse(element("line").Get("value").String())
+	stages, to, err := a.parse(dom.Value("line"))
 	if err == nil {
 		err = a.pipe(ctx, stages, to)
 	}
 	switch {
 	case err != nil:
 		say(err.Error())
-		status(fmt.Sprintf("Ended after %d ms", time.Since(begin).Milliseconds()))
+		dom.Status(fmt.Sprintf("Ended after %d ms", time.Since(begin).Milliseconds()))
 	default:
-		status(fmt.Sprintf("Done in %d ms", time.Since(begin).Milliseconds()))
+		dom.Status(fmt.Sprintf("Done in %d ms", time.Since(begin).Milliseconds()))
 	}
 	a.showFiles()
 }
@@ -192,7 +193,7 @@ func (a *app) pipe(ctx context.Context, stages []*stage, to string) error {
 		}
 		s.show()
 	}
-	status("Running")
+	dom.Status("Running")
 	var output, complaints bytes.Buffer
 	var lock sync.Mutex
 	var wait sync.WaitGroup
@@ -281,15 +282,15 @@ func (a *app) finish(ctx context.Context, stages []*stage, to string, output []b
 		if err := a.files.WriteFile(to, output, 0o644); err != nil {
 			errs = append(errs, err.Error())
 		}
-		output = []byte("Wrote " + size(int64(len(output))) + " to " + to)
+		output = []byte("Wrote " + dom.Size(int64(len(output))) + " to " + to)
 	}
 	text := shown(output)
 	if text == "" {
 		text = "Nothing came out."
 	}
-	element("output").Set("textContent", text)
-	element("came").Set("textContent", size(int64(len(a.output))))
-	hide("result", false)
+	dom.SetText("output", text)
+	dom.SetText("came", dom.Size(int64(len(a.output))))
+	dom.Hide("result", false)
 	if len(errs) > 0 {
 		return errors.New(strings.Join(errs, "\n"))
 	}
@@ -311,16 +312,16 @@ func (l locked) Write(p []byte) (int, error) {
 
 // show adds the stage's row to the table.
 func (s *stage) show() {
-	s.row = create("tr", "")
-	head := create("th", s.args[0])
+	s.row = dom.Create("tr", "")
+	head := dom.Create("th", s.args[0])
 	head.Set("scope", "row")
 	head.Set("title", strings.Join(s.args, " "))
 	s.row.Call("append", head)
 	for range 5 {
-		s.row.Call("append", create("td", ""))
+		s.row.Call("append", dom.Create("td", ""))
 	}
-	element("stages").Call("append", s.row)
-	hide("run", false)
+	dom.Element("stages").Call("append", s.row)
+	dom.Hide("run", false)
 }
 
 func (s *stage) cell(i int, text string) {
@@ -341,8 +342,8 @@ func (s *stage) update() {
 	}
 	s.row.Set("className", strings.Fields(state)[0])
 	s.cell(1, state)
-	s.cell(2, size(s.in.Load()))
-	s.cell(3, size(s.out.Load()))
+	s.cell(2, dom.Size(s.in.Load()))
+	s.cell(3, dom.Size(s.out.Load()))
 	s.cell(4, fmt.Sprintf("%.1f s", time.Since(s.began).Seconds()))
 }
 
@@ -351,11 +352,11 @@ func (s *stage) figures() {
 		return
 	}
 	st := s.cmd.ProcessState.Stats()
-	s.cell(2, size(max(s.in.Load(), st.Input)+st.Read))
+	s.cell(2, dom.Size(max(s.in.Load(), st.Input)+st.Read))
 	s.cell(4, fmt.Sprintf("%d ms", st.Duration.Milliseconds()))
 	memory := "not told"
 	if st.Memory > 0 {
-		memory = size(st.Memory)
+		memory = dom.Size(st.Memory)
 	}
 	s.cell(5, memory)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/worker"
 )
@@ -43,9 +44,9 @@ type catalogue struct {
 }
 
 func fetchCatalogue(ctx context.Context) (*catalogue, error) {
-	text, err := fetch(ctx, "tools/tools.json")
+	text, err := dom.Fetch(ctx, "tools/tools.json")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; make wasitools builds the tools", err)
 	}
 	tree, err := protocol.ParseJSON(string(text), protocol.JSONLimits{})
 	if err != nil {
@@ -106,8 +107,8 @@ func (a *app) load(ctx context.Context, e *entry) (*worker.Module, error) {
 	if b.module != nil {
 		return b.module, nil
 	}
-	status(fmt.Sprintf("Fetching %s: %s", b.Name, size(int64(b.Brotli))))
-	wasm, err := fetch(ctx, "tools/"+b.File)
+	dom.Status(fmt.Sprintf("Fetching %s: %s", b.Name, dom.Size(int64(b.Brotli))))
+	wasm, err := dom.Fetch(ctx, "tools/"+b.File)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +121,10 @@ func (a *app) load(ctx context.Context, e *entry) (*worker.Module, error) {
 
 // showTools fills the palette with the tools that match the search.
 func (a *app) showTools() {
-	palette := element("palette")
+	palette := dom.Element("palette")
 	palette.Call("replaceChildren")
-	want := strings.ToLower(strings.TrimSpace(element("search").Get("value").String()))
+	a.ofPalette.Release()
+	want := strings.ToLower(strings.TrimSpace(dom.Value("search")))
 	groups := map[string][]*entry{}
 	var order []string
 	for _, name := range a.tools.names() {
@@ -141,27 +143,27 @@ func (a *app) showTools() {
 	}
 	slices.Sort(order)
 	for _, category := range order {
-		section := create("div", "")
-		section.Call("append", create("h3", category))
+		section := dom.Create("div", "")
+		section.Call("append", dom.Create("h3", category))
 		for _, e := range groups[category] {
-			b := button(section, e.Name, "tool", func() { a.choose(e) })
+			b := a.ofPalette.Button(section, e.Name, "tool", func() { a.choose(e) })
 			b.Set("title", e.Description)
 		}
 		palette.Call("append", section)
 	}
 	if len(order) == 0 {
-		palette.Call("append", create("p", "No tool is called so."))
+		palette.Call("append", dom.Create("p", "No tool is called so."))
 	}
 }
 
 // choose adds a tool to the pipe and shows its manual.
 func (a *app) choose(e *entry) {
-	if text := strings.TrimSpace(element("line").Get("value").String()); text != "" && !strings.HasSuffix(text, "|") {
+	if text := strings.TrimSpace(dom.Value("line")); text != "" && !strings.HasSuffix(text, "|") {
 		insert("|")
 	}
 	insert(e.Name + " ")
-	element("manual").Set("textContent", manual(e))
-	hide("manual", false)
+	dom.SetText("manual", manual(e))
+	dom.Hide("manual", false)
 }
 
 // manual returns the schema's description of a tool's arguments, or else the description of the
@@ -183,11 +185,11 @@ func manual(e *entry) string {
 
 // showNotices fetches the licences of the tools' programs when the user first opens them.
 func (a *app) showNotices() error {
-	box := element("licences")
+	box := dom.Element("licences")
 	if box.Get("textContent").String() != "" {
 		return nil
 	}
-	text, err := fetch(a.ctx, "tools/NOTICES.txt")
+	text, err := dom.Fetch(a.ctx, "tools/NOTICES.txt")
 	if err == nil {
 		box.Set("textContent", string(text))
 	}

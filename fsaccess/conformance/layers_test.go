@@ -34,15 +34,17 @@ func layers() map[string]func(testing.TB, fsaccess.FS) fsaccess.FS {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		return fsaccess.Guard(f, protocol.FSPolicy{AllowWrite: []protocol.Pattern{everywhere}})
+		return fsaccess.Guard(f, protocol.FSPolicy{AllowWrite: []protocol.Pattern{everywhere}}, fsaccess.GuardOptions{})
 	}
 	empty := func() fsaccess.FS { return memory(fsaccess.MemoryOptions{}) }
 	return map[string]func(testing.TB, fsaccess.FS) fsaccess.FS{
-		"guard":   guard,
-		"journal": func(_ testing.TB, f fsaccess.FS) fsaccess.FS { return fsaccess.NewJournal(f, empty()) },
+		"guard": guard,
+		"journal": func(_ testing.TB, f fsaccess.FS) fsaccess.FS {
+			return fsaccess.NewJournal(f, empty(), fsaccess.JournalOptions{})
+		},
 		"overlay": func(_ testing.TB, f fsaccess.FS) fsaccess.FS { return fsaccess.NewOverlay(f, empty()) },
 		"stack": func(tb testing.TB, f fsaccess.FS) fsaccess.FS {
-			return fsaccess.NewOverlay(fsaccess.NewJournal(guard(tb, f), empty()), empty())
+			return fsaccess.NewOverlay(fsaccess.NewJournal(guard(tb, f), empty(), fsaccess.JournalOptions{}), empty())
 		},
 	}
 }

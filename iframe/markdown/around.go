@@ -12,7 +12,7 @@ const maxAround = 100
 // joined writes the real target beside each link that looks like a host only together with the
 // adjacent text. Examples are [bank](https://evil.test).com and two links side by side. It
 // takes the HTML of a block, and returns it unchanged if there is no such link.
-func (r *Renderer) joined(html []byte) []byte {
+func joined(r *Renderer, html []byte) []byte {
 	if r.unlabelled || !bytes.Contains(html, []byte(`<a data-href="`)) {
 		return html
 	}

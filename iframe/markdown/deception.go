@@ -58,13 +58,6 @@ func warn(w *sink, start, text int, t target) []byte {
 	return beside.Bytes()
 }
 
-// beside writes the target of a link, for the place after the link.
-func (w *sink) beside(url string) {
-	w.WriteString(`<span class="bailey-target"> (`)
-	w.escapeString(leads(url))
-	w.WriteString(`)</span>`)
-}
-
 // leads returns the part of a target that a reader has to see: the host, all addresses of a
 // mail, or the number of a call.
 func leads(url string) string {

@@ -62,7 +62,7 @@ type block struct {
 
 func newDoc(r *Renderer) *doc {
 	d := &doc{r: r, refs: map[string]parser.Reference{}, waiting: map[string][]*part{}, ids: map[string]int{}}
-	d.sc = scanner{lim: &r.opts.Limits, underlined: r.underlined}
+	d.sc = scanner{lim: &r.opts.Limits, underlined: func(paragraph []byte) bool { return underlined(r, paragraph) }}
 	d.notes.byLabel = map[string]*note{}
 	return d
 }
@@ -222,7 +222,7 @@ func (d *doc) render(parts ...*part) {
 		p.stream = all[from:ends[i]:ends[i]]
 		from = ends[i]
 		p.tags = nil
-		if p.checked = !p.raw && d.r.verify(p.stream) == ""; !p.checked {
+		if p.checked = !p.raw && verify(d.r, p.stream) == ""; !p.checked {
 			unclean = append(unclean, p)
 		}
 	}
@@ -263,7 +263,7 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 	p.raw = false
 	switch {
 	case limit != "":
-	case p.kind == fenceSegment && d.r.extended(ast.KindFencedCodeBlock) == nil:
+	case p.kind == fenceSegment && d.r.conv.extended(ast.KindFencedCodeBlock) == nil:
 		d.fence(w, p, rough)
 	default:
 		if p.kind == noteSegment {
@@ -278,12 +278,12 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 		w.plain(d.in.text[p.start:p.end], limit, &d.r.opts.Limits)
 	}
 	if !p.raw && limit == "" && p.kind != fenceSegment {
-		if html := d.r.joined(w.Bytes()[start:]); len(html) > w.Len()-start {
+		if html := joined(d.r, w.Bytes()[start:]); len(html) > w.Len()-start {
 			w.Truncate(start)
 			w.Write(html)
 		}
 	}
-	w.capStacks(start)
+	capStacksFrom(w, start)
 	p.report = w.report
 }
 
@@ -297,7 +297,7 @@ func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit st
 	}()
 	ctx := &blockContext{Context: parser.NewContext(), d: d, p: p, rough: rough}
 	p.over = ""
-	tree := d.r.parse(src, ctx)
+	tree := d.r.conv.parse(src, ctx)
 	if p.over != "" {
 		return false, p.over
 	}
@@ -324,7 +324,7 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 		switch {
 		case isBlank(p.stream):
 			return "", report, ""
-		case p.checked || d.r.verify(p.stream) == "":
+		case p.checked || verify(d.r, p.stream) == "":
 			return string(p.stream), report, ""
 		}
 	}
@@ -348,22 +348,22 @@ func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	out := slices.Concat(streams...)
 	if raw {
 		out, limit = balance(d.r, streams, until, &report)
-		out = d.r.joined(plainCode(out, &report))
+		out = joined(d.r, plainCode(out, &report))
 	}
 	if limit == "" {
 		if isBlank(out) {
 			return "", report, ""
 		}
 		if d.r.opts.Policy != nil {
-			out = d.r.narrow(out)
+			out = narrow(d.r, out)
 		}
-		if limit = d.r.verify(out); limit == "" {
+		if limit = verify(d.r, out); limit == "" {
 			return string(out), report, ""
 		}
 	}
 	w := &sink{}
 	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
-	w.capStacks(0)
+	capStacksFrom(w, 0)
 	report.merge(w.report)
 	return w.String(), report, limit
 }

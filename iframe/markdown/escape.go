@@ -255,3 +255,9 @@ func plainProse(dst, s []byte) []byte {
 	}
 	return dst
 }
+
+func (w *sink) attr(name, val string) {
+	w.WriteString(" " + name + `="`)
+	w.escapeString(val)
+	w.WriteByte('"')
+}

@@ -79,7 +79,7 @@ func TestLongHonestDocumentsAreShownWhole(t *testing.T) {
 		if got < want || report.Count(markdown.Deception)+report.Count(markdown.Broken) > 0 || report.Count(markdown.Limit) > 0 && !long {
 			t.Errorf("%s: %d of %d: %s", name, got, want, report)
 		}
-		if long && len(c[0]) <= markdown.DefaultLineBytes {
+		if long && len(c[0]) <= markdown.LineBytes {
 			t.Errorf("%s: %s", name, report)
 		}
 	}

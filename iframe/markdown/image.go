@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// ImageScheme is the scheme, with its colon, for images stored by the host, such as
-// bailey-image:chart-1. The frame requests them by their whole address, and the host decides.
-const ImageScheme = "bailey-image:"
+// imageScheme is the scheme for images stored by the host, such as bailey-image:chart-1. The frame
+// requests them by their whole address, and the host decides.
+const imageScheme = "bailey-image"
 
 const maxImageName = 4000 // bytes of the address of an image that is requested from the host
 
-// image resolves an image's address. It returns a data: URL in src, or in name the address to
+// resolveImage resolves an image's address. It returns a data: URL in src, or in name the address to
 // request from the host. If both are "", only the alternative text is shown, and why is the
 // reason for the report.
-func (r *Renderer) image(dest string) (src, name, why string) {
+func resolveImage(dest string, l *Limits) (src, name, why string) {
 	s := strings.TrimFunc(dest, func(c rune) bool { return c <= ' ' })
 	if len(s) >= 5 && strings.EqualFold(s[:5], "data:") {
-		src, why = r.dataImage(s)
+		src, why = dataImage(s, l.ImageBytes)
 		return src, "", why
 	}
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
@@ -26,7 +26,7 @@ func (r *Renderer) image(dest string) (src, name, why string) {
 	}
 	scheme, _ := splitScheme(s)
 	switch scheme {
-	case "", "http", "https", "bailey-image":
+	case "", "http", "https", imageScheme:
 	default:
 		return "", "", scheme
 	}
@@ -46,12 +46,12 @@ func goodImageName(s string) bool {
 		}
 	}
 	scheme, _ := splitScheme(s)
-	return scheme == "" || scheme == "http" || scheme == "https" || scheme == "bailey-image"
+	return scheme == "" || scheme == "http" || scheme == "https" || scheme == imageScheme
 }
 
 // dataImage returns a data: URL written again from its bytes. The declared type and the first
-// bytes must name the same raster format.
-func (r *Renderer) dataImage(s string) (src, why string) {
+// bytes must name the same raster format. It has at most most bytes.
+func dataImage(s string, most int) (src, why string) {
 	head, body, ok := strings.Cut(s[len("data:"):], ",")
 	if !ok || len(head) > 100 {
 		return "", "malformed data"
@@ -64,7 +64,7 @@ func (r *Renderer) dataImage(s string) (src, why string) {
 	if kind == "image/jpg" {
 		kind = "image/jpeg"
 	}
-	if len(body) > 2*r.opts.Limits.ImageBytes+1000 {
+	if len(body) > 2*most+1000 {
 		return "", "too large"
 	}
 	body = strings.NewReplacer(" ", "", "\n", "", "\t", "", "%2B", "+", "%2b", "+", "%2F", "/", "%2f", "/", "%3D", "=", "%3d", "=").Replace(body)
@@ -73,7 +73,7 @@ func (r *Renderer) dataImage(s string) (src, why string) {
 	switch {
 	case err != nil:
 		return "", "malformed data"
-	case len(data) > r.opts.Limits.ImageBytes:
+	case len(data) > most:
 		return "", "too large"
 	case sniff(data) == "" || sniff(data) != kind:
 		return "", "data that is not of its type"

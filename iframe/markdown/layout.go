@@ -214,8 +214,8 @@ func isASCII(s []byte) bool {
 	return true
 }
 
-// capStacks applies the function capStacks to the output from start on.
-func (w *sink) capStacks(start int) {
+// capStacksFrom applies capStacks to the output of w from start on.
+func capStacksFrom(w *sink, start int) {
 	if out, cut := capStacks(w.Bytes()[start:]); cut > 0 {
 		w.Truncate(start)
 		w.Write(out)

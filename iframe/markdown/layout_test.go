@@ -164,7 +164,7 @@ func TestAttackLayoutBombs(t *testing.T) {
 		for _, p := range s.Patches() {
 			block := p.HTML.String()
 			c := costOf(t, block)
-			large := c.elements > 10000 || c.places > markdown.DefaultTableCells || c.spans > 200+len(block)
+			large := c.elements > 10000 || c.places > markdown.TableCells || c.spans > 200+len(block)
 			if wide, high = wide || large, high || c.stack > 33; large || c.stack > 33 {
 				t.Errorf("%s: block %d of %d bytes costs %+v", b.Name, p.Key, len(block), c)
 			}

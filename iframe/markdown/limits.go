@@ -16,7 +16,7 @@ type Limits struct {
 
 	// Depth is the nesting depth of block quotes and lists, and of HTML elements. A recursive
 	// parser needs stack for each level, and in a browser a stack overflow ends the Go program.
-	// Default 32, at most MaxDepth.
+	// Default 32, at most 100.
 	Depth int
 
 	// LineBytes is the size of one line without the data of images. Default 32 KiB, at most 1
@@ -43,18 +43,18 @@ type Limits struct {
 	GroupBytes int
 }
 
-// Defaults of Limits, and the maximum of Limits.Depth.
+// Defaults of Limits, and the maximum of Depth.
 const (
-	DefaultBytes      = 4 << 20
-	DefaultBlockBytes = 512 << 10
-	DefaultDepth      = 32
-	MaxDepth          = 100
-	DefaultLineBytes  = 32 << 10
-	DefaultDelimiters = 4000
-	DefaultTableCells = 20000
-	DefaultImageBytes = 256 << 10
-	DefaultReferences = 1000
-	DefaultGroupBytes = 64 << 10
+	defaultBytes      = 4 << 20
+	defaultBlockBytes = 512 << 10
+	defaultDepth      = 32
+	maxDepth          = 100
+	defaultLineBytes  = 32 << 10
+	defaultDelimiters = 4000
+	defaultTableCells = 20000
+	defaultImageBytes = 256 << 10
+	defaultReferences = 1000
+	defaultGroupBytes = 64 << 10
 )
 
 func (l Limits) withDefaults() (Limits, error) {
@@ -63,15 +63,15 @@ func (l Limits) withDefaults() (Limits, error) {
 		value    *int
 		def, max int
 	}{
-		{"Bytes", &l.Bytes, DefaultBytes, 1 << 30},
-		{"BlockBytes", &l.BlockBytes, DefaultBlockBytes, 1 << 24},
-		{"Depth", &l.Depth, DefaultDepth, MaxDepth},
-		{"LineBytes", &l.LineBytes, DefaultLineBytes, 1 << 20},
-		{"Delimiters", &l.Delimiters, DefaultDelimiters, 1 << 16},
-		{"TableCells", &l.TableCells, DefaultTableCells, 1 << 20},
-		{"ImageBytes", &l.ImageBytes, DefaultImageBytes, 1 << 24},
-		{"References", &l.References, DefaultReferences, 1 << 16},
-		{"GroupBytes", &l.GroupBytes, DefaultGroupBytes, 1 << 20},
+		{"Bytes", &l.Bytes, defaultBytes, 1 << 30},
+		{"BlockBytes", &l.BlockBytes, defaultBlockBytes, 1 << 24},
+		{"Depth", &l.Depth, defaultDepth, maxDepth},
+		{"LineBytes", &l.LineBytes, defaultLineBytes, 1 << 20},
+		{"Delimiters", &l.Delimiters, defaultDelimiters, 1 << 16},
+		{"TableCells", &l.TableCells, defaultTableCells, 1 << 20},
+		{"ImageBytes", &l.ImageBytes, defaultImageBytes, 1 << 24},
+		{"References", &l.References, defaultReferences, 1 << 16},
+		{"GroupBytes", &l.GroupBytes, defaultGroupBytes, 1 << 20},
 	} {
 		if *f.value == 0 {
 			*f.value = f.def

@@ -79,8 +79,9 @@ func (nw *nodeWriter) autoLink(n *ast.AutoLink) {
 
 func (nw *nodeWriter) image(n *ast.Image) {
 	w := nw.w
-	src, name, why := nw.r.image(string(plainProse(nil, n.Destination)))
-	nw.w.imageStart(src, name, why)
+	src, name, why := resolveImage(string(plainProse(nil, n.Destination)), &nw.r.opts.Limits)
+	w.WriteString("<img")
+	w.imageSource(src, name, why)
 	w.WriteString(` alt="`)
 	nw.words(n, 0)
 	w.WriteByte('"')
@@ -92,20 +93,16 @@ func (nw *nodeWriter) image(n *ast.Image) {
 	w.WriteByte('>')
 }
 
-func (w *sink) imageStart(src, name, why string) {
-	w.WriteString("<img")
+// imageSource writes the attribute with the result of resolveImage.
+func (w *sink) imageSource(src, name, why string) {
 	switch {
 	case src != "":
-		w.WriteString(` src="` + src + `"`)
+		w.attr("src", src)
 	case name != "":
-		w.WriteString(` data-image="`)
-		w.escapeString(name)
-		w.WriteByte('"')
+		w.attr("data-image", name)
 	case why != "":
 		w.report.add(Image, why, 1)
-		w.WriteString(` data-warning="`)
-		w.escapeString("image not shown: " + why)
-		w.WriteByte('"')
+		w.attr("data-warning", "image not shown: "+why)
 	}
 }
 
@@ -133,4 +130,11 @@ func (nw *nodeWriter) words(n ast.Node, depth int) {
 			nw.words(c, depth+1)
 		}
 	}
+}
+
+// beside writes the target of a link, for the place after the link.
+func (w *sink) beside(url string) {
+	w.WriteString(`<span class="bailey-target"> (`)
+	w.escapeString(leads(url))
+	w.WriteString(`)</span>`)
 }

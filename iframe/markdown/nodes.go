@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 )
@@ -36,7 +37,7 @@ func (nw *nodeWriter) children(n ast.Node, inlineDepth int) {
 
 func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 	w := nw.w
-	if f := nw.r.extended(n.Kind()); f != nil {
+	if f := nw.r.conv.extended(n.Kind()); f != nil {
 		nw.foreign(f, n, inlineDepth)
 		return
 	}
@@ -271,4 +272,74 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 		}
 	}
 	w.escape(code)
+}
+
+// headingID writes the id of a heading, the target of links to it: its text in lower case, with
+// dashes between the words. If an earlier heading has the same id, a number is added.
+func (nw *nodeWriter) headingID(n *ast.Heading) {
+	if nw.r.opts.NoHeadingIDs || nw.ctx == nil {
+		return
+	}
+	d, p := nw.ctx.d, nw.ctx.p
+	nw.heads++
+	var id string
+	switch {
+	case nw.rough || p == nil:
+		return // the number of the next heading depends on this one, which is incomplete
+	case nw.heads <= len(p.headings):
+		id = p.headings[nw.heads-1]
+	default:
+		s := slug(string(lines(n, nw.src)))
+		for {
+			count := d.ids[s]
+			d.ids[s]++
+			if count == 0 {
+				break
+			}
+			next := s + "-" + strconv.Itoa(count)
+			if d.ids[next] == 0 {
+				s = next
+				d.ids[s]++
+				break
+			}
+		}
+		id = cutID(nw.r.opts.IDPrefix + s)
+		p.headings = append(p.headings, id)
+	}
+	nw.w.attr("id", id)
+}
+
+func (nw *nodeWriter) noteReference(n *gfmInline) {
+	var num noteNumber
+	if nw.rough {
+		num.number = nw.ctx.d.notes.byLabel[n.label].number
+	} else if n.which < len(nw.ctx.p.numbers) {
+		num = nw.ctx.p.numbers[n.which]
+	}
+	s := strconv.Itoa(num.number)
+	nw.w.WriteString("<sup")
+	if !nw.rough {
+		nw.w.WriteString(` id="` + noteRef(nw.r, num) + `"`)
+	}
+	nw.w.WriteString(`><a data-fragment="` + nw.r.opts.IDPrefix + "fn-" + s +
+		`" role="link" tabindex="0" aria-label="Footnote ` + s + `">` + s + "</a></sup>")
+}
+
+func slug(s string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimSpace(s) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '-', r == '_':
+			b.WriteRune(unicode.ToLower(r))
+		case r == ' ', r == '\n', r == '\t':
+			b.WriteByte('-')
+		}
+		if b.Len() > 100 {
+			break
+		}
+	}
+	if b.Len() == 0 {
+		return "section"
+	}
+	return b.String()
 }

@@ -142,12 +142,12 @@ func (ns *notes) section(d *doc) (string, Report) {
 			body = plainCode(body, &report)
 		}
 		if limit == "" {
-			limit = d.r.verify(body)
+			limit = verify(d.r, body)
 		}
 		if limit != "" {
 			plain := &sink{}
 			plain.plain(d.in.text[n.part.start:n.part.end], limit, &d.r.opts.Limits)
-			plain.capStacks(0)
+			capStacksFrom(plain, 0)
 			report.merge(plain.report)
 			body = plain.Bytes()
 		}
@@ -211,22 +211,6 @@ func dedent(body []byte) []byte {
 		out = append(out, line...)
 	}
 	return out
-}
-
-func (nw *nodeWriter) noteReference(n *gfmInline) {
-	var num noteNumber
-	if nw.rough {
-		num.number = nw.ctx.d.notes.byLabel[n.label].number
-	} else if n.which < len(nw.ctx.p.numbers) {
-		num = nw.ctx.p.numbers[n.which]
-	}
-	s := strconv.Itoa(num.number)
-	nw.w.WriteString("<sup")
-	if !nw.rough {
-		nw.w.WriteString(` id="` + noteRef(nw.r, num) + `"`)
-	}
-	nw.w.WriteString(`><a data-fragment="` + nw.r.opts.IDPrefix + "fn-" + s +
-		`" role="link" tabindex="0" aria-label="Footnote ` + s + `">` + s + "</a></sup>")
 }
 
 // noteParser parses references to footnotes.

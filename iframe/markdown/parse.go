@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"bytes"
-
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
@@ -66,34 +64,12 @@ func (c *converter) addOptions(opts ...renderer.Option) {
 func (c *converter) Register(kind ast.NodeKind, f renderer.NodeRendererFunc) { c.funcs[kind] = f }
 
 // extended returns the function with which an extension renders nodes of a kind, or nil.
-func (r *Renderer) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
-	if len(r.conv.funcs) == 0 {
+func (c *converter) extended(kind ast.NodeKind) renderer.NodeRendererFunc {
+	if len(c.funcs) == 0 {
 		return nil
 	}
-	return r.conv.funcs[kind]
+	return c.funcs[kind]
 }
-
-// foreign lets an extension write a node. The output is filtered like raw HTML of the text.
-func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDepth int) {
-	var b foreignBuffer
-	status, err := f(&b, nw.src, n, true)
-	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
-	if err != nil || status == ast.WalkStop {
-		return
-	}
-	if status != ast.WalkSkipChildren {
-		nw.children(n, inlineDepth+1)
-	}
-	b.Reset()
-	f(&b, nw.src, n, false)
-	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
-}
-
-// foreignBuffer is a util.BufWriter.
-type foreignBuffer struct{ sink }
-
-func (b *foreignBuffer) Buffered() int { return b.Len() }
-func (b *foreignBuffer) Flush() error  { return nil }
 
 // blockContext is goldmark's context for one segment, with the references of the whole text.
 type blockContext struct {
@@ -125,12 +101,12 @@ func (c *blockContext) AddReference(ref parser.Reference) {
 }
 
 // parse returns the tree of a segment.
-func (r *Renderer) parse(src []byte, ctx parser.Context) ast.Node {
-	return r.conv.p.Parse(text.NewReader(src), parser.WithContext(ctx))
+func (c *converter) parse(src []byte, ctx parser.Context) ast.Node {
+	return c.p.Parse(text.NewReader(src), parser.WithContext(ctx))
 }
 
 // underlined reports whether goldmark makes a heading of a paragraph's last line.
-func (r *Renderer) underlined(paragraph []byte) bool {
-	tree := r.parse(paragraph, &blockContext{Context: parser.NewContext(), d: &doc{r: r}, rough: true})
+func underlined(r *Renderer, paragraph []byte) bool {
+	tree := r.conv.parse(paragraph, &blockContext{Context: parser.NewContext(), d: &doc{r: r}, rough: true})
 	return tree.LastChild() != nil && tree.LastChild().Kind() == ast.KindHeading
 }

@@ -43,7 +43,7 @@ func ourPolicy() *bluemonday.Policy {
 
 // narrow applies the app's policy to a block and then ours, so the app's policy can add
 // nothing. It closes the elements that remain open.
-func (r *Renderer) narrow(block []byte) []byte {
+func narrow(r *Renderer, block []byte) []byte {
 	out := r.policy.SanitizeBytes(r.opts.Policy.SanitizeBytes(block))
 	var marked bytes.Buffer
 	i := 0

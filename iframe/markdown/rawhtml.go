@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/renderer"
 	"golang.org/x/net/html"
 )
 
@@ -170,29 +172,9 @@ func (nw *nodeWriter) startTag(z *html.Tokenizer, tag string, el element, more b
 		}
 	}
 	if tag == "img" {
-		nw.imageSource(source)
+		w.imageSource(resolveImage(source, &nw.r.opts.Limits))
 	}
 	w.WriteByte('>')
-}
-
-func (nw *nodeWriter) imageSource(source string) {
-	w := nw.w
-	src, name, why := nw.r.image(source)
-	switch {
-	case src != "":
-		w.attr("src", src)
-	case name != "":
-		w.attr("data-image", name)
-	case why != "":
-		w.report.add(Image, why, 1)
-		w.attr("data-warning", "image not shown: "+why)
-	}
-}
-
-func (w *sink) attr(name, val string) {
-	w.WriteString(" " + name + `="`)
-	w.escapeString(val)
-	w.WriteByte('"')
 }
 
 // attribute returns the value that an attribute of the text may have, and false if the
@@ -302,3 +284,26 @@ func withoutDir(tag []byte) []byte {
 		tag = rest
 	}
 }
+
+// foreign lets an extension write a node. The output is filtered like raw HTML of the text.
+func (nw *nodeWriter) foreign(f renderer.NodeRendererFunc, n ast.Node, inlineDepth int) {
+	var b foreignBuffer
+	status, err := f(&b, nw.src, n, true)
+	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
+	if err != nil || status == ast.WalkStop {
+		return
+	}
+	if status != ast.WalkSkipChildren {
+		nw.children(n, inlineDepth+1)
+	}
+	b.Reset()
+	f(&b, nw.src, n, false)
+	nw.rawHTML(bytes.ToValidUTF8(b.Bytes(), []byte(replacement)))
+}
+
+// foreignBuffer is a util.BufWriter.
+type foreignBuffer struct{ sink }
+
+func (b *foreignBuffer) Buffered() int { return b.Len() }
+
+func (b *foreignBuffer) Flush() error { return nil }

@@ -214,7 +214,7 @@ func (d *doc) roughen(p *part, src []byte) {
 
 func (d *doc) roughCheck(p *part, stream []byte) {
 	p.stream = stream
-	if p.checked = !p.raw && d.r.verify(stream) == ""; !p.checked {
+	if p.checked = !p.raw && verify(d.r, stream) == ""; !p.checked {
 		d.sanitise([]*part{p})
 	}
 }

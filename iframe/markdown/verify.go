@@ -14,7 +14,7 @@ import (
 // layout must be small enough for a browser. verify corrects nothing: a block that it refuses
 // is shown as plain text. It returns the limit that was hit, "broken" for HTML that this
 // package does not write, and "" if the block is accepted.
-func (r *Renderer) verify(s []byte) (limit string) {
+func verify(r *Renderer, s []byte) (limit string) {
 	ascii := isASCII(s)
 	if !ascii && !utf8.Valid(s) {
 		return "broken"

@@ -2,21 +2,18 @@
 // The inner frame of a document shows blocks of sanitised HTML in sections. It reports
 // its height and the user's clicks to the host. It makes its own port and gives one
 // end to the host. It needs no listener on its window, so no other page can send it
-// messages. document.go is the host's side of the same messages.
+// messages. It stands behind the wire to the host, internal/wire/document.
 (() => {
   'use strict';
 
-  /** @typedef {[string, ...(string | number | boolean | null)[]]} Op */
-
-  const FIELD = '\x1f';
   const host = window.parent.parent;
   const root = /** @type {HTMLElement} */ (document.getElementById('root'));
   const base = /** @type {HTMLTemplateElement} */ (document.getElementById('css'));
   const policyName = root.dataset.policy || 'bailey';
 
   const { port1: port, port2: theirs } = new MessageChannel();
-  /** @param {...(string | number)} fields */
-  const say = (...fields) => port.postMessage(fields.join(FIELD));
+  /** @param {BaileyKind} kind @param {...(string | number)} fields */
+  const say = (kind, ...fields) => port.postMessage(baileyDocument.message(kind, ...fields));
 
   // ---- HTML in ----------------------------------------------------------------
   // This realm has one policy. Only the host can reach it, and the host's type system
@@ -39,12 +36,11 @@
     template.innerHTML = policy.createHTML(html);
     return template.content;
   };
-  // The hello reports whether HTML can be written here, and otherwise the error.
-  let hello = 'bailey-document';
-  try { parse(''); } catch (e) { hello += FIELD + String(e).slice(0, 500); }
+  let failure = '';
+  try { parse(''); } catch (e) { failure = String(e).slice(0, 500); }
   // The hello is posted now, to arrive while the rest of this script runs. The host's
   // answer waits at the port.
-  host.postMessage(hello, '*', [theirs]);
+  host.postMessage(baileyDocument.hello(failure), '*', [theirs]);
 
   // ---- style ----------------------------------------------------------------
   const sheet = new CSSStyleSheet();
@@ -229,7 +225,7 @@
         button.setAttribute('aria-label', lang ? 'Copy ' + lang + ' code' : 'Copy code');
         pre.append(button);
       }
-      button.dataset.at = [id, key, n].join(FIELD);
+      button.dataset.at = baileyDocument.join(id, key, n);
     }
     for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll('input[type=checkbox]'))) {
       box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
@@ -379,18 +375,14 @@
     },
   };
 
-  // Each message is a string with one batch: [number, [order, ...], ...]. The answer contains
-  // the height, measured in the same task. A throttled frame (scrolled out of view, hidden)
-  // runs no ResizeObserver.
+  // The answer to a batch contains the height, measured in the same task. A throttled frame
+  // (scrolled out of view, hidden) runs no ResizeObserver.
   port.onmessage = (e) => {
     let seq = -1;
     try {
-      const batch = JSON.parse(e.data);
-      seq = batch[0];
-      for (let i = 1; i < batch.length; i++) {
-        const [name, ...args] = /** @type {Op} */ (batch[i]);
-        orders[name](...args);
-      }
+      const batch = baileyDocument.batch(e.data);
+      seq = batch.seq;
+      for (const [name, ...args] of batch.orders) orders[name](...args);
     } catch (err) {
       say('error', String(err).slice(0, 500));
     }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx/trust"
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -54,6 +56,9 @@ const (
 // MaxNote is the maximum length of a note from a frame, in UTF-16 units.
 const MaxNote = 2000
 
+// field separates the fields of a note.
+const field = "\x1f"
+
 // Note returns a message to a frame: a word and an id.
 func Note(word string, id int) string { return word + field + strconv.Itoa(id) }
 
@@ -76,7 +81,7 @@ type DomainPage struct {
 	Warm       bool   // a worker waits with the runtime, and the code comes as a separate script
 	Sample     string // for Warm: a first message, to try the runtime with
 	DOM        bool   // the code gets a document: it runs in a frame instead of a worker
-	Wasm       bool   // the code is WebAssembly: see wasm.go
+	Programs   *Programs
 	Extra      string // directives that narrow a DOM enclave's policy further
 	Connect    string // sources of connect-src: a DOM enclave's code may fetch from them
 }
@@ -97,14 +102,14 @@ func (p DomainPage) policy() string {
 		return openPolicy
 	}
 	more := ""
-	if p.Wasm {
+	if p.Programs.wasm {
 		more = " 'wasm-unsafe-eval'"
 	} else if p.DOM || p.Warm {
 		// The code comes as a blob:, because its hash cannot be listed in a page's own policy
 		// in advance. A nonce would be inherited by import().
 		more = " blob:"
 	}
-	if p.Level.Hardening().Eval && !p.Wasm {
+	if enclave.HardeningOf(p.Level).Eval && !p.Programs.wasm {
 		more += " 'unsafe-eval'"
 	}
 	if p.DOM {
@@ -128,36 +133,34 @@ func DOMSources() [4][2]string {
 	return [...][2]string{{"style-src", "'unsafe-inline'"}, {"img-src", "data: blob:"}, {"font-src", "data:"}, {"media-src", "data: blob:"}}
 }
 
-// brokerProgram returns the text of the broker. The host sends it to the frames, like that of
-// runtimeProgram.
-func (p DomainPage) brokerProgram() string {
-	if p.Wasm {
-		return wasmBrokerProgram()
-	}
-	return brokerProgram()
+// Programs are the texts of a broker and of the worker below it. The host sends them to the
+// frames. A pool names its own, so that a page does not contain the scripts of other pools.
+type Programs struct {
+	broker, runner string
+	wasm           bool
 }
 
-func (p DomainPage) runtimeProgram() string {
-	if p.Wasm {
-		return wasmRunnerProgram()
-	}
-	return runtimeProgram()
+var (
+	enclaveOnce     sync.Once
+	enclavePrograms Programs
+)
+
+// EnclavePrograms returns the programs for JavaScript. Each is one function that contains the
+// scripts of internal/wire/enclave followed by our own. The text of the runtime is the middle of an
+// expression that the broker begins and ends. The runtime has no decoder, because it receives
+// only messages that the broker has decoded. A decoder would be compiled again at each start of
+// a run.
+func EnclavePrograms() *Programs {
+	enclaveOnce.Do(func() {
+		enclavePrograms = Programs{
+			broker: "(()=>{'use strict';" + enclave.ScriptText(enclave.Scripts()) + brokerText + "baileyBroker(self)})()",
+			// A function in parentheses is compiled at once instead of being parsed in advance. This
+			// saves 0.7 ms of a start.
+			runner: "(function(user,config){'use strict';" + enclave.ScriptText(enclave.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})",
+		}
+	})
+	return &enclavePrograms
 }
-
-// brokerProgram and runtimeProgram return the texts of the two workers. Each is one function
-// that contains the scripts of package protocol followed by our own. The runtime's text is the
-// middle of an expression that the broker begins and ends. The runtime has no decoder, because
-// it receives only messages that the broker has decoded. A decoder would be compiled again at
-// each start of a run.
-var brokerProgram = sync.OnceValue(func() string {
-	return "(()=>{'use strict';" + protocol.ScriptText(protocol.Scripts()) + brokerText + "baileyBroker(self)})()"
-})
-
-var runtimeProgram = sync.OnceValue(func() string {
-	// A function in parentheses is compiled at once instead of being parsed in advance. This
-	// saves 0.7 ms of a start.
-	return "(function(user,config){'use strict';" + protocol.ScriptText(protocol.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})"
-})
 
 // Srcdoc returns the srcdoc of the outer frame. It already contains the first inner frame, with
 // the id 1, so that both start together.
@@ -171,7 +174,7 @@ func (p DomainPage) Hosted() (page, policy string) { return p.text(p.Digest()), 
 // mistakes, and not forgeries: the server of the page is trusted.
 func (p DomainPage) Digest() string {
 	h := fnv.New64a()
-	for _, s := range []string{p.text(""), p.brokerProgram(), p.runtimeProgram(), p.config()} {
+	for _, s := range []string{p.text(""), p.Programs.broker, p.Programs.runner, p.config()} {
 		_, _ = io.WriteString(h, s)
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -213,13 +216,13 @@ func (p DomainPage) inner() string {
 
 // config returns the configuration of the runtime's hardening as JSON.
 func (p DomainPage) config() string {
-	h := p.Level.Hardening()
+	h := enclave.HardeningOf(p.Level)
 	if p.Connect != "" {
 		h.Removed = slices.DeleteFunc(slices.Clone(h.Removed), func(name string) bool { return name == "fetch" })
 	}
 	return `{"removed":` + list(h.Removed) + `,"throws":` + strconv.FormatBool(h.BlockedThrows) + `,"define":` + strconv.FormatBool(h.DefineProperty) +
 		`,"eval":` + strconv.FormatBool(h.Eval) + `,"clock":` + strconv.FormatInt(max(1, int64(h.ClockResolution/time.Millisecond)), 10) +
-		`,"dom":` + strconv.FormatBool(p.DOM) + `,"connect":` + strconv.FormatBool(p.Connect != "") + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(appendJSONString(nil, p.Sample)) + `}`
+		`,"dom":` + strconv.FormatBool(p.DOM) + `,"connect":` + strconv.FormatBool(p.Connect != "") + `,"off":` + list(p.Off) + `,"policy":` + list([]string{p.PolicyName}) + `,"sample":` + string(strictjson.AppendString(nil, p.Sample)) + `}`
 }
 
 // realm returns the page for a DOM enclave's code. Its policy is the outer frame's, without
@@ -293,7 +296,7 @@ func list[T ~string](items []T) string {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendJSONString(b, string(s))
+		b = strictjson.AppendString(b, string(s))
 	}
 	return string(append(b, ']'))
 }

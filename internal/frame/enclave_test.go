@@ -9,7 +9,7 @@ import (
 )
 
 func TestWorkerTextsCanStandInDataBlocks(t *testing.T) {
-	for name, text := range map[string]string{"broker": brokerProgram(), "runtime": runtimeProgram()} {
+	for name, text := range map[string]string{"broker": EnclavePrograms().broker, "runtime": EnclavePrograms().runner} {
 		for _, bad := range []string{"</script", "<!--", "<script", "\r", "\x00"} {
 			if strings.Contains(strings.ToLower(text), bad) {
 				t.Errorf("the %s holds %q: the parser would end or change it", name, bad)
@@ -26,7 +26,7 @@ func TestWorkerTextsCanStandInDataBlocks(t *testing.T) {
 
 func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 	for _, name := range []string{"bailey", `x" onload="y`, "</script>"} {
-		p := DomainPage{PolicyName: name}
+		p := DomainPage{Programs: EnclavePrograms(), PolicyName: name}
 		outer := p.Srcdoc().String()
 		if got := script(t, outer); got != domainText {
 			t.Error("the outer script is not what its hash says")
@@ -52,8 +52,11 @@ func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 func TestDigest(t *testing.T) {
 	seen := map[string]DomainPage{}
 	for _, p := range []DomainPage{
-		{}, {PolicyName: "x"}, {Level: protocol.Secure}, {Warm: true}, {Wasm: true}, {DOM: true}, {DOM: true, Extra: "img-src 'none'"}, {DOM: true, Connect: "https://a.example"},
+		{}, {PolicyName: "x"}, {Level: protocol.Secure}, {Warm: true}, {Programs: WasmPrograms()}, {DOM: true}, {DOM: true, Extra: "img-src 'none'"}, {DOM: true, Connect: "https://a.example"},
 	} {
+		if p.Programs == nil {
+			p.Programs = EnclavePrograms()
+		}
 		d := p.Digest()
 		if other, ok := seen[d]; ok || d != p.Digest() {
 			t.Errorf("%+v has the digest of %+v", p, other)
@@ -64,7 +67,7 @@ func TestDigest(t *testing.T) {
 
 func TestDomainPolicy(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Permissive} {
-		p, eval := DomainPage{Level: level}.policy(), level == protocol.Permissive
+		p, eval := DomainPage{Programs: EnclavePrograms(), Level: level}.policy(), level == protocol.Permissive
 		if strings.Contains(p, "unsafe-inline") || strings.Contains(p, "'unsafe-eval'") != eval || !strings.HasPrefix(p, "default-src 'none'; ") ||
 			strings.Contains(strings.SplitN(p, ";", 3)[1], "blob:") {
 			t.Errorf("%s", p)
@@ -83,13 +86,13 @@ func TestProgram(t *testing.T) {
 }
 
 func TestDomainConfig(t *testing.T) {
-	p := DomainPage{PolicyName: `x"`, Off: []Layer{LayerMemory}, Warm: true}
+	p := DomainPage{Programs: EnclavePrograms(), PolicyName: `x"`, Off: []Layer{LayerMemory}, Warm: true}
 	for _, want := range []string{`"throws":true,"define":false,"eval":false,"clock":100,`, `"off":["memory"]`, `"policy":["x\""]`} {
 		if !strings.Contains(p.config(), want) {
 			t.Errorf("no %s in %s", want, p.config())
 		}
 	}
-	if c := (DomainPage{Level: protocol.Permissive}).config(); !strings.Contains(c, `"throws":false,"define":true,"eval":true,"clock":1,`) {
+	if c := (DomainPage{Programs: EnclavePrograms(), Level: protocol.Permissive}).config(); !strings.Contains(c, `"throws":false,"define":true,"eval":true,"clock":1,`) {
 		t.Error(c)
 	}
 	if !strings.Contains(p.policy(), " blob:; worker-src blob:;") {

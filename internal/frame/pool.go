@@ -6,14 +6,14 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// PoolOptions configure a [Pool]. Three fields are the errors to return to the pool's package.
+// PoolOptions configure a [Pool]. Four fields are the words and errors of the pool's package.
 type PoolOptions struct {
 	Page       DomainPage // the frames. Not used if Direct
 	PolicyName string     // Trusted Types policy of the host's own
 	URL        string     // the address of Page on a server. "" makes the page in place
 
 	// Direct pools have no frames. The page itself starts the brokers below its own policy,
-	// from the program of a [DomainPage] with Wasm.
+	// from the Programs of Page.
 	Direct bool
 
 	// Apart gives each broker of a direct pool its own empty frame of the page's origin. To end
@@ -31,6 +31,7 @@ type PoolOptions struct {
 	ReadyTimeout time.Duration
 	Heartbeat    time.Duration
 
+	Aborted string       // the reason of a job that its caller ended
 	Lost    error        // wrapped by the error of a pool that loses its frames too often
 	Blocked func() error // returns the error for a policy that forbids the scripts, and for a missing page
 

@@ -9,7 +9,7 @@ import (
 
 // spawn starts the broker of a direct pool's slot, as enclave.js does in a frame.
 func (p *Pool) spawn(s *Slot) error {
-	url, err := blobURL(s.scope, p.opts.Page.brokerProgram())
+	url, err := blobURL(s.scope, p.opts.Page.Programs.broker)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (p *Pool) spawn(s *Slot) error {
 	if err != nil {
 		return err
 	}
-	blob, err := newBlob(p.opts.Page.runtimeProgram())
+	blob, err := newBlob(p.opts.Page.Programs.runner)
 	if err != nil {
 		return err
 	}

@@ -197,13 +197,13 @@ func (p *Pool) attach(o *outerFrame, v jsx.Value) {
 // give sends an outer frame the programs for the workers of its inner frames.
 func (p *Pool) give(outer *jsx.Port) error {
 	page := p.opts.Page
-	broker, err := newBlob(page.brokerProgram())
+	broker, err := newBlob(page.Programs.broker)
 	if err != nil {
 		return err
 	}
-	var runtime any = page.runtimeProgram()
+	var runtime any = page.Programs.runner
 	if !page.DOM { // it becomes a part of a script in a frame of another origin
-		if runtime, err = newBlob(page.runtimeProgram()); err != nil {
+		if runtime, err = newBlob(page.Programs.runner); err != nil {
 			return err
 		}
 	}
@@ -321,7 +321,7 @@ func (p *Pool) hear(s *Slot, data *jsx.Port) error {
 				return
 			}
 			if err != nil {
-				p.Stop(s, protocol.ErrSecurityViolation, "the broker sent what can't be read, or too much")
+				p.Stop(s, protocol.ErrSecurityViolation, "the broker sent an unreadable or too large message")
 				return
 			}
 			p.keeper.Heard(s, v)

@@ -272,7 +272,7 @@ func (p *Pool) Ended(s *Slot) {
 // again.
 func (p *Pool) Idle(s *Slot) {
 	if s.Job != nil {
-		p.Stop(s, protocol.ErrSecurityViolation, "the broker said idle before a result")
+		p.Stop(s, protocol.ErrSecurityViolation, "the broker reported idle before the result")
 		return
 	}
 	if s.state != SlotEnding {

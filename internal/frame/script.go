@@ -1,17 +1,21 @@
 package frame
 
-import _ "embed" // for the scripts
+import (
+	_ "embed" // for the scripts
+
+	"github.com/bailey-go/bailey/internal/wire/document"
+)
 
 // Script is a script of Bailey's own that runs inside a frame. Its text is embedded in the
 // binary and its hash is a constant, so both are known before any page is served. A Script
 // can't be made from a string at run time.
-type Script struct{ name, text, hash string }
+type Script struct{ name, wire, text, hash string }
 
 // Name returns the name of the embedded file.
 func (s Script) Name() string { return s.name }
 
 // Text returns the script as it is between its tags.
-func (s Script) Text() string { return s.text }
+func (s Script) Text() string { return s.wire + s.text }
 
 // Hash returns the CSP source expression of the script, with its quotes: 'sha256-…'.
 func (s Script) Hash() string { return s.hash }
@@ -32,11 +36,11 @@ var (
 )
 
 var (
-	outerScript    = Script{"outer.js", outerText, outerHash}
-	documentScript = Script{"document.js", documentText, documentHash}
-	domainScript   = Script{"domain.js", domainText, domainHash}
-	enclaveScript  = Script{"enclave.js", enclaveText, enclaveHash}
-	domScript      = Script{"dom.js", domText, domHash}
+	outerScript    = Script{"outer.js", "", outerText, outerHash}
+	documentScript = Script{"document.js", document.JS, documentText, documentHash}
+	domainScript   = Script{"domain.js", "", domainText, domainHash}
+	enclaveScript  = Script{"enclave.js", "", enclaveText, enclaveHash}
+	domScript      = Script{"dom.js", "", domText, domHash}
 )
 
 // Scripts returns all scripts that Bailey puts into frames.

@@ -2,9 +2,10 @@
 // The broker of WebAssembly programs is a trusted worker between the host and the worker
 // that runs one program. It keeps compiled modules and a waiting worker. It counts messages,
 // gathers small output, and ends runs above a limit. From the worker it accepts only byte
-// arrays. wasm.go lists the meanings of their first byte.
+// arrays. It stands behind the wire, internal/wire/wasm.
 const baileyWasmBroker = (/** @type {any} */ scope) => {
   'use strict';
+  const { STARTED, OUTPUT, WANTED, EXITED, FAILED, ASKED, STOPPED } = baileyWasm;
   const GATHER = 4, FULL = 64 << 10;
   /** @type {Blob} */
   let runtime;
@@ -46,7 +47,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     }
   };
 
-  /** @param {MessagePort} port @param {any} start */
+  /** @param {MessagePort} port @param {BaileyStart} start */
   const begin = (port, start) => {
     const { gen } = start, limits = start.limits;
     let over = false, output = 0, gathered = 0, asks = 0;
@@ -56,22 +57,15 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
     let pieces = [];
     /** The head of the last output, which grows while the descriptor is the same. @type {DataView | undefined} */
     let piece;
-    /** Posts a message to the host: the kind, the generation and the parts. @param {number} op @param {Uint8Array[]} parts */
+    /** @param {number} op @param {Uint8Array[]} parts */
     const tell = (op, parts) => {
-      const n = parts.reduce((n, b) => n + b.length, 5), m = new Uint8Array(n);
-      m[0] = op;
-      new DataView(m.buffer).setUint32(1, gen, true);
-      let at = 5;
-      for (const b of parts) {
-        m.set(b, at);
-        at += b.length;
-      }
+      const m = baileyWasm.message(op, gen, parts);
       port.postMessage(m, [m.buffer]);
     };
     const flush = () => {
       clearTimeout(timer);
       timer = 0;
-      if (pieces.length) tell(2, pieces);
+      if (pieces.length) tell(OUTPUT, pieces);
       pieces = [];
       piece = undefined;
       gathered = 0;
@@ -89,24 +83,16 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       if (over) return;
       flush();
       drop();
-      const p = new Packer();
-      p.string(code);
-      p.string(message);
-      for (let i = 0; i < 3; i++) p.f64(0);
-      p.u32(0);
-      p.f64(0);
-      tell(8, [p.packed()]);
+      tell(STOPPED, [baileyWasm.stopped(code, message)]);
     };
     /** @type {any} */
     let deadline = 0;
     const gather = (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
       if (piece?.getUint8(0) !== fd) {
-        const head = new Uint8Array(5);
-        piece = new DataView(head.buffer);
-        piece.setUint8(0, fd);
-        pieces.push(head);
+        piece = baileyWasm.piece(fd);
+        pieces.push(new Uint8Array(piece.buffer));
       }
-      piece.setUint32(1, piece.getUint32(1, true) + b.length, true);
+      baileyWasm.grow(piece, b.length);
       pieces.push(b);
     };
     const heard = (/** @type {MessageEvent} */ e) => {
@@ -114,19 +100,19 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       const m = e.data;
       if (!(m instanceof Uint8Array) || !m.length) return stop('SECURITY_VIOLATION', 'only bytes are taken');
       const op = m[0];
-      if (op === 2) {
-        if ((m[1] !== 1 && m[1] !== 2) || m.length < 3) return stop('SECURITY_VIOLATION', 'output that is none');
+      if (op === OUTPUT) {
+        if ((m[1] !== 1 && m[1] !== 2) || m.length < 3) return stop('SECURITY_VIOLATION', 'malformed output');
         if ((output += m.length - 2) > limits.output) return stop('OUTPUT_TOO_LARGE', 'more than ' + limits.output + ' bytes of output');
         gather(m[1], m.subarray(2));
         if ((gathered += m.length - 2) >= FULL) flush();
         else timer ||= setTimeout(flush, GATHER);
         return;
       }
-      if (op < 3 || op > 7 || m.length > limits.message) return stop('SECURITY_VIOLATION', 'a message of kind ' + op + ' with ' + m.length + ' bytes');
-      if (op === 6 && ++asks > limits.asks) return stop('RESOURCE_LIMIT', 'more than ' + limits.asks + ' questions to the host');
+      if (op < WANTED || op >= STOPPED || m.length > limits.message) return stop('SECURITY_VIOLATION', 'a message of kind ' + op + ' with ' + m.length + ' bytes');
+      if (op === ASKED && ++asks > limits.asks) return stop('RESOURCE_LIMIT', 'more than ' + limits.asks + ' requests to the host');
       flush();
       tell(op, [m.subarray(1)]);
-      if (op === 4 || op === 5) {
+      if (op === EXITED || op === FAILED) {
         end();
         // Ending and making a worker takes the page's time, so the answer is sent first.
         soon.push(() => {
@@ -154,9 +140,9 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
           worker.onmessage = heard;
           worker.onmessageerror = () => stop('SECURITY_VIOLATION', 'a message that cannot be read');
           worker.failed = (/** @type {string} */ why) => stop('SANDBOX_ERROR', why);
-          tell(1, []);
+          tell(STARTED, []);
           deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + 'ms was reached');
-          const { config, tree, stdin } = start, list = [tree, stdin].filter(Boolean).map((b) => b.buffer);
+          const { config, tree, stdin } = start, list = [tree, stdin].flatMap((b) => b?.buffer ?? []);
           worker.postMessage({ id: last, module: worker.knows === last ? undefined : module, config, tree, stdin }, list);
         },
         (e) => stop('INVALID_PARAMS', 'the browser refuses the module: ' + e.message),
@@ -173,13 +159,7 @@ const baileyWasmBroker = (/** @type {any} */ scope) => {
       const module = code instanceof WebAssembly.Module ? Promise.resolve(code) : WebAssembly.compile(code);
       modules.set(id, { compiled: module, ahead, glue });
       last = id;
-      const told = (/** @type {string} */ why) => {
-        const p = new Packer();
-        p.u8(9);
-        p.u32(id);
-        p.string(why);
-        port.postMessage(p.packed());
-      };
+      const told = (/** @type {string} */ why) => port.postMessage(baileyWasm.compiled(id, why));
       module.then(() => (told(''), stock()), (e) => told(String(e.message).slice(0, 1000)));
     };
     port.onmessage = (e) => {

@@ -11,12 +11,6 @@ const baileyRun = (/** @type {any} */ scope) => {
   const CHUNK = 16 << 10, BIG = 64 << 10, BURST = 64, WINDOW = 16;
   // Input is requested when less than this is left, so that it arrives while the program runs.
   const AHEAD = 128 << 10;
-  const pack = (/** @type {number} */ op) => {
-    const p = new Packer();
-    p.u8(op);
-    return p;
-  };
-
   /** Makes a function that returns thrown numbers as errnos, and calls again after a
    * BaileyWait. Nine arguments are the maximum of preview1, and cost less than a list.
    * @param {{fn: (...a: any[]) => any}} cell the function to call @param {boolean} suspends */
@@ -77,10 +71,7 @@ const baileyRun = (/** @type {any} */ scope) => {
   const run = async (/** @type {any} */ start) => {
     const post = start.dry ? () => {} : scope.postMessage.bind(scope);
     const config = JSON.parse(start.config), { limits } = config, suspends = config.go || (hasJSPI && config.mode.includes('s'));
-    const send = (/** @type {any} */ packer) => {
-      const b = packer.packed();
-      post(b, [b.buffer]);
-    };
+    const send = (/** @type {Uint8Array} */ b) => post(b, [b.buffer]);
     let written = 0, pieces = 0, window = 0, credit = limits.credit;
     /** @type {{fd: number, bytes: Uint8Array, n: number} | undefined} */
     let held;
@@ -91,11 +82,7 @@ const baileyRun = (/** @type {any} */ scope) => {
     };
     const emit = (/** @type {number} */ fd, /** @type {Uint8Array} */ b) => {
       credit -= b.length;
-      const m = new Uint8Array(2 + b.length);
-      m[0] = 2;
-      m[1] = fd;
-      m.set(b, 2);
-      post(m, [m.buffer]);
+      send(baileyWasm.output(fd, b));
     };
     // --- the program's streams ------------------------------------------------------
     /** @type {Uint8Array | undefined} */
@@ -106,7 +93,7 @@ const baileyRun = (/** @type {any} */ scope) => {
     const want = () => {
       if (wanted || ended) return;
       wanted = true;
-      send(pack(3));
+      send(baileyWasm.wanted());
     };
     /** @type {Map<number, (data: any) => void>} */
     const answers = new Map();
@@ -173,7 +160,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       },
     };
     const heard = (/** @type {MessageEvent} */ e) => {
-      const m = e.data;
+      const m = /** @type {BaileyReply} */ (e.data);
       if (m.op === 'ack') {
         credit += m.n;
         if (credit > 0) room?.ok(), (room = undefined);
@@ -193,12 +180,8 @@ const baileyRun = (/** @type {any} */ scope) => {
     /** Asks the host. @type {(kind: number, mount: number, path: string) => Promise<any>} */
     const ask = (kind, mount, path) => {
       flush();
-      const p = pack(6), id = ++asked;
-      p.u32(id);
-      p.u8(kind);
-      p.u8(mount);
-      p.string(path);
-      send(p);
+      const id = ++asked;
+      send(baileyWasm.asked(id, kind, mount, path));
       return new Promise((ok, no) => answers.set(id, (m) => (m.errno ? no(m.errno) : ok(m.data))));
     };
     // --- the program -------------------------------------------------------------------
@@ -211,26 +194,14 @@ const baileyRun = (/** @type {any} */ scope) => {
     const now = () => (wasi ? wasi.now() : Date.now());
     const finish = async (/** @type {number} */ code) => {
       flush();
-      const p = pack(4);
-      p.u32(code);
-      stats(p);
+      const p = baileyWasm.exited(code, figures());
       await tree.changes(p);
-      send(p);
+      send(p.packed());
     };
-    const stats = (/** @type {any} */ p) => {
-      p.f64(wasi?.stats.read ?? 0);
-      p.f64(wasi?.stats.written ?? 0);
-      p.f64(memory?.buffer.byteLength ?? 0);
-      p.u32(wasi?.stats.opened ?? 0);
-      p.f64(fed);
-    };
+    const figures = () => ({ read: wasi?.stats.read, written: wasi?.stats.written, memory: memory?.buffer.byteLength, files: wasi?.stats.opened, input: fed });
     const lose = (/** @type {string} */ code, /** @type {string} */ message) => {
       flush();
-      const p = pack(5);
-      p.string(code);
-      p.string(message.slice(0, 1000));
-      stats(p);
-      send(p);
+      send(baileyWasm.failed(code, message.slice(0, 1000), figures()));
     };
     try {
       tree = baileyTree(start.tree, limits, ask, now);
@@ -240,7 +211,7 @@ const baileyRun = (/** @type {any} */ scope) => {
       function foreign(module, name) {
         if (!suspends) throw new BaileyStop('SANDBOX_ERROR', 'this browser has no JSPI: a module cannot call functions of the host');
         return new WA.Suspending((/** @type {any[]} */ ...a) =>
-          ask(7, 0, JSON.stringify([module, name, a.map((v) => (typeof v === 'bigint' ? 'n' + v : Object.is(v, -0) ? '-0' : String(v)))])).then((b) => {
+          ask(baileyWasm.ASK_FUNC, 0, JSON.stringify([module, name, a.map((v) => (typeof v === 'bigint' ? 'n' + v : Object.is(v, -0) ? '-0' : String(v)))])).then((b) => {
             const s = new TextDecoder().decode(b);
             return s === '' ? undefined : s[0] === 'n' ? BigInt(s.slice(1)) : Number(s);
           }));
@@ -276,10 +247,8 @@ const baileyRun = (/** @type {any} */ scope) => {
         if (typeof fn !== 'function') throw new BaileyStop('INVALID_PARAMS', 'the module exports no function ' + JSON.stringify(config.call));
         const r = await call(fn, ...config.params.map((/** @type {string} */ s) => (s[0] === 'n' ? BigInt(s.slice(1)) : Number(s))));
         const results = r === undefined ? [] : Array.isArray(r) ? r : [r];
-        const p = pack(7);
-        p.string(JSON.stringify(results.map((v) => (typeof v === 'bigint' ? 'n' + v : v instanceof Global || typeof v === 'object' ? 'null' : Object.is(v, -0) ? '-0' : String(v)))));
         flush();
-        send(p);
+        send(baileyWasm.returned(results.map((v) => (typeof v === 'bigint' ? 'n' + v : v instanceof Global || typeof v === 'object' ? 'null' : Object.is(v, -0) ? '-0' : String(v)))));
       }
       await finish(0);
     } catch (err) {
@@ -302,14 +271,6 @@ const baileyRun = (/** @type {any} */ scope) => {
       return;
     }
     scope.onmessage = null;
-    run(e.data).catch((err) => {
-      const p = pack(5);
-      p.string('SANDBOX_ERROR');
-      p.string(String(err).slice(0, 1000));
-      for (let i = 0; i < 3; i++) p.f64(0);
-      p.u32(0);
-      p.f64(0);
-      scope.postMessage(p.packed());
-    });
+    run(e.data).catch((err) => scope.postMessage(baileyWasm.failed('SANDBOX_ERROR', String(err).slice(0, 1000), {})));
   };
 };

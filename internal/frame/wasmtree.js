@@ -51,6 +51,7 @@ const BAILEY_EMPTY = new Uint8Array(0);
  *  @param {() => number} now ms */
 const baileyTree = (packed, limits, ask, now) => {
   'use strict';
+  const { REMOVE, REMOVE_DIR, MAKE_DIR, WRITE, RENAME } = baileyWasm;
   const E = { IO: 29, ISDIR: 31, NOENT: 44, NOTDIR: 54 };
   let inodes = 0;
   /** @type {(dir: boolean, mount: BaileyMount, mtime: number, from?: string) => BaileyNode} */
@@ -100,7 +101,7 @@ const baileyTree = (packed, limits, ask, now) => {
   };
   /** @param {BaileyNode} node */
   const load = async (node) => {
-    const answer = await ask(node.dir ? 1 : 2, node.mount.index, node.from ?? '');
+    const answer = await ask(node.dir ? baileyWasm.ASK_DIR : baileyWasm.ASK_FILE, node.mount.index, node.from ?? '');
     if (node.dir) {
       node.kids = new Map();
       list(new BaileyUnpacker(answer), node, node.from ? node.from + '/' : '');
@@ -164,24 +165,24 @@ const baileyTree = (packed, limits, ask, now) => {
       const is = new Map();
       walk(m.root, '', (path, node) => is.set(path, node));
       const row = (/** @type {number} */ kind, /** @type {string} */ path, /** @type {(p: any) => void} */ more = () => {}) =>
-        rows.push((p) => (p.u8(kind), p.u8(m.index), p.string(path), more(p)));
+        rows.push((p) => (baileyWasm.change(p, kind, m.index, path), more(p)));
       const gone = [...m.was].filter(([path, node]) => is.get(path)?.dir !== node.dir), left = new Set(gone.map(([path]) => path));
       const made = [...is].filter(([path, node]) => m.was.get(path)?.dir !== node.dir);
       gone.reverse();
-      for (const [path, node] of gone) if (is.has(path) || [...ancestors(path)].some((up) => is.get(up)?.dir === false)) left.delete(path), row(node.dir ? 2 : 1, path);
-      for (const [path, node] of made) if (node.dir) row(3, path);
+      for (const [path, node] of gone) if (is.has(path) || [...ancestors(path)].some((up) => is.get(up)?.dir === false)) left.delete(path), row(node.dir ? REMOVE_DIR : REMOVE, path);
+      for (const [path, node] of made) if (node.dir) row(MAKE_DIR, path);
       for (const [path, node] of is) {
         if (node.dir || (m.was.get(path) === node && !node.dirty)) continue;
         if (!node.dirty && node.from !== undefined && left.has(node.from) && m.was.get(node.from) === node && !m.was.has(path)) {
           left.delete(node.from);
           const from = node.from;
-          row(5, from, (p) => p.string(path));
+          row(RENAME, from, (p) => p.string(path));
           continue;
         }
         if (!node.data && node.at < 0) await load(node);
-        row(4, path, (p) => p.raw(content(node).subarray(0, node.size)));
+        row(WRITE, path, (p) => p.raw(content(node).subarray(0, node.size)));
       }
-      for (const [path, node] of gone) if (left.has(path)) row(node.dir ? 2 : 1, path);
+      for (const [path, node] of gone) if (left.has(path)) row(node.dir ? REMOVE_DIR : REMOVE, path);
     }
     out.u32(rows.length);
     for (const r of rows) r(out);

@@ -36,7 +36,7 @@ type takenFrame struct {
 }
 
 // Aside disables pointer events of a frame, or of the frames in an element, while files are dragged
-// over the page, until the scope is closed. Without it, a frame of another origin receives the drag
+// over the page, until s is closed. Without it, a frame of another origin receives the drag
 // itself, and the page does not receive the drop. Drags that begin in the page are ignored.
 // dragged, which may be nil and must not block, is called when a drag begins and ends.
 //
@@ -44,7 +44,7 @@ type takenFrame struct {
 // over for each sign of such a drag, in a callback or elsewhere. It disables only the frames of
 // this root, and does not call dragged, because the sign may be a false claim of the frame. A page
 // over which files are really dragged then receives events of its own.
-func (s *Scope) Aside(root Value, dragged func(on bool)) (over func(), err error) {
+func Aside(s *Scope, root Value, dragged func(on bool)) (over func(), err error) {
 	r := &asideRoot{el: root, dragged: dragged}
 	aside.mu.Lock()
 	if len(aside.roots) == 0 {

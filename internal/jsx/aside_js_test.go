@@ -55,8 +55,8 @@ func TestAside(t *testing.T) {
 	root, drag, pointers := dragging(t)
 	s, second := NewScope(ScopeOptions{}), NewScope(ScopeOptions{})
 	told := ""
-	over := must(s.Aside(root, func(on bool) { told += fmt.Sprint(on, " ") }))
-	must(second.Aside(must(Index(must(Get(root, "children")), 0)), nil)) // twice aside, and back as it was before
+	over := must(Aside(s, root, func(on bool) { told += fmt.Sprint(on, " ") }))
+	must(Aside(second, must(Index(must(Get(root, "children")), 0)), nil)) // twice aside, and back as it was before
 	want := func(when, want string) {
 		t.Helper()
 		if got := pointers(); got != want {
@@ -89,7 +89,7 @@ func TestAside(t *testing.T) {
 		t.Error("told", told)
 	}
 
-	if _, err := s.Aside(root, nil); !errors.Is(err, ErrClosed) {
+	if _, err := Aside(s, root, nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("of a closed scope: %v", err)
 	}
 	drag("dragover", "file")
@@ -107,8 +107,8 @@ func TestAsideOfAFalseClaim(t *testing.T) {
 	s, other := NewScope(ScopeOptions{}), NewScope(ScopeOptions{})
 	defer func() { _, _ = s.Close(), other.Close() }()
 	told := ""
-	must(other.Aside(zone, func(on bool) { told += fmt.Sprint(on, " ") }))
-	claim := must(s.Aside(liar, nil))
+	must(Aside(other, zone, func(on bool) { told += fmt.Sprint(on, " ") }))
+	claim := must(Aside(s, liar, nil))
 	look := func() string {
 		style := must(Get(liar, "style"))
 		return must(String(must(Call(style, "getPropertyValue", "pointer-events")), 100)) + ", " + pointers()
@@ -149,7 +149,7 @@ func TestAsideOfThePagesOwnDrags(t *testing.T) {
 	root, drag, pointers := dragging(t)
 	s := NewScope(ScopeOptions{})
 	defer s.Close()
-	over := must(s.Aside(root, func(on bool) {}))
+	over := must(Aside(s, root, func(on bool) {}))
 	moved := func(buttons int) {
 		event := must(New(must(Get(Global(), "PointerEvent")), "pointermove", map[string]any{"bubbles": true, "buttons": buttons}))
 		must(Call(root, "dispatchEvent", event))

@@ -161,7 +161,7 @@ func TestPromise(t *testing.T) {
 		{func(context.Context) (any, error) { panic("boom") }, `Error: panic in a callback: boom`},
 		{func(context.Context) (any, error) { return struct{}{}, nil }, `DataCloneError: a struct {} has no JavaScript form here; pass nil, bool, a number, string, []byte, []string, []any, map[string]any, map[string]string or a Value`},
 	} {
-		p, err := s.Promise(t.Context(), tt.fn)
+		p, err := NewPromise(t.Context(), s, tt.fn)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func TestPromise(t *testing.T) {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
-	p, err := s.Promise(t.Context(), func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() })
+	p, err := NewPromise(t.Context(), s, func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestPromise(t *testing.T) {
 	if _, err := Await(t.Context(), p); !errors.Is(err, ErrAborted) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := s.Promise(t.Context(), nil); !errors.Is(err, ErrClosed) {
+	if _, err := NewPromise(t.Context(), s, nil); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 }

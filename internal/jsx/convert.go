@@ -3,7 +3,8 @@ package jsx
 import (
 	"math"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
 )
 
 const (
@@ -25,14 +26,14 @@ func appendJSON(b []byte, x any, depth int) ([]byte, bool) {
 	case bool:
 		return strconv.AppendBool(b, x), true
 	case string:
-		return appendQuoted(b, x), true
+		return strictjson.AppendString(b, x), true
 	case float64:
 		if math.IsNaN(x) || math.IsInf(x, 0) || (x == 0 && math.Signbit(x)) {
 			return b, false
 		}
 		return strconv.AppendFloat(b, x, 'g', -1, 64), true
 	case []string:
-		return appendList(b, len(x), func(b []byte, i int) ([]byte, bool) { return appendQuoted(b, x[i]), true })
+		return appendList(b, len(x), func(b []byte, i int) ([]byte, bool) { return strictjson.AppendString(b, x[i]), true })
 	case []any:
 		return appendList(b, len(x), func(b []byte, i int) ([]byte, bool) { return appendJSON(b, x[i], depth+1) })
 	case map[string]any:
@@ -42,7 +43,7 @@ func appendJSON(b []byte, x any, depth int) ([]byte, bool) {
 				b = append(b, ',')
 			}
 			first = false
-			b = append(appendQuoted(b, k), ':')
+			b = append(strictjson.AppendString(b, k), ':')
 			var ok bool
 			if b, ok = appendJSON(b, v, depth+1); !ok {
 				return b, false
@@ -56,7 +57,7 @@ func appendJSON(b []byte, x any, depth int) ([]byte, bool) {
 				b = append(b, ',')
 			}
 			first = false
-			b = appendQuoted(append(appendQuoted(b, k), ':'), v)
+			b = strictjson.AppendString(append(strictjson.AppendString(b, k), ':'), v)
 		}
 		return append(b, '}'), true
 	}
@@ -105,39 +106,4 @@ func wholeNumber(x any) (int64, bool) {
 		return int64(x), x <= math.MaxInt64
 	}
 	return 0, false
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendQuoted appends s as a JSON string. Invalid UTF-8 becomes U+FFFD, as when a Go string
-// crosses on its own.
-func appendQuoted(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				b = append(append(b, s[start:i]...), "\uFFFD"...)
-				start = i + 1
-			}
-			i += n
-			continue
-		}
-		if c < 0x20 || c == '"' || c == '\\' {
-			b = append(b, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\n':
-				b = append(b, '\\', 'n')
-			default:
-				b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-			}
-			start = i + 1
-		}
-		i++
-	}
-	return append(append(b, s[start:]...), '"')
 }

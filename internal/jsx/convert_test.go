@@ -63,19 +63,3 @@ func TestAppendJSONDepth(t *testing.T) {
 		t.Error("a map that holds itself was written")
 	}
 }
-
-func FuzzQuoted(f *testing.F) {
-	for _, s := range []string{"", "a", "\"\\\x00\x7f", "\xff\xfe", "é\u2028", "\xed\xa0\x80", "\ufffd"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		b := appendQuoted(nil, s)
-		var got string
-		if err := json.Unmarshal(b, &got); err != nil {
-			t.Fatalf("%q: %v", b, err)
-		}
-		if want := string([]rune(s)); got != want { // invalid bytes become U+FFFD, one each
-			t.Fatalf("%q, want %q", got, want)
-		}
-	})
-}

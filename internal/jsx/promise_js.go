@@ -5,10 +5,10 @@ import (
 	"syscall/js"
 )
 
-// Promise runs fn on a goroutine of its own and returns a JavaScript promise of its result. The
+// NewPromise runs fn on a goroutine of its own and returns a JavaScript promise of its result. The
 // result may be anything that [ToJS] accepts, and nil becomes undefined. An error or a panic
 // rejects the promise with the value of [ToError]. Closing the scope cancels fn's context.
-func (s *Scope) Promise(ctx context.Context, fn func(context.Context) (any, error)) (Value, error) {
+func NewPromise(ctx context.Context, s *Scope, fn func(context.Context) (any, error)) (Value, error) {
 	if s.Closed() {
 		return Value{}, ErrClosed
 	}

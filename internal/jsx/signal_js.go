@@ -41,7 +41,7 @@ func Signal(ctx context.Context) (signal Value, stop func()) {
 // WithSignal returns a context that is done when ctx is done or the AbortSignal aborts. Its cause
 // is then the reason of the signal. An undefined signal never aborts. The scope owns the listener,
 // and cancel releases it.
-func (s *Scope) WithSignal(ctx context.Context, signal Value) (context.Context, context.CancelFunc, error) {
+func WithSignal(ctx context.Context, s *Scope, signal Value) (context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if Nullish(signal) {
 		return ctx, func() { cancel(nil) }, nil

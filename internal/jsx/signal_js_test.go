@@ -93,7 +93,7 @@ func TestWithSignal(t *testing.T) {
 	s := newScope(t)
 	controller := must(NewGlobal("AbortController"))
 	signal := must(Get(controller, "signal"))
-	ctx, cancel, err := s.WithSignal(t.Context(), signal)
+	ctx, cancel, err := WithSignal(t.Context(), s, signal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,18 +109,18 @@ func TestWithSignal(t *testing.T) {
 		t.Errorf("cause %v", cause)
 	}
 	// Aborted already.
-	again, cancel2, err := s.WithSignal(t.Context(), signal)
+	again, cancel2, err := WithSignal(t.Context(), s, signal)
 	if err != nil || again.Err() == nil || !errors.Is(context.Cause(again), ErrTimeout) {
 		t.Error(err, again.Err())
 	}
 	cancel2()
 	// Never aborted, and let go of.
-	other, cancel3, err := s.WithSignal(t.Context(), must(Get(must(NewGlobal("AbortController")), "signal")))
+	other, cancel3, err := WithSignal(t.Context(), s, must(Get(must(NewGlobal("AbortController")), "signal")))
 	if err != nil || other.Err() != nil {
 		t.Error(err)
 	}
 	cancel3()
-	none, cancel4, err := s.WithSignal(t.Context(), Undefined())
+	none, cancel4, err := WithSignal(t.Context(), s, Undefined())
 	if err != nil || none.Err() != nil {
 		t.Error(err)
 	}
@@ -129,7 +129,7 @@ func TestWithSignal(t *testing.T) {
 		t.Error("cancel does nothing without a signal")
 	}
 	until.True(t, "no listeners are left", func() bool { return Live()[Listeners] == 0 })
-	if _, _, err := s.WithSignal(t.Context(), eval(t, `{}`)); !errors.Is(err, ErrType) {
+	if _, _, err := WithSignal(t.Context(), s, eval(t, `{}`)); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
 }

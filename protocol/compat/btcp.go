@@ -114,7 +114,7 @@ func (r *reader) btcpError() *protocol.PublicError {
 	default:
 		e.fail("code", "must be a word or a number")
 	}
-	out.Message = e.text("message", maxText)
+	out.Message = e.text("message", 64<<10)
 	e.any("data") // its content is the other side's
 	r.close(e)
 	return out

@@ -2,7 +2,6 @@ package compat_test
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,105 +14,12 @@ import (
 
 var limits = protocol.JSONLimits{}
 
-func ExampleDecodeEnclave() {
-	m, err := compat.DecodeEnclave(`{"__enclave_msg__":true,"requestId":"r1","type":"tool-call","toolName":"users:list","args":{"limit":10},"callId":"c1"}`, protocol.JSONLimits{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	call := m.Message.(*protocol.MsgToolCall)
-	fmt.Println(m.RequestID, m.CallID, call.Tool, call.Args)
-	answer, _ := compat.EncodeEnclave(compat.EnclaveMessage{RequestID: m.RequestID, CallID: m.CallID, Message: &protocol.MsgToolResponse{Result: []any{"ada"}}}, protocol.JSONLimits{})
-	fmt.Println(answer)
-	// Output:
-	// r1 c1 users:list map[limit:10]
-	// {"__enclave_msg__":true,"callId":"c1","requestId":"r1","result":["ada"],"type":"tool-response"}
-}
-
-const head = `"__enclave_msg__":true,"requestId":"r1",`
-
-func TestEnclaveDialect(t *testing.T) {
-	for body, want := range map[string]compat.EnclaveMessage{
-		`"type":"ready"`: {RequestID: "r1", Message: &protocol.MsgReady{}},
-		`"type":"abort"`: {RequestID: "r1", Message: &protocol.MsgAbort{}},
-		`"type":"tool-call","toolName":"a:b","args":{},"callId":"c-1"`:                                                 {RequestID: "r1", CallID: "c-1", Message: &protocol.MsgToolCall{Tool: "a:b", Args: map[string]any{}}},
-		`"type":"tool-call","toolName":"a","args":null,"callId":7`:                                                     {RequestID: "r1", CallID: "7", Message: &protocol.MsgToolCall{Tool: "a"}},
-		`"type":"tool-response","callId":"c","result":[1]`:                                                             {RequestID: "r1", CallID: "c", Message: &protocol.MsgToolResponse{Result: []any{1.0}}},
-		`"type":"tool-response","callId":"c","error":"no"`:                                                             {RequestID: "r1", CallID: "c", Message: &protocol.MsgToolResponse{Error: &protocol.PublicError{Code: protocol.ErrExecution, Message: "no"}}},
-		`"type":"tool-response","callId":"c","error":{"message":"no","code":"TIMEOUT"}`:                                {RequestID: "r1", CallID: "c", Message: &protocol.MsgToolResponse{Error: &protocol.PublicError{Code: protocol.ErrTimeout, Message: "no"}}},
-		`"type":"console","level":"warn","args":["a",1]`:                                                               {RequestID: "r1", Message: &protocol.MsgConsole{Level: "warn", Args: []any{"a", 1.0}}},
-		`"type":"result","success":true,"value":{"a":1},"stats":{"duration":1.5,"toolCallCount":2,"iterationCount":3}`: {RequestID: "r1", Message: &protocol.MsgResult{Success: true, Value: map[string]any{"a": 1.0}, Iterations: 3}},
-		`"type":"result","success":false,"error":{"name":"TypeError","message":"x","stack":"at"}`:                      {RequestID: "r1", Message: &protocol.MsgResult{Error: &protocol.RunError{Code: protocol.ErrExecution, Name: "TypeError", Message: "x", Stack: "at"}}},
-	} {
-		got, err := compat.DecodeEnclave(`{`+head+body+`}`, limits)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, %v", body, got, err)
-			continue
-		}
-		text, err := compat.EncodeEnclave(got, limits)
-		if err != nil {
-			t.Errorf("%s: %v", body, err)
-			continue
-		}
-		again, err := compat.DecodeEnclave(text, limits)
-		if r, ok := again.Message.(*protocol.MsgToolResponse); ok && r.Error != nil {
-			r.Error.Code = got.Message.(*protocol.MsgToolResponse).Error.Code
-		}
-		if err != nil || !reflect.DeepEqual(got, again) {
-			t.Errorf("%s → %s: %+v, %v", body, text, again, err)
-		}
-	}
-	for _, text := range []string{
-		``, `1`, `{}`, `{"type":"ready"}`, `{"requestId":"r1","type":"ready"}`, `{"__enclave_msg__":false,"requestId":"r1","type":"ready"}`,
-		`{"__enclave_msg__":1,"requestId":"r1","type":"ready"}`, `{"__enclave_msg__":true,"type":"ready"}`, `{"__enclave_msg__":true,"requestId":"","type":"ready"}`,
-		`{"__enclave_msg__":true,"requestId":"a b","type":"ready"}`, `{` + head + `"type":"eval"}`, `{` + head + `"type":"ready","x":1}`,
-		`{` + head + `"type":"tool-call","toolName":"","args":{},"callId":"c"}`, `{` + head + `"type":"tool-call","toolName":"a b","callId":"c"}`,
-		`{` + head + `"type":"tool-call","toolName":"__proto__","callId":"c"}`, `{` + head + `"type":"tool-call","toolName":"a","callId":1.5}`,
-		`{` + head + `"type":"tool-call","toolName":"a"}`, `{` + head + `"type":"tool-call","toolName":"a","callId":"c","args":{"__proto__":1}}`,
-		`{` + head + `"type":"tool-response","callId":"c","result":1,"error":"no"}`, `{` + head + `"type":"tool-response","callId":"c","error":1}`,
-		`{` + head + `"type":"console","level":"log"}`, `{` + head + `"type":"console","level":"loud","args":[]}`, `{` + head + `"type":"console","level":"log","args":{}}`,
-		`{` + head + `"type":"result","success":true,"error":{"message":""}}`, `{` + head + `"type":"result","success":false}`, `{` + head + `"type":"result"}`,
-		`{` + head + `"type":"result","success":false,"value":1,"error":"x"}`, `{` + head + `"type":"result","success":true,"stats":{"x":1}}`,
-		`{` + head + `"type":"result","success":true,"stats":{"duration":"1"}}`, `{` + head + `"type":"result","success":true,"stats":{"iterationCount":-1}}`,
-	} {
-		if m, err := compat.DecodeEnclave(text, limits); err == nil {
-			t.Errorf("%s is taken: %+v", text, m)
-		}
-	}
-	for _, m := range []compat.EnclaveMessage{{}, {RequestID: "r"}, {RequestID: "r", Message: &protocol.MsgKill{}}, {RequestID: "r", Message: &protocol.MsgToolCall{Tool: "a"}}, {Message: &protocol.MsgReady{}}} {
-		if text, err := compat.EncodeEnclave(m, limits); err == nil {
-			t.Errorf("%+v is written as %s", m, text)
-		}
-	}
-}
-
-func TestCalls(t *testing.T) {
-	var c compat.Calls
-	a, err := c.Open("x")
-	if err != nil || a != 1 {
-		t.Fatal(a, err)
-	}
-	if _, err := c.Open("x"); !errors.Is(err, protocol.ErrSecurityViolation) {
-		t.Errorf("an id twice: %v", err)
-	}
-	b, _ := c.Open("y")
-	if id, ok := c.Close(a); id != "x" || !ok {
-		t.Error(id)
-	}
-	if _, ok := c.Close(a); ok {
-		t.Error("closed twice")
-	}
-	if d, err := c.Open("x"); err != nil || d <= b {
-		t.Errorf("an id again after its end: %d, %v", d, err)
-	}
-}
-
 func TestEnclaveOptions(t *testing.T) {
 	o, err := compat.ParseEnclaveOptions(`{"securityLevel":"STANDARD","timeout":30000,"maxToolCalls":7,"maxConsoleCalls":8,"maxConsoleOutputBytes":9,"maxIterations":10,"memoryLimit":1048576}`)
 	if err != nil || o.Level != protocol.Standard {
 		t.Fatal(o, err)
 	}
-	want := protocol.Limits{Time: 30 * time.Second, ToolCalls: 7, ConsoleCalls: 8, ConsoleBytes: 9, Iterations: 10, HeapMemory: 1 << 20}
+	want := protocol.Limits{Time: 30 * time.Second, ToolCalls: 7, ConsoleCalls: 8, ConsoleBytes: 9, HeapMemory: 1 << 20}
 	if o.Limits != want {
 		t.Errorf("%+v", o.Limits)
 	}
@@ -286,25 +192,6 @@ func TestIframeConfig(t *testing.T) {
 			t.Errorf("%s widened the policy: %v, %v", csp, got, err)
 		}
 	}
-}
-
-func FuzzEnclave(f *testing.F) {
-	f.Add(`{` + head + `"type":"result","success":true,"value":1,"stats":{"iterationCount":3}}`)
-	f.Add(`{` + head + `"type":"tool-call","toolName":"a","args":{},"callId":"c"}`)
-	f.Add(`{` + head + `"type":"tool-response","callId":"c","error":{"message":"x","code":"TIMEOUT"}}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := compat.DecodeEnclave(text, protocol.JSONLimits{Bytes: 4096})
-		if err != nil {
-			return
-		}
-		out, err := compat.EncodeEnclave(m, protocol.JSONLimits{})
-		if err != nil {
-			t.Fatalf("%q was read and can't be written: %v", text, err)
-		}
-		if _, err := compat.DecodeEnclave(out, protocol.JSONLimits{}); err != nil {
-			t.Fatalf("%q was written and can't be read: %v", out, err)
-		}
-	})
 }
 
 func FuzzBTCP(f *testing.F) {

@@ -52,13 +52,6 @@ func (r *reader) text(key string, most int) string {
 	return s
 }
 
-func (r *reader) maybeText(key string, most int) string {
-	if !r.has(key) {
-		return ""
-	}
-	return r.text(key, most)
-}
-
 func (r *reader) whole(key string, most float64) int {
 	n, ok := r.any(key).(float64)
 	if !ok || n != math.Trunc(n) || n < 0 || n > most {

@@ -66,7 +66,7 @@ func call(box *sandbox.Box, a args) (args, error) {
 	}
 	res := box.Call(context.Background(), "tool_run", a)
 	m, _ := res.Data.(map[string]any)
-	return m, sandbox.ErrorOf(res)
+	return m, res.Err()
 }
 
 // Real programs in real workers, whose files and outputs pass the gate.
@@ -151,7 +151,7 @@ func TestLimitsEndPrograms(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := sandbox.ErrorOf(box.Call(ctx, "tool_run", args{"command": "probe", "args": []any{"spin"}})); !errors.Is(err, protocol.ErrAborted) {
+	if err := box.Call(ctx, "tool_run", args{"command": "probe", "args": []any{"spin"}}).Err(); !errors.Is(err, protocol.ErrAborted) {
 		t.Errorf("stopped: %v", err)
 	}
 }

@@ -57,10 +57,10 @@ func (r *Runner) AskCommand(ctx context.Context, name string) (reason, key strin
 
 func (r *Runner) runPackage(ctx context.Context, pkg *worker.Package, c sandbox.Command) (int, error) {
 	if pkg.Granted.Decision == worker.PackageAsk && !c.Asked {
-		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the person has to be asked about this package, and only tool_run asks")
+		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the user has to be asked about this package, and only tool_run asks")
 	}
 	if pkg.Granted.Decision == worker.PackageAsk && c.AskedKey != pkg.SHA256 {
-		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the package was replaced after the person was asked about it; call it again")
+		return 0, protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "the package was replaced after the user was asked about it; call it again")
 	}
 	params, err := parameters(pkg, c.Args)
 	if err != nil {

@@ -72,7 +72,7 @@ func TestPackageMeetsThePolicy(t *testing.T) {
 		tt.args["command"] = "mine"
 		res := box.Call(ctx, "tool_run", tt.args)
 		m, _ := res.Data.(map[string]any)
-		if err := sandbox.ErrorOf(res); err != nil || m["exit_code"] != tt.exit || m["output"] != tt.out {
+		if err := res.Err(); err != nil || m["exit_code"] != tt.exit || m["output"] != tt.out {
 			t.Errorf("%s: %v %v", tt.name, m, err)
 		}
 		_, err = mem.Stat("out/new.txt")

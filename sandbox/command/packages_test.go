@@ -120,17 +120,17 @@ func TestPackageIsAskedAbout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sandbox.ErrorOf(box.Call(ctx, "tool_run", map[string]any{"command": command, "args": []any{`{"how":["x"]}`}}))
+		return box.Call(ctx, "tool_run", map[string]any{"command": command, "args": []any{`{"how":["x"]}`}}).Err()
 	}
 	if err := run("a"); err != nil || asked != 0 {
 		t.Errorf("a built-in command: %v, asked %d times", err, asked)
 	}
 	if err := run("mine"); !errors.Is(err, protocol.ErrCapabilityDenied) || asked != 1 {
-		t.Errorf("the person said no: %v, asked %d times", err, asked)
+		t.Errorf("the user declined: %v, asked %d times", err, asked)
 	}
 	answer = protocol.AnswerOnce
 	if err := run("mine"); err != nil || asked != 2 {
-		t.Errorf("the person said yes: %v, asked %d times", err, asked)
+		t.Errorf("the user agreed: %v, asked %d times", err, asked)
 	}
 	if _, err := r.RunCommand(ctx, sandbox.Command{Name: "mine", Args: []string{`{"how":["x"]}`}}); !errors.Is(err, protocol.ErrCapabilityDenied) {
 		t.Errorf("by another way than tool_run: %v", err)
@@ -193,7 +193,7 @@ func TestPackageReplacedDuringTheQuestion(t *testing.T) {
 		})
 		box, err := sandbox.New(sandbox.Options{Policy: p, Ask: asks, Tools: []sandbox.Tool{sandbox.ToolRun(r)}, FS: fsaccess.NewMemory(fsaccess.MemoryOptions{})})
 		must(t, err)
-		err = sandbox.ErrorOf(box.Call(ctx, "tool_run", map[string]any{"command": "mine", "args": []any{`{"how":["x"]}`}}))
+		err = box.Call(ctx, "tool_run", map[string]any{"command": "mine", "args": []any{`{"how":["x"]}`}}).Err()
 		if want := name != "another" && name != "removed"; (ran == 1) != want || (err == nil) != want {
 			t.Errorf("%s: ran %d times, %v", name, ran, err)
 		}

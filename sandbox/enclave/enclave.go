@@ -2,7 +2,7 @@
 // The policy sets the enclave's level and limits. Each tool call by the code goes through the box,
 // in the session of the run.
 //
-//	tools := append(sandbox.Standard(), sandbox.CodeRun(enclave.New(policy)))
+//	tools := append(sandbox.Standard(), sandbox.CodeRun(enclave.New(policy, iframe.EnclaveOptions{})))
 //
 // The enclave is created at the first run, and exists until Close.
 package enclave
@@ -32,14 +32,11 @@ type Runner struct {
 
 var _ sandbox.CodeRunner = (*Runner)(nil)
 
-// New returns a runner with the limits of a policy. The last one of more sets further options.
-// Their level, limits and tools are ignored, because the policy and the box set them.
-func New(p *policy.Policy, more ...iframe.EnclaveOptions) *Runner {
-	r := &Runner{}
-	for _, o := range more {
-		r.opts = o
-	}
-	r.opts.Level, r.opts.Limits, _ = policy.Enclave(p)
+// New returns a runner with the limits of a policy. The level, the limits and the tools in o are
+// ignored, because the policy and the box set them.
+func New(p *policy.Policy, o iframe.EnclaveOptions) *Runner {
+	r := &Runner{opts: o}
+	r.opts.Level, r.opts.Limits = p.Level, p.Limits
 	return r
 }
 
@@ -50,7 +47,7 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 		return nil, err
 	}
 	res, err := enc.Run(context.WithValue(ctx, runTools{}, tools), code, iframe.RunOptions{Args: args, OnConsole: func(row protocol.ConsoleRow) {
-		sandbox.Tell(ctx, said(row))
+		sandbox.ReportProgress(ctx, said(row))
 	}})
 	if res != nil && ctx.Err() == nil {
 		return res, nil // an error of the code is in the result

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -28,7 +29,7 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 	_ = mem.WriteFile("a.txt", []byte("6"), 0o644)
 	_ = mem.WriteFile("private", []byte("secret"), 0o644)
 	asker := sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce})
-	r := enclave.New(p)
+	r := enclave.New(p, iframe.EnclaveOptions{})
 	defer r.Close()
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})
 	if err != nil {
@@ -43,7 +44,7 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 		}
 		console.log("done");
 		return out;`})
-	if err := sandbox.ErrorOf(res); err != nil {
+	if err := res.Err(); err != nil {
 		t.Fatal(err)
 	}
 	m, _ := res.Data.(map[string]any)
@@ -70,7 +71,7 @@ func TestCodeOfAPlanStaysInTheCopy(t *testing.T) {
 	}
 	ctx := context.Background()
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	r := enclave.New(p)
+	r := enclave.New(p, iframe.EnclaveOptions{})
 	defer r.Close()
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})
 	if err != nil {
@@ -80,7 +81,7 @@ func TestCodeOfAPlanStaysInTheCopy(t *testing.T) {
 		t.Helper()
 		res := b.Call(ctx, "code_run", map[string]any{"code": `await callTool("write", {path: args, content: "x"}); return 1`, "args": name})
 		m, _ := res.Data.(map[string]any)
-		if err := sandbox.ErrorOf(res); err != nil || m["error"] != nil {
+		if err := res.Err(); err != nil || m["error"] != nil {
 			t.Fatal(err, m)
 		}
 	}

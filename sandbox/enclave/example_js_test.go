@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -23,7 +24,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	runner := enclave.New(p)
+	runner := enclave.New(p, iframe.EnclaveOptions{})
 	defer runner.Close()
 	box, err := sandbox.New(sandbox.Options{FS: folder, Policy: p, Tools: append(sandbox.Standard(), sandbox.CodeRun(runner))})
 	if err != nil {
@@ -34,7 +35,7 @@ func ExampleNew() {
 		const { content } = await callTool("read", { path: "hours.csv" });
 		const refused = await callTool("delete", { path: "hours.csv" }).catch((e) => e.code);
 		return [content.includes("Sunday"), refused];`})
-	if err := sandbox.ErrorOf(res); err != nil {
+	if err := res.Err(); err != nil {
 		fmt.Println(err)
 		return
 	}

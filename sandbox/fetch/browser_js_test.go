@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 func TestMain(m *testing.M) { jsxtest.Main(m) }
@@ -23,7 +24,7 @@ func TestBrowserFetches(t *testing.T) {
 	}
 	defer res.Body.Close()
 	var got []string
-	if err := fetch.Events(res.Body, func(e fetch.Event) error { got = append(got, e.Name+"="+e.Data); return nil }); err != nil {
+	if err := eventstream.Read(res.Body, func(e eventstream.Event) error { got = append(got, e.Name+"="+e.Data); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Join(got, ";") != "a=one\ntwo;message=three" || res.Status != 200 || !strings.HasPrefix(res.Header["content-type"], "text/event-stream") {

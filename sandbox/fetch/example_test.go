@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -14,8 +15,7 @@ import (
 func Example() {
 	var transport fetch.Transport = fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
 		fmt.Println(r.Method, r.URL)
-		stream := "event: token\ndata: Hello\n\nevent: token\ndata: there\n\nevent: end\ndata:\n\n"
-		return &fetch.Response{Status: 200, Body: io.NopCloser(strings.NewReader(stream))}, nil
+		return &fetch.Response{Status: 200, Body: io.NopCloser(strings.NewReader("Hello\nthere\n"))}, nil
 	})
 	res, err := transport.Do(context.Background(), fetch.Request{Method: "POST", URL: "https://api.example.org/chat", Body: []byte(`{"stream": true}`)})
 	if err != nil {
@@ -23,15 +23,13 @@ func Example() {
 		return
 	}
 	defer res.Body.Close()
-	err = fetch.Events(res.Body, func(e fetch.Event) error {
-		fmt.Printf("%s %q\n", e.Name, e.Data)
-		return nil
-	})
-	fmt.Println(res.Status, err)
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		fmt.Printf("%q\n", lines.Text())
+	}
+	fmt.Println(res.Status)
 	// Output:
 	// POST https://api.example.org/chat
-	// token "Hello"
-	// token "there"
-	// end ""
-	// 200 <nil>
+	// "Hello"
+	// "there"
+	// 200
 }

@@ -1,13 +1,10 @@
 package fetch
 
 import (
-	"bufio"
 	"context"
 	"io"
-	"strings"
 
 	"github.com/bailey-go/bailey/internal/jsx"
-	"github.com/bailey-go/bailey/protocol"
 )
 
 // Request is an HTTP request. A transport never follows redirects.
@@ -56,92 +53,4 @@ func (b *restingBody) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	return b.ReadCloser.Read(p)
-}
-
-// Event is an event of an event stream.
-type Event struct {
-	Name string // "message" if the server sent no name
-	Data string
-}
-
-// maxEvent is the maximum length of a line, and of an event's data, in bytes.
-const maxEvent = 8 << 20
-
-// Events reads a text/event-stream and calls do for each event, until the stream ends. If do
-// returns an error, Events returns it. An incomplete event at the end of the stream is dropped
-// (HTML standard, server-sent events). An event of more than 8 MiB is [protocol.ErrResourceLimit].
-func Events(r io.Reader, do func(Event) error) error {
-	in := bufio.NewReaderSize(r, 32<<10)
-	var e Event
-	var data strings.Builder
-	lines := 0
-	first := true
-	for {
-		line, err := readLine(in)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if first {
-			line, first = strings.TrimPrefix(line, "\uFEFF"), false
-		}
-		if line == "" {
-			if lines > 0 {
-				e.Data = data.String()
-				if e.Name == "" {
-					e.Name = "message"
-				}
-				if err := do(e); err != nil {
-					return err
-				}
-			}
-			e, lines = Event{}, 0
-			data.Reset()
-			continue
-		}
-		field, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
-		switch field {
-		case "event":
-			e.Name = value
-		case "data":
-			if lines++; lines > 1 {
-				data.WriteByte('\n')
-			}
-			data.WriteString(value)
-			if data.Len() > maxEvent {
-				return tooLong()
-			}
-		}
-	}
-}
-
-func tooLong() error {
-	return protocol.Errorf(protocol.ErrResourceLimit, "stream", "", "an event has more than %d bytes", maxEvent)
-}
-
-// readLine returns a line, which ends with a line feed, a carriage return, or both. A last line
-// without an end is dropped.
-func readLine(in *bufio.Reader) (string, error) {
-	var b strings.Builder
-	for {
-		c, err := in.ReadByte()
-		if err != nil {
-			return "", err
-		}
-		switch c {
-		case '\n':
-			return b.String(), nil
-		case '\r':
-			if next, err := in.Peek(1); err == nil && next[0] == '\n' {
-				_, _ = in.ReadByte()
-			}
-			return b.String(), nil
-		}
-		if b.WriteByte(c); b.Len() > maxEvent {
-			return "", tooLong()
-		}
-	}
 }

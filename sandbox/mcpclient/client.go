@@ -36,7 +36,7 @@ type Options struct {
 type Client struct {
 	o         Options
 	target    string // host:port
-	transport sandbox.Held[fetch.Transport]
+	transport sandbox.Gated[fetch.Transport]
 
 	mu      sync.Mutex
 	session string
@@ -77,7 +77,7 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = fetch.Browser()
 	}
-	c := &Client{o: o, target: target, transport: sandbox.Hold(o.Transport)}
+	c := &Client{o: o, target: target, transport: sandbox.Gate(o.Transport)}
 	if err := c.initialize(ctx, o.Transport); err != nil {
 		return nil, err
 	}

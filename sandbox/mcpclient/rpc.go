@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 // message is a JSON-RPC message of any kind.
@@ -43,7 +45,7 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 	a := &answer{c: c, ctx: ctx, t: t, id: id}
 	switch kind, _, _ := strings.Cut(res.Header["content-type"], ";"); strings.TrimSpace(strings.ToLower(kind)) {
 	case "text/event-stream":
-		err = fetch.Events(body, func(e fetch.Event) error {
+		err = eventstream.Read(body, func(e eventstream.Event) error {
 			if e.Name != "message" || e.Data == "" {
 				return nil
 			}
@@ -154,8 +156,8 @@ const maxAsked = 100
 // take reads a message. It returns errDone if the message is the response.
 func (a *answer) take(data []byte) error {
 	var m message
-	if err := protocol.CheckDepth(data); err != nil {
-		return err
+	if strictjson.TooDeep(data) {
+		return protocol.Errorf(protocol.ErrResourceLimit, "decode", "", "the text is nested more than %d deep", strictjson.MaxDepth)
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return a.c.errorf("read", "the server sent what is no message")

@@ -100,7 +100,7 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 			return "send to the MCP server " + c.o.Name + " at " + c.target + ", for its tool " + clip(l.Name, 200), string(args)
 		},
 		Run: func(ctx context.Context, call *sandbox.Call) (any, error) {
-			transport, err := c.transport.Use(call.Permit, need)
+			transport, err := c.transport.Get(call.Permit, need)
 			if err != nil {
 				return nil, err
 			}

@@ -65,18 +65,8 @@ func (n Need) String() string {
 type Call struct {
 	Tool      string // the tool's id, or "mcp:server:tool"
 	Untrusted bool   // for example of an MCP server: it is asked about, even without needs, unless a rule names it
-	Command   string // the command that it runs, or empty, see [Command]
+	Command   string // the command that it runs, or empty; an answer about it applies to no other command
 	Needs     []Need
-}
-
-// Command returns the first command in needs, the subject of a need for shell.run, or "".
-func Command(needs []Need) string {
-	for _, n := range needs {
-		if n.Capability == protocol.ShellRun {
-			return n.Subject
-		}
-	}
-	return ""
 }
 
 // Step is the decision about one need in one step.
@@ -233,7 +223,7 @@ func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decisi
 	if n.Capability == "" && d.Rule == nil && !call.Untrusted {
 		return protocol.Allow() // it has no effect outside of the session
 	}
-	if n.Destroys && d.Action == protocol.ActionAllow && !Narrow(d.Rule, call.Tool) {
+	if n.Destroys && d.Action == protocol.ActionAllow && !allowsDestructive(d.Rule, call.Tool) {
 		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}
 	}
 	if call.Untrusted && d.Action == protocol.ActionAllow && !names(d.Rule, call.Tool) {
@@ -247,10 +237,11 @@ func names(r *protocol.Rule, tool string) bool {
 	return r != nil && (r.Permission == tool || strings.HasPrefix(r.Permission, "mcp:"))
 }
 
-// Narrow reports whether r permits destructive calls of tool on a part of the folder. The rule must
-// name the tool and have a pattern that does not begin with a wildcard. A rule from a user's answer
-// must also have Destroys set. Only such a rule lets a destructive call run without asking.
-func Narrow(r *protocol.Rule, tool string) bool {
+// allowsDestructive reports whether r permits destructive calls of tool on a part of the folder.
+// The rule must name the tool and have a pattern that does not begin with a wildcard. A rule from a
+// user's answer must also have Destroys set. Only such a rule lets a destructive call run without
+// asking.
+func allowsDestructive(r *protocol.Rule, tool string) bool {
 	if r == nil || r.Permission != tool {
 		return false
 	}

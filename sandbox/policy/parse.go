@@ -94,10 +94,10 @@ func listGrants(p *Policy, files, network bool) error {
 	return nil
 }
 
-// Careful returns a policy for an assistant with a folder. It may read the whole folder, and may
+// AskBeforeChanges returns a policy for an assistant with a folder. It may read the whole folder, and may
 // change it after a question about each change. It may send messages to the model. It has no
 // network access and runs no code.
-func Careful() *Policy {
+func AskBeforeChanges() *Policy {
 	p, err := Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true},
 		"rules": [{"permission": "fs.read", "action": "allow"}]}`, Options{})
 	if err != nil {

@@ -215,16 +215,12 @@ func TestOneValueRendersThePage(t *testing.T) {
 		t.Error(all)
 	}
 	for host, want := range map[string]bool{"api.example.com": true, "a.x.org": true, "x.org": false, "api.openai.com": false, "api.anthropic.com:443": true} {
-		if got := policy.Covered(h, host); got != want {
+		if got := h.Reaches(host); got != want {
 			t.Errorf("%s covered: %t", host, got)
 		}
 	}
-	level, limits, ok := policy.Enclave(p)
-	if !ok || level != protocol.Secure || limits.Time.Milliseconds() != 2000 || limits.ToolCalls != 7 {
-		t.Errorf("enclave: %v %+v %t", level, limits, ok)
-	}
-	if _, _, ok := policy.Enclave(&policy.Policy{}); ok {
-		t.Error("the zero policy runs code")
+	if p.Level != protocol.Secure || p.Limits.Time.Milliseconds() != 2000 || p.Limits.ToolCalls != 7 {
+		t.Errorf("enclave: %v %+v", p.Level, p.Limits)
 	}
 	if _, err := policy.Headers(&policy.Policy{Grants: []protocol.Grant{{Capability: protocol.NetFetch, Scope: []string{"[::1]:80"}}}}); err == nil {
 		t.Error("what no header can say is not told")

@@ -7,14 +7,9 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// Use returns the requirements for the headers of a page with this policy. They cover the widest
-// access that the policy can ever allow, because a page's headers can't change without a reload.
-// Narrower limits are enforced by the fetch broker. Pass the result to [headers.For] to get the
-// page's Content-Security-Policy, Connection-Allowlist and Permissions-Policy. More are hosts that
-// the app itself needs in addition, such as the model's provider. A host that no header can
-// express, such as an IPv6 address, is an error.
-func Use(p *Policy, more ...string) (headers.Use, error) {
-	u := headers.Use{Connect: append(Hosts(p), more...)}
+// pageUse returns the requirements for the headers of a page with this policy, see [Headers].
+func pageUse(p *Policy, more ...string) (headers.Use, error) {
+	u := headers.Use{Connect: append(hosts(p), more...)}
 	slices.Sort(u.Connect)
 	u.Connect = slices.Compact(u.Connect)
 	for _, host := range u.Connect {
@@ -31,17 +26,21 @@ func Use(p *Policy, more ...string) (headers.Use, error) {
 	return u, nil
 }
 
-// Headers returns the headers of a page with this policy, see [Use].
+// Headers returns the headers of a page with this policy: its Content-Security-Policy,
+// Connection-Allowlist and Permissions-Policy. They cover the widest access that the policy can
+// ever allow, because a page's headers can't change without a reload. Narrower limits are enforced
+// by the fetch broker. More are hosts that the app itself needs in addition, such as the model's
+// provider. A host that no header can express, such as an IPv6 address, is an error.
 func Headers(p *Policy, more ...string) (headers.Headers, error) {
-	u, err := Use(p, more...)
+	u, err := pageUse(p, more...)
 	if err != nil {
 		return headers.Headers{}, err
 	}
 	return headers.For(u)
 }
 
-// Hosts returns the host patterns that the policy can ever allow.
-func Hosts(p *Policy) []string {
+// hosts returns the host patterns that the policy can ever allow.
+func hosts(p *Policy) []string {
 	var out []string
 	for _, g := range p.Grants {
 		if g.Capability == protocol.NetFetch {
@@ -68,36 +67,4 @@ func feature(c protocol.Capability) string {
 		return "clipboard-write"
 	}
 	return ""
-}
-
-// Enclave returns the level and the limits of enclaves under this policy. ok is false if the policy
-// does not grant code.run.
-func Enclave(p *Policy) (level protocol.Level, limits protocol.Limits, ok bool) {
-	for _, g := range p.Grants {
-		ok = ok || g.Capability == protocol.CodeRun
-	}
-	return p.Level, p.Limits, ok
-}
-
-// Covered reports whether a page with these headers can reach a host. If not, the page must be
-// reloaded with the headers of [Use].
-func Covered(h headers.Headers, host string) bool {
-	name, port, err := protocol.SplitHost(host)
-	if err != nil {
-		return false
-	}
-	values, limited := h.CSP.Effective("connect-src")
-	if !limited {
-		return true
-	}
-	return slices.ContainsFunc(values, func(v string) bool {
-		for _, scheme := range []string{"https://", "http://", "wss://", "ws://"} {
-			if len(v) > len(scheme) && v[:len(scheme)] == scheme {
-				v = v[len(scheme):]
-				break
-			}
-		}
-		pat, err := protocol.ParseHost(v)
-		return err == nil && (pat.Match(name, port) || pat.Match(name, 443) && port == 0)
-	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
-	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 type anthropic struct{ o Options }
@@ -151,7 +151,7 @@ type anthropicUsage struct {
 	Created int64 `json:"cache_creation_input_tokens"`
 }
 
-func (s *anthropicStream) event(ev fetch.Event) error {
+func (s *anthropicStream) event(ev eventstream.Event) error {
 	var e anthropicEvent
 	if err := decode(ev, &e); err != nil {
 		return err
@@ -170,10 +170,10 @@ func (s *anthropicStream) event(ev fetch.Event) error {
 		s.usage.Output = max(s.usage.Output, e.Usage.Output)
 		s.stop = e.Delta.StopReason
 	case "message_stop":
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
 			return err
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: anthropicFinish(s.stop)})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: anthropicFinish(s.stop)})
 	case "error":
 		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
 		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry}
@@ -186,14 +186,14 @@ func (s *anthropicStream) begin(e *anthropicEvent) error {
 	s.open[e.Index] = b
 	switch b.kind {
 	case "tool_use":
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: b.id, Tool: b.name})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: b.id, Tool: b.name})
 	case "text":
 		if e.Block.Text != "" {
-			return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Block.Text})
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Block.Text})
 		}
 	case "redacted_thinking":
 		meta, _ := json.Marshal(map[string]string{"redacted": e.Block.Data})
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})
 	}
 	return nil
 }
@@ -202,9 +202,9 @@ func (s *anthropicStream) delta(e *anthropicEvent) error {
 	b := s.open[e.Index]
 	switch e.Delta.Type {
 	case "text_delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Delta.Text})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Delta.Text})
 	case "thinking_delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: e.Delta.Thinking})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Delta.Thinking})
 	case "signature_delta":
 		if b != nil {
 			b.signature += e.Delta.Signature
@@ -214,7 +214,7 @@ func (s *anthropicStream) delta(e *anthropicEvent) error {
 			return nil
 		}
 		b.args.WriteString(e.Delta.JSON)
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: e.Delta.JSON})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: e.Delta.JSON})
 	}
 	return nil
 }
@@ -229,10 +229,10 @@ func (s *anthropicStream) finishBlock(index int) error {
 		if args == "" {
 			args = "{}"
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)})
 	case b.kind == "thinking" && b.signature != "":
 		meta, _ := json.Marshal(map[string]string{"signature": b.signature})
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})
 	}
 	return nil
 }
@@ -240,13 +240,13 @@ func (s *anthropicStream) finishBlock(index int) error {
 func anthropicFinish(reason string) string {
 	switch reason {
 	case "end_turn", "stop_sequence":
-		return sandbox.FinishStop
+		return finishStop
 	case "tool_use":
-		return sandbox.FinishCalls
+		return finishCalls
 	case "max_tokens", "model_context_window_exceeded":
-		return sandbox.FinishLength
+		return finishLength
 	case "refusal":
-		return sandbox.FinishFilter
+		return finishFilter
 	}
-	return sandbox.FinishOther
+	return finishOther
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
-	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 type chat struct{ o Options }
@@ -124,7 +124,7 @@ type chatChunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
-func (s *chatStream) event(ev fetch.Event) error {
+func (s *chatStream) event(ev eventstream.Event) error {
 	if ev.Data == "[DONE]" {
 		if s.reason == "" {
 			return &sandbox.ModelError{Message: "the answer was cut off", Retry: true}
@@ -144,12 +144,12 @@ func (s *chatStream) event(ev fetch.Event) error {
 	for _, ch := range c.Choices {
 		d := ch.Delta
 		if thought := d.Reasoning + d.Thought; thought != "" {
-			if err := s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: thought}); err != nil {
+			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
 				return err
 			}
 		}
 		if text := d.Content + d.Refusal; text != "" {
-			if err := s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: text}); err != nil {
+			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text}); err != nil {
 				return err
 			}
 		}
@@ -173,7 +173,7 @@ func (s *chatStream) call(index int, id, name, args string) error {
 		}
 		b = &block{id: id, name: s.names.back(name)}
 		s.calls[index] = b
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: b.name}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: b.name}); err != nil {
 			return err
 		}
 	}
@@ -181,7 +181,7 @@ func (s *chatStream) call(index int, id, name, args string) error {
 		return nil
 	}
 	b.args.WriteString(args)
-	return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: args})
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: args})
 }
 
 // finish sends the calls, because the API does not mark their end, and then the finish reason.
@@ -200,26 +200,26 @@ func (s *chatStream) finish() error {
 		if args == "" {
 			args = "{}"
 		}
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)}); err != nil {
 			return err
 		}
 	}
-	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
 		return err
 	}
-	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: openAIFinish(s.reason)})
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: openAIFinish(s.reason)})
 }
 
 func openAIFinish(reason string) string {
 	switch reason {
 	case "stop":
-		return sandbox.FinishStop
+		return finishStop
 	case "tool_calls", "function_call":
-		return sandbox.FinishCalls
+		return finishCalls
 	case "length":
-		return sandbox.FinishLength
+		return finishLength
 	case "content_filter":
-		return sandbox.FinishFilter
+		return finishFilter
 	}
-	return sandbox.FinishOther
+	return finishOther
 }

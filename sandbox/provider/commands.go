@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -56,24 +57,24 @@ func (commands) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sa
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		text, past := request(r.Messages)
 		next := answerTo(text, past, r.Tools)
-		finish := sandbox.FinishStop
-		if next.say != "" && !yield(sandbox.ModelEvent{Type: sandbox.EventText, Text: next.say}, nil) {
+		finish := finishStop
+		if next.say != "" && !yield(sandbox.ModelEvent{Type: sandbox.PartText, Text: next.say}, nil) {
 			return
 		}
 		for i, c := range next.calls {
-			finish = sandbox.FinishCalls
+			finish = finishCalls
 			args, err := json.Marshal(c.args)
 			if err != nil {
 				yield(sandbox.ModelEvent{}, err)
 				return
 			}
 			id := "c" + strconv.Itoa(len(r.Messages)) + "-" + strconv.Itoa(i)
-			if !yield(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: c.tool}, nil) ||
-				!yield(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: id, Tool: c.tool, Args: args}, nil) {
+			if !yield(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: c.tool}, nil) ||
+				!yield(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: id, Tool: c.tool, Args: args}, nil) {
 				return
 			}
 		}
-		yield(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: finish}, nil)
+		yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: finish}, nil)
 	}
 }
 
@@ -92,7 +93,7 @@ func request(messages []sandbox.ModelMessage) (text string, past []done) {
 			switch p.Type {
 			case sandbox.PartCall:
 				d := done{tool: p.Tool}
-				if protocol.CheckDepth(p.Args) == nil {
+				if !strictjson.TooDeep(p.Args) {
 					_ = json.Unmarshal(p.Args, &d.args)
 				}
 				byID[p.CallID] = len(past)
@@ -100,7 +101,7 @@ func request(messages []sandbox.ModelMessage) (text string, past []done) {
 			case sandbox.PartResult:
 				if i, ok := byID[p.CallID]; ok {
 					past[i].failed, past[i].text = p.Failed, p.Text
-					if !p.Failed && protocol.CheckDepth(p.Text) == nil {
+					if !p.Failed && !strictjson.TooDeep(p.Text) {
 						_ = json.Unmarshal([]byte(p.Text), &past[i].out)
 					}
 				}

@@ -28,11 +28,11 @@ func first(t *testing.T, text string) (call, said string) {
 			t.Fatal(err)
 		}
 		switch e.Type {
-		case sandbox.EventCall:
+		case sandbox.PartCall:
 			var args any
 			_ = json.Unmarshal(e.Args, &args)
 			call += fmt.Sprintf("%s %s;", e.Tool, e.Args)
-		case sandbox.EventText:
+		case sandbox.PartText:
 			said += e.Text
 		}
 	}
@@ -140,9 +140,9 @@ func TestCommandsSayWhatTheyDoNotUnderstand(t *testing.T) {
 // The reason of a failure is shown in the words for users, without the words for models.
 func TestCommandsSayWhyACallFailed(t *testing.T) {
 	for text, want := range map[string]string{
-		"error not allowed (rejected): call delete: the person said no": "- delete: the person said no\n",
-		"error execution failed: a.txt: there is nothing":               "- delete: a.txt: there is nothing\n",
-		"error without a reason":                                        "- delete: error without a reason\n",
+		"error not allowed (rejected): call delete: the user declined": "- delete: the user declined\n",
+		"error execution failed: a.txt: there is nothing":              "- delete: a.txt: there is nothing\n",
+		"error without a reason":                                       "- delete: error without a reason\n",
 	} {
 		r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{
 			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "delete a.txt"}}},
@@ -154,7 +154,7 @@ func TestCommandsSayWhyACallFailed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Type == sandbox.EventText {
+			if e.Type == sandbox.PartText {
 				said += e.Text
 			}
 		}

@@ -4,7 +4,7 @@
 // recognizes plain requests by rules.
 //
 //	m := provider.Anthropic(provider.Options{Key: key, Model: "claude-sonnet-4-5", Transport: fetch.Browser()})
-//	for chunk, err := range box.Run(ctx, session, m) { … }
+//	for chunk, err := range box.Run(ctx, session, m, sandbox.RunOptions{}) { … }
 //
 // Answers are streamed. If a provider refuses a request, the error is a [sandbox.ModelError], and
 // its field Retry reports whether another attempt may succeed. An answer that was cut off or can't

@@ -21,7 +21,7 @@ func ExampleOpenAIChat() {
 		if _, err := session.Say(ctx, "tidy up my notes"); err != nil {
 			return err
 		}
-		for chunk, err := range box.Run(ctx, session, m) {
+		for chunk, err := range box.Run(ctx, session, m, sandbox.RunOptions{}) {
 			if err != nil {
 				return err // the field Retry of a *sandbox.ModelError reports whether another attempt may succeed
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
-	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 type gemini struct{ o Options }
@@ -126,7 +126,7 @@ type geminiChunk struct {
 	} `json:"error"`
 }
 
-func (s *geminiStream) event(ev fetch.Event) error {
+func (s *geminiStream) event(ev eventstream.Event) error {
 	var c geminiChunk
 	if err := decode(ev, &c); err != nil {
 		return err
@@ -147,9 +147,9 @@ func (s *geminiStream) event(ev fetch.Event) error {
 			case p.Call != nil:
 				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
 			case p.Text != "" && p.Thought:
-				err = s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: p.Text})
+				err = s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: p.Text})
 			case p.Text != "":
-				err = s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: p.Text})
+				err = s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: p.Text})
 			}
 			if err != nil {
 				return err
@@ -165,11 +165,11 @@ func (s *geminiStream) event(ev fetch.Event) error {
 // call sends a complete call. Its id is generated here, because Gemini does not require one.
 func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
 	s.calls++
-	e := sandbox.ModelEvent{Type: sandbox.EventCall, CallID: "g" + strconv.Itoa(s.first) + "-" + strconv.Itoa(s.calls), Tool: s.names.back(name), Args: orEmpty(args)}
+	e := sandbox.ModelEvent{Type: sandbox.PartCall, CallID: "g" + strconv.Itoa(s.first) + "-" + strconv.Itoa(s.calls), Tool: s.names.back(name), Args: orEmpty(args)}
 	if signature != "" {
 		e.Meta, _ = json.Marshal(signature)
 	}
-	start := sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: e.CallID, Tool: e.Tool}
+	start := sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: e.CallID, Tool: e.Tool}
 	if err := s.send(start); err != nil {
 		return err
 	}
@@ -177,19 +177,19 @@ func (s *geminiStream) call(name string, args json.RawMessage, signature string)
 }
 
 func (s *geminiStream) done() error {
-	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: s.usage}); err != nil {
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
 		return err
 	}
-	reason := sandbox.FinishOther
+	reason := finishOther
 	switch {
 	case s.reason == "STOP" && s.calls > 0:
-		reason = sandbox.FinishCalls
+		reason = finishCalls
 	case s.reason == "STOP":
-		reason = sandbox.FinishStop
+		reason = finishStop
 	case s.reason == "MAX_TOKENS":
-		reason = sandbox.FinishLength
+		reason = finishLength
 	case s.reason == "SAFETY" || s.reason == "PROHIBITED_CONTENT" || s.reason == "BLOCKLIST" || s.reason == "RECITATION" || s.reason == "SPII":
-		reason = sandbox.FinishFilter
+		reason = finishFilter
 	}
-	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})
 }

@@ -23,14 +23,13 @@ type PromptOptions struct {
 	Progress func(done float64)
 }
 
-// The states of the browser's model, with the names of the Prompt API. PromptMissing is this
-// package's own.
+// The states of the browser's model, see [PromptState].
 const (
-	PromptAvailable    = "available"    // PromptAvailable: the model can be used.
-	PromptDownloadable = "downloadable" // PromptDownloadable: the model must be downloaded first.
-	PromptDownloading  = "downloading"  // PromptDownloading: the model is being downloaded.
-	PromptUnavailable  = "unavailable"  // PromptUnavailable: the device or the language is not supported.
-	PromptMissing      = "missing"      // PromptMissing: the browser has no Prompt API.
+	promptAvailable    = "available"
+	promptDownloadable = "downloadable"
+	promptDownloading  = "downloading"
+	promptUnavailable  = "unavailable"
+	promptMissing      = "missing"
 )
 
 // PromptAPI returns the browser's built-in model, which runs on this machine (Prompt API,
@@ -47,8 +46,10 @@ func PromptAPI(o PromptOptions) sandbox.Model {
 	return &promptModel{o}
 }
 
-// PromptState returns the state of the browser's model for these options, such as
-// [PromptAvailable].
+// PromptState returns the state of the browser's model for these options. It is one of the states
+// of the Prompt API, or "missing" if the browser has no Prompt API. A model that is "available" can
+// be used. It must be downloaded first if it is "downloadable", is being downloaded if it is
+// "downloading", and does not support the device or the language if it is "unavailable".
 func PromptState(ctx context.Context, o PromptOptions) (string, error) {
 	return promptState(ctx, PromptAPI(o).(*promptModel).o)
 }
@@ -98,21 +99,21 @@ func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sin
 		if req.schema != nil {
 			return nil
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: text})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text})
 	})
 	if err != nil {
 		return err
 	}
-	reason := sandbox.FinishStop
+	reason := finishStop
 	if req.schema != nil {
 		if reason, err = structured(whole.String(), len(r.Messages), n, s); err != nil {
 			return err
 		}
 	}
-	if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: sandbox.Usage{Input: usage.before, Output: max(0, usage.after-usage.before)}}); err != nil {
+	if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: sandbox.Usage{Input: usage.before, Output: max(0, usage.after-usage.before)}}); err != nil {
 		return err
 	}
-	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})
 }
 
 // maxPrompt is the maximum length of an answer, in bytes. A small model may repeat itself without
@@ -123,13 +124,13 @@ const maxPrompt = 1 << 20
 func (m *promptModel) usable(state string) error {
 	why := ""
 	switch {
-	case state == PromptAvailable || m.o.Download && (state == PromptDownloadable || state == PromptDownloading):
+	case state == promptAvailable || m.o.Download && (state == promptDownloadable || state == promptDownloading):
 		return nil
-	case state == PromptMissing:
+	case state == promptMissing:
 		why = "this browser has no model of its own (no LanguageModel); use Chrome or Edge on a desktop, or another provider"
-	case state == PromptUnavailable:
+	case state == promptUnavailable:
 		why = "the browser's own model does not work on this device or in this language; use another provider"
-	case state == PromptDownloadable || state == PromptDownloading:
+	case state == promptDownloadable || state == promptDownloading:
 		why = "the browser's own model is not downloaded yet; set PromptOptions.Download and ask from a click"
 	default:
 		why = "the browser's own model is in the unknown state " + strconv.Quote(state)
@@ -147,7 +148,7 @@ func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
 			enum = append(enum, n.wire(t.Name))
 			b.WriteString("\n- " + n.wire(t.Name) + ": " + t.Description + " Arguments: " + string(t.Parameters))
 		}
-		system = strings.TrimSpace(system + "\n\nAnswer with JSON: text is what you say to the person. To use a tool, set tool to its name and args to its arguments; you get its result next. Otherwise leave tool out. The tools are:" + b.String())
+		system = strings.TrimSpace(system + "\n\nAnswer with JSON: text is what you say to the user. To use a tool, set tool to its name and args to its arguments; you get its result next. Otherwise leave tool out. The tools are:" + b.String())
 		req.schema = map[string]any{"type": "object", "required": []any{"text"}, "additionalProperties": false, "properties": map[string]any{
 			"text": map[string]any{"type": "string"}, "tool": map[string]any{"type": "string", "enum": enum}, "args": map[string]any{"type": "object"}}}
 	}
@@ -213,19 +214,19 @@ func structured(text string, before int, n names, s *sink) (reason string, err e
 		return "", &sandbox.ModelError{Message: "the browser's model did not answer in the form it was asked for", Retry: true}
 	}
 	if a.Text != "" {
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: a.Text}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: a.Text}); err != nil {
 			return "", err
 		}
 	}
 	if a.Tool == "" {
-		return sandbox.FinishStop, nil
+		return finishStop, nil
 	}
 	id := "b" + strconv.Itoa(before)
-	err = s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: id, Tool: n.back(a.Tool)})
+	err = s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: n.back(a.Tool)})
 	if err == nil {
-		err = s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: id, Tool: n.back(a.Tool), Args: orEmpty(a.Args)})
+		err = s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: id, Tool: n.back(a.Tool), Args: orEmpty(a.Args)})
 	}
-	return sandbox.FinishCalls, err
+	return finishCalls, err
 }
 
 // promptFailed returns an error for an exception of the browser, by its name.

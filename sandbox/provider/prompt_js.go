@@ -19,7 +19,7 @@ func promptCore(o PromptOptions) map[string]any {
 
 func promptState(ctx context.Context, o PromptOptions) (string, error) {
 	if !jsx.Supported("LanguageModel.availability") || !jsx.Supported("LanguageModel.create") {
-		return PromptMissing, nil
+		return promptMissing, nil
 	}
 	class, err := jsx.Get(jsx.Global(), "LanguageModel")
 	if err != nil {

@@ -149,7 +149,7 @@ func TestPromptAPI(t *testing.T) {
 func TestPromptAPIDownloads(t *testing.T) {
 	told := fake(t)
 	set(t, told, "state", "downloadable")
-	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != provider.PromptDownloadable || err != nil {
+	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != "downloadable" || err != nil {
 		t.Errorf("%s %v", state, err)
 	}
 	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "PromptOptions.Download") {
@@ -195,7 +195,7 @@ func TestPromptAPIFails(t *testing.T) {
 
 func TestPromptAPIMissing(t *testing.T) {
 	place(t, nil)
-	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != provider.PromptMissing || err != nil {
+	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != "missing" || err != nil {
 		t.Errorf("%s %v", state, err)
 	}
 	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "LanguageModel") {

@@ -70,13 +70,13 @@ func TestPromptAnswersUnderTheSchema(t *testing.T) {
 
 // Each state in which the model can't be used has an error of its own.
 func TestPromptStates(t *testing.T) {
-	for state, want := range map[string]string{PromptMissing: "LanguageModel", PromptUnavailable: "device", PromptDownloadable: "Download", PromptDownloading: "Download", "odd": `"odd"`, PromptAvailable: ""} {
+	for state, want := range map[string]string{promptMissing: "LanguageModel", promptUnavailable: "device", promptDownloadable: "Download", promptDownloading: "Download", "odd": `"odd"`, promptAvailable: ""} {
 		err := (&promptModel{}).usable(state)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
-	if err := (&promptModel{PromptOptions{Download: true}}).usable(PromptDownloadable); err != nil {
+	if err := (&promptModel{PromptOptions{Download: true}}).usable(promptDownloadable); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"QuotaExceededError", "NotAllowedError", "NotSupportedError", "NotReadableError", "OtherError"} {

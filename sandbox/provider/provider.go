@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 // Options configure a model and the connection to it.
@@ -37,9 +39,18 @@ func (o Options) Host() string {
 	return host
 }
 
+// The reasons at the end of an answer, see [sandbox.ModelEvent].
+const (
+	finishStop   = "stop"
+	finishLength = "length"
+	finishFilter = "content-filter"
+	finishCalls  = "tool-calls"
+	finishOther  = "other"
+)
+
 // Host returns the "host:port", or "host", of the server that a model of this package uses, for the
-// policy and for the page's headers. If policy.Covered reports false for it, the page must be
-// reloaded with new headers before the model can be used. It returns "" for a model without a
+// policy and for the page's headers. If headers.Headers.Reaches reports false for it, the
+// page must be reloaded with new headers before the model can be used. It returns "" for a model without a
 // server.
 func Host(m sandbox.Model) string {
 	if h, ok := m.(interface{ host() string }); ok {
@@ -72,7 +83,7 @@ func (o *Options) local() bool {
 
 // post sends a request and calls do with each event of the response. Errors are
 // *[sandbox.ModelError], or the cause of the context.
-func (o *Options) post(ctx context.Context, path string, header map[string]string, body any, do func(fetch.Event) error) error {
+func (o *Options) post(ctx context.Context, path string, header map[string]string, body any, do func(eventstream.Event) error) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -91,7 +102,7 @@ func (o *Options) post(ctx context.Context, path string, header map[string]strin
 	if res.Status != 200 {
 		return o.refused(res)
 	}
-	err = fetch.Events(res.Body, do)
+	err = eventstream.Read(res.Body, do)
 	var me *sandbox.ModelError
 	switch {
 	case err == nil || errors.As(err, &me) || errors.Is(err, errStop):
@@ -149,7 +160,7 @@ func (o *Options) refused(res *fetch.Response) error {
 
 // errorText returns the provider's error message in a response.
 func errorText(body []byte) string {
-	if protocol.CheckDepth(body) != nil {
+	if strictjson.TooDeep(body) {
 		return ""
 	}
 	var wrapped struct {
@@ -177,7 +188,7 @@ func errorText(body []byte) string {
 }
 
 // decode decodes an event's data. An undecodable event is an error that may be retried.
-func decode(e fetch.Event, v any) error {
+func decode(e eventstream.Event, v any) error {
 	if err := json.Unmarshal([]byte(e.Data), v); err != nil {
 		return &sandbox.ModelError{Message: "a piece of the answer can't be read", Retry: true}
 	}
@@ -195,7 +206,7 @@ func (s *sink) send(e sandbox.ModelEvent) error {
 	if s.gone {
 		return errStop
 	}
-	if e.Type == sandbox.EventFinish {
+	if e.Type == sandbox.PartFinish {
 		s.finished = true
 	}
 	if !s.yield(e, nil) {

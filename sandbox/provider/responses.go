@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
-	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 type responses struct{ o Options }
@@ -141,7 +141,7 @@ type responsesEvent struct {
 	} `json:"response"`
 }
 
-func (s *responsesStream) event(ev fetch.Event) error {
+func (s *responsesStream) event(ev eventstream.Event) error {
 	if ev.Data == "[DONE]" {
 		return nil
 	}
@@ -151,17 +151,17 @@ func (s *responsesStream) event(ev fetch.Event) error {
 	}
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventText, Text: e.Delta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Delta})
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: e.Delta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Delta})
 	case "response.output_item.added":
 		if e.Item.Type == "function_call" {
 			s.items[e.Item.ID] = &block{id: e.Item.CallID, name: s.names.back(e.Item.Name)}
-			return s.send(sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: e.Item.CallID, Tool: s.names.back(e.Item.Name)})
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: e.Item.CallID, Tool: s.names.back(e.Item.Name)})
 		}
 	case "response.function_call_arguments.delta":
 		if b := s.items[e.ItemID]; b != nil {
-			return s.send(sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: b.id, Text: e.Delta})
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: e.Delta})
 		}
 	case "response.output_item.done":
 		return s.item(e.Item)
@@ -187,7 +187,7 @@ func (s *responsesStream) item(it responsesItem) error {
 		if args == "" {
 			args = "{}"
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
 	case "reasoning":
 		if it.Encrypted == "" {
 			return nil
@@ -200,27 +200,27 @@ func (s *responsesStream) item(it responsesItem) error {
 		if err != nil {
 			return err
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.EventReasoning, Meta: meta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})
 	}
 	return nil
 }
 
 func (s *responsesStream) done(e *responsesEvent) error {
 	if u := e.Response.Usage; u != nil {
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}}); err != nil {
 			return err
 		}
 	}
-	reason := sandbox.FinishStop
+	reason := finishStop
 	switch inc := e.Response.Incomplete; {
 	case inc != nil && inc.Reason == "max_output_tokens":
-		reason = sandbox.FinishLength
+		reason = finishLength
 	case inc != nil && inc.Reason == "content_filter":
-		reason = sandbox.FinishFilter
+		reason = finishFilter
 	case inc != nil:
-		reason = sandbox.FinishOther
+		reason = finishOther
 	case s.calls > 0:
-		reason = sandbox.FinishCalls
+		reason = finishCalls
 	}
-	return s.send(sandbox.ModelEvent{Type: sandbox.EventFinish, Text: reason})
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})
 }

@@ -85,7 +85,7 @@ func TestSwitchingTheProvider(t *testing.T) {
 					t.Fatal(err)
 				}
 				page := func() *sandbox.Box { // a newly loaded page
-					b, err := sandbox.New(sandbox.Options{FS: folder, Policy: p, Sessions: sandbox.NewFolderStore(kept)})
+					b, err := sandbox.New(sandbox.Options{FS: folder, Policy: p, Sessions: sandbox.FolderStore(kept)})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -109,7 +109,7 @@ func TestSwitchingTheProvider(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !policy.Covered(headers, provider.Host(a.model)) || policy.Covered(headers, provider.Host(z.model)) {
+				if !headers.Reaches(provider.Host(a.model)) || headers.Reaches(provider.Host(z.model)) {
 					t.Fatalf("%s reaches %s, or not %s", headers.CSP, provider.Host(z.model), provider.Host(a.model))
 				}
 				box := page()
@@ -120,7 +120,7 @@ func TestSwitchingTheProvider(t *testing.T) {
 				run(box, s, a.model, "please read a", 1) // the model has asked for tools, and not seen what came of it
 				s.Close()
 
-				if headers, err = policy.Headers(p, provider.Host(a.model), provider.Host(z.model)); err != nil || !policy.Covered(headers, provider.Host(z.model)) {
+				if headers, err = policy.Headers(p, provider.Host(a.model), provider.Host(z.model)); err != nil || !headers.Reaches(provider.Host(z.model)) {
 					t.Fatalf("after the reload: %v", err)
 				}
 				box = page()

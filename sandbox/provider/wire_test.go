@@ -139,15 +139,15 @@ func listen(ctx context.Context, m sandbox.Model, r sandbox.ModelRequest) (text,
 			continue
 		}
 		switch e.Type {
-		case sandbox.EventText:
+		case sandbox.PartText:
 			text += e.Text
-		case sandbox.EventReasoning:
+		case sandbox.PartReasoning:
 			thought += e.Text + string(e.Meta)
-		case sandbox.EventCall:
+		case sandbox.PartCall:
 			calls += e.Tool + string(e.Args) + " "
-		case sandbox.EventUsage:
+		case sandbox.PartUsage:
 			usage = e.Usage
-		case sandbox.EventFinish:
+		case sandbox.PartFinish:
 			finish = e.Text
 		}
 	}
@@ -178,7 +178,7 @@ func TestProvidersSpeakTheirWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text != "Hello there" || calls != `read{"path":"a"} my:tool{} ` || finish != sandbox.FinishCalls || usage != (sandbox.Usage{Input: 11, Output: 7, Cached: 3}) || !strings.HasPrefix(thought, "hm") {
+			if text != "Hello there" || calls != `read{"path":"a"} my:tool{} ` || finish != "tool-calls" || usage != (sandbox.Usage{Input: 11, Output: 7, Cached: 3}) || !strings.HasPrefix(thought, "hm") {
 				t.Errorf("%q, %q, %q, %q, %+v", text, thought, calls, finish, usage)
 			}
 			if (name == "anthropic" || name == "responses") && !strings.Contains(thought, "SIG") {

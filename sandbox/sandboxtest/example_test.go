@@ -18,10 +18,10 @@ func Example() {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	person := sandboxtest.Always(protocol.AnswerOnce)
 	model := &sandboxtest.Model{Turns: []sandboxtest.Turn{
-		sandboxtest.Call("write", map[string]any{"path": "list.txt", "content": "milk\n"}),
+		sandboxtest.CallTool("write", map[string]any{"path": "list.txt", "content": "milk\n"}),
 		sandboxtest.Say("It is on the list."),
 	}}
-	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: policy.Careful(), Ask: person})
+	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: policy.AskBeforeChanges(), Ask: person})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,7 +36,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for chunk, err := range box.Run(ctx, session, model) {
+	for chunk, err := range box.Run(ctx, session, model, sandbox.RunOptions{}) {
 		if err != nil {
 			fmt.Println(err)
 			return

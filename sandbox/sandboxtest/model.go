@@ -29,26 +29,20 @@ type Model struct {
 type Turn struct {
 	Reasoning string
 	Text      string
-	Calls     []ToolCall
+	Calls     []sandbox.ToolCall // without an ID, one is generated; Args may be invalid JSON as a json.RawMessage
 	Usage     sandbox.Usage
 	Err       error  // yielded after the other events of the turn
-	Cut       bool   // the stream ends without EventFinish, like a broken connection
-	Finish    string // the finish reason, by default FinishCalls with calls, else FinishStop
-}
-
-// ToolCall is a call in a turn. Args is any value that can be encoded as JSON, or a
-// json.RawMessage, which may be invalid JSON.
-type ToolCall struct {
-	ID   string // generated if empty
-	Tool string
-	Args any
+	Cut       bool   // the stream ends without PartFinish, like a broken connection
+	Finish    string // the finish reason, by default "tool-calls" with calls, else "stop"
 }
 
 // Say returns a turn with text alone.
 func Say(text string) Turn { return Turn{Text: text} }
 
-// Call returns a turn with one call.
-func Call(tool string, args any) Turn { return Turn{Calls: []ToolCall{{Tool: tool, Args: args}}} }
+// CallTool returns a turn with one call.
+func CallTool(tool string, args any) Turn {
+	return Turn{Calls: []sandbox.ToolCall{{Tool: tool, Args: args}}}
+}
 
 // Name implements [sandbox.Model].
 func (m *Model) Name() string { return "scripted" }
@@ -100,14 +94,14 @@ func (m *Model) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sa
 func (m *Model) events(t Turn) []sandbox.ModelEvent {
 	var out []sandbox.ModelEvent
 	if t.Reasoning != "" {
-		out = append(out, sandbox.ModelEvent{Type: sandbox.EventReasoning, Text: t.Reasoning})
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: t.Reasoning})
 	}
 	for i := 0; i < len(t.Text); i += 7 { // in pieces, like a real answer
-		out = append(out, sandbox.ModelEvent{Type: sandbox.EventText, Text: t.Text[i:min(i+7, len(t.Text))]})
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartText, Text: t.Text[i:min(i+7, len(t.Text))]})
 	}
-	finish := sandbox.FinishStop
+	finish := "stop"
 	for _, c := range t.Calls {
-		finish = sandbox.FinishCalls
+		finish = "tool-calls"
 		args, ok := c.Args.(json.RawMessage)
 		if !ok {
 			args, _ = json.Marshal(c.Args)
@@ -118,18 +112,18 @@ func (m *Model) events(t Turn) []sandbox.ModelEvent {
 			c.ID = "t" + strconv.Itoa(m.calls)
 			m.mu.Unlock()
 		}
-		out = append(out, sandbox.ModelEvent{Type: sandbox.EventCallStart, CallID: c.ID, Tool: c.Tool},
-			sandbox.ModelEvent{Type: sandbox.EventCallDelta, CallID: c.ID, Text: string(args)},
-			sandbox.ModelEvent{Type: sandbox.EventCall, CallID: c.ID, Tool: c.Tool, Args: args})
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: c.ID, Tool: c.Tool},
+			sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: c.ID, Text: string(args)},
+			sandbox.ModelEvent{Type: sandbox.PartCall, CallID: c.ID, Tool: c.Tool, Args: args})
 	}
 	if t.Usage != (sandbox.Usage{}) {
-		out = append(out, sandbox.ModelEvent{Type: sandbox.EventUsage, Usage: t.Usage})
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: t.Usage})
 	}
 	if t.Finish != "" {
 		finish = t.Finish
 	}
 	if t.Err == nil && !t.Cut {
-		out = append(out, sandbox.ModelEvent{Type: sandbox.EventFinish, Text: finish})
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartFinish, Text: finish})
 	}
 	return out
 }

@@ -1,13 +1,14 @@
 package secrets_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
 func ExampleRedact() {
-	text, kinds := secrets.Redact("db: postgres://app:Xq7-kd93Lm2@db.example/main\nretries: 3\n")
+	text, kinds := secrets.Redact(context.Background(), "db: postgres://app:Xq7-kd93Lm2@db.example/main\nretries: 3\n")
 	fmt.Println(kinds)
 	fmt.Print(text)
 	// Output:

@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 // windows. Its time is quadratic in the length of a line. Tests compare their results with it.
 func whole(text string) []Finding {
 	var out []Finding
-	lower := (&search{}).lowered(text)
+	lower := (&search{ctx: context.Background()}).lowered(text)
 	for _, r := range rules() {
 		switch {
 		case r.manifests:

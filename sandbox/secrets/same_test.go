@@ -24,7 +24,7 @@ func fragments() []string {
 // with long lines it may find more.
 func same(t *testing.T, name, text string) {
 	t.Helper()
-	want, got := whole(text), Find(text)
+	want, got := whole(text), Find(t.Context(), text)
 	long := slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool { return len(line) > 256 })
 	if !long && !slices.Equal(want, got) {
 		t.Errorf("%s: %v, want %v in %.2000q", name, got, want, text)
@@ -107,7 +107,7 @@ func BenchmarkOurSources(b *testing.B) {
 		b.Run(name+"/rests", func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				FindContext(b.Context(), text)
+				Find(b.Context(), text)
 			}
 		})
 		b.Run(name+"/at a stretch", func(b *testing.B) {

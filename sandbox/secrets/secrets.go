@@ -25,14 +25,10 @@ type Finding struct {
 const maxText = 4 << 20
 
 // Find returns the credentials in a text, in order and without overlap. Only the first 4 MiB are
-// searched. The rest is one finding of the kind "unread rest". Find blocks its thread: in a page,
-// use [FindContext] for a text of more than a few kilobytes.
-func Find(text string) []Finding { return find(&search{}, text) }
-
-// FindContext is [Find] for a text whose size a stranger chooses. It yields to the page at least
+// searched. The rest is one finding of the kind "unread rest". Find yields to the page at least
 // every 10 ms, so it must not be called in a callback. If ctx ends first, the whole text is one
 // finding, "unread rest".
-func FindContext(ctx context.Context, text string) []Finding {
+func Find(ctx context.Context, text string) []Finding {
 	s := &search{ctx: ctx}
 	out := find(s, text)
 	if s.err != nil {
@@ -43,14 +39,14 @@ func FindContext(ctx context.Context, text string) []Finding {
 
 // A search is the work on one text. It counts its steps and yields to the page between them.
 type search struct {
-	ctx    context.Context // nil: does not yield
+	ctx    context.Context
 	budget jsx.Budget
 	err    error
 }
 
 // spend counts n steps and reports whether the search may continue.
 func (s *search) spend(n int) bool {
-	if s.ctx != nil && s.err == nil {
+	if s.err == nil {
 		s.err = s.budget.Steps(s.ctx, n)
 	}
 	return s.err == nil
@@ -260,11 +256,9 @@ func (r *rule) endOf(s *search, text string, at int) int {
 }
 
 // Redact returns the text with each credential replaced by its kind, such as "[github token
-// removed]". It also returns the kinds that were found.
-func Redact(text string) (string, []string) { return redacted(&search{}, text) }
-
-// RedactContext is [Redact] with the search of [FindContext].
-func RedactContext(ctx context.Context, text string) (string, []string) {
+// removed]". It also returns the kinds that were found. It searches as [Find] does. If ctx ends
+// first, the result is "[unread rest removed]".
+func Redact(ctx context.Context, text string) (string, []string) {
 	return redacted(&search{ctx: ctx}, text)
 }
 

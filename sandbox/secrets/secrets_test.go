@@ -1,6 +1,7 @@
 package secrets_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,7 +39,7 @@ func TestKnownFormsAreFound(t *testing.T) {
 		"digitalocean token":     made("dop", "_v1_", hex[:64]),
 		"groq key":               made("gs", "k_", mixed[:52]),
 	} {
-		out, kinds := secrets.Redact("before " + text + " after\nPASSWORD\n")
+		out, kinds := secrets.Redact(context.Background(), "before "+text+" after\nPASSWORD\n")
 		if len(kinds) == 0 || kinds[0] != want || strings.Contains(out, mixed[:12]) || !strings.HasPrefix(out, "before") || !strings.HasSuffix(out, "PASSWORD\n") {
 			t.Errorf("%s: %v in %q", want, kinds, out)
 		}
@@ -48,7 +49,7 @@ func TestKnownFormsAreFound(t *testing.T) {
 func TestOrdinaryTextsAreLeft(t *testing.T) {
 	for _, text := range []string{"password: please", `token := os.Getenv("GITHUB_TOKEN")`, "api_key = your-api-key-here", "https://user@example.com/path", "commit 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12", "the secret of good bread is time",
 		`"integrity": "sha512-aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3kL5mN7pQ9rS1tU3vW5xY7zA9bC1d=="`, "uuid 123e4567-e89b-12d3-a456-426614174000", "AKIAIOSFODNN7EXAMPLE", "postgres://user:${PASSWORD}@host/db", `password = "<your password>"`} {
-		if out, kinds := secrets.Redact(text); len(kinds) > 0 {
+		if out, kinds := secrets.Redact(context.Background(), text); len(kinds) > 0 {
 			t.Errorf("%q: %v %q", text, kinds, out)
 		}
 	}
@@ -63,7 +64,7 @@ func TestBenignLines(t *testing.T) {
 	lines, bad := 0, 0
 	for line := range strings.Lines(string(data)) {
 		lines++
-		if out, kinds := secrets.Redact(line); len(kinds) > 0 {
+		if out, kinds := secrets.Redact(context.Background(), line); len(kinds) > 0 {
 			bad++
 			t.Logf("%v: %s", kinds, out)
 		}
@@ -99,8 +100,8 @@ func TestSurroundingsDecide(t *testing.T) {
 		"setting":               {`<add key="Password" value="plainwords" />`, 1},
 		"setting of a variable": {`<add key="Password" value="%PASSWORD%" />`, 0},
 	} {
-		out, _ := secrets.Redact(c.text)
-		if n := len(secrets.Find(c.text)); n != c.n || c.n > 0 && strings.Contains(out, value) || strings.Contains(c.text, "untouched") && !strings.Contains(out, "untouched") {
+		out, _ := secrets.Redact(context.Background(), c.text)
+		if n := len(secrets.Find(context.Background(), c.text)); n != c.n || c.n > 0 && strings.Contains(out, value) || strings.Contains(c.text, "untouched") && !strings.Contains(out, "untouched") {
 			t.Errorf("%s: %d in %q", name, n, out)
 		}
 	}
@@ -126,7 +127,7 @@ func TestFalseFindingsInOurSources(t *testing.T) {
 			return nil
 		}
 		files++
-		if found := secrets.Find(string(data)); len(found) > 0 {
+		if found := secrets.Find(context.Background(), string(data)); len(found) > 0 {
 			bad++
 			t.Logf("%s: %s at %d", p, found[0].Kind, found[0].Start)
 		}
@@ -144,14 +145,14 @@ func BenchmarkRedact(b *testing.B) {
 	text := strings.Repeat("func (s *Session) put(ctx context.Context) error { token := next(); return s.store.Put(ctx, token) }\n", 2000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		secrets.Redact(text)
+		secrets.Redact(context.Background(), text)
 	}
 }
 
 // A secret far from its word in a long line, beside letters whose other case has another length.
 func TestPlacesStay(t *testing.T) {
 	text := strings.Repeat("İ", 3000) + " api_key = \"" + mixed[:32] + "\" " + strings.Repeat("x ", 6000)
-	if out, kinds := secrets.Redact(text); len(kinds) != 1 || strings.Contains(out, mixed[:12]) || len(out) != len(text)-32+len("[named secret removed]") {
+	if out, kinds := secrets.Redact(context.Background(), text); len(kinds) != 1 || strings.Contains(out, mixed[:12]) || len(out) != len(text)-32+len("[named secret removed]") {
 		t.Errorf("%v", kinds)
 	}
 }

@@ -42,7 +42,7 @@ func Bash(o Options) sandbox.Tool {
 	if o.Time == 0 {
 		o.Time = 60 * time.Second
 	}
-	held := sandbox.Hold(o.Runner)
+	gated := sandbox.Gate(o.Runner)
 	return sandbox.Tool{
 		Tool: protocol.Tool{ID: "bash", Time: o.Time,
 			Requires:    []protocol.Grant{{Capability: protocol.ShellRun}, {Capability: protocol.FSRead}, {Capability: protocol.FSWrite}},
@@ -63,7 +63,7 @@ func Bash(o Options) sandbox.Tool {
 			return "", args(c).Command
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
-			s := &shell{c: c, o: o, runner: held, cmds: commands()}
+			s := &shell{c: c, o: o, runner: gated, cmds: commands()}
 			return s.run(ctx)
 		},
 		Text: "output",
@@ -84,7 +84,7 @@ func args(c *sandbox.Call) (a bashArgs) {
 type shell struct {
 	c      *sandbox.Call
 	o      Options
-	runner sandbox.Held[sandbox.CommandRunner]
+	runner sandbox.Gated[sandbox.CommandRunner]
 	cmds   map[string]command
 	out    output
 	w      *watched

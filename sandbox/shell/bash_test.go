@@ -33,7 +33,7 @@ func buildWith(t testing.TB, text string, ask sandbox.Asker, bash sandbox.Tool) 
 	}
 	p, err := policy.Parse(text, policy.Options{})
 	must(t, err)
-	journal := fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+	journal := fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	b, err := sandbox.New(sandbox.Options{FS: journal, Policy: p, Ask: ask,
 		Tools: append(sandbox.Standard(), bash), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	must(t, err)
@@ -54,7 +54,7 @@ func run(t testing.TB, b *sandbox.Box, script string) (string, int, error) {
 	m, _ := res.Data.(map[string]any)
 	out, _ := m["output"].(string)
 	code, _ := m["exit_code"].(float64)
-	return out, int(code), sandbox.ErrorOf(res)
+	return out, int(code), res.Err()
 }
 
 func TestShellRefuses(t *testing.T) {

@@ -196,7 +196,7 @@ func wc(t *task) int {
 		fmt.Fprintln(t.out, line)
 	}
 	code := t.each(files, func(name string, d []byte) int {
-		n := t.counts(d)
+		n := counts(t, d)
 		for i := range total {
 			total[i] += n[i]
 		}
@@ -210,7 +210,7 @@ func wc(t *task) int {
 }
 
 // counts returns the numbers of lines, words, characters and bytes of a text.
-func (t *task) counts(d []byte) (n [4]int) {
+func counts(t *task, d []byte) (n [4]int) {
 	inside := false
 	for at := 0; at < len(d); {
 		r, size := utf8.DecodeRune(d[at:])
@@ -249,18 +249,6 @@ func tee(t *task) int {
 	}
 	_, _ = t.out.Write(d)
 	return code
-}
-
-// write replaces the content of a file, or appends to it.
-func (t *task) write(name string, d []byte, add bool) error {
-	w, err := t.s.create(t.ctx, resolve(t.dir, name), add)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(d); err != nil {
-		return err
-	}
-	return w.Close()
 }
 
 func seq(t *task) int {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -174,7 +175,7 @@ func ls(t *task) int {
 			dirs = append(dirs, name)
 			continue
 		}
-		t.lsLine(o, name, fi.IsDir(), fi.Size())
+		lsLine(t.out, o, name, fi.IsDir(), fi.Size())
 		wrote = true
 	}
 	for i := 0; i < len(dirs); i++ {
@@ -197,7 +198,7 @@ func ls(t *task) int {
 			if strings.HasPrefix(e.Name(), ".") && !has(o, 'a') && !has(o, 'A') {
 				continue
 			}
-			t.lsLine(o, e.Name(), e.Dir, e.Size)
+			lsLine(t.out, o, e.Name(), e.Dir, e.Size)
 			if e.Dir && has(o, 'R') {
 				below = append(below, path.Join(dirs[i], e.Name()))
 			}
@@ -208,19 +209,19 @@ func ls(t *task) int {
 	return code
 }
 
-func (t *task) lsLine(o map[byte]string, name string, dir bool, size int64) {
+func lsLine(out io.Writer, o map[byte]string, name string, dir bool, size int64) {
 	if has(o, 'F') && dir {
 		name += "/"
 	}
 	if !has(o, 'l') {
-		fmt.Fprintln(t.out, name)
+		fmt.Fprintln(out, name)
 		return
 	}
 	kind := "-"
 	if dir {
 		kind = "d"
 	}
-	fmt.Fprintf(t.out, "%s %10d %s\n", kind, size, name)
+	fmt.Fprintf(out, "%s %10d %s\n", kind, size, name)
 }
 
 func diff(t *task) int {

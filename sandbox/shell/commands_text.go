@@ -49,41 +49,43 @@ func sortLines(t *task) int {
 		}
 		return s
 	}
+	order := func(a, b, lineA, lineB string) int {
+		t.spend(len(a) + len(b) + 64)
+		c := 0
+		if has(o, 'n') {
+			c = cmp.Compare(leading(a), leading(b))
+		} else {
+			c = strings.Compare(a, b)
+		}
+		if c == 0 && !has(o, 'u') {
+			c = strings.Compare(lineA, lineB)
+		}
+		if has(o, 'r') {
+			return -c
+		}
+		return c
+	}
+	if column == 0 && !has(o, 'f') {
+		// Each line is its own key, so no second list is held.
+		byLine := func(a, b string) int { return order(a, b, a, b) }
+		slices.SortStableFunc(l, byLine)
+		if has(o, 'u') {
+			l = slices.CompactFunc(l, func(a, b string) bool { return byLine(a, b) == 0 })
+		}
+		return max(code, t.print(l))
+	}
 	// Made once for each line, and not for each comparison.
 	type row struct{ line, key string }
 	rows := make([]row, len(l))
 	for i, line := range l {
 		rows[i] = row{line, key(line)}
 		t.spend(2*len(line) + 64)
-		t.hold(32)
-		if column > 0 || has(o, 'f') {
-			t.hold(len(rows[i].key))
-		}
+		t.hold(32 + len(rows[i].key))
 	}
-	compare := func(a, b row) int {
-		t.spend(len(a.key) + len(b.key) + 64)
-		if has(o, 'n') {
-			if c := cmp.Compare(leading(a.key), leading(b.key)); c != 0 {
-				return c
-			}
-			if has(o, 'u') {
-				return 0
-			}
-			return strings.Compare(a.line, b.line)
-		}
-		if c := strings.Compare(a.key, b.key); c != 0 || has(o, 'u') {
-			return c
-		}
-		return strings.Compare(a.line, b.line)
-	}
-	slices.SortStableFunc(rows, func(a, b row) int {
-		if has(o, 'r') {
-			return compare(b, a)
-		}
-		return compare(a, b)
-	})
+	byKey := func(a, b row) int { return order(a.key, b.key, a.line, b.line) }
+	slices.SortStableFunc(rows, byKey)
 	if has(o, 'u') {
-		rows = slices.CompactFunc(rows, func(a, b row) bool { return compare(a, b) == 0 })
+		rows = slices.CompactFunc(rows, func(a, b row) bool { return byKey(a, b) == 0 })
 	}
 	l = l[:0]
 	for _, r := range rows {

@@ -39,6 +39,16 @@ func ExampleBash() {
 	}
 	// Output:
 	// 2 mon
-	// rm: hours.csv: Permission denied (call bash: the person said no)
+	// rm: hours.csv: Permission denied (call bash: the user declined)
 	// hours.csv
+}
+
+// An app adds the differences to the instructions of a model that knows bash.
+func ExampleDifferences() {
+	for _, text := range shell.Differences()[:2] {
+		fmt.Println("-", text)
+	}
+	// Output:
+	// - / is the folder, and .. ends there. There is no home folder, no /tmp, and no /dev except /dev/null.
+	// - There are no processes. &, wait and jobs work on parts of the script, and kill and $! reach nothing else.
 }

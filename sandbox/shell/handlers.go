@@ -122,12 +122,12 @@ func (s *shell) hasRunner(name string) bool {
 // external runs a command of the runner. The command can read the folder if all of it may
 // be read.
 func (s *shell) external(ctx context.Context, t *task) error {
-	p, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
+	p, err := s.c.Acquire(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
 	if err != nil {
 		t.errorf("%s", err)
 		return interp.ExitStatus(126)
 	}
-	runner, err := s.runner.Use(p, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name})
+	runner, err := s.runner.Get(p, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name})
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *shell) may(ctx context.Context, n sandbox.Need) error {
 	if s.c.Permit.Covers(n) {
 		return nil
 	}
-	_, err := s.c.Need(ctx, n)
+	_, err := s.c.Acquire(ctx, n)
 	return err
 }
 
@@ -161,7 +161,7 @@ func writing(p string) sandbox.Need {
 
 // readFile reads a file through the gate. p is a path of the folder.
 func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
-	permit, err := s.c.Need(ctx, reading(p))
+	permit, err := s.c.Acquire(ctx, reading(p))
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
 	}
@@ -228,7 +228,7 @@ func (s *shell) create(ctx context.Context, p string, add bool) (*writer, error)
 	}
 	n := writing(p)
 	n.Replaces = !add
-	permit, err := s.c.Need(ctx, n)
+	permit, err := s.c.Acquire(ctx, n)
 	if err != nil {
 		return fail(err)
 	}
@@ -316,7 +316,7 @@ func (w *writer) moved() error {
 
 func (s *shell) stat(ctx context.Context, name string, _ bool) (fs.FileInfo, error) {
 	p := resolve(interp.HandlerCtx(ctx).Dir, name)
-	permit, err := s.c.Need(ctx, reading(p))
+	permit, err := s.c.Acquire(ctx, reading(p))
 	if err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: short(err)}
 	}
@@ -348,7 +348,7 @@ func (s *shell) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 }
 
 func (s *shell) list(ctx context.Context, p string) ([]fsaccess.Entry, error) {
-	permit, err := s.c.Need(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
+	permit, err := s.c.Acquire(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
 	}

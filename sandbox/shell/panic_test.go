@@ -211,7 +211,7 @@ func TestInterpreterStartsNoOtherGoroutines(t *testing.T) {
 			}
 			contained := false
 			ast.Inspect(starts, func(n ast.Node) bool {
-				if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.Name == "contain" {
+				if id, ok := n.(*ast.Ident); ok && id.Name == "contain" {
 					contained = true
 				}
 				return true

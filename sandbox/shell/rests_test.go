@@ -19,7 +19,7 @@ func TestTextsArePartedAndCountedWithTurns(t *testing.T) {
 		"many lines": {strings.Repeat("some words\n", 200_000), 100}, "one long line": {strings.Repeat("ä \u2003b", 300_000), 100}, "spaces": {strings.Repeat(" \t\n", 300_000), 100},
 	} {
 		one := &task{s: &shell{w: newWatched(context.Background())}}
-		n := one.counts([]byte(c.text))
+		n := counts(one, []byte(c.text))
 		want := [4]int{bytes.Count([]byte(c.text), []byte("\n")), len(strings.Fields(c.text)), utf8.RuneCountInString(c.text), len(c.text)}
 		if n != want || one.s.w.breaths < c.rest {
 			t.Errorf("%s: %v, want %v; %d looks", name, n, want, one.s.w.breaths)

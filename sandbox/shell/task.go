@@ -203,3 +203,29 @@ func Commands() []string {
 	slices.Sort(out)
 	return out
 }
+
+// write replaces the content of a file, or appends to it.
+func (t *task) write(name string, d []byte, add bool) error {
+	w, err := t.s.create(t.ctx, resolve(t.dir, name), add)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(d); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// paths calls do for each path. It prints the failures and returns the exit code.
+func (t *task) paths(names []string, do func(p string) error) int {
+	if len(names) == 0 {
+		return t.fail("missing operand")
+	}
+	code := 0
+	for _, n := range names {
+		if err := do(resolve(t.dir, n)); err != nil {
+			code = t.fail("%s: %s", n, short(err))
+		}
+	}
+	return code
+}

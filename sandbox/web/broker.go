@@ -47,7 +47,7 @@ type BrokerOptions struct {
 // Broker sends requests that a model chose. It is safe for concurrent use.
 type Broker struct {
 	o         BrokerOptions
-	transport sandbox.Held[fetch.Transport]
+	transport sandbox.Gated[fetch.Transport]
 	hosts     map[string][]protocol.HostPattern
 	rate      *protocol.RateLimiter
 
@@ -75,7 +75,7 @@ func NewBroker(o BrokerOptions) (*Broker, error) {
 	if o.Relay != "" && !o.relays() {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "relay", o.Relay, "must be an https address, or a path on the page's own server, without user, fragment or a query parameter url")
 	}
-	b := &Broker{o: o, transport: sandbox.Hold(o.Transport), hosts: map[string][]protocol.HostPattern{}}
+	b := &Broker{o: o, transport: sandbox.Gate(o.Transport), hosts: map[string][]protocol.HostPattern{}}
 	for _, c := range o.Credentials {
 		if protocol.ValidToolName(c.Name) != nil || len(c.Hosts) == 0 || strings.ContainsAny(c.Value, "\r\n") {
 			return nil, protocol.Errorf(protocol.ErrInvalidParams, "credential", c.Name, "needs a name of letters and digits, hosts, and a value in one line")
@@ -148,8 +148,8 @@ func (b *Broker) Target(address string) (string, error) {
 		return bad("the address is escaped more than " + strconv.Itoa(maxEscapes) + " times over; write it plainly")
 	}
 	for _, text := range texts {
-		if found := secrets.Find(text); len(found) > 0 {
-			return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address carries a %s; what is secret does not go into an address", found[0].Kind)
+		if found := secrets.Find(context.Background(), text); len(found) > 0 {
+			return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address carries a %s; a credential may not be sent in an address", found[0].Kind)
 		}
 	}
 	if strings.Contains(address, "{{secret:") {
@@ -203,7 +203,7 @@ func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fe
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.transport.Use(p, sandbox.Need{Capability: protocol.NetFetch, Subject: target})
+	t, err := b.transport.Get(p, sandbox.Need{Capability: protocol.NetFetch, Subject: target})
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (b *Broker) fetch(ctx context.Context, c *sandbox.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if permit, err = c.Need(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target, Words: "follow the redirect to " + at}); err != nil {
+		if permit, err = c.Acquire(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target, Words: "follow the redirect to " + at}); err != nil {
 			return nil, err
 		}
 	}
@@ -79,7 +79,7 @@ func resolve(base, ref string) (string, error) {
 		u, err = u.Parse(ref)
 	}
 	if err != nil {
-		return "", protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the server redirects to what is no address")
+		return "", protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the server redirects to an invalid address")
 	}
 	return u.String(), nil
 }

@@ -37,10 +37,10 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 		Tool: protocol.Tool{ID: "web_search", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 15e9,
 			Description: "Searches the web. Returns titles, addresses and snippets.",
 			Parameters:  `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500},"max_results":{"type":"integer","minimum":1,"maximum":20}},"required":["query"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+		Needs: func(ctx context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
 			q, _ := query(c)
 			texts, whole := unescaped(q)
-			if !whole || slices.ContainsFunc(texts, func(s string) bool { return len(secrets.Find(s)) > 0 }) {
+			if !whole || slices.ContainsFunc(texts, func(s string) bool { return len(secrets.Find(ctx, s)) > 0 }) {
 				return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_search", "", "the query carries a credential")
 			}
 			target, err := b.Target(request(e, c).URL)
@@ -50,7 +50,7 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target, Words: "search at " + target + " for " + strconv.Quote(q)}}, nil
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
-			if err := c.Use("web_search", maxSearches); err != nil {
+			if err := c.CountUse("web_search", maxSearches); err != nil {
 				return nil, err
 			}
 			return b.search(ctx, c, e)
@@ -88,7 +88,7 @@ func (b *Broker) search(ctx context.Context, c *sandbox.Call, e Engine) (any, er
 	switch res.Status {
 	case 200:
 	case 401, 403:
-		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine does not accept the key (%d); the person has to give it another, so go on without a search", res.Status)
+		return nil, protocol.Errorf(protocol.ErrExecution, "web_search", "", "the search engine does not accept the key (%d); the user has to give it another, so go on without a search", res.Status)
 	case 429:
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "web_search", "", "the search engine takes no more requests for now (429); go on without a search, or try later")
 	default:

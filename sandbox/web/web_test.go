@@ -58,7 +58,7 @@ const some = `{"capabilities": {"net.fetch": ["example.com", "*.example.com", "a
 func get(b *sandbox.Box, url string) (map[string]any, error) {
 	res := b.Call(context.Background(), "web_fetch", map[string]any{"url": url})
 	m, _ := res.Data.(map[string]any)
-	return m, sandbox.ErrorOf(res)
+	return m, res.Err()
 }
 
 func TestFetchIsMarkdown(t *testing.T) {

@@ -42,7 +42,7 @@ func folders(all js.Value) {
 				return nil, err
 			}
 		}
-		journal = fsaccess.NewJournal(some, store)
+		journal = fsaccess.NewJournal(some, store, fsaccess.JournalOptions{})
 		return nil, nil
 	}))
 	timed("list", func([]js.Value) error {

@@ -75,7 +75,7 @@ func pauses(all js.Value) {
 	// The conversions that are not a call of a tool, or are one whose refusal is the result.
 	direct := map[string]func() error{
 		"secrets": func() error {
-			_, kinds := secrets.RedactContext(ctx, strings.Repeat("token secret password api_key authorization curl aws sk-", 1<<20/56))
+			_, kinds := secrets.Redact(ctx, strings.Repeat("token secret password api_key authorization curl aws sk-", 1<<20/56))
 			return unexpected(len(kinds) > 0, "secrets were found")
 		},
 		"kinds.zip": func() error {

@@ -75,7 +75,7 @@ func boxes(all js.Value) {
 	const database, session = "bench-sandbox", "ses-bench"
 	// fillSession(n) stores n messages in IndexedDB, each with a part.
 	api.Set("fillSession", promise(func(args []js.Value) (any, error) {
-		store, err := sandbox.NewIndexedStore(ctx, database)
+		store, err := sandbox.IndexedStore(ctx, database)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func boxes(all js.Value) {
 	// loaded.
 	api.Set("openSession", promise(func(args []js.Value) (any, error) {
 		start := time.Now()
-		store, err := sandbox.NewIndexedStore(ctx, database)
+		store, err := sandbox.IndexedStore(ctx, database)
 		if err != nil {
 			return nil, err
 		}
@@ -134,7 +134,7 @@ func boxes(all js.Value) {
 			start = time.Now()
 			s.Interrupt("enough")
 		}()
-		model := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.Call("stuck", map[string]any{})}}
+		model := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool("stuck", map[string]any{})}}
 		last := ""
 		for c, err := range b.Run(ctx, s, model, sandbox.RunOptions{}) {
 			if err != nil {

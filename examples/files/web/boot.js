@@ -1,6 +1,6 @@
 // Runs before all other scripts. It sets the chosen theme, and a Content-Security-Policy whose
 // connect-src is this page's own server and the chosen provider. Only a reload can widen it. The
-// settings are written by settings.go.
+// settings are written by package settings.
 (() => {
   'use strict';
   /** @type {{theme?: string, origin?: string}} */

@@ -11,9 +11,10 @@ package trust
 // Importers are the packages, below the module's path, that import this one. Each of them must
 // import it, and no other package may. Add to the list only with a reason in RATIONALE.md.
 var Importers = []string{
-	"iframe/markdown", // for the output of the sanitiser
-	"internal/frame",  // for srcdoc and scripts of the frames, from embedded text
-	"internal/jsx",    // for the sinks
+	"iframe/markdown",        // for the output of the sanitiser
+	"internal/frame",         // for srcdoc and scripts of the frames, from embedded text
+	"internal/jsx",           // for the sinks
+	"internal/wire/document", // for orders that carry HTML to a frame
 }
 
 // HTML is text that may be parsed as HTML.

@@ -19,7 +19,7 @@ func main() {
 		fmt.Println(err)
 		return
 	}
-	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: policy.Careful()})
+	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: policy.AskBeforeChanges()})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,53 +9,33 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Request is one call that the user is asked about. A window shows Title, the Text of each effect
-// that has InTitle false, Risk, Destroys, Untrusted, Agent and Diff. Together they describe
-// everything that the call does. The window accepts an answer only while they are in view.
+// Request is one call that the user is asked about. Its fields are those of sandbox.Request.
 type Request struct {
-	Call string // the call's id
-	Tool string // the tool's id
-	// Title describes the call in one line, to be read after "May the assistant". It names the
-	// effects and has at most 240 characters. A longer title is cut, and is complete at the
-	// beginning of Diff.
-	Title       string
-	Description string // the tool's own text; don't trust it if Untrusted is set
-	// Effects are all effects of the call if the user agrees. The gate derives them from Needs, so
-	// a tool can't omit one. A tool may add others.
-	Effects   []Effect
-	Args      any           // the call's arguments, a copy
-	Needs     []policy.Need // the permissions that the call needs
-	Risk      protocol.Risk // the highest risk of the effects, or a higher one
-	Destroys  bool          // content is lost; a grant beyond this call needs a pattern
-	Untrusted bool          // the tool is from an MCP server, or a skill from a folder
-	Reason    string        // why the user is asked
-	Diff      string        // the content that would be written, removed, sent or run
-	Session   string        // the id of the session
-	Agent     string        // the subagent that makes the call, or empty
-	Patterns  []string      // suggested patterns for a grant, narrowest first
+	Call, Tool         string
+	Title, Description string
+	Effects            []Effect
+	Args               any
+	Needs              []policy.Need
+	Risk               protocol.Risk
+	Destroys           bool
+	Untrusted          bool
+	Reason             string
+	Diff               string
+	Session, Agent     string
+	Patterns           []string
 }
 
-// Reply is the user's answer to a request. The zero Reply is a rejection.
+// Reply is the user's answer to a request, with the fields of sandbox.Reply. The zero Reply is a
+// rejection.
 type Reply struct {
-	Answer protocol.Answer // such as protocol.AnswerOnce
-	// Pattern is the pattern of a grant for the session or the project: a path or host pattern.
-	// Empty is exactly the subject of the request.
+	Answer  protocol.Answer
 	Pattern string
-	// Reason is sent to the model with a rejection.
-	Reason string
+	Reason  string
 }
 
-// Prompt is the list of requests that are shown at the same time.
-type Prompt struct {
-	Requests []Request
-}
-
-// An Asker shows a prompt to the user and returns one reply for each request, in the order of the
-// requests. A missing reply is a rejection, and an error rejects all requests. Ask must return when
-// its context ends.
-type Asker interface {
-	Ask(ctx context.Context, p Prompt) ([]Reply, error)
-}
+// Ask shows requests to the user and returns one reply for each, in their order. A missing reply is
+// a rejection, and an error rejects all requests. It must return when its context ends.
+type Ask func(ctx context.Context, requests []Request) ([]Reply, error)
 
 // waiting is a request that waits for its reply.
 type waiting struct {
@@ -66,7 +46,7 @@ type waiting struct {
 
 // batcher collects the requests of concurrent calls into one prompt. It shows one prompt at a time.
 type batcher struct {
-	asker    Asker
+	show     Ask
 	window   time.Duration
 	unmarked bool
 
@@ -95,12 +75,12 @@ func (b *batcher) end() {
 // flushIfAllWait shows the waiting requests if all running calls wait. mu is held.
 func (b *batcher) flushIfAllWait() {
 	if len(b.queue) > 0 && len(b.queue) >= b.active {
-		b.show()
+		b.flush()
 	}
 }
 
-// show starts a prompt with the waiting requests, unless one is shown already. mu is held.
-func (b *batcher) show() {
+// flush starts a prompt with the waiting requests, unless one is shown already. mu is held.
+func (b *batcher) flush() {
 	if b.showing || len(b.queue) == 0 {
 		return
 	}
@@ -147,7 +127,7 @@ func (b *batcher) push() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.timer = nil
-		b.show()
+		b.flush()
 	})
 }
 
@@ -160,15 +140,15 @@ func (b *batcher) prompt(batch []*waiting) {
 	}
 	if len(live) > 0 {
 		ctx, cancel := whileAny(live)
-		p := Prompt{}
+		var requests []Request
 		for _, w := range live {
 			r := w.r
 			if !b.unmarked {
 				r = readable(r)
 			}
-			p.Requests = append(p.Requests, own(r))
+			requests = append(requests, own(r))
 		}
-		replies, err := safeAsk(ctx, b.asker, p)
+		replies, err := safeAsk(ctx, b.show, requests)
 		cancel()
 		for i, w := range live {
 			var r Reply
@@ -185,7 +165,7 @@ func (b *batcher) prompt(batch []*waiting) {
 	defer b.mu.Unlock()
 	b.showing = false
 	// Requests that arrived during the prompt don't wait for another window.
-	b.show()
+	b.flush()
 }
 
 // whileAny returns a context that ends when all requests of the prompt have ended.
@@ -213,11 +193,11 @@ func whileAny(list []*waiting) (context.Context, context.CancelFunc) {
 
 // safeAsk calls the asker and returns a panic as an error, so that it is a rejection and does not
 // end the program.
-func safeAsk(ctx context.Context, a Asker, p Prompt) (r []Reply, err error) {
+func safeAsk(ctx context.Context, ask Ask, requests []Request) (r []Reply, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			r, err = nil, protocol.Errorf(protocol.ErrExecution, "ask", "", "the asker panicked: %v", v)
 		}
 	}()
-	return a.Ask(ctx, p)
+	return ask(ctx, requests)
 }

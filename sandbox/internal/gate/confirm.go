@@ -23,7 +23,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	}
 	key := "confirm " + r.Title
 	if why, ok := p.Scope.refused(nil, key); ok {
-		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the person has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the user has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
 	}
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return tooLong(p.Tool.ID, n)
@@ -59,7 +59,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 
 // Adopt replaces the gate's kept rules by those of another gate.
 func (g *Gate) Adopt(from *Gate) {
-	rules := from.Kept()
+	rules := from.Remembered()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rules = rules

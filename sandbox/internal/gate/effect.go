@@ -14,21 +14,13 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Effect is one thing that a call does if the user agrees, described for the user.
+// Effect is one thing that a call does if the user agrees. Its fields are those of sandbox.Effect.
 type Effect struct {
-	// Text is one line without a full stop. It begins with a verb in lower case and names the
-	// complete subject, such as "write thesis.tex, whose content is lost". A subject that is not a
-	// plain name is in quotes, and all characters are visible.
-	Text string
-	// Risk is the risk of this effect alone. See the table at [protocol.Risk].
-	Risk protocol.Risk
-	// Destroys reports that content is lost. Undo restores it if the folder keeps a journal.
+	Text     string
+	Risk     protocol.Risk
 	Destroys bool
-	// InTitle reports that the request's title contains the effect in the same words already.
-	InTitle bool
-	// Needs are the permissions that the effect uses. It is empty for an effect that uses none,
-	// such as starting a subagent.
-	Needs []policy.Need
+	InTitle  bool
+	Needs    []policy.Need
 }
 
 // effects returns the effects of a call's needs. Each need is in exactly one effect.

@@ -16,12 +16,12 @@ import (
 // Options configure a [Gate].
 type Options struct {
 	Policy *policy.Compiled
-	Asker  Asker         // nil denies every call that would be asked about
+	Ask    Ask           // nil denies every call that would be asked about
 	Window time.Duration // maximum time for which requests are collected into one prompt
 	Now    func() time.Time
-	// Keep stores a rule that the user wants to keep beyond the session. nil keeps it in the gate
-	// only.
-	Keep func(ctx context.Context, r protocol.Rule) error
+	// Remember stores a rule that the user wants to keep beyond the session. nil keeps it in the
+	// gate only.
+	Remember func(ctx context.Context, r protocol.Rule) error
 	// Violation is called with each stopped effect.
 	Violation func(protocol.Violation)
 	// Off has the defences that an attack test disables.
@@ -47,8 +47,8 @@ type Gate struct {
 // New returns a gate.
 func New(o Options) *Gate {
 	g := &Gate{o: o}
-	if o.Asker != nil {
-		g.asks = &batcher{asker: o.Asker, window: o.Window, unmarked: o.Off.Marks}
+	if o.Ask != nil {
+		g.asks = &batcher{show: o.Ask, window: o.Window, unmarked: o.Off.Marks}
 	}
 	return g
 }
@@ -68,8 +68,8 @@ func (g *Gate) Done() {
 	}
 }
 
-// Kept returns the rules that answers added beyond a session.
-func (g *Gate) Kept() protocol.Rules {
+// Remembered returns the rules that answers added beyond a session.
+func (g *Gate) Remembered() protocol.Rules {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.rules)
@@ -89,11 +89,11 @@ type Passage struct {
 	// asked.
 	Request func(ctx context.Context, preview Permit) Request
 	// Asking is called when the user is about to be asked. It may be nil.
-	Asking func(Request)
-	// Foresee, if set, returns the error with which the call would fail whatever the user answers.
+	Asking func()
+	// Precheck, if set, returns the error with which the call would fail whatever the user answers.
 	// It is called only if all files of the call may be read without asking, because its error may
 	// contain their content.
-	Foresee func(ctx context.Context, preview Permit) error
+	Precheck func(ctx context.Context, preview Permit) error
 	// Sends returns an error if a file may not be moved from one place to another, or if the
 	// content that the call has read may not be written to a place (from is then empty), because a
 	// model could then receive more of it.
@@ -132,8 +132,8 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	agreed := d.Action == protocol.ActionAsk // if the call continues
 	if d.Action == protocol.ActionAsk {
 		var err error
-		if p.Foresee != nil && !watched && g.open(p) { // a call that will fail anyway is not asked about
-			if err = g.foresee(ctx, p); err != nil {
+		if p.Precheck != nil && !watched && g.open(p) { // a call that will fail anyway is not asked about
+			if err = g.precheck(ctx, p); err != nil {
 				return Permit{}, nil, err
 			}
 		}
@@ -161,10 +161,10 @@ func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
 		if len(p.Needs) > 0 { // an undeclared capability is denied
-			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without having said that it requires it"), false
+			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
 		}
 	}
-	e := g.o.Policy.Explain(call, authority, append(g.Kept(), p.Scope.Grants()...))
+	e := g.o.Policy.Explain(call, authority, append(g.Remembered(), p.Scope.Grants()...))
 	for _, s := range e.Steps {
 		kind := protocol.TraceCapability
 		if s.Step == "rules" {
@@ -176,7 +176,7 @@ func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 		return d, false
 	}
 	if why, ok := p.Scope.refused(p.Needs, p.key()); ok {
-		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the person has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}, false
+		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the user has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}, false
 	}
 	if p.Scope.Watch != nil && !p.Unwatched {
 		w := p.Scope.Watch.Check(protocol.WatchedCall{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
@@ -193,14 +193,14 @@ func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 // open reports whether the files of a call may be read without asking.
 func (g *Gate) open(p Passage) bool {
 	call := policy.Call{Tool: "read", Needs: reading(p.Needs)}
-	e := g.o.Policy.Explain(call, p.Scope.Authority, append(g.Kept(), p.Scope.Grants()...))
+	e := g.o.Policy.Explain(call, p.Scope.Authority, append(g.Remembered(), p.Scope.Grants()...))
 	return e.Decision.Action == protocol.ActionAllow
 }
 
-func (g *Gate) foresee(ctx context.Context, p Passage) error {
+func (g *Gate) precheck(ctx context.Context, p Passage) error {
 	preview := g.preview(p)
 	defer preview.over.Store(true)
-	return p.Foresee(ctx, Permit{preview})
+	return p.Precheck(ctx, Permit{preview})
 }
 
 // granted reports whether an answer of the user in this session allowed the call.
@@ -231,7 +231,7 @@ func (p *Passage) key() string { return "tool " + p.Tool.ID }
 func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
 	r := g.question(ctx, p)
 	if p.Asking != nil {
-		p.Asking(r)
+		p.Asking()
 	}
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return d, tooLong(p.Tool.ID, n)
@@ -309,7 +309,7 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Dec
 		if source == protocol.SourceSession {
 			err = p.Scope.grant(r)
 		} else {
-			err = g.keep(ctx, r)
+			err = g.remember(ctx, r)
 		}
 		if err != nil { // the answer applies to this call all the same
 			d.Reason = strings.TrimPrefix(d.Reason+"; not kept: "+protocol.Public(err).Message, "; ")
@@ -413,17 +413,17 @@ func patterns(needs []policy.Need) []string {
 	return out
 }
 
-func (g *Gate) keep(ctx context.Context, r protocol.Rule) error {
+func (g *Gate) remember(ctx context.Context, r protocol.Rule) error {
 	g.mu.Lock()
 	rules, err := g.rules.Add(r)
 	if err == nil {
 		g.rules = rules
 	}
 	g.mu.Unlock()
-	if err != nil || g.o.Keep == nil {
+	if err != nil || g.o.Remember == nil {
 		return err
 	}
-	return g.o.Keep(ctx, r)
+	return g.o.Remember(ctx, r)
 }
 
 // reading returns the needs of a preview: to read the files that the call would change.
@@ -469,9 +469,9 @@ func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n po
 		return d.Err("use", n.String())
 	}
 	if why, ok := p.Scope.refused([]policy.Need{n}, ""); ok {
-		return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the person has refused this before: %s", why).WithReason(protocol.ReasonRejected)
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the user has refused this before: %s", why).WithReason(protocol.ReasonRejected)
 	}
-	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Kept(), p.Scope.Grants()...)...)
+	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Remembered(), p.Scope.Grants()...)...)
 	d := rules.Decide(protocol.Call{Tool: tool, Capability: n.Capability, Subject: n.Subject, Command: p.Command})
 	blanket := d.Rule == nil || d.Rule.Pattern == "" || d.Rule.Pattern == "*"
 	if d.Action == protocol.ActionAllow || d.Action == protocol.ActionAsk && blanket && agreed {

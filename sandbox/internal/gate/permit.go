@@ -35,11 +35,11 @@ func (p Permit) Check(n policy.Need) error {
 		return protocol.Errorf(protocol.ErrSecurityViolation, "use", n.String(), "there is no permit for this")
 	}
 	if p.t.over.Load() {
-		return p.t.refuse(n, "the call that this was permitted to has ended")
+		return p.t.refuse(n, "the call of this permit has ended")
 	}
 	covered, err := p.t.has(n)
 	if !covered {
-		return p.t.refuse(n, "the call did not say that it needs this")
+		return p.t.refuse(n, "the call did not declare this effect")
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (p Permit) carries(from, to string) error {
 	}
 	for _, opens := range []func(policy.Need) error{p.t.covers, p.t.reads, p.t.lists} {
 		if opens(read(from)) != nil && opens(read(to)) == nil {
-			return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "it may not be read where it is, and so not be moved to where it may")
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "move", from, "a file that may not be read may not be moved to where it may be read")
 		}
 	}
 	return nil
@@ -137,21 +137,4 @@ func (p Permit) Covers(n policy.Need) bool {
 		return false
 	}
 	return p.quiet(n) == nil
-}
-
-// Held is a value that acts outside of the folder, such as an enclave or access to the network.
-// Only a permit gives access to it.
-type Held[T any] struct{ v T }
-
-// Hold returns v behind permits.
-func Hold[T any](v T) Held[T] { return Held[T]{v} }
-
-// Use returns the held value if p covers n. Otherwise it returns the zero value and the error of
-// [Permit.Check].
-func (h Held[T]) Use(p Permit, n policy.Need) (T, error) {
-	if err := p.Check(n); err != nil {
-		var zero T
-		return zero, err
-	}
-	return h.v, nil
 }

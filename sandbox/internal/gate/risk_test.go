@@ -78,7 +78,7 @@ func TestEachRowOfTheRiskTable(t *testing.T) {
 		}
 		var fsys fsaccess.FS = mem
 		if !c.bare {
-			fsys = fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}))
+			fsys = fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 		}
 		folder := NewFolder(fsys, &policy.Policy{}, fsaccess.GuardOptions{})
 		p := Passage{Tool: &protocol.Tool{ID: "t", Untrusted: c.foreign}, Needs: []policy.Need{c.need}, Folder: &folder,

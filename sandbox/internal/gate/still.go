@@ -17,7 +17,7 @@ func (s *still) change(name string) (end func(), err error) {
 	s.mu.RLock()
 	if s.ended {
 		s.mu.RUnlock()
-		return nil, protocol.Errorf(protocol.ErrSession, "change", name, "the plan is complete, and the person was asked about it as it is; make another")
+		return nil, protocol.Errorf(protocol.ErrSession, "change", name, "the plan is complete, and the user was asked about it as it is; make another")
 	}
 	return s.mu.RUnlock, nil
 }

@@ -124,7 +124,7 @@ func (c *check) loses(path string) error {
 			return nil
 		}
 	}
-	return protocol.Errorf(protocol.ErrCapabilityDenied, "remove", path, "a program may remove, move away or replace a file only after the person was asked about it")
+	return protocol.Errorf(protocol.ErrCapabilityDenied, "remove", path, "a program may remove, move away or replace a file only after the user was asked about it")
 }
 
 // passable makes dir visible without the files in it, so that a program can find the paths that it

@@ -3,6 +3,7 @@ package publicset_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -123,7 +124,7 @@ func TestPublicSet(t *testing.T) {
 		}
 		for _, e := range r.Left {
 			left++
-			if _, kinds := secrets.Redact(e.Text); len(kinds) > 0 {
+			if _, kinds := secrets.Redact(context.Background(), e.Text); len(kinds) > 0 {
 				wrong++
 			}
 		}
@@ -136,7 +137,7 @@ func TestPublicSet(t *testing.T) {
 			if secret == "" {
 				t.Errorf("%s: its own expression does not find %q", r.Rule, e.Text)
 			}
-			if out, _ := secrets.Redact(e.Text); !strings.Contains(out, secret) {
+			if out, _ := secrets.Redact(context.Background(), e.Text); !strings.Contains(out, secret) {
 				hit++
 			} else if testing.Verbose() {
 				t.Logf("missed %s: %.200q", r.Rule, e.Text)

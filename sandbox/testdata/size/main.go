@@ -20,12 +20,12 @@ func main() {
 		fmt.Println(err)
 		return
 	}
-	store, err := sandbox.NewIndexedStore(ctx, "size")
+	store, err := sandbox.IndexedStore(ctx, "size")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	box, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(dir, dir), Policy: policy.Careful(), Sessions: store, Tools: sandbox.Standard()})
+	box, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(dir, dir, fsaccess.JournalOptions{}), Policy: policy.AskBeforeChanges(), Sessions: store, Tools: sandbox.Standard()})
 	if err != nil {
 		fmt.Println(err)
 		return

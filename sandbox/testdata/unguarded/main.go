@@ -14,7 +14,7 @@ func main() {
 	c.FS.Write(ctx, "a", nil, "")              // must not
 	c.FS.Remove(ctx, "a", true)                // must not
 	c.FS.Rename(ctx, "a", "b")                 // must not
-	_ = sandbox.Permit{t: nil}                 // must not
-	_ = c.FS.fs                                // must not
-	_, _ = sandbox.Hold(1).Use(sandbox.Need{}) // must not
+	_ = sandbox.Permit{p: nil}                 // must not
+	_ = c.FS.f                                 // must not
+	_, _ = sandbox.Gate(1).Get(sandbox.Need{}) // must not
 }

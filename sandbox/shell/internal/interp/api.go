@@ -266,7 +266,7 @@ func New(opts ...RunnerOption) (*Runner, error) {
 	}
 
 	if r.Env == nil || r.Dir == "" || r.callHandler == nil || r.execHandler == nil || r.openHandler == nil || r.readDirHandler == nil || r.statHandler == nil || r.accessHandler == nil || r.bounds.Parse == nil || r.bounds.Panicked == nil || r.bounds.Refuse == nil {
-		return nil, errors.New("interp: an option is missing: there are no defaults, for they would reach the host")
+		return nil, errors.New("interp: an option is missing: there are no defaults, because they would reach the host")
 	}
 	if r.stdout == nil || r.stderr == nil {
 		StdIO(r.stdin, r.stdout, r.stderr)(r)

@@ -62,7 +62,7 @@ func Within(b Bounds) RunnerOption {
 
 // contain runs a part of a script. Each goroutine of a script runs in it, so that a panic
 // ends the script and not the program.
-func (r *Runner) contain(f func()) {
+func contain(r *Runner, f func()) {
 	if r.bounds.Uncontained {
 		f()
 		return
@@ -121,16 +121,16 @@ func (b *bounds) arithmetic(sub string) (syntax.ArithmExpr, error) {
 
 // fits reports whether words stay within maxExpansion when they are expanded. Otherwise
 // it ends the script.
-func (r *Runner) fits(words ...*syntax.Word) bool {
+func fits(r *Runner, words ...*syntax.Word) bool {
 	r.printed = maxExpansion
 	if r.bounds.Unbounded {
 		return true
 	}
 	total := 0
 	for _, w := range words {
-		n := r.size(w)
+		n := size(r, w)
 		if n > 0 {
-			n *= r.times(w)
+			n *= times(r, w)
 		}
 		if total += n; n > maxExpansion || total > maxExpansion {
 			r.exit.fatal(r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes"))
@@ -141,16 +141,16 @@ func (r *Runner) fits(words ...*syntax.Word) bool {
 }
 
 // fitsNode is fits for an arithmetic expression.
-func (r *Runner) fitsNode(n syntax.Node) bool {
+func fitsNode(r *Runner, n syntax.Node) bool {
 	r.printed = maxExpansion
-	if n != nil && !r.bounds.Unbounded && r.size(n) > maxExpansion {
+	if n != nil && !r.bounds.Unbounded && size(r, n) > maxExpansion {
 		r.exit.fatal(r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes"))
 	}
 	return !r.exit.fatalExit
 }
 
 // times returns the number of words that a word expands to.
-func (r *Runner) times(w *syntax.Word) int {
+func times(r *Runner, w *syntax.Word) int {
 	for _, p := range w.Parts {
 		if _, ok := p.(*syntax.BraceExp); ok {
 			return r.bounds.Words(w)
@@ -166,7 +166,7 @@ const tooLarge = maxExpansion + 1
 
 // size returns an upper bound of the bytes that a part of a script expands to, up to
 // tooLarge. The output of command substitutions is counted when it is printed.
-func (r *Runner) size(n syntax.Node) int {
+func size(r *Runner, n syntax.Node) int {
 	total := 0
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if total > maxExpansion {
@@ -180,7 +180,7 @@ func (r *Runner) size(n syntax.Node) int {
 		case *syntax.CmdSubst, *syntax.ProcSubst:
 			return false
 		case *syntax.ParamExp:
-			total += r.sizeOfParam(n)
+			total += sizeOfParam(r, n)
 			return false
 		}
 		return true
@@ -188,25 +188,25 @@ func (r *Runner) size(n syntax.Node) int {
 	return min(total, tooLarge)
 }
 
-func (r *Runner) sizeOfParam(p *syntax.ParamExp) int {
-	value, one := r.sizeOfVar(p)
+func sizeOfParam(r *Runner, p *syntax.ParamExp) int {
+	value, one := sizeOfVar(r, p)
 	if p.Length || p.Width {
 		value = 20
 	}
 	inner := 0
 	if p.Index != nil {
-		inner += r.size(p.Index)
+		inner += size(r, p.Index)
 	}
 	switch {
 	case p.Slice != nil:
 		if p.Slice.Offset != nil {
-			inner += r.size(p.Slice.Offset)
+			inner += size(r, p.Slice.Offset)
 		}
 		if p.Slice.Length != nil {
-			inner += r.size(p.Slice.Length)
+			inner += size(r, p.Slice.Length)
 		}
 	case p.Repl != nil:
-		pat, with := r.sizeOfWord(p.Repl.Orig), r.sizeOfWord(p.Repl.With)
+		pat, with := sizeOfWord(r, p.Repl.Orig), sizeOfWord(r, p.Repl.With)
 		times := 1
 		if p.Repl.All {
 			times = value + 1
@@ -218,12 +218,12 @@ func (r *Runner) sizeOfParam(p *syntax.ParamExp) int {
 	case p.Exp != nil:
 		arg := 0
 		if p.Exp.Word != nil {
-			arg = r.size(p.Exp.Word)
+			arg = size(r, p.Exp.Word)
 		}
 		switch p.Exp.Op {
 		case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
 			syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
-			if arg = r.sizeOfWord(p.Exp.Word); arg > maxPattern || arg*one > maxMatch {
+			if arg = sizeOfWord(r, p.Exp.Word); arg > maxPattern || arg*one > maxMatch {
 				return tooLarge
 			}
 		case syntax.OtherParamOps:
@@ -236,7 +236,7 @@ func (r *Runner) sizeOfParam(p *syntax.ParamExp) int {
 
 // sizeOfWord is size for a pattern or its replacement. A command substitution in it
 // counts as maxExpansion.
-func (r *Runner) sizeOfWord(w *syntax.Word) int {
+func sizeOfWord(r *Runner, w *syntax.Word) int {
 	if w == nil {
 		return 0
 	}
@@ -250,11 +250,11 @@ func (r *Runner) sizeOfWord(w *syntax.Word) int {
 	if runs {
 		return maxExpansion
 	}
-	return r.size(w)
+	return size(r, w)
 }
 
 // sizeOfVar returns the number of bytes of a parameter, and that of its longest element.
-func (r *Runner) sizeOfVar(p *syntax.ParamExp) (all, one int) {
+func sizeOfVar(r *Runner, p *syntax.ParamExp) (all, one int) {
 	if p.Param == nil || p.Param.Value == "" {
 		return maxValue, maxValue
 	}

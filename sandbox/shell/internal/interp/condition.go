@@ -13,7 +13,7 @@ import (
 )
 
 // non-empty string is true, empty string is false
-func (r *Runner) bashTest(ctx context.Context, expr syntax.TestExpr, classic bool) string {
+func bashTest(ctx context.Context, r *Runner, expr syntax.TestExpr, classic bool) string {
 	switch x := expr.(type) {
 	case *syntax.Word:
 		if classic {
@@ -23,7 +23,7 @@ func (r *Runner) bashTest(ctx context.Context, expr syntax.TestExpr, classic boo
 		}
 		return r.literal(x)
 	case *syntax.ParenTest:
-		return r.bashTest(ctx, x.X, classic)
+		return bashTest(ctx, r, x.X, classic)
 	case *syntax.BinaryTest:
 		switch x.Op {
 		case syntax.TsMatchShort, syntax.TsMatch, syntax.TsNoMatch:
@@ -42,12 +42,12 @@ func (r *Runner) bashTest(ctx context.Context, expr syntax.TestExpr, classic boo
 			}
 			return ""
 		}
-		if r.binTest(ctx, x.Op, r.bashTest(ctx, x.X, classic), r.bashTest(ctx, x.Y, classic)) {
+		if binTest(ctx, r, x.Op, bashTest(ctx, r, x.X, classic), bashTest(ctx, r, x.Y, classic)) {
 			return "1"
 		}
 		return ""
 	case *syntax.UnaryTest:
-		if r.unTest(ctx, x.Op, r.bashTest(ctx, x.X, classic)) {
+		if unTest(ctx, r, x.Op, bashTest(ctx, r, x.X, classic)) {
 			return "1"
 		}
 		return ""
@@ -55,7 +55,7 @@ func (r *Runner) bashTest(ctx context.Context, expr syntax.TestExpr, classic boo
 	return ""
 }
 
-func (r *Runner) binTest(ctx context.Context, op syntax.BinTestOperator, x, y string) bool {
+func binTest(ctx context.Context, r *Runner, op syntax.BinTestOperator, x, y string) bool {
 	switch op {
 	case syntax.TsReMatch:
 		re, err := r.bounds.regexp(y)
@@ -123,12 +123,12 @@ func (r *Runner) binTest(ctx context.Context, op syntax.BinTestOperator, x, y st
 	}
 }
 
-func (r *Runner) statMode(ctx context.Context, name string, mode os.FileMode) bool {
+func statMode(ctx context.Context, r *Runner, name string, mode os.FileMode) bool {
 	info, err := r.stat(ctx, name)
 	return err == nil && info.Mode()&mode != 0
 }
 
-func (r *Runner) unTest(ctx context.Context, op syntax.UnTestOperator, x string) bool {
+func unTest(ctx context.Context, r *Runner, op syntax.UnTestOperator, x string) bool {
 	switch op {
 	case syntax.TsExists:
 		_, err := r.stat(ctx, x)
@@ -137,26 +137,26 @@ func (r *Runner) unTest(ctx context.Context, op syntax.UnTestOperator, x string)
 		info, err := r.stat(ctx, x)
 		return err == nil && info.Mode().IsRegular()
 	case syntax.TsDirect:
-		return r.statMode(ctx, x, os.ModeDir)
+		return statMode(ctx, r, x, os.ModeDir)
 	case syntax.TsCharSp:
-		return r.statMode(ctx, x, os.ModeCharDevice)
+		return statMode(ctx, r, x, os.ModeCharDevice)
 	case syntax.TsBlckSp:
 		info, err := r.stat(ctx, x)
 		return err == nil && info.Mode()&os.ModeDevice != 0 &&
 			info.Mode()&os.ModeCharDevice == 0
 	case syntax.TsNmPipe:
-		return r.statMode(ctx, x, os.ModeNamedPipe)
+		return statMode(ctx, r, x, os.ModeNamedPipe)
 	case syntax.TsSocket:
-		return r.statMode(ctx, x, os.ModeSocket)
+		return statMode(ctx, r, x, os.ModeSocket)
 	case syntax.TsSmbLink:
 		info, err := r.lstat(ctx, x)
 		return err == nil && info.Mode()&os.ModeSymlink != 0
 	case syntax.TsSticky:
-		return r.statMode(ctx, x, os.ModeSticky)
+		return statMode(ctx, r, x, os.ModeSticky)
 	case syntax.TsUIDSet:
-		return r.statMode(ctx, x, os.ModeSetuid)
+		return statMode(ctx, r, x, os.ModeSetuid)
 	case syntax.TsGIDSet:
-		return r.statMode(ctx, x, os.ModeSetgid)
+		return statMode(ctx, r, x, os.ModeSetgid)
 	case syntax.TsModif:
 		info, err := r.stat(ctx, x)
 		if err != nil {

@@ -128,7 +128,7 @@ func (r *Runner) expandErr(err error) {
 }
 
 func (r *Runner) arithm(expr syntax.ArithmExpr) int {
-	if !r.fitsNode(expr) {
+	if !fitsNode(r, expr) {
 		return 0
 	}
 	n, err := expand.Arithm(r.ecfg, expr)
@@ -137,7 +137,7 @@ func (r *Runner) arithm(expr syntax.ArithmExpr) int {
 }
 
 func (r *Runner) fields(words ...*syntax.Word) []string {
-	if !r.fits(words...) {
+	if !fits(r, words...) {
 		return nil
 	}
 	strs, err := expand.Fields(r.ecfg, words...)
@@ -146,7 +146,7 @@ func (r *Runner) fields(words ...*syntax.Word) []string {
 }
 
 func (r *Runner) literal(word *syntax.Word) string {
-	if !r.fits(word) {
+	if !fits(r, word) {
 		return ""
 	}
 	str, err := expand.Literal(r.ecfg, word)
@@ -155,7 +155,7 @@ func (r *Runner) literal(word *syntax.Word) string {
 }
 
 func (r *Runner) document(word *syntax.Word) string {
-	if !r.fits(word) {
+	if !fits(r, word) {
 		return ""
 	}
 	str, err := expand.Document(r.ecfg, word)
@@ -164,7 +164,7 @@ func (r *Runner) document(word *syntax.Word) string {
 }
 
 func (r *Runner) pattern(word *syntax.Word) string {
-	if !r.fits(word) {
+	if !fits(r, word) {
 		return ""
 	}
 	str, err := expand.Pattern(r.ecfg, word)
@@ -259,7 +259,7 @@ func (r *Runner) stmt(ctx context.Context, st *syntax.Stmt) {
 		go func() {
 			defer close(bg.done)
 			defer r.bounds.endJob()
-			r2.contain(func() { r2.Run(ctx, &st2) })
+			contain(r2, func() { r2.Run(ctx, &st2) })
 			r2.exit.exiting = false // subshells don't exit the parent shell
 			*bg.exit = r2.exit
 		}()
@@ -325,7 +325,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 	}
 
 	tracingEnabled := r.opts[optXTrace]
-	trace := r.tracer()
+	trace := newTracer(r)
 
 	switch cm := cm.(type) {
 	case *syntax.Block:
@@ -436,11 +436,11 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				defer pw.Close()
-				r2.contain(func() { r2.stmt(ctx, cm.X) })
+				contain(r2, func() { r2.stmt(ctx, cm.X) })
 				r2.exit.exiting = false // subshells don't exit the parent shell
 			})
 			// A panic on this side must not leave the other side waiting.
-			r.contain(func() { r.stmt(ctx, cm.Y) })
+			contain(r, func() { r.stmt(ctx, cm.Y) })
 			pr.Close()
 			wg.Wait()
 			r.stdin = oldIn
@@ -605,7 +605,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			}
 		}
 	case *syntax.TestClause:
-		if r.bashTest(ctx, cm.X, false) == "" && r.exit.ok() {
+		if bashTest(ctx, r, cm.X, false) == "" && r.exit.ok() {
 			// to preserve exit status code 2 for regex errors, etc
 			r.exit.code = 1
 		}

@@ -18,7 +18,7 @@ type tracer struct {
 	needsPlus bool
 }
 
-func (r *Runner) tracer() *tracer {
+func newTracer(r *Runner) *tracer {
 	if !r.opts[optXTrace] {
 		return nil
 	}

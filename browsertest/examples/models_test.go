@@ -1,0 +1,246 @@
+package examples
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// modelServer is a provider on loopback with the Chat Completions API. The name of the model
+// selects its script.
+type modelServer struct {
+	URL     string
+	mu      sync.Mutex
+	scripts map[string]*script
+}
+
+// script is the output of one model, turn by turn.
+type script struct {
+	mu    sync.Mutex
+	turns []turn
+	next  func(chatRequest) turn // in place of turns
+	asked []chatRequest
+}
+
+// turn is one answer of the model, or a failure.
+type turn struct {
+	text   string
+	calls  []call
+	status int           // not 200: an error, with text as its message
+	after  string        // its Retry-After
+	cut    bool          // the connection breaks behind the text
+	pace   time.Duration // between pieces of 64 bytes
+	hold   chan struct{} // waited for in the middle of the text
+}
+
+type call struct {
+	tool string
+	args map[string]any
+}
+
+type chatRequest struct {
+	Model    string
+	Messages []chatMessage
+	header   http.Header
+}
+
+type chatMessage struct {
+	Role    string
+	Content string
+}
+
+// results returns the tools' results since the user's last message.
+func (r chatRequest) results() []string {
+	var out []string
+	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role != "user"; i-- {
+		if r.Messages[i].Role == "tool" {
+			out = append([]string{r.Messages[i].Content}, out...)
+		}
+	}
+	return out
+}
+
+// latest returns the tools' results since the model's last output.
+func (r chatRequest) latest() []string {
+	var out []string
+	for i := len(r.Messages) - 1; i >= 0 && r.Messages[i].Role == "tool"; i-- {
+		out = append([]string{r.Messages[i].Content}, out...)
+	}
+	return out
+}
+
+// said returns the user's last message.
+func (r chatRequest) said() string {
+	for i := len(r.Messages) - 1; i >= 0; i-- {
+		if r.Messages[i].Role == "user" {
+			return r.Messages[i].Content
+		}
+	}
+	return ""
+}
+
+var models = &modelServer{scripts: map[string]*script{}}
+
+// start serves until stop is called.
+func (s *modelServer) start() (stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s.URL = "http://" + l.Addr().String()
+	server := &http.Server{Handler: s}
+	go server.Serve(l)
+	return func() { server.Close() }, nil
+}
+
+// add gives a model a script. After its last turn the model reports that it is done.
+func (s *modelServer) add(name string, turns ...turn) *script {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sc := &script{turns: turns}
+	s.scripts[name] = sc
+	return sc
+}
+
+// then adds turns.
+func (s *script) then(turns ...turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turns = append(s.turns, turns...)
+}
+
+// requests returns the requests so far.
+func (s *script) requests() []chatRequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[:len(s.asked):len(s.asked)]
+}
+
+func (s *script) answer(r chatRequest) turn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, r)
+	if s.next != nil {
+		return s.next(r)
+	}
+	if len(s.turns) == 0 {
+		return turn{text: "(done)"}
+	}
+	t := s.turns[0]
+	s.turns = s.turns[1:]
+	return t
+}
+
+func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Allow-Headers", "authorization, content-type, accept")
+	h.Set("Access-Control-Expose-Headers", "retry-after")
+	if r.Method == http.MethodOptions {
+		return
+	}
+	var req chatRequest
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &req)
+	}
+	s.mu.Lock()
+	sc := s.scripts[req.Model]
+	s.mu.Unlock()
+	if err != nil || sc == nil || r.URL.Path != "/v1/chat/completions" {
+		http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
+		return
+	}
+	req.header = r.Header
+	sc.answer(req).write(w, len(req.Messages))
+}
+
+// write sends an answer as a stream of events.
+func (t turn) write(w http.ResponseWriter, n int) {
+	if t.status != 0 {
+		if t.after != "" {
+			w.Header().Set("Retry-After", t.after)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(t.status)
+		fmt.Fprintf(w, `{"error":{"message":%q}}`, t.text)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(v any) {
+		b, _ := json.Marshal(v)
+		fmt.Fprintf(w, "data: %s\n\n", b)
+		w.(http.Flusher).Flush()
+	}
+	delta := func(d map[string]any) {
+		send(map[string]any{"choices": []any{map[string]any{"delta": d}}})
+	}
+	size := len(t.text)
+	if t.pace > 0 {
+		size = 64
+	} else if t.hold != nil {
+		size = (len(t.text) + 1) / 2
+	}
+	for i, rest := 0, t.text; rest != ""; i++ {
+		piece := strings.ToValidUTF8(rest[:min(size, len(rest))], "")
+		if piece == "" {
+			break
+		}
+		rest = rest[len(piece):]
+		delta(map[string]any{"content": piece})
+		<-time.After(t.pace) // as a model is slow: the page is looked at meanwhile
+		if i == 0 && t.hold != nil {
+			<-t.hold
+		}
+	}
+	if t.cut {
+		panic(http.ErrAbortHandler)
+	}
+	var calls []any
+	for i, c := range t.calls {
+		args, _ := json.Marshal(c.args)
+		calls = append(calls, map[string]any{"index": i, "id": fmt.Sprintf("m%d-%d", n, i), "type": "function", "function": map[string]any{"name": c.tool, "arguments": string(args)}})
+	}
+	finish := "stop"
+	if calls != nil {
+		delta(map[string]any{"tool_calls": calls})
+		finish = "tool_calls"
+	}
+	send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish}}})
+	send(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 10, "completion_tokens": 10}})
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// withModels copies the built examples that ask a model, with headers that let them reach the models.
+func withModels(built string) error {
+	for _, example := range []string{"assistant", "files"} {
+		copied := filepath.Join(built, example+"-models")
+		if err := os.CopyFS(copied, os.DirFS(filepath.Join(built, example))); err != nil {
+			return err
+		}
+		file := filepath.Join(copied, "headers.json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var use map[string]any
+		if err := json.Unmarshal(text, &use); err != nil {
+			return err
+		}
+		use["connect"] = []string{strings.TrimPrefix(models.URL, "http://")}
+		if text, err = json.Marshal(use); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

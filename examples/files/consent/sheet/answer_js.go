@@ -1,0 +1,265 @@
+package sheet
+
+import (
+	"context"
+	"fmt"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// settle is the number of looks in a row during which the question must be in view, and the user
+// must not press a key or use the pointer, before an answer counts. So a key that was meant for
+// another element is no answer. Looks are counted, not time, because a page that was blocked
+// receives the keys of that time afterwards.
+const settle = 5
+
+// The times between two looks: soon until the question can be answered, later from then on. The
+// last look is at the moment of the answer.
+const (
+	soon  = 100 * time.Millisecond
+	later = 300 * time.Millisecond
+)
+
+// listen sets up the answers, by pointer and by key.
+func (p *Sheet) listen() {
+	p.answer, p.dismissed = make(chan protocol.Answer, 1), make(chan struct{})
+	p.view.listen()
+	touch := js.FuncOf(func(_ js.Value, args []js.Value) any { p.touched(args[0]); return nil })
+	for _, event := range []string{"keydown", "keyup", "mousedown", "pointerdown", "focusin"} {
+		dom.Document().Call("addEventListener", event, touch, true)
+	}
+	answers := []struct {
+		id     string
+		answer protocol.Answer
+	}{{"once", protocol.AnswerOnce}, {"session", protocol.AnswerSession}, {"project", protocol.AnswerProject}, {"reject", protocol.AnswerReject}}
+	for _, a := range answers {
+		dom.Element(a.id).Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any { p.give(a.answer); return nil }))
+	}
+	dom.OnKey(dom.Element("ask"), func(e js.Value) bool {
+		at := e.Get("target").Get("id").String()
+		if at == "scope" || at == "why" && e.Get("key").String() != "Enter" || e.Get("isComposing").Bool() || e.Get("repeat").Bool() ||
+			e.Get("ctrlKey").Bool() || e.Get("altKey").Bool() || e.Get("metaKey").Bool() {
+			return false
+		}
+		if at == "why" {
+			p.give(protocol.AnswerReject)
+			return true
+		}
+		key := e.Get("key").String()
+		if p.wary {
+			if len([]rune(key)) == 1 && p.from.Truthy() && p.from.Get("isConnected").Bool() {
+				p.from.Call("focus") // the browser types the key into that field
+			}
+			return false
+		}
+		if key == "n" {
+			p.view.next()
+			return true
+		}
+		for i, a := range answers {
+			if key == fmt.Sprint(i+1) {
+				p.give(a.answer)
+				return true
+			}
+		}
+		return false
+	})
+	dom.OnClick("ask-stop", func() {
+		if p.options.OnStop != nil {
+			p.options.OnStop()
+		}
+	})
+	dom.OnClick("ask-next", func() { p.view.next() })
+	dom.OnClick("ask-all", func() { p.whole(dom.Element("ask-all").Call("getAttribute", "aria-pressed").String() != "true") })
+}
+
+// whole shows the question in the whole window, or in its usual place.
+func (p *Sheet) whole(yes bool) {
+	b := dom.Element("ask-all")
+	b.Call("setAttribute", "aria-pressed", fmt.Sprint(yes))
+	b.Set("textContent", map[bool]string{true: "Show less", false: "Show more"}[yes])
+	dom.Element("ask").Get("classList").Call("toggle", "whole", yes)
+	p.view.wake()
+}
+
+// give answers the question that is shown. An answer that allows something counts only if the
+// question is in view now, and has been for settle looks. A refusal changes nothing, so it needs no
+// view, only settle looks without a key or pointer. Other answers are dropped.
+func (p *Sheet) give(a protocol.Answer) {
+	if p.of == "" {
+		return
+	}
+	p.look()
+	if a == protocol.AnswerReject && !p.rested || a != protocol.AnswerReject && !p.ready {
+		return
+	}
+	select {
+	case p.answer <- a:
+	default:
+	}
+}
+
+// Dismiss rejects the question of a session, if it is the one that is shown.
+func (p *Sheet) Dismiss(session string) {
+	if p.of != session {
+		return
+	}
+	select {
+	case p.dismissed <- struct{}{}:
+	default:
+	}
+}
+
+// tick counts a look, and makes the question answerable after settle of them.
+func (p *Sheet) tick() {
+	p.calm++
+	p.view.calm++
+	p.look()
+	if p.calm < settle {
+		return
+	}
+	if !p.rested {
+		p.rested = true
+		p.focus()
+	}
+	if p.view.calm >= settle && p.note() == "" && !p.ready {
+		p.ready = true
+		p.show()
+	}
+}
+
+// look checks whether the question is in view, and shows the reason if it is not.
+func (p *Sheet) look() {
+	p.more()
+	if p.view.look() != "" {
+		p.ready = false // the count begins again when the question is back in view
+	}
+	p.show()
+}
+
+// note returns the reason why nothing can be allowed, "" without one. The waiting time is no
+// reason.
+func (p *Sheet) note() string {
+	if p.view.why != "" {
+		return p.view.why
+	}
+	return p.view.seen()
+}
+
+// show shows whether an answer counts now, and the reason if it does not.
+func (p *Sheet) show() {
+	ask, note := dom.Element("ask"), dom.Element("ask-off")
+	ask.Call("toggleAttribute", "data-off", !p.ready)
+	for _, id := range []string{"once", "session", "project"} {
+		dom.Element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(!p.ready))
+	}
+	why := p.note()
+	if note.Get("textContent").String() != why { // set only on a change, because screen readers read it aloud
+		note.Set("textContent", why)
+	}
+	more := func(id string) bool {
+		el := dom.Element(id)
+		return el.Get("scrollHeight").Int() > el.Get("clientHeight").Int()+1
+	}
+	dom.Hide("ask-next", p.view.why != "" || why == "")
+	dom.Hide("ask-all", !more("ask-diff") && !more("ask-list") && !ask.Get("classList").Call("contains", "whole").Bool())
+}
+
+// focus moves the focus to the question, but not out of a field that has text. If it comes from an
+// empty field, number keys do not answer until Tab or a click in the question, because they may be
+// meant for that field.
+func (p *Sheet) focus() {
+	at := dom.Focused()
+	if writes(at) {
+		p.suspect(true)
+		if text := at.Get("value"); text.Type() == js.TypeString && text.String() != "" {
+			return
+		}
+		p.from = at
+	}
+	dom.Element("ask").Call("focus")
+}
+
+// writes reports whether keys may write into an element. The content of a frame is unknown, so a
+// frame counts.
+func writes(el js.Value) bool {
+	if el.IsNull() || el.IsUndefined() || el.Get("tagName").IsUndefined() {
+		return false
+	}
+	switch el.Get("tagName").String() {
+	case "INPUT", "TEXTAREA", "SELECT", "IFRAME":
+		return true
+	}
+	return el.Get("isContentEditable").Truthy()
+}
+
+// suspect sets whether keys answer only after Tab or a click in the question. The question shows
+// this on its answers, and in words for a screen reader.
+func (p *Sheet) suspect(yes bool) {
+	p.wary = yes
+	dom.Element("ask").Call("toggleAttribute", "data-tab", yes)
+	dom.SetText("ask-keys", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 4.", false: "Press a number from 1 to 4 to answer."}[yes])
+}
+
+// touched handles each key, click and move of the focus, and restarts the count of calm looks. Tab
+// within the question, or a click in it after it has rested, makes keys answer. A key in a text
+// field does the opposite, and so does a click at the moment when the question appears.
+func (p *Sheet) touched(e js.Value) {
+	event, target := e.Get("type").String(), e.Get("target")
+	if event == "keydown" || event == "pointerdown" {
+		p.calm = 0
+	}
+	if p.of == "" {
+		return
+	}
+	within := dom.Element("ask").Call("contains", target).Bool()
+	switch {
+	case !within:
+		if (event == "keydown" || event == "focusin" || event == "pointerdown") && writes(target) {
+			p.suspect(true)
+		}
+	case event == "mousedown" && !p.rested:
+		e.Call("preventDefault") // the focus stays at its element
+		p.suspect(true)
+	case event == "pointerdown" && p.rested, event == "keydown" && e.Get("key").String() == "Tab":
+		p.suspect(false)
+	case p.wary && (event == "keydown" || event == "keyup") && dom.Element("answers").Call("contains", target).Bool():
+		if key := e.Get("key").String(); key == "Enter" || key == " " {
+			e.Call("preventDefault")
+		}
+	}
+}
+
+// wait waits for the answer to the question that is shown. It returns AnswerReject after a dismiss,
+// and the error of ctx when that ends.
+func (p *Sheet) wait(ctx context.Context) (protocol.Answer, error) {
+	p.calm, p.rested, p.ready, p.from = 0, false, false, js.Null()
+	p.suspect(writes(dom.Focused()))
+	select {
+	case <-p.answer: // an answer to an earlier question is dropped
+	default:
+	}
+	p.view.begin()
+	defer p.view.end()
+	again := time.NewTimer(soon)
+	defer again.Stop()
+	p.look()
+	for {
+		select {
+		case <-again.C:
+			p.tick()
+			again.Reset(map[bool]time.Duration{true: later, false: soon}[p.ready])
+		case <-p.view.changed:
+			p.look()
+		case answer := <-p.answer:
+			return answer, nil
+		case <-p.dismissed:
+			return protocol.AnswerReject, nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}

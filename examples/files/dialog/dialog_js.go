@@ -1,0 +1,112 @@
+package dialog
+
+import (
+	"context"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/fsaccess"
+)
+
+// Question is the content of a dialogue. Closing it by Escape returns no answer.
+type Question struct {
+	Title, Text  string
+	Label, Value string     // of a text field, shown if Label is not empty
+	Body         []js.Value // more content
+	Answers      []string   // texts of the buttons, the default one last
+	Stops        bool       // the default button deletes something, and is styled so
+}
+
+// Ask shows a dialogue, waits until it is closed, and returns the text of the pressed button, "" if none
+// was pressed, and the content of the field. The browser restores the focus.
+func Ask(q Question) (answer, text string) {
+	box, field := dom.Element("dialog"), dom.Element("dialog-field")
+	dom.SetText("dialog-title", q.Title)
+	dom.SetText("dialog-text", q.Text)
+	dom.Hide("dialog-text", q.Text == "")
+	dom.Hide("dialog-label", q.Label == "")
+	dom.SetText("dialog-name", q.Label)
+	field.Set("value", q.Value)
+	body := dom.Element("dialog-body")
+	body.Call("replaceChildren")
+	for _, v := range q.Body {
+		body.Call("append", v)
+	}
+	menu := dom.Element("dialog-answers")
+	menu.Call("replaceChildren")
+	var focus js.Value
+	var done []js.Func
+	for i, text := range q.Answers {
+		b := dom.Create("button", text)
+		b.Set("type", "button")
+		if i == len(q.Answers)-1 {
+			b.Set("type", "submit") // also pressed by Enter in the field
+			b.Set("className", map[bool]string{true: "stop", false: "primary"}[q.Stops])
+			focus = b
+		}
+		fn := js.FuncOf(func(_ js.Value, args []js.Value) any {
+			args[0].Call("preventDefault")
+			box.Call("close", text)
+			return nil
+		})
+		done = append(done, fn)
+		b.Call("addEventListener", "click", fn)
+		menu.Call("append", b)
+	}
+	closed := dom.Closed(box)
+	defer func() {
+		for _, fn := range done {
+			fn.Release()
+		}
+	}()
+	box.Call("showModal")
+	if q.Label != "" {
+		focus = field
+		field.Call("select")
+	}
+	if focus.Truthy() {
+		focus.Call("focus")
+	}
+	<-closed
+	body.Call("replaceChildren")
+	return box.Get("returnValue").String(), field.Get("value").String()
+}
+
+// Option adds a radio button to a list. The first one of the list is checked.
+func Option(list js.Value, name, id, text, note string) {
+	row, input, label := dom.Create("label", ""), dom.Create("input", ""), dom.Create("span", text)
+	input.Set("type", "radio")
+	input.Set("name", name)
+	input.Set("value", id)
+	input.Set("checked", list.Get("childElementCount").Int() == 0)
+	row.Set("className", "option")
+	row.Call("append", input, label, dom.Create("small", note))
+	list.Call("append", row)
+}
+
+// Checked returns the id of the checked radio button, "" without one.
+func Checked(list js.Value) string {
+	in := list.Call("querySelector", "input:checked")
+	if in.IsNull() {
+		return ""
+	}
+	return in.Get("value").String()
+}
+
+// Toast shows a text for 6 seconds, and in the status line until the next one.
+func Toast(text string) {
+	dom.Status(text)
+	t := dom.Create("p", text)
+	dom.Element("toasts").Call("append", t)
+	time.AfterFunc(6*time.Second, func() { t.Call("remove") })
+}
+
+// Save saves a text by the browser's downloads.
+func Save(ctx context.Context, name, text string) error {
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	if err := dir.WriteFile(name, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return fsaccess.SaveAs(ctx, dir, name, name)
+}

@@ -1,0 +1,37 @@
+//go:build !js
+
+package main_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// The page's policy reads at once, asks before each change and denies the network.
+func TestThePolicyAsksBeforeChanges(t *testing.T) {
+	text, err := os.ReadFile("policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(string(text), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tool string
+		need policy.Need
+		want protocol.Action
+	}{
+		{"read", policy.Need{Capability: protocol.FSRead, Subject: "notes.md"}, protocol.ActionAllow},
+		{"write", policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes.md"}, protocol.ActionAsk},
+		{"delete", policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "notes.md", Tree: true, Destroys: true}, protocol.ActionAsk},
+		{"web_fetch", policy.Need{Capability: protocol.NetFetch, Subject: "example.com:443"}, protocol.ActionDeny},
+	} {
+		if e, err := policy.Explain(p, policy.Call{Tool: c.tool, Needs: []policy.Need{c.need}}); err != nil || e.Decision.Action != c.want {
+			t.Errorf("%s: %v, %v, want %s", c.tool, e.Decision, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/examples/files/consent/sheet"
+	"github.com/bailey-go/bailey/examples/files/settings"
+	"github.com/bailey-go/bailey/examples/files/shield"
+	"github.com/bailey-go/bailey/examples/files/talk"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Options are the parts of the page that the conversations talk with. All are required.
+type Options struct {
+	Lock     sync.Locker // held during one action of the user's
+	Settings *settings.Settings
+	Shield   *shield.Shield
+	Notify   func(title, text string)
+	Refresh  func() error // shows the changes of a run
+	Counts   string       // the message of the guided tour that counts the hours of the sample
+}
+
+// Sessions are the conversations of the open folder. Up to openTalks are open, and one is in view.
+type Sessions struct {
+	Options
+	ctx     context.Context
+	sheet   *sheet.Sheet
+	box     *sandbox.Box
+	store   sandbox.Store
+	folder  string                   // the name of the open folder
+	records []protocol.SessionRecord // of the conversations with a tab
+	tabs    dom.Rows
+	talks   map[string]*talk.Talk // the open conversations, by session id
+	looks   int                   // number of times that any conversation was put in view
+	cur     *talk.Talk            // the conversation in view, nil if there is none
+}
+
+// New sets up the buttons and the text field, and opens no conversation.
+func New(ctx context.Context, o Options) *Sessions {
+	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}}
+	m.sheet = sheet.New(sheet.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
+		dom.Status("Waiting for your answer: " + title)
+		m.Notify("The assistant asks", title)
+	}})
+	m.menu()
+	m.tabKeys()
+	talk.OnCard(func() *talk.Talk { return m.cur })
+	m.composer()
+	return m
+}
+
+// Sheet returns the sheet in which boxes ask about a conversation's calls.
+func (m *Sessions) Sheet() *sheet.Sheet { return m.sheet }
+
+// Open closes the conversations, and makes box theirs from now on, with its store. It opens the
+// conversation that was in view, or else the last one of the folder.
+func (m *Sessions) Open(box *sandbox.Box, store sandbox.Store, folder string) error {
+	at := ""
+	if m.cur != nil {
+		at = m.cur.Session.ID()
+	}
+	m.Close()
+	m.box, m.store, m.folder = box, store, folder
+	if at != "" {
+		return m.open(at)
+	}
+	return m.resume()
+}
+
+// Current returns the session in view, nil if there is none.
+func (m *Sessions) Current() *sandbox.Session {
+	if m.cur == nil {
+		return nil
+	}
+	return m.cur.Session
+}
+
+// Busy returns an error while a conversation is at work.
+func (m *Sessions) Busy() error {
+	for _, t := range m.talks {
+		if t.Cancel != nil {
+			return errors.New("a conversation is at work: stop it first, or wait until it is done")
+		}
+	}
+	return nil
+}
+
+// Progress shows a line of a running call's output on its card. It is for OnProgress of
+// [sandbox.Options].
+func (m *Sessions) Progress(p sandbox.Progress) {
+	if t := m.talks[p.Session]; t != nil {
+		t.Progress(p.Call, p.Text)
+	}
+}
+
+// whose returns a text about the conversation that asks, "" if it is in view.
+func (m *Sessions) whose(session string) string {
+	if m.cur != nil && m.cur.Session.ID() == session {
+		return ""
+	}
+	for _, r := range m.records {
+		if r.ID == session {
+			return "In the chat “" + titleOf(r) + "”"
+		}
+	}
+	return ""
+}
+
+// resume opens the folder's last conversation that no other tab holds, or a new one.
+func (m *Sessions) resume() error {
+	list, err := m.box.Sessions(m.ctx)
+	if err != nil {
+		return err
+	}
+	m.trim(slices.Clone(list))
+	for _, s := range list {
+		if mine(s) {
+			if err := m.open(s.ID); !errors.Is(err, protocol.ErrSession) { // another tab holds it
+				return err
+			}
+		}
+	}
+	return m.open("")
+}
+
+// mine reports whether a session is shown: it is not archived, and not a subagent's. A fork is
+// shown.
+func mine(s protocol.SessionRecord) bool {
+	return s.ArchivedAt.IsZero() && (s.ParentID == "" || s.ParentMessageID != "")
+}
+
+// open shows the conversation with the id, or begins one if id is empty.
+func (m *Sessions) open(id string) error {
+	if t := m.talks[id]; t != nil {
+		return m.show(t)
+	}
+	var s *sandbox.Session
+	var err error
+	if id == "" {
+		s, err = m.box.NewSession(m.ctx, sandbox.SessionOptions{Workspace: m.folder})
+	} else {
+		s, err = m.box.OpenSession(m.ctx, id)
+	}
+	if err != nil {
+		return err
+	}
+	return m.adopt(s)
+}
+
+func (m *Sessions) adopt(s *sandbox.Session) error {
+	t, err := talk.New(m.ctx, s, talk.Options{
+		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
+		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut,
+	})
+	if err != nil {
+		s.Close()
+		return err
+	}
+	m.talks[s.ID()] = t
+	return m.show(t)
+}
+
+// drop closes an open conversation. It stays stored.
+func (m *Sessions) drop(id string) {
+	if t := m.talks[id]; t != nil {
+		delete(m.talks, id)
+		for i := range m.records {
+			if m.records[i].ID == id {
+				m.records[i] = t.Session.Record()
+			}
+		}
+		t.Close()
+		if m.cur == t {
+			m.cur = nil
+		}
+	}
+}
+
+// rest closes idle conversations, those viewed longest ago first, so that openTalks stay open. They
+// are stored, and can be opened again. Conversations at work, or with news, stay open.
+func (m *Sessions) rest() {
+	idle := slices.DeleteFunc(slices.Collect(maps.Values(m.talks)), func(t *talk.Talk) bool { return t == m.cur || t.Cancel != nil || t.News })
+	slices.SortFunc(idle, func(x, y *talk.Talk) int { return y.Look - x.Look })
+	for i, t := range idle {
+		if i >= openTalks-1 {
+			m.drop(t.Session.ID())
+		}
+	}
+}
+
+// show puts a conversation in view. The others continue their work.
+func (m *Sessions) show(t *talk.Talk) error {
+	for _, o := range m.talks {
+		o.Behind(o != t)
+	}
+	m.looks++
+	m.cur, t.News, t.Look = t, false, m.looks
+	m.rest()
+	cards := dom.Element("cards")
+	cards.Call("replaceChildren")
+	for _, item := range t.Items() {
+		cards.Call("append", item)
+	}
+	dom.Hide("quiet", len(t.Items()) > 0)
+	dom.Hide("trouble", true)
+	dom.Hide("welcome", len(t.Session.Messages()) > 0)
+	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "all", "send"} {
+		dom.Enable(id, true)
+	}
+	m.shown(t)
+	m.recorded(t.Session)
+	m.sheet.ShowWhose() // a question stays, whichever conversation is in view
+	return nil
+}
+
+// shown updates the buttons and tabs to the state of a conversation.
+func (m *Sessions) shown(t *talk.Talk) {
+	if m.cur == t {
+		dom.Hide("stop", t.Cancel == nil)
+		if t.Cancel != nil {
+			dom.Hide("welcome", true)
+		}
+	}
+	m.strip()
+}
+
+// title names a conversation by its first message, if it has no name.
+func (m *Sessions) title(s *sandbox.Session, text string) {
+	if s.Record().Metadata["title"] == nil {
+		dom.Failed(s.Rename(m.ctx, dom.Cut(strings.Join(strings.Fields(text), " "), 40)))
+		m.recorded(s)
+	}
+}
+
+// Close closes all conversations, for another folder or a new box.
+func (m *Sessions) Close() {
+	for _, id := range slices.Collect(maps.Keys(m.talks)) {
+		m.drop(id)
+	}
+	m.records = nil
+}

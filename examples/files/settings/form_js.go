@@ -1,0 +1,142 @@
+package settings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/sandbox/provider"
+)
+
+// Listen sets up the form and the button of the theme. It returns at once, and ctx ends its requests.
+func (s *Settings) Listen(ctx context.Context) {
+	fill := func() {
+		p := providers[dom.Value("provider")]
+		dom.Hide("remote", p.make == nil)
+		dom.Hide("needs", true)
+		k := s.Kept
+		if k.Provider != dom.Value("provider") {
+			k.Model, k.URL, k.Key = p.model, p.url, ""
+		}
+		dom.SetValue("model", k.Model)
+		dom.SetValue("url", k.URL)
+		dom.SetValue("key", k.Key)
+	}
+	name := func() {
+		text := "Read by rules, on this machine"
+		switch s.Provider {
+		case "":
+		case inBrowser:
+			text = "Read by the browser's own model, on this machine"
+		default:
+			text = "Read by " + s.Model + " at " + s.Origin
+		}
+		dom.SetText("model-name", text)
+		dom.Element("model-name").Set("title", text)
+	}
+	if s.Provider != "" {
+		dom.SetValue("provider", s.Provider)
+	}
+	fill()
+	name()
+	dom.On(dom.Element("provider"), "change", func(js.Value) { fill() })
+	dom.On(dom.Element("tab-settings"), "click", func(js.Value) {
+		state, err := provider.PromptState(ctx, browsers())
+		own := dom.Document().Call("querySelector", "#provider [value=browser]")
+		own.Set("disabled", err != nil || state == "missing" || state == "unavailable")
+	})
+	dom.On(dom.Element("settings-form"), "submit", func(js.Value) {
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		k := s.Kept
+		k.Provider, k.Model, k.URL, k.Key, k.Origin = "", "", "", "", ""
+		id := dom.Value("provider")
+		if id == inBrowser {
+			k.Provider = id
+		} else if providers[id].make != nil {
+			u, err := url.Parse(dom.Value("url"))
+			if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+				dom.Failed(errors.New("the address must be a whole one, such as https://api.example.com/v1"))
+				return
+			}
+			k.Provider, k.Model, k.URL, k.Key, k.Origin = id, dom.Value("model"), dom.Value("url"), dom.Value("key"), u.Scheme+"://"+u.Host
+		}
+		if k.Provider == "local" {
+			if host, err := url.Parse(k.URL); err == nil && !reaches(ctx, host) {
+				return // reaches has shown the error
+			}
+		}
+		reload := k.Origin != s.loaded
+		s.Kept = k
+		k.Save()
+		name()
+		if reload { // a page's policy can be narrowed, not widened
+			if answer, _ := dialog.Ask(dialog.Question{Title: "Load the page again?", Text: "Its policy must name the provider, and a page's policy can be narrowed, not widened. The conversations are kept; what is at work is stopped.", Answers: []string{"Later", "Load again"}}); answer == "Load again" {
+				js.Global().Get("location").Call("reload")
+			} else {
+				dom.Status("Kept. Load the page again before the next message.")
+			}
+			return
+		}
+		dom.Status("Kept")
+	})
+	dom.Locked(s.lock, "wipe", func() error {
+		s.Key = ""
+		s.Save()
+		dom.SetValue("key", "")
+		dom.Status("The key is gone from this browser.")
+		return nil
+	})
+	dom.Locked(s.lock, "theme", func() error {
+		root := dom.Document().Get("documentElement").Get("style")
+		dark := js.Global().Call("matchMedia", "(prefers-color-scheme: dark)").Get("matches").Bool()
+		if s.Theme != "" {
+			dark = s.Theme == "dark"
+		}
+		s.Theme = map[bool]string{true: "light", false: "dark"}[dark]
+		root.Set("colorScheme", s.Theme)
+		s.Save()
+		return nil
+	})
+}
+
+// reaches reports whether the headers of this page allow requests to a server. If they do not, it
+// shows the line that headers.json needs.
+func reaches(ctx context.Context, u *url.URL) bool {
+	text := dom.Header(ctx, "content-security-policy")
+	if text == "" {
+		return true
+	}
+	list, limited := []string{}, false
+	if csp, err := headers.ParseCSP(text); err == nil {
+		list, limited = csp.Effective("connect-src")
+	}
+	if !limited || slices.Contains(list, u.Scheme+"://"+u.Host) || u.Host == js.Global().Get("location").Get("host").String() {
+		return true
+	}
+	hosts := []string{}
+	for _, s := range list {
+		if host, ok := strings.CutPrefix(s, "https://"); ok {
+			hosts = append(hosts, strconv.Quote(host))
+		}
+	}
+	line := fmt.Sprintf(`{"connect": [%s]}`, strings.Join(append(hosts, strconv.Quote(u.Host)), ", "))
+	dom.SetText("needs-line", line)
+	dom.SetText("needs-text", "This page's server does not let it reach "+u.Host+". Its headers.json needs this line; serve the page again then, and press Use it once more.")
+	if headers.CheckHost(u.Host) != nil {
+		dom.SetText("needs-text", "A page's policy can't name "+u.Host+": use localhost or 127.0.0.1 and a port.")
+		dom.SetText("needs-line", "")
+	}
+	dom.Hide("needs", false)
+	dom.Element("needs").Call("focus")
+	dom.Failed(errors.New("nothing was changed: the page's headers do not name " + u.Host))
+	return false
+}

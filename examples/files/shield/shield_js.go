@@ -1,0 +1,104 @@
+package shield
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Shield is the panel. Its zero value shows nothing yet.
+type Shield struct {
+	blocked int // number of blocked attempts
+}
+
+// Listen shows the servers that this page can reach, the blocked attempts, and the layers
+// of protection. The parameter is the origin of the chosen provider, or "".
+func (s *Shield) Listen(ctx context.Context, provider string) {
+	reach := dom.Element("reach")
+	reach.Call("append", dom.Create("li", "This page's own server: "+js.Global().Get("location").Get("origin").String()))
+	if provider != "" {
+		reach.Call("append", dom.Create("li", "The provider you chose: "+provider))
+	}
+	reach.Call("append", dom.Create("li", "No other server: a policy in the page itself holds requests and sockets to this list. The model's code and what it shows reach nothing at all. What holds the rest is below."))
+	trying := false // the page's own checks are not shown
+	dom.On(dom.Document(), "securitypolicyviolation", func(e js.Value) {
+		if trying {
+			return
+		}
+		s.Stopped(fmt.Sprintf("%s: %s", e.Get("effectiveDirective").String(), e.Get("blockedURI").String()))
+	})
+	// The check makes requests that must be blocked, and the browser's console shows them. So it runs only
+	// when the user opens the tab.
+	dom.On(dom.Element("tab-shield"), "click", func(js.Value) {
+		if dom.Element("holds").Get("childElementCount").Int() > 0 {
+			return
+		}
+		trying = true
+		list, err := headers.Check(ctx)
+		time.AfterFunc(time.Second, func() { trying = false })
+		if dom.Failed(err) {
+			return
+		}
+		for _, f := range list {
+			text := "holds"
+			if !f.Holds {
+				text = "does not hold: " + f.Cost
+			}
+			item := dom.Create("li", "")
+			item.Call("append", dom.Create("b", f.Name), " "+text+" ("+string(f.How)+")")
+			dom.Element("holds").Call("append", item)
+		}
+	})
+}
+
+// Stopped lists a blocked attempt, the last one first, and shows their number on the tab.
+func (s *Shield) Stopped(text string) {
+	dom.Hide("calm", true)
+	list := dom.Element("stopped")
+	row := dom.Create("li", text)
+	row.Call("append", " ", dom.Create("small", time.Now().Format("15:04:05")))
+	list.Call("prepend", row)
+	if list.Get("childElementCount").Int() > 100 {
+		list.Get("lastElementChild").Call("remove")
+	}
+	s.blocked++
+	tab := dom.Element("tab-shield")
+	tab.Get("dataset").Set("n", s.blocked)
+	tab.Call("replaceChildren", "Shield", dom.Away(fmt.Sprintf(", stopped: %d", s.blocked)))
+}
+
+// ways are the names by which a page's code reaches a network or the page. A model's code has none of them.
+var ways = []string{"fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "RTCPeerConnection", "Beacon", "importScripts", "Image", "Worker", "caches", "indexedDB", "document"}
+
+// WayOut lists a run of code that failed because one of these names is missing. Code that handles the
+// failure is not listed.
+func (s *Shield) WayOut(tool string, output any) {
+	m, _ := output.(map[string]any)
+	why, _ := m["error"].(string)
+	if m["success"] == false && slices.ContainsFunc(ways, func(w string) bool {
+		return strings.Contains(why, w+" is not ") || strings.Contains(why, "variable: "+w) // the error text of WebKit
+	}) {
+		s.Stopped(tool + ": " + why + ". The model's code reaches no network and no page.")
+	}
+}
+
+// Violations lists the violations that the box recorded since the last call. A rejection by the user is not one.
+// It is shown on the call's card.
+func (s *Shield) Violations(box *sandbox.Box) {
+	list, _ := box.Violations()
+	for _, v := range list {
+		if v.Reason == protocol.ReasonRejected {
+			continue
+		}
+		s.Stopped(fmt.Sprintf("%s: %s %s", v.Layer, v.Tool, v.Detail))
+	}
+	box.ClearViolations()
+}

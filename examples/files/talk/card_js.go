@@ -1,0 +1,226 @@
+package talk
+
+import (
+	"fmt"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/files/consent"
+	"github.com/bailey-go/bailey/examples/files/consent/sheet"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+// card shows a call: its arguments, its progress, its outcome, and the part of the outcome that the
+// model received.
+type card struct {
+	name  string
+	item  js.Value
+	head  js.Value
+	note  js.Value
+	body  js.Value
+	kill  js.Value
+	live  js.Value // its output so far
+	lines int
+	past  bool // from an earlier visit
+	saw   seen // the outcome for models
+	who   any  // the decisions about the call, a line for each step
+	began time.Time
+}
+
+// seen is the outcome of a call as models receive it: here for a model on this machine, far for one
+// elsewhere if that is less. It is the stored text, and exactly that is sent.
+type seen struct{ here, far string }
+
+// stored takes the data that a session stores about the call beside its outcome.
+func (c *card) stored(p protocol.PartRecord) {
+	d, _ := p.Data.(map[string]any)
+	c.saw.here, _ = d["model"].(string)
+	c.saw.far, _ = d["far"].(string)
+	c.who = d["decided"]
+}
+
+// card returns the card of a call, and makes it at the first mention of the call.
+func (t *Talk) card(id, name string) *card {
+	if c := t.cards[id]; c != nil {
+		return c
+	}
+	c := &card{name: name, item: dom.Create("li", ""), head: dom.Create("b", name), note: dom.Create("span", ""), body: dom.Create("div", ""), live: dom.Create("pre", ""), began: time.Now()}
+	fold, summary, bar := dom.Create("details", ""), dom.Create("summary", ""), dom.Create("div", "")
+	summary.Call("append", c.head, " ", c.note)
+	fold.Call("append", summary, c.body)
+	bar.Set("className", "live")
+	c.live.Set("hidden", true)
+	c.live.Set("tabIndex", 0)
+	c.live.Call("setAttribute", "aria-label", "What it says so far")
+	c.kill = dom.Create("button", "End this")
+	c.kill.Set("type", "button")
+	c.kill.Set("className", "stop small")
+	c.kill.Set("hidden", true)
+	c.kill.Get("dataset").Set("call", id)
+	bar.Call("append", c.kill, c.live)
+	time.AfterFunc(700*time.Millisecond, func() { // most calls end before the user could want to stop them
+		if c.note.Get("textContent").String() == "" {
+			c.kill.Set("hidden", false)
+		}
+	})
+	c.item.Call("append", fold, bar)
+	c.item.Set("className", "running")
+	t.cards[id] = c
+	t.items = append(t.items, c.item)
+	if t.options.InView(t) {
+		dom.Hide("quiet", true)
+		dom.Element("cards").Call("append", c.item)
+		c.item.Call("scrollIntoView", map[string]any{"block": "nearest"})
+	}
+	return c
+}
+
+// OnCard sets up the buttons of the cards. All cards in the page belong to the conversation in view,
+// which current returns, or nil.
+func OnCard(current func() *Talk) {
+	dom.On(dom.Element("cards"), "click", func(e js.Value) {
+		if all := e.Get("target").Call("closest", "button[name=all]"); !all.IsNull() {
+			showAll(all)
+			return
+		}
+		b := e.Get("target").Call("closest", "button[data-call]")
+		if t := current(); t != nil && !b.IsNull() {
+			t.Session.StopCall(b.Get("dataset").Get("call").String(), "the user ended this call")
+		}
+	})
+}
+
+// progress shows a line of the running call's output, and the time since its start.
+func (c *card) progress(text string) {
+	if c.item.Get("className").String() != "running" {
+		return
+	}
+	if c.lines++; c.lines > 100 { // only the last 100 lines are kept
+		c.live.Get("firstChild").Call("remove")
+	}
+	c.live.Set("hidden", false)
+	c.kill.Set("hidden", false)
+	c.live.Call("append", dom.Cut(text, 300)+"\n")
+	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
+	c.state(lasted(c.began))
+}
+
+func (c *card) state(text string) { c.note.Set("textContent", text) }
+
+// input shows the arguments, and the most telling one in the head of the card.
+func (c *card) input(v any) {
+	c.part("What was asked for", v)
+	m, _ := v.(map[string]any)
+	if s := about(m); s != "" {
+		c.head.Call("replaceChildren", c.name+" ", dom.Create("code", s))
+	}
+}
+
+// about returns the first line of the argument that describes a call best, such as its path, cut to
+// 60 characters. It returns "" if there is none.
+func about(args map[string]any) string {
+	for _, key := range []string{"pattern", "path", "from", "command", "code", "url"} {
+		if s, ok := args[key].(string); ok && s != "" {
+			s, _, _ = strings.Cut(s, "\n")
+			return dom.Cut(s, 60)
+		}
+	}
+	return ""
+}
+
+// lasted returns the time since began for the user, such as "350 ms" or "2.1 s".
+func lasted(began time.Time) string {
+	d := time.Since(began)
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// end shows the outcome of the call.
+func (c *card) end(bad, denied bool, why string, output any) {
+	class, note := "done", lasted(c.began)
+	switch {
+	case denied:
+		class, note = "denied", "not allowed"
+	case bad && why == "stopped": // by the user, who can also stop a question by Escape
+		class, note = "stopped", "stopped"
+	case bad:
+		class, note = "failed", "failed"
+	case c.past:
+		note = ""
+	}
+	// A run of code whose code failed is a successful call with success: false in its result.
+	if m, ok := output.(map[string]any); ok && m["success"] == false {
+		class, note = "failed", "the code failed"
+	}
+	c.item.Set("className", class)
+	c.kill.Get("parentNode").Call("remove")
+	c.state(note)
+	if c.who != nil {
+		c.part("Who decided", c.who)
+	}
+	if why != "" {
+		c.part("Why", why)
+	}
+	if output != nil {
+		c.outcome(output)
+	}
+	switch {
+	case c.saw.far != "":
+		c.part("What a model on this machine gets to see", c.saw.here)
+		c.part("What a model elsewhere gets to see", c.saw.far)
+	case c.saw.here != "":
+		c.part("What the model saw", c.saw.here)
+	}
+}
+
+// outcome shows a result. A change is shown as a diff.
+func (c *card) outcome(v any) {
+	const title = "What came of it"
+	if m, is := v.(map[string]any); is {
+		if diff, has := m["diff"].(string); has && diff != "" {
+			box := dom.Create("pre", "")
+			box.Set("className", "diff")
+			box.Set("tabIndex", 0)
+			sheet.ShowDiff(box, diff)
+			c.body.Call("append", dom.Create("h3", title), box)
+			return
+		}
+	}
+	c.part(title, v)
+}
+
+// short is the number of bytes of a text that a card shows before the user asks for all of it.
+const short = 20_000
+
+func (c *card) part(title string, v any) {
+	text, ok := v.(string)
+	if !ok {
+		text = consent.Values(v, "")
+	}
+	box := dom.Create("pre", text)
+	box.Set("tabIndex", 0)
+	box.Call("setAttribute", "aria-label", title)
+	c.body.Call("append", dom.Create("h3", title), box)
+	if len(text) <= short {
+		return
+	}
+	box.Set("textContent", strings.ToValidUTF8(text[:short], "")+"\n…")
+	all := dom.Create("button", "Show all "+dom.Size(int64(len(text))))
+	all.Set("type", "button")
+	all.Set("name", "all")
+	all.Set("className", "small")
+	all.Set("whole", text)
+	c.body.Call("append", all)
+}
+
+// showAll replaces the beginning of a text by all of it.
+func showAll(button js.Value) {
+	box := button.Get("previousElementSibling")
+	box.Set("textContent", button.Get("whole"))
+	button.Call("remove")
+	box.Call("focus")
+}

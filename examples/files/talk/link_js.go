@@ -1,0 +1,47 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/iframe"
+)
+
+// link shows the address of a link, and asks before it is opened.
+func link(ctx context.Context, l iframe.Link) {
+	go func() {
+		const copies = "Copy the address"
+		text, answers := "It leads out of this page. Whoever answers there learns that you came.", []string{"Stay", copies, "Open"}
+		if !mayOpen(ctx, l) {
+			text += " This page's headers do not name that server (navigate, in headers.json): browsers made from Chromium open nothing there. Copy the address for another window, then."
+			answers = []string{"Stay", "Open", copies}
+		}
+		switch answer, _ := dialog.Ask(dialog.Question{Title: "Open this address in a new tab?", Text: text, Body: []js.Value{dom.Create("code", l.URL)}, Answers: answers}); answer {
+		case "Open":
+			dom.Failed(l.Open(ctx))
+		case copies:
+			clipboard := js.Global().Get("navigator").Get("clipboard")
+			if clipboard.IsUndefined() {
+				dom.Failed(errors.New("this page has no clipboard: it needs HTTPS or localhost"))
+				return
+			}
+			if _, err := dom.Await(ctx, clipboard.Call("writeText", l.URL)); !dom.Failed(err) {
+				dialog.Toast("The address is copied.")
+			}
+		}
+	}()
+}
+
+// mayOpen reports whether the headers of this page allow it to open a link.
+func mayOpen(ctx context.Context, l iframe.Link) bool {
+	text := dom.Header(ctx, "connection-allowlist")
+	list, err := headers.ParseAllowlist(text)
+	u, bad := url.Parse(l.URL)
+	return text == "" || err != nil || bad != nil || slices.Contains(list.Patterns, u.Scheme+"://"+u.Host)
+}

@@ -1,0 +1,275 @@
+package talk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// Options are the parts of the page that a conversation talks with. All are required.
+type Options struct {
+	InView  func(*Talk) bool              // the user sees this conversation
+	OnNews  func()                        // a text came while the user saw another conversation
+	Blocked func(text string)             // an answer tried something that the policy of its frame blocked
+	WayOut  func(tool string, output any) // a call ended
+}
+
+// Talk is an open conversation. Its text is one document behind two frames, and its calls are cards
+// beside it. Several can be at work, and one is in view.
+type Talk struct {
+	Session *sandbox.Session        // replaced while a plan is made
+	Cancel  context.CancelCauseFunc // ends the run, nil without one
+	Leave   context.CancelFunc      // drops a plan during its question, nil without one
+	Asked   string                  // id of the last message that a model received
+	News    bool                    // a text came while another conversation was in view
+	Look    int                     // greater than that of each conversation that was in view before
+
+	options Options
+	box     js.Value // the element around the document
+	view    *iframe.Document
+	n       int // number of sections
+	text    *iframe.Section
+	last    strings.Builder // the text of the section that streams, for the live region
+	cards   map[string]*card
+	items   []js.Value // the cards in order
+}
+
+// New returns a conversation that shows the messages of a session. It is not yet in view.
+func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
+	t := &Talk{Session: s, options: o, box: dom.Create("div", ""), cards: map[string]*card{}}
+	t.box.Set("id", "talk-"+s.ID())
+	t.box.Set("className", "paper")
+	dom.Element("talk").Call("append", t.box)
+	parent, err := iframe.ElementByID("talk-" + s.ID())
+	if err != nil {
+		return nil, err
+	}
+	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
+		Label: "Conversation", MaxHeight: 200_000, OnLink: link,
+		CSS:         `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
+		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
+		OnViolation: func(v iframe.Violation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
+	})
+	if err != nil {
+		t.box.Call("remove")
+		return nil, err
+	}
+	t.Show()
+	return t, nil
+}
+
+// Show shows all messages of the session again.
+func (t *Talk) Show() {
+	for _, s := range t.view.Sections() {
+		_ = s.Remove()
+	}
+	t.cards, t.items = map[string]*card{}, nil
+	for _, m := range t.Session.Messages() {
+		t.message(m)
+	}
+}
+
+// Close closes the session, and removes the document.
+func (t *Talk) Close() {
+	t.Session.Close()
+	_ = t.view.Close()
+	t.box.Call("remove")
+}
+
+// message shows a stored message.
+func (t *Talk) message(m sandbox.Message) {
+	for _, p := range m.Parts {
+		d, _ := p.Data.(map[string]any)
+		text, _ := d["text"].(string)
+		switch {
+		case p.Type == "text" && m.Role == protocol.RoleUser:
+			t.Said(text)
+		case p.Type == "text":
+			s := t.section("Assistant")
+			s.write(text)
+			_ = s.Close()
+			t.text = nil
+		case p.ToolCallID != "":
+			name, _ := d["tool"].(string)
+			c := t.card(p.ToolCallID, name)
+			c.input(d["input"])
+			why, _ := d["error"].(string)
+			c.past = true
+			c.stored(p)
+			c.end(p.ToolState != protocol.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
+		}
+	}
+}
+
+// Said shows a message of the user's as plain text.
+func (t *Talk) Said(text string) {
+	s := t.section("You")
+	defer s.Close()
+	if t.options.InView(t) { // the user wants to see the answer
+		scroll := dom.Element("talk")
+		scroll.Set("scrollTop", scroll.Get("scrollHeight"))
+	}
+	for line := range strings.Lines(text) {
+		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
+	}
+	t.text = nil
+}
+
+// escape returns s with each character of Markdown escaped.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_{}[]()<>#+-.!|~&:$^=", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+type out struct{ *iframe.Section }
+
+func (o out) write(text string) { _, _ = o.WriteString(text) }
+
+// section begins a section of the document, labelled by its author.
+func (t *Talk) section(who string) out {
+	t.n++
+	s := t.view.Section(fmt.Sprintf("s%d", t.n))
+	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))
+	t.text = s
+	t.last.Reset()
+	return out{s}
+}
+
+// Chunk shows a part of the model's stream.
+func (t *Talk) Chunk(c sandbox.Chunk) {
+	switch c.Type {
+	case "text-start":
+		t.section("Assistant")
+	case "text-delta":
+		if t.text == nil {
+			t.section("Assistant")
+		}
+		out{t.text}.write(c.Delta)
+		if t.last.Len() < 2000 {
+			t.last.WriteString(c.Delta)
+		}
+	case "text-end":
+		if t.text != nil {
+			_ = t.text.Close()
+			t.heard()
+		}
+		t.text = nil
+	case "tool-input-start":
+		t.card(c.ToolCallID, c.ToolName)
+	case "tool-input-available":
+		t.card(c.ToolCallID, c.ToolName).input(c.Input)
+	case "tool-input-error":
+		t.end(c, false, c.ErrorText)
+	case "tool-approval-request":
+		t.card(c.ToolCallID, "").state("waits for you")
+	case "tool-output-available":
+		t.end(c, false, "")
+	case "tool-output-error":
+		t.end(c, false, c.ErrorText)
+	case "tool-output-denied":
+		t.end(c, true, "You said no.")
+	case "data-retry":
+		t.retry(c.Data)
+	case "data-stopped":
+		t.halted(c.Data)
+	}
+}
+
+// end shows that a call has ended, and its outcome.
+func (t *Talk) end(c sandbox.Chunk, denied bool, why string) {
+	card := t.card(c.ToolCallID, c.ToolName)
+	if p, ok := t.Session.Part(c.ToolCallID); ok {
+		card.stored(p)
+	}
+	card.end(c.Type != "tool-output-available", denied, why, c.Output)
+	t.options.WayOut(card.name, c.Output)
+}
+
+// heard puts the answer into the page's live region, because not every browser reads a frame's live
+// region aloud. A conversation that is not in view gets a mark instead.
+func (t *Talk) heard() {
+	if !t.options.InView(t) {
+		t.News = true
+		t.options.OnNews()
+		return
+	}
+	line := dom.Create("p", "Assistant: "+t.last.String())
+	log := dom.Element("heard")
+	log.Call("append", line)
+	if log.Get("childElementCount").Int() > 5 {
+		log.Get("firstElementChild").Call("remove")
+	}
+}
+
+// halted lists the finished steps of a run that was stopped.
+func (t *Talk) halted(data any) {
+	d, _ := data.(map[string]any)
+	s := t.section("Assistant")
+	s.write("**Stopped.** ")
+	list := texts(d["done"])
+	if len(list) == 0 {
+		s.write("Nothing had been done in this answer.")
+	} else {
+		s.write("Done until then:\n\n")
+	}
+	for _, text := range list {
+		name, input, _ := strings.Cut(text, " ")
+		var args map[string]any
+		if json.Unmarshal([]byte(input), &args) == nil {
+			text = name + " " + about(args)
+		}
+		s.write("- " + escape(dom.Cut(strings.Join(strings.Fields(text), " "), 160)) + "\n")
+	}
+	_ = s.Close()
+	t.text = nil
+	dom.Status(fmt.Sprintf("Stopped. Calls done until then: %d", len(list)))
+}
+
+func texts(v any) (out []string) {
+	switch list := v.(type) {
+	case []string:
+		return list
+	case []any:
+		for _, e := range list {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// Items returns the cards of the calls, in order.
+func (t *Talk) Items() []js.Value { return t.items }
+
+// Last returns the beginning of the last text of the model.
+func (t *Talk) Last() string { return strings.TrimSpace(t.last.String()) }
+
+// Behind sets whether another conversation is in view.
+func (t *Talk) Behind(yes bool) { t.box.Get("classList").Call("toggle", "behind", yes) }
+
+// Unheard reports whether the user's last message came after the last request to a model.
+func (t *Talk) Unheard() bool {
+	list := t.Session.Messages()
+	return len(list) > 0 && list[len(list)-1].Role == protocol.RoleUser && list[len(list)-1].ID != t.Asked
+}
+
+// Progress shows a line of a running call's output on its card.
+func (t *Talk) Progress(call, text string) {
+	if c := t.cards[call]; c != nil {
+		c.progress(text)
+	}
+}

@@ -1,0 +1,43 @@
+package talk
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bailey-go/bailey/examples/files/consent"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+)
+
+// Trouble shows why a run has no answer, and offers another try.
+func (t *Talk) Trouble(text string) {
+	s := t.section("Assistant")
+	s.write("**That did not work.** " + escape(text))
+	_ = s.Close()
+	t.text = nil
+	if t.options.InView(t) {
+		ShowTrouble(text, false)
+	}
+	dom.Failed(errors.New(text))
+}
+
+// ShowTrouble shows a text above the field, and a button for another try or for a reload.
+func ShowTrouble(text string, reload bool) {
+	dom.SetText("trouble-text", text)
+	dom.Hide("again", reload)
+	dom.Hide("reload", !reload)
+	dom.Hide("trouble", false)
+}
+
+// retry shows that the provider is asked again automatically, and removes the text of the failed
+// try.
+func (t *Talk) retry(data any) {
+	d, _ := data.(map[string]any)
+	if drop, _ := d["drop"].([]any); len(drop) > 0 && t.n > 0 {
+		if list := t.view.Sections(); len(list) > 0 && t.text == nil {
+			_ = list[len(list)-1].Remove()
+		}
+	}
+	after, _ := d["after_ms"].(float64)
+	reason, _ := d["reason"].(string)
+	dom.Status(fmt.Sprintf("The provider could not answer (%s). Try %v in %.1f s; Stop ends this.", dom.Cut(reason, 120), consent.Values(d["attempt"], ""), after/1000))
+}

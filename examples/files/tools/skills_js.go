@@ -1,0 +1,109 @@
+package tools
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+	"syscall/js"
+
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/settings"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// skillsFolder is the folder with skills inside of the user's folder, each as NAME/SKILL.md.
+const skillsFolder = ".skills"
+
+// Skills are the skills of the open folder. The user accepts each of them.
+type Skills struct {
+	settings *settings.Settings
+	lock     sync.Locker
+	change   func(do func()) error
+	list     []sandbox.Skill
+	of       dom.Listeners // of the list, released before it is rebuilt
+}
+
+// NewSkills returns no skills. When the user accepts a skill or takes that back, it calls change, with
+// lock held. That calls do and makes a new box, or returns an error.
+func NewSkills(s *settings.Settings, lock sync.Locker, change func(do func()) error) *Skills {
+	return &Skills{settings: s, lock: lock, change: change}
+}
+
+// sum returns the SHA-256 hash of a skill's name and content in hex. A changed skill has another
+// one.
+func sum(s sandbox.Skill) string {
+	h := sha256.Sum256([]byte(s.Name + "\x00" + s.Content))
+	return hex.EncodeToString(h[:])
+}
+
+// Read reads the skills of a folder and shows them. A skill is trusted if the user accepted exactly its
+// text. The model does not receive the others.
+func (k *Skills) Read(ctx context.Context, folder fsaccess.FS) ([]sandbox.Skill, error) {
+	k.list = nil
+	list, err := sandbox.FolderSkills(ctx, folder, skillsFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, s := range list {
+		s.Trusted = slices.Contains(k.settings.Skills, sum(s))
+		k.list = append(k.list, s)
+	}
+	k.show()
+	return k.list, nil
+}
+
+// show lists the skills. The user can accept one only after its text was shown.
+func (k *Skills) show() {
+	box := dom.Element("skills")
+	box.Call("replaceChildren")
+	k.of.Release()
+	for _, s := range k.list {
+		row, bar := dom.Create("li", ""), dom.Create("div", "")
+		state := " · not accepted: the assistant does not know of it"
+		if s.Trusted {
+			state = " · accepted"
+		}
+		row.Call("append", dom.Create("b", s.Name), dom.Create("small", state))
+		if s.Description != "" {
+			row.Call("append", dom.Create("p", dom.Cut(s.Description, 200)))
+		}
+		bar.Set("className", "bar")
+		if s.Trusted {
+			k.of.Button(bar, "Take back", "stop small", func() {
+				k.trust(func() {
+					k.settings.Skills = slices.DeleteFunc(k.settings.Skills, func(hash string) bool { return hash == sum(s) })
+				})
+			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
+		} else {
+			k.of.Button(bar, "Read", "small", func() {
+				pre := dom.Create("pre", s.Content)
+				pre.Set("tabIndex", 0)
+				pre.Set("className", "notices")
+				pre.Call("setAttribute", "aria-label", "Text of "+s.Name)
+				answer, _ := dialog.Ask(dialog.Question{Title: "Instructions from " + s.Source, Text: "They came with the folder, and not from you. If you accept them, the assistant may follow them in every conversation of yours, as long as this very text stays.",
+					Body: []js.Value{pre}, Answers: []string{"Leave", "Accept"}})
+				if answer == "Accept" {
+					k.trust(func() { k.settings.Skills = append(k.settings.Skills, sum(s)) })
+				}
+			}).Call("setAttribute", "aria-label", "Read "+s.Name)
+		}
+		row.Call("append", bar)
+		box.Call("append", row)
+	}
+	dom.Hide("no-skills", len(k.list) > 0)
+}
+
+// trust changes the trusted skills, and makes a new box with them.
+func (k *Skills) trust(change func()) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	if !dom.Failed(k.change(change)) {
+		dom.Status("Kept.")
+	}
+}

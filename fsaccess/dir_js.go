@@ -1,5 +1,0 @@
-package fsaccess
-
-func openDir(path string, _ DirOptions) (*Folder, error) {
-	return nil, pathErr("open", path, errUnsupported)
-}

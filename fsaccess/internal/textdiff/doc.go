@@ -1,0 +1,3 @@
+// Package textdiff writes the differences of two contents, within limits of time and memory
+// for any content.
+package textdiff

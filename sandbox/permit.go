@@ -1,0 +1,114 @@
+package sandbox
+
+import (
+	"context"
+	"io/fs"
+	"iter"
+	"regexp"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Need is one effect that a call is about to have, such as reading notes.md.
+type Need = policy.Need
+
+// A Permit allows the effects that a call declared in Needs, until the call ends. Only the box
+// creates permits. The zero Permit permits nothing. The methods of [Folder] that read or change
+// files take a permit, and so does [Gated.Get]. A Permit is safe for concurrent use.
+type Permit struct{ p gate.Permit }
+
+// Check returns nil if the permit covers n. If the call did not declare n, or has ended, Check
+// records a violation and returns [protocol.ErrSecurityViolation], because the user agreed to
+// something else. If n is below a declared tree and is denied by itself, the error is
+// [protocol.ErrCapabilityDenied].
+func (p Permit) Check(n Need) error { return p.p.Check(n) }
+
+// Covers reports whether the permit covers n. Unlike [Permit.Check] it records no violation. A tool
+// uses it to decide whether it must [Call.Acquire] another permit.
+func (p Permit) Covers(n Need) bool { return p.p.Covers(n) }
+
+// Gated is a value that acts outside of the folder, such as an enclave or access to the network.
+// Only a call with a permit gets the value. [Gate] makes a Gated.
+type Gated[T any] struct{ v T }
+
+// Gate returns v behind permits.
+func Gate[T any](v T) Gated[T] { return Gated[T]{v} }
+
+// Get returns the value if p covers n. Otherwise it returns the zero value and the error of
+// [Permit.Check].
+func (g Gated[T]) Get(p Permit, n Need) (T, error) {
+	if err := p.Check(n); err != nil {
+		var zero T
+		return zero, err
+	}
+	return g.v, nil
+}
+
+// Folder is the user's folder for tools, as in [Call].FS. Methods that read or change a file take a
+// [Permit] and return the error of [Permit.Check] if it does not cover their effect. The policy's
+// guard is below the permit, so a permit for too much still opens no file that the policy denies.
+// Paths are relative to the folder, as in package [io/fs]. The zero Folder must not be used.
+type Folder struct{ f gate.Folder }
+
+// Journal reports whether changes of the folder can be undone.
+func (f Folder) Journal() bool { return f.f.Journal() }
+
+// Read returns the content of a file and its version.
+func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsaccess.Version, error) {
+	return f.f.Read(ctx, p.p, name)
+}
+
+// Stat returns information about a file. The permit must cover reading, writing, creating or
+// removing it.
+func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, error) {
+	return f.f.Stat(ctx, p.p, name)
+}
+
+// Write writes a file if its version is still want, see [fsaccess.WriteVersion], and returns the
+// new version. It creates missing parent folders.
+func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
+	return f.f.Write(ctx, p.p, name, data, want)
+}
+
+// Append appends data to a file, and creates the file if it does not exist. It returns nothing
+// about the existing content.
+func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) error {
+	return f.f.Append(ctx, p.p, name, data)
+}
+
+// Mkdir creates a folder and its missing parents.
+func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
+	return f.f.Mkdir(ctx, p.p, name)
+}
+
+// Remove removes a file or an empty folder. If all is set, it also removes a folder with its
+// content. Each path in it must be permitted.
+func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) error {
+	return f.f.Remove(ctx, p.p, name, all)
+}
+
+// Rename moves a file or a folder and creates missing parents of the new path. An existing file
+// there is replaced if the permit covers removing it. Each path below a folder must be permitted at
+// its old and its new place.
+func (f Folder) Rename(ctx context.Context, p Permit, from, to string) error {
+	return f.f.Rename(ctx, p.p, from, to)
+}
+
+// Walk returns an iterator over the files below root that may be read. If the permit does not cover
+// root, it yields the error alone.
+func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.WalkOptions) iter.Seq2[fsaccess.Entry, error] {
+	return f.f.Walk(ctx, p.p, root, o)
+}
+
+// Grep returns an iterator over the matches of re in the files below root that may be read. Its
+// options limit it as in [fsaccess.Grep].
+func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
+	return f.f.Grep(ctx, p.p, root, re, o)
+}
+
+// List returns the entries of a folder that may be read.
+func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entry, error) {
+	return f.f.List(ctx, p.p, dir)
+}
