@@ -15,8 +15,7 @@ import (
 //
 //	if errors.Is(err, protocol.ErrTimeout) { … }
 //
-// Package protocol/compat has the numbers of dialects that number their errors. The valid codes are
-// returned by [Codes].
+// [Codes] returns the valid codes.
 //
 // Each code has a page with its causes and the way out: [TOOL_NOT_FOUND], [INVALID_PARAMS],
 // [CAPABILITY_DENIED], [TIMEOUT], [EXECUTION_ERROR], [SANDBOX_ERROR], [SESSION_ERROR],

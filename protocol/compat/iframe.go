@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/wire/members"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -20,41 +21,41 @@ type IframeConfig struct {
 // ParseIframeConfig returns the configuration of a JSON text. Every flag except allow-scripts is an
 // error. The most dangerous is allow-same-origin, which next to allow-scripts disables the sandbox.
 func ParseIframeConfig(text string) (IframeConfig, error) {
-	r, err := open("iframe config", text, protocol.JSONLimits{Bytes: 64 << 10, Depth: 8})
+	r, err := members.Open("iframe config", text, protocol.JSONLimits{Bytes: 64 << 10, Depth: 8})
 	if err != nil {
 		return IframeConfig{}, err
 	}
 	var c IframeConfig
-	config := r.object("config")
-	if kind := config.text("sandbox", 32); config.err == nil && kind != "iframe" {
-		config.fail("sandbox", "must be iframe")
+	config := r.Object("config")
+	if kind := config.Text("sandbox", 32); kind != "iframe" {
+		config.Fail("sandbox", "must be iframe")
 	}
-	if config.has("iframeOptions") {
-		o := config.object("iframeOptions")
-		if o.has("sandbox") {
-			c.Flags = strings.Fields(o.text("sandbox", 256))
+	if config.Has("iframeOptions") {
+		o := config.Object("iframeOptions")
+		if o.Has("sandbox") {
+			c.Flags = strings.Fields(o.Text("sandbox", 256))
 			for _, f := range c.Flags {
 				if f != "allow-scripts" {
-					o.fail("sandbox", "the flag "+f+" would widen the sandbox; only allow-scripts is taken")
+					o.Fail("sandbox", "the flag "+f+" would widen the sandbox; only allow-scripts is taken")
 				}
 			}
 		}
-		if o.has("csp") {
-			csp := o.object("csp")
+		if o.Has("csp") {
+			csp := o.Object("csp")
 			c.CSP = map[string][]string{}
-			for name := range csp.m {
-				sources := csp.text(name, 4096)
+			for _, name := range csp.Keys() {
+				sources := csp.Text(name, 4096)
 				if strings.ContainsAny(sources, ";,\r\n") || !directiveName(name) {
-					csp.fail(name, "is not a directive with its sources")
+					csp.Fail(name, "is not a directive with its sources")
 				}
 				c.CSP[name] = strings.Fields(strings.ToLower(sources))
 			}
-			o.close(csp)
+			o.Close(csp)
 		}
-		config.close(o)
+		config.Close(o)
 	}
-	r.close(config)
-	return c, r.done()
+	r.Close(config)
+	return c, r.Done()
 }
 
 func directiveName(s string) bool {

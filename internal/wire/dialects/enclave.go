@@ -1,8 +1,9 @@
-package compat
+package dialects
 
 import (
 	"time"
 
+	"github.com/bailey-go/bailey/internal/wire/members"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -17,30 +18,30 @@ type EnclaveOptions struct {
 // of the bytes that repeat, join and fill may request). All are optional. Another key is an error.
 // maxIterations is checked and not used: a time limit ends an endless loop.
 func ParseEnclaveOptions(text string) (EnclaveOptions, error) {
-	r, err := open("enclave options", text, protocol.JSONLimits{})
+	r, err := members.Open("enclave options", text, protocol.JSONLimits{})
 	if err != nil {
 		return EnclaveOptions{}, err
 	}
 	var o EnclaveOptions
-	if r.has("securityLevel") {
-		if o.Level, err = protocol.ParseLevel(r.text("securityLevel", 16)); err != nil {
+	if r.Has("securityLevel") {
+		if o.Level, err = protocol.ParseLevel(r.Text("securityLevel", 16)); err != nil {
 			return EnclaveOptions{}, err
 		}
 	}
-	if r.has("timeout") {
-		o.Limits.Time = time.Duration(r.whole("timeout", 300_000)) * time.Millisecond
+	if r.Has("timeout") {
+		o.Limits.Time = time.Duration(r.Whole("timeout", 300_000)) * time.Millisecond
 	}
 	for key, to := range map[string]*int{
 		"maxToolCalls": &o.Limits.ToolCalls, "maxConsoleCalls": &o.Limits.ConsoleCalls, "maxConsoleOutputBytes": &o.Limits.ConsoleBytes,
 		"maxIterations": new(int), "memoryLimit": &o.Limits.HeapMemory,
 	} {
-		if r.has(key) {
-			if *to = r.whole(key, 1<<31-1); *to == 0 {
-				r.fail(key, "must be at least 1")
+		if r.Has(key) {
+			if *to = r.Whole(key, 1<<31-1); *to == 0 {
+				r.Fail(key, "must be at least 1")
 			}
 		}
 	}
-	if err := r.done(); err != nil {
+	if err := r.Done(); err != nil {
 		return EnclaveOptions{}, err
 	}
 	return o, o.Limits.Validate()
