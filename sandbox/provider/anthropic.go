@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -32,11 +33,7 @@ func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq
 }
 
 func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
-	tokens := r.MaxTokens
-	if tokens == 0 {
-		tokens = m.o.MaxTokens
-	}
-	body := map[string]any{"model": m.o.Model, "max_tokens": tokens, "stream": true, "messages": anthropicMessages(r, n)}
+	body := map[string]any{"model": m.o.Model, "max_tokens": cmp.Or(m.o.maxTokens(r), 8192), "stream": true, "messages": anthropicMessages(r, n)}
 	if r.System != "" {
 		body["system"] = r.System
 	}

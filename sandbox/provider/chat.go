@@ -42,8 +42,8 @@ func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[san
 
 func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 	body := map[string]any{"model": m.o.Model, "stream": true, "stream_options": map[string]any{"include_usage": true}, "messages": chatMessages(r, n)}
-	if r.MaxTokens > 0 {
-		body["max_completion_tokens"] = r.MaxTokens
+	if n := m.o.maxTokens(r); n > 0 {
+		body[m.limit()] = n
 	}
 	var tools []any
 	for _, t := range r.Tools {
@@ -53,6 +53,16 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 		body["tools"] = tools
 	}
 	return body
+}
+
+// limit returns the name of the parameter for the maximum length of an answer. OpenAI's reasoning
+// models refuse the old name max_tokens. Other servers, such as Ollama, ignore the new one.
+func (m *chat) limit() string {
+	host, _, _ := protocol.SplitHost(m.o.Host())
+	if strings.HasSuffix(host, ".openai.com") || strings.HasSuffix(host, ".openai.azure.com") {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
 }
 
 func chatMessages(r sandbox.ModelRequest, n names) []any {

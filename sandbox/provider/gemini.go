@@ -40,8 +40,8 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	if r.System != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": r.System}}}
 	}
-	if r.MaxTokens > 0 {
-		body["generationConfig"] = map[string]any{"maxOutputTokens": r.MaxTokens}
+	if n := m.o.maxTokens(r); n > 0 {
+		body["generationConfig"] = map[string]any{"maxOutputTokens": n}
 	}
 	var tools []any
 	for _, t := range r.Tools {

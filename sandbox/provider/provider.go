@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,8 +23,12 @@ type Options struct {
 	URL       string            // the server's address up to its version, such as "http://localhost:11434/v1"; empty is the provider's own
 	Key       string            // API key, or empty
 	Model     string            // the provider's name of the model, such as "claude-sonnet-4-5"
-	MaxTokens int               // of an answer if the request sets none, default 8,192. Only Anthropic uses it.
 	Header    map[string]string // additional headers
+	// MaxTokens is the maximum length of an answer, in tokens. A limit in the request, such as
+	// [sandbox.RunOptions].MaxTokens, replaces it. 0 is the provider's own limit, or 8,192 for
+	// [Anthropic], which requires one. Reasoning counts too. [OpenAIChat] sends it as
+	// max_completion_tokens to OpenAI and Azure, and as max_tokens to all other servers.
+	MaxTokens int
 	// OnDevice declares that URL is on this machine, so that no content leaves it. It is ignored
 	// unless the host of URL is localhost or a loopback address.
 	OnDevice bool
@@ -67,14 +72,14 @@ func (o Options) withDefaults(url string) Options {
 	if o.Transport == nil {
 		o.Transport = fetch.Browser()
 	}
-	if o.MaxTokens == 0 {
-		o.MaxTokens = 8192
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return o
 }
+
+// maxTokens returns the limit of the answer to a request, or 0.
+func (o *Options) maxTokens(r sandbox.ModelRequest) int { return cmp.Or(r.MaxTokens, o.MaxTokens) }
 
 func (o *Options) local() bool {
 	host, _, err := protocol.SplitHost(o.Host())

@@ -39,8 +39,8 @@ func (m *responses) body(r sandbox.ModelRequest, n names) map[string]any {
 	if r.System != "" {
 		body["instructions"] = r.System
 	}
-	if r.MaxTokens > 0 {
-		body["max_output_tokens"] = r.MaxTokens
+	if n := m.o.maxTokens(r); n > 0 {
+		body["max_output_tokens"] = n
 	}
 	var tools []any
 	for _, t := range r.Tools {
