@@ -12,8 +12,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// PromptOptions configure the browser's own model. The zero value is English without downloads.
-type PromptOptions struct {
+// PromptAPI is the browser's built-in model, which runs on this machine (Prompt API,
+// LanguageModel). Chrome and Edge on a desktop have one. In other browsers, and if the model is not
+// downloaded, Stream yields a [sandbox.ModelError] with the reason. Call State first. No content
+// leaves the machine. The zero value is English without downloads.
+//
+// The model is small. It receives the tools as a description, and answers in a JSON schema with a
+// text and at most one call. For this reason the text is streamed only if there are no tools.
+type PromptAPI struct {
 	// Languages are the languages of the conversation, as BCP 47 tags. The default is "en".
 	Languages []string
 	// Download permits the browser to download its model, some gigabytes, if it does not have it
@@ -23,7 +29,7 @@ type PromptOptions struct {
 	Progress func(done float64)
 }
 
-// The states of the browser's model, see [PromptState].
+// The states of the browser's model, see [PromptAPI.State].
 const (
 	promptAvailable    = "available"
 	promptDownloadable = "downloadable"
@@ -32,32 +38,17 @@ const (
 	promptMissing      = "missing"
 )
 
-// PromptAPI returns the browser's built-in model, which runs on this machine (Prompt API,
-// LanguageModel). Chrome and Edge on a desktop have one. In other browsers, and if the model is not
-// downloaded, Stream yields a [sandbox.ModelError] with the reason. Call [PromptState] first. No
-// content leaves the machine.
-//
-// The model is small. It receives the tools as a description, and answers in a JSON schema with a
-// text and at most one call. For this reason the text is streamed only if there are no tools.
-func PromptAPI(o PromptOptions) sandbox.Model {
-	if len(o.Languages) == 0 {
-		o.Languages = []string{"en"}
-	}
-	return &promptModel{o}
-}
-
-// PromptState returns the state of the browser's model for these options. It is one of the states
-// of the Prompt API, or "missing" if the browser has no Prompt API. A model that is "available" can
-// be used. It must be downloaded first if it is "downloadable", is being downloaded if it is
+// State returns the state of the browser's model for these languages. It is one of the states of
+// the Prompt API, or "missing" if the browser has no Prompt API. A model that is "available" can be
+// used. It must be downloaded first if it is "downloadable", is being downloaded if it is
 // "downloading", and does not support the device or the language if it is "unavailable".
-func PromptState(ctx context.Context, o PromptOptions) (string, error) {
-	return promptState(ctx, PromptAPI(o).(*promptModel).o)
-}
+func (m *PromptAPI) State(ctx context.Context) (string, error) { return promptState(ctx, m) }
 
-type promptModel struct{ o PromptOptions }
+// Name implements [sandbox.Model].
+func (m *PromptAPI) Name() string { return "browser/prompt-api" }
 
-func (m *promptModel) Name() string { return "browser/prompt-api" }
-func (m *promptModel) Local() bool  { return true }
+// Local implements [sandbox.Model]. It returns true.
+func (m *PromptAPI) Local() bool { return true }
 
 // turn is a message in the form of the Prompt API.
 type turn struct{ Role, Content string }
@@ -74,15 +65,16 @@ type promptRequest struct {
 // unknown.
 type promptUsage struct{ before, after int64 }
 
-func (m *promptModel) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+// Stream implements [sandbox.Model].
+func (m *PromptAPI) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		s := &sink{yield: yield}
 		s.end(m.answer(ctx, r, s))
 	}
 }
 
-func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sink) error {
-	state, err := promptState(ctx, m.o)
+func (m *PromptAPI) answer(ctx context.Context, r sandbox.ModelRequest, s *sink) error {
+	state, err := m.State(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +84,7 @@ func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sin
 	n := newNames(r)
 	req := newPromptRequest(r, n)
 	var whole strings.Builder
-	usage, err := promptStream(ctx, m.o, req, func(text string) error {
+	usage, err := promptStream(ctx, m, req, func(text string) error {
 		if whole.WriteString(text); whole.Len() > maxPrompt {
 			return &sandbox.ModelError{Message: "the browser's model does not come to an end"}
 		}
@@ -121,17 +113,17 @@ func (m *promptModel) answer(ctx context.Context, r sandbox.ModelRequest, s *sin
 const maxPrompt = 1 << 20
 
 // usable returns an error with the reason if the model can't be used in a state.
-func (m *promptModel) usable(state string) error {
+func (m *PromptAPI) usable(state string) error {
 	why := ""
 	switch {
-	case state == promptAvailable || m.o.Download && (state == promptDownloadable || state == promptDownloading):
+	case state == promptAvailable || m.Download && (state == promptDownloadable || state == promptDownloading):
 		return nil
 	case state == promptMissing:
 		why = "this browser has no model of its own (no LanguageModel); use Chrome or Edge on a desktop, or another provider"
 	case state == promptUnavailable:
 		why = "the browser's own model does not work on this device or in this language; use another provider"
 	case state == promptDownloadable || state == promptDownloading:
-		why = "the browser's own model is not downloaded yet; set PromptOptions.Download and ask from a click"
+		why = "the browser's own model is not downloaded yet; set PromptAPI.Download and ask from a click"
 	default:
 		why = "the browser's own model is in the unknown state " + strconv.Quote(state)
 	}

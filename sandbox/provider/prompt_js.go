@@ -8,16 +8,19 @@ import (
 
 // promptCore returns the options that availability and create share. They must be equal for the
 // result of availability to apply to create.
-func promptCore(o PromptOptions) map[string]any {
+func promptCore(o *PromptAPI) map[string]any {
 	var tags []any
 	for _, l := range o.Languages {
 		tags = append(tags, l)
+	}
+	if tags == nil {
+		tags = []any{"en"}
 	}
 	text := []any{map[string]any{"type": "text", "languages": tags}}
 	return map[string]any{"expectedInputs": text, "expectedOutputs": text}
 }
 
-func promptState(ctx context.Context, o PromptOptions) (string, error) {
+func promptState(ctx context.Context, o *PromptAPI) (string, error) {
 	if !jsx.Supported("LanguageModel.availability") || !jsx.Supported("LanguageModel.create") {
 		return promptMissing, nil
 	}
@@ -42,7 +45,7 @@ func thrown(ctx context.Context, err error) error {
 	return promptFailed(ctx, name, err)
 }
 
-func promptStream(ctx context.Context, o PromptOptions, r promptRequest, chunk func(string) error) (u promptUsage, err error) {
+func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func(string) error) (u promptUsage, err error) {
 	signal, stop := jsx.Signal(ctx)
 	defer stop()
 	s := jsx.NewScope(jsx.ScopeOptions{})
@@ -85,7 +88,7 @@ func promptStream(ctx context.Context, o PromptOptions, r promptRequest, chunk f
 	}
 }
 
-func promptSession(ctx context.Context, s *jsx.Scope, o PromptOptions, r promptRequest, signal jsx.Value) (jsx.Value, error) {
+func promptSession(ctx context.Context, s *jsx.Scope, o *PromptAPI, r promptRequest, signal jsx.Value) (jsx.Value, error) {
 	class, err := jsx.Get(jsx.Global(), "LanguageModel")
 	if err != nil {
 		return class, err

@@ -99,9 +99,9 @@ func set(t *testing.T, told jsx.Value, name string, v any) {
 }
 
 // play returns all events of a model as one line.
-func play(ctx context.Context, o provider.PromptOptions, r sandbox.ModelRequest) (string, error) {
+func play(ctx context.Context, m *provider.PromptAPI, r sandbox.ModelRequest) (string, error) {
 	var out []string
-	for e, err := range provider.PromptAPI(o).Stream(ctx, r) {
+	for e, err := range m.Stream(ctx, r) {
 		if err != nil {
 			return strings.Join(out, "|"), err
 		}
@@ -124,7 +124,7 @@ func live(t *testing.T, told jsx.Value) {
 func TestPromptAPI(t *testing.T) {
 	told := fake(t)
 	set(t, told, "pieces", []any{"Hello ", "you"})
-	got, err := play(t.Context(), provider.PromptOptions{Languages: []string{"en", "de"}}, hello())
+	got, err := play(t.Context(), &provider.PromptAPI{Languages: []string{"en", "de"}}, hello())
 	if err != nil || got != "text Hello  0 0|text you 0 0|usage  7 5|finish stop 0 0" {
 		t.Errorf("%s %v", got, err)
 	}
@@ -139,7 +139,7 @@ func TestPromptAPI(t *testing.T) {
 	r := hello()
 	r.Tools = []sandbox.ModelTool{{Name: "read", Description: "Reads.", Parameters: json.RawMessage(`{"type":"object"}`)}}
 	set(t, told, "pieces", []any{`{"text":"I look","to`, `ol":"read","args":{"path":"x"}}`})
-	got, err = play(t.Context(), provider.PromptOptions{}, r)
+	got, err = play(t.Context(), &provider.PromptAPI{}, r)
 	if err != nil || got != `text I look 0 0|call-start read 0 0|call read{"path":"x"} 0 0|usage  7 5|finish tool-calls 0 0` {
 		t.Errorf("%s %v", got, err)
 	}
@@ -149,15 +149,15 @@ func TestPromptAPI(t *testing.T) {
 func TestPromptAPIDownloads(t *testing.T) {
 	told := fake(t)
 	set(t, told, "state", "downloadable")
-	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != "downloadable" || err != nil {
+	if state, err := (&provider.PromptAPI{}).State(t.Context()); state != "downloadable" || err != nil {
 		t.Errorf("%s %v", state, err)
 	}
-	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "PromptOptions.Download") {
+	if _, err := play(t.Context(), &provider.PromptAPI{}, hello()); err == nil || !strings.Contains(err.Error(), "PromptAPI.Download") {
 		t.Errorf("%v", err)
 	}
 	var seen []float64
 	set(t, told, "pieces", []any{"ok"})
-	if got, err := play(t.Context(), provider.PromptOptions{Download: true, Progress: func(d float64) { seen = append(seen, d) }}, hello()); err != nil || !strings.HasPrefix(got, "text ok") {
+	if got, err := play(t.Context(), &provider.PromptAPI{Download: true, Progress: func(d float64) { seen = append(seen, d) }}, hello()); err != nil || !strings.HasPrefix(got, "text ok") {
 		t.Errorf("%s %v", got, err)
 	}
 	if fmt.Sprint(seen) != "[0 0.5 1]" {
@@ -170,7 +170,7 @@ func TestPromptAPIFails(t *testing.T) {
 	told := fake(t)
 	for fail, want := range map[string]string{"create": "a click", "stream": "longer than"} {
 		set(t, told, "fail", fail)
-		if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := play(t.Context(), &provider.PromptAPI{}, hello()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", fail, err)
 		}
 		live(t, told)
@@ -180,14 +180,14 @@ func TestPromptAPIFails(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	why := errors.New("stopped")
 	go stop(why)
-	if _, err := play(ctx, provider.PromptOptions{}, hello()); !errors.Is(err, why) {
+	if _, err := play(ctx, &provider.PromptAPI{}, hello()); !errors.Is(err, why) {
 		t.Errorf("stopped: %v", err)
 	}
 	live(t, told)
 	// After the consumer has stopped, there are no further events, and no resources are left.
 	set(t, told, "hang", false)
 	set(t, told, "pieces", []any{"a", "b", "c"})
-	for range provider.PromptAPI(provider.PromptOptions{}).Stream(t.Context(), hello()) {
+	for range (&provider.PromptAPI{}).Stream(t.Context(), hello()) {
 		break
 	}
 	live(t, told)
@@ -195,10 +195,10 @@ func TestPromptAPIFails(t *testing.T) {
 
 func TestPromptAPIMissing(t *testing.T) {
 	place(t, nil)
-	if state, err := provider.PromptState(t.Context(), provider.PromptOptions{}); state != "missing" || err != nil {
+	if state, err := (&provider.PromptAPI{}).State(t.Context()); state != "missing" || err != nil {
 		t.Errorf("%s %v", state, err)
 	}
-	if _, err := play(t.Context(), provider.PromptOptions{}, hello()); err == nil || !strings.Contains(err.Error(), "LanguageModel") {
+	if _, err := play(t.Context(), &provider.PromptAPI{}, hello()); err == nil || !strings.Contains(err.Error(), "LanguageModel") {
 		t.Errorf("%v", err)
 	}
 }

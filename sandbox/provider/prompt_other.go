@@ -7,8 +7,8 @@ import (
 	"errors"
 )
 
-func promptState(context.Context, PromptOptions) (string, error) { return promptMissing, nil }
+func promptState(context.Context, *PromptAPI) (string, error) { return promptMissing, nil }
 
-func promptStream(context.Context, PromptOptions, promptRequest, func(string) error) (promptUsage, error) {
+func promptStream(context.Context, *PromptAPI, promptRequest, func(string) error) (promptUsage, error) {
 	return promptUsage{}, errors.ErrUnsupported
 }

@@ -71,12 +71,12 @@ func TestPromptAnswersUnderTheSchema(t *testing.T) {
 // Each state in which the model can't be used has an error of its own.
 func TestPromptStates(t *testing.T) {
 	for state, want := range map[string]string{promptMissing: "LanguageModel", promptUnavailable: "device", promptDownloadable: "Download", promptDownloading: "Download", "odd": `"odd"`, promptAvailable: ""} {
-		err := (&promptModel{}).usable(state)
+		err := (&PromptAPI{}).usable(state)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
-	if err := (&promptModel{PromptOptions{Download: true}}).usable(promptDownloadable); err != nil {
+	if err := (&PromptAPI{Download: true}).usable(promptDownloadable); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"QuotaExceededError", "NotAllowedError", "NotSupportedError", "NotReadableError", "OtherError"} {
@@ -85,7 +85,7 @@ func TestPromptStates(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if !PromptAPI(PromptOptions{}).Local() {
+	if !(&PromptAPI{}).Local() {
 		t.Error("it is on this machine")
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/headers"
-	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
 // Listen sets up the form and the button of the theme. It returns at once, and ctx ends its requests.
@@ -49,7 +48,7 @@ func (s *Settings) Listen(ctx context.Context) {
 	name()
 	dom.On(dom.Element("provider"), "change", func(js.Value) { fill() })
 	dom.On(dom.Element("tab-settings"), "click", func(js.Value) {
-		state, err := provider.PromptState(ctx, browsers())
+		state, err := browsers().State(ctx)
 		own := dom.Document().Call("querySelector", "#provider [value=browser]")
 		own.Set("disabled", err != nil || state == "missing" || state == "unavailable")
 	})

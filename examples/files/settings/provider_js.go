@@ -26,10 +26,10 @@ var providers = map[string]struct {
 // inBrowser is the id of the browser's own model.
 const inBrowser = "browser"
 
-// browsers returns the options of the browser's own model. They allow its download, because the
-// user pressed a button for it, or sent a message.
-func browsers() provider.PromptOptions {
-	return provider.PromptOptions{Download: true, Progress: func(done float64) {
+// browsers returns the browser's own model. It may be downloaded, because the user pressed a button
+// for it, or sent a message.
+func browsers() *provider.PromptAPI {
+	return &provider.PromptAPI{Download: true, Progress: func(done float64) {
 		dom.Status(fmt.Sprintf("The browser fetches its model: %.0f %%", 100*done))
 	}}
 }
@@ -40,7 +40,7 @@ func (k Kept) NewModel() (sandbox.Model, error) {
 	p, ok := providers[k.Provider]
 	switch {
 	case k.Provider == inBrowser:
-		return provider.PromptAPI(browsers()), nil
+		return browsers(), nil
 	case !ok:
 		return provider.Commands(), nil
 	}
