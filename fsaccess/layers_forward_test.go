@@ -280,7 +280,6 @@ var notForwarded = map[string]string{
 	"sub-folder NewBeginner":  slowPut,
 	"sub-folder ReadReplacer": slowPut,
 	"sub-folder Overlapper":   slowPut,
-	"sub-folder WriteChecker": "the write itself returns the error",
 }
 
 // Each layer passes each optional interface to the folder below, or has a reason not to. A

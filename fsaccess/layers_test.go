@@ -1,6 +1,8 @@
 package fsaccess
 
 import (
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -43,4 +45,22 @@ func everyFS(t testing.TB) map[string]func(testing.TB) FS {
 		}
 	}
 	return all
+}
+
+// A file of a sub-folder that may not be written is not opened for writing. Without the
+// check, the program wrote it all and read the refusal at Close.
+func TestSubChecksBeforeOpening(t *testing.T) {
+	m := NewMemory(MemoryOptions{})
+	must(t, m.MkdirAll("d", 0o755))
+	must(t, m.WriteFile("d/f", []byte("old"), 0o644))
+	d, err := Guard(m, protocol.FSPolicy{AllowRead: everywhere(t).AllowWrite}, GuardOptions{}).Sub("d")
+	must(t, err)
+	j := NewJournal(d.(*Folder), NewMemory(MemoryOptions{}), JournalOptions{})
+	f, err := j.OpenFile("f", os.O_WRONLY, 0)
+	if !errors.Is(err, ErrDenied) {
+		t.Errorf("opened for writing: %v", err)
+	}
+	if err == nil {
+		must(t, f.Close())
+	}
 }

@@ -60,6 +60,10 @@ func (s *subCore) KeepsFresh() bool { return KeepsFresh(s.c) }
 
 func (s *subCore) Asked(ctx context.Context) context.Context { return Asked(ctx, s.c) }
 
+func (s *subCore) MayWrite(ctx context.Context, name string) error {
+	return MayWrite(ctx, s.c, s.p(name), os.O_WRONLY)
+}
+
 func (s *subCore) MayCreate(ctx context.Context, name string) error {
 	return MayCreate(ctx, s.c, s.p(name))
 }
