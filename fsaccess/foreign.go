@@ -35,7 +35,9 @@ func (f *foreign) Base() *core.Shared { return f.sh }
 
 func (f *foreign) Features() core.Features {
 	if v, ok := f.r.(FeaturesFS); ok {
-		return core.Features(v.Features())
+		ft := core.Features(v.Features())
+		ft.Watch = false // no method of FS reports changes
+		return ft
 	}
 	ft := core.Features{Source: f.source, ReadOnly: f.w == nil}
 	_, ft.Chmod = f.r.(ChmodFS)

@@ -60,6 +60,11 @@ func (p *probe) Push(context.Context, string, chan<- []string) (func(), error) {
 	p.use("Pusher")
 	return func() {}, nil
 }
+func (p *probe) Features() core.Features {
+	ft := p.Core.Features()
+	ft.Watch = true
+	return ft
+}
 func (p *probe) Release() error { p.use("Closer"); return nil }
 func (p *probe) ReadMany(_ context.Context, files []core.Entry) ([][]byte, error) {
 	p.use("ManyReader")
@@ -211,7 +216,6 @@ var optionals = map[string]func(ctx context.Context, c core.Core) (has bool, err
 }
 
 const (
-	polls    = "a watch over a layer compares listings, because the platform reports paths that the layer hides or changes"
 	slowRead = "the caller uses Stat and ReadFile instead"
 	inspects = "the layer must see the bytes"
 	slowPut  = "the caller uses Replace instead"
@@ -221,7 +225,6 @@ const (
 // notForwarded has a reason for each interface that a layer does not pass to its folder.
 var notForwarded = map[string]string{
 	"guard Lister":       "a folder is listed by ReadDir, which hides entries",
-	"guard Pusher":       polls,
 	"guard BlobCopier":   inspects,
 	"guard NewBeginner":  inspects,
 	"guard ReadReplacer": inspects,
@@ -229,7 +232,6 @@ var notForwarded = map[string]string{
 	"guard FreshKeeper":  "a guard always keeps a new file until its content is known",
 	"guard Asker":        "a guard answers for itself; one below it asks its own question",
 
-	"journal Pusher":       polls,
 	"journal SmallReader":  slowRead,
 	"journal BlobCopier":   "the old content must be saved first",
 	"journal NewBeginner":  "the record must be stored first",
@@ -238,7 +240,7 @@ var notForwarded = map[string]string{
 	"journal FileWriter":   "it uses ReadReplacer, so that reading and writing run at the same time",
 	"journal Overlapper":   "a journal does the overlapping itself",
 
-	"overlay Pusher":        polls,
+	"overlay Pusher":        "a watch compares listings, because only one of its two folders is the platform's",
 	"overlay Closer":        "the caller closes both folders",
 	"overlay SmallReader":   slowRead,
 	"overlay BlobCopier":    "the version below must be noted first",
@@ -268,12 +270,10 @@ var notForwarded = map[string]string{
 	"read-only Asker":         noWrites,
 	"read-only Committer":     noWrites,
 	"read-only Lister":        "a folder is listed by ReadDir",
-	"read-only Pusher":        polls,
 	"read-only Closer":        "the caller closes the folder below",
 	"read-only SmallReader":   slowRead,
 
 	"sub-folder Lister":       "a folder is listed by ReadDir",
-	"sub-folder Pusher":       polls,
 	"sub-folder Closer":       "a folder from Sub does not own the source",
 	"sub-folder SmallReader":  slowRead,
 	"sub-folder BlobCopier":   slowPut,
@@ -298,6 +298,10 @@ func TestLayersForward(t *testing.T) {
 		"sub-folder": func(c core.Core) core.Core { return core.Sub(c, "d") },
 	}
 	for name, put := range layers {
+		c := put(newProbe(t))
+		if _, pushes := c.(core.Pusher); pushes != c.Features().Watch {
+			t.Errorf("%s: Features.Watch is %v", name, c.Features().Watch)
+		}
 		for option, use := range optionals {
 			key := name + " " + option
 			p := newProbe(t)

@@ -44,6 +44,10 @@ func (r *readOnly) WalkPages(ctx context.Context, root string, page int, yield f
 	return WalkCore(ctx, r.Core, root, page, yield)
 }
 
+func (r *readOnly) Push(ctx context.Context, root string, told chan<- []string) (func(), error) {
+	return Push(ctx, r.Core, root, told, SameName)
+}
+
 // Sub returns a core with a folder of c as the root.
 func Sub(c Core, dir string) Core { return &subCore{c, dir} }
 
@@ -66,6 +70,15 @@ func (s *subCore) MayWrite(ctx context.Context, name string) error {
 
 func (s *subCore) MayCreate(ctx context.Context, name string) error {
 	return MayCreate(ctx, s.c, s.p(name))
+}
+
+func (s *subCore) Push(ctx context.Context, root string, told chan<- []string) (func(), error) {
+	return Push(ctx, s.c, s.p(root), told, func(name string) (string, bool) {
+		if !Within(s.dir, name) {
+			return "", false
+		}
+		return Relative(s.dir, name), true
+	})
 }
 
 func (s *subCore) Base() *Shared { return s.c.Base().Below(s.dir) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -167,6 +168,49 @@ func KeepsFresh(c Core) bool {
 	k, ok := c.(FreshKeeper)
 	return ok && k.KeepsFresh()
 }
+
+// Push sends the paths below root that change in c and that name keeps, under the name that
+// it returns. If no [Pusher] is in c, the error is [ErrUnsupported].
+func Push(ctx context.Context, c Core, root string, told chan<- []string, name func(string) (as string, keep bool)) (stop func(), err error) {
+	p, ok := c.(Pusher)
+	if !ok {
+		return nil, ErrUnsupported
+	}
+	below := make(chan []string, max(1, cap(told)))
+	end, err := p.Push(ctx, root, below)
+	if err != nil {
+		return nil, err
+	}
+	stopped := make(chan struct{})
+	go func() {
+		for {
+			var names []string
+			select {
+			case names = <-below:
+			case <-stopped:
+				return
+			}
+			kept := make([]string, 0, len(names))
+			for _, n := range names {
+				if as, keep := name(n); keep {
+					kept = append(kept, as)
+				}
+			}
+			if len(kept) == 0 && len(names) > 0 {
+				continue // an empty list would mean that any path may have changed
+			}
+			select {
+			case told <- kept:
+			case <-stopped:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { end(); close(stopped) }), nil
+}
+
+// SameName keeps a name, for [Push].
+func SameName(name string) (string, bool) { return name, true }
 
 // ManyBytes is the number of bytes that a caller reads at once with [ReadMany].
 const ManyBytes = 8 << 20

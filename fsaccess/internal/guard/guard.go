@@ -115,6 +115,14 @@ func (g *Guard) Release() error {
 	return nil
 }
 
+// Push leaves out the paths that the caller may not see, as a listing does.
+func (g *Guard) Push(ctx context.Context, root string, told chan<- []string) (func(), error) {
+	if err := g.read(root); err != nil && !g.policy.MayTraverse(root) {
+		return nil, err
+	}
+	return core.Push(ctx, g.Core, root, told, func(name string) (string, bool) { return name, g.shows(name, true) })
+}
+
 // consent returns nil if d allows q, and else the error no. If d is ActionAsk, it asks the
 // user.
 func (g *Guard) consent(ctx context.Context, d protocol.Action, q Question, no error, rule string) error {

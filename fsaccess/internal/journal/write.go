@@ -137,3 +137,7 @@ func (j *Journal) MayCreate(ctx context.Context, name string) error {
 func (j *Journal) MayWrite(ctx context.Context, name string) error {
 	return core.MayWrite(ctx, j.Core, name, os.O_WRONLY)
 }
+
+func (j *Journal) Push(ctx context.Context, root string, told chan<- []string) (func(), error) {
+	return core.Push(ctx, j.Core, root, told, core.SameName)
+}
