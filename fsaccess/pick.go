@@ -189,6 +189,14 @@ func (f *Folder) Permission(ctx context.Context, mode Mode) (Permission, error) 
 	return permissionOf(ctx, f, mode)
 }
 
+// withoutDialogue returns the permission for a folder of a source that has no dialogue.
+func withoutDialogue(f *Folder, mode Mode) Permission {
+	if f.Features().ReadOnly && mode == ReadWrite {
+		return Denied
+	}
+	return Granted
+}
+
 // RequestWrite asks the user for write access to a picked, dropped or restored folder that
 // was opened for reading. Call it in the handler of a click or a key press. Otherwise the
 // error is [ErrGesture]. If the user denies access, the error is [ErrDenied], and this

@@ -333,10 +333,7 @@ func forgetFolder(ctx context.Context, name string) error { return web.Forget(ct
 func permissionOf(ctx context.Context, f *Folder, mode Mode) (Permission, error) {
 	h, err := handlesOf(f)
 	if err != nil {
-		if f.Features().ReadOnly && mode == ReadWrite {
-			return Denied, nil
-		}
-		return Granted, nil
+		return withoutDialogue(f, mode), nil
 	}
 	p, err := web.QueryPermission(ctx, h.Root, string(mode))
 	return Permission(p), err

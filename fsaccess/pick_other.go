@@ -42,8 +42,8 @@ func persist(context.Context) (bool, error) { return false, errNoBrowser }
 
 func saveAs(context.Context, FS, string, string) error { return errNoBrowser }
 
-func permissionOf(context.Context, *Folder, Mode) (Permission, error) {
-	return Denied, errNoBrowser
+func permissionOf(_ context.Context, f *Folder, mode Mode) (Permission, error) {
+	return withoutDialogue(f, mode), nil
 }
 
 func supported() []Support {
