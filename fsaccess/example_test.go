@@ -82,21 +82,19 @@ func ExampleUploadedBy() {
 
 // A page that comes back later opens the folder of last time, and shows a button only if
 // the browser would ask.
-func ExampleFolder_Permission() {
+func ExampleFolder_CheckPermission() {
 	ctx := context.Background()
 	f, err := fsaccess.Restore(ctx, "last")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	switch p, err := f.Permission(ctx, fsaccess.ReadWrite); {
-	case err != nil:
-		fmt.Println(err)
-	case p == fsaccess.Granted:
+	switch err := f.CheckPermission(ctx, fsaccess.ReadWrite); {
+	case err == nil:
 		fmt.Println("open it")
-	case p == fsaccess.Prompt:
+	case errors.Is(err, fsaccess.ErrGesture):
 		fmt.Println("show a button that calls f.RequestWrite")
-	case p == fsaccess.Denied:
+	default:
 		fmt.Println("work on a copy: NewOverlay")
 	}
 }

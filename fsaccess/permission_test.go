@@ -10,15 +10,15 @@ import (
 func TestPermissionWithoutDialogue(t *testing.T) {
 	m := NewMemory(MemoryOptions{})
 	for _, mode := range []Mode{ReadOnly, ReadWrite} {
-		if p, err := m.Permission(t.Context(), mode); err != nil || p != Granted {
-			t.Errorf("%s: %v, %v", mode, p, err)
+		if err := m.CheckPermission(t.Context(), mode); err != nil {
+			t.Errorf("%s: %v", mode, err)
 		}
 	}
 	r := newFolder(core.ReadOnly(m.c))
-	if p, err := r.Permission(t.Context(), ReadOnly); err != nil || p != Granted {
-		t.Errorf("reading: %v, %v", p, err)
+	if err := r.CheckPermission(t.Context(), ReadOnly); err != nil {
+		t.Errorf("reading: %v", err)
 	}
-	if p, err := r.Permission(t.Context(), ReadWrite); err != nil || p != Denied {
-		t.Errorf("writing: %v, %v", p, err)
+	if err := r.CheckPermission(t.Context(), ReadWrite); err != ErrReadOnly {
+		t.Errorf("writing: %v", err)
 	}
 }

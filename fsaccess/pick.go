@@ -133,25 +133,15 @@ func (z *DropZone) Close() error { return z.z.Close() }
 // root of the origin-private file system.
 func (f *Folder) Name() string { return nameOf(f) }
 
-// Permission is the state of the browser's permission for a folder.
-type Permission string
-
-const (
-	// Granted means that the folder can be used.
-	Granted Permission = "granted"
-	// Prompt means that the browser will ask the user.
-	Prompt Permission = "prompt"
-	// Denied means that the user or the browser refused.
-	Denied Permission = "denied"
-)
-
 // RememberedFolder describes a folder stored on an earlier visit.
 type RememberedFolder struct {
-	Name       string // the name it is stored under
-	Folder     string // the folder's own name
-	Mode       Mode   // the access it was last used with
-	LastUse    time.Time
-	Permission Permission // the current permission for Mode
+	Name    string // the name it is stored under
+	Folder  string // the folder's own name
+	Mode    Mode   // the access it was last used with
+	LastUse time.Time
+	// Permission is nil if the browser currently grants Mode. Otherwise it is an error of
+	// [Folder.CheckPermission].
+	Permission error
 }
 
 // Remember stores a picked or dropped folder under a name, in IndexedDB, for [Restore]. It
@@ -182,19 +172,22 @@ func Restore(ctx context.Context, name string) (*Folder, error) { return restore
 // Forget removes a stored folder from the list. An unknown name is no error.
 func Forget(ctx context.Context, name string) error { return forgetFolder(ctx, name) }
 
-// Permission returns the browser's current permission for the folder, without a dialogue. A
-// source that needs no permission returns [Granted], or [Denied] for [ReadWrite] if the
-// folder is read-only.
-func (f *Folder) Permission(ctx context.Context, mode Mode) (Permission, error) {
-	return permissionOf(ctx, f, mode)
+// CheckPermission returns nil if the browser currently grants the access, without a
+// dialogue. If the browser would ask the user, the error is [ErrGesture]: show a button that
+// calls [Folder.RequestWrite] or [Restore]. If the user or the browser refused, the error is
+// [ErrDenied]. A source that needs no permission returns nil, or [ErrReadOnly] for
+// [ReadWrite] if the folder is read-only.
+func (f *Folder) CheckPermission(ctx context.Context, mode Mode) error {
+	return checkPermission(ctx, f, mode)
 }
 
-// withoutDialogue returns the permission for a folder of a source that has no dialogue.
-func withoutDialogue(f *Folder, mode Mode) Permission {
+// withoutDialogue returns the error of [Folder.CheckPermission] for a folder of a source that
+// has no dialogue.
+func withoutDialogue(f *Folder, mode Mode) error {
 	if f.Features().ReadOnly && mode == ReadWrite {
-		return Denied
+		return ErrReadOnly
 	}
-	return Granted
+	return nil
 }
 
 // RequestWrite asks the user for write access to a picked, dropped or restored folder that

@@ -320,7 +320,7 @@ func rememberFolderAs(ctx context.Context, f *Folder, name string) (string, erro
 func rememberedFolders(ctx context.Context) ([]RememberedFolder, error) {
 	rows, err := web.Remembered(ctx)
 	return convert(rows, func(k web.Stored) RememberedFolder {
-		return RememberedFolder{k.Name, k.Folder, Mode(k.Mode), k.LastUse, Permission(k.Permission)}
+		return RememberedFolder{k.Name, k.Folder, Mode(k.Mode), k.LastUse, public(k.Permission)}
 	}), err
 }
 
@@ -330,13 +330,12 @@ func restoreFolder(ctx context.Context, name string) (*Folder, error) {
 
 func forgetFolder(ctx context.Context, name string) error { return web.Forget(ctx, name) }
 
-func permissionOf(ctx context.Context, f *Folder, mode Mode) (Permission, error) {
+func checkPermission(ctx context.Context, f *Folder, mode Mode) error {
 	h, err := handlesOf(f)
 	if err != nil {
-		return withoutDialogue(f, mode), nil
+		return withoutDialogue(f, mode)
 	}
-	p, err := web.QueryPermission(ctx, h.Root, string(mode))
-	return Permission(p), err
+	return public(h.CheckPermission(ctx, string(mode)))
 }
 
 func requestWrite(ctx context.Context, f *Folder) error {

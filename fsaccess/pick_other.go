@@ -42,9 +42,7 @@ func persist(context.Context) (bool, error) { return false, errNoBrowser }
 
 func saveAs(context.Context, FS, string, string) error { return errNoBrowser }
 
-func permissionOf(_ context.Context, f *Folder, mode Mode) (Permission, error) {
-	return withoutDialogue(f, mode), nil
-}
+func checkPermission(_ context.Context, f *Folder, mode Mode) error { return withoutDialogue(f, mode) }
 
 func supported() []Support {
 	var out []Support

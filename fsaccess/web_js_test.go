@@ -216,7 +216,7 @@ func TestRemembered(t *testing.T) {
 	defer Forget(ctx, "work")
 	list, err := Remembered(ctx)
 	must(t, err)
-	if len(list) != 1 || list[0].Name != "work" || list[0].Permission != Granted || time.Since(list[0].LastUse) > time.Minute {
+	if len(list) != 1 || list[0].Name != "work" || list[0].Permission != nil || time.Since(list[0].LastUse) > time.Minute {
 		t.Errorf("%+v", list)
 	}
 	for _, name := range []string{"work", "last"} {

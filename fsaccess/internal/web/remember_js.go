@@ -79,7 +79,7 @@ func (h *Handles) RememberAs(ctx context.Context, name string) (string, error) {
 type Stored struct {
 	Name, Folder, Mode string
 	LastUse            time.Time
-	Permission         string // the current one for Mode
+	Permission         error // nil if Mode is granted
 	handle             jsx.Value
 }
 
@@ -121,9 +121,11 @@ func Remembered(ctx context.Context) ([]Stored, error) {
 		return nil, err
 	}
 	for i, k := range rows {
-		if rows[i].Permission, err = QueryPermission(ctx, k.handle, k.Mode); err != nil {
+		p, err := QueryPermission(ctx, k.handle, k.Mode)
+		if err != nil {
 			return nil, err
 		}
+		rows[i].Permission = permissionErr(p)
 	}
 	return rows, nil
 }
@@ -181,6 +183,26 @@ func QueryPermission(ctx context.Context, handle jsx.Value, mode string) (string
 		return permDenied, err
 	}
 	return jsx.String(v, 64)
+}
+
+// permissionErr returns the error for one of the browser's words.
+func permissionErr(p string) error {
+	switch p {
+	case PermGranted:
+		return nil
+	case permPrompt:
+		return core.ErrGesture
+	}
+	return core.ErrDenied
+}
+
+// CheckPermission returns the error for the present permission, without a dialogue.
+func (h *Handles) CheckPermission(ctx context.Context, mode string) error {
+	p, err := QueryPermission(ctx, h.Root, mode)
+	if err != nil {
+		return err
+	}
+	return permissionErr(p)
 }
 
 // RequestPermission shows the browser's question. Without a gesture the browser shows none.
