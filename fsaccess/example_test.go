@@ -58,9 +58,9 @@ func ExampleNewOverlay() {
 }
 
 // The handler of a button. The folder holds the files that the user picks.
-func ExamplePickFiles() {
+func ExamplePick_files() {
 	handler := func(ctx context.Context) (*fsaccess.Folder, error) {
-		f, err := fsaccess.PickFiles(ctx, fsaccess.ReadWrite, fsaccess.PickOptions{ID: "notes"})
+		f, err := fsaccess.Pick(ctx, fsaccess.ReadWrite, fsaccess.PickOptions{Files: true, ID: "notes"})
 		if errors.Is(err, fsaccess.ErrCancelled) {
 			return nil, nil // the user closed the dialogue
 		}

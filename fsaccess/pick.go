@@ -25,11 +25,17 @@ type PickOptions struct {
 	// StartIn is the folder that the dialogue shows the first time: "desktop", "documents",
 	// "downloads", "music", "pictures" or "videos".
 	StartIn string
-	// Remember, if set, stores the folder under this name for [Restore].
+	// Remember, if set, stores the folder under this name for [Restore]. It has no effect on
+	// Files.
 	Remember string
+	// Files shows the file dialogue instead. The folder then holds only the chosen files. A
+	// second file with the same name gets a number, for example "a (2).txt". Browsers without
+	// the dialogue show an upload instead, and the folder is then read-only.
+	Files bool
 }
 
-// Pick shows the browser's folder dialogue and returns the chosen folder. Call it in the
+// Pick shows the browser's folder dialogue and returns the chosen folder, or with
+// [PickOptions].Files the file dialogue and a folder of the chosen files. Call it in the
 // handler of a click or a key press. Otherwise the error is [ErrGesture]. [ReadWrite] asks
 // for both rights in one dialogue. [ReadOnly] asks for reading only, and [Folder.RequestWrite] can
 // ask for writing later. Chromium offers "allow on every visit" for the right that was
@@ -40,18 +46,14 @@ type PickOptions struct {
 // Chromium refuses the home folder, Downloads and system folders, but not folders inside
 // them. If the user denies access, the error is [ErrDenied].
 //
-// Browsers without a folder dialogue return [errors.ErrUnsupported]. [Supported] lists the
-// alternatives. Pick never uses one of them by itself.
+// Browsers without a folder dialogue return [errors.ErrUnsupported], unless
+// [PickOptions].Files is set. [Supported] lists the alternatives. Pick never uses one of them
+// by itself.
 func Pick(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
+	if o.Files {
+		return pickFiles(ctx, mode, o)
+	}
 	return pick(ctx, mode, o)
-}
-
-// PickFiles shows the browser's file dialogue and returns a folder that holds only the
-// chosen files. A second file with the same name gets a number, for example "a (2).txt".
-// Browsers without the dialogue show an upload instead, and the folder is then read-only.
-// The errors are those of [Pick].
-func PickFiles(ctx context.Context, mode Mode, o PickOptions) (*Folder, error) {
-	return pickFiles(ctx, mode, o)
 }
 
 // OPFS opens a folder of the origin-private file system (OPFS). Every current browser has
