@@ -98,7 +98,7 @@ func TestDropOfThePagesOwnPicture(t *testing.T) {
 	_, err = jsx.Invoke(do, "real.txt")
 	must(t, err)
 	d, err := z.Next(t.Context())
-	if must(t, err); d.Name != "real.txt" {
-		t.Errorf("dropped: %q", d.Name)
+	if must(t, err); d.Name() != "real.txt" {
+		t.Errorf("dropped: %q", d.Name())
 	}
 }

@@ -86,7 +86,7 @@ func UploadedBy(selector string) (*Folder, error) { return uploadedBy(selector) 
 type DropZone struct{ z dropZone }
 
 type dropZone interface {
-	Next(ctx context.Context) (name string, c core.Core, err error)
+	Next(ctx context.Context) (core.Core, error)
 	Close() error
 }
 
@@ -108,31 +108,24 @@ func NewDropZone(selector string) (*DropZone, error) {
 	return &DropZone{z}, nil
 }
 
-// Drop is one dropped item: a folder, or a folder that holds one dropped file.
-type Drop struct {
-	// Name is the name of the dropped folder or file.
-	Name string
-	// Folder holds the dropped files.
-	Folder *Folder
-}
-
-// Next waits for the next dropped item and returns it. Each folder and each file of a drop
-// is an item of its own. Up to 256 items are queued, and further ones are ignored. Next
-// returns the cause of ctx if ctx ends first.
-func (z *DropZone) Next(ctx context.Context) (Drop, error) {
-	name, c, err := z.z.Next(ctx)
+// Next waits for the next dropped item and returns it: a folder, or a folder that holds one
+// dropped file. [Folder.Name] is the name of the dropped folder or file. Each folder and each
+// file of a drop is an item of its own. Up to 256 items are queued, and further ones are
+// ignored. Next returns the cause of ctx if ctx ends first.
+func (z *DropZone) Next(ctx context.Context) (*Folder, error) {
+	c, err := z.z.Next(ctx)
 	if err != nil {
-		return Drop{}, err
+		return nil, err
 	}
-	return Drop{name, newFolder(c)}, nil
+	return newFolder(c), nil
 }
 
 // Close stops accepting drops. It is idempotent. It does not end a waiting Next.
 func (z *DropZone) Close() error { return z.z.Close() }
 
-// Name returns the platform's name of a picked, dropped or origin-private folder, as a text
-// to show. It returns "" for other sources, for layers, for a folder from Sub and for the
-// root of the origin-private file system.
+// Name returns the platform's name of a picked, dropped or origin-private folder, or of a
+// dropped file, as a text to show. It returns "" for other sources, for layers, for a folder
+// from Sub and for the root of the origin-private file system.
 func (f *Folder) Name() string { return nameOf(f) }
 
 // RememberedFolder describes a folder stored on an earlier visit.
@@ -171,8 +164,9 @@ func Remembered(ctx context.Context) ([]RememberedFolder, error) { return rememb
 // error wraps [ErrDenied].
 func Restore(ctx context.Context, name string) (*Folder, error) { return restoreFolder(ctx, name) }
 
-// Forget removes a stored folder from the list. An unknown name is no error.
-func Forget(ctx context.Context, name string) error { return forgetFolder(ctx, name) }
+// Forget removes the stored folder from the list. Its files stay. If the list no longer has
+// the folder, Forget returns nil.
+func (r RememberedFolder) Forget(ctx context.Context) error { return forgetFolder(ctx, r.Name) }
 
 // CheckPermission returns nil if the browser currently grants the access, without a
 // dialogue. If the browser would ask the user, the error is [ErrGesture]: show a button that

@@ -294,6 +294,9 @@ func handlesOf(f *Folder) (*web.Handles, error) {
 }
 
 func nameOf(f *Folder) string {
+	if t, ok := f.c.(*web.Tree); ok && f.dir == "." {
+		return t.Name
+	}
 	h, err := handlesOf(f)
 	if err != nil {
 		return ""

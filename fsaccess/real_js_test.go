@@ -47,10 +47,10 @@ func dropped(t testing.TB, dir string) *Folder {
 	defer cancel()
 	d, err := z.Next(ctx)
 	must(t, err)
-	if d.Name != filepath.Base(dir) {
-		t.Fatalf("dropped %s, and there came %s", dir, d.Name)
+	if d.Name() != filepath.Base(dir) {
+		t.Fatalf("dropped %s, and there came %s", dir, d.Name())
 	}
-	return d.Folder
+	return d
 }
 
 // realFolder is an empty folder on the disk, and the same in the page.

@@ -38,7 +38,7 @@ func TestRememberAs(t *testing.T) {
 		want string
 	}{{a, "notes"}, {b, "notes (2)"}, {a, "notes"}, {b, "notes (2)"}} {
 		got, err := c.f.RememberAs(ctx, "notes")
-		defer Forget(ctx, got)
+		defer RememberedFolder{Name: got}.Forget(ctx)
 		if err != nil || got != c.want {
 			t.Errorf("%q, %v; want %q", got, err, c.want)
 		}

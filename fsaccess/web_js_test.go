@@ -213,7 +213,7 @@ func TestRemembered(t *testing.T) {
 	f := opfs(t)
 	must(t, f.WriteFile("x", []byte("kept"), 0o644))
 	must(t, f.Remember(ctx, "work"))
-	defer Forget(ctx, "work")
+	defer RememberedFolder{Name: "work"}.Forget(ctx)
 	list, err := Remembered(ctx)
 	must(t, err)
 	if len(list) != 1 || list[0].Name != "work" || list[0].Permission != nil || time.Since(list[0].LastUse) > time.Minute {
@@ -226,11 +226,11 @@ func TestRemembered(t *testing.T) {
 			t.Errorf("%s: %q %v", name, b, err)
 		}
 	}
-	must(t, Forget(ctx, "work"))
+	must(t, list[0].Forget(ctx))
 	if _, err := Restore(ctx, "work"); !core.NotExist(err) {
 		t.Errorf("after Forget: %v", err)
 	}
-	must(t, Forget(ctx, "work"))
+	must(t, list[0].Forget(ctx))
 }
 
 // Without a gesture no dialogue may appear, and the error text must name the remedy.

@@ -231,7 +231,7 @@ func (a *app) remembered() {
 			dom.Failed(a.chosen(f, r.Name, err))
 		})
 		dom.On(forget, "click", func(js.Value) {
-			if !dom.Failed(fsaccess.Forget(a.ctx, r.Name)) {
+			if !dom.Failed(r.Forget(a.ctx)) {
 				a.remembered()
 			}
 		})
@@ -244,9 +244,9 @@ func (a *app) drops() {
 		return
 	}
 	for {
-		d, err := zone.Next(a.ctx)
+		dir, err := zone.Next(a.ctx)
 		a.mu.Lock()
-		dom.Failed(a.chosen(d.Folder, d.Name, err))
+		dom.Failed(a.chosen(dir, "", err))
 		a.mu.Unlock()
 		if a.ctx.Err() != nil {
 			return

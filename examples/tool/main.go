@@ -108,9 +108,9 @@ func (a *app) drops() {
 		return
 	}
 	for a.ctx.Err() == nil {
-		d, err := zone.Next(a.ctx)
+		dir, err := zone.Next(a.ctx)
 		if err == nil {
-			err = fsaccess.Copy(a.ctx, a.files, ".", d.Folder, ".", fsaccess.CopyOptions{})
+			err = fsaccess.Copy(a.ctx, a.files, ".", dir, ".", fsaccess.CopyOptions{})
 		}
 		say(errText(err))
 		a.showFiles()

@@ -78,7 +78,7 @@ func realFolder(tb testing.TB) fsaccess.FS {
 	defer cancel()
 	d, err := z.Next(ctx)
 	must(err)
-	return d.Folder
+	return d
 }
 
 // TestConformanceInWorker is the suite where files of the origin-private file

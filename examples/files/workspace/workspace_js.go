@@ -299,9 +299,9 @@ func (w *Workspace) drops() {
 		return
 	}
 	for w.ctx.Err() == nil {
-		d, err := zone.Next(w.ctx)
+		dir, err := zone.Next(w.ctx)
 		w.Lock.Lock()
-		dom.Failed(w.chosen(d.Folder, d.Name, err))
+		dom.Failed(w.chosen(dir, "", err))
 		w.Lock.Unlock()
 	}
 }

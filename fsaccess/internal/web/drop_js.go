@@ -85,21 +85,21 @@ func (z *dropArea) take(event jsx.Value) {
 
 func (z *dropArea) Close() error { return z.s.Close() }
 
-// Next waits for the next dropped item and returns its name and its folder.
-func (z *dropArea) Next(ctx context.Context) (string, core.Core, error) {
+// Next waits for the next dropped item and returns its folder.
+func (z *dropArea) Next(ctx context.Context) (core.Core, error) {
 	for {
 		var d droppedItem
 		select {
 		case d = <-z.drops:
 		case <-ctx.Done():
-			return "", nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 		if jsx.Nullish(d.promise) {
 			return dropEntry(ctx, d.entry)
 		}
 		handle, err := jsx.Await(ctx, d.promise)
 		if err != nil {
-			return "", nil, WebErr(err)
+			return nil, WebErr(err)
 		}
 		if !jsx.Nullish(handle) { // the handle of a page's own picture is null
 			return dropHandle(ctx, handle)
@@ -107,14 +107,14 @@ func (z *dropArea) Next(ctx context.Context) (string, core.Core, error) {
 	}
 }
 
-func dropHandle(ctx context.Context, handle jsx.Value) (string, core.Core, error) {
+func dropHandle(ctx context.Context, handle jsx.Value) (core.Core, error) {
 	name, err := StringOf(handle, "name")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	kind, err := StringOf(handle, "kind")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if kind == "directory" {
 		mode := modeRead
@@ -123,46 +123,48 @@ func dropHandle(ctx context.Context, handle jsx.Value) (string, core.Core, error
 		}
 		h, err := NewHandles(handle, "drop", mode, "picked:"+name)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
-		return name, h, nil
+		return h, nil
 	}
 	file, err := Await(ctx, handle, "getFile")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	t := NewTree("drop")
+	t.Name = name
 	if err := t.Add(name, file, handle); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	p, err := QueryPermission(ctx, handle, ModeWrite)
 	t.Writable = err == nil && p == PermGranted
-	return name, t, nil
+	return t, nil
 }
 
 // dropEntry reads a dropped tree in browsers with only the older API, whose functions take
 // callbacks.
-func dropEntry(ctx context.Context, entry jsx.Value) (string, core.Core, error) {
+func dropEntry(ctx context.Context, entry jsx.Value) (core.Core, error) {
 	if jsx.Nullish(entry) {
-		return "", nil, core.ErrUnsupported
+		return nil, core.ErrUnsupported
 	}
 	name, err := StringOf(entry, "name")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	t := NewTree("drop")
+	t.Name = name
 	s := jsx.NewScope(jsx.ScopeOptions{})
 	defer s.Close()
 	isDir, err := boolOf(entry, "isDirectory")
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if isDir {
 		err = addEntries(ctx, s, t, entry, ".", 0)
 	} else {
 		err = addEntryFile(ctx, s, t, entry, name)
 	}
-	return name, t, err
+	return t, err
 }
 
 func boolOf(v jsx.Value, name string) (bool, error) {

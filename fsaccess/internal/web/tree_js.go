@@ -17,6 +17,7 @@ import (
 type Tree struct {
 	sh       *core.Shared
 	source   string
+	Name     string // of the dropped folder or file
 	Writable bool
 	nodes    map[string]*fileNode // "." is the root
 }
