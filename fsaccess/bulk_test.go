@@ -89,14 +89,14 @@ func TestParallelEditsQueue(t *testing.T) {
 	for name, open := range everyFS(t) {
 		t.Run(name, func(t *testing.T) {
 			f := open(t)
-			f = Wrap(f) // a stranger's locks are those of its wrapping
+			f = WithContext(ctx, f) // a stranger's locks are those of its wrapping
 			must(t, f.WriteFile("log", nil, 0o644))
 			var wg sync.WaitGroup
 			for i := range n {
 				wg.Add(1)
 				go func() {
 					defer wg.Done()
-					_, err := Update(ctx, f, "log", 0o644, func(old []byte) ([]byte, error) {
+					err := WithContext(ctx, f).UpdateFile("log", 0o644, func(old []byte) ([]byte, error) {
 						return fmt.Appendf(old, "line %d\n", i), nil
 					})
 					if err != nil {
@@ -105,7 +105,7 @@ func TestParallelEditsQueue(t *testing.T) {
 				}()
 			}
 			wg.Wait()
-			got, v, err := ReadVersion(ctx, f, "log")
+			got, v, err := WithContext(ctx, f).ReadVersion("log")
 			must(t, err)
 			if lines := strings.Count(string(got), "\n"); lines != n {
 				t.Errorf("%d of %d edits are there", lines, n)
@@ -116,7 +116,7 @@ func TestParallelEditsQueue(t *testing.T) {
 				wg.Add(1)
 				go func() {
 					defer wg.Done()
-					_, err := WriteVersion(ctx, f, "log", fmt.Appendf(nil, "by %d", i), 0o644, v)
+					_, err := WithContext(ctx, f).WriteVersion("log", fmt.Appendf(nil, "by %d", i), 0o644, v)
 					mu.Lock()
 					defer mu.Unlock()
 					switch {
@@ -131,10 +131,10 @@ func TestParallelEditsQueue(t *testing.T) {
 			if won != 1 {
 				t.Errorf("%d writers of one version won", won)
 			}
-			if _, err := WriteVersion(ctx, f, "new", nil, 0o644, Absent); err != nil {
+			if _, err := WithContext(ctx, f).WriteVersion("new", nil, 0o644, Absent); err != nil {
 				t.Error(err)
 			}
-			if _, err := WriteVersion(ctx, f, "new", nil, 0o644, Absent); !errors.Is(err, ErrConflict) {
+			if _, err := WithContext(ctx, f).WriteVersion("new", nil, 0o644, Absent); !errors.Is(err, ErrConflict) {
 				t.Errorf("made twice: %v", err)
 			}
 		})

@@ -141,7 +141,7 @@ func TestChangedInTheMiddle(t *testing.T) {
 	t.Run("between read and write", func(t *testing.T) {
 		m := NewMemory(MemoryOptions{})
 		must(t, m.WriteFile("f", []byte("one"), 0o644))
-		_, err := Update(ctx, m, "f", 0o644, func(old []byte) ([]byte, error) {
+		err := WithContext(ctx, m).UpdateFile("f", 0o644, func(old []byte) ([]byte, error) {
 			// Another program does not use our locks.
 			return append(old, '!'), core.WriteWhole(ctx, m.c, "f", []byte("theirs"), 0o644)
 		})

@@ -42,12 +42,6 @@ func (v view) rooted() core.Core {
 	return core.Sub(v.c, v.dir)
 }
 
-func bind(ctx context.Context, fsys FS) FS {
-	v := viewOf(fsys)
-	v.ctx = ctx
-	return &Folder{view: v}
-}
-
 // Folder is the [FS] type that every source and layer of this package returns or embeds. It
 // is safe for concurrent use.
 type Folder struct {

@@ -112,13 +112,13 @@ type FeaturesFS interface {
 	Features() Features
 }
 
-// WithContext returns the same folder bound to ctx. After ctx is done, operations fail with
-// the cause of ctx. Operations in progress are cancelled where the platform allows it. ctx
-// also carries the cause ([WithCause]) that a [Journal] stores with each change. The result
-// is not a [Journal] or an [Overlay] even if fsys is one.
-func WithContext(ctx context.Context, fsys FS) FS {
-	return bind(ctx, fsys)
-}
+// WithContext returns the same folder bound to ctx, with the methods of [Folder]. After ctx is
+// done, operations fail with the cause of ctx. Operations in progress are cancelled where the
+// platform allows it. ctx also carries the cause ([WithCause]) that a [Journal] stores with
+// each change. The result is not a [Journal] or an [Overlay] even if fsys is one. If fsys is
+// not of this package, all users of one result share its locks. An [FS] of this package keeps
+// its own locks.
+func WithContext(ctx context.Context, fsys FS) *Folder { return folderOf(ctx, fsys) }
 
 // WithCause returns a context that carries the reason for changes, for example the trace ID
 // of a tool call. A [Journal] stores it with each record ([Change].Cause).

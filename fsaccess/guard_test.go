@@ -160,7 +160,7 @@ func everyOperation(f *Folder, name string) map[string]func() (string, error) {
 			}
 			return "", nil
 		},
-		"Version": func() (string, error) { v, err := CurrentVersion(ctx, f, name); return string(v), err },
+		"Version": func() (string, error) { v, err := WithContext(ctx, f).Version(name); return string(v), err },
 		"!Create": do(func() error {
 			h, err := f.Create(name)
 			if err == nil {
@@ -175,8 +175,11 @@ func everyOperation(f *Folder, name string) map[string]func() (string, error) {
 			}
 			return err
 		}),
-		"!Write":    do(func() error { return f.WriteFile(name, []byte("x"), 0o644) }),
-		"!Version":  do(func() error { _, err := WriteVersion(ctx, f, name, []byte("x"), 0o644, AnyVersion); return err }),
+		"!Write": do(func() error { return f.WriteFile(name, []byte("x"), 0o644) }),
+		"!Version": do(func() error {
+			_, err := WithContext(ctx, f).WriteVersion(name, []byte("x"), 0o644, AnyVersion)
+			return err
+		}),
 		"!Mkdir":    do(func() error { return f.Mkdir(name, 0o755) }),
 		"!MkdirAll": do(func() error { return f.MkdirAll("a/new/"+name, 0o755) }),
 		"!RenameTo": do(func() error { return f.Rename("a/file", name) }),
@@ -351,7 +354,7 @@ func TestErrorsAreClear(t *testing.T) {
 		{"protected", guarded.WriteFile(".bashrc", nil, 0o644), []error{ErrProtected, fs.ErrPermission, protocol.ReasonProtected}, ".bashrc"},
 		{"device", guarded.WriteFile("con.txt", nil, 0o644), []error{ErrBadName, fs.ErrInvalid}, "it is a device on Windows"},
 		{"kind", guarded.WriteFile("a.exe", nil, 0o644), []error{ErrKind, fs.ErrPermission}, "executable, and there is nobody to ask"},
-		{"stale", second(WriteVersion(ctx, full, "f", nil, 0o644, "old")), []error{ErrConflict, protocol.ReasonStale}, "write f: changed by somebody else"},
+		{"stale", second(WithContext(ctx, full).WriteVersion("f", nil, 0o644, "old")), []error{ErrConflict, protocol.ReasonStale}, "write f: changed by somebody else"},
 		{"cancelled", WithContext(gone, full).WriteFile("f", nil, 0o644), []error{context.Canceled}, "open f: context canceled"},
 		{"closed", second(closed.Read(make([]byte, 1))), []error{fs.ErrClosed}, "read f: file already closed"},
 		{"nothing to undo", NewJournal(full, NewMemory(MemoryOptions{}), JournalOptions{}).Undo(ctx), []error{ErrNothing}, "nothing to undo"},

@@ -116,7 +116,7 @@ func TestAttackLinkSwappedInAPickedFolder(t *testing.T) {
 	read := func(b []byte, err error) string { return string(b) }
 	ops := map[string]func() string{
 		"read":     func() string { return read(f.ReadFile("root/pub/deep/key")) },
-		"handle":   func() string { b, _, _ := ReadVersion(ctx, f, "root/pub/deep/key"); return string(b) },
+		"handle":   func() string { b, _, _ := WithContext(ctx, f).ReadVersion("root/pub/deep/key"); return string(b) },
 		"write":    func() string { _ = f.WriteFile("root/pub/deep/key", []byte("written"), 0o600); return "" },
 		"new file": func() string { _ = f.WriteFile("root/pub/deep/new", []byte("written"), 0o600); return "" },
 		"folder":   func() string { _ = f.MkdirAll("root/pub/deep/sub/deeper", 0o700); return "" },

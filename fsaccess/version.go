@@ -32,24 +32,23 @@ func versionAt(ctx context.Context, c core.Core, name string) (Version, error) {
 	return Version(v), err
 }
 
-// CurrentVersion returns the version of a file, or [Absent] if it does not exist.
-func CurrentVersion(ctx context.Context, fsys FS, name string) (Version, error) {
-	f := folderOf(ctx, fsys)
+// Version returns the version of a file, or [Absent] if it does not exist.
+func (f *Folder) Version(name string) (Version, error) {
 	p, err := f.enter(name)
 	if err != nil {
 		return "", pathErr("version", name, err)
 	}
-	v, err := versionAt(ctx, f.c, p)
+	v, err := versionAt(f.ctx, f.c, p)
 	return v, pathErr("version", name, err)
 }
 
 // ReadVersion returns the content of a file together with its version.
-func ReadVersion(ctx context.Context, fsys FS, name string) ([]byte, Version, error) {
-	data, err := folderOf(ctx, fsys).ReadFile(name)
+func (f *Folder) ReadVersion(name string) ([]byte, Version, error) {
+	data, err := f.ReadFile(name)
 	if err != nil {
 		return nil, "", err
 	}
-	v, err := versionIn(ctx, data)
+	v, err := versionIn(f.ctx, data)
 	if err != nil {
 		return nil, "", pathErr("read", name, err)
 	}
@@ -60,11 +59,10 @@ func ReadVersion(ctx context.Context, fsys FS, name string) ([]byte, Version, er
 // version. [Absent] as want makes a new file. [AnyVersion] writes in any case. If the
 // version differs, the error wraps [ErrConflict] and nothing is written. perm is used only
 // for a new file.
-func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm fs.FileMode, want Version) (Version, error) {
-	f := folderOf(ctx, fsys)
+func (f *Folder) WriteVersion(name string, data []byte, perm fs.FileMode, want Version) (Version, error) {
 	err := f.change("write", name, func(p string) error {
 		if want != AnyVersion {
-			have, err := versionAt(ctx, f.c, p)
+			have, err := versionAt(f.ctx, f.c, p)
 			if err != nil {
 				return err
 			}
@@ -72,23 +70,22 @@ func WriteVersion(ctx context.Context, fsys FS, name string, data []byte, perm f
 				return ErrConflict
 			}
 		}
-		return core.WriteWhole(ctx, f.c, p, data, perm.Perm())
+		return core.WriteWhole(f.ctx, f.c, p, data, perm.Perm())
 	})
 	if err != nil {
 		return "", err
 	}
-	return versionIn(context.WithoutCancel(ctx), data) // the file is written already
+	return versionIn(context.WithoutCancel(f.ctx), data) // the file is written already
 }
 
-// Update reads a file, calls edit with the content, writes the result and returns its
-// version. The path is locked meanwhile, also for edit, so edit must not change the same
-// path. Parallel updates of one path through this source run one after the other and none
-// is lost. If the file does not exist, edit gets nil. If edit returns an error, nothing is
-// written. If another program changed the file meanwhile, the error wraps [ErrConflict].
-func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) (Version, error) {
-	f := folderOf(ctx, fsys)
-	var v Version
-	err := f.change("update", name, func(p string) error {
+// UpdateFile reads a file, calls edit with the content and writes the result. The path is
+// locked meanwhile, also for edit, so edit must not change the same path. Parallel updates of
+// one path through this source run one after the other and none is lost. If the file does not
+// exist, edit gets nil. If edit returns an error, nothing is written. If another program
+// changed the file meanwhile, the error wraps [ErrConflict]. perm is used only for a new file.
+func (f *Folder) UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error {
+	ctx := f.ctx
+	return f.change("update", name, func(p string) error {
 		old, err := f.c.ReadFile(ctx, p)
 		was := Absent
 		if err == nil {
@@ -107,20 +104,6 @@ func Update(ctx context.Context, fsys FS, name string, perm fs.FileMode, edit fu
 		} else if now != was {
 			return ErrConflict
 		}
-		if v, err = versionIn(ctx, data); err != nil {
-			return err
-		}
 		return core.WriteWhole(ctx, f.c, p, data, perm.Perm())
 	})
-	return v, err
 }
-
-// UpdateFile is [Update] as a method, for callers that use a folder by an interface.
-func (f *Folder) UpdateFile(name string, perm fs.FileMode, edit func(old []byte) ([]byte, error)) error {
-	_, err := Update(f.ctx, f, name, perm, edit)
-	return err
-}
-
-// Wrap returns fsys as a [Folder]. If fsys is not of this package, all users of the result
-// share its locks. An [FS] of this package keeps its own locks.
-func Wrap(fsys FS) *Folder { return &Folder{view: viewOf(fsys)} }

@@ -29,14 +29,14 @@ func TestVersionsRest(t *testing.T) {
 	m := NewMemory(MemoryOptions{})
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if v, err := WriteVersion(ctx, m, "a", data, 0o644, Absent); err != nil || v != VersionOf(data) {
+	if v, err := WithContext(ctx, m).WriteVersion("a", data, 0o644, Absent); err != nil || v != VersionOf(data) {
 		t.Errorf("%v, %v", v, err)
 	}
-	if got, v, err := ReadVersion(t.Context(), m, "a"); err != nil || v != VersionOf(data) || !bytes.Equal(got, data) {
+	if got, v, err := WithContext(t.Context(), m).ReadVersion("a"); err != nil || v != VersionOf(data) || !bytes.Equal(got, data) {
 		t.Errorf("%v, %v", v, err)
 	}
 	stop()
-	if _, _, err := ReadVersion(ctx, m, "a"); err == nil {
+	if _, _, err := WithContext(ctx, m).ReadVersion("a"); err == nil {
 		t.Error("a read whose context has ended gives a version")
 	}
 }

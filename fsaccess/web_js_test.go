@@ -51,7 +51,7 @@ func TestTabsQueue(t *testing.T) {
 				return
 			}
 			for i := range edits {
-				if _, err := Update(ctx, f, "log", 0o644, func(old []byte) ([]byte, error) {
+				if err := WithContext(ctx, f).UpdateFile("log", 0o644, func(old []byte) ([]byte, error) {
 					return fmt.Appendf(old, "%d.%d\n", tab, i), nil
 				}); err != nil {
 					t.Error(err)

@@ -66,7 +66,7 @@ func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, e
 	return f.f.Stat(ctx, p.p, name)
 }
 
-// Write writes a file if its version is still want, see [fsaccess.WriteVersion], and returns the
+// Write writes a file if its version is still want, see [fsaccess.Folder.WriteVersion], and returns the
 // new version. It creates missing parent folders.
 func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
 	return f.f.Write(ctx, p.p, name, data, want)

@@ -105,7 +105,7 @@ func readers() []reach {
 		}},
 		{"UpdateFile", all, all, func(f fsaccess.FS) string {
 			var old string
-			_, _ = fsaccess.Update(context.Background(), f, hidden, 0o644, func(b []byte) ([]byte, error) { old = string(b); return nil, fs.ErrInvalid })
+			_ = fsaccess.WithContext(context.Background(), f).UpdateFile(hidden, 0o644, func(b []byte) ([]byte, error) { old = string(b); return nil, fs.ErrInvalid })
 			return old
 		}},
 		{"moved to where it may be read", all, all, func(f fsaccess.FS) string {
@@ -173,7 +173,7 @@ func writers() []reach {
 			return err
 		})},
 		{"WriteVersion", nil, all, put(func(f fsaccess.FS) error {
-			_, err := fsaccess.WriteVersion(context.Background(), f, "private/new.txt", []byte("x"), 0o644, fsaccess.Absent)
+			_, err := fsaccess.WithContext(context.Background(), f).WriteVersion("private/new.txt", []byte("x"), 0o644, fsaccess.Absent)
 			return err
 		})},
 	}

@@ -67,7 +67,7 @@ func (a *app) show(name string) error {
 		dom.Hide("other", false)
 		return a.opened()
 	}
-	data, version, err := fsaccess.ReadVersion(a.ctx, a.work, name)
+	data, version, err := a.work.ReadVersion(name)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (a *app) editor() {
 func (a *app) save(version fsaccess.Version) error {
 	f := a.file
 	mine := []byte(a.content())
-	v, err := fsaccess.WriteVersion(a.ctx, a.work, f.path, mine, 0o644, version)
+	v, err := a.work.WriteVersion(f.path, mine, 0o644, version)
 	if errors.Is(err, fsaccess.ErrConflict) {
 		theirs, err := a.work.ReadFile(f.path)
 		if err != nil && !isMissing(err) {
@@ -241,7 +241,7 @@ func (a *app) changedOutside(name string) {
 	if a.file == nil || a.file.path != name {
 		return
 	}
-	if v, err := fsaccess.CurrentVersion(a.ctx, a.work, name); err != nil || v == a.file.version {
+	if v, err := a.work.Version(name); err != nil || v == a.file.version {
 		return
 	}
 	if !a.dirty() {

@@ -25,7 +25,7 @@ func (a *app) took(said string, err error) error {
 	}
 	dom.Status(said)
 	if f := a.file; f != nil {
-		switch v, err := fsaccess.CurrentVersion(a.ctx, a.work, f.path); {
+		switch v, err := a.work.Version(f.path); {
 		case isMissing(err) || v == fsaccess.Absent:
 			a.close()
 		case err == nil && v != f.version && !a.dirty():

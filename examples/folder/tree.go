@@ -171,7 +171,7 @@ func (a *app) make(folder bool) error {
 			return err
 		}
 	}
-	_, err := fsaccess.WriteVersion(a.ctx, a.work, name, nil, 0o644, fsaccess.Absent)
+	_, err := a.work.WriteVersion(name, nil, 0o644, fsaccess.Absent)
 	if errors.Is(err, fsaccess.ErrConflict) {
 		err = fmt.Errorf("%s is there already; choose another name", name)
 	}

@@ -52,7 +52,7 @@ func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsacce
 	if err := p.Check(read(name)); err != nil {
 		return nil, "", err
 	}
-	return fsaccess.ReadVersion(ctx, f.fs, name)
+	return fsaccess.WithContext(ctx, f.fs).ReadVersion(name)
 }
 
 // Stat returns information about a file. The permit must cover reading, writing, creating or
@@ -65,7 +65,7 @@ func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, e
 	return fsaccess.WithContext(ctx, f.fs).Stat(name)
 }
 
-// Write writes a file if its version is still want, see [fsaccess.WriteVersion], and returns the
+// Write writes a file if its version is still want, see [fsaccess.Folder.WriteVersion], and returns the
 // new version. It creates missing parent folders.
 func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
 	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
@@ -89,7 +89,7 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 			}
 		}
 	}
-	v, err := fsaccess.WriteVersion(ctx, f.fs, name, data, 0o644, want)
+	v, err := fsaccess.WithContext(ctx, f.fs).WriteVersion(name, data, 0o644, want)
 	if err != nil && made != "" {
 		_ = fsaccess.WithContext(context.WithoutCancel(ctx), f.fs).RemoveAll(made) // it was created for this file only
 	}
