@@ -16,35 +16,30 @@ import (
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
 )
 
-// Sum is the SHA-256 of a file, in hexadecimal, and its size in bytes.
-type Sum struct {
-	Path   string
-	SHA256 string
-	Size   int64
-}
+// sum is the SHA-256 of a file, in hexadecimal.
+type sum struct{ path, sha256 string }
 
-// Hash returns the hashes of all files below root, in the order of [Walk]. If root is a
+// hashes returns the hashes of all files below root, in the order of [Walk]. If root is a
 // file, it returns the hash of that file. Symbolic links below root are left out. An error
-// of one file is yielded with its path, and Hash continues.
-func Hash(ctx context.Context, fsys FS, root string, o WalkOptions) iter.Seq2[Sum, error] {
-	return func(yield func(Sum, error) bool) {
+// of one file is yielded with its path, and hashes continues.
+func hashes(ctx context.Context, fsys FS, root string) iter.Seq2[sum, error] {
+	return func(yield func(sum, error) bool) {
 		f := folderOf(ctx, fsys)
 		one := func(name string) bool {
 			p, err := f.enter(name)
-			var s Sum
+			s := sum{path: name}
 			if err == nil {
-				s.SHA256, s.Size, err = core.HashFile(ctx, f.c, p)
+				s.sha256, _, err = core.HashFile(ctx, f.c, p)
 			}
-			s.Path = name
 			return yield(s, pathErr("hash", name, err))
 		}
 		if fi, err := f.Stat(root); err == nil && !fi.IsDir() {
 			one(root)
 			return
 		}
-		for e, err := range Walk(ctx, f, root, o) {
+		for e, err := range Walk(ctx, f, root, WalkOptions{}) {
 			if err != nil {
-				if !yield(Sum{Path: e.Path}, err) {
+				if !yield(sum{path: e.Path}, err) {
 					return
 				}
 				continue
@@ -237,20 +232,20 @@ func Move(ctx context.Context, dst FS, to string, src FS, from string, o CopyOpt
 
 // sameTree compares two trees by their hashes.
 func sameTree(ctx context.Context, d *Folder, to string, s *Folder, from string) error {
-	for sum, err := range Hash(ctx, s, from, WalkOptions{}) {
+	for sum, err := range hashes(ctx, s, from) {
 		if err != nil {
 			return err
 		}
 		name := to
-		if sum.Path != from {
-			name = core.Join(to, core.Relative(from, sum.Path))
+		if sum.path != from {
+			name = core.Join(to, core.Relative(from, sum.path))
 		}
 		p, err := d.enter(name)
 		if err != nil {
 			return pathErr("move", name, err)
 		}
 		hash, _, err := core.HashFile(ctx, d.c, p)
-		if err == nil && hash != sum.SHA256 {
+		if err == nil && hash != sum.sha256 {
 			err = ErrConflict
 		}
 		if err != nil {

@@ -257,7 +257,7 @@ func TestCancelled(t *testing.T) {
 			return nil
 		},
 		"hash": func(ctx context.Context, stop func()) error {
-			for _, err := range Hash(ctx, m, ".", WalkOptions{}) {
+			for _, err := range hashes(ctx, m, ".") {
 				if err != nil {
 					return err
 				}

@@ -155,8 +155,8 @@ func everyOperation(f *Folder, name string) map[string]func() (string, error) {
 			return "", nil
 		},
 		"Hash": func() (string, error) {
-			for e, err := range Hash(ctx, f, name, WalkOptions{}) {
-				return e.SHA256, err
+			for e, err := range hashes(ctx, f, name) {
+				return e.sha256, err
 			}
 			return "", nil
 		},
