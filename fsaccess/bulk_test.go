@@ -268,7 +268,7 @@ func TestListingsInPages(t *testing.T) {
 		must(t, core.WriteWhole(ctx, m.c, fmt.Sprintf("f%06d", i), nil, 0o644))
 	}
 	pages, total, last := 0, 0, ""
-	for page, err := range ListPages(ctx, m, ".", 500) {
+	for page, err := range listPages(ctx, m, ".", 500) {
 		must(t, err)
 		pages++
 		for _, e := range page {
@@ -283,7 +283,7 @@ func TestListingsInPages(t *testing.T) {
 		t.Errorf("%d pages, %d files", pages, total)
 	}
 	seen := 0
-	for range ListPages(ctx, m, ".", 500) {
+	for range listPages(ctx, m, ".", 500) {
 		seen++
 		break
 	}

@@ -267,10 +267,11 @@ func folderOf(ctx context.Context, fsys FS) *Folder {
 	return &Folder{view: v}
 }
 
-// List returns the entries of one folder with sizes and times, sorted by name.
+// List returns the entries of one folder with sizes and times, sorted by name. To show the
+// first names of a large folder at once, open the folder and call [File].ReadDir.
 func List(ctx context.Context, fsys FS, dir string) ([]Entry, error) {
 	var out []Entry
-	for e, err := range ListPages(ctx, fsys, dir, core.PageSize) {
+	for e, err := range listPages(ctx, fsys, dir, core.PageSize) {
 		if err != nil {
 			return nil, err
 		}
@@ -279,9 +280,8 @@ func List(ctx context.Context, fsys FS, dir string) ([]Entry, error) {
 	return out, nil
 }
 
-// ListPages returns the entries of one folder in pages of at most page entries, for
-// programs that show only a part of a folder at once.
-func ListPages(ctx context.Context, fsys FS, dir string, page int) iter.Seq2[[]Entry, error] {
+// listPages returns the entries of one folder in pages of at most page entries.
+func listPages(ctx context.Context, fsys FS, dir string, page int) iter.Seq2[[]Entry, error] {
 	return func(yield func([]Entry, error) bool) {
 		f := folderOf(ctx, fsys)
 		p, err := f.enter(dir)
