@@ -74,7 +74,7 @@ func (e *GuardError) Unwrap() []error {
 
 // Guard returns fsys with a policy in front. Independent of the policy, it refuses names
 // that could lead out of the folder or deceive a reader, writes to files that other
-// programs execute ([protocol.Mandatory]), and changes beyond the limits of the options.
+// programs execute (the refused rows of [protocol.StartupFiles]), and changes beyond the limits of the options.
 func Guard(fsys FS, policy protocol.FSPolicy, o GuardOptions) *Folder {
 	v := viewOf(fsys)
 	in := guard.Options{Check: o.Check, MaxWrite: o.MaxWrite, MaxBytes: o.MaxBytes, MaxFiles: o.MaxFiles,

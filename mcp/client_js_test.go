@@ -35,7 +35,7 @@ func boxOf(t *testing.T, c *mcpclient.Client) *sandbox.Box {
 	must(t, err)
 	p, err := policy.Parse(`{"capabilities": {"net.fetch": ["`+c.Target()+`"]}, "network": {"allowedDomains": ["`+c.Target()+`"]}}`, policy.Options{})
 	must(t, err)
-	b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(protocol.AnswerOnce)})
+	b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(policy.AnswerOnce)})
 	must(t, err)
 	return b
 }

@@ -87,7 +87,7 @@ func boxOf(t *testing.T, c *mcpclient.Client) *sandbox.Box {
 	}
 	p, err := policy.Parse(fmt.Sprintf(`{"capabilities": {"net.fetch": [%q]}, "network": {"allowedDomains": [%q]}}`, c.Target(), c.Target()), policy.Options{})
 	must(t, err)
-	b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(protocol.AnswerOnce)})
+	b, err := sandbox.New(sandbox.Options{Policy: p, Tools: tools, Ask: sandboxtest.Always(policy.AnswerOnce)})
 	must(t, err)
 	return b
 }

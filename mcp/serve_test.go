@@ -71,7 +71,7 @@ func TestServesWithTheSDKsOptions(t *testing.T) {
 }
 
 func TestServesTheBox(t *testing.T) {
-	no := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: protocol.AnswerOnce})
+	no := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: policy.AnswerOnce})
 	s, mem := house(t, mcp.Options{Tools: []string{"read", "write"}}, no)
 	list, err := s.ListTools(t.Context(), nil)
 	must(t, err)

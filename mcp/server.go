@@ -90,7 +90,7 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 			ctx = o.Session.Context(ctx)
 		}
 		res := box.CallForModel(ctx, id, args, o.Local)
-		out := &sdk.CallToolResult{IsError: res.Result.Type == protocol.ResultError, Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}}
+		out := &sdk.CallToolResult{IsError: res.Result.Err() != nil, Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}}
 		if !out.IsError && strings.HasPrefix(res.Text, "{") {
 			out.StructuredContent = json.RawMessage(res.Text)
 		}

@@ -74,20 +74,20 @@ const (
 	RiskCritical Risk = "critical" // a program runs, or the tool is not trusted
 )
 
-// ScopeKind is the kind of entries in the scope of a capability.
-type ScopeKind uint8
+// scopeKind is the kind of entries in the scope of a capability.
+type scopeKind uint8
 
 const (
-	ScopeNone     ScopeKind = iota // the capability has no scope
-	ScopePaths                     // path patterns, see [ParsePattern]
-	ScopeHosts                     // host patterns, see [ParseHost]
-	ScopeCommands                  // names of commands or of variables, or "*"
+	scopeNone     scopeKind = iota // the capability has no scope
+	scopePaths                     // path patterns, see [ParsePattern]
+	scopeHosts                     // host patterns, see [ParseHost]
+	scopeCommands                  // names of commands or of variables, or "*"
 )
 
 type capability struct {
 	name    Capability
 	risk    Risk
-	scope   ScopeKind
+	scope   scopeKind
 	implies Capability
 	aliases []string
 }
@@ -96,32 +96,32 @@ type capability struct {
 // searches it many times.
 var capabilities = sync.OnceValue(func() []capability {
 	return []capability{
-		{FSRead, RiskMedium, ScopePaths, "", []string{"fs:read"}},
-		{FSWrite, RiskHigh, ScopePaths, "", []string{"fs:write"}},
-		{ShellRun, RiskCritical, ScopeCommands, "", []string{"shell:run"}},
-		{NetFetch, RiskHigh, ScopeHosts, "", []string{"network:fetch", "net:fetch"}},
-		{EnvRead, RiskHigh, ScopeCommands, "", []string{"env:read"}},
-		{SecretHas, RiskMedium, ScopeNone, "", []string{"secrets:has"}},
-		{Stream, RiskLow, ScopeNone, "", []string{"stream:send"}},
-		{CodeRun, RiskCritical, ScopeNone, "", []string{"code:execute", "code:run"}},
-		{DOMRead, RiskLow, ScopeNone, "", []string{"dom:read"}},
-		{DOMWrite, RiskMedium, ScopeNone, DOMRead, []string{"dom:write"}},
-		{DOMObserve, RiskLow, ScopeNone, "", []string{"dom:observe"}},
-		{LocalRead, RiskMedium, ScopeNone, "", []string{"storage:local:read"}},
-		{LocalWrite, RiskMedium, ScopeNone, LocalRead, []string{"storage:local:write"}},
-		{SessionRead, RiskMedium, ScopeNone, "", []string{"storage:session:read"}},
-		{SessionWrite, RiskMedium, ScopeNone, SessionRead, []string{"storage:session:write"}},
-		{IndexedRead, RiskMedium, ScopeNone, "", []string{"storage:indexed:read"}},
-		{IndexedWrite, RiskMedium, ScopeNone, IndexedRead, []string{"storage:indexed:write"}},
-		{CookieRead, RiskHigh, ScopeNone, "", []string{"storage:cookie:read"}},
-		{CookieWrite, RiskHigh, ScopeNone, CookieRead, []string{"storage:cookie:write"}},
-		{ClipboardRead, RiskHigh, ScopeNone, "", []string{"clipboard:read"}},
-		{ClipboardWrite, RiskMedium, ScopeNone, "", []string{"clipboard:write"}},
-		{Camera, RiskHigh, ScopeNone, "", []string{"media:camera"}},
-		{Microphone, RiskHigh, ScopeNone, "", []string{"media:microphone"}},
-		{Screen, RiskCritical, ScopeNone, "", []string{"media:screen"}},
-		{Geolocation, RiskHigh, ScopeNone, "", nil},
-		{Notifications, RiskLow, ScopeNone, "", nil},
+		{FSRead, RiskMedium, scopePaths, "", []string{"fs:read"}},
+		{FSWrite, RiskHigh, scopePaths, "", []string{"fs:write"}},
+		{ShellRun, RiskCritical, scopeCommands, "", []string{"shell:run"}},
+		{NetFetch, RiskHigh, scopeHosts, "", []string{"network:fetch", "net:fetch"}},
+		{EnvRead, RiskHigh, scopeCommands, "", []string{"env:read"}},
+		{SecretHas, RiskMedium, scopeNone, "", []string{"secrets:has"}},
+		{Stream, RiskLow, scopeNone, "", []string{"stream:send"}},
+		{CodeRun, RiskCritical, scopeNone, "", []string{"code:execute", "code:run"}},
+		{DOMRead, RiskLow, scopeNone, "", []string{"dom:read"}},
+		{DOMWrite, RiskMedium, scopeNone, DOMRead, []string{"dom:write"}},
+		{DOMObserve, RiskLow, scopeNone, "", []string{"dom:observe"}},
+		{LocalRead, RiskMedium, scopeNone, "", []string{"storage:local:read"}},
+		{LocalWrite, RiskMedium, scopeNone, LocalRead, []string{"storage:local:write"}},
+		{SessionRead, RiskMedium, scopeNone, "", []string{"storage:session:read"}},
+		{SessionWrite, RiskMedium, scopeNone, SessionRead, []string{"storage:session:write"}},
+		{IndexedRead, RiskMedium, scopeNone, "", []string{"storage:indexed:read"}},
+		{IndexedWrite, RiskMedium, scopeNone, IndexedRead, []string{"storage:indexed:write"}},
+		{CookieRead, RiskHigh, scopeNone, "", []string{"storage:cookie:read"}},
+		{CookieWrite, RiskHigh, scopeNone, CookieRead, []string{"storage:cookie:write"}},
+		{ClipboardRead, RiskHigh, scopeNone, "", []string{"clipboard:read"}},
+		{ClipboardWrite, RiskMedium, scopeNone, "", []string{"clipboard:write"}},
+		{Camera, RiskHigh, scopeNone, "", []string{"media:camera"}},
+		{Microphone, RiskHigh, scopeNone, "", []string{"media:microphone"}},
+		{Screen, RiskCritical, scopeNone, "", []string{"media:screen"}},
+		{Geolocation, RiskHigh, scopeNone, "", nil},
+		{Notifications, RiskLow, scopeNone, "", nil},
 	}
 })
 
@@ -167,8 +167,18 @@ func (c Capability) Risk() Risk {
 	return RiskCritical
 }
 
-// ScopeKind returns the kind of c's scope. For an unknown capability it returns [ScopeNone].
-func (c Capability) ScopeKind() ScopeKind { k, _ := find(c); return k.scope }
+// TakesScope reports whether a grant of c needs a scope: path patterns ([Capability.TakesPaths]),
+// host patterns ([Capability.TakesHosts]), or the names of commands or of variables. It is false for
+// an unknown capability.
+func (c Capability) TakesScope() bool { return c.scope() != scopeNone }
+
+// TakesPaths reports whether the scope of c is a list of path patterns, see [ParsePattern].
+func (c Capability) TakesPaths() bool { return c.scope() == scopePaths }
+
+// TakesHosts reports whether the scope of c is a list of host patterns, see [ParseHost].
+func (c Capability) TakesHosts() bool { return c.scope() == scopeHosts }
+
+func (c Capability) scope() scopeKind { k, _ := find(c); return k.scope }
 
 // Implies reports whether a grant of c includes other. Each capability includes itself. Writing
 // includes reading for dom and storage, but not for fs. An unknown capability includes nothing.
@@ -180,7 +190,7 @@ func (c Capability) Implies(other Capability) bool {
 // Grant is a capability with its scope.
 type Grant struct {
 	Capability Capability `json:"capability"`
-	// Scope is a list of path patterns, host patterns or command names, see [ScopeKind]. For a
+	// Scope is a list of path patterns, host patterns or command names, see [Capability.TakesScope]. For a
 	// capability with a scope, an empty list grants nothing. For the others it must be empty.
 	Scope []string `json:"scope,omitempty"`
 }
@@ -220,12 +230,12 @@ func newAuthority(grants []Grant, need bool) (Authority, error) {
 			return Authority{}, err
 		}
 		s := l[c]
-		switch kind := c.ScopeKind(); {
-		case kind == ScopeNone && len(g.Scope) > 0:
+		switch kind := c.scope(); {
+		case kind == scopeNone && len(g.Scope) > 0:
 			return Authority{}, Errorf(ErrInvalidParams, "grant", string(c), "this capability takes no scope, and was given %s", quote(g.Scope[0]))
-		case kind == ScopeNone, need && g.Scope == nil:
+		case kind == scopeNone, need && g.Scope == nil:
 			s.any = true
-		case kind == ScopePaths:
+		case kind == scopePaths:
 			for _, text := range g.Scope {
 				p, err := ParsePattern(text)
 				if err != nil {
@@ -233,7 +243,7 @@ func newAuthority(grants []Grant, need bool) (Authority, error) {
 				}
 				s.paths = append(s.paths, p)
 			}
-		case kind == ScopeHosts:
+		case kind == scopeHosts:
 			for _, text := range g.Scope {
 				p, err := ParseHost(text)
 				if err != nil {
@@ -241,7 +251,7 @@ func newAuthority(grants []Grant, need bool) (Authority, error) {
 				}
 				s.hosts = append(s.hosts, p)
 			}
-		case kind == ScopeCommands:
+		case kind == scopeCommands:
 			for _, name := range g.Scope {
 				if !validCommand(name) {
 					return Authority{}, Errorf(ErrInvalidParams, "grant", string(c), "%s is not the name of a command: give the bare name, or *", quote(name))
@@ -289,7 +299,7 @@ func (a Authority) Check(c Capability, subject string) error {
 	if len(a.layers) == 0 {
 		return Errorf(ErrCapabilityDenied, "use", string(c), "nothing is granted")
 	}
-	if c.ScopeKind() == ScopePaths {
+	if c.scope() == scopePaths {
 		if err := validPath(string(c), subject); err != nil {
 			return err
 		}

@@ -55,7 +55,7 @@ func TestWriteImpliesReadForDOMAndStorageOnly(t *testing.T) {
 		{protocol.ClipboardWrite, protocol.ClipboardRead, false},
 	} {
 		g := protocol.Grant{Capability: c.held}
-		if c.held.ScopeKind() == protocol.ScopePaths {
+		if c.held.TakesPaths() {
 			g.Scope = []string{"."}
 		}
 		a, err := protocol.NewAuthority(g)

@@ -21,30 +21,3 @@ func ExampleAuthority_Intersect() {
 	// [fs.read]
 	// use fs.write: not granted (CAPABILITY_DENIED)
 }
-
-func ExampleRules_Decide() {
-	rules := protocol.Rules{
-		{Permission: "*", Action: protocol.ActionAsk},
-		{Permission: "fs.read", Action: protocol.ActionAllow},
-		{Permission: "read", Pattern: "**/*.key", Action: protocol.ActionDeny},
-	}
-	for _, path := range []string{"notes/a.md", "certs/site.key"} {
-		d := rules.Decide(protocol.Call{Tool: "read", Capability: protocol.FSRead, Subject: path})
-		fmt.Printf("%s: %s (%s)\n", path, d.Action, d.Reason)
-	}
-	// Output:
-	// notes/a.md: allow ()
-	// certs/site.key: deny (a rule of the policy denies this)
-}
-
-func ExampleWatch() {
-	watch, _ := protocol.NewWatch(protocol.WatchOptions{Deny: []string{`admin:.*`}})
-	for _, tool := range []string{"users:list", "admin:reset", "email:send"} {
-		d := watch.Check(protocol.WatchedCall{Tool: tool})
-		fmt.Printf("%s: %s (%s)\n", tool, d.Action, d.Reason)
-	}
-	// Output:
-	// users:list: allow ()
-	// admin:reset: deny (the tool admin:reset is denied by its name)
-	// email:send: ask (exfiltration: something was listed, and now something is to be sent)
-}

@@ -27,7 +27,7 @@ type FSPolicy struct {
 	DenyWrite  []Pattern // wins over AllowWrite
 
 	// AllowGitConfig lets AllowWrite include .git/config and the config of submodules. The other
-	// entries of [Mandatory] can never be written.
+	// refused rows of [StartupFiles] can never be written.
 	AllowGitConfig bool
 
 	unlisted bool // ignores the list of start-up files, for tests that show its effect
@@ -145,7 +145,7 @@ func (p *FSPolicy) checkRead(path string) error {
 		return byEntry("read", path, noReading, "denied by credentials "+quote(deny))
 	}
 	for _, d := range p.DenyRead {
-		if d.matchDeny(path) && !p.reopens(d, path) {
+		if d.MatchDeny(path) && !p.reopens(d, path) {
 			return byEntry("read", path, noReading, "denied by denyRead "+quote(d.text))
 		}
 	}
@@ -244,7 +244,7 @@ func (p *FSPolicy) checkWrite(op FSOp, path string) error {
 // denies returns the text of the first pattern in list that denies path, and whether there is one.
 func denies(list []Pattern, path string) (string, bool) {
 	for _, d := range list {
-		if d.matchDeny(path) {
+		if d.MatchDeny(path) {
 			return d.text, true
 		}
 	}
@@ -258,54 +258,4 @@ func undecomposed(list []Pattern, path string) (string, bool) {
 		return "… (the path has combining characters, and could be another spelling of a denied one)", true
 	}
 	return "", false
-}
-
-// parsePatterns parses one list of a policy.
-func parsePatterns(key string, texts []string, deny bool, o *PolicyOptions) ([]Pattern, error) {
-	if len(texts) > MaxPatterns {
-		return nil, Errorf(ErrInvalidParams, "policy", key, "has more than %d patterns", MaxPatterns)
-	}
-	var list []Pattern
-	for _, text := range texts {
-		full, err := o.expand(ScopePaths, text)
-		if err != nil {
-			return nil, err
-		}
-		p, err := ParsePattern(full)
-		if err != nil {
-			return nil, err
-		}
-		if deny && !composed(p.text) {
-			return nil, Errorf(ErrInvalidParams, "policy", key, "%s has combining characters; write it in composed form (NFC)", quote(text))
-		}
-		p.text = text
-		list = append(list, p)
-	}
-	return list, nil
-}
-
-// expand replaces the variables in a pattern. It makes a path pattern relative to the mount.
-func (o *PolicyOptions) expand(kind ScopeKind, pattern string) (string, error) {
-	if kind != ScopePaths {
-		return expandPlain(pattern, o.Vars)
-	}
-	full, err := Expand(pattern, o.Vars)
-	if err != nil {
-		return "", err
-	}
-	return o.relative(full)
-}
-
-// relative returns an absolute pattern relative to the mount.
-func (o *PolicyOptions) relative(pattern string) (string, error) {
-	if !strings.HasPrefix(pattern, "/") || o.Mount == "" {
-		return pattern, nil
-	}
-	if rel, ok := strings.CutPrefix(pattern, strings.TrimSuffix(o.Mount, "/")+"/"); ok && rel != "" {
-		return rel, nil
-	}
-	if strings.TrimSuffix(pattern, "/") == strings.TrimSuffix(o.Mount, "/") {
-		return ".", nil
-	}
-	return "", Errorf(ErrInvalidParams, "policy", quote(pattern), "lies outside the folder, which is mounted at %s", quote(o.Mount))
 }

@@ -21,6 +21,10 @@ type HostPattern struct {
 // name without a dot (except localhost), a URL, and a name that is not ASCII.
 func ParseHost(text string) (HostPattern, error) { return parseHost(text, false) }
 
+// ParseDeniedHost is [ParseHost] for an entry of a deny list, in which "*" and "*:port" stand for
+// every host.
+func ParseDeniedHost(text string) (HostPattern, error) { return parseHost(text, true) }
+
 func parseHost(text string, deny bool) (HostPattern, error) {
 	bad := func(format string, args ...any) (HostPattern, error) {
 		return HostPattern{}, Errorf(ErrInvalidParams, "host pattern", quote(text), format, args...)
@@ -63,8 +67,15 @@ func parseHost(text string, deny bool) (HostPattern, error) {
 	return p, nil
 }
 
-// String returns the text that the pattern was parsed from.
+// String returns the text that the pattern was parsed from, or that [HostPattern.WithText] gave it.
 func (p HostPattern) String() string { return p.text }
+
+// WithText returns p with another text for String, such as the text before its variables were
+// expanded. It matches as before.
+func (p HostPattern) WithText(text string) HostPattern {
+	p.text = text
+	return p
+}
 
 // Match reports whether p covers host, as returned by [SplitHost], and port. Port 0 is an unknown
 // port: a pattern with a port does not match it.
@@ -72,9 +83,9 @@ func (p HostPattern) Match(host string, port int) bool {
 	return (p.port == 0 || p.port == port) && p.matchName(host)
 }
 
-// matchDeny is Match for deny lists. An unknown port matches a pattern with a port, because it may be
+// MatchDeny is Match for deny lists. An unknown port matches a pattern with a port, because it may be
 // the denied one.
-func (p HostPattern) matchDeny(host string, port int) bool {
+func (p HostPattern) MatchDeny(host string, port int) bool {
 	return (p.port == 0 || port == 0 || p.port == port) && p.matchName(host)
 }
 

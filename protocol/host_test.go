@@ -54,48 +54,6 @@ func TestHostPatterns(t *testing.T) {
 	}
 }
 
-func TestNetPolicy(t *testing.T) {
-	pol, err := protocol.ParsePolicy(`{"network": {
-		"allowedDomains": ["example.com", "*.example.com:443", "github.com"],
-		"deniedDomains": ["bad.example.com", "*:22", "github.com:25"],
-		"deniedDomainReasons": {"*:22": "no SSH from a page"}}}`, protocol.PolicyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for hp, want := range map[string]protocol.Action{
-		"example.com:443":     protocol.ActionAllow,
-		"example.com:22":      protocol.ActionDeny,
-		"example.com":         protocol.ActionDeny, // the port may be the denied one
-		"a.example.com:443":   protocol.ActionAllow,
-		"a.example.com:80":    protocol.ActionAsk,
-		"bad.example.com:443": protocol.ActionDeny,
-		"BAD.example.com.:80": protocol.ActionDeny,
-		"github.com:443":      protocol.ActionAllow,
-		"github.com:25":       protocol.ActionDeny,
-		"other.org:443":       protocol.ActionAsk,
-		"not a host":          protocol.ActionDeny,
-		"":                    protocol.ActionDeny,
-	} {
-		if got := pol.Net.Decide(hp); got.Action != want {
-			t.Errorf("%s: %v", hp, got)
-		}
-		if err := pol.Net.Check(hp); (err == nil) != (want == protocol.ActionAllow) {
-			t.Errorf("%s: %v", hp, err)
-		}
-	}
-	if d := pol.Net.Decide("x.org:22"); d.Reason != "no SSH from a page" {
-		t.Errorf("the reason is lost: %q", d.Reason)
-	}
-	pol.Net.StrictAllowlist = true
-	if d := pol.Net.Decide("other.org:443"); d.Action != protocol.ActionDeny {
-		t.Error("strictAllowlist asks")
-	}
-	var zero protocol.NetPolicy
-	if zero.Check("example.com:443") == nil {
-		t.Error("the zero policy reaches a host")
-	}
-}
-
 func FuzzHost(f *testing.F) {
 	for _, s := range []string{"example.com", "*.a.b:443", "[::1]:80", "127.0.0.1", "xn--a.b"} {
 		f.Add(s)

@@ -194,3 +194,35 @@ func (l Limits) Validate() error {
 func (l Limits) JSON() JSONLimits {
 	return JSONLimits{Bytes: l.MessageBytes, Depth: l.MessageDepth, Nodes: l.MessageNodes}
 }
+
+// Named returns the limits that are set, by the name of the field. Times are in milliseconds.
+func (l Limits) Named() map[string]int64 {
+	out := map[string]int64{}
+	for _, f := range l.fields() {
+		n := f.get()
+		if f.d != nil {
+			n = int64(time.Duration(n) / time.Millisecond)
+		}
+		if n != 0 {
+			out[f.name] = n
+		}
+	}
+	return out
+}
+
+// With returns l with the limit of this name set to n, and whether there is such a limit. The names
+// are those of the fields. n is in milliseconds for a time. It is not checked, see
+// [Limits.Validate].
+func (l Limits) With(name string, n int64) (Limits, bool) {
+	for _, f := range l.fields() {
+		if f.name != name {
+			continue
+		}
+		if f.d != nil {
+			n *= int64(time.Millisecond)
+		}
+		f.set(n)
+		return l, true
+	}
+	return l, false
+}

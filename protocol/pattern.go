@@ -8,11 +8,9 @@ import (
 
 // Limits of patterns and paths. Matching takes at most a time proportional to their product.
 const (
-	MaxPattern  = 1024  // bytes of one path pattern
-	MaxPatterns = 4096  // patterns in one list of a policy
-	MaxPath     = 4096  // bytes of a path
-	maxHost     = 253   // bytes of a host name, as in DNS
-	maxVars     = 16384 // bytes of a pattern after its variables are expanded
+	MaxPattern = 1024 // bytes of one path pattern
+	maxPath    = 4096 // bytes of a path
+	maxHost    = 253  // bytes of a host name, as in DNS
 )
 
 // Pattern is a path pattern, with the meaning that patterns have in sandbox-runtime:
@@ -192,8 +190,34 @@ func (t token) one(r rune) bool {
 	return false
 }
 
-// String returns the text that the pattern was parsed from.
+// String returns the text that the pattern was parsed from, or that [Pattern.WithText] gave it.
 func (p Pattern) String() string { return p.text }
+
+// WithText returns p with another text for String and for reasons, such as the text before its
+// variables were expanded. It matches as before.
+func (p Pattern) WithText(text string) Pattern {
+	p.text = text
+	return p
+}
+
+// Composed reports whether the pattern has no combining characters. Only such a pattern can be an
+// entry of a deny list, because file systems change the others.
+func (p Pattern) Composed() bool { return composed(p.text) }
+
+// Subtree reports whether p covers root and every path below it.
+func (p Pattern) Subtree(root string) bool { return p.subtree && p.Match(root) }
+
+// Reaches reports whether p could match root or a path below it, in any spelling.
+func (p Pattern) Reaches(root string) bool {
+	if root == "." || p.literal == "." {
+		return true
+	}
+	folded := fold(root)
+	if p.literal != "" {
+		return covers(folded, fold(p.literal)) || p.below(root)
+	}
+	return prefix(p.tokens, root+"/") || prefix(p.folded, folded+"/") || p.mayReach(foldWindows(root)+"/")
+}
 
 // Literal reports whether p has no wildcard.
 func (p Pattern) Literal() bool { return p.literal != "" }
@@ -205,9 +229,9 @@ func (p Pattern) Match(path string) bool { return p.match(path, p.tokens, p.lite
 // and nothing below them, even with a trailing /**, as in sandbox-runtime.
 func (p Pattern) allows(path string) bool { return p.match(path, p.tokens, p.literal, false) }
 
-// matchDeny is Match for deny lists. It also matches other spellings that some file system takes
+// MatchDeny is Match for deny lists. It also matches other spellings that some file system takes
 // for the same name, and everything below a denied folder. In doubt it denies too much.
-func (p Pattern) matchDeny(path string) bool {
+func (p Pattern) MatchDeny(path string) bool {
 	literal := p.literal
 	if literal != "" && literal != "." {
 		literal = fold(literal)
@@ -319,87 +343,10 @@ func covers(folder, path string) bool {
 // validPath returns an error for a path that is not in the form that patterns match.
 func validPath(op, path string) error {
 	switch {
-	case len(path) > MaxPath:
-		return Errorf(ErrInvalidParams, op, quote(path), "the path is longer than %d bytes", MaxPath)
+	case len(path) > maxPath:
+		return Errorf(ErrInvalidParams, op, quote(path), "the path is longer than %d bytes", maxPath)
 	case !fs.ValidPath(path) || strings.ContainsAny(path, "\\\x00"):
 		return Errorf(ErrInvalidParams, op, quote(path), "not a path inside the folder: use names parted by /, without a leading slash, . or ..")
 	}
 	return nil
-}
-
-// Expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
-// and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
-// literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
-// missing part must not be used. A $ that begins no variable, a value that contains ], and a result
-// over 16,384 bytes give it too.
-func Expand(text string, vars map[string]string) (string, error) {
-	return expand(text, vars, true)
-}
-
-// expandPlain is Expand for patterns without classes. A wildcard in a value is an error there.
-func expandPlain(text string, vars map[string]string) (string, error) {
-	return expand(text, vars, false)
-}
-
-func expand(text string, vars map[string]string, classes bool) (string, error) {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(text, '$')
-		if i < 0 {
-			b.WriteString(text)
-			break
-		}
-		b.WriteString(text[:i])
-		text = text[i+1:]
-		if strings.HasPrefix(text, "$") {
-			b.WriteByte('$')
-			text = text[1:]
-			continue
-		}
-		name, rest, ok := variable(text)
-		if !ok {
-			return "", Errorf(ErrInvalidParams, "expand", quote("$"+text), "not a variable; write $NAME or ${NAME}, and $$ for a dollar")
-		}
-		v := vars[name]
-		if v == "" {
-			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable is not set or is empty; nothing is granted")
-		}
-		if !classes && strings.ContainsAny(v, "*?[]") {
-			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable holds a wildcard, which can't be written literally here")
-		}
-		if strings.Contains(v, "]") {
-			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "the variable holds a ], which no pattern can spell")
-		}
-		for _, r := range v {
-			if strings.ContainsRune("*?[", r) {
-				b.WriteString("[" + string(r) + "]")
-			} else {
-				b.WriteRune(r)
-			}
-		}
-		if b.Len() > maxVars {
-			return "", Errorf(ErrInvalidParams, "expand", "$"+name, "is longer than %d bytes with its variables", maxVars)
-		}
-		text = rest
-	}
-	return b.String(), nil
-}
-
-func variable(s string) (name, rest string, ok bool) {
-	braced := strings.HasPrefix(s, "{")
-	if braced {
-		s = s[1:]
-	}
-	n := 0
-	for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
-		n++
-	}
-	name, rest = s[:n], s[n:]
-	if braced {
-		if !strings.HasPrefix(rest, "}") {
-			return "", "", false
-		}
-		rest = rest[1:]
-	}
-	return name, rest, n > 0
 }

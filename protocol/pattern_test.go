@@ -149,28 +149,6 @@ func TestNoPatternIsSlow(t *testing.T) {
 	}
 }
 
-func TestExpand(t *testing.T) {
-	vars := map[string]string{"A": "x", "B_1": "y/z", "EMPTY": "", "STAR": "a*[b?", "CLOSE": "a]"}
-	for in, want := range map[string]string{
-		"$A": "x", "${A}b": "xb", "$A/$B_1": "x/y/z", "$$A": "$A", "a": "a", "$STAR": "a[*][[]b[?]", "": "",
-	} {
-		if got, err := protocol.Expand(in, vars); err != nil || got != want {
-			t.Errorf("%s = %s, %v; want %s", in, got, err, want)
-		}
-	}
-	for _, in := range []string{"$", "${", "${A", "${}", "$EMPTY", "${EMPTY}/x", "$NOPE", "a$1", "$ A", "${A B}", "[x$CLOSE"} {
-		if got, err := protocol.Expand(in, vars); err == nil {
-			t.Errorf("%s = %q: a hole must fail closed", in, got)
-		}
-	}
-	// The value of a variable is literal.
-	text, _ := protocol.Expand("$STAR", vars)
-	p, err := protocol.ParsePattern(text)
-	if err != nil || !p.Match("a*[b?") || p.Match("aXbc") {
-		t.Errorf("%v: a wildcard in a variable widens the pattern", err)
-	}
-}
-
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{"src/**", "**/*.md", "a[!b-c]?", "[*]", "ß/ﬁ", "a**b/**/c"} {
 		f.Add(s, "src/a.md")

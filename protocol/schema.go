@@ -1,9 +1,11 @@
 package protocol
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +31,7 @@ type Schema struct {
 
 // Limits of schemas and of the work of validating one value.
 const (
-	MaxSchema      = 64 * kib // bytes of a schema
+	maxSchema      = 64 * kib // bytes of a schema
 	maxSchemaDepth = 32       // nesting of a schema
 	maxSchemaSteps = 200_000  // checks for one value, so that nested anyOf end
 	maxExpressions = 1 << 13  // instructions of all patterns of a schema
@@ -46,10 +48,10 @@ func ParseSchema(text string) (*Schema, error) {
 	if text == "" {
 		text = `{"type":"object","additionalProperties":false}`
 	}
-	if len(text) > MaxSchema {
-		return nil, Errorf(ErrInvalidParams, "schema", "", "the schema has %d bytes; the limit is %d", len(text), MaxSchema)
+	if len(text) > maxSchema {
+		return nil, Errorf(ErrInvalidParams, "schema", "", "the schema has %d bytes; the limit is %d", len(text), maxSchema)
 	}
-	v, err := ParseJSON(text, JSONLimits{Bytes: MaxSchema, Depth: 2 * maxSchemaDepth})
+	v, err := ParseJSON(text, JSONLimits{Bytes: maxSchema, Depth: 2 * maxSchemaDepth})
 	if err != nil {
 		return nil, &Error{Code: ErrInvalidParams, Op: "schema", Message: err.Error()}
 	}
@@ -132,7 +134,7 @@ func (c *compiler) node(v any, path string, depth int) (*node, error) {
 	if _, known := c.refs[path]; !known {
 		c.refs[path] = n
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if c.paths += len(path) + len(key); c.paths > maxSchemaPaths {
 			return nil, Errorf(ErrResourceLimit, "schema", "", "the paths of the keywords have more than %d bytes together; shorten the names, or nest less", maxSchemaPaths)
 		}
@@ -203,7 +205,7 @@ func (c *compiler) keyword(n *node, key string, v any, path string, depth int) (
 		if nodes, err = c.nodeMap(v, path, depth); err != nil {
 			return err
 		}
-		for _, k := range sortedKeys(v.(map[string]any)) {
+		for _, k := range slices.Sorted(maps.Keys(v.(map[string]any))) {
 			re, err := c.expression(k, path)
 			if err != nil {
 				return err
@@ -263,7 +265,7 @@ func (c *compiler) nodeMap(v any, path string, depth int) (map[string]*node, err
 		return nil, badSchema(path, "must be an object")
 	}
 	out := map[string]*node{}
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		n, err := c.node(m[k], path+"/"+escapePointer(k), depth)
 		if err != nil {
 			return nil, err
@@ -363,11 +365,17 @@ func flag(v any, path string) (bool, error) {
 }
 
 func texts(v any, path string) ([]string, error) {
-	list, err := strs(path, v)
-	if err != nil {
+	list, ok := v.([]any)
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		s, text := item.(string)
+		ok = ok && text
+		out = append(out, s)
+	}
+	if !ok {
 		return nil, badSchema(path, "must be an array of texts")
 	}
-	return list, nil
+	return out, nil
 }
 
 func (c *compiler) expression(v any, path string) (*matcher, error) {

@@ -11,7 +11,7 @@ type StartupFile struct {
 	// Pattern matches the names that the row covers. Everything below them is covered too. It has
 	// the form of a [Pattern] that begins with **/, and its last element may contain one *.
 	Pattern string
-	// Refused rows are never written, whichever policy applies ([Mandatory]). The other rows need a
+	// Refused rows are never written, whichever policy applies. The other rows need a
 	// consent of their own, which package fsaccess requests.
 	Refused bool
 	// Source is the documentation of the program about this file.
@@ -26,18 +26,6 @@ type StartupFile struct {
 // configuration, which is refused.
 func StartupFiles() []StartupFile {
 	return append([]StartupFile(nil), startupFiles[:]...)
-}
-
-// Mandatory returns the patterns of the refused rows, for display to users. No policy can allow
-// writing these files.
-func Mandatory() []string {
-	var all []string
-	for _, f := range startupFiles {
-		if f.Refused {
-			all = append(all, f.Pattern)
-		}
-	}
-	return all
 }
 
 // Rows with a special case in the code.

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -255,7 +256,7 @@ func (c *checker) object(n *node, m map[string]any, path string, depth int) {
 			c.problem(path, k+" is missing")
 		}
 	}
-	for _, k := range sortedKeys(m) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if c.steps--; c.steps < 0 {
 			return
 		}

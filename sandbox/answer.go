@@ -14,8 +14,8 @@ import (
 // answer is one message of the model while it streams.
 type answer struct {
 	run   *run
-	msg   protocol.MessageRecord
-	parts []protocol.PartRecord
+	msg   MessageRecord
+	parts []PartRecord
 	calls []int   // indexes into parts
 	wrong []Chunk // of calls that can't be made, emitted once the message is stored
 	open  string  // the id of the text or reasoning that is streaming
@@ -170,12 +170,12 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 		data["meta"] = string(e.Meta)
 	}
 	p := a.run.s.newPart(a.msg, len(a.parts), kind, data)
-	p.ToolCallID, p.ToolState = e.CallID, protocol.ToolInputAvailable
+	p.ToolCallID, p.ToolState = e.CallID, ToolInputAvailable
 	if err != nil {
 		msg := protocol.Public(err).Message
 		data["input"], data["error"] = string(e.Args), msg
 		data["model"] = "error INVALID_PARAMS: " + msg
-		p.ToolState = protocol.ToolOutputError
+		p.ToolState = ToolOutputError
 		a.wrong = append(a.wrong, Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Input: string(e.Args), ErrorText: msg})
 	}
 	a.parts = append(a.parts, p)
@@ -187,7 +187,7 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 // made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
-	if err := a.run.s.put(ctx, []protocol.MessageRecord{a.msg}, cloneParts(a.parts)); err != nil {
+	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, cloneParts(a.parts)); err != nil {
 		return err
 	}
 	for _, c := range a.wrong {
@@ -196,15 +196,15 @@ func (a *answer) save(ctx context.Context) error {
 	return nil
 }
 
-func cloneParts(ps []protocol.PartRecord) []protocol.PartRecord {
-	return append([]protocol.PartRecord(nil), ps...)
+func cloneParts(ps []PartRecord) []PartRecord {
+	return append([]PartRecord(nil), ps...)
 }
 
 // ended is a call that has ended, or a call that the user is about to be asked about.
 type ended struct {
 	at    int // index into calls
 	ask   string
-	res   protocol.ToolResult
+	res   ToolResult
 	model string
 	far   string // the text for a model on another machine
 	kept  []string
@@ -232,7 +232,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 		name, _ := data["tool"].(string)
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
 			asking: func() { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
-			done: func(res protocol.ToolResult, c *Call) {
+			done: func(res ToolResult, c *Call) {
 				far, kept := c.forModel(ctx, res, false)
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
 				if a.run.model.Local() {
@@ -289,9 +289,9 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 		data["decided"] = e.who
 	}
 	c := Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID}
-	p.ToolState = protocol.ToolOutputAvailable
-	if e.res.Type == protocol.ResultError {
-		p.ToolState = protocol.ToolOutputError
+	p.ToolState = ToolOutputAvailable
+	if e.res.Err() != nil {
+		p.ToolState = ToolOutputError
 		data["error"], data["code"] = e.res.ErrorText, string(e.res.Code)
 		c = Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: e.res.ErrorText}
 		if e.res.Reason == protocol.ReasonRejected {
@@ -304,7 +304,7 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 		a.run.done = append(a.run.done, tool+" "+rowLine(old["input"]))
 	}
 	p.Data = data
-	if err := a.run.s.put(context.WithoutCancel(ctx), []protocol.MessageRecord{a.msg}, []protocol.PartRecord{*p}); err != nil {
+	if err := a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, []PartRecord{*p}); err != nil {
 		return err
 	}
 	a.run.emit(c)
@@ -335,7 +335,7 @@ func plainOutput(ctx context.Context, v any) any {
 
 // abandon stores and emits an error for each call that has no result yet.
 func (a *answer) abandon(ctx context.Context, why error) error {
-	var ps []protocol.PartRecord
+	var ps []PartRecord
 	var told []Chunk
 	for _, at := range a.calls {
 		p := &a.parts[at]
@@ -343,12 +343,12 @@ func (a *answer) abandon(ctx context.Context, why error) error {
 			continue
 		}
 		data, _ := p.Data.(map[string]any)
-		p.ToolState = protocol.ToolOutputError
+		p.ToolState = ToolOutputError
 		p.Data = map[string]any{"tool": data["tool"], "input": data["input"], "error": "stopped", "model": "error ABORTED: the run was stopped before this call ended"}
 		ps = append(ps, *p)
 		told = append(told, Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: "stopped"})
 	}
-	if err := a.run.s.put(context.WithoutCancel(ctx), []protocol.MessageRecord{a.msg}, ps); err != nil {
+	if err := a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, ps); err != nil {
 		return err
 	}
 	for _, c := range told {

@@ -171,7 +171,7 @@ func TestAttackFamilyIsWatchedAsOne(t *testing.T) {
 		attempt := func(off bool) bool {
 			p := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}}`)
 			h := build(t, p, nil, nil, func(o *sandbox.Options) {
-				o.Watch = &protocol.WatchOptions{Rate: 1000, Repeats: 100}
+				o.Watch = &sandbox.WatchOptions{Rate: 1000, Repeats: 100}
 				o.Tools = append(sandbox.Standard(), sandbox.Tool{Tool: protocol.Tool{ID: "scarce", Parameters: `{"type":"object"}`}, Run: func(_ context.Context, c *sandbox.Call) (any, error) {
 					return "ok", c.CountUse("scarce", 10)
 				}}, sandbox.Tool{Tool: protocol.Tool{ID: "plain", Parameters: `{"type":"object"}`}, Run: func(context.Context, *sandbox.Call) (any, error) { return "ok", nil }})
@@ -219,7 +219,7 @@ type stopsAtBirth struct {
 	stop func()
 }
 
-func (s stopsAtBirth) Put(ctx context.Context, r protocol.SessionRecord, m []protocol.MessageRecord, p []protocol.PartRecord) error {
+func (s stopsAtBirth) Put(ctx context.Context, r sandbox.SessionRecord, m []sandbox.MessageRecord, p []sandbox.PartRecord) error {
 	if r.Agent != "" {
 		s.stop()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -35,7 +36,7 @@ func TestAttackArgumentsChangedDuringTheQuestion(t *testing.T) {
 			a := args{"path": "harmless.txt", "content": "x"}
 			asker := &sandboxtest.Asker{Reply: func(r sandbox.Request) sandbox.Reply {
 				c.change(a, &r)
-				return sandbox.Reply{Answer: protocol.AnswerOnce}
+				return sandbox.Reply{Answer: policy.AnswerOnce}
 			}}
 			h := build(t, parse(t, asksToWrite), asker, nil, func(o *sandbox.Options) {
 				if off {
@@ -43,7 +44,7 @@ func TestAttackArgumentsChangedDuringTheQuestion(t *testing.T) {
 				}
 			})
 			res := h.Call(t.Context(), "write", a)
-			return res.Type == protocol.ResultOutput && h.file(t, "harmless.txt") == "x" && strings.Contains(h.file(t, "evil.txt"), "no such")
+			return res.Err() == nil && h.file(t, "harmless.txt") == "x" && strings.Contains(h.file(t, "evil.txt"), "no such")
 		}
 		count.Try(c.name, !attempt(false))
 		if c.caller {
@@ -56,7 +57,7 @@ func TestAttackArgumentsChangedDuringTheQuestion(t *testing.T) {
 		ran := ""
 		asker := &sandboxtest.Asker{Reply: func(r sandbox.Request) sandbox.Reply {
 			inner["args"].([]any)[0] = "evil"
-			return sandbox.Reply{Answer: protocol.AnswerOnce}
+			return sandbox.Reply{Answer: policy.AnswerOnce}
 		}}
 		h := build(t, parse(t, asksToWrite), asker, nil, func(o *sandbox.Options) {
 			if off {

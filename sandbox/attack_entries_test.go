@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
@@ -66,7 +65,7 @@ func TestRefusalsDoNotQuoteThePolicy(t *testing.T) {
 	}
 	for i, r := range rows {
 		part, _ := s.Part(fmt.Sprint("c", i))
-		if part.ToolState == protocol.ToolOutputAvailable && r.tool != "bash" && r.tool != "grep" {
+		if part.ToolState == sandbox.ToolOutputAvailable && r.tool != "bash" && r.tool != "grep" {
 			t.Errorf("%s %v went through", r.tool, r.args)
 		}
 		d, _ := part.Data.(map[string]any)

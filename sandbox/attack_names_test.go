@@ -63,7 +63,7 @@ func TestAttackNamesOfServersTools(t *testing.T) {
 		{"a name too long", []sandbox.Tool{tool("s", strings.Repeat("s", 257))}, []string{"mcp:s:" + strings.Repeat("s", 257)}, ""},
 		{"more tools than a box takes", append(many, own), nil, "build"},
 	} {
-		o := sandbox.Options{Policy: policy.AskBeforeChanges(), Ask: sandboxtest.Always(protocol.AnswerOnce), Tools: append([]sandbox.Tool{sandbox.Standard()[0]}, c.tools...)}
+		o := sandbox.Options{Policy: policy.AskBeforeChanges(), Ask: sandboxtest.Always(policy.AnswerOnce), Tools: append([]sandbox.Tool{sandbox.Standard()[0]}, c.tools...)}
 		b, err := sandbox.New(o)
 		held := err == nil
 		if held {

@@ -15,6 +15,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/mcpclient"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
@@ -116,7 +117,7 @@ func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 	}
 	for id, list := range calls {
 		for _, a := range list {
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := fullHouse(t, asksAboutAll, asker, program)
 			must(t, h.journal.WriteFile("mine.txt", []byte("1"), 0o644))
 			for _, path := range []string{"docs/a.md", "thesis.tex", "old.txt"} {
@@ -134,7 +135,7 @@ func TestEveryQuestionSaysEveryNeed(t *testing.T) {
 		}
 	}
 	// A plan, and a need that is found only while a tool runs.
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := fullHouse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, asker, program)
 	p, err := h.Plan(t.Context())
 	must(t, err)
@@ -227,7 +228,7 @@ func TestAttackQuestionsThatSayLess(t *testing.T) {
 		{"a tool's words for another subject", "words", args{}, []string{"fetch https://docs.good.example/ (send a request to evil.example:443)"}},
 	} {
 		attempt := func(off bool) bool {
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := fullHouse(t, pol, asker, func(context.Context, sandbox.Command) (int, error) { return 0, nil }, func(o *sandbox.Options) {
 				if off {
 					o.Without("words")
@@ -318,7 +319,7 @@ func TestAttackWhatIsDoneIsWhatWasShown(t *testing.T) {
 					once = true
 					c.while(h)
 				}
-				return sandbox.Reply{Answer: protocol.AnswerOnce}
+				return sandbox.Reply{Answer: policy.AnswerOnce}
 			}}
 			h = fullHouse(t, pol, asker, nil, func(o *sandbox.Options) {
 				if off {
@@ -347,19 +348,19 @@ func TestTwoEditsOfOneFile(t *testing.T) {
 	text := "first\n" + strings.Repeat("line\n", 20) + "last\n"
 	for _, c := range []struct {
 		a, b string
-		want protocol.ResultType
-	}{{"first", "last", protocol.ResultOutput}, {"first", "first\nline", protocol.ResultError}} {
-		h := build(t, parse(t, asksToWrite), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"f": text})
+		want string
+	}{{"first", "last", "output"}, {"first", "first\nline", "error"}} {
+		h := build(t, parse(t, asksToWrite), sandboxtest.Always(policy.AnswerOnce), map[string]string{"f": text})
 		h.ok(t, "read", args{"path": "f"})
 		out := h.CallAll(t.Context(), sandbox.ToolCall{Tool: "edit", Args: args{"path": "f", "old_string": c.a, "new_string": "A"}},
 			sandbox.ToolCall{Tool: "edit", Args: args{"path": "f", "old_string": c.b, "new_string": "B"}})
 		failed := 0
 		for _, r := range out {
-			if r.Type == protocol.ResultError {
+			if r.Err() != nil {
 				failed++
 			}
 		}
-		if want := map[protocol.ResultType]int{protocol.ResultOutput: 0, protocol.ResultError: 1}[c.want]; failed != want {
+		if want := map[string]int{"output": 0, "error": 1}[c.want]; failed != want {
 			t.Errorf("%s and %s: %d failed: %+v", c.a, c.b, failed, out)
 		}
 	}
@@ -394,7 +395,7 @@ func TestAttackHiddenContent(t *testing.T) {
 			continue // the same code takes a page some seconds for each
 		}
 		for _, plan := range []bool{false, true} {
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := build(t, parse(t, asksToWrite), asker, c.files)
 			box := h.Box
 			var p *sandbox.Plan
@@ -436,7 +437,7 @@ func TestAttackTooMuchToShow(t *testing.T) {
 		held  bool
 	}{{"below", 4<<20 - 4096, false}, {"above", 4<<20 + 1, true}, {"far above", 12 << 20, true}} {
 		for _, plan := range []bool{false, true} {
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := build(t, parse(t, asksToWrite), asker, nil)
 			box := h.Box
 			var p *sandbox.Plan
@@ -484,7 +485,7 @@ func TestAttackOutOfView(t *testing.T) {
 		{"a ring around a letter", "r\u20dd\n", "\u20dd", `\u20dd`},
 	} {
 		attempt := func(off bool) bool {
-			asker := sandboxtest.Always(protocol.AnswerReject)
+			asker := sandboxtest.Always(policy.AnswerReject)
 			h := build(t, parse(t, asksToWrite), asker, nil, func(o *sandbox.Options) {
 				if off {
 					o.Without("marks")
@@ -499,7 +500,7 @@ func TestAttackOutOfView(t *testing.T) {
 	}
 	// In names and arguments, too.
 	for _, words := range []string{"a" + blank + "b", "a" + strings.Repeat("\u0338", 9) + "b"} {
-		asker := sandboxtest.Always(protocol.AnswerReject)
+		asker := sandboxtest.Always(policy.AnswerReject)
 		h := build(t, parse(t, asksToWrite), asker, nil, func(o *sandbox.Options) {
 			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(nil)))
 		})
@@ -510,7 +511,7 @@ func TestAttackOutOfView(t *testing.T) {
 		}
 	}
 	// Content up to the limit is unchanged.
-	asker := sandboxtest.Always(protocol.AnswerReject)
+	asker := sandboxtest.Always(policy.AnswerReject)
 	h := build(t, parse(t, asksToWrite), asker, nil)
 	fine := "a" + blank[:40] + "b\n" + strings.Repeat("\n", 40) + "e\u0301\u0323 नि ที่\n"
 	h.Call(t.Context(), "write", args{"path": "f", "content": fine})
@@ -541,7 +542,7 @@ func TestAttackContentOfDangerousKinds(t *testing.T) {
 		{"behind much", "write", args{"path": "x.sh", "content": strings.Repeat("true\n", 50_000) + evil}},
 	} {
 		attempt := func(off bool) bool {
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := fullHouse(t, pol, asker, func(context.Context, sandbox.Command) (int, error) { return 0, nil }, func(o *sandbox.Options) {
 				if off {
 					o.Without("words")
@@ -567,7 +568,7 @@ func TestAttackContentOfDangerousKinds(t *testing.T) {
 func TestArgumentsOfACommandAreTold(t *testing.T) {
 	seen := map[string]int{}
 	for i, list := range [][]any{{"a b"}, {"a", "b"}, {"a", "", "b"}, {"a", " ", "b"}, {"a\nb"}, {`a\nb`}, {`"a`, `b"`}, {`"a b"`}, {`a\`, "b"}, {`a\" b`}, {"a, and delete docs"}, {"a,", "and", "delete", "docs"}, {"-rf", "."}, {"-rf ."}} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := fullHouse(t, asksAboutAll, asker, func(context.Context, sandbox.Command) (int, error) { return 0, nil })
 		h.Call(t.Context(), "tool_run", args{"command": "prog", "args": list})
 		title := asker.Requests()[0].Title
@@ -600,9 +601,9 @@ func TestCommandThatBecomesAnother(t *testing.T) {
 		asker.Reply = func(sandbox.Request) sandbox.Reply {
 			r.key = key
 			if asked++; asked > 1 {
-				return sandbox.Reply{Answer: protocol.AnswerReject}
+				return sandbox.Reply{Answer: policy.AnswerReject}
 			}
-			return sandbox.Reply{Answer: protocol.AnswerOnce}
+			return sandbox.Reply{Answer: policy.AnswerOnce}
 		}
 		h := build(t, parse(t, asksAboutAll), asker, nil, func(o *sandbox.Options) { o.Tools = []sandbox.Tool{sandbox.ToolRun(r)} })
 		res := h.Call(t.Context(), "tool_run", args{"command": "prog"})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"github.com/bailey-go/bailey/sandbox/internal/ring"
 	"reflect"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type Box struct {
 	environment Environment
 	ids         *ids.Source
 	audit       *Audit
-	viols       *protocol.Ring[protocol.Violation]
+	viols       *ring.Ring[protocol.Violation]
 	root        *scope
 	defers      func(gate.Request) bool // set in the box of a [Plan]: records a request in place of asking the user
 
@@ -54,7 +55,7 @@ func New(o Options) (*Box, error) {
 		o.AskWindow = 250 * time.Millisecond
 	}
 	if o.Policy == nil {
-		o.Policy = &protocol.Policy{}
+		o.Policy = &policy.Policy{}
 	}
 	if o.Tools == nil {
 		o.Tools = Standard()
@@ -78,7 +79,7 @@ func New(o Options) (*Box, error) {
 	if b.audit == nil {
 		b.audit = NewAudit(nil)
 	}
-	b.viols = protocol.NewRing[protocol.Violation](1000)
+	b.viols = ring.New[protocol.Violation](1000)
 	if b.ids, err = ids.New("call-" + randomID(4)); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (b *Box) addTool(t Tool) error {
 }
 
 func needsFolder(t Tool) bool {
-	return slices.ContainsFunc(t.Requires, func(g protocol.Grant) bool { return g.Capability.ScopeKind() == protocol.ScopePaths })
+	return slices.ContainsFunc(t.Requires, func(g protocol.Grant) bool { return g.Capability.TakesPaths() })
 }
 
 // Toolset returns the box's tools for an enclave, a server or a model. Their Execute makes a
@@ -183,7 +184,7 @@ func needsFolder(t Tool) bool {
 func (b *Box) Toolset() *protocol.Toolset { return b.tools }
 
 // Policy returns the policy in force.
-func (b *Box) Policy() *protocol.Policy { return b.policy.Policy }
+func (b *Box) Policy() *policy.Policy { return b.policy.Policy }
 
 // Audit returns the log of every step.
 func (b *Box) Audit() *Audit { return b.audit }
@@ -197,7 +198,7 @@ func (b *Box) ClearViolations() { b.viols.Clear() }
 
 // RememberedRules returns the rules that the user's answers added beyond a session, see
 // [Options].Remember. The policy's own rules are not among them.
-func (b *Box) RememberedRules() protocol.Rules { return b.gate.Remembered() }
+func (b *Box) RememberedRules() policy.Rules { return b.gate.Remembered() }
 
 // Explain returns the policy's decision about a call and the reason, with all answers so far. The
 // user is not asked and the call does not run. It returns an error if the arguments don't match the

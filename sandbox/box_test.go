@@ -94,7 +94,7 @@ func (h *house) file(t testing.TB, name string) string {
 func (h *house) ok(t testing.TB, id string, a args) args {
 	t.Helper()
 	res := h.Call(context.Background(), id, a)
-	if res.Type != protocol.ResultOutput {
+	if res.Err() != nil {
 		t.Fatalf("%s %v: %s (%s %s)", id, a, res.ErrorText, res.Code, res.Reason)
 	}
 	m, _ := res.Data.(map[string]any)
@@ -102,7 +102,7 @@ func (h *house) ok(t testing.TB, id string, a args) args {
 }
 
 // fails calls a tool and fails the test unless the call fails with the wanted error.
-func (h *house) fails(t testing.TB, id string, a args, want error) protocol.ToolResult {
+func (h *house) fails(t testing.TB, id string, a args, want error) sandbox.ToolResult {
 	t.Helper()
 	res := h.Call(context.Background(), id, a)
 	err := res.Err()
@@ -118,7 +118,7 @@ func (h *house) fails(t testing.TB, id string, a args, want error) protocol.Tool
 const open = `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`
 
 func TestBoxWorksOnAFolder(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"notes/a.md": "one\ntwo\nthree\n", "b.txt": "two\n"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"notes/a.md": "one\ntwo\nthree\n", "b.txt": "two\n"})
 	got := h.ok(t, "read", args{"path": "notes/a.md"})
 	if got["content"] != "one\ntwo\nthree\n" || got["version"] == "" {
 		t.Fatalf("read: %v", got)
@@ -174,7 +174,7 @@ func TestBoxWorksOnAFolder(t *testing.T) {
 }
 
 func TestZeroBoxDeniesEverything(t *testing.T) {
-	h := build(t, &policy.Policy{}, sandboxtest.Always(protocol.AnswerProject), map[string]string{"a": "x"})
+	h := build(t, &policy.Policy{}, sandboxtest.Always(policy.AnswerProject), map[string]string{"a": "x"})
 	for id, a := range map[string]args{
 		"read": {"path": "a"}, "write": {"path": "b", "content": ""}, "glob": {"pattern": "**"}, "grep": {"pattern": "x"},
 		"edit": {"path": "a", "old_string": "x", "new_string": "y"}, "delete": {"path": "a"}, "move": {"from": "a", "to": "b"}, "mkdir": {"path": "d"},
@@ -225,11 +225,11 @@ func TestStaleAndUnreadAreRefused(t *testing.T) {
 // A bug of another project: the approval of one delete let the next two run without a question.
 func TestDeletesNeverRideABlanketGrant(t *testing.T) {
 	for name, reply := range map[string]sandbox.Reply{
-		"session":         {Answer: protocol.AnswerSession},
-		"session, all":    {Answer: protocol.AnswerSession, Pattern: "**"},
-		"session, *":      {Answer: protocol.AnswerSession, Pattern: "*"},
-		"session, folder": {Answer: protocol.AnswerSession, Pattern: "."},
-		"project":         {Answer: protocol.AnswerProject},
+		"session":         {Answer: policy.AnswerSession},
+		"session, all":    {Answer: policy.AnswerSession, Pattern: "**"},
+		"session, *":      {Answer: policy.AnswerSession, Pattern: "*"},
+		"session, folder": {Answer: policy.AnswerSession, Pattern: "."},
+		"project":         {Answer: policy.AnswerProject},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.write", "action": "allow"}]}`),
@@ -242,14 +242,14 @@ func TestDeletesNeverRideABlanketGrant(t *testing.T) {
 			}
 		})
 	}
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession, Pattern: "tmp/**"}), map[string]string{"b": "", "tmp/c": "", "tmp/d": ""})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerSession, Pattern: "tmp/**"}), map[string]string{"b": "", "tmp/c": "", "tmp/d": ""})
 	h.ok(t, "delete", args{"path": "tmp/c"})
 	h.ok(t, "delete", args{"path": "tmp/d"}) // which the user has said in so many words
 	h.fails(t, "delete", args{"path": "b"}, protocol.ErrCapabilityDenied)
 }
 
 func TestGrantIsForThisToolAndPath(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "x", "b": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerSession}), map[string]string{"a": "x", "b": "x"})
 	for _, f := range []string{"a", "b"} {
 		h.ok(t, "read", args{"path": f})
 	}
@@ -263,7 +263,7 @@ func TestGrantIsForThisToolAndPath(t *testing.T) {
 }
 
 func TestDeniedIsNotRetried(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerReject, Reason: "I need it"}), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerReject, Reason: "I need it"}), map[string]string{"a": "x"})
 	res := h.fails(t, "delete", args{"path": "a"}, protocol.ErrCapabilityDenied)
 	if !strings.Contains(res.ErrorText, "I need it") {
 		t.Errorf("the reason is lost: %s", res.ErrorText)
@@ -278,7 +278,7 @@ func TestDeniedIsNotRetried(t *testing.T) {
 
 // The count of violations distinguishes the user's refusals from those of the policy.
 func TestViolationsSayWhoseNo(t *testing.T) {
-	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.write", "pattern": "b", "action": "deny"}]}`), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x", "b": "x"})
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.write", "pattern": "b", "action": "deny"}]}`), sandboxtest.Always(policy.AnswerReject), map[string]string{"a": "x", "b": "x"})
 	h.fails(t, "delete", args{"path": "a"}, protocol.ErrCapabilityDenied)
 	h.fails(t, "delete", args{"path": "b"}, protocol.ErrCapabilityDenied)
 	list, _ := h.Violations()
@@ -288,10 +288,10 @@ func TestViolationsSayWhoseNo(t *testing.T) {
 }
 
 func TestNeverIsKept(t *testing.T) {
-	var kept []protocol.Rule
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerNever, Pattern: "private/**"}), map[string]string{"private/a": "x"},
+	var kept []policy.Rule
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerNever, Pattern: "private/**"}), map[string]string{"private/a": "x"},
 		func(o *sandbox.Options) {
-			o.Remember = func(_ context.Context, r protocol.Rule) error { kept = append(kept, r); return nil }
+			o.Remember = func(_ context.Context, r policy.Rule) error { kept = append(kept, r); return nil }
 		})
 	h.fails(t, "delete", args{"path": "private/a"}, protocol.ErrCapabilityDenied)
 	if len(kept) != 1 || kept[0].Action != protocol.ActionDeny || kept[0].Permission != "delete" || kept[0].Pattern != "private/**" {
@@ -310,7 +310,7 @@ func TestCallsAtOnceAreAskedAboutAtOnce(t *testing.T) {
 		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
 		calls = append(calls, sandbox.ToolCall{Tool: "move", Args: args{"from": fmt.Sprintf("f%02d.txt", i), "to": fmt.Sprintf("sorted/%d/f%02d.txt", i%5, i)}})
 	}
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), files, func(o *sandbox.Options) { o.AskWindow = time.Hour })
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), files, func(o *sandbox.Options) { o.AskWindow = time.Hour })
 	for i, res := range h.CallAll(context.Background(), calls...) {
 		if err := res.Err(); err != nil {
 			t.Fatalf("%d: %v", i, err)
@@ -322,6 +322,16 @@ func TestCallsAtOnceAreAskedAboutAtOnce(t *testing.T) {
 	if got := h.file(t, "sorted/3/f43.txt"); got != "43" {
 		t.Error(got)
 	}
+}
+
+// A tool of the app that passes on an error of the folder is answered as the tools of the box are.
+func TestErrorOfABadName(t *testing.T) {
+	tool := sandbox.Tool{Tool: protocol.Tool{ID: "climb"}, Run: func(context.Context, *sandbox.Call) (any, error) {
+		_, err := fsaccess.NewMemory(fsaccess.MemoryOptions{}).ReadFile("../x")
+		return nil, err
+	}}
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = []sandbox.Tool{tool} })
+	h.fails(t, "climb", args{}, protocol.ErrInvalidParams)
 }
 
 func TestPolicyHidesFromSearches(t *testing.T) {
@@ -342,7 +352,7 @@ func TestPolicyHidesFromSearches(t *testing.T) {
 }
 
 func TestDangerousKindsNeedConsentOfTheirOwn(t *testing.T) {
-	h := build(t, parse(t, open), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerReject}, sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
+	h := build(t, parse(t, open), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerReject}, sandbox.Reply{Answer: policy.AnswerOnce}), nil)
 	h.fails(t, "write", args{"path": "run.bat", "content": "del *"}, protocol.ErrCapabilityDenied)
 	if _, err := h.mem.Stat("run.bat"); err == nil {
 		t.Error("it is there")
@@ -355,7 +365,7 @@ func TestDangerousKindsNeedConsentOfTheirOwn(t *testing.T) {
 }
 
 func TestLongOutputsAreCutAndKept(t *testing.T) {
-	limit := protocol.OutputLimitFor("read").Bytes
+	limit := sandbox.ReadLimit
 	h := build(t, parse(t, open), nil, map[string]string{"below": strings.Repeat("a", limit-1), "at": strings.Repeat("a", limit), "above": strings.Repeat("b", limit+1)})
 	for name, cut := range map[string]bool{"below": false, "at": false, "above": true} {
 		res := h.Call(context.Background(), "read", args{"path": name})

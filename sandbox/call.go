@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 type callKey struct{}
@@ -39,9 +40,9 @@ type Call struct {
 	change *fsaccess.Change // the step of the folder's history for undo and diff, or nil
 
 	mu      sync.Mutex
-	touched []string      // paths whose content the result may contain
-	got     []string      // the paths in touched that were read
-	level   protocol.Send // the strictest send level of all other content that was read
+	touched []string    // paths whose content the result may contain
+	got     []string    // the paths in touched that were read
+	level   policy.Send // the strictest send level of all other content that was read
 	asks    func(gate.Request) bool
 }
 
@@ -103,7 +104,7 @@ func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsac
 // view is View. The function lose asks the user about files that the program is about to remove or
 // move away.
 func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, lose func(context.Context, map[string]string) error, err error) {
-	level := protocol.SendContents
+	level := policy.SendContents
 	for _, path := range reads {
 		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
 	}
@@ -173,16 +174,16 @@ type ToolCall struct {
 	Tool string
 	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
-	to     string                                 // the receiver of the result if it is not the session's model
-	asking func()                                 // called before the user is asked
-	done   func(res protocol.ToolResult, c *Call) // called when the call has ended
+	to     string                        // the receiver of the result if it is not the session's model
+	asking func()                        // called before the user is asked
+	done   func(res ToolResult, c *Call) // called when the call has ended
 }
 
 // Call makes one call of a tool, through every step: schema, capability, watchdog, consent, the
 // tool's own work, truncation and trace. It always returns a result. A failure is in the result,
 // with a message that is meant for a model. If a tool exceeds its time limit, Call returns at once
 // and the tool's permit ends, even if the tool's goroutine still runs.
-func (b *Box) Call(ctx context.Context, id string, args any) protocol.ToolResult {
+func (b *Box) Call(ctx context.Context, id string, args any) ToolResult {
 	return b.CallAll(ctx, ToolCall{Tool: id, Args: args})[0]
 }
 
@@ -193,7 +194,7 @@ type ModelResult struct {
 	// Withheld describes the content that is not in Text: a sentence about the policy's "send", or
 	// the kind of a credential, such as "github token".
 	Withheld []string
-	Result   protocol.ToolResult // the complete result, for use on this machine
+	Result   ToolResult // the complete result, for use on this machine
 }
 
 // CallForModel makes a call for a model other than the session's, such as that of a client of package
@@ -203,7 +204,7 @@ type ModelResult struct {
 func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool) (t ModelResult) {
 	if !local {
 		if err := scopeOf(ctx, b).gate.Authority.Check(protocol.Stream, ""); err != nil {
-			t.Result = protocol.ToolResult{Type: protocol.ResultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy does not allow sending to a remote model; grant stream.send"}
+			t.Result = ToolResult{Type: resultError, Code: protocol.ErrCapabilityDenied, ErrorText: "the policy does not allow sending to a remote model; grant stream.send"}
 			t.Text = "error " + string(t.Result.Code) + ": " + t.Result.ErrorText
 			return t
 		}
@@ -213,7 +214,7 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 		to = "the client that is connected"
 	}
 	b.gate.Expect(1)
-	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res protocol.ToolResult, c *Call) {
+	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res ToolResult, c *Call) {
 		t.Result = res
 		t.Text, t.Withheld = c.forModel(ctx, res, local)
 	}}, make(chan struct{}, 1))
@@ -222,8 +223,8 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 
 // CallAll makes the calls concurrently, at most ten at a time, and returns their results in the
 // order of calls. Their requests for consent share one prompt where possible.
-func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolResult {
-	out := make([]protocol.ToolResult, len(calls))
+func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []ToolResult {
+	out := make([]ToolResult, len(calls))
 	// All calls of a batch are announced before the first one asks. A call takes its turn only
 	// after consent: calls that wait for a turn would keep the prompt from becoming complete.
 	b.gate.Expect(len(calls))
@@ -244,7 +245,7 @@ func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []protocol.ToolRes
 const maxAtOnce = 10
 
 // call makes one call, from the schema check to the trace.
-func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res protocol.ToolResult) {
+func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res ToolResult) {
 	began := b.o.Now()
 	var made *Call
 	if tc.done != nil {
@@ -326,7 +327,7 @@ func subject(args any) string {
 
 // prepare returns the call with its tool, and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
-	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{b.fs}, asks: b.defers, level: protocol.SendContents}
+	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{b.fs}, asks: b.defers, level: policy.SendContents}
 	if c.scope.only != nil && !c.scope.only[builtinName(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
 	}
@@ -415,7 +416,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 		return publicError(c.tool.ID, err)
 	}
 	for _, n := range needs {
-		if n.Capability.ScopeKind() == protocol.ScopePaths && !fs.ValidPath(n.Subject) {
+		if n.Capability.TakesPaths() && !fs.ValidPath(n.Subject) {
 			return protocol.Errorf(protocol.ErrInvalidParams, c.tool.ID, strconv.Quote(n.Subject), "this is not a path inside the folder: use names parted by /, without a leading slash, . or ..")
 		}
 	}
@@ -492,11 +493,11 @@ func (c *Call) sentTo(n Need) string {
 		least, most = send.Below(n.Subject), send.Most(n.Subject)
 	}
 	switch {
-	case to == "" || most == protocol.SendNothing:
+	case to == "" || most == policy.SendNothing:
 		return ""
 	case least != most:
 		return to + " as far as the policy allows"
-	case most == protocol.SendSummary:
+	case most == policy.SendSummary:
 		return to + " as a summary"
 	}
 	return to

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // An Asker shows a [Prompt] to the user and returns one [Reply] for each request, in the order of
@@ -74,7 +75,7 @@ type Effect struct {
 
 // Reply is the user's answer to a [Request]. The zero Reply is a rejection.
 type Reply struct {
-	Answer protocol.Answer // such as protocol.AnswerOnce
+	Answer policy.Answer // such as policy.AnswerOnce
 	// Pattern is the pattern of a grant for the session or the project: a path or host pattern,
 	// such as one of [Request].Patterns. Empty is exactly the subject of the request.
 	Pattern string

@@ -14,7 +14,7 @@ import (
 
 // The part of a call records the decisions. The part of an imported session has none.
 func TestPartSaysWhoDecided(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerSession}, sandbox.Reply{Reason: "mine"}), map[string]string{"a": "x", "b": "x"})
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
 		{Calls: []sandbox.ToolCall{{ID: "read", Tool: "read", Args: args{"path": "a"}}}},
 		{Calls: []sandbox.ToolCall{{ID: "yes", Tool: "write", Args: args{"path": "new", "content": "y"}}}},
@@ -63,7 +63,7 @@ func TestPartSaysWhoDecided(t *testing.T) {
 
 // In a dry run the user is not asked about a call, and its part names no decision of the user.
 func TestPartOfAPlanNamesNobody(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}), nil)
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce}), nil)
 	plan, err := h.Plan(t.Context())
 	must(t, err)
 	s, err := plan.Box.NewSession(t.Context(), sandbox.SessionOptions{})

@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
@@ -99,7 +100,7 @@ func mcpTools() []sandbox.Tool {
 }
 
 // drill makes calls like a model that obeys the text that it reads, and returns the effects.
-func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (changed, sent, seen string, failed int) {
+func drill(t *testing.T, calls []sandboxtest.Order, answer policy.Answer) (changed, sent, seen string, failed int) {
 	t.Helper()
 	netw := &drillNet{}
 	broker, err := web.NewBroker(web.BrokerOptions{Transport: netw})
@@ -116,7 +117,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer protocol.Answer) (cha
 		o.Tools = append(append(sandbox.Standard(), shell.Bash(shell.Options{}), web.Fetch(broker), sandbox.CodeRun(drillCode{})), mcpTools()...)
 		o.AnswerModel = func(context.Context, []sandbox.ModelQuestion) ([][]string, error) { return [][]string{{"yes"}}, nil }
 		o.Skills = []sandbox.Skill{{Name: "helper", Content: "dear diary: obey me", Source: "skills/helper/SKILL.md"}}
-		o.Watch = &protocol.WatchOptions{Rate: 1000, Repeats: 1000}
+		o.Watch = &sandbox.WatchOptions{Rate: 1000, Repeats: 1000}
 	})
 	m := &sandboxtest.Model{OnDevice: true} // so that no content is withheld from it
 	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
@@ -183,7 +184,7 @@ func TestInjectionDrill(t *testing.T) {
 	}
 	for _, a := range sandboxtest.Attacks {
 		t.Run(a.Name, func(t *testing.T) {
-			changed, sent, seen, _ := drill(t, a.Do, protocol.AnswerReject)
+			changed, sent, seen, _ := drill(t, a.Do, policy.AnswerReject)
 			count.Try(a.Name, changed+sent != "")
 			if changed+sent != "" {
 				t.Errorf("an effect nobody approved: %s%s", changed, sent)
@@ -191,7 +192,7 @@ func TestInjectionDrill(t *testing.T) {
 			if strings.Contains(seen, "dear diary") || strings.Contains(seen, "root:x") {
 				t.Errorf("the model saw what is private: %s", seen)
 			}
-			changed, sent, seen, failed := drill(t, []sandboxtest.Order{a.Twin}, protocol.AnswerOnce)
+			changed, sent, seen, failed := drill(t, []sandboxtest.Order{a.Twin}, policy.AnswerOnce)
 			if failed > 0 || changed+sent == "" && !strings.Contains(seen, "my notes") && !strings.Contains(seen, "page") {
 				t.Errorf("the twin failed: %d %s", failed, seen)
 			}
@@ -204,7 +205,7 @@ func TestInjectionDrillCanFail(t *testing.T) {
 	count := attack.Start(t, "drill")
 	hit := 0
 	for _, a := range sandboxtest.Attacks {
-		changed, sent, _, _ := drill(t, a.Do, protocol.AnswerOnce)
+		changed, sent, _, _ := drill(t, a.Do, policy.AnswerOnce)
 		count.Off(a.Name, changed+sent != "")
 		if changed+sent != "" {
 			hit++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -29,7 +30,7 @@ const everything = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code
 
 // One table has the availability of each tool, and the reason or the limitations.
 func TestAvailability(t *testing.T) {
-	h := build(t, parse(t, everything), sandboxtest.Always(protocol.AnswerOnce), nil, func(o *sandbox.Options) {
+	h := build(t, parse(t, everything), sandboxtest.Always(policy.AnswerOnce), nil, func(o *sandbox.Options) {
 		o.Environment = sandbox.Web
 		o.Tools = append(sandbox.Standard(), sandbox.CodeRun(noCode{}), fetcher())
 	})

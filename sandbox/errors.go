@@ -35,8 +35,11 @@ func publicError(tool string, err error) error {
 		return protocol.Errorf(protocol.ErrExecution, tool, pathOf(err), "the file was changed since you read it; read it again").WithReason(protocol.ReasonStale)
 	case errors.As(err, &known):
 		code := protocol.CodeOf(err)
-		if errors.Is(err, protocol.ErrResourceLimit) {
+		switch {
+		case errors.Is(err, protocol.ErrResourceLimit):
 			code = protocol.ErrResourceLimit
+		case errors.Is(err, fs.ErrInvalid):
+			code = protocol.ErrInvalidParams
 		}
 		return protocol.Errorf(code, tool, pathOf(err), "%s", string(known))
 	}

@@ -20,7 +20,7 @@ func ExampleBox_Call() {
 	box, err := sandbox.New(sandbox.Options{
 		FS:     fsaccess.NewJournal(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{}),
 		Policy: policy.AskBeforeChanges(),
-		Ask:    sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce}),
+		Ask:    sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce}),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -68,10 +68,10 @@ func (terminal) Ask(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error
 	for _, r := range p.Requests {
 		fmt.Printf("May the assistant %s? (risk: %s)\n%s", r.Title, r.Risk, r.Diff)
 		if r.Destroys || r.Untrusted {
-			replies = append(replies, sandbox.Reply{Answer: protocol.AnswerReject, Reason: "nothing may be lost"})
+			replies = append(replies, sandbox.Reply{Answer: policy.AnswerReject, Reason: "nothing may be lost"})
 			continue
 		}
-		replies = append(replies, sandbox.Reply{Answer: protocol.AnswerOnce})
+		replies = append(replies, sandbox.Reply{Answer: policy.AnswerOnce})
 	}
 	return replies, nil
 }

@@ -29,3 +29,6 @@ func (p *Plan) Copy() *fsaccess.Overlay { return p.over }
 
 // BuiltinName is builtinName.
 func BuiltinName(name string) string { return builtinName(name) }
+
+// ReadLimit is how many bytes of a result of the tool read are kept.
+var ReadLimit = outputLimitFor("read").Bytes

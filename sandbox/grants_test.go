@@ -18,9 +18,9 @@ func withBash(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), shell.B
 // A tool has several effects. A grant for one of them on a file is no grant for another.
 func TestGrantIsForThisEffect(t *testing.T) {
 	reply := map[string]sandbox.Reply{
-		"session": {Answer: protocol.AnswerSession},
-		"project": {Answer: protocol.AnswerProject},
-		"pattern": {Answer: protocol.AnswerSession, Pattern: "notes/**"},
+		"session": {Answer: policy.AnswerSession},
+		"project": {Answer: policy.AnswerProject},
+		"pattern": {Answer: policy.AnswerSession, Pattern: "notes/**"},
 	}
 	for name, r := range reply {
 		t.Run(name, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestGrantIsForThisEffect(t *testing.T) {
 
 // A grant to write a new file does not permit losing the content of an existing one.
 func TestGrantToWriteIsNoneToDelete(t *testing.T) {
-	h := build(t, parse(t, asksAll), sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), nil, withBash)
+	h := build(t, parse(t, asksAll), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerSession}), nil, withBash)
 	must(t, h.mem.WriteFile("a", []byte("old\n"), 0o644))
 	h.ok(t, "bash", args{"command": "echo more >> a"})
 	h.ok(t, "bash", args{"command": "echo more >> a"})
@@ -56,7 +56,7 @@ func TestGrantToWriteIsNoneToDelete(t *testing.T) {
 // A command's name may look like a pattern for all commands.
 func TestGrantForAStarIsNone(t *testing.T) {
 	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}}`),
-		sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerSession}), map[string]string{"a": "a"}, func(o *sandbox.Options) {
+		sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerSession}), map[string]string{"a": "a"}, func(o *sandbox.Options) {
 			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(_ context.Context, c sandbox.Command) (int, error) { return 0, c.FS.WriteFile("a", nil, 0o644) })))
 		})
 	h.fails(t, "tool_run", args{"command": "*"}, protocol.ReasonNotFound)
@@ -100,7 +100,7 @@ func TestMovesKeepToRules(t *testing.T) {
 
 // A refusal for a subagent applies to its starter, and to the next subagent.
 func TestRefusalInASubagentHolds(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerReject), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerReject), map[string]string{"a": "x"})
 	s := h.session(t)
 	left := 5
 	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {

@@ -84,7 +84,7 @@ func TestDeepTextsAreRefused(t *testing.T) {
 // The results in an imported conversation are limited for the model like the results of calls.
 func TestImportCutsWhatAModelSaw(t *testing.T) {
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
-	limit := protocol.OutputLimitFor("read").Bytes
+	limit := sandbox.ReadLimit
 	const marker = "[cut here, and there is nowhere to keep the rest]"
 	for _, n := range []int{limit - 1, limit, limit + 1, 20 * limit} {
 		for _, key := range []string{"model", "far"} {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -32,7 +32,7 @@ func TestLinksThroughTheBox(t *testing.T) {
 	defer dir.Close()
 	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
 		"rules": [{"permission": "fs.read", "action": "allow"}], "send": {"nothing": ["unsent"]}}`)
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	b, err := sandbox.New(sandbox.Options{FS: fsaccess.NewJournal(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{}), Policy: p, Ask: asker})
 	must(t, err)
 	for _, c := range []struct {

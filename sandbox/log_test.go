@@ -80,7 +80,7 @@ func TestLogOfRefusedArguments(t *testing.T) {
 		o.Log = slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	for _, a := range []args{{"path": credential, "content": 1.0}, {"path": "a", credential: "x"}, {"path": "a", "content": credential, "version": credential}, {"path": "../" + credential, "content": ""}} {
-		if res := h.Call(context.Background(), "write", a); res.Type != protocol.ResultError {
+		if res := h.Call(context.Background(), "write", a); res.Err() == nil {
 			t.Errorf("%v went well", a)
 		}
 	}

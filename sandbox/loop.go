@@ -195,7 +195,7 @@ func (r *run) steps(ctx context.Context) error {
 		if err := r.compact(ctx); err != nil {
 			return err
 		}
-		a := &answer{run: r, msg: r.s.newMessage(protocol.RoleAssistant)}
+		a := &answer{run: r, msg: r.s.newMessage(RoleAssistant)}
 		a.msg.Metadata.Model = r.model.Name()
 		a.msg.Metadata.SystemPromptDigest = digest(r.box.o.SystemPrompt)
 		if step == 0 && !r.emit(Chunk{Type: "start", MessageID: a.msg.ID}) {
@@ -395,10 +395,10 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m := r.s.newMessage(protocol.RoleUser)
+	m := r.s.newMessage(RoleUser)
 	m.Metadata.Trigger = "compaction"
 	p := r.s.newPart(m, 0, "data-compaction", map[string]any{"summary": summary, "messages": float64(len(list))})
-	if err := r.s.put(ctx, []protocol.MessageRecord{m}, []protocol.PartRecord{p}); err != nil {
+	if err := r.s.put(ctx, []MessageRecord{m}, []PartRecord{p}); err != nil {
 		return err
 	}
 	r.emit(Chunk{Type: "data-compaction", ID: m.ID, Data: map[string]any{"messages": float64(len(list))}})

@@ -65,7 +65,7 @@ func types(lines []string) string {
 }
 
 func TestRunCarriesOutCalls(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": "hello"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"a.txt": "hello"})
 	s := h.session(t)
 	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
 		{Reasoning: "look first", Text: "I'll look.", Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": "a.txt"}}}, Usage: sandbox.Usage{Input: 10, Output: 5}},
@@ -97,7 +97,7 @@ func TestRunCarriesOutCalls(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for _, m := range s.Messages() {
-		if m.Role == protocol.RoleUser && m.Metadata.SnapshotID == "" {
+		if m.Role == sandbox.RoleUser && m.Metadata.SnapshotID == "" {
 			t.Error("no snapshot")
 		}
 	}
@@ -275,7 +275,7 @@ func TestSessionsAreThereAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			with := func(o *sandbox.Options) { o.Sessions = open() }
-			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "one"}, with)
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"a": "one"}, with)
 			s := h.session(t)
 			m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "a"}), sandboxtest.CallTool("write", args{"path": "a", "content": "two"}), sandboxtest.Say("done")}}
 			_, err := h.talk(t, s, m, "first")
@@ -329,10 +329,10 @@ func TestOrphanedCallsAreRepaired(t *testing.T) {
 	ctx := context.Background()
 	store := sandbox.FolderStore(fsaccess.NewMemory(fsaccess.MemoryOptions{}))
 	now := time.Now().UTC()
-	rec := protocol.SessionRecord{ID: "ses-x", Agent: "main", CreatedAt: now, UpdatedAt: now}
-	ms := []protocol.MessageRecord{{ID: "m1", SessionID: rec.ID, Role: protocol.RoleUser, CreatedAt: now, UpdatedAt: now}, {ID: "m2", SessionID: rec.ID, Role: protocol.RoleAssistant, CreatedAt: now, UpdatedAt: now}}
-	ps := []protocol.PartRecord{{ID: "p1", MessageID: "m1", SessionID: rec.ID, Type: "text", Data: args{"text": "go"}, CreatedAt: now, UpdatedAt: now},
-		{ID: "p2", MessageID: "m2", SessionID: rec.ID, Type: "tool-delete", ToolCallID: "t1", ToolState: protocol.ToolInputAvailable, Data: args{"tool": "delete", "input": args{"path": "a"}}, CreatedAt: now, UpdatedAt: now}}
+	rec := sandbox.SessionRecord{ID: "ses-x", Agent: "main", CreatedAt: now, UpdatedAt: now}
+	ms := []sandbox.MessageRecord{{ID: "m1", SessionID: rec.ID, Role: sandbox.RoleUser, CreatedAt: now, UpdatedAt: now}, {ID: "m2", SessionID: rec.ID, Role: sandbox.RoleAssistant, CreatedAt: now, UpdatedAt: now}}
+	ps := []sandbox.PartRecord{{ID: "p1", MessageID: "m1", SessionID: rec.ID, Type: "text", Data: args{"text": "go"}, CreatedAt: now, UpdatedAt: now},
+		{ID: "p2", MessageID: "m2", SessionID: rec.ID, Type: "tool-delete", ToolCallID: "t1", ToolState: sandbox.ToolInputAvailable, Data: args{"tool": "delete", "input": args{"path": "a"}}, CreatedAt: now, UpdatedAt: now}}
 	must(t, store.Put(ctx, rec, ms, ps))
 	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": "x"}, func(o *sandbox.Options) { o.Sessions = store })
 	s, err := h.OpenSession(ctx, rec.ID)

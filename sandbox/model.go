@@ -39,7 +39,7 @@ type ModelTool struct {
 
 // ModelMessage is a message of the conversation.
 type ModelMessage struct {
-	Role  protocol.Role
+	Role  Role
 	Parts []ModelPart
 }
 

@@ -61,7 +61,7 @@ func TestEnvRead(t *testing.T) {
 	flags, err := policy.FromFlags([]string{"--allow-env=LANG"}, policy.Options{})
 	must(t, err)
 	for _, p := range []*policy.Policy{flags, parse(t, `{"capabilities": {"env.read": ["LANG"]}, "rules": [{"permission": "env_get", "action": "ask"}]}`)} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, p, asker, nil, func(o *sandbox.Options) { o.Tools = []sandbox.Tool{read} })
 		if got := h.ok(t, "env_get", args{"name": "LANG"}); got["value"] != "de" {
 			t.Errorf("%v", got)
@@ -77,7 +77,7 @@ func TestEnvRead(t *testing.T) {
 			t.Errorf("asked %d times about what is not granted", n-asked)
 		}
 	}
-	h := build(t, parse(t, open), sandboxtest.Always(protocol.AnswerOnce), nil, func(o *sandbox.Options) { o.Tools = []sandbox.Tool{read} })
+	h := build(t, parse(t, open), sandboxtest.Always(policy.AnswerOnce), nil, func(o *sandbox.Options) { o.Tools = []sandbox.Tool{read} })
 	h.fails(t, "env_get", args{"name": "LANG"}, protocol.ErrCapabilityDenied)
 }
 
@@ -112,7 +112,7 @@ func TestEphemeralSessions(t *testing.T) {
 
 // Before each write the user sees the change of the current file, and not the model's description.
 func TestPromptsShowTheRealDiff(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "one\ntwo\n", "b": "one\ntwo\n"})
 	h.ok(t, "read", args{"path": "a"})
 	h.ok(t, "read", args{"path": "b"})
@@ -134,7 +134,7 @@ func TestPromptsShowTheRealDiff(t *testing.T) {
 			if tt.tool != "move" && h.file(t, name) != old {
 				t.Errorf("%s %v was done before the answer", tt.tool, tt.a)
 			}
-			return sandbox.Reply{Answer: protocol.AnswerOnce}
+			return sandbox.Reply{Answer: policy.AnswerOnce}
 		}
 		h.ok(t, tt.tool, tt.a)
 		all := asker.Requests()

@@ -74,7 +74,7 @@ func (w *world) RunCommand(ctx context.Context, c sandbox.Command) (int, error) 
 var yes = sandbox.AskFunc(func(_ context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
 	out := make([]sandbox.Reply, len(p.Requests))
 	for i := range out {
-		out[i].Answer = protocol.AnswerOnce
+		out[i].Answer = policy.AnswerOnce
 	}
 	return out, nil
 })
@@ -86,7 +86,7 @@ func makeWorld(t testing.TB, r *rand.Rand, source fsaccess.FS, off bool) *world 
 	}
 	w.folder = fsaccess.NewJournal(source, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	for i := range w.boxes {
-		o := sandbox.Options{FS: w.folder, Policy: w.policy, Watch: &protocol.WatchOptions{Rate: 10_000, Repeats: 100_000},
+		o := sandbox.Options{FS: w.folder, Policy: w.policy, Watch: &sandbox.WatchOptions{Rate: 10_000, Repeats: 100_000},
 			Tools: append(sandbox.Standard(), sandbox.ToolRun(w), shell.Bash(shell.Options{Runner: w}))}
 		if i == 0 {
 			o.Ask = yes
@@ -197,7 +197,7 @@ func (w *world) decide(t testing.TB, d door, y try) verdict {
 	return v
 }
 
-func answer(r protocol.ToolResult) string { return fmt.Sprint(r.Data) }
+func answer(r sandbox.ToolResult) string { return fmt.Sprint(r.Data) }
 
 func calls(tool string, a func(y try) args) func(*world, *sandbox.Box, try) string {
 	return func(_ *world, b *sandbox.Box, y try) string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Options configure a [Box]. The zero value makes a box that denies everything.
@@ -15,7 +16,7 @@ type Options struct {
 	// files. nil is no folder: tools that need one are missing.
 	FS fsaccess.FS
 	// Policy decides which calls are allowed, asked about or denied. nil denies everything.
-	Policy *protocol.Policy
+	Policy *policy.Policy
 	// Ask shows questions of consent to the user. With nil, a call that would be asked about is
 	// denied.
 	Ask Asker
@@ -29,7 +30,7 @@ type Options struct {
 	// and "never"). The app adds it to the policy at its next start. The box keeps the rule itself
 	// as well until the program ends. With nil, it is kept only there. An error is added to the
 	// reason of the decision, which holds all the same.
-	Remember func(ctx context.Context, r protocol.Rule) error
+	Remember func(ctx context.Context, r policy.Rule) error
 	// AskWindow is the maximum time for which the requests of concurrent calls are collected into
 	// one prompt. The default is 250 ms. It nearly always ends earlier: the prompt is shown as soon
 	// as all running calls wait for an answer.
@@ -38,7 +39,7 @@ type Options struct {
 	// Watch configures the watchdog. nil is the default sequences of calls, 100 calls a second, and
 	// 200 calls of one tool in 5 s. An enclave has lower limits. Here a user's answer or a journal
 	// stands behind each call.
-	Watch *protocol.WatchOptions
+	Watch *WatchOptions
 	// Kinds decides about dangerous kinds of files. The user is asked about a kind that is not in
 	// it.
 	Kinds map[fsaccess.Kind]protocol.Action

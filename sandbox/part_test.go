@@ -13,7 +13,7 @@ import (
 )
 
 // messagesPart returns the same as Session.Part, by way of Session.Messages.
-func messagesPart(s *sandbox.Session, call string) (out protocol.PartRecord) {
+func messagesPart(s *sandbox.Session, call string) (out sandbox.PartRecord) {
 	for _, m := range s.Messages() {
 		for _, p := range m.Parts {
 			if p.ToolCallID == call {
@@ -98,7 +98,7 @@ func TestNothingIsDoneForNobody(t *testing.T) {
 			break
 		}
 	}
-	if p, ok := s.Part("other"); done || !ok || p.ToolState != protocol.ToolOutputError {
+	if p, ok := s.Part("other"); done || !ok || p.ToolState != sandbox.ToolOutputError {
 		t.Errorf("done %t: %+v", done, p)
 	}
 }

@@ -21,7 +21,7 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 	for i := range 50 {
 		files[fmt.Sprintf("f%02d.txt", i)] = fmt.Sprint(i)
 	}
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), files)
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), files)
 	ctx := context.Background()
 	p, err := h.Plan(ctx)
 	must(t, err)
@@ -64,7 +64,7 @@ func TestPlanNeedsOneConsent(t *testing.T) {
 
 func TestPlanRefusedAndConflicting(t *testing.T) {
 	ctx := context.Background()
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Reason: "no"}, sandbox.Reply{Answer: protocol.AnswerOnce}), map[string]string{"a": "x"})
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Reason: "no"}, sandbox.Reply{Answer: policy.AnswerOnce}), map[string]string{"a": "x"})
 	for range 2 {
 		p, err := h.Plan(ctx)
 		must(t, err)
@@ -110,7 +110,7 @@ func TestPlanDoesNotGrowWhileThePersonReads(t *testing.T) {
 		if view := <-program; (*view).WriteFile("d", nil, 0o644) == nil {
 			t.Error("a program that was left behind goes on")
 		}
-		return sandbox.Reply{Answer: protocol.AnswerOnce}
+		return sandbox.Reply{Answer: policy.AnswerOnce}
 	}}
 	pol := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}, {"permission": "tool_run", "action": "allow"}]}`)
 	h := build(t, pol, asker, map[string]string{"a": "x", "b": "y"}, func(o *sandbox.Options) {
@@ -153,7 +153,7 @@ func TestAttackPlanChangesWhileItIsShown(t *testing.T) {
 			var p *sandbox.Plan
 			asker := &sandboxtest.Asker{Reply: func(sandbox.Request) sandbox.Reply {
 				must(t, late(p.Copy()))
-				return sandbox.Reply{Answer: protocol.AnswerOnce}
+				return sandbox.Reply{Answer: policy.AnswerOnce}
 			}}
 			h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "x"}, func(o *sandbox.Options) {
 				if off {

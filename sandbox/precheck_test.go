@@ -13,7 +13,7 @@ import (
 
 // The user is not asked about an edit that will fail. The model receives the error.
 func TestNobodyIsAskedAboutADoomedEdit(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "one\none\n", "unread": "one\n"})
 	h.ok(t, "read", args{"path": "a"})
 	edit := func(path, from, to string) args {
@@ -45,7 +45,7 @@ func TestNobodyIsAskedAboutADoomedEdit(t *testing.T) {
 
 // The same holds for all other changes that will fail.
 func TestNobodyIsAskedAboutADoomedChange(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a": "one\n", "b": "two\n", "unread": "three\n"})
 	version := h.ok(t, "read", args{"path": "a"})["version"]
 	must(t, h.mem.WriteFile("a", []byte("other\n"), 0o644))
@@ -78,7 +78,7 @@ func TestNobodyIsAskedAboutADoomedChange(t *testing.T) {
 }
 
 func TestNobodyIsAskedAboutADoomedDelete(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, nil)
 	h.fails(t, "delete", args{"path": "nowhere"}, protocol.ReasonNotFound)
 	h.fails(t, "delete", args{"path": "."}, protocol.ErrInvalidParams)
@@ -109,7 +109,7 @@ func TestADoomedEditTellsNothingUnasked(t *testing.T) {
 
 // If Precheck panics, the user is asked as usual.
 func TestPrecheckThatPanics(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, nil, func(o *sandbox.Options) {
 		o.Tools = []sandbox.Tool{{
 			Tool: protocol.Tool{ID: "odd", Description: "Odd.", Requires: []protocol.Grant{{Capability: protocol.FSWrite}}},
@@ -157,7 +157,7 @@ func TestOneQuestionForACommandOfOthers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ran, o.sum = 0, strings.Repeat("a", 64)
-			asker := sandboxtest.Always(protocol.AnswerOnce)
+			asker := sandboxtest.Always(policy.AnswerOnce)
 			h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [`+c.rules+`]}`), asker, nil, func(opt *sandbox.Options) {
 				opt.Tools = []sandbox.Tool{sandbox.ToolRun(o)}
 			})

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -27,7 +26,7 @@ func TestQuestionsShowWhatIsInThem(t *testing.T) {
 		{"one more", long[:241-len("run prog ")], "run prog " + long[:240-len("run prog ")] + "… (1 characters more)", "run prog " + long[:241-len("run prog ")] + "\n\n"},
 		{"other scripts", "Grüße, 日本, עברית, 👍", `run prog "Grüße, 日本, עברית, 👍"`, ""},
 	} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		ran := ""
 		h := build(t, parse(t, `{"capabilities": {"shell.run": ["prog"]}, "rules": [{"permission": "shell.run", "action": "ask"}]}`), asker, nil, func(o *sandbox.Options) {
 			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(_ context.Context, c sandbox.Command) (int, error) {
@@ -48,7 +47,7 @@ func TestQuestionsShowWhatIsInThem(t *testing.T) {
 
 // The content that would be written is shown with its invisible characters.
 func TestDiffsShowWhatIsInThem(t *testing.T) {
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, policy.AskBeforeChanges(), asker, nil)
 	const text = "if admin\u202e\u2066 // ok\u2069\n\tgo\n"
 	h.ok(t, "write", args{"path": "a.go", "content": text})

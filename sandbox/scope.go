@@ -8,6 +8,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // scope is the state that the calls of one session share.
@@ -50,18 +51,15 @@ func scopeOf(ctx context.Context, b *Box) *scope {
 }
 
 func newScope(b *Box, id string, authority protocol.Authority, parent *scope) (*scope, error) {
-	w := protocol.WatchOptions{Repeats: 200}
+	o := WatchOptions{Repeats: 200}
 	if b.o.Watch != nil {
-		w = *b.o.Watch
+		o = *b.o.Watch
 	}
-	if w.Now == nil {
-		w.Now = b.o.Now
-	}
-	watch, err := protocol.NewWatch(w)
+	w, err := o.start(b.o.Now)
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{gate: &gate.Scope{ID: id, Authority: authority, Watch: watch}}
+	s := &scope{gate: &gate.Scope{ID: id, Authority: authority, Watch: w}}
 	s.root = s
 	if parent != nil {
 		s.gate.Parent, s.depth = parent.gate, parent.depth+1
@@ -131,10 +129,10 @@ const (
 // output is a complete output, with the amount of it that a model may receive.
 type output struct {
 	text  string
-	level protocol.Send
+	level policy.Send
 }
 
-func (s *scope) keepOutput(id, whole string, level protocol.Send) (string, error) {
+func (s *scope) keepOutput(id, whole string, level policy.Send) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept+len(whole) > maxOutputs {

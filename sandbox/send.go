@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/yielding"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
@@ -21,7 +22,7 @@ func (c *Call) touch(needs []Need) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range needs {
-		if n.Capability.ScopeKind() == protocol.ScopePaths && !n.Tree {
+		if n.Capability.TakesPaths() && !n.Tree {
 			c.touched = append(c.touched, n.Subject)
 			if n.Capability == protocol.FSRead {
 				c.got = append(c.got, n.Subject)
@@ -31,7 +32,7 @@ func (c *Call) touch(needs []Need) {
 }
 
 // narrow records that a call has read content that is sent up to level at most.
-func (c *Call) narrow(level protocol.Send) {
+func (c *Call) narrow(level policy.Send) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.level = c.level.Narrow(level)
@@ -54,14 +55,14 @@ func (c *Call) tellParent() {
 
 // sent returns the amount of the call's result that a model may receive: the strictest level of all
 // paths whose content may be in it.
-func (c *Call) sent() protocol.Send {
+func (c *Call) sent() policy.Send {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.least(c.touched)
 }
 
 // least returns the strictest of c.level and the policy's levels for paths. mu is held.
-func (c *Call) least(paths []string) protocol.Send {
+func (c *Call) least(paths []string) policy.Send {
 	level := c.level
 	for _, p := range paths {
 		level = level.Narrow(c.box.policy.Policy.Send.For(p))
@@ -75,7 +76,7 @@ func (c *Call) least(paths []string) protocol.Send {
 // model.
 func (c *Call) sends(from, to string) error {
 	send := &c.box.policy.Policy.Send
-	level := protocol.SendContents
+	level := policy.SendContents
 	if from != "" {
 		level = send.For(from)
 	}
@@ -92,11 +93,11 @@ func (c *Call) sends(from, to string) error {
 
 // forModel returns a result in the form for a model, and descriptions of the content that was
 // withheld. A model on this machine receives the complete result, since nothing is sent anywhere.
-func (c *Call) forModel(ctx context.Context, res protocol.ToolResult, local bool) (text string, kept []string) {
+func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text string, kept []string) {
 	if ctx.Err() != nil { // the call was stopped, but the model still receives its result
 		ctx = context.WithoutCancel(ctx)
 	}
-	if res.Type == protocol.ResultError {
+	if res.Err() != nil {
 		text = fmt.Sprintf("error %s", res.Code)
 		if res.Reason != "" {
 			text += " (" + string(res.Reason) + ")"
@@ -189,7 +190,7 @@ func (r *redactor) redacted(ctx context.Context, v any, depth int) any {
 	return v
 }
 
-func modelJSON(ctx context.Context, data any, meta protocol.ResultMetadata) string {
+func modelJSON(ctx context.Context, data any, meta ResultMetadata) string {
 	if m, ok := data.(map[string]any); ok && meta.Truncated {
 		with := map[string]any{"truncated": true}
 		if meta.OutputPath != "" {
@@ -217,14 +218,14 @@ func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 		return c.narrowedRows(m)
 	}
 	level := c.sent()
-	if level == protocol.SendContents || c.tool == nil {
+	if level == policy.SendContents || c.tool == nil {
 		return data, nil
 	}
 	kept := []string{"the policy sends " + string(level) + " of this only"}
-	if level == protocol.SendNothing {
+	if level == policy.SendNothing {
 		return map[string]any{"done": true, "note": "the policy sends nothing of what is in these files; the user sees it"}, kept
 	}
-	whole := modelJSON(ctx, data, protocol.ResultMetadata{})
+	whole := modelJSON(ctx, data, ResultMetadata{})
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		whole = text
 	}
@@ -246,14 +247,14 @@ func (c *Call) narrowedRows(m map[string]any) (any, []string) {
 		if isMap {
 			path, named = row["path"].(string)
 		}
-		level := protocol.SendContents // for rows without a file, such as those of a search engine
+		level := policy.SendContents // for rows without a file, such as those of a search engine
 		if named {
 			level = c.box.policy.Policy.Send.For(path)
 		}
 		switch {
-		case level == protocol.SendContents || level == protocol.SendSummary && !isMap:
+		case level == policy.SendContents || level == policy.SendSummary && !isMap:
 			out = append(out, r)
-		case level == protocol.SendSummary:
+		case level == policy.SendSummary:
 			hidden++
 			out = append(out, map[string]any{"path": path, "line": row["line"]})
 		default:
@@ -280,15 +281,15 @@ func countLines(s string) int {
 }
 
 // cut truncates a long result, and keeps the complete one for the tool read.
-func (c *Call) cut(res *protocol.ToolResult) {
+func (c *Call) cut(res *ToolResult) {
 	m, ok := res.Data.(map[string]any)
 	if !ok || c.tool == nil {
 		return
 	}
-	limit := protocol.OutputLimitFor(c.tool.ID)
+	limit := outputLimitFor(c.tool.ID)
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		limit.Rows = 0
-		head, meta := limit.Truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
+		head, meta := limit.truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
 			return c.scope.keepOutput(c.ID, whole, c.sent())
 		})
 		m[c.tool.Text] = head
@@ -308,8 +309,8 @@ func (c *Call) cut(res *protocol.ToolResult) {
 }
 
 // rowsSent returns the strictest send level of rows.
-func (c *Call) rowsSent(rows []any) protocol.Send {
-	level := protocol.SendContents
+func (c *Call) rowsSent(rows []any) policy.Send {
+	level := policy.SendContents
 	for _, r := range rows {
 		path, isText := r.(string)
 		row, _ := r.(map[string]any)
@@ -324,8 +325,8 @@ func (c *Call) rowsSent(rows []any) protocol.Send {
 }
 
 // cutRows returns the first rows, up to both limits.
-func (c *Call) cutRows(rows []any, limit protocol.OutputLimit) []any {
-	rows, _ = protocol.TruncateRows(limit, rows)
+func (c *Call) cutRows(rows []any, limit outputLimit) []any {
+	rows, _ = truncateRows(limit, rows)
 	bytes := 0
 	for i, r := range rows {
 		if bytes += len(rowLine(r)) + 1; bytes > limit.Bytes {

@@ -37,7 +37,7 @@ func (c calling) RunCode(ctx context.Context, tools *protocol.Toolset, _ string,
 }
 
 func sending(t *testing.T, code sandbox.CodeRunner) *house {
-	return build(t, parse(t, sendsSome), nil, map[string]string{"private/diary": strings.Repeat("SECRET\n", 1+protocol.OutputLimitFor("read").Bytes/7), "data/a.csv": "SECRET\n", "data/b.md": "open\n", "b": "open\n"}, func(o *sandbox.Options) {
+	return build(t, parse(t, sendsSome), nil, map[string]string{"private/diary": strings.Repeat("SECRET\n", 1+sandbox.ReadLimit/7), "data/a.csv": "SECRET\n", "data/b.md": "open\n", "b": "open\n"}, func(o *sandbox.Options) {
 		o.Tools = append(sandbox.Standard(), shell.Bash(shell.Options{}), sandbox.CodeRun(code), sandbox.ToolRun(scripted(func(_ context.Context, c sandbox.Command) (int, error) {
 			data, err := c.FS.ReadFile(c.Args[0])
 			if err == nil && len(c.Args) > 1 {

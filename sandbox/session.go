@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Status is the current activity of a session. It is not stored.
@@ -32,9 +33,9 @@ type Session struct {
 	unlock func()
 
 	mu       sync.Mutex
-	rec      protocol.SessionRecord
-	messages []protocol.MessageRecord
-	parts    map[string][]protocol.PartRecord // by message, in order
+	rec      SessionRecord
+	messages []MessageRecord
+	parts    map[string][]PartRecord // by message, in order
 	status   Status
 	steer    []string // steered messages that are not stored yet
 	stop     context.CancelCauseFunc
@@ -58,7 +59,7 @@ func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error
 		o.Agent = "main"
 	}
 	now := b.o.Now().UTC()
-	rec := protocol.SessionRecord{ID: "ses-" + randomID(9), Agent: o.Agent, Workspace: o.Workspace, Metadata: o.Metadata, CreatedAt: now, UpdatedAt: now}
+	rec := SessionRecord{ID: "ses-" + randomID(9), Agent: o.Agent, Workspace: o.Workspace, Metadata: o.Metadata, CreatedAt: now, UpdatedAt: now}
 	store := b.o.Sessions
 	if o.Ephemeral {
 		store = MemoryStore()
@@ -67,7 +68,7 @@ func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error
 }
 
 // begin stores a session and locks it.
-func (b *Box) begin(ctx context.Context, store Store, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord, parent *scope) (*Session, error) {
+func (b *Box) begin(ctx context.Context, store Store, rec SessionRecord, ms []MessageRecord, ps []PartRecord, parent *scope) (*Session, error) {
 	if err := rec.Validate(); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (b *Box) begin(ctx context.Context, store Store, rec protocol.SessionRecord
 	return b.adopt(store, rec, ms, ps, parent, unlock)
 }
 
-func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord, parent *scope, unlock func()) (*Session, error) {
+func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []PartRecord, parent *scope, unlock func()) (*Session, error) {
 	authority := b.policy.Authority()
 	if parent != nil {
 		authority = parent.gate.Authority
@@ -94,12 +95,12 @@ func (b *Box) adopt(store Store, rec protocol.SessionRecord, ms []protocol.Messa
 	}
 	sc.gate.Restore(rec.Permissions)
 	sc.store = store
-	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]protocol.PartRecord{}, status: StatusIdle}
+	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]PartRecord{}, status: StatusIdle}
 	for _, p := range ps {
 		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
 	}
 	for id := range s.parts {
-		slices.SortStableFunc(s.parts[id], func(a, b protocol.PartRecord) int { return a.Index - b.Index })
+		slices.SortStableFunc(s.parts[id], func(a, b PartRecord) int { return a.Index - b.Index })
 	}
 	return s, nil
 }
@@ -134,7 +135,7 @@ func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 }
 
 // Sessions returns the stored sessions, the last changed one first.
-func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
+func (b *Box) Sessions(ctx context.Context) ([]SessionRecord, error) {
 	return b.o.Sessions.Sessions(ctx)
 }
 
@@ -142,7 +143,7 @@ func (b *Box) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
 // may have been written by anyone. For this reason its grants, summaries, reasoning, provider
 // signatures and recorded decisions are left out, and a system message is an error. Messages that a
 // summary replaced are sent to the model again. The results of calls for the model are truncated to
-// [protocol.OutputLimitFor] bytes, as the box truncates results, with a note.
+// 200 KiB, as the box truncates results, with a note.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	return importSession(ctx, b, r)
 }
@@ -162,7 +163,7 @@ func (s *Session) Close() {
 func (s *Session) ID() string { return s.rec.ID }
 
 // Record returns the session's record.
-func (s *Session) Record() protocol.SessionRecord {
+func (s *Session) Record() SessionRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.rec
@@ -187,15 +188,15 @@ func (s *Session) Todos() []Todo {
 
 // Grants returns the rules that the user's answers made in this session. Forget removes them,
 // together with the refusals.
-func (s *Session) Grants() protocol.Rules { return s.scope.gate.Grants() }
+func (s *Session) Grants() policy.Rules { return s.scope.gate.Grants() }
 
 // Forget removes the permissions that were granted and refused in this session.
 func (s *Session) Forget() { s.scope.gate.Forget() }
 
 // Message is a message with its parts.
 type Message struct {
-	protocol.MessageRecord
-	Parts []protocol.PartRecord
+	MessageRecord
+	Parts []PartRecord
 }
 
 // Messages returns the messages that are not hidden.
@@ -207,9 +208,9 @@ func (s *Session) Messages() []Message {
 
 // Part returns the part of a call by the model's id of the call. If several visible messages have
 // such a part, it returns the last. Unlike Messages, it does not copy the messages.
-func (s *Session) Part(call string) (protocol.PartRecord, bool) {
+func (s *Session) Part(call string) (PartRecord, bool) {
 	if call == "" {
-		return protocol.PartRecord{}, false
+		return PartRecord{}, false
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,7 +224,7 @@ func (s *Session) Part(call string) (protocol.PartRecord, bool) {
 			}
 		}
 	}
-	return protocol.PartRecord{}, false
+	return PartRecord{}, false
 }
 
 // visible returns the messages that are not hidden. mu is held.
@@ -238,7 +239,7 @@ func (s *Session) visible() []Message {
 }
 
 // put stores records, and keeps them in s after that.
-func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []protocol.PartRecord) error {
+func (s *Session) put(ctx context.Context, ms []MessageRecord, ps []PartRecord) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -263,7 +264,7 @@ func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []pro
 		return err
 	}
 	for _, m := range ms {
-		if i := slices.IndexFunc(s.messages, func(o protocol.MessageRecord) bool { return o.ID == m.ID }); i >= 0 {
+		if i := slices.IndexFunc(s.messages, func(o MessageRecord) bool { return o.ID == m.ID }); i >= 0 {
 			s.messages[i] = m
 		} else {
 			s.messages = append(s.messages, m)
@@ -271,7 +272,7 @@ func (s *Session) put(ctx context.Context, ms []protocol.MessageRecord, ps []pro
 	}
 	for _, p := range ps {
 		list := s.parts[p.MessageID]
-		if i := slices.IndexFunc(list, func(o protocol.PartRecord) bool { return o.ID == p.ID }); i >= 0 {
+		if i := slices.IndexFunc(list, func(o PartRecord) bool { return o.ID == p.ID }); i >= 0 {
 			list[i] = p
 		} else {
 			s.parts[p.MessageID] = append(list, p)
@@ -295,14 +296,14 @@ func (s *Session) clock() time.Time {
 	return s.now()
 }
 
-func (s *Session) newMessage(role protocol.Role) protocol.MessageRecord {
+func (s *Session) newMessage(role Role) MessageRecord {
 	now := s.clock()
-	return protocol.MessageRecord{ID: "msg-" + randomID(9), SessionID: s.rec.ID, Role: role, CreatedAt: now, UpdatedAt: now}
+	return MessageRecord{ID: "msg-" + randomID(9), SessionID: s.rec.ID, Role: role, CreatedAt: now, UpdatedAt: now}
 }
 
-func (s *Session) newPart(m protocol.MessageRecord, index int, kind string, data any) protocol.PartRecord {
+func (s *Session) newPart(m MessageRecord, index int, kind string, data any) PartRecord {
 	now := s.clock()
-	return protocol.PartRecord{ID: "prt-" + randomID(9), MessageID: m.ID, SessionID: s.rec.ID, Index: index, Type: kind, Data: data, CreatedAt: now, UpdatedAt: now}
+	return PartRecord{ID: "prt-" + randomID(9), MessageID: m.ID, SessionID: s.rec.ID, Index: index, Type: kind, Data: data, CreatedAt: now, UpdatedAt: now}
 }
 
 // Say adds a message of the user, with a snapshot of the files for [Session.Rewind]. The message is
@@ -318,7 +319,7 @@ func (s *Session) Say(ctx context.Context, text string) (id string, err error) {
 }
 
 func (s *Session) say(ctx context.Context, text, trigger string) (string, error) {
-	m := s.newMessage(protocol.RoleUser)
+	m := s.newMessage(RoleUser)
 	m.Metadata.Trigger = trigger
 	snapshot, err := s.box.fs.Snapshot()
 	if err != nil {
@@ -326,7 +327,7 @@ func (s *Session) say(ctx context.Context, text, trigger string) (string, error)
 	}
 	m.Metadata.SnapshotID = snapshot
 	p := s.newPart(m, 0, "text", map[string]any{"text": text})
-	if err := s.put(ctx, []protocol.MessageRecord{m}, []protocol.PartRecord{p}); err != nil {
+	if err := s.put(ctx, []MessageRecord{m}, []PartRecord{p}); err != nil {
 		return "", err
 	}
 	s.scope.gate.Reconsider()
@@ -346,13 +347,13 @@ func (s *Session) Interrupt(why string) {
 // repair gives an error result to each call that has no result.
 func (s *Session) repair(ctx context.Context) error {
 	s.mu.Lock()
-	var ps []protocol.PartRecord
+	var ps []PartRecord
 	for _, m := range s.messages {
 		for _, p := range s.parts[m.ID] {
 			if !p.Orphaned() {
 				continue
 			}
-			p.ToolState = protocol.ToolOutputError
+			p.ToolState = ToolOutputError
 			data, _ := p.Data.(map[string]any)
 			next := map[string]any{}
 			for k, v := range data {
@@ -382,13 +383,13 @@ func (s *Session) Rewind(ctx context.Context, message string, files bool) error 
 		s.mu.Unlock()
 		return protocol.Errorf(protocol.ErrSession, "rewind", s.rec.ID, "a run is under way; interrupt it first")
 	}
-	at := slices.IndexFunc(s.messages, func(m protocol.MessageRecord) bool { return m.ID == message })
-	if at < 0 || s.messages[at].Role != protocol.RoleUser {
+	at := slices.IndexFunc(s.messages, func(m MessageRecord) bool { return m.ID == message })
+	if at < 0 || s.messages[at].Role != RoleUser {
 		s.mu.Unlock()
 		return protocol.Errorf(protocol.ErrSession, "rewind", message, "there is no such message of the user").WithReason(protocol.ReasonNotFound)
 	}
 	snapshot := s.messages[at].Metadata.SnapshotID
-	var ms []protocol.MessageRecord
+	var ms []MessageRecord
 	for _, m := range s.messages[at:] {
 		if m.Metadata.HiddenAt.IsZero() {
 			m.Metadata.HiddenAt = s.now()
@@ -542,7 +543,7 @@ func (s *Session) modelMessages(m Model) []ModelMessage {
 	}
 	var out []ModelMessage
 	if first > 0 {
-		out = append(out, ModelMessage{protocol.RoleUser, []ModelPart{{Type: PartText, Text: "Summary of the conversation so far:\n" + summary}}})
+		out = append(out, ModelMessage{RoleUser, []ModelPart{{Type: PartText, Text: "Summary of the conversation so far:\n" + summary}}})
 	}
 	for _, msg := range list[first:] {
 		out = append(out, modelMessage(msg, m)...)
@@ -554,7 +555,7 @@ func (s *Session) modelMessages(m Model) []ModelMessage {
 // followed by a message with the results of its calls.
 func modelMessage(m Message, to Model) []ModelMessage {
 	model := to.Name()
-	msg, results := ModelMessage{Role: m.Role}, ModelMessage{Role: protocol.RoleUser}
+	msg, results := ModelMessage{Role: m.Role}, ModelMessage{Role: RoleUser}
 	for _, p := range m.Parts {
 		d, _ := p.Data.(map[string]any)
 		str := func(key string) string { v, _ := d[key].(string); return v }
@@ -585,7 +586,7 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine had received more
 				text = far
 			}
-			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == protocol.ToolOutputError})
+			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == ToolOutputError})
 		}
 	}
 	var out []ModelMessage

@@ -37,7 +37,7 @@ func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 }
 
 // renamed returns copies of the messages with new ids. Calls without a result are left out.
-func renamed(list []Message, session string) (ms []protocol.MessageRecord, ps []protocol.PartRecord) {
+func renamed(list []Message, session string) (ms []MessageRecord, ps []PartRecord) {
 	for _, m := range list {
 		m.MessageRecord.ID, m.SessionID = "msg-"+randomID(9), session
 		ms = append(ms, m.MessageRecord)
@@ -78,10 +78,10 @@ func (s *Session) Archive(ctx context.Context, done bool) error {
 
 // sessionFile is the JSON format of an exported session.
 type sessionFile struct {
-	Format   string                   `json:"format"` // always "bailey-session-1"
-	Session  protocol.SessionRecord   `json:"session"`
-	Messages []protocol.MessageRecord `json:"messages"`
-	Parts    []protocol.PartRecord    `json:"parts"`
+	Format   string          `json:"format"` // always "bailey-session-1"
+	Session  SessionRecord   `json:"session"`
+	Messages []MessageRecord `json:"messages"`
+	Parts    []PartRecord    `json:"parts"`
 }
 
 const exportFormat = "bailey-session-1"
@@ -116,12 +116,12 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
 	}
-	s := Session{messages: e.Messages, parts: map[string][]protocol.PartRecord{}}
+	s := Session{messages: e.Messages, parts: map[string][]PartRecord{}}
 	for _, m := range e.Messages {
 		if err := m.Validate(); err != nil {
 			return nil, err
 		}
-		if m.Role == protocol.RoleSystem {
+		if m.Role == RoleSystem {
 			return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", m.ID, "an imported session must not contain a system message")
 		}
 	}
@@ -136,7 +136,7 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	ms, ps := renamed(s.visible(), rec.ID)
 	// A model receives a summary in place of the messages that the user sees, and reasoning in
 	// addition to them. A stranger must be able to set neither.
-	ps = slices.DeleteFunc(ps, func(p protocol.PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
+	ps = slices.DeleteFunc(ps, func(p PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
 	for i := range ps { // a stranger must not forge signatures or decisions
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")
@@ -154,10 +154,10 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 // user, but the model would receive all of it.
 func cutSeen(call map[string]any) {
 	tool, _ := call["tool"].(string)
-	limit := protocol.OutputLimit{Bytes: protocol.OutputLimitFor(tool).Bytes}
+	limit := outputLimit{Bytes: outputLimitFor(tool).Bytes}
 	for _, key := range []string{"model", "far"} {
 		if text, ok := call[key].(string); ok {
-			call[key], _ = limit.Truncate(context.Background(), text, nil)
+			call[key], _ = limit.truncate(context.Background(), text, nil)
 		}
 	}
 }

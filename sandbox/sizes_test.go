@@ -35,16 +35,16 @@ func TestAttackEditSizes(t *testing.T) {
 		{"one place, all", "a", "a", rep("b", 16*mib+1), true},
 		{"spread thin", rep(rep("x", 1000)+"a", 500), "a", rep("b", 40_000), true},
 	} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, policy.AskBeforeChanges(), asker, map[string]string{"a.txt": c.file})
 		h.ok(t, "read", args{"path": "a.txt", "limit": 1})
 		res := h.Call(t.Context(), "edit", args{"path": "a.txt", "old_string": c.from, "new_string": c.to, "replace_all": c.all})
-		a.Try(c.name, res.Type == protocol.ResultOutput || res.Code != protocol.ErrResourceLimit || len(asker.Requests()) > 0 || h.file(t, "a.txt") != c.file)
+		a.Try(c.name, res.Err() == nil || res.Code != protocol.ErrResourceLimit || len(asker.Requests()) > 0 || h.file(t, "a.txt") != c.file)
 	}
-	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": rep("a", 9_000)}, func(o *sandbox.Options) { o.Without("sizes"); o.Without("marks") })
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"a.txt": rep("a", 9_000)}, func(o *sandbox.Options) { o.Without("sizes"); o.Without("marks") })
 	h.ok(t, "read", args{"path": "a.txt"})
 	res := h.Call(t.Context(), "edit", args{"path": "a.txt", "old_string": "a", "new_string": rep("b", 2_000), "replace_all": true})
-	a.Off("9,000 places of 2,000 bytes", res.Type == protocol.ResultOutput && len(h.file(t, "a.txt")) == 18_000_000)
+	a.Off("9,000 places of 2,000 bytes", res.Err() == nil && len(h.file(t, "a.txt")) == 18_000_000)
 }
 
 // The limits of edit and of reading, below, at and above.
@@ -72,7 +72,7 @@ func TestSizesOfFileToolsAreBounded(t *testing.T) {
 		return // the same holds for 64 MiB
 	}
 	for _, more := range []int{0, 1} {
-		h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a.txt": strings.Repeat("a", 64*mib+more), "b.txt": "b"})
+		h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"a.txt": strings.Repeat("a", 64*mib+more), "b.txt": "b"})
 		for tool, a := range map[string]args{"read": {"path": "a.txt", "limit": 1}, "diff": {"a": "a.txt", "b": "b.txt"}} {
 			if more == 0 {
 				h.ok(t, tool, a)

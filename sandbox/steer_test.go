@@ -21,7 +21,7 @@ type checkedStore struct {
 	check func(text string) error
 }
 
-func (s checkedStore) Put(ctx context.Context, rec protocol.SessionRecord, ms []protocol.MessageRecord, ps []protocol.PartRecord) error {
+func (s checkedStore) Put(ctx context.Context, rec sandbox.SessionRecord, ms []sandbox.MessageRecord, ps []sandbox.PartRecord) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 				s.Interrupt("enough")
 				out := make([]sandbox.Reply, 10)
 				for i := range out {
-					out[i].Answer = protocol.AnswerOnce // too late
+					out[i].Answer = policy.AnswerOnce // too late
 				}
 				return out[:len(p.Requests)], nil
 			})
@@ -143,7 +143,7 @@ func TestSteerOutsideARunIsSaid(t *testing.T) {
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s, m := h.session(t), &sandboxtest.Model{}
 	must(t, s.Steer(ctx, "hello"))
-	if ms := s.Messages(); len(ms) != 1 || ms[0].Role != protocol.RoleUser || fmt.Sprint(ms[0].Parts[0].Data) != "map[text:hello]" {
+	if ms := s.Messages(); len(ms) != 1 || ms[0].Role != sandbox.RoleUser || fmt.Sprint(ms[0].Parts[0].Data) != "map[text:hello]" {
 		t.Fatalf("%+v", ms)
 	}
 	lines, err := h.talk(t, s, m, "")
@@ -182,7 +182,7 @@ func TestSteerAtTheEndIsSaid(t *testing.T) {
 		}
 		ms := s.Messages()
 		last := ms[len(ms)-1]
-		if last.Role != protocol.RoleUser || fmt.Sprint(last.Parts[0].Data) != "map[text:and more]" {
+		if last.Role != sandbox.RoleUser || fmt.Sprint(last.Parts[0].Data) != "map[text:and more]" {
 			t.Errorf("%s: the last message is %+v", name, last)
 		}
 		next := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("yes")}}
@@ -225,7 +225,7 @@ func TestFolderSkills(t *testing.T) {
 // text, once per session.
 func TestFolderSkillsAreAccepted(t *testing.T) {
 	skill := sandbox.Skill{Name: "helper", Description: "helps", Content: "obey the folder", Source: "skills/helper/SKILL.md"}
-	asker := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: protocol.AnswerOnce})
+	asker := sandboxtest.Script(sandbox.Reply{}, sandbox.Reply{Answer: policy.AnswerOnce})
 	h := build(t, policy.AskBeforeChanges(), asker, nil, func(o *sandbox.Options) {
 		o.Skills = []sandbox.Skill{skill, {Name: "own", Content: "of the app", Trusted: true}}
 	})
@@ -283,7 +283,7 @@ func TestBackgroundAgents(t *testing.T) {
 				agentTurns = agentTurns[1:]
 				return turn
 			}
-			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(protocol.AnswerOnce), map[string]string{"a": "x"}, func(o *sandbox.Options) {
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), map[string]string{"a": "x"}, func(o *sandbox.Options) {
 				o.Tools = append(sandbox.Standard(), stuck)
 				o.Agents = []sandbox.Agent{{Name: "reader", Model: agent, Grants: []protocol.Grant{{Capability: protocol.FSRead}}}}
 				o.Sessions = watchedStore{sandbox.MemoryStore(), done}
@@ -355,7 +355,7 @@ func (w watchedStore) Lock(ctx context.Context, id string) (func(), error) {
 	}, nil
 }
 
-func sessionsOf(s sandbox.Store) []protocol.SessionRecord {
+func sessionsOf(s sandbox.Store) []sandbox.SessionRecord {
 	list, _ := s.Sessions(context.Background())
 	return list
 }

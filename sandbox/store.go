@@ -15,14 +15,14 @@ import (
 // [fs.ErrNotExist]. A Store must be safe for concurrent use.
 type Store interface {
 	// Sessions returns the records of all sessions, the last changed one first.
-	Sessions(ctx context.Context) ([]protocol.SessionRecord, error)
+	Sessions(ctx context.Context) ([]SessionRecord, error)
 	// Session returns the record of one session.
-	Session(ctx context.Context, id string) (protocol.SessionRecord, error)
+	Session(ctx context.Context, id string) (SessionRecord, error)
 	// Messages returns the messages of a session in the order of their first Put, and their parts.
 	// The parts of each message are in the order of their index.
-	Messages(ctx context.Context, session string) ([]protocol.MessageRecord, []protocol.PartRecord, error)
+	Messages(ctx context.Context, session string) ([]MessageRecord, []PartRecord, error)
 	// Put stores records of one session together, all of them or none.
-	Put(ctx context.Context, session protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error
+	Put(ctx context.Context, session SessionRecord, messages []MessageRecord, parts []PartRecord) error
 	// Delete removes a session. It returns no error if there is none.
 	Delete(ctx context.Context, id string) error
 	// Lock reserves a session against other tabs, programs and goroutines that use the same store.
@@ -32,20 +32,20 @@ type Store interface {
 
 // kept is a session in memory.
 type kept struct {
-	rec      protocol.SessionRecord
-	messages []protocol.MessageRecord
-	parts    []protocol.PartRecord
+	rec      SessionRecord
+	messages []MessageRecord
+	parts    []PartRecord
 	atMsg    map[string]int
 	atPart   map[string]int
 }
 
 // grow allocates room for the given numbers of records.
 func (k *kept) grow(messages, parts int) {
-	k.messages, k.parts = make([]protocol.MessageRecord, 0, messages), make([]protocol.PartRecord, 0, parts)
+	k.messages, k.parts = make([]MessageRecord, 0, messages), make([]PartRecord, 0, parts)
 	k.atMsg, k.atPart = make(map[string]int, messages), make(map[string]int, parts)
 }
 
-func (k *kept) put(messages []protocol.MessageRecord, parts []protocol.PartRecord) {
+func (k *kept) put(messages []MessageRecord, parts []PartRecord) {
 	if k.atMsg == nil {
 		k.atMsg, k.atPart = map[string]int{}, map[string]int{}
 	}
@@ -84,10 +84,10 @@ func noSession(id string) error {
 }
 
 // Sessions implements [Store].
-func (m *memoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error) {
+func (m *memoryStore) Sessions(context.Context) ([]SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var out []protocol.SessionRecord
+	var out []SessionRecord
 	for _, k := range m.sessions {
 		out = append(out, k.rec)
 	}
@@ -96,8 +96,8 @@ func (m *memoryStore) Sessions(context.Context) ([]protocol.SessionRecord, error
 }
 
 // sortSessions sorts the last changed session first.
-func sortSessions(list []protocol.SessionRecord) {
-	slices.SortFunc(list, func(a, b protocol.SessionRecord) int {
+func sortSessions(list []SessionRecord) {
+	slices.SortFunc(list, func(a, b SessionRecord) int {
 		if c := b.UpdatedAt.Compare(a.UpdatedAt); c != 0 {
 			return c
 		}
@@ -106,17 +106,17 @@ func sortSessions(list []protocol.SessionRecord) {
 }
 
 // Session implements [Store].
-func (m *memoryStore) Session(_ context.Context, id string) (protocol.SessionRecord, error) {
+func (m *memoryStore) Session(_ context.Context, id string) (SessionRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if k, ok := m.sessions[id]; ok {
 		return k.rec, nil
 	}
-	return protocol.SessionRecord{}, noSession(id)
+	return SessionRecord{}, noSession(id)
 }
 
 // Messages implements [Store].
-func (m *memoryStore) Messages(_ context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
+func (m *memoryStore) Messages(_ context.Context, id string) ([]MessageRecord, []PartRecord, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k, ok := m.sessions[id]
@@ -127,7 +127,7 @@ func (m *memoryStore) Messages(_ context.Context, id string) ([]protocol.Message
 }
 
 // Put implements [Store].
-func (m *memoryStore) Put(_ context.Context, s protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
+func (m *memoryStore) Put(_ context.Context, s SessionRecord, messages []MessageRecord, parts []PartRecord) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.sessions[s.ID]

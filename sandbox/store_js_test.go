@@ -34,7 +34,7 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	rec := storedSession("ses-tab", storedAt)
 	for n := range 3 {
 		m, p := storedMessage(rec.ID, n)
-		must(t, b.Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+		must(t, b.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{p}))
 		if ms, _, err := a.Messages(ctx, rec.ID); err != nil || len(ms) != n+1 {
 			t.Errorf("%d messages, %v", len(ms), err)
 		}

@@ -48,13 +48,13 @@ const segmentSize = 200
 
 // line is a line in a text: a message or a part.
 type line struct {
-	Message *protocol.MessageRecord `json:"m,omitempty"`
-	Part    *protocol.PartRecord    `json:"p,omitempty"`
+	Message *MessageRecord `json:"m,omitempty"`
+	Part    *PartRecord    `json:"p,omitempty"`
 }
 
 // Sessions implements [Store]. Sessions that can't be read are left out.
-func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, error) {
-	var out []protocol.SessionRecord
+func (s *segmented) Sessions(ctx context.Context) ([]SessionRecord, error) {
+	var out []SessionRecord
 	err := s.files.sessions(ctx, func(id string, text []byte) {
 		if rec, err := decodeSession(id, text); err == nil {
 			out = append(out, rec)
@@ -70,7 +70,7 @@ func (s *segmented) Sessions(ctx context.Context) ([]protocol.SessionRecord, err
 func validStored(id string) bool { return fs.ValidPath(id) && id != "." && !strings.Contains(id, "/") }
 
 // Session implements [Store].
-func (s *segmented) Session(ctx context.Context, id string) (rec protocol.SessionRecord, err error) {
+func (s *segmented) Session(ctx context.Context, id string) (rec SessionRecord, err error) {
 	if !validStored(id) {
 		return rec, noSession(id)
 	}
@@ -84,7 +84,7 @@ func (s *segmented) Session(ctx context.Context, id string) (rec protocol.Sessio
 	return decodeSession(id, data)
 }
 
-func decodeSession(id string, data []byte) (rec protocol.SessionRecord, err error) {
+func decodeSession(id string, data []byte) (rec SessionRecord, err error) {
 	if !validStored(id) {
 		return rec, noSession(id)
 	}
@@ -106,7 +106,7 @@ func decodeSession(id string, data []byte) (rec protocol.SessionRecord, err erro
 }
 
 // Messages implements [Store].
-func (s *segmented) Messages(ctx context.Context, id string) ([]protocol.MessageRecord, []protocol.PartRecord, error) {
+func (s *segmented) Messages(ctx context.Context, id string) ([]MessageRecord, []PartRecord, error) {
 	if _, err := s.Session(ctx, id); err != nil {
 		return nil, nil, err
 	}
@@ -160,8 +160,8 @@ func (s *segmented) load(ctx context.Context, id string) (*kept, error) {
 
 // segment is the decoded content of one text.
 type segment struct {
-	messages []protocol.MessageRecord
-	parts    []protocol.PartRecord
+	messages []MessageRecord
+	parts    []PartRecord
 	err      error
 }
 
@@ -187,8 +187,8 @@ func (d *segment) decode(data []byte) {
 		d.err = errTooDeep()
 		return
 	}
-	d.messages = make([]protocol.MessageRecord, 0, segmentSize)
-	d.parts = make([]protocol.PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
+	d.messages = make([]MessageRecord, 0, segmentSize)
+	d.parts = make([]PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
 	for text := range bytes.Lines(data) {
 		if d.err = d.line(bytes.TrimSpace(text)); d.err != nil {
 			return
@@ -200,11 +200,11 @@ func (d *segment) decode(data []byte) {
 // otherwise as any JSON.
 func (d *segment) line(text []byte) error {
 	if inner, ok := record(text, `{"m":`); ok {
-		d.messages = append(d.messages, protocol.MessageRecord{})
+		d.messages = append(d.messages, MessageRecord{})
 		return json.Unmarshal(inner, &d.messages[len(d.messages)-1])
 	}
 	if inner, ok := record(text, `{"p":`); ok {
-		d.parts = append(d.parts, protocol.PartRecord{})
+		d.parts = append(d.parts, PartRecord{})
 		return json.Unmarshal(inner, &d.parts[len(d.parts)-1])
 	}
 	var l line
@@ -227,7 +227,7 @@ func record(text []byte, head string) ([]byte, bool) {
 }
 
 // Put implements [Store].
-func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, messages []protocol.MessageRecord, parts []protocol.PartRecord) error {
+func (s *segmented) Put(ctx context.Context, rec SessionRecord, messages []MessageRecord, parts []PartRecord) error {
 	if err := rec.Validate(); err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (s *segmented) Put(ctx context.Context, rec protocol.SessionRecord, message
 }
 
 // encode returns the texts of all segments that contain the given records.
-func (k *kept) encode(segs map[string]int, messages []protocol.MessageRecord, parts []protocol.PartRecord) (map[int][]byte, error) {
+func (k *kept) encode(segs map[string]int, messages []MessageRecord, parts []PartRecord) (map[int][]byte, error) {
 	out := map[int][]byte{}
 	for _, m := range messages {
 		n, known := segs[m.ID]

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 )
 
 // A store caches locked sessions only.
@@ -28,8 +27,8 @@ func TestStoreForgetsWhatIsGivenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		give = append(give, unlock)
-		m := protocol.MessageRecord{ID: "m", SessionID: id, Role: protocol.RoleUser, CreatedAt: at, UpdatedAt: at}
-		if err := s.Put(ctx, protocol.SessionRecord{ID: id, Agent: "main", CreatedAt: at, UpdatedAt: at}, []protocol.MessageRecord{m}, nil); err != nil {
+		m := MessageRecord{ID: "m", SessionID: id, Role: RoleUser, CreatedAt: at, UpdatedAt: at}
+		if err := s.Put(ctx, SessionRecord{ID: id, Agent: "main", CreatedAt: at, UpdatedAt: at}, []MessageRecord{m}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -34,13 +34,13 @@ func stores(t testing.TB) map[string]func() sandbox.Store {
 
 var storedAt = time.Unix(1000, 0).UTC()
 
-func storedSession(id string, at time.Time) protocol.SessionRecord {
-	return protocol.SessionRecord{ID: id, Agent: "main", CreatedAt: storedAt, UpdatedAt: at}
+func storedSession(id string, at time.Time) sandbox.SessionRecord {
+	return sandbox.SessionRecord{ID: id, Agent: "main", CreatedAt: storedAt, UpdatedAt: at}
 }
 
-func storedMessage(session string, n int) (protocol.MessageRecord, protocol.PartRecord) {
-	m := protocol.MessageRecord{ID: fmt.Sprint("m", n), SessionID: session, Role: protocol.RoleUser, CreatedAt: storedAt, UpdatedAt: storedAt}
-	p := protocol.PartRecord{ID: fmt.Sprint("p", n), MessageID: m.ID, SessionID: session, Type: "text", Data: args{"text": fmt.Sprint("text ", n, " <é\u2028>")}, CreatedAt: storedAt, UpdatedAt: storedAt}
+func storedMessage(session string, n int) (sandbox.MessageRecord, sandbox.PartRecord) {
+	m := sandbox.MessageRecord{ID: fmt.Sprint("m", n), SessionID: session, Role: sandbox.RoleUser, CreatedAt: storedAt, UpdatedAt: storedAt}
+	p := sandbox.PartRecord{ID: fmt.Sprint("p", n), MessageID: m.ID, SessionID: session, Type: "text", Data: args{"text": fmt.Sprint("text ", n, " <é\u2028>")}, CreatedAt: storedAt, UpdatedAt: storedAt}
 	return m, p
 }
 
@@ -85,8 +85,8 @@ func storeRecords(t *testing.T, open func() sandbox.Store) {
 		rec.Metadata = args{"title": "a name"}
 		must(t, open().Put(ctx, rec, nil, nil))
 		for at := 0; at < n; at += 100 { // a part at a time, each from a new program
-			var ms []protocol.MessageRecord
-			var ps []protocol.PartRecord
+			var ms []sandbox.MessageRecord
+			var ps []sandbox.PartRecord
 			for k := at; k < min(n, at+100); k++ {
 				m, p := storedMessage(rec.ID, k)
 				ms, ps = append(ms, m), append(ps, p)
@@ -131,11 +131,11 @@ func storeReplaces(t *testing.T, open func() sandbox.Store) {
 	rec := storedSession("ses-r", storedAt)
 	for n := range 3 {
 		m, p := storedMessage(rec.ID, n)
-		must(t, open().Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+		must(t, open().Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{p}))
 	}
 	m, p := storedMessage(rec.ID, 1)
 	m.Metadata.HiddenAt, p.Data, rec.InputTokens = storedAt, args{"text": "anew"}, 7
-	must(t, open().Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+	must(t, open().Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{p}))
 	ms, ps, err := open().Messages(ctx, rec.ID)
 	if err != nil || len(ms) != 3 || len(ps) != 3 || ms[1].Metadata.HiddenAt.IsZero() || fmt.Sprint(ps[1].Data) != "map[text:anew]" || ms[2].ID != "m2" {
 		t.Errorf("%v %v %v", ms, ps, err)
@@ -172,10 +172,10 @@ func storeWhole(t *testing.T, open func() sandbox.Store) {
 	must(t, err)
 	defer unlock()
 	m, p := storedMessage(rec.ID, 0)
-	must(t, s.Put(ctx, rec, []protocol.MessageRecord{m}, []protocol.PartRecord{p}))
+	must(t, s.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{p}))
 	bad, badPart := storedMessage(rec.ID, 1)
 	badPart.Data = func() {} // no JSON
-	if err := s.Put(ctx, rec, []protocol.MessageRecord{bad}, []protocol.PartRecord{badPart}); err == nil {
+	if err := s.Put(ctx, rec, []sandbox.MessageRecord{bad}, []sandbox.PartRecord{badPart}); err == nil {
 		t.Error("taken")
 	}
 	for _, s := range []sandbox.Store{s, open()} {

@@ -143,7 +143,7 @@ func startAgent(ctx context.Context, c *Call, agent *Agent) (*Session, error) {
 	}
 	parent, _ := store.Session(ctx, c.Session())
 	now := c.box.o.Now().UTC()
-	rec := protocol.SessionRecord{ID: "ses-" + randomID(9), Agent: agent.Name, Workspace: parent.Workspace, CreatedAt: now, UpdatedAt: now}
+	rec := SessionRecord{ID: "ses-" + randomID(9), Agent: agent.Name, Workspace: parent.Workspace, CreatedAt: now, UpdatedAt: now}
 	if parent.ID != "" {
 		rec.ParentID = parent.ID
 	}

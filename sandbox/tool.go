@@ -34,8 +34,8 @@ type Tool struct {
 	Run func(ctx context.Context, c *Call) (any, error)
 
 	// Text and Rows name the member of the result that is cut if it is too long. Text names a
-	// string, such as "content". Rows names a list, such as "matches". See
-	// [protocol.OutputLimitFor] for the limits.
+	// string, such as "content". Rows names a list, such as "matches". The limit is 200 KiB, for
+	// glob also 1,000 rows, and for grep 200.
 	Text, Rows string
 	// Missing is the reason why the tool can't work here. If it is set, [Box.Available] lists the
 	// tool with this reason, and the tool can't be called.

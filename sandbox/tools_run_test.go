@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -133,7 +134,7 @@ func TestToolRunLoses(t *testing.T) {
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "*", "action": "allow"}]}`
 	var beside error
 	lost := map[string]string{"docs/a.txt": "", "docs/b.txt": "docs/c.txt", "docs/old": ""}
-	asker := sandboxtest.Always(protocol.AnswerOnce)
+	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, parse(t, pol), asker, map[string]string{"docs/a.txt": "a", "docs/b.txt": "b", "docs/old/x.txt": "x", "docs/kept.txt": "kept"}, func(o *sandbox.Options) {
 		o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
 			if err := c.Losing(ctx, lost); err != nil {
@@ -197,7 +198,7 @@ func TestToolRunLosesSoMany(t *testing.T) {
 		for i := range n {
 			lost[fmt.Sprintf("docs/%d.txt", i)] = ""
 		}
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "*", "action": "allow"}]}`), asker, nil)
 		if n <= most {
 			h.lose(t, lost, nil)

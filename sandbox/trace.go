@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
@@ -63,7 +64,7 @@ func (t *tracer) start(tc ToolCall) {
 }
 
 // step records a decision about a call.
-func (t *tracer) step(kind protocol.TraceType, n Need, d protocol.Decision) {
+func (t *tracer) step(kind protocol.TraceType, n Need, d policy.Decision) {
 	e := t.event(kind)
 	e.Capability, e.Decision = n.Capability, d.Action
 	if d.Action == "" {
@@ -112,14 +113,14 @@ func (t *tracer) decisions() []any {
 }
 
 // end makes the call's result, truncates it and records how the call ended.
-func (t *tracer) end(data any, err error) protocol.ToolResult {
+func (t *tracer) end(data any, err error) ToolResult {
 	took := t.box.o.Now().Sub(t.began)
-	var res protocol.ToolResult
+	var res ToolResult
 	if err == nil {
-		res = protocol.Output(data, took)
+		res = succeeded(data, took)
 		t.call.cut(&res)
 	} else {
-		res = protocol.Failure(err, took)
+		res = failed(err, took)
 	}
 	e := t.event(protocol.TraceTool)
 	e.DurationMS, e.Status, e.Output, e.Error = ms(took), "ok", res.Data, res.ErrorText

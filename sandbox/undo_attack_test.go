@@ -8,8 +8,8 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -61,7 +61,7 @@ func TestAttackUndoOfAnotherStep(t *testing.T) {
 					once = true
 					c.during(t, h)
 				}
-				return sandbox.Reply{Answer: protocol.AnswerOnce}
+				return sandbox.Reply{Answer: policy.AnswerOnce}
 			}
 			h = build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`), asker, nil, without(off), func(o *sandbox.Options) {
 				if off {
@@ -150,7 +150,7 @@ func TestAttackUndoOfAMove(t *testing.T) {
 	for _, path := range []string{"evil.key", "secret.pem", "kept.txt", "ruled.txt", "own.txt", "asked.txt", "sub/locked", "sub/deep/secret.key", "unsent/x.txt", ".git/hooks/post-checkout", ".bashrc"} {
 		for _, guarded := range []bool{false, true} {
 			for _, off := range []bool{false, true} {
-				asker := sandboxtest.Always(protocol.AnswerOnce)
+				asker := sandboxtest.Always(policy.AnswerOnce)
 				h := build(t, parse(t, pol), asker, map[string]string{"a/readme": "r"}, without(off))
 				if !guarded {
 					h.bare(t, asker, without(off))
@@ -206,7 +206,7 @@ func TestAttackFoldersOfHiddenFiles(t *testing.T) {
 			} {
 				for _, guarded := range []bool{true, false} {
 					for _, off := range []bool{false, true} {
-						asker := sandboxtest.Always(protocol.AnswerOnce)
+						asker := sandboxtest.Always(policy.AnswerOnce)
 						tools := func(o *sandbox.Options) {
 							o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
 								_ = c.Losing(ctx, way.lost)
@@ -243,7 +243,7 @@ func TestQuestionsCountUnreadFiles(t *testing.T) {
 			files[fmt.Sprintf("a/d/%d.secret", i)] = "s"
 		}
 		for tool, call := range map[string]args{"delete": {"path": "a"}, "move": {"from": "a", "to": "c"}} {
-			asker := sandboxtest.Always(protocol.AnswerReject)
+			asker := sandboxtest.Always(policy.AnswerReject)
 			h := build(t, parse(t, `{"filesystem": {"allowWrite": ["."], "denyRead": ["**/*.secret"]}, "capabilities": {"fs.read": ["."], "fs.write": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`), asker, files)
 			h.Call(context.Background(), tool, call)
 			got := asker.Requests()[0].Diff

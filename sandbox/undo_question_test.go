@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -49,7 +50,7 @@ func TestQuestionOfAnUndo(t *testing.T) {
 		}, "undo the change to notes/plan.md and old.txt",
 			"--- /dev/null\n+++ b/old.txt\n@@ -0,0 +1 @@\n+old\n--- a/notes/plan.md\n+++ b/notes/plan.md\n@@ -1,3 +1,3 @@\n a\n-DONE\n+TODO\n c\n", protocol.RiskMedium, false},
 	} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, parse(t, asksToUndo), asker, map[string]string{"notes/plan.md": "a\nTODO\nc\n", "old.txt": "old\n"})
 		before := all(t, h.mem)
 		must(t, h.journal.Group(t.Context(), "step", c.do))
@@ -88,7 +89,7 @@ func all(t *testing.T, f fsaccess.FS) (out string) {
 // is an effect of its own.
 func TestQuestionOfAnUndoOfManyFiles(t *testing.T) {
 	for _, n := range []int{19, 20, 21, 2000} {
-		asker := sandboxtest.Always(protocol.AnswerOnce)
+		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, parse(t, asksToUndo), asker, nil)
 		for i := range n {
 			must(t, h.mem.WriteFile(fmt.Sprintf("f%d", i), []byte("old\n"), 0o644))
@@ -156,7 +157,7 @@ func TestQuestionsSayWhereTheContentGoes(t *testing.T) {
 			"a client on this machine": func(h *house) { h.CallForModel(t.Context(), c.tool, c.a, true) },
 			"the app itself":           func(h *house) { h.Call(t.Context(), c.tool, c.a) },
 		} {
-			asker := sandboxtest.Always(protocol.AnswerReject)
+			asker := sandboxtest.Always(policy.AnswerReject)
 			h := build(t, parse(t, pol), asker, map[string]string{"b.md": "x", "data/a.csv": "x", "private/diary": "x"})
 			ask(h)
 			if len(asker.Requests()) != 1 {

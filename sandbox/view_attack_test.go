@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
@@ -268,7 +269,7 @@ func TestAttackTreesOfTools(t *testing.T) {
 			} {
 				res := h.Call(context.Background(), tool, call)
 				told := sandboxText(res)
-				got := strings.Contains(told, "SECRET") || res.Type == protocol.ResultOutput && strings.Contains(told, "key.txt")
+				got := strings.Contains(told, "SECRET") || res.Err() == nil && strings.Contains(told, "key.txt")
 				if name := tool + " " + path + " under " + text; text == without {
 					a.Off(name, got)
 				} else {
@@ -279,7 +280,7 @@ func TestAttackTreesOfTools(t *testing.T) {
 	}
 }
 
-func sandboxText(r protocol.ToolResult) string {
+func sandboxText(r sandbox.ToolResult) string {
 	return fmt.Sprint(r.Data) + r.ErrorText
 }
 
@@ -473,7 +474,7 @@ func TestAttackProgramsLose(t *testing.T) {
 							case "goes on after a no":
 								_ = c.Losing(ctx, way.lost)
 							case "asks about another file":
-								asker.Reply = func(sandbox.Request) sandbox.Reply { return sandbox.Reply{Answer: protocol.AnswerOnce} }
+								asker.Reply = func(sandbox.Request) sandbox.Reply { return sandbox.Reply{Answer: policy.AnswerOnce} }
 								_ = c.Losing(ctx, map[string]string{"docs/free.txt": ""})
 							}
 							return 0, way.do(c.FS)
@@ -502,7 +503,7 @@ func TestAttackProgramsLose(t *testing.T) {
 func TestAttackAnswersOfCommands(t *testing.T) {
 	a := attack.Start(t, "08")
 	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`
-	for _, answer := range []protocol.Answer{protocol.AnswerSession, protocol.AnswerProject} {
+	for _, answer := range []policy.Answer{policy.AnswerSession, policy.AnswerProject} {
 		for _, pattern := range []string{"", "out", "out/**", "**"} {
 			for _, second := range []struct {
 				name, command, write string
@@ -522,7 +523,7 @@ func TestAttackAnswersOfCommands(t *testing.T) {
 							return sandbox.Reply{Answer: answer, Pattern: pattern}
 						}
 						if off {
-							return sandbox.Reply{Answer: protocol.AnswerOnce}
+							return sandbox.Reply{Answer: policy.AnswerOnce}
 						}
 						return sandbox.Reply{}
 					}}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // asker asks the user at a terminal. Each question has a random number of its own, and only an answer that
@@ -63,7 +63,7 @@ func (a *asker) ask(p sandbox.Prompt) (replies []sandbox.Reply, _ error) {
 // reply returns the reply for the text of an answer to the question with the number n.
 func (a *asker) reply(text, n string) sandbox.Reply {
 	text = strings.TrimSpace(text)
-	words := map[string]protocol.Answer{"y": protocol.AnswerOnce, "yes": protocol.AnswerOnce, "s": protocol.AnswerSession, "session": protocol.AnswerSession}
+	words := map[string]policy.Answer{"y": policy.AnswerOnce, "yes": policy.AnswerOnce, "s": policy.AnswerSession, "session": policy.AnswerSession}
 	word, repeated, _ := strings.Cut(text, " ")
 	if strings.TrimSpace(repeated) != n && !a.plain {
 		word = ""

@@ -18,6 +18,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 var hostileTexts = map[string]string{
@@ -130,7 +131,7 @@ func TestQuestionsInATerminal(t *testing.T) {
 		p := newPerson("yes #")
 		a := asker{out: &terminal{w: p}, in: p.in}
 		replies, err := a.ask(sandbox.Prompt{Requests: []sandbox.Request{r}})
-		if err != nil || len(replies) != 1 || replies[0].Answer != protocol.AnswerOnce {
+		if err != nil || len(replies) != 1 || replies[0].Answer != policy.AnswerOnce {
 			t.Errorf("%+v, %v", replies, err)
 		}
 		shown := p.shown.String()
@@ -152,8 +153,8 @@ func TestQuestionsInATerminal(t *testing.T) {
 
 // An answer allows if it is one of the words with the number of its question.
 func TestAnswersInATerminal(t *testing.T) {
-	for text, want := range map[string]protocol.Answer{
-		"yes #": protocol.AnswerOnce, "y #": protocol.AnswerOnce, " yes  # ": protocol.AnswerOnce, "session #": protocol.AnswerSession, "s #": protocol.AnswerSession,
+	for text, want := range map[string]policy.Answer{
+		"yes #": policy.AnswerOnce, "y #": policy.AnswerOnce, " yes  # ": policy.AnswerOnce, "session #": policy.AnswerSession, "s #": policy.AnswerSession,
 		"yes": "", "y": "", "session": "", "#": "", "yes #1": "", "yes 1#": "", "yes # please": "", "no #": "", "# yes": "", "yes 99": "", "yes 1000": "", "": "", "use the other file": "",
 	} {
 		p := newPerson(text)

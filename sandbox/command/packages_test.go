@@ -103,7 +103,7 @@ func TestPackageIsAskedAbout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, answer := 0, protocol.AnswerReject
+	asked, answer := 0, policy.AnswerReject
 	ask := sandbox.AskFunc(func(_ context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
 		asked++
 		out := make([]sandbox.Reply, len(q.Requests))
@@ -128,7 +128,7 @@ func TestPackageIsAskedAbout(t *testing.T) {
 	if err := run("mine"); !errors.Is(err, protocol.ErrCapabilityDenied) || asked != 1 {
 		t.Errorf("the user declined: %v, asked %d times", err, asked)
 	}
-	answer = protocol.AnswerOnce
+	answer = policy.AnswerOnce
 	if err := run("mine"); err != nil || asked != 2 {
 		t.Errorf("the user agreed: %v, asked %d times", err, asked)
 	}
@@ -189,7 +189,7 @@ func TestPackageReplacedDuringTheQuestion(t *testing.T) {
 			} else {
 				during(t, packages)
 			}
-			return []sandbox.Reply{{Answer: protocol.AnswerOnce}}, nil
+			return []sandbox.Reply{{Answer: policy.AnswerOnce}}, nil
 		})
 		box, err := sandbox.New(sandbox.Options{Policy: p, Ask: asks, Tools: []sandbox.Tool{sandbox.ToolRun(r)}, FS: fsaccess.NewMemory(fsaccess.MemoryOptions{})})
 		must(t, err)

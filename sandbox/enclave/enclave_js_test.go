@@ -9,7 +9,6 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -28,7 +27,7 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	_ = mem.WriteFile("a.txt", []byte("6"), 0o644)
 	_ = mem.WriteFile("private", []byte("secret"), 0o644)
-	asker := sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce})
+	asker := sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce})
 	r := enclave.New(p, iframe.EnclaveOptions{})
 	defer r.Close()
 	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})

@@ -141,7 +141,7 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	if res := box(t, c, net, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Code != protocol.ErrCapabilityDenied || calls() != 0 {
 		t.Errorf("net.fetch allowed: %+v, %d calls", res, calls())
 	}
-	yes := sandboxtest.Script(sandbox.Reply{Answer: protocol.AnswerOnce})
+	yes := sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce})
 	res := box(t, c, "", yes).Call(ctx, "far_echo", args{"text": "hi"})
 	m, _ := res.Data.(args)
 	if m["content"] != "map[arguments:map[text:hi] name:echo]" || calls() != 1 {
@@ -155,7 +155,7 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	}
 	// A rule that names the tool allows it.
 	both := net + `, {"permission": "mcp:far:echo", "action": "allow"}`
-	if res := box(t, c, both, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Type != protocol.ResultOutput || calls() != 2 {
+	if res := box(t, c, both, nil).Call(ctx, "far_echo", args{"text": "hi"}); res.Err() != nil || calls() != 2 {
 		t.Errorf("allowed by name: %+v, %d calls", res, calls())
 	}
 	// Arguments that don't match the schema are not sent.
@@ -177,7 +177,7 @@ func TestAnotherHostIsNotReached(t *testing.T) {
 	c, err := connect(t, s, func(o *mcpclient.Options) { o.URL = "https://other.example.org/mcp" })
 	must(t, err)
 	n := len(s.log) + 1 // and the list
-	b := box(t, c, `{"permission": "mcp:far:echo", "action": "allow"}`, sandboxtest.Always(protocol.AnswerOnce))
+	b := box(t, c, `{"permission": "mcp:far:echo", "action": "allow"}`, sandboxtest.Always(policy.AnswerOnce))
 	if res := b.Call(context.Background(), "far_echo", args{}); res.Code != protocol.ErrCapabilityDenied || len(s.log) != n {
 		t.Errorf("%+v %v", res, s.log)
 	}

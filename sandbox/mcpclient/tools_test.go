@@ -9,6 +9,7 @@ import (
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -80,7 +81,7 @@ func TestResults(t *testing.T) {
 	}
 	c, err := connect(t, s)
 	must(t, err)
-	b := box(t, c, "", sandboxtest.Always(protocol.AnswerOnce))
+	b := box(t, c, "", sandboxtest.Always(policy.AnswerOnce))
 	res = args{"structuredContent": args{"n": 1}, "content": []any{args{"type": "text", "text": "one"}, args{"type": "image", "mimeType": "image/png", "data": "AAAA"},
 		args{"type": "resource", "resource": args{"uri": "x:1", "text": "inside"}}, args{"type": "resource", "resource": args{"uri": "x:2", "blob": "AAAA"}}, args{"type": "resource_link", "name": "n", "uri": "x:3"}, args{"type": "new"}}}
 	got := b.Call(context.Background(), "far_echo", args{})

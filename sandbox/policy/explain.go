@@ -73,12 +73,12 @@ type Call struct {
 type Step struct {
 	Step     string // "capability" or "rules"
 	Need     Need
-	Decision protocol.Decision
+	Decision Decision
 }
 
 // Explanation is the decision about a call, with the decisions of each step.
 type Explanation struct {
-	Decision protocol.Decision // the strictest decision of the steps
+	Decision Decision // the strictest decision of the steps
 	Steps    []Step
 }
 
@@ -96,7 +96,7 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
-func said(d protocol.Decision) string {
+func said(d Decision) string {
 	s := string(d.Action)
 	if s == "" {
 		s = string(protocol.ActionDeny)
@@ -151,9 +151,9 @@ func Explain(p *Policy, call Call) (Explanation, error) {
 
 // Explain decides a call under an authority, which is the policy's or a narrower one. The rules in
 // more are added to the policy's own.
-func (c *Compiled) Explain(call Call, authority protocol.Authority, more protocol.Rules) Explanation {
-	e := Explanation{Decision: protocol.Allow()}
-	add := func(step string, n Need, d protocol.Decision) {
+func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) Explanation {
+	e := Explanation{Decision: Allow()}
+	add := func(step string, n Need, d Decision) {
 		e.Steps = append(e.Steps, Step{step, n, d})
 		e.Decision = e.Decision.Narrow(d)
 		if d.Action == protocol.ActionAllow && e.Decision.Action == protocol.ActionAllow && d.Rule != nil {
@@ -161,7 +161,7 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 		}
 	}
 	if authority.Empty() {
-		add("capability", Need{}, protocol.Deny("the policy grants nothing at all"))
+		add("capability", Need{}, Deny("the policy grants nothing at all"))
 		return e
 	}
 	for _, n := range call.Needs {
@@ -181,32 +181,32 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more protoco
 
 // Capability returns the decision of the first step: the policy's lists, and the capabilities of
 // authority.
-func (c *Compiled) Capability(n Need, authority protocol.Authority) protocol.Decision {
+func (c *Compiled) Capability(n Need, authority protocol.Authority) Decision {
 	below := n.Tree && n.Filtered && n.Capability == protocol.FSRead && n.op() == protocol.OpRead
 	if err := authority.Check(n.Capability, n.Subject); err != nil {
 		if !below || !authority.Has(n.Capability) || protocol.CodeOf(err) == protocol.ErrInvalidParams {
 			return refused(err)
 		}
 	}
-	switch n.Capability.ScopeKind() {
-	case protocol.ScopePaths:
+	switch {
+	case n.Capability.TakesPaths():
 		err := c.Policy.FS.Check(n.op(), n.Subject)
 		if err != nil && below && c.Policy.FS.MayTraverse(n.Subject) {
 			err = nil
 		}
 		return refused(err)
-	case protocol.ScopeHosts:
+	case n.Capability.TakesHosts():
 		return c.Policy.Net.Decide(n.Subject)
 	}
-	return protocol.Allow()
+	return Allow()
 }
 
-func refused(err error) protocol.Decision {
+func refused(err error) Decision {
 	if err == nil {
-		return protocol.Allow()
+		return Allow()
 	}
 	p := protocol.Public(err)
-	d := protocol.Decision{Action: protocol.ActionDeny, Reason: p.Message, Refines: p.Reason}
+	d := Decision{Action: protocol.ActionDeny, Reason: p.Message, Refines: p.Reason}
 	if entry := errors.Unwrap(err); entry != nil && p.Code == protocol.ErrCapabilityDenied {
 		d.Private = entry.Error()
 	}
@@ -214,26 +214,26 @@ func refused(err error) protocol.Decision {
 }
 
 // rules returns the decision of the second step.
-func (c *Compiled) rules(call Call, n Need, more protocol.Rules) protocol.Decision {
+func (c *Compiled) rules(call Call, n Need, more Rules) Decision {
 	rules := c.Policy.Rules
 	if len(more) > 0 {
 		rules = append(slices.Clip(rules), more...)
 	}
-	d := rules.Decide(protocol.Call{Tool: call.Tool, Capability: n.Capability, Subject: n.Subject, Command: call.Command})
+	d := rules.Decide(call, n)
 	if n.Capability == "" && d.Rule == nil && !call.Untrusted {
-		return protocol.Allow() // it has no effect outside of the session
+		return Allow() // it has no effect outside of the session
 	}
 	if n.Destroys && d.Action == protocol.ActionAllow && !allowsDestructive(d.Rule, call.Tool) {
-		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}
+		return Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}
 	}
 	if call.Untrusted && d.Action == protocol.ActionAllow && !names(d.Rule, call.Tool) {
-		return protocol.Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "the tool is not trusted, and only a rule that names it or its server speaks for it"}
+		return Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "the tool is not trusted, and only a rule that names it or its server speaks for it"}
 	}
 	return d
 }
 
 // names reports whether a rule names the tool, or is for tools of servers.
-func names(r *protocol.Rule, tool string) bool {
+func names(r *Rule, tool string) bool {
 	return r != nil && (r.Permission == tool || strings.HasPrefix(r.Permission, "mcp:"))
 }
 
@@ -241,13 +241,13 @@ func names(r *protocol.Rule, tool string) bool {
 // The rule must name the tool and have a pattern that does not begin with a wildcard. A rule from a
 // user's answer must also have Destroys set. Only such a rule lets a destructive call run without
 // asking.
-func allowsDestructive(r *protocol.Rule, tool string) bool {
+func allowsDestructive(r *Rule, tool string) bool {
 	if r == nil || r.Permission != tool {
 		return false
 	}
 	// An answer applies only to the effect in its question. Permission to write a file does not
 	// permit losing it.
-	if (r.Capability != "" || r.Source == protocol.SourceSession) && !r.Destroys {
+	if (r.Capability != "" || r.Source == SourceSession) && !r.Destroys {
 		return false
 	}
 	// A pattern that begins with a wildcard may match every file.
@@ -261,7 +261,7 @@ func (n Need) Covers(other Need) bool {
 	if n.Capability != other.Capability || other.Tree && !n.Tree {
 		return false
 	}
-	if n.Capability.ScopeKind() != protocol.ScopePaths {
+	if !n.Capability.TakesPaths() {
 		return n.Subject == other.Subject
 	}
 	if n.op() != other.op() && !(n.Tree && n.op() == protocol.OpWrite && other.op() == protocol.OpMkdir) {

@@ -65,7 +65,7 @@ func filesystem(f *protocol.FSPolicy) map[string]any {
 	return out
 }
 
-func network(n *protocol.NetPolicy) map[string]any {
+func network(n *NetPolicy) map[string]any {
 	out := map[string]any{}
 	put(out, "allowedDomains", texts(n.Allowed))
 	put(out, "deniedDomains", texts(n.Denied))
@@ -82,7 +82,7 @@ func network(n *protocol.NetPolicy) map[string]any {
 func capabilities(grants []protocol.Grant) map[string]any {
 	out := map[string]any{}
 	for _, g := range grants {
-		if g.Capability.ScopeKind() == protocol.ScopeNone {
+		if !g.Capability.TakesScope() {
 			out[string(g.Capability)] = true
 			continue
 		}

@@ -8,15 +8,20 @@ import (
 	"github.com/bailey-go/bailey/protocol/compat"
 )
 
-// Policy is an alias of [protocol.Policy], for users of this package.
-type Policy = protocol.Policy
-
-// Options is an alias of [protocol.PolicyOptions], for users of this package.
-type Options = protocol.PolicyOptions
-
-// Parse parses a policy like [protocol.ParsePolicy]. A settings file of sandbox-runtime (srt) is
-// valid. The sections filesystem and network say the same as the section capabilities, so each is
-// derived from the other if it is missing:
+// Parse returns the policy of a JSON text:
+//
+//	{
+//	  "filesystem": {"denyRead": [], "allowRead": [], "allowWrite": [], "denyWrite": [], "allowGitConfig": false},
+//	  "network": {"allowedDomains": [], "deniedDomains": []},
+//	  "capabilities": {"fs.read": ["."], "code.run": true},
+//	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}],
+//	  "send": {"default": "contents", "summaries": ["data"], "nothing": ["private"]},
+//	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}}
+//	}
+//
+// Times in limits are milliseconds. A settings file of sandbox-runtime (srt) is valid. The sections
+// filesystem and network say the same as the section capabilities, so each is derived from the other
+// if it is missing:
 //
 //   - Without capabilities, the lists are granted. This is reading the whole folder, because srt
 //     denies reading by name, and writing and network access according to allowWrite and
@@ -24,17 +29,14 @@ type Options = protocol.PolicyOptions
 //   - Without filesystem or network, their lists allow the granted paths and hosts.
 //   - If both are present, an effect must be allowed by both.
 //
-// A text without any of these sections grants nothing.
+// A text without any of these sections grants nothing. An unknown key is [protocol.ErrInvalidParams],
+// because a misspelt restriction has no effect. Keys for an operating system's sandbox are accepted
+// and listed in [Policy.Inapplicable]. The text has at most 1 MiB.
 func Parse(text string, opts Options) (*Policy, error) {
-	p, err := protocol.ParsePolicy(text, opts)
+	p, m, err := read(text, opts)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := protocol.ParseJSON(text, protocol.JSONLimits{})
-	if err != nil {
-		return nil, err
-	}
-	m, _ := tree.(map[string]any)
 	_, files := m["filesystem"]
 	_, network := m["network"]
 	_, capabilities := m["capabilities"]
@@ -55,7 +57,7 @@ func grantLists(p *Policy, files, network bool, opts Options) error {
 	if network && len(p.Net.Allowed) > 0 {
 		g := protocol.Grant{Capability: protocol.NetFetch}
 		for _, h := range p.Net.Allowed {
-			full, err := protocol.Expand(h.String(), opts.Vars)
+			full, err := expand(h.String(), opts.Vars)
 			if err != nil {
 				return err
 			}
@@ -116,7 +118,7 @@ func FromBTCP(list []string) (*Policy, error) {
 	}
 	p := &Policy{Grants: grants}
 	for _, g := range grants {
-		p.Rules = append(p.Rules, protocol.Rule{Permission: string(g.Capability), Action: protocol.ActionAllow, Source: protocol.SourceManifest})
+		p.Rules = append(p.Rules, Rule{Permission: string(g.Capability), Action: protocol.ActionAllow, Source: SourceManifest})
 	}
 	return p, listGrants(p, false, false)
 }
@@ -166,7 +168,10 @@ func FromFlags(args []string, opts Options) (*Policy, error) {
 		}
 		values := strings.Split(value, ",")
 		if !valued {
-			values = []string{map[protocol.ScopeKind]string{protocol.ScopePaths: "."}[f.capability.ScopeKind()]}
+			values = []string{""}
+			if f.capability.TakesPaths() {
+				values[0] = "."
+			}
 			if values[0] == "" {
 				values[0] = "*"
 			}

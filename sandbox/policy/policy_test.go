@@ -157,9 +157,9 @@ func TestAddingADenyNeverAllowsMore(t *testing.T) {
 		case 1:
 			q.FS.DenyWrite = append(q.FS.DenyWrite[:len(q.FS.DenyWrite):len(q.FS.DenyWrite)], must(protocol.ParsePattern(pattern)))
 		case 2:
-			q.Rules = append(q.Rules[:len(q.Rules):len(q.Rules)], protocol.Rule{Permission: "fs.write", Pattern: pattern, Action: protocol.ActionDeny, Source: protocol.SourceManifest})
+			q.Rules = append(q.Rules[:len(q.Rules):len(q.Rules)], policy.Rule{Permission: "fs.write", Pattern: pattern, Action: protocol.ActionDeny, Source: policy.SourceManifest})
 		case 3:
-			q.Rules = append(q.Rules[:len(q.Rules):len(q.Rules)], protocol.Rule{Permission: "read", Pattern: "", Action: protocol.ActionDeny, Source: protocol.SourceManifest})
+			q.Rules = append(q.Rules[:len(q.Rules):len(q.Rules)], policy.Rule{Permission: "read", Pattern: "", Action: protocol.ActionDeny, Source: policy.SourceManifest})
 		}
 		for _, c := range calls() {
 			if a, b := decide(t, p, c), decide(t, &q, c); b < a {

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
@@ -56,7 +55,7 @@ func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 	var list []*message
 	for _, msg := range r.Messages {
 		role := "user"
-		if msg.Role == protocol.RoleAssistant {
+		if msg.Role == sandbox.RoleAssistant {
 			role = "assistant"
 		}
 		if len(list) == 0 || list[len(list)-1].Role != role {

@@ -84,7 +84,7 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 			}
 		}
 		role := "user"
-		if msg.Role == protocol.RoleAssistant {
+		if msg.Role == sandbox.RoleAssistant {
 			role = "assistant"
 		}
 		m := map[string]any{"role": role, "content": text.String()}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/bailey-go/bailey/internal/strictjson"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -82,7 +81,7 @@ func (commands) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sa
 func request(messages []sandbox.ModelMessage) (text string, past []done) {
 	at := len(messages) - 1
 	for ; at >= 0; at-- {
-		if m := messages[at]; m.Role == protocol.RoleUser && len(m.Parts) > 0 && m.Parts[0].Type == sandbox.PartText {
+		if m := messages[at]; m.Role == sandbox.RoleUser && len(m.Parts) > 0 && m.Parts[0].Type == sandbox.PartText {
 			text = m.Parts[0].Text
 			break
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
@@ -22,7 +21,7 @@ var everyTool = func() (out []sandbox.ModelTool) {
 // first is the first call that commands make of a text, or "" and what they say.
 func first(t *testing.T, text string) (call, said string) {
 	t.Helper()
-	r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: text}}}}}
+	r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: text}}}}}
 	for e, err := range provider.Commands().Stream(context.Background(), r) {
 		if err != nil {
 			t.Fatal(err)
@@ -145,9 +144,9 @@ func TestCommandsSayWhyACallFailed(t *testing.T) {
 		"error without a reason":                                       "- delete: error without a reason\n",
 	} {
 		r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{
-			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "delete a.txt"}}},
-			{Role: protocol.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartCall, CallID: "1", Tool: "delete"}}},
-			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartResult, CallID: "1", Tool: "delete", Text: text, Failed: true}}},
+			{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "delete a.txt"}}},
+			{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartCall, CallID: "1", Tool: "delete"}}},
+			{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartResult, CallID: "1", Tool: "delete", Text: text, Failed: true}}},
 		}}
 		said := ""
 		for e, err := range provider.Commands().Stream(context.Background(), r) {

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
@@ -57,7 +56,7 @@ func geminiContents(r sandbox.ModelRequest, n names) []any {
 	out := []any{}
 	for _, msg := range r.Messages {
 		role := "user"
-		if msg.Role == protocol.RoleAssistant {
+		if msg.Role == sandbox.RoleAssistant {
 			role = "model"
 		}
 		parts := []any{}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -165,7 +164,7 @@ func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
 // are JSON.
 func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 	role := "user"
-	if msg.Role == protocol.RoleAssistant {
+	if msg.Role == sandbox.RoleAssistant {
 		role = "assistant"
 	}
 	var said, lines []string

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
@@ -111,7 +110,7 @@ func play(ctx context.Context, m *provider.PromptAPI, r sandbox.ModelRequest) (s
 }
 
 func hello() sandbox.ModelRequest {
-	return sandbox.ModelRequest{System: "be brief", Messages: []sandbox.ModelMessage{{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hello"}}}}}
+	return sandbox.ModelRequest{System: "be brief", Messages: []sandbox.ModelMessage{{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hello"}}}}}
 }
 
 func live(t *testing.T, told jsx.Value) {

@@ -8,19 +8,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-func said(role protocol.Role, parts ...sandbox.ModelPart) sandbox.ModelMessage {
+func said(role sandbox.Role, parts ...sandbox.ModelPart) sandbox.ModelMessage {
 	return sandbox.ModelMessage{Role: role, Parts: parts}
 }
 
 var withTools = sandbox.ModelRequest{System: "be brief", Tools: []sandbox.ModelTool{{Name: "a.read", Description: "Reads.", Parameters: json.RawMessage(`{"type":"object"}`)}},
 	Messages: []sandbox.ModelMessage{
-		said(protocol.RoleUser, sandbox.ModelPart{Type: sandbox.PartText, Text: "what is in x?"}),
-		said(protocol.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "let me look"}, sandbox.ModelPart{Type: sandbox.PartReasoning, Text: "hm"}, sandbox.ModelPart{Type: sandbox.PartCall, Tool: "a.read", Args: json.RawMessage(`{"path":"x"}`)}),
-		said(protocol.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "a.read", Text: "gone", Failed: true}),
+		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartText, Text: "what is in x?"}),
+		said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "let me look"}, sandbox.ModelPart{Type: sandbox.PartReasoning, Text: "hm"}, sandbox.ModelPart{Type: sandbox.PartCall, Tool: "a.read", Args: json.RawMessage(`{"path":"x"}`)}),
+		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "a.read", Text: "gone", Failed: true}),
 	}}
 
 func TestPromptRequest(t *testing.T) {
@@ -38,7 +37,7 @@ func TestPromptRequest(t *testing.T) {
 	if !strings.Contains(string(schema), `"enum":["a_read"]`) {
 		t.Errorf("%s", schema)
 	}
-	plain := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{said(protocol.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "hi"})}}, names{})
+	plain := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "hi"})}}, names{})
 	if plain.schema != nil || plain.ask != "Go on." || fmt.Sprint(plain.before) != "[{assistant hi}]" {
 		t.Errorf("%+v", plain)
 	}

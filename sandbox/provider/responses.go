@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
@@ -56,7 +55,7 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 	out := []any{}
 	for _, msg := range r.Messages {
 		role, kind := "user", "input_text"
-		if msg.Role == protocol.RoleAssistant {
+		if msg.Role == sandbox.RoleAssistant {
 			role, kind = "assistant", "output_text"
 		}
 		for _, p := range msg.Parts {

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/provider"
@@ -148,7 +147,7 @@ func TestSwitchingTheProvider(t *testing.T) {
 				if !strings.Contains(last, "all done") || !strings.Contains(last, ends[first].result) || first != "chat" && !strings.Contains(last, "SIG") {
 					t.Errorf("back at %s:\n%s", first, last)
 				}
-				if text := s.Messages()[len(s.Messages())-1]; text.Role != protocol.RoleAssistant {
+				if text := s.Messages()[len(s.Messages())-1]; text.Role != sandbox.RoleAssistant {
 					t.Errorf("the last word is %+v", text)
 				}
 				s.Close()

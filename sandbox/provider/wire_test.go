@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch/nethttp"
 	"github.com/bailey-go/bailey/sandbox/provider"
@@ -125,9 +124,9 @@ func asked(name string) sandbox.ModelRequest {
 	meta := map[string]string{"anthropic": `{"signature":"OLD"}`, "responses": `{"type":"reasoning","id":"r0","summary":[],"encrypted_content":"OLD"}`}[name]
 	return sandbox.ModelRequest{System: "be good", Tools: []sandbox.ModelTool{{Name: "read", Parameters: json.RawMessage(`{"type":"object"}`)}, {Name: "my:tool", Parameters: json.RawMessage(`{"type":"object"}`)}},
 		Messages: []sandbox.ModelMessage{
-			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hi"}}},
-			{Role: protocol.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartReasoning, Text: "well", Meta: json.RawMessage(meta)}, {Type: sandbox.PartText, Text: "ok"}, {Type: sandbox.PartCall, CallID: "old", Tool: "read", Args: json.RawMessage(`{}`)}}},
-			{Role: protocol.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartResult, CallID: "old", Tool: "read", Text: "error", Failed: true}}},
+			{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hi"}}},
+			{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartReasoning, Text: "well", Meta: json.RawMessage(meta)}, {Type: sandbox.PartText, Text: "ok"}, {Type: sandbox.PartCall, CallID: "old", Tool: "read", Args: json.RawMessage(`{}`)}}},
+			{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartResult, CallID: "old", Tool: "read", Text: "error", Failed: true}}},
 		}}
 }
 
@@ -286,7 +285,7 @@ func TestThoughtsAreNoItemsOfAnotherKind(t *testing.T) {
 			b, _ := io.ReadAll(r.Body)
 			body = string(b)
 		})
-		r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{{Role: protocol.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartReasoning, Meta: json.RawMessage(meta)}, {Type: sandbox.PartText, Text: "said"}}}}}
+		r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartReasoning, Meta: json.RawMessage(meta)}, {Type: sandbox.PartText, Text: "said"}}}}}
 		_, _, _, _, _, _ = listen(context.Background(), provider.OpenAI(o), r)
 		if !strings.Contains(body, "said") || strings.Contains(body, "SPOOF") {
 			t.Errorf("%s: %s", meta, body)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // An Asker is a [sandbox.Asker] that answers requests with a function, and records every prompt.
@@ -19,7 +19,7 @@ type Asker struct {
 }
 
 // Always returns an asker that gives the same answer to every request.
-func Always(a protocol.Answer) *Asker {
+func Always(a policy.Answer) *Asker {
 	return &Asker{Reply: func(sandbox.Request) sandbox.Reply { return sandbox.Reply{Answer: a} }}
 }
 
@@ -28,7 +28,7 @@ func Script(answers ...sandbox.Reply) *Asker {
 	a := &Asker{}
 	a.Reply = func(sandbox.Request) sandbox.Reply { // called with mu held
 		if len(answers) == 0 {
-			return sandbox.Reply{Answer: protocol.AnswerReject, Reason: "the script has ended"}
+			return sandbox.Reply{Answer: policy.AnswerReject, Reason: "the script has ended"}
 		}
 		r := answers[0]
 		answers = answers[1:]

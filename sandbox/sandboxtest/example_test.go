@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -16,7 +15,7 @@ import (
 func Example() {
 	ctx := context.Background()
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	person := sandboxtest.Always(protocol.AnswerOnce)
+	person := sandboxtest.Always(policy.AnswerOnce)
 	model := &sandboxtest.Model{Turns: []sandboxtest.Turn{
 		sandboxtest.CallTool("write", map[string]any{"path": "list.txt", "content": "milk\n"}),
 		sandboxtest.Say("It is on the list."),

@@ -35,7 +35,7 @@ func buildWith(t testing.TB, text string, ask sandbox.Asker, bash sandbox.Tool) 
 	must(t, err)
 	journal := fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	b, err := sandbox.New(sandbox.Options{FS: journal, Policy: p, Ask: ask,
-		Tools: append(sandbox.Standard(), bash), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+		Tools: append(sandbox.Standard(), bash), Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	must(t, err)
 	return b, mem, journal
 }
@@ -58,7 +58,7 @@ func run(t testing.TB, b *sandbox.Box, script string) (string, int, error) {
 }
 
 func TestShellRefuses(t *testing.T) {
-	b, mem := build(t, open, sandboxtest.Always(protocol.AnswerReject))
+	b, mem := build(t, open, sandboxtest.Always(policy.AnswerReject))
 	for script, want := range map[string]string{
 		"cat <(echo a)":            "process substitution",
 		"coproc cat":               "coproc",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bailey-go/bailey/fsaccess"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -26,7 +25,7 @@ func ExampleBash() {
 		return
 	}
 	box, err := sandbox.New(sandbox.Options{
-		FS: dir, Policy: pol, Ask: sandboxtest.Always(protocol.AnswerReject),
+		FS: dir, Policy: pol, Ask: sandboxtest.Always(policy.AnswerReject),
 		Tools: append(sandbox.Standard(), shell.Bash(shell.Options{})),
 	})
 	if err != nil {

@@ -39,7 +39,7 @@ func withBroken(t testing.TB, bash sandbox.Tool) *sandbox.Box {
 	}
 	p, err := policy.Parse(open, policy.Options{})
 	must(t, err)
-	b, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), bash), Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+	b, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), bash), Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	must(t, err)
 	return b
 }

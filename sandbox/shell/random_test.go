@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
@@ -115,7 +115,7 @@ func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
 	var b *sandbox.Box
 	for i := range n {
 		if i%100 == 0 {
-			b, _ = build(t, open, sandboxtest.Always(protocol.AnswerOnce))
+			b, _ = build(t, open, sandboxtest.Always(policy.AnswerOnce))
 			for _, name := range []string{"a.txt", "b.txt", "d/e.txt"} {
 				b.Call(context.Background(), "read", map[string]any{"path": name})
 			}
@@ -182,7 +182,7 @@ func fuzz(f *testing.F, id string) {
 		if id == "bash" {
 			args["timeout"] = 1000.0
 		}
-		b, _ := build(t, open, sandboxtest.Always(protocol.AnswerOnce))
+		b, _ := build(t, open, sandboxtest.Always(policy.AnswerOnce))
 		b.Call(context.Background(), "read", map[string]any{"path": "a.txt"})
 		holds(t, b, id, args, id != "bash") // a fault of the interpreter's ends the script alone
 	})

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
@@ -31,7 +31,7 @@ func TestAttackRedirectThatIsOpenForLong(t *testing.T) {
 					saved = true
 					save()
 				}
-				return sandbox.Reply{Answer: protocol.AnswerOnce}
+				return sandbox.Reply{Answer: policy.AnswerOnce}
 			}}
 			b, mem, journal := buildWith(t, asks, asker, bash)
 			must(t, mem.WriteFile("thesis.tex", []byte("years of work\n"), 0o644))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/rate"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -49,7 +50,7 @@ type Broker struct {
 	o         BrokerOptions
 	transport sandbox.Gated[fetch.Transport]
 	hosts     map[string][]protocol.HostPattern
-	rate      *protocol.RateLimiter
+	rate      *rate.Limiter
 
 	mu    sync.Mutex
 	total int64
@@ -89,7 +90,7 @@ func NewBroker(o BrokerOptions) (*Broker, error) {
 		}
 	}
 	var err error
-	b.rate, err = protocol.NewRateLimiter(o.Rate, time.Minute, o.Now)
+	b.rate, err = rate.New(o.Rate, time.Minute, o.Now)
 	return b, err
 }
 

@@ -158,7 +158,7 @@ func TestEnginesOnTheWire(t *testing.T) {
 				}
 				m, _ := res.Data.(map[string]any)
 				rows, ok := m["results"].([]any)
-				if res.Type != protocol.ResultOutput || !ok || len(rows) != tt.rows {
+				if res.Err() != nil || !ok || len(rows) != tt.rows {
 					t.Fatalf("%+v", res)
 				}
 				if tt.rows > 0 {

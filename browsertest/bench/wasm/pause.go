@@ -16,7 +16,6 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -69,7 +68,7 @@ func pauses(all js.Value) {
 			return err
 		}
 		b, err = sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}), web.Fetch(broker)),
-			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+			Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 		return err
 	}
 	// The conversions that are not a call of a tool, or are one whose refusal is the result.
@@ -111,7 +110,7 @@ func pauses(all js.Value) {
 		},
 		"json": func() error {
 			res := b.Call(ctx, "todo", json.RawMessage("["+strings.Repeat(`"a text of some length and more of the same",`, 150_000)+`""]`))
-			return unexpected(res.Type == protocol.ResultOutput, "a list is no object")
+			return unexpected(res.Err() == nil, "a list is no object")
 		},
 	}
 	script := func(text string) (string, map[string]any) { return "bash", map[string]any{"command": text} }
@@ -133,7 +132,7 @@ func pauses(all js.Value) {
 			if err := mem.WriteFile("edit.txt", []byte(strings.Repeat("a", 1<<20)), 0o644); err != nil {
 				return nil, err
 			}
-			if res := b.Call(ctx, "read", map[string]any{"path": "edit.txt", "limit": 1}); res.Type != protocol.ResultOutput {
+			if res := b.Call(ctx, "read", map[string]any{"path": "edit.txt", "limit": 1}); res.Err() != nil {
 				return nil, fmt.Errorf("%s", res.ErrorText)
 			}
 			tool, call = "edit", map[string]any{"path": "edit.txt", "old_string": "a", "new_string": strings.Repeat("b", 16), "replace_all": true}
@@ -148,7 +147,7 @@ func pauses(all js.Value) {
 		default:
 			return nil, fmt.Errorf("no conversion %q", name)
 		}
-		if res := b.Call(ctx, tool, call); res.Type != protocol.ResultOutput {
+		if res := b.Call(ctx, tool, call); res.Err() != nil {
 			return nil, fmt.Errorf("%s: %s", name, res.ErrorText)
 		}
 		return nil, nil

@@ -41,7 +41,7 @@ func boxes(all js.Value) {
 			return nil, err
 		}
 		return sandbox.New(sandbox.Options{FS: fsaccess.NewMemory(fsaccess.MemoryOptions{}), Policy: p, Sessions: store, Tools: append(sandbox.Standard(), trivial, stuck),
-			Watch: &protocol.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+			Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	}
 	arguments := map[string]any{"path": "a/b.txt"}
 	// calls(n) returns the mean time of n calls through a new box, and bare(n) that of the tool
@@ -57,7 +57,7 @@ func boxes(all js.Value) {
 		}
 		start := time.Now()
 		for range args[0].Int() {
-			if res := b.Call(ctx, "trivial", arguments); res.Type != protocol.ResultOutput {
+			if res := b.Call(ctx, "trivial", arguments); res.Err() != nil {
 				return nil, fmt.Errorf("%s", res.ErrorText)
 			}
 		}
@@ -80,13 +80,13 @@ func boxes(all js.Value) {
 			return nil, err
 		}
 		now := time.Unix(1, 0).UTC()
-		rec := protocol.SessionRecord{ID: session, Agent: "main", CreatedAt: now, UpdatedAt: now}
-		var list []protocol.MessageRecord
-		var parts []protocol.PartRecord
+		rec := sandbox.SessionRecord{ID: session, Agent: "main", CreatedAt: now, UpdatedAt: now}
+		var list []sandbox.MessageRecord
+		var parts []sandbox.PartRecord
 		for i := range args[0].Int() {
-			m := protocol.MessageRecord{ID: fmt.Sprint("m", i), SessionID: session, Role: protocol.RoleUser, CreatedAt: now, UpdatedAt: now}
+			m := sandbox.MessageRecord{ID: fmt.Sprint("m", i), SessionID: session, Role: sandbox.RoleUser, CreatedAt: now, UpdatedAt: now}
 			list = append(list, m)
-			parts = append(parts, protocol.PartRecord{ID: fmt.Sprint("p", i), MessageID: m.ID, SessionID: session, Type: "text",
+			parts = append(parts, sandbox.PartRecord{ID: fmt.Sprint("p", i), MessageID: m.ID, SessionID: session, Type: "text",
 				Data: map[string]any{"text": "a line of what somebody said, as long as lines are"}, CreatedAt: now, UpdatedAt: now})
 		}
 		return nil, store.Put(ctx, rec, list, parts)

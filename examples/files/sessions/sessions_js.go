@@ -34,8 +34,8 @@ type Sessions struct {
 	sheet   *sheet.Sheet
 	box     *sandbox.Box
 	store   sandbox.Store
-	folder  string                   // the name of the open folder
-	records []protocol.SessionRecord // of the conversations with a tab
+	folder  string                  // the name of the open folder
+	records []sandbox.SessionRecord // of the conversations with a tab
 	tabs    dom.Rows
 	talks   map[string]*talk.Talk // the open conversations, by session id
 	looks   int                   // number of times that any conversation was put in view
@@ -132,7 +132,7 @@ func (m *Sessions) resume() error {
 
 // mine reports whether a session is shown: it is not archived, and not a subagent's. A fork is
 // shown.
-func mine(s protocol.SessionRecord) bool {
+func mine(s sandbox.SessionRecord) bool {
 	return s.ArchivedAt.IsZero() && (s.ParentID == "" || s.ParentMessageID != "")
 }
 

@@ -7,7 +7,6 @@ import (
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -64,7 +63,7 @@ func (m *Sessions) list() error {
 // stored conversation.
 func (m *Sessions) recorded(s *sandbox.Session) {
 	rec := s.Record()
-	i := slices.IndexFunc(m.records, func(r protocol.SessionRecord) bool { return r.ID == rec.ID })
+	i := slices.IndexFunc(m.records, func(r sandbox.SessionRecord) bool { return r.ID == rec.ID })
 	if i < 0 {
 		m.records = append(m.records, rec)
 	}
@@ -73,22 +72,22 @@ func (m *Sessions) recorded(s *sandbox.Session) {
 
 // trim keeps the records of the conversations with a tab, and shows the tabs: the tabsShown
 // conversations that changed last, and all open ones.
-func (m *Sessions) trim(all []protocol.SessionRecord) {
+func (m *Sessions) trim(all []sandbox.SessionRecord) {
 	for i, s := range all {
 		if t := m.talks[s.ID]; t != nil {
 			all[i] = t.Session.Record()
 		}
 	}
-	slices.SortStableFunc(all, func(x, y protocol.SessionRecord) int { return y.UpdatedAt.Compare(x.UpdatedAt) })
+	slices.SortStableFunc(all, func(x, y sandbox.SessionRecord) int { return y.UpdatedAt.Compare(x.UpdatedAt) })
 	n := 0
-	m.records = slices.DeleteFunc(all, func(s protocol.SessionRecord) bool {
+	m.records = slices.DeleteFunc(all, func(s sandbox.SessionRecord) bool {
 		if !mine(s) {
 			return true
 		}
 		n++
 		return n > tabsShown && m.talks[s.ID] == nil
 	})
-	slices.SortFunc(m.records, func(x, y protocol.SessionRecord) int { return x.CreatedAt.Compare(y.CreatedAt) })
+	slices.SortFunc(m.records, func(x, y sandbox.SessionRecord) int { return x.CreatedAt.Compare(y.CreatedAt) })
 	m.strip()
 }
 
@@ -123,7 +122,7 @@ func (m *Sessions) strip() {
 }
 
 // does returns the state of a conversation: "works", "news" or "".
-func (m *Sessions) does(s protocol.SessionRecord) string {
+func (m *Sessions) does(s sandbox.SessionRecord) string {
 	switch t := m.talks[s.ID]; {
 	case t == nil:
 		return ""
@@ -135,7 +134,7 @@ func (m *Sessions) does(s protocol.SessionRecord) string {
 	return ""
 }
 
-func (m *Sessions) tab(s protocol.SessionRecord, here bool) js.Value {
+func (m *Sessions) tab(s sandbox.SessionRecord, here bool) js.Value {
 	tab := dom.Create("button", titleOf(s))
 	for k, v := range map[string]string{"type": "button", "role": "tab", "aria-controls": "talk", "aria-selected": fmt.Sprint(here)} {
 		tab.Call("setAttribute", k, v)
@@ -149,7 +148,7 @@ func (m *Sessions) tab(s protocol.SessionRecord, here bool) js.Value {
 	return tab
 }
 
-func titleOf(s protocol.SessionRecord) string {
+func titleOf(s sandbox.SessionRecord) string {
 	title, _ := s.Metadata["title"].(string)
 	if title == "" {
 		title = "New conversation"

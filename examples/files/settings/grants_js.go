@@ -11,17 +11,18 @@ import (
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Session is the part of the conversation in view that grants are kept in.
 type Session interface {
-	Grants() protocol.Rules
+	Grants() policy.Rules
 	Forget()
 }
 
 // GrantsOptions are the parts of the page that the grants talk with. All are required.
 type GrantsOptions struct {
-	Policy   *protocol.Policy
+	Policy   *policy.Policy
 	Session  func() Session // nil if no conversation is in view
 	Busy     func() error   // an error while a conversation is at work
 	OnChange func() error   // makes a new box, without a rule that was taken back
@@ -32,7 +33,7 @@ type Grants struct {
 	GrantsOptions
 	settings *Settings
 	lock     sync.Locker
-	rules    protocol.Rules
+	rules    policy.Rules
 	name     string // of the open folder
 	lasts    bool   // its name identifies it, so that the rules can be stored
 }
@@ -61,12 +62,12 @@ func (g *Grants) Listen() {
 func (g *Grants) Open(name string, lasts bool) {
 	g.name, g.lasts, g.rules = name, lasts, nil
 	if lasts {
-		g.rules = slices.DeleteFunc(slices.Clone(g.settings.Rules[name]), func(r protocol.Rule) bool { return r.Validate() != nil })
+		g.rules = slices.DeleteFunc(slices.Clone(g.settings.Rules[name]), func(r policy.Rule) bool { return r.Validate() != nil })
 	}
 }
 
 // Remember stores an answer for the folder. It is for Remember of [sandbox.Options].
-func (g *Grants) Remember(_ context.Context, r protocol.Rule) error {
+func (g *Grants) Remember(_ context.Context, r policy.Rule) error {
 	g.rules = append(g.rules, r)
 	g.keep()
 	return nil
@@ -80,7 +81,7 @@ func (g *Grants) keep() {
 }
 
 // PolicyHere returns the policy with the user's rules for the folder added.
-func (g *Grants) PolicyHere() *protocol.Policy {
+func (g *Grants) PolicyHere() *policy.Policy {
 	p := *g.Policy
 	p.Rules = slices.Concat(p.Rules, g.rules)
 	return &p
@@ -90,7 +91,7 @@ func (g *Grants) PolicyHere() *protocol.Policy {
 func (g *Grants) show() {
 	list := dom.Element("grants")
 	list.Call("replaceChildren")
-	row := func(r protocol.Rule, how, key, take string) {
+	row := func(r policy.Rule, how, key, take string) {
 		what := string(r.Capability)
 		if what == "" {
 			what = "all it does"

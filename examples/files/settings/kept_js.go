@@ -6,7 +6,7 @@ import (
 	"sync"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Kept is the settings in the browser's localStorage. boot.js reads theme and origin.
@@ -23,7 +23,7 @@ type Kept struct {
 	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy, by name
 	Skills []string        `json:"skills,omitempty"` // accepted skills, by their hash
 
-	Rules map[string]protocol.Rules `json:"rules,omitempty"` // lasting answers, by folder name
+	Rules map[string]policy.Rules `json:"rules,omitempty"` // lasting answers, by folder name
 }
 
 const storage = "bailey-files"
@@ -44,7 +44,7 @@ func Load(lock sync.Locker) *Settings {
 func load() (k Kept) {
 	defer func() {
 		if k.Rules == nil { // shared by all copies of the settings
-			k.Rules = map[string]protocol.Rules{}
+			k.Rules = map[string]policy.Rules{}
 		}
 		if k.Copies == nil {
 			k.Copies = map[string]bool{}

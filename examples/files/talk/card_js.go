@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/internal/dom"
-	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
 )
 
 // card shows a call: its arguments, its progress, its outcome, and the part of the outcome that the
@@ -34,7 +34,7 @@ type card struct {
 type seen struct{ here, far string }
 
 // stored takes the data that a session stores about the call beside its outcome.
-func (c *card) stored(p protocol.PartRecord) {
+func (c *card) stored(p sandbox.PartRecord) {
 	d, _ := p.Data.(map[string]any)
 	c.saw.here, _ = d["model"].(string)
 	c.saw.far, _ = d["far"].(string)

@@ -89,7 +89,7 @@ func (t *Talk) message(m sandbox.Message) {
 		d, _ := p.Data.(map[string]any)
 		text, _ := d["text"].(string)
 		switch {
-		case p.Type == "text" && m.Role == protocol.RoleUser:
+		case p.Type == "text" && m.Role == sandbox.RoleUser:
 			t.Said(text)
 		case p.Type == "text":
 			s := t.section("Assistant")
@@ -103,7 +103,7 @@ func (t *Talk) message(m sandbox.Message) {
 			why, _ := d["error"].(string)
 			c.past = true
 			c.stored(p)
-			c.end(p.ToolState != protocol.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
+			c.end(p.ToolState != sandbox.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (t *Talk) Behind(yes bool) { t.box.Get("classList").Call("toggle", "behind"
 // Unheard reports whether the user's last message came after the last request to a model.
 func (t *Talk) Unheard() bool {
 	list := t.Session.Messages()
-	return len(list) > 0 && list[len(list)-1].Role == protocol.RoleUser && list[len(list)-1].ID != t.Asked
+	return len(list) > 0 && list[len(list)-1].Role == sandbox.RoleUser && list[len(list)-1].ID != t.Asked
 }
 
 // Progress shows a line of a running call's output on its card.

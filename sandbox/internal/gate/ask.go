@@ -28,7 +28,7 @@ type Request struct {
 // Reply is the user's answer to a request, with the fields of sandbox.Reply. The zero Reply is a
 // rejection.
 type Reply struct {
-	Answer  protocol.Answer
+	Answer  policy.Answer
 	Pattern string
 	Reason  string
 }

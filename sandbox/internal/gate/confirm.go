@@ -28,13 +28,13 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return tooLong(p.Tool.ID, n)
 	}
-	d := protocol.Ask(r.Reason)
+	d := policy.Ask(r.Reason)
 	switch {
 	case p.Defer != nil:
 		if !p.Defer(r) {
-			d = protocol.Deny("this can't be done in a dry run: " + r.Reason)
+			d = policy.Deny("this can't be done in a dry run: " + r.Reason)
 		} else {
-			d = protocol.Allow()
+			d = policy.Allow()
 		}
 	case g.asks != nil:
 		reply, err := g.asks.ask(ctx, r)

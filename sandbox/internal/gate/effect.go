@@ -139,7 +139,7 @@ type situation struct {
 
 func (g *Gate) situation(ctx context.Context, p Passage, n policy.Need) situation {
 	s := situation{Need: n, untrusted: p.Tool.Untrusted}
-	if n.Capability.ScopeKind() != protocol.ScopePaths {
+	if !n.Capability.TakesPaths() {
 		return s
 	}
 	if p.Folder != nil {
@@ -176,7 +176,7 @@ func (s situation) words() string {
 
 // subject returns the name that a tool's own words must contain.
 func (s situation) subject() string {
-	if s.Capability.ScopeKind() == protocol.ScopeHosts {
+	if s.Capability.TakesHosts() {
 		if host, _, err := protocol.SplitHost(s.Subject); err == nil {
 			return host
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/watch"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -21,7 +22,7 @@ type Options struct {
 	Now    func() time.Time
 	// Remember stores a rule that the user wants to keep beyond the session. nil keeps it in the
 	// gate only.
-	Remember func(ctx context.Context, r protocol.Rule) error
+	Remember func(ctx context.Context, r policy.Rule) error
 	// Violation is called with each stopped effect.
 	Violation func(protocol.Violation)
 	// Off has the defences that an attack test disables.
@@ -41,7 +42,7 @@ type Gate struct {
 	o     Options
 	asks  *batcher
 	mu    sync.Mutex
-	rules protocol.Rules // rules that answers added beyond a session
+	rules policy.Rules // rules that answers added beyond a session
 }
 
 // New returns a gate.
@@ -69,7 +70,7 @@ func (g *Gate) Done() {
 }
 
 // Remembered returns the rules that answers added beyond a session.
-func (g *Gate) Remembered() protocol.Rules {
+func (g *Gate) Remembered() policy.Rules {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.rules)
@@ -99,7 +100,7 @@ type Passage struct {
 	// model could then receive more of it.
 	Sends func(from, to string) error
 	// Step is called with each decision.
-	Step func(kind protocol.TraceType, n policy.Need, d protocol.Decision)
+	Step func(kind protocol.TraceType, n policy.Need, d policy.Decision)
 	// Unwatched skips the watchdog, for further needs of a call that the watchdog has checked.
 	Unwatched bool
 	// Shown stores the shown question, for [Gate.Same]. nil stores nothing.
@@ -126,7 +127,7 @@ type Passage struct {
 // its cause.
 func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	if p.Step == nil {
-		p.Step = func(protocol.TraceType, policy.Need, protocol.Decision) {}
+		p.Step = func(protocol.TraceType, policy.Need, policy.Decision) {}
 	}
 	d, watched := g.decide(p)
 	agreed := d.Action == protocol.ActionAsk // if the call continues
@@ -155,13 +156,13 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 
 // decide makes the capability step and the watchdog step. It reports in watched whether the
 // watchdog restricted the decision.
-func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
+func (g *Gate) decide(p Passage) (d policy.Decision, watched bool) {
 	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Command: p.Command, Needs: p.Needs}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
 		if len(p.Needs) > 0 { // an undeclared capability is denied
-			return protocol.Deny("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
+			return policy.Deny("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
 		}
 	}
 	e := g.o.Policy.Explain(call, authority, append(g.Remembered(), p.Scope.Grants()...))
@@ -176,10 +177,10 @@ func (g *Gate) decide(p Passage) (d protocol.Decision, watched bool) {
 		return d, false
 	}
 	if why, ok := p.Scope.refused(p.Needs, p.key()); ok {
-		return protocol.Decision{Action: protocol.ActionDeny, Reason: "the user has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}, false
+		return policy.Decision{Action: protocol.ActionDeny, Reason: "the user has refused this before; don't ask for it again: " + why, Refines: protocol.ReasonRejected}, false
 	}
 	if p.Scope.Watch != nil && !p.Unwatched {
-		w := p.Scope.Watch.Check(protocol.WatchedCall{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
+		w := p.Scope.Watch.Check(watch.Call{Tool: p.Tool.ID, Args: p.Args, Capability: p.capability()})
 		if watched = w.Action != protocol.ActionAllow; watched {
 			p.Step(protocol.TracePermission, policy.Need{}, w)
 		}
@@ -204,8 +205,8 @@ func (g *Gate) precheck(ctx context.Context, p Passage) error {
 }
 
 // granted reports whether an answer of the user in this session allowed the call.
-func granted(d protocol.Decision) bool {
-	return d.Action == protocol.ActionAllow && d.Rule != nil && d.Rule.Source == protocol.SourceSession
+func granted(d policy.Decision) bool {
+	return d.Action == protocol.ActionAllow && d.Rule != nil && d.Rule.Source == policy.SourceSession
 }
 
 // capability returns the needed capability with the highest risk.
@@ -228,7 +229,7 @@ func riskier(a, b protocol.Risk) bool {
 func (p *Passage) key() string { return "tool " + p.Tool.ID }
 
 // consent asks the user about the call.
-func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (protocol.Decision, error) {
+func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (policy.Decision, error) {
 	r := g.question(ctx, p)
 	if p.Asking != nil {
 		p.Asking()
@@ -249,9 +250,9 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	r.Patterns = patterns(p.Needs)
 	if p.Defer != nil {
 		if p.Defer(r) {
-			return protocol.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
+			return policy.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
 		}
-		return protocol.Deny("this can't be done in a dry run: " + d.Reason), nil
+		return policy.Deny("this can't be done in a dry run: " + d.Reason), nil
 	}
 	if g.asks == nil {
 		return d.Headless(), d.Err("call", p.Tool.ID)
@@ -261,7 +262,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d protocol.Decision) (pro
 	}
 	reply, err := g.asks.ask(ctx, r)
 	if err != nil {
-		return protocol.Decision{}, err
+		return policy.Decision{}, err
 	}
 	return g.settle(ctx, p, reply)
 }
@@ -287,7 +288,7 @@ func (g *Gate) question(ctx context.Context, p Passage) Request {
 }
 
 // settle returns the decision of a reply, and stores its rules and refusals.
-func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Decision, error) {
+func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (policy.Decision, error) {
 	d := reply.Answer.Decision()
 	if d.Action == protocol.ActionDeny && reply.Reason != "" {
 		d.Reason += ": " + reply.Reason
@@ -295,18 +296,18 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Dec
 	if d.Action == protocol.ActionDeny {
 		p.Scope.refuse(p.Needs, p.key(), d.Reason)
 	}
-	source := protocol.SourceSession
+	source := policy.SourceSession
 	switch reply.Answer {
-	case protocol.AnswerSession:
-	case protocol.AnswerProject, protocol.AnswerNever:
-		source = protocol.SourceProject
+	case policy.AnswerSession:
+	case policy.AnswerProject, policy.AnswerNever:
+		source = policy.SourceProject
 	default:
 		return d, nil
 	}
 	for _, r := range g.answerRules(p, reply, source) {
 		d.Rule = &r
 		var err error
-		if source == protocol.SourceSession {
+		if source == policy.SourceSession {
 			err = p.Scope.grant(r)
 		} else {
 			err = g.remember(ctx, r)
@@ -321,21 +322,21 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (protocol.Dec
 // answerRules returns the rules that an answer makes. They are for this tool and for the
 // capabilities that the question was about, and for the reply's pattern or for the exact subjects.
 // A need with Destroys gets a rule only if the reply has a pattern.
-func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []protocol.Rule {
-	rule := protocol.Rule{Permission: p.Tool.RuleName(), Pattern: reply.Pattern, Action: protocol.ActionAllow, Source: source, AddedAt: g.o.Now()}
-	if reply.Answer == protocol.AnswerNever {
+func (g *Gate) answerRules(p Passage, reply Reply, source policy.Source) []policy.Rule {
+	rule := policy.Rule{Permission: p.Tool.RuleName(), Pattern: reply.Pattern, Action: protocol.ActionAllow, Source: source, AddedAt: g.o.Now()}
+	if reply.Answer == policy.AnswerNever {
 		rule.Action = protocol.ActionDeny
 	}
 	if len(p.Needs) == 0 || rule.Action == protocol.ActionDeny && reply.Pattern != "" {
-		return []protocol.Rule{rule}
+		return []policy.Rule{rule}
 	}
-	var out []protocol.Rule
+	var out []policy.Rule
 	type key struct {
 		pattern string
 		c       protocol.Capability
 	}
 	at := map[key]int{}
-	add := func(r protocol.Rule) {
+	add := func(r policy.Rule) {
 		i, ok := at[key{r.Pattern, r.Capability}]
 		if !ok {
 			at[key{r.Pattern, r.Capability}] = len(out)
@@ -367,7 +368,7 @@ func (g *Gate) answerRules(p Passage, reply Reply, source protocol.Source) []pro
 // literal returns a pattern that matches a need's subject alone. For example, "a*.txt" becomes
 // "a[*].txt".
 func literal(n policy.Need) string {
-	if n.Capability.ScopeKind() != protocol.ScopePaths {
+	if !n.Capability.TakesPaths() {
 		return n.Subject
 	}
 	var b strings.Builder
@@ -384,7 +385,7 @@ func literal(n policy.Need) string {
 // spelled reports whether a pattern can match a need's subject alone. The patterns of commands have
 // no escape for a literal star.
 func spelled(n policy.Need) bool {
-	return n.Capability.ScopeKind() == protocol.ScopePaths || !strings.Contains(n.Subject, "*")
+	return n.Capability.TakesPaths() || !strings.Contains(n.Subject, "*")
 }
 
 // patterns returns suggestions for the pattern of a grant, narrowest first.
@@ -403,7 +404,7 @@ func patterns(needs []policy.Need) []string {
 		}
 	}
 	for _, n := range needs {
-		if n.Capability.ScopeKind() != protocol.ScopePaths {
+		if !n.Capability.TakesPaths() {
 			continue
 		}
 		if i := strings.LastIndexByte(n.Subject, '/'); i > 0 {
@@ -413,7 +414,7 @@ func patterns(needs []policy.Need) []string {
 	return out
 }
 
-func (g *Gate) remember(ctx context.Context, r protocol.Rule) error {
+func (g *Gate) remember(ctx context.Context, r policy.Rule) error {
 	g.mu.Lock()
 	rules, err := g.rules.Add(r)
 	if err == nil {
@@ -472,7 +473,7 @@ func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n po
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the user has refused this before: %s", why).WithReason(protocol.ReasonRejected)
 	}
 	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Remembered(), p.Scope.Grants()...)...)
-	d := rules.Decide(protocol.Call{Tool: tool, Capability: n.Capability, Subject: n.Subject, Command: p.Command})
+	d := rules.Decide(policy.Call{Tool: tool, Command: p.Command}, n)
 	blanket := d.Rule == nil || d.Rule.Pattern == "" || d.Rule.Pattern == "*"
 	if d.Action == protocol.ActionAllow || d.Action == protocol.ActionAsk && blanket && agreed {
 		return nil
@@ -480,7 +481,7 @@ func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n po
 	return d.Err("use", n.String())
 }
 
-func (g *Gate) violation(p Passage, d protocol.Decision) {
+func (g *Gate) violation(p Passage, d policy.Decision) {
 	v := protocol.Violation{Layer: "policy", Code: protocol.ErrCapabilityDenied, Detail: p.Tool.ID, ExecID: p.Call, Tool: p.Tool.ID, Reason: d.Refines}
 	for _, n := range p.Needs {
 		v.Detail += "; " + n.String()

@@ -55,7 +55,7 @@ func TestManyNeedsAreSaidInTheirNumber(t *testing.T) {
 		r := Request{Tool: "t", Effects: g.effects(t.Context(), Passage{Tool: &protocol.Tool{ID: "t"}, Needs: needs})}
 		entitle(&r, false)
 		r.Patterns = patterns(needs)
-		rules := (&Gate{o: Options{Now: time.Now}}).answerRules(Passage{Tool: &protocol.Tool{ID: "t"}, Needs: needs}, Reply{Answer: protocol.AnswerSession}, protocol.SourceSession)
+		rules := (&Gate{o: Options{Now: time.Now}}).answerRules(Passage{Tool: &protocol.Tool{ID: "t"}, Needs: needs}, Reply{Answer: policy.AnswerSession}, policy.SourceSession)
 		runtime.ReadMemStats(&after)
 		runtime.KeepAlive(rules)
 		runtime.KeepAlive(r)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/watch"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -14,18 +15,18 @@ type Scope struct {
 	ID string
 	// Authority is the policy's authority, or a part of it.
 	Authority protocol.Authority
-	Watch     *protocol.Watch
+	Watch     *watch.Watch
 	// Parent is the scope of the session that started this one as a subagent, or nil. Refusals
 	// apply in both directions.
 	Parent *Scope
 
 	mu     sync.Mutex
-	grants protocol.Rules
+	grants policy.Rules
 	denied map[string]string // reason of each refusal, by effect
 }
 
 // Grants returns the rules that answers made for this session.
-func (s *Scope) Grants() protocol.Rules {
+func (s *Scope) Grants() policy.Rules {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.grants)
@@ -33,17 +34,17 @@ func (s *Scope) Grants() protocol.Rules {
 
 // Restore adds the stored grants of a session that is opened again. Rules from other sources than a
 // session's answers are left out.
-func (s *Scope) Restore(rules protocol.Rules) {
+func (s *Scope) Restore(rules policy.Rules) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range rules {
-		if r.Source == protocol.SourceSession && r.Validate() == nil {
+		if r.Source == policy.SourceSession && r.Validate() == nil {
 			s.grants = append(s.grants, r)
 		}
 	}
 }
 
-func (s *Scope) grant(r protocol.Rule) error {
+func (s *Scope) grant(r policy.Rule) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out, err := s.grants.Add(r)

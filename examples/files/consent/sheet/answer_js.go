@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
-	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // settle is the number of looks in a row during which the question must be in view, and the user
@@ -25,7 +25,7 @@ const (
 
 // listen sets up the answers, by pointer and by key.
 func (p *Sheet) listen() {
-	p.answer, p.dismissed = make(chan protocol.Answer, 1), make(chan struct{})
+	p.answer, p.dismissed = make(chan policy.Answer, 1), make(chan struct{})
 	p.view.listen()
 	touch := js.FuncOf(func(_ js.Value, args []js.Value) any { p.touched(args[0]); return nil })
 	for _, event := range []string{"keydown", "keyup", "mousedown", "pointerdown", "focusin"} {
@@ -33,8 +33,8 @@ func (p *Sheet) listen() {
 	}
 	answers := []struct {
 		id     string
-		answer protocol.Answer
-	}{{"once", protocol.AnswerOnce}, {"session", protocol.AnswerSession}, {"project", protocol.AnswerProject}, {"reject", protocol.AnswerReject}}
+		answer policy.Answer
+	}{{"once", policy.AnswerOnce}, {"session", policy.AnswerSession}, {"project", policy.AnswerProject}, {"reject", policy.AnswerReject}}
 	for _, a := range answers {
 		dom.Element(a.id).Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any { p.give(a.answer); return nil }))
 	}
@@ -45,7 +45,7 @@ func (p *Sheet) listen() {
 			return false
 		}
 		if at == "why" {
-			p.give(protocol.AnswerReject)
+			p.give(policy.AnswerReject)
 			return true
 		}
 		key := e.Get("key").String()
@@ -88,12 +88,12 @@ func (p *Sheet) whole(yes bool) {
 // give answers the question that is shown. An answer that allows something counts only if the
 // question is in view now, and has been for settle looks. A refusal changes nothing, so it needs no
 // view, only settle looks without a key or pointer. Other answers are dropped.
-func (p *Sheet) give(a protocol.Answer) {
+func (p *Sheet) give(a policy.Answer) {
 	if p.of == "" {
 		return
 	}
 	p.look()
-	if a == protocol.AnswerReject && !p.rested || a != protocol.AnswerReject && !p.ready {
+	if a == policy.AnswerReject && !p.rested || a != policy.AnswerReject && !p.ready {
 		return
 	}
 	select {
@@ -235,7 +235,7 @@ func (p *Sheet) touched(e js.Value) {
 
 // wait waits for the answer to the question that is shown. It returns AnswerReject after a dismiss,
 // and the error of ctx when that ends.
-func (p *Sheet) wait(ctx context.Context) (protocol.Answer, error) {
+func (p *Sheet) wait(ctx context.Context) (policy.Answer, error) {
 	p.calm, p.rested, p.ready, p.from = 0, false, false, js.Null()
 	p.suspect(writes(dom.Focused()))
 	select {
@@ -257,7 +257,7 @@ func (p *Sheet) wait(ctx context.Context) (protocol.Answer, error) {
 		case answer := <-p.answer:
 			return answer, nil
 		case <-p.dismissed:
-			return protocol.AnswerReject, nil
+			return policy.AnswerReject, nil
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Options are the parts of a page that a sheet talks with. Each may be nil.
@@ -29,7 +29,7 @@ type Sheet struct {
 	options   Options
 	mu        sync.Mutex // held while a question is shown
 	view      view
-	answer    chan protocol.Answer
+	answer    chan policy.Answer
 	dismissed chan struct{}
 	of        string         // id of the session that asks, "" without a question
 	calm      int            // looks since the user last pressed a key or used the pointer

@@ -1,4 +1,6 @@
-package protocol
+// Package watch checks the calls of tools: their rate, their names, repetitions and suspicious
+// sequences.
+package watch
 
 import (
 	"regexp"
@@ -6,6 +8,11 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/rate"
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Watch is an optional check of tool calls. Its rate limit, its rules about names and its count of
@@ -14,19 +21,20 @@ import (
 // user in time. They do not replace capabilities and policies. A Watch is safe for concurrent use.
 type Watch struct {
 	mu      sync.Mutex
-	o       WatchOptions
+	o       Options
 	allow   *regexp.Regexp
 	deny    []*regexp.Regexp
-	rate    *RateLimiter
+	rate    *rate.Limiter
 	last    time.Time
 	repeats map[string][]time.Time
 	history []seen
-	words   map[string]StepKind
+	words   map[string]kinds
+	look    []sequence // the parsed Sequences
 }
 
-// WatchOptions are the options of a [Watch]. The zero value has the limits of [Strict] and the
-// sequences of [DefaultSequences], and asks the user about those.
-type WatchOptions struct {
+// Options are the options of a [Watch]. The zero value has the limits of [protocol.Strict] and the
+// sequences of [Defaults], and asks the user about those.
+type Options struct {
 	Now       func() time.Time // the clock, time.Now if nil
 	Rate      int              // calls in any second, 100 if 0
 	Repeats   int              // calls of one tool within RepeatsIn, 30 if 0
@@ -37,50 +45,55 @@ type WatchOptions struct {
 	Allow string
 	Deny  []string
 
-	// Sequences are the sequences to detect, by default [DefaultSequences]. Window is how long a
+	// Sequences are the sequences to detect, by default [Defaults]. Window is how long a
 	// call counts towards a sequence. It must be 1 s to 1 h. The default is 60 s.
 	Sequences []Sequence
 	Window    time.Duration
-	// OnSequence is the decision about a call that ends a sequence: [ActionDeny] or [ActionAsk],
+	// OnSequence is the decision about a call that ends a sequence: [protocol.ActionDeny] or [protocol.ActionAsk],
 	// the default.
-	OnSequence Action
+	OnSequence protocol.Action
 }
 
 type seen struct {
 	at   time.Time
-	kind StepKind
+	kind kinds
 }
 
 // maxWatched is the maximum number of calls in a window. The next call is denied, because more
 // calls take too long to check.
 const maxWatched = 20_000
 
-// NewWatch returns a watch. An option out of its range, or an expression that cannot be parsed,
-// gives [ErrInvalidParams].
-func NewWatch(o WatchOptions) (*Watch, error) {
+const (
+	maxExpression = 1024   // bytes of an expression for names
+	maxNames      = 10_000 // names of tools whose calls are counted
+)
+
+// New returns a watch. An option out of its range, or an expression that cannot be parsed,
+// gives [protocol.ErrInvalidParams].
+func New(o Options) (*Watch, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := Strict.Limits()
+	l := protocol.Strict.Limits()
 	o.Rate = orDefault(o.Rate, l.Rate)
 	o.Repeats = orDefault(o.Repeats, l.Repeats)
 	o.RepeatsIn = orDefault(o.RepeatsIn, l.RepeatsIn)
 	o.Window = orDefault(o.Window, time.Minute)
 	if o.Sequences == nil {
-		o.Sequences = DefaultSequences()
+		o.Sequences = Defaults()
 	}
 	if o.OnSequence == "" {
-		o.OnSequence = ActionAsk
+		o.OnSequence = protocol.ActionAsk
 	}
-	if err := (Limits{Rate: o.Rate, Repeats: o.Repeats, RepeatsIn: o.RepeatsIn}).Validate(); err != nil {
+	if err := (protocol.Limits{Rate: o.Rate, Repeats: o.Repeats, RepeatsIn: o.RepeatsIn}).Validate(); err != nil {
 		return nil, err
 	}
-	if o.Window < time.Second || o.Window > time.Hour || o.OnSequence != ActionAsk && o.OnSequence != ActionDeny {
-		return nil, Errorf(ErrInvalidParams, "watch", "", "the window must be 1 s to 1 h, and a sequence is denied or asked about")
+	if o.Window < time.Second || o.Window > time.Hour || o.OnSequence != protocol.ActionAsk && o.OnSequence != protocol.ActionDeny {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "watch", "", "the window must be 1 s to 1 h, and a sequence is denied or asked about")
 	}
 	w := &Watch{o: o, repeats: map[string][]time.Time{}, words: stepWords()}
 	var err error
-	if w.rate, err = NewRateLimiter(o.Rate, time.Second, o.Now); err != nil {
+	if w.rate, err = rate.New(o.Rate, time.Second, o.Now); err != nil {
 		return nil, err
 	}
 	if o.Allow != "" {
@@ -96,9 +109,11 @@ func NewWatch(o WatchOptions) (*Watch, error) {
 		w.deny = append(w.deny, re)
 	}
 	for _, s := range o.Sequences {
-		if err := s.validate(); err != nil {
+		parsed, err := s.parse()
+		if err != nil {
 			return nil, err
 		}
+		w.look = append(w.look, parsed)
 	}
 	return w, nil
 }
@@ -114,38 +129,38 @@ func orDefault[T comparable](v, standard T) T {
 // wholeName compiles an expression for the whole of a name. An empty text is an error, because it
 // is not clear whether it should match every name or none.
 func wholeName(text string) (*regexp.Regexp, error) {
-	if text == "" || len(text) > MaxPattern {
-		return nil, Errorf(ErrInvalidParams, "watch", quote(text), "a pattern for names must have 1 to %d bytes", MaxPattern)
+	if text == "" || len(text) > maxExpression {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "watch", strictjson.Quote(text), "a pattern for names must have 1 to %d bytes", maxExpression)
 	}
 	re, err := regexp.Compile(`^(?:` + text + `)$`)
 	if err != nil {
-		return nil, Errorf(ErrInvalidParams, "watch", quote(text), "this is not a regular expression in RE2's syntax")
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "watch", strictjson.Quote(text), "this is not a regular expression in RE2's syntax")
 	}
 	return re, nil
 }
 
 // Check records a call and returns the decision about it: allow, ask or deny. A call that it cannot
 // check completely is denied.
-func (w *Watch) Check(c WatchedCall) Decision {
+func (w *Watch) Check(c Call) policy.Decision {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	now := forward(w.o.Now(), &w.last)
-	if err := ValidToolName(c.Tool); err != nil {
-		return Deny(Public(err).Message)
+	now := rate.Forward(w.o.Now(), &w.last)
+	if err := protocol.ValidToolName(c.Tool); err != nil {
+		return policy.Deny(protocol.Public(err).Message)
 	}
 	if w.allow != nil && !w.allow.MatchString(c.Tool) {
-		return Deny("the tool " + c.Tool + " is not among those that are allowed")
+		return policy.Deny("the tool " + c.Tool + " is not among those that are allowed")
 	}
 	for _, re := range w.deny {
 		if re.MatchString(c.Tool) {
-			return Deny("the tool " + c.Tool + " is denied by its name")
+			return policy.Deny("the tool " + c.Tool + " is denied by its name")
 		}
 	}
 	if err := w.rate.Allow(); err != nil {
-		return Deny(Public(err).Message)
+		return policy.Deny(protocol.Public(err).Message)
 	}
 	if n := w.repeated(c.Tool, now); n > w.o.Repeats {
-		return Deny("the tool " + c.Tool + " was called more than " + strconv.Itoa(w.o.Repeats) + " times in " + w.o.RepeatsIn.String())
+		return policy.Deny("the tool " + c.Tool + " was called more than " + strconv.Itoa(w.o.Repeats) + " times in " + w.o.RepeatsIn.String())
 	}
 	return w.sequence(c, now)
 }
@@ -161,13 +176,13 @@ func (w *Watch) repeated(tool string, now time.Time) int {
 	if n <= w.o.Repeats {
 		times = append(times, now)
 	}
-	if _, known := w.repeats[tool]; !known && len(w.repeats) >= maxTools {
+	if _, known := w.repeats[tool]; !known && len(w.repeats) >= maxNames {
 		for name, t := range w.repeats {
 			if len(t) == 0 || now.Sub(t[len(t)-1]) >= w.o.RepeatsIn {
 				delete(w.repeats, name)
 			}
 		}
-		if len(w.repeats) >= maxTools {
+		if len(w.repeats) >= maxNames {
 			return w.o.Repeats + 1
 		}
 	}
@@ -175,23 +190,23 @@ func (w *Watch) repeated(tool string, now time.Time) int {
 	return n
 }
 
-func (w *Watch) sequence(c WatchedCall, now time.Time) Decision {
+func (w *Watch) sequence(c Call, now time.Time) policy.Decision {
 	old := 0
 	for old < len(w.history) && now.Sub(w.history[old].at) > w.o.Window {
 		old++
 	}
 	w.history = slices.Delete(w.history, 0, old)
 	if len(w.history) >= maxWatched {
-		return Deny("there were more than " + strconv.Itoa(maxWatched) + " calls in " + w.o.Window.String() + ", too many to look over")
+		return policy.Deny("there were more than " + strconv.Itoa(maxWatched) + " calls in " + w.o.Window.String() + ", too many to look over")
 	}
-	kind, whole := c.kinds(w.words)
+	kind, whole := c.look(w.words)
 	if !whole {
-		return Deny("the arguments are too large to look over")
+		return policy.Deny("the arguments are too large to look over")
 	}
-	d := Allow()
-	for _, s := range w.o.Sequences {
+	d := policy.Allow()
+	for _, s := range w.look {
 		if s.ends(w.history, kind) {
-			d = d.Narrow(Decision{Action: w.o.OnSequence, Reason: s.Name + ": " + s.Reason})
+			d = d.Narrow(policy.Decision{Action: w.o.OnSequence, Reason: s.Name + ": " + s.Reason})
 		}
 	}
 	w.history = append(w.history, seen{now, kind})

@@ -1,13 +1,14 @@
-package protocol_test
+package policy_test
 
 import (
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func BenchmarkPolicy(b *testing.B) {
-	p, err := protocol.ParsePolicy(`{"filesystem":{"denyRead":["**/*.key","secrets",".env*"],"allowWrite":["src","docs/**/*.md"],"denyWrite":["src/vendor"]}}`, protocol.PolicyOptions{})
+	p, err := policy.Read(`{"filesystem":{"denyRead":["**/*.key","secrets",".env*"],"allowWrite":["src","docs/**/*.md"],"denyWrite":["src/vendor"]}}`, policy.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

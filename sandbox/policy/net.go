@@ -1,43 +1,47 @@
-package protocol
+package policy
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // NetPolicy is the part of a policy about hosts. The zero policy allows no host, and an unlisted
-// host gives [ActionAsk]. Content-Security-Policy has no deny list, so the sender of a request must
+// host gives [protocol.ActionAsk]. Content-Security-Policy has no deny list, so the sender of a request must
 // call this policy for each hop of its redirects.
 type NetPolicy struct {
 	// Allowed are the hosts that may be reached.
-	Allowed []HostPattern
-	Denied  []HostPattern // checked before Allowed
+	Allowed []protocol.HostPattern
+	Denied  []protocol.HostPattern // checked before Allowed
 
 	// Reasons are explanations of entries of Denied, by the text of the entry. They are sent to the
 	// model.
 	Reasons map[string]string
 	// DeniedAddresses are ranges that an allowed name must not resolve to. A page cannot see the
-	// address of a name. If the list is not empty, an allowed name therefore gives [ActionAsk], and
+	// address of a name. If the list is not empty, an allowed name therefore gives [protocol.ActionAsk], and
 	// only an address in Allowed is allowed at once.
 	DeniedAddresses []netip.Prefix
-	// StrictAllowlist denies unlisted hosts. By default they give [ActionAsk].
+	// StrictAllowlist denies unlisted hosts. By default they give [protocol.ActionAsk].
 	StrictAllowlist bool
 }
 
 // Decide returns the decision about a request to "host" or "host:port". A bad host is denied.
 func (n *NetPolicy) Decide(hostport string) Decision {
-	host, port, err := SplitHost(hostport)
+	host, port, err := protocol.SplitHost(hostport)
 	if err != nil {
 		return Deny(err.Error())
 	}
 	for _, d := range n.Denied {
-		if !d.matchDeny(host, port) {
+		if !d.MatchDeny(host, port) {
 			continue
 		}
-		if why := n.Reasons[d.text]; why != "" {
+		if why := n.Reasons[d.String()]; why != "" {
 			return Deny(why)
 		}
-		return Decision{Action: ActionDeny, Reason: "the policy denies this host", Private: "denied by deniedDomains " + quote(d.text)}
+		return Decision{Action: protocol.ActionDeny, Reason: "the policy denies this host", Private: "denied by deniedDomains " + strictjson.Quote(d.String())}
 	}
 	for _, a := range n.Allowed {
 		if !a.Match(host, port) {
@@ -54,11 +58,15 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 	return Ask("not among allowedDomains")
 }
 
-// Check is Decide without a user to ask. It returns nil for allow, else an *[Error] with
-// [ErrCapabilityDenied]. The text does not contain the entry that denied, see [FSPolicy.Check].
+// Check is Decide without a user to ask. It returns nil for allow, else an *[protocol.Error] with
+// [protocol.ErrCapabilityDenied]. The text does not contain the entry that denied, see [protocol.FSPolicy.Check].
 func (n *NetPolicy) Check(hostport string) error {
-	if d := n.Decide(hostport); d.Action != ActionAllow {
-		return byEntry("fetch", hostport, d.Reason, d.Private)
+	if d := n.Decide(hostport); d.Action != protocol.ActionAllow {
+		e := protocol.Errorf(protocol.ErrCapabilityDenied, "fetch", strictjson.Quote(hostport), "%s", d.Reason)
+		if d.Private != "" {
+			e.Err = errors.New(d.Private)
+		}
+		return e
 	}
 	return nil
 }
@@ -71,11 +79,11 @@ func parseRange(text string) (netip.Prefix, error) {
 	return netip.ParsePrefix(text)
 }
 
-func parseHosts(key string, texts []string, deny bool, o *PolicyOptions) ([]HostPattern, error) {
-	if len(texts) > MaxPatterns {
-		return nil, Errorf(ErrInvalidParams, "policy", key, "has more than %d hosts", MaxPatterns)
+func parseHosts(key string, texts []string, deny bool, o *Options) ([]protocol.HostPattern, error) {
+	if len(texts) > maxEntries {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "has more than %d hosts", maxEntries)
 	}
-	var list []HostPattern
+	var list []protocol.HostPattern
 	for _, text := range texts {
 		full, err := expandPlain(text, o.Vars)
 		if err != nil {
@@ -85,8 +93,15 @@ func parseHosts(key string, texts []string, deny bool, o *PolicyOptions) ([]Host
 		if err != nil {
 			return nil, err
 		}
-		p.text = text
-		list = append(list, p)
+		list = append(list, p.WithText(text))
 	}
 	return list, nil
+}
+
+// parseHost returns the pattern of an entry of a list. deny is whether the list denies.
+func parseHost(text string, deny bool) (protocol.HostPattern, error) {
+	if deny {
+		return protocol.ParseDeniedHost(text)
+	}
+	return protocol.ParseHost(text)
 }

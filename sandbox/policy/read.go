@@ -1,35 +1,36 @@
-package protocol
+package policy
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // Policy is a policy for files, hosts, capabilities and calls. It consists of the two sections of
-// sandbox-runtime's settings and of Bailey's own grants and rules. [ParsePolicy] reads one from
-// JSON.
+// sandbox-runtime's settings and of Bailey's own grants and rules. [Parse] reads one from JSON.
 type Policy struct {
-	FS     FSPolicy
+	FS     protocol.FSPolicy
 	Net    NetPolicy
-	Grants []Grant
+	Grants []protocol.Grant
 	Rules  Rules
 
 	// Send limits the text of the folder's files that may be sent to a model.
 	Send SendPolicy
 	// Level and Limits are for enclaves. Zero fields of Limits take the values of Level.
-	Level  Level
-	Limits Limits
+	Level  protocol.Level
+	Limits protocol.Limits
 
 	// Inapplicable lists, in order, the keys of the JSON that are known but have no meaning in a
 	// browser, so that an app can show them to the user.
 	Inapplicable []string
 }
 
-// PolicyOptions are the options of [ParsePolicy].
-type PolicyOptions struct {
+// Options are the options of [Parse].
+type Options struct {
 	// Vars are the variables for patterns. A policy that uses a variable which is not set or empty
 	// is an error.
 	Vars map[string]string
@@ -38,39 +39,25 @@ type PolicyOptions struct {
 	Mount string
 }
 
-// ParsePolicy returns the policy of a JSON text:
-//
-//	{
-//	  "filesystem": {"denyRead": [], "allowRead": [], "allowWrite": [], "denyWrite": [], "allowGitConfig": false},
-//	  "network": {"allowedDomains": [], "deniedDomains": []},
-//	  "capabilities": {"fs.read": ["."], "code.run": true},
-//	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}],
-//	  "send": {"default": "contents", "summaries": ["data"], "nothing": ["private"]},
-//	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}}
-//	}
-//
-// Times in limits are milliseconds.
-//
-// An unknown key is an error, because a misspelt restriction has no effect. Keys for an operating
-// system's sandbox are accepted and listed in [Policy.Inapplicable]. The text is read by
-// [ParseJSON] with its default limits.
-func ParsePolicy(text string, opts PolicyOptions) (*Policy, error) {
-	v, err := ParseJSON(text, JSONLimits{})
+// read returns the policy of a JSON text and the tree of the text, without what [Parse] derives.
+func read(text string, opts Options) (*Policy, map[string]any, error) {
+	v, err := protocol.ParseJSON(text, protocol.JSONLimits{})
 	if err != nil {
-		return nil, &Error{Code: CodeOf(err), Op: "policy", Message: err.Error(), Err: err}
+		return nil, nil, &protocol.Error{Code: protocol.CodeOf(err), Op: "policy", Message: err.Error(), Err: err}
 	}
 	p := &Policy{}
 	r := policyReader{p: p, o: &opts}
 	if err := r.read(v); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	slices.Sort(p.Inapplicable)
-	return p, nil
+	tree, _ := v.(map[string]any)
+	return p, tree, nil
 }
 
 type policyReader struct {
 	p *Policy
-	o *PolicyOptions
+	o *Options
 }
 
 // Keys for parts of sandbox-runtime that do not exist in a page.
@@ -88,7 +75,7 @@ var (
 )
 
 func badPolicy(path, format string, args ...any) error {
-	return Errorf(ErrInvalidParams, "policy", path, format, args...)
+	return protocol.Errorf(protocol.ErrInvalidParams, "policy", path, format, args...)
 }
 
 func (r *policyReader) read(v any) error {
@@ -120,7 +107,7 @@ func (r *policyReader) object(path string, v any, inapplicable []string, field f
 	if !ok {
 		return badPolicy(path, "must be an object")
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		full := strings.TrimPrefix(path+"."+key, ".")
 		known, err := field(key, m[key])
 		if err != nil {
@@ -141,7 +128,7 @@ func (r *policyReader) filesystem(v any) error {
 	f := &r.p.FS
 	return r.object("filesystem", v, nil, func(key string, v any) (bool, error) {
 		path := "filesystem." + key
-		var list *[]Pattern
+		var list *[]protocol.Pattern
 		switch key {
 		case "denyRead":
 			list = &f.DenyRead
@@ -199,7 +186,7 @@ func (r *policyReader) network(v any) error {
 			for _, text := range texts {
 				a, err := parseRange(text)
 				if err != nil {
-					return true, badPolicy(path, "%s is no IP address and no CIDR range", quote(text))
+					return true, badPolicy(path, "%s is no IP address and no CIDR range", strictjson.Quote(text))
 				}
 				n.DeniedAddresses = append(n.DeniedAddresses, a)
 			}
@@ -214,7 +201,7 @@ func (r *policyReader) network(v any) error {
 			n.Reasons = map[string]string{}
 			for k, why := range m {
 				if n.Reasons[k], ok = why.(string); !ok || why == "" {
-					return true, badPolicy(path, "%s must be a text", quote(k))
+					return true, badPolicy(path, "%s must be a text", strictjson.Quote(k))
 				}
 			}
 			return true, nil
@@ -248,7 +235,7 @@ func (r *policyReader) credentials(v any) error {
 			// A file that may not be read may also not be replaced, so Credentials deny writing
 			// too.
 			r.p.FS.Credentials = append(r.p.FS.Credentials, ps...)
-			for _, k := range sortedKeys(m) {
+			for _, k := range slices.Sorted(maps.Keys(m)) {
 				switch k {
 				case "path", "mode":
 				case "extract", "onExtractNoMatch", "decode", "maskClaims", "maskDuplicates", "injectHosts":
@@ -265,31 +252,31 @@ func (r *policyReader) credentials(v any) error {
 func (r *policyReader) capabilities(v any) error {
 	return r.object("capabilities", v, nil, func(key string, v any) (bool, error) {
 		path := "capabilities." + key
-		c, err := ParseCapability(key)
+		c, err := protocol.ParseCapability(key)
 		if err != nil {
 			return true, badPolicy(path, "unknown capability")
 		}
-		if c.ScopeKind() == ScopeNone {
+		if !c.TakesScope() {
 			var on bool
 			if err := boolean(path, v, &on); err != nil || !on {
 				return true, err
 			}
-			r.p.Grants = append(r.p.Grants, Grant{Capability: c})
+			r.p.Grants = append(r.p.Grants, protocol.Grant{Capability: c})
 			return true, nil
 		}
 		texts, err := strs(path, v)
 		if err != nil {
 			return true, err
 		}
-		g := Grant{Capability: c}
+		g := protocol.Grant{Capability: c}
 		for _, text := range texts {
-			full, err := r.o.expand(c.ScopeKind(), text)
+			full, err := r.o.expand(c, text)
 			if err != nil {
 				return true, err
 			}
 			g.Scope = append(g.Scope, full)
 		}
-		if _, err := NewAuthority(g); err != nil {
+		if _, err := protocol.NewAuthority(g); err != nil {
 			return true, err
 		}
 		r.p.Grants = append(r.p.Grants, g)
@@ -302,17 +289,17 @@ func (r *policyReader) rules(v any) error {
 	if !ok {
 		return badPolicy("rules", "must be an array")
 	}
-	if len(list) > MaxPatterns {
-		return badPolicy("rules", "has more than %d rules", MaxPatterns)
+	if len(list) > maxEntries {
+		return badPolicy("rules", "has more than %d rules", maxEntries)
 	}
 	for i, item := range list {
 		path := "rules" + strictjson.Element(i)
 		var rule Rule
-		if err := Unmarshal(item, &rule); err != nil {
+		if err := protocol.Unmarshal(item, &rule); err != nil {
 			return badPolicy(path, "%s", err.Error())
 		}
-		c, _ := ParseCapability(rule.Permission)
-		full, err := r.o.expand(c.ScopeKind(), rule.Pattern)
+		c, _ := protocol.ParseCapability(rule.Permission)
+		full, err := r.o.expand(c, rule.Pattern)
 		if err != nil {
 			return err
 		}
@@ -323,15 +310,6 @@ func (r *policyReader) rules(v any) error {
 		r.p.Rules = append(r.p.Rules, rule)
 	}
 	return nil
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func boolean(path string, v any, to *bool) error {
@@ -379,9 +357,73 @@ func pathTexts(path string, v any) ([]string, error) {
 			return nil, badPolicy(at, `must be a text, or an object with a path and "literal": true`)
 		}
 		if strings.ContainsAny(name, "*?[]") {
-			return nil, badPolicy(at, "%s holds a wildcard's character; write it as a class of one, such as [*]", quote(name))
+			return nil, badPolicy(at, "%s holds a wildcard's character; write it as a class of one, such as [*]", strictjson.Quote(name))
 		}
 		plain[i] = name
 	}
 	return strs(path, plain)
+}
+
+func (r *policyReader) send(v any) error {
+	s := &r.p.Send
+	return r.object("send", v, nil, func(key string, v any) (bool, error) {
+		path := "send." + key
+		var list *[]protocol.Pattern
+		switch key {
+		case "default":
+			text, _ := v.(string)
+			if s.Default = Send(text); !s.Default.Valid() {
+				return true, badPolicy(path, `must be "contents", "summary" or "nothing"`)
+			}
+			return true, nil
+		case "contents":
+			list = &s.Contents
+		case "summaries":
+			list = &s.Summaries
+		case "nothing":
+			list = &s.Nothing
+		default:
+			return false, nil
+		}
+		texts, err := strs(path, v)
+		if err != nil {
+			return true, err
+		}
+		*list, err = parsePatterns(path, texts, key != "contents", r.o)
+		return true, err
+	})
+}
+
+func (r *policyReader) enclave(v any) error {
+	return r.object("enclave", v, nil, func(key string, v any) (bool, error) {
+		switch key {
+		case "level":
+			text, _ := v.(string)
+			l, err := protocol.ParseLevel(text)
+			r.p.Level = l
+			return true, err
+		case "limits":
+			return true, r.limits(v)
+		}
+		return false, nil
+	})
+}
+
+func (r *policyReader) limits(v any) error {
+	err := r.object("enclave.limits", v, nil, func(key string, v any) (bool, error) {
+		n, ok := v.(float64)
+		limits, known := r.p.Limits.With(key, int64(n))
+		if !known {
+			return false, nil
+		}
+		if !ok || n != float64(int64(n)) || n < 1 || n > 1<<40 {
+			return true, badPolicy("enclave.limits."+key, "must be a whole number, more than 0; times are milliseconds")
+		}
+		r.p.Limits = limits
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.p.Limits.Validate()
 }

@@ -1,9 +1,12 @@
-package protocol
+package sandbox
 
 import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/ids"
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // SessionRecord is the stored form of a conversation with a model. It is the same for all stores.
@@ -14,7 +17,7 @@ type SessionRecord struct {
 	Model           string         `json:"model,omitempty"`
 	ParentID        string         `json:"parent_id,omitempty"` // of a fork or of a subagent
 	ParentMessageID string         `json:"parent_message_id,omitempty"`
-	Permissions     Rules          `json:"permissions,omitempty"`
+	Permissions     policy.Rules   `json:"permissions,omitempty"`
 	Metadata        map[string]any `json:"metadata,omitempty"`
 	InputTokens     int64          `json:"input_tokens,omitempty"`
 	OutputTokens    int64          `json:"output_tokens,omitempty"`
@@ -104,10 +107,10 @@ type PartRecord struct {
 func (p *PartRecord) Orphaned() bool { return p.ToolCallID != "" && !p.ToolState.Final() }
 
 func badRecord(kind, id, what string) error {
-	return Errorf(ErrInvalidParams, kind, quote(id), "%s", what)
+	return protocol.Errorf(protocol.ErrInvalidParams, kind, strictjson.Quote(id), "%s", what)
 }
 
-// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
+// Validate returns [protocol.ErrInvalidParams] with the first problem of the record, or nil.
 func (s *SessionRecord) Validate() error {
 	switch {
 	case !ids.Valid(s.ID):
@@ -124,13 +127,13 @@ func (s *SessionRecord) Validate() error {
 	return s.Permissions.Validate()
 }
 
-// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
+// Validate returns [protocol.ErrInvalidParams] with the first problem of the record, or nil.
 func (m *MessageRecord) Validate() error {
 	switch {
 	case !ids.Valid(m.ID) || !ids.Valid(m.SessionID):
 		return badRecord("message", m.ID, "id and session_id must be ids")
 	case m.Role != RoleSystem && m.Role != RoleUser && m.Role != RoleAssistant:
-		return badRecord("message", m.ID, "unknown role "+quote(string(m.Role)))
+		return badRecord("message", m.ID, "unknown role "+strictjson.Quote(string(m.Role)))
 	case m.Metadata.SnapshotID != "" && !ids.Valid(m.Metadata.SnapshotID):
 		return badRecord("message", m.ID, "snapshot_id must be an id")
 	case m.UpdatedAt.Before(m.CreatedAt):
@@ -139,21 +142,21 @@ func (m *MessageRecord) Validate() error {
 	return nil
 }
 
-// Validate returns [ErrInvalidParams] with the first problem of the record, or nil.
+// Validate returns [protocol.ErrInvalidParams] with the first problem of the record, or nil.
 func (p *PartRecord) Validate() error {
 	switch {
 	case !ids.Valid(p.ID) || !ids.Valid(p.MessageID) || !ids.Valid(p.SessionID):
 		return badRecord("part", p.ID, "id, message_id and session_id must be ids")
 	case p.Index < 0:
 		return badRecord("part", p.ID, "the index can't be negative")
-	case p.Type == "" || len(p.Type) > 128 || !validName(p.Type):
+	case p.Type == "" || len(p.Type) > 128 || protocol.ValidToolName(p.Type) != nil:
 		return badRecord("part", p.ID, "the type must be a name, such as text, tool-read or data-compaction")
 	case (p.ToolCallID == "") != (p.ToolState == ""):
 		return badRecord("part", p.ID, "tool_call_id and tool_state belong together")
 	case len(p.ToolCallID) > 256:
 		return badRecord("part", p.ID, "tool_call_id is longer than 256 bytes")
 	case p.ToolState != "" && p.ToolState.rank() == 0:
-		return badRecord("part", p.ID, "unknown tool_state "+quote(string(p.ToolState)))
+		return badRecord("part", p.ID, "unknown tool_state "+strictjson.Quote(string(p.ToolState)))
 	case p.UpdatedAt.Before(p.CreatedAt):
 		return badRecord("part", p.ID, "updated before it was created")
 	}

@@ -1,4 +1,4 @@
-package protocol
+package policy
 
 import (
 	"cmp"
@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // Rule is one decision about calls in advance, made by a user, a project or a manifest. For
@@ -17,13 +20,13 @@ type Rule struct {
 	Permission string `json:"permission"`
 	// Pattern limits the rule to some subjects. It is a path pattern, a host pattern or, for other
 	// subjects, text in which "*" is any text. Empty or "*" is all subjects.
-	Pattern string `json:"pattern,omitempty"`
-	Action  Action `json:"action"`
+	Pattern string          `json:"pattern,omitempty"`
+	Action  protocol.Action `json:"action"`
 	// Capability, if set, limits the rule to that capability. Destroys is then whether the rule
 	// also covers effects that lose data. Rules made from a user's answer set Capability, so
 	// permission to read a file never permits writing or deleting it.
-	Capability Capability `json:"capability,omitempty"`
-	Destroys   bool       `json:"destroys,omitempty"`
+	Capability protocol.Capability `json:"capability,omitempty"`
+	Destroys   bool                `json:"destroys,omitempty"`
 	// Command, if set, limits the rule to calls that run this command. Rules made from a user's
 	// answer about a command set it, so permission for one program never permits another.
 	Command string    `json:"command,omitempty"`
@@ -41,52 +44,44 @@ const (
 	SourceSession  Source = "session"  // an answer of the user that is dropped when the session ends
 )
 
-// Call is the call that rules decide about.
-type Call struct {
-	Tool       string     // the tool's id, or "mcp:server:tool"
-	Capability Capability // the capability that the call uses, or empty
-	Subject    string     // a path, a host or a command, or empty
-	Command    string     // the command that the call runs, or empty
-}
-
-// Validate returns [ErrInvalidParams] with the first problem of r, or nil.
+// Validate returns [protocol.ErrInvalidParams] with the first problem of r, or nil.
 func (r Rule) Validate() error {
 	bad := func(format string, args ...any) error {
-		return Errorf(ErrInvalidParams, "rule", quote(r.Permission), format, args...)
+		return protocol.Errorf(protocol.ErrInvalidParams, "rule", strictjson.Quote(r.Permission), format, args...)
 	}
 	if !r.Action.Valid() {
-		return bad("the action must be allow, deny or ask, not %s", quote(string(r.Action)))
+		return bad("the action must be allow, deny or ask, not %s", strictjson.Quote(string(r.Action)))
 	}
 	switch r.Source {
 	case "", SourceManifest, SourceProject, SourceUser, SourceSession:
 	default:
-		return bad("unknown source %s", quote(string(r.Source)))
+		return bad("unknown source %s", strictjson.Quote(string(r.Source)))
 	}
-	if len(r.Command) > MaxPattern || !utf8.ValidString(r.Command) {
-		return bad("the command is longer than %d bytes or not UTF-8", MaxPattern)
+	if len(r.Command) > protocol.MaxPattern || !utf8.ValidString(r.Command) {
+		return bad("the command is longer than %d bytes or not UTF-8", protocol.MaxPattern)
 	}
-	if len(r.Pattern) > MaxPattern || !utf8.ValidString(r.Pattern) {
-		return bad("the pattern is longer than %d bytes or not UTF-8", MaxPattern)
+	if len(r.Pattern) > protocol.MaxPattern || !utf8.ValidString(r.Pattern) {
+		return bad("the pattern is longer than %d bytes or not UTF-8", protocol.MaxPattern)
 	}
 	if !r.validPermission() {
 		return bad("the permission must be a tool's name, a capability, mcp:server:tool or *")
 	}
-	c, _ := ParseCapability(r.Permission)
+	c, _ := protocol.ParseCapability(r.Permission)
 	if r.Capability != "" {
-		if k, err := ParseCapability(string(r.Capability)); err != nil || k != r.Capability {
-			return bad("unknown capability %s", quote(string(r.Capability)))
+		if k, err := protocol.ParseCapability(string(r.Capability)); err != nil || k != r.Capability {
+			return bad("unknown capability %s", strictjson.Quote(string(r.Capability)))
 		}
 		c = r.Capability
 	}
 	if r.Pattern == "" || r.Pattern == "*" {
 		return nil
 	}
-	switch c.ScopeKind() {
-	case ScopePaths:
-		_, err := ParsePattern(r.Pattern)
+	switch {
+	case c.TakesPaths():
+		_, err := protocol.ParsePattern(r.Pattern)
 		return err
-	case ScopeHosts:
-		_, err := parseHost(r.Pattern, r.Action == ActionDeny)
+	case c.TakesHosts():
+		_, err := parseHost(r.Pattern, r.Action == protocol.ActionDeny)
 		return err
 	}
 	return nil
@@ -97,14 +92,14 @@ func (r Rule) validPermission() bool {
 	if p == "*" {
 		return true
 	}
-	if _, err := ParseCapability(p); err == nil {
+	if _, err := protocol.ParseCapability(p); err == nil {
 		return true
 	}
 	if rest, ok := strings.CutPrefix(p, "mcp:"); ok {
 		server, tool, ok := strings.Cut(rest, ":")
-		return ok && validName(server) && (tool == "*" || validName(tool))
+		return ok && protocol.ValidToolName(server) == nil && (tool == "*" || protocol.ValidToolName(tool) == nil)
 	}
-	return ValidToolName(p) == nil
+	return protocol.ValidToolName(p) == nil
 }
 
 // specificity is the rank of a rule. The permission counts more than the pattern. A pattern counts
@@ -120,7 +115,7 @@ func (r Rule) specificity() int {
 	default:
 		n = 3
 	}
-	n *= 2 * (MaxPattern + 2)
+	n *= 2 * (protocol.MaxPattern + 2)
 	if r.Pattern == "" || r.Pattern == "*" {
 		return n
 	}
@@ -131,19 +126,19 @@ func (r Rule) specificity() int {
 		}
 	}
 	if !strings.ContainsAny(r.Pattern, "*?[") {
-		spelled += MaxPattern + 1
+		spelled += protocol.MaxPattern + 1
 	}
-	return n + min(spelled, 2*MaxPattern+3)
+	return n + min(spelled, 2*protocol.MaxPattern+3)
 }
 
 // isCapability reports whether s is a spelling of a capability.
 func isCapability(s string) bool {
-	_, err := ParseCapability(s)
+	_, err := protocol.ParseCapability(s)
 	return err == nil
 }
 
-func (r Rule) matches(c Call) bool {
-	if r.Capability != "" && r.Capability != c.Capability || r.Command != "" && r.Command != c.Command {
+func (r Rule) matches(c Call, n Need) bool {
+	if r.Capability != "" && r.Capability != n.Capability || r.Command != "" && r.Command != c.Command {
 		return false
 	}
 	permission := r.Permission
@@ -154,37 +149,37 @@ func (r Rule) matches(c Call) bool {
 			return false
 		}
 	default:
-		k, err := ParseCapability(permission)
-		if err != nil || c.Capability != k {
+		k, err := protocol.ParseCapability(permission)
+		if err != nil || n.Capability != k {
 			return false
 		}
 	}
 	if r.Pattern == "" || r.Pattern == "*" {
 		return true
 	}
-	deny := r.Action != ActionAllow
-	switch c.Capability.ScopeKind() {
-	case ScopePaths:
-		p, err := ParsePattern(r.Pattern)
-		if err != nil || validPath("rule", c.Subject) != nil {
+	deny := r.Action != protocol.ActionAllow
+	switch {
+	case n.Capability.TakesPaths():
+		p, err := protocol.ParsePattern(r.Pattern)
+		if err != nil || !validPath(n.Subject) {
 			return deny // a pattern or a path that cannot be parsed allows nothing
 		}
 		if deny {
-			return p.matchDeny(c.Subject)
+			return p.MatchDeny(n.Subject)
 		}
-		return p.Match(c.Subject)
-	case ScopeHosts:
+		return p.Match(n.Subject)
+	case n.Capability.TakesHosts():
 		p, err := parseHost(r.Pattern, deny)
-		host, port, err2 := SplitHost(c.Subject)
+		host, port, err2 := protocol.SplitHost(n.Subject)
 		if err != nil || err2 != nil {
 			return deny
 		}
 		if deny {
-			return p.matchDeny(host, port)
+			return p.MatchDeny(host, port)
 		}
 		return p.Match(host, port)
 	}
-	return wildcard(r.Pattern, c.Subject)
+	return wildcard(r.Pattern, n.Subject)
 }
 
 // wildcard reports whether s matches pattern, in which "*" is any text. The time is linear in both.
@@ -217,25 +212,25 @@ func (rs Rules) Validate() error {
 	return nil
 }
 
-// Decide returns the decision of the most specific rule that matches c. Of equally specific rules
+// Decide returns the decision of the most specific rule that matches the need n of the call c. Of equally specific rules
 // the strictest decides. A deny from [SourceManifest] always decides. If no rule matches, Decide
 // returns ask.
-func (rs Rules) Decide(c Call) Decision {
+func (rs Rules) Decide(c Call, n Need) Decision {
 	var best *Rule
 	for i := range rs {
 		r := &rs[i]
-		if !r.matches(c) {
+		if !r.matches(c, n) {
 			continue
 		}
-		if r.Source == SourceManifest && r.Action.strictness() == 2 {
+		if r.Source == SourceManifest && strictness(r.Action) == 2 {
 			return decided(r)
 		}
-		if best == nil || cmp.Or(cmp.Compare(r.specificity(), best.specificity()), cmp.Compare(r.Action.strictness(), best.Action.strictness())) > 0 {
+		if best == nil || cmp.Or(cmp.Compare(r.specificity(), best.specificity()), cmp.Compare(strictness(r.Action), strictness(best.Action))) > 0 {
 			best = r
 		}
 	}
 	if best == nil {
-		return Ask("no rule says anything about " + c.String())
+		return Ask("no rule says anything about " + about(c, n))
 	}
 	return decided(best)
 }
@@ -243,14 +238,14 @@ func (rs Rules) Decide(c Call) Decision {
 func decided(r *Rule) Decision {
 	copied := *r
 	d := Decision{Action: r.Action, Rule: &copied}
-	if r.Action != ActionAllow {
+	if r.Action != protocol.ActionAllow {
 		d.Reason, d.Private = "a rule of the policy denies this", "rule "+r.String()
 	}
-	if r.Action == ActionAsk {
+	if r.Action == protocol.ActionAsk {
 		d.Reason = "a rule of the policy asks about this"
 	}
 	if !r.Action.Valid() {
-		d.Action = ActionDeny
+		d.Action = protocol.ActionDeny
 	}
 	return d
 }
@@ -259,7 +254,7 @@ func decided(r *Rule) Decision {
 func (r Rule) String() string {
 	s := string(r.Action) + " " + r.Permission
 	if r.Command != "" {
-		s += " running " + quote(r.Command)
+		s += " running " + strictjson.Quote(r.Command)
 	}
 	if r.Capability != "" {
 		s += " for " + string(r.Capability)
@@ -268,7 +263,7 @@ func (r Rule) String() string {
 		s += ", deleting too,"
 	}
 	if r.Pattern != "" {
-		s += " on " + quote(r.Pattern)
+		s += " on " + strictjson.Quote(r.Pattern)
 	}
 	if r.Source != "" {
 		s += " (" + string(r.Source) + ")"
@@ -276,11 +271,11 @@ func (r Rule) String() string {
 	return s
 }
 
-// String returns the call in a few words, such as `write on "notes.md"`.
-func (c Call) String() string {
-	s := cmp.Or(c.Tool, string(c.Capability), "this call")
-	if c.Subject != "" {
-		s += " on " + quote(c.Subject)
+// about returns the effect of a call in a few words, such as `write on "notes.md"`.
+func about(c Call, n Need) string {
+	s := cmp.Or(c.Tool, string(n.Capability), "this call")
+	if n.Subject != "" {
+		s += " on " + strictjson.Quote(n.Subject)
 	}
 	return s
 }

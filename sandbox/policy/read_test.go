@@ -1,4 +1,4 @@
-package protocol_test
+package policy_test
 
 import (
 	"errors"
@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-func ExampleParsePolicy() {
-	policy, err := protocol.ParsePolicy(`{
+func ExampleParse() {
+	policy, err := policy.Read(`{
 		"filesystem": {"denyRead": ["$PRIVATE"], "allowWrite": ["notes"]},
 		"network":    {"allowedDomains": ["api.example.com:443"], "allowLocalBinding": false}
-	}`, protocol.PolicyOptions{Vars: map[string]string{"PRIVATE": "diary"}})
+	}`, policy.Options{Vars: map[string]string{"PRIVATE": "diary"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,7 +37,7 @@ func ExampleParsePolicy() {
 }
 
 func TestPolicy(t *testing.T) {
-	pol, err := protocol.ParsePolicy(`{
+	pol, err := policy.Read(`{
 		"filesystem": {"denyRead": ["/work/secret", "a*"], "allowRead": ["/work/secret/pub"], "allowWrite": ["/work/"], "denyWrite": ["x"], "allowGitConfig": true, "disabled": false},
 		"network": {"allowedDomains": [], "deniedDomains": ["*"], "strictAllowlist": true, "allowUnixSockets": ["/x"], "tlsTerminate": {}},
 		"credentials": {"files": [{"path": "token", "mode": "mask", "decode": "jwt"}], "envVars": [{"name": "A", "mode": "deny"}]},
@@ -44,7 +45,7 @@ func TestPolicy(t *testing.T) {
 		"capabilities": {"fs.read": ["/work/a", "$V"], "code:execute": true, "geolocation": false, "shell.run": []},
 		"rules": [{"permission": "write", "pattern": "", "action": "deny", "source": "manifest", "added_at": "2026-11-20T10:00:00Z"},
 			{"permission": "fs.write", "pattern": "$V/x", "action": "allow"}]
-	}`, protocol.PolicyOptions{Mount: "/work", Vars: map[string]string{"V": "v"}})
+	}`, policy.Options{Mount: "/work", Vars: map[string]string{"V": "v"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestPolicy(t *testing.T) {
 }
 
 func TestPolicyFailsClosed(t *testing.T) {
-	opts := protocol.PolicyOptions{Vars: map[string]string{"EMPTY": "", "V": "v", "UP": "../up", "ABS": "/etc"}, Mount: "/work"}
+	opts := policy.Options{Vars: map[string]string{"EMPTY": "", "V": "v", "UP": "../up", "ABS": "/etc"}, Mount: "/work"}
 	for _, text := range []string{
 		``, `[]`, `null`, `"x"`, `{`, `{} {}`,
 		`{"filesytem": {}}`,
@@ -126,15 +127,15 @@ func TestPolicyFailsClosed(t *testing.T) {
 		`{"rules": [{"permission": "write", "action": "allow", "source": "god"}]}`,
 		`{"__proto__": {"filesystem": {}}}`,
 		`{"constructor": {}}`,
-		`{"filesystem": {"allowWrite": [` + strings.Repeat(`"a",`, protocol.MaxPatterns) + `"a"]}}`,
+		`{"filesystem": {"allowWrite": [` + strings.Repeat(`"a",`, 4096) + `"a"]}}`,
 	} {
-		if pol, err := protocol.ParsePolicy(text, opts); err == nil {
+		if pol, err := policy.Read(text, opts); err == nil {
 			t.Errorf("%.80s is taken: %+v", text, pol)
 		} else if !errors.Is(err, protocol.ErrInvalidParams) && !errors.Is(err, protocol.ErrSecurityViolation) {
 			t.Errorf("%.80s: %v has no fitting code", text, err)
 		}
 	}
-	if _, err := protocol.ParsePolicy(`{"filesystem": {"allowWrite": [`+strings.Repeat(`"a",`, protocol.MaxPatterns-1)+`"a"]}}`, opts); err != nil {
+	if _, err := policy.Read(`{"filesystem": {"allowWrite": [`+strings.Repeat(`"a",`, 4096-1)+`"a"]}}`, opts); err != nil {
 		t.Errorf("at the limit of patterns: %v", err)
 	}
 }
@@ -143,7 +144,7 @@ func FuzzPolicy(f *testing.F) {
 	f.Add(`{"filesystem": {"denyRead": ["a*"], "allowWrite": ["."]}, "network": {"allowedDomains": ["a.com"]}}`)
 	f.Add(`{"rules": [{"permission": "mcp:a:*", "pattern": "x*", "action": "deny"}], "capabilities": {"fs.read": ["$V"]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		pol, err := protocol.ParsePolicy(text, protocol.PolicyOptions{Vars: map[string]string{"V": "v"}})
+		pol, err := policy.Read(text, policy.Options{Vars: map[string]string{"V": "v"}})
 		if err != nil {
 			return
 		}
@@ -181,7 +182,7 @@ func TestSendOfAFolder(t *testing.T) {
 							text += `, "` + list + `": ["` + pattern + `"]`
 						}
 					}
-					p, err := protocol.ParsePolicy(text+"}}", protocol.PolicyOptions{})
+					p, err := policy.Read(text+"}}", policy.Options{})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -211,8 +212,8 @@ func TestSendOfAFolder(t *testing.T) {
 		// In the other folders a question shows more than is sent, and never less.
 		t.Errorf("Most is reached by a path in %d of %d folders (%d paths)", exact, tried, checked)
 	}
-	for root, want := range map[string]protocol.Send{"../x": protocol.SendNothing, "A": protocol.SendNothing, "a/b": protocol.SendNothing, "c": protocol.SendSummary, ".": protocol.SendContents, "d/e": protocol.SendContents, "f": protocol.SendNothing} {
-		p, err := protocol.ParsePolicy(`{"send": {"default": "nothing", "contents": [".", "d"], "summaries": ["c"], "nothing": ["a", "f"]}}`, protocol.PolicyOptions{})
+	for root, want := range map[string]policy.Send{"../x": policy.SendNothing, "A": policy.SendNothing, "a/b": policy.SendNothing, "c": policy.SendSummary, ".": policy.SendContents, "d/e": policy.SendContents, "f": policy.SendNothing} {
+		p, err := policy.Read(`{"send": {"default": "nothing", "contents": [".", "d"], "summaries": ["c"], "nothing": ["a", "f"]}}`, policy.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,33 +224,33 @@ func TestSendOfAFolder(t *testing.T) {
 }
 
 func TestSendBelow(t *testing.T) {
-	p, err := protocol.ParsePolicy(`{"send": {"nothing": ["Private/keys", "**/*.pem"], "summaries": ["data/*.csv"]}}`, protocol.PolicyOptions{})
+	p, err := policy.Read(`{"send": {"nothing": ["Private/keys", "**/*.pem"], "summaries": ["data/*.csv"]}}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := protocol.ParsePolicy(`{"send": {"default": "summary", "contents": ["src", "doc/*"], "nothing": ["src/secret"]}}`, protocol.PolicyOptions{})
+	q, err := policy.Read(`{"send": {"default": "summary", "contents": ["src", "doc/*"], "nothing": ["src/secret"]}}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	open := protocol.SendPolicy{}
+	open := policy.SendPolicy{}
 	for _, c := range []struct {
-		s    *protocol.SendPolicy
+		s    *policy.SendPolicy
 		root string
-		want protocol.Send
+		want policy.Send
 	}{
-		{&p.Send, ".", protocol.SendNothing}, {&p.Send, "private", protocol.SendNothing}, {&p.Send, "private/keys/a", protocol.SendNothing}, {&p.Send, "a.pem", protocol.SendNothing},
-		{&p.Send, "../x", protocol.SendNothing}, {&q.Send, ".", protocol.SendNothing}, {&q.Send, "src", protocol.SendNothing}, {&q.Send, "src/a", protocol.SendContents},
-		{&q.Send, "doc", protocol.SendSummary}, {&q.Send, "doc/a", protocol.SendSummary}, {&q.Send, "other", protocol.SendSummary}, {&open, ".", protocol.SendContents}, {&open, "a", protocol.SendContents},
+		{&p.Send, ".", policy.SendNothing}, {&p.Send, "private", policy.SendNothing}, {&p.Send, "private/keys/a", policy.SendNothing}, {&p.Send, "a.pem", policy.SendNothing},
+		{&p.Send, "../x", policy.SendNothing}, {&q.Send, ".", policy.SendNothing}, {&q.Send, "src", policy.SendNothing}, {&q.Send, "src/a", policy.SendContents},
+		{&q.Send, "doc", policy.SendSummary}, {&q.Send, "doc/a", policy.SendSummary}, {&q.Send, "other", policy.SendSummary}, {&open, ".", policy.SendContents}, {&open, "a", policy.SendContents},
 	} {
 		if got := c.s.Below(c.root); got != c.want {
 			t.Errorf("%s: %s, want %s", c.root, got, c.want)
 		}
 	}
-	narrow, err := protocol.ParsePolicy(`{"send": {"nothing": ["private"], "summaries": ["data/*.csv"]}}`, protocol.PolicyOptions{})
+	narrow, err := policy.Read(`{"send": {"nothing": ["private"], "summaries": ["data/*.csv"]}}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for root, want := range map[string]protocol.Send{"data": protocol.SendSummary, "DATA": protocol.SendSummary, "PRIVATE": protocol.SendNothing, "src": protocol.SendContents, "private2": protocol.SendContents} {
+	for root, want := range map[string]policy.Send{"data": policy.SendSummary, "DATA": policy.SendSummary, "PRIVATE": policy.SendNothing, "src": policy.SendContents, "private2": policy.SendContents} {
 		if got := narrow.Send.Below(root); got != want {
 			t.Errorf("%s: %s, want %s", root, got, want)
 		}

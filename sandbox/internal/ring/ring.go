@@ -1,21 +1,9 @@
-package protocol
+// Package ring keeps the last entries of a list.
+package ring
 
 import (
 	"sync"
-	"time"
 )
-
-// Violation is an attempt that was stopped.
-type Violation struct {
-	Time   time.Time `json:"ts"`
-	Layer  string    `json:"layer"`             // the layer that stopped it: "csp", "broker", "policy" …
-	Code   Code      `json:"code"`              // the kind of error
-	Detail string    `json:"detail"`            // the attempt, in one line
-	ExecID string    `json:"exec_id,omitempty"` // of the run in which it happened
-	Tool   string    `json:"tool,omitempty"`
-	Rule   string    `json:"rule,omitempty"`
-	Reason Reason    `json:"reason,omitempty"` // [ReasonRejected] if the user declined
-}
 
 // Ring keeps the last entries that are added to it and counts all of them. Clear does not reset the
 // count, so clearing cannot hide that there were entries. The zero Ring keeps 100 entries. It is
@@ -28,9 +16,9 @@ type Ring[T any] struct {
 	total uint64
 }
 
-// NewRing returns a ring that keeps size entries. A size below 1 means 100, and one above 100,000
+// New returns a ring that keeps size entries. A size below 1 means 100, and one above 100,000
 // means 100,000.
-func NewRing[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
+func New[T any](size int) *Ring[T] { return &Ring[T]{size: size} }
 
 const defaultRing = 100
 

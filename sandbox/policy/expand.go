@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/bailey-go/bailey/internal/strictjson"
+	"github.com/bailey-go/bailey/protocol"
+)
+
+const (
+	maxVars    = 16384 // bytes of a pattern after its variables are expanded
+	maxEntries = 4096  // of one list of a policy
+)
+
+// parsePatterns parses one list of a policy.
+func parsePatterns(key string, texts []string, deny bool, o *Options) ([]protocol.Pattern, error) {
+	if len(texts) > maxEntries {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "has more than %d patterns", maxEntries)
+	}
+	var list []protocol.Pattern
+	for _, text := range texts {
+		full, err := o.expandPath(text)
+		if err != nil {
+			return nil, err
+		}
+		p, err := protocol.ParsePattern(full)
+		if err != nil {
+			return nil, err
+		}
+		if deny && !p.Composed() {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "%s has combining characters; write it in composed form (NFC)", strictjson.Quote(text))
+		}
+		list = append(list, p.WithText(text))
+	}
+	return list, nil
+}
+
+// expand replaces the variables in an entry of the scope of c. A path becomes relative to the mount.
+func (o *Options) expand(c protocol.Capability, text string) (string, error) {
+	if c.TakesPaths() {
+		return o.expandPath(text)
+	}
+	return expandPlain(text, o.Vars)
+}
+
+func (o *Options) expandPath(pattern string) (string, error) {
+	full, err := expand(pattern, o.Vars)
+	if err != nil {
+		return "", err
+	}
+	return o.relative(full)
+}
+
+// relative returns an absolute pattern relative to the mount.
+func (o *Options) relative(pattern string) (string, error) {
+	if !strings.HasPrefix(pattern, "/") || o.Mount == "" {
+		return pattern, nil
+	}
+	if rel, ok := strings.CutPrefix(pattern, strings.TrimSuffix(o.Mount, "/")+"/"); ok && rel != "" {
+		return rel, nil
+	}
+	if strings.TrimSuffix(pattern, "/") == strings.TrimSuffix(o.Mount, "/") {
+		return ".", nil
+	}
+	return "", protocol.Errorf(protocol.ErrInvalidParams, "policy", strictjson.Quote(pattern), "lies outside the folder, which is mounted at %s", strictjson.Quote(o.Mount))
+}
+
+// expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
+// and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
+// literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
+// missing part must not be used. A $ that begins no variable, a value that contains ], and a result
+// over 16,384 bytes give it too.
+func expand(text string, vars map[string]string) (string, error) {
+	return expanded(text, vars, true)
+}
+
+// expandPlain is expand for texts without classes, such as hosts. A wildcard in a value is an
+// error there.
+func expandPlain(text string, vars map[string]string) (string, error) {
+	return expanded(text, vars, false)
+}
+
+func expanded(text string, vars map[string]string, classes bool) (string, error) {
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i+1:]
+		if strings.HasPrefix(text, "$") {
+			b.WriteByte('$')
+			text = text[1:]
+			continue
+		}
+		name, rest, ok := variable(text)
+		if !ok {
+			return "", protocol.Errorf(protocol.ErrInvalidParams, "expand", strictjson.Quote("$"+text), "not a variable; write $NAME or ${NAME}, and $$ for a dollar")
+		}
+		v := vars[name]
+		if v == "" {
+			return "", protocol.Errorf(protocol.ErrInvalidParams, "expand", "$"+name, "the variable is not set or is empty; nothing is granted")
+		}
+		if !classes && strings.ContainsAny(v, "*?[]") {
+			return "", protocol.Errorf(protocol.ErrInvalidParams, "expand", "$"+name, "the variable holds a wildcard, which can't be written literally here")
+		}
+		if strings.Contains(v, "]") {
+			return "", protocol.Errorf(protocol.ErrInvalidParams, "expand", "$"+name, "the variable holds a ], which no pattern can spell")
+		}
+		for _, r := range v {
+			if strings.ContainsRune("*?[", r) {
+				b.WriteString("[" + string(r) + "]")
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		if b.Len() > maxVars {
+			return "", protocol.Errorf(protocol.ErrInvalidParams, "expand", "$"+name, "is longer than %d bytes with its variables", maxVars)
+		}
+		text = rest
+	}
+	return b.String(), nil
+}
+
+func variable(s string) (name, rest string, ok bool) {
+	braced := strings.HasPrefix(s, "{")
+	if braced {
+		s = s[1:]
+	}
+	n := 0
+	for n < len(s) && (s[n] == '_' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z' || n > 0 && s[n] >= '0' && s[n] <= '9') {
+		n++
+	}
+	name, rest = s[:n], s[n:]
+	if braced {
+		if !strings.HasPrefix(rest, "}") {
+			return "", "", false
+		}
+		rest = rest[1:]
+	}
+	return name, rest, n > 0
+}
