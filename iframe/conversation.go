@@ -367,7 +367,7 @@ func (s *Section) apply(b *document.Batch, p markdown.Patch) {
 	for i >= 0 && s.blocks[i].key != p.Key {
 		i--
 	}
-	if p.Op == markdown.Remove {
+	if p.Remove {
 		if i >= 0 {
 			s.blocks = slices.Delete(s.blocks, i, i+1)
 			b.Drop(s.id, p.Key)

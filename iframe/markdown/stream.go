@@ -9,23 +9,13 @@ import (
 // ErrClosed is returned by Write after Close.
 var ErrClosed = errors.New("markdown: stream is closed")
 
-// Op is the operation of a Patch.
-type Op uint8
-
-// Operations of a Patch.
-const (
-	// Set sets the HTML of the block with the key. A new key is a new block at the end.
-	Set Op = iota
-
-	// Remove removes the block with the key.
-	Remove
-)
-
 // Patch is a change to the blocks that are shown.
 type Patch struct {
-	Key  int
-	Op   Op
-	HTML HTML // for Set
+	Key int
+	// HTML is the new HTML of the block with the key. A new key is a new block at the end.
+	HTML HTML
+	// Remove removes the block with the key. HTML is then empty.
+	Remove bool
 }
 
 // Stream renders a text while it is being written. Finished blocks are rendered once. Only the
@@ -176,7 +166,7 @@ func (s *Stream) Report() Report {
 func diff(patches []Patch, old, now []shownBlock) []Patch {
 	for _, b := range now {
 		for len(old) > 0 && old[0].key < b.key {
-			patches = append(patches, Patch{Key: old[0].key, Op: Remove})
+			patches = append(patches, Patch{Key: old[0].key, Remove: true})
 			old = old[1:]
 		}
 		if len(old) > 0 && old[0].key == b.key {
@@ -187,13 +177,13 @@ func diff(patches []Patch, old, now []shownBlock) []Patch {
 			continue
 		}
 		for _, later := range old {
-			patches = append(patches, Patch{Key: later.key, Op: Remove})
+			patches = append(patches, Patch{Key: later.key, Remove: true})
 		}
 		old = nil
 		patches = append(patches, Patch{Key: b.key, HTML: HTML{b.html}})
 	}
 	for _, gone := range old {
-		patches = append(patches, Patch{Key: gone.key, Op: Remove})
+		patches = append(patches, Patch{Key: gone.key, Remove: true})
 	}
 	return patches
 }

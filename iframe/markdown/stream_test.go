@@ -24,9 +24,9 @@ func (s *screen) apply(t testing.TB, patches []markdown.Patch) {
 	for _, p := range patches {
 		i := slices.Index(s.keys, p.Key)
 		switch {
-		case p.Op == markdown.Remove && i < 0:
+		case p.Remove && i < 0:
 			t.Fatalf("patch removes block %d, which is not there", p.Key)
-		case p.Op == markdown.Remove:
+		case p.Remove:
 			s.keys = slices.Delete(s.keys, i, i+1)
 			s.html = slices.Delete(s.html, i, i+1)
 		case i >= 0:

@@ -47,7 +47,7 @@ func main() {
 	}))
 	api.Set("paint", function(func([]js.Value) any {
 		for _, p := range stream.Patches() {
-			if p.Op == markdown.Remove {
+			if p.Remove {
 				drop.Invoke(p.Key)
 				continue
 			}
