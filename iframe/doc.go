@@ -32,8 +32,8 @@
 //
 // A page with a Content-Security-Policy must list [ScriptHashes] in script-src. If it does not,
 // NewDocument returns an error with the directive to add. An enclave can instead have a page of
-// its own, on this site or another, with its own headers: see [EnclavePage]. Outside a browser,
-// NewDocument and NewEnclave return an error that matches [errors.ErrUnsupported].
-// [ScriptHashes], [EnclavePage] and [Srcdoc] only make text, so they work everywhere. A Srcdoc
-// is a static document without scripts.
+// its own, on this site or another, with its own headers: see [EnclaveOptions.Page]. Outside a
+// browser, NewDocument and NewEnclave return an error that matches [errors.ErrUnsupported].
+// [ScriptHashes], [EnclaveOptions.Page] and [Srcdoc] only make text, so they work everywhere. A
+// Srcdoc is a static document without scripts.
 package iframe

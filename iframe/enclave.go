@@ -52,7 +52,7 @@ type EnclaveOptions struct {
 
 	// URL is the address of a page for the outermost frame of this enclave: https:, http: or
 	// relative to the page's own address. The server must send the HTML and headers that
-	// [EnclavePage] returns for the same Level, Warm and TrustedTypesPolicy. The enclave then
+	// [EnclaveOptions.Page] returns for the same Level, Warm and TrustedTypesPolicy. The enclave then
 	// has its own policy and inherits nothing from the page. The page needs only frame-src, and
 	// neither [ScriptHashes] nor blob:. A page on another site also has its own process in
 	// browsers that isolate sites. Give each tenant whose crash must not affect others a site

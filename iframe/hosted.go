@@ -21,11 +21,11 @@ type HostedPage struct {
 	Header map[string][]string
 }
 
-// EnclavePage returns the page for a server to send at [EnclaveOptions.URL]. It uses only the
-// options Level, Warm and TrustedTypesPolicy. They must equal those of the enclave. EnclavePage
-// works natively too:
+// Page returns the page for a server to send at [EnclaveOptions.URL]. It uses only the options
+// Level, Warm and TrustedTypesPolicy. They must equal those of the enclave. Page works natively
+// too:
 //
-//	page, err := iframe.EnclavePage(iframe.EnclaveOptions{Level: protocol.Secure}, "https://app.example")
+//	page, err := iframe.EnclaveOptions{Level: protocol.Secure}.Page("https://app.example")
 //	…
 //	http.HandleFunc("GET /enclave", func(w http.ResponseWriter, r *http.Request) {
 //		maps.Copy(w.Header(), page.Header)
@@ -35,26 +35,25 @@ type HostedPage struct {
 // embedders are the origins of the pages that may embed it. With none, only pages of the same
 // origin may. The server of the page is trusted like the app, because its scripts count,
 // validate and kill. These scripts still run in an opaque origin and can't reach the app.
-func EnclavePage(opts EnclaveOptions, embedders ...string) (HostedPage, error) {
-	opts, err := opts.withDefaults()
+func (o EnclaveOptions) Page(embedders ...string) (HostedPage, error) {
+	o, err := o.withDefaults()
 	if err != nil {
 		return HostedPage{}, err
 	}
-	return hosted(PoolOptions{EnclaveOptions: opts}, embedders)
+	return hosted(PoolOptions{EnclaveOptions: o}, embedders)
 }
 
-// DOMEnclavePage is [EnclavePage] for [NewDOMEnclave]. It also uses the options Config and
-// Connect.
-func DOMEnclavePage(opts DOMEnclaveOptions, embedders ...string) (HostedPage, error) {
+// Page is [EnclaveOptions.Page] for [NewDOMEnclave]. It also uses the options Config and Connect.
+func (o DOMEnclaveOptions) Page(embedders ...string) (HostedPage, error) {
 	var err error
-	if opts.EnclaveOptions, err = opts.EnclaveOptions.withDefaults(); err != nil {
+	if o.EnclaveOptions, err = o.EnclaveOptions.withDefaults(); err != nil {
 		return HostedPage{}, err
 	}
-	d, err := opts.frame()
+	d, err := o.frame()
 	if err != nil {
 		return HostedPage{}, err
 	}
-	return hosted(PoolOptions{EnclaveOptions: opts.EnclaveOptions, dom: d}, embedders)
+	return hosted(PoolOptions{EnclaveOptions: o.EnclaveOptions, dom: d}, embedders)
 }
 
 func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {

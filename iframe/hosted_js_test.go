@@ -32,7 +32,7 @@ func here(t *testing.T) string {
 }
 
 func hostedEnclave(t *testing.T, n int, opts EnclaveOptions) string {
-	p, err := EnclavePage(opts, here(t))
+	p, err := opts.Page(here(t))
 	return host(t, n, p, err)
 }
 
@@ -75,7 +75,7 @@ func TestEnclaveFromURL(t *testing.T) {
 func TestEnclaveURLRefused(t *testing.T) {
 	testpage.Run(t, bare(t, ""), func(t *testing.T) {
 		strict := hostedEnclave(t, 1, EnclaveOptions{})
-		foreign, err := EnclavePage(EnclaveOptions{}, "https://elsewhere.example")
+		foreign, err := EnclaveOptions{}.Page("https://elsewhere.example")
 		var wg sync.WaitGroup // some answers are only known after a while, so all are waited for at once
 		for _, c := range []struct{ name, url, want string }{
 			{"another level's page", strict, "other options"},
@@ -136,7 +136,7 @@ func TestDOMEnclaveFromURL(t *testing.T) {
 		if _, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{}); !errors.Is(err, ErrLeaks) {
 			t.Fatalf("in place: want ErrLeaks, got %v", err)
 		}
-		page, err := DOMEnclavePage(DOMEnclaveOptions{}, here(t))
+		page, err := DOMEnclaveOptions{}.Page(here(t))
 		e, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{URL: host(t, 1, page, err)}})
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func TestEnclavesOfTwoSites(t *testing.T) {
 		t.Skipf("%s has no process for each site here", testpage.Engine())
 	}
 	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
-		page, err := DOMEnclavePage(DOMEnclaveOptions{}, here(t))
+		page, err := DOMEnclaveOptions{}.Page(here(t))
 		enclave := func(site int) *Enclave {
 			e, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{URL: host(t, site, page, err)}})
 			if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEnclavePage(t *testing.T) {
-	p, err := EnclavePage(EnclaveOptions{Level: protocol.Secure}, "https://a.example", "http://127.0.0.1:8080")
+	p, err := EnclaveOptions{Level: protocol.Secure}.Page("https://a.example", "http://127.0.0.1:8080")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,26 +56,26 @@ func TestEnclavePagesDiffer(t *testing.T) {
 	}
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
 		for _, warm := range []bool{false, true} {
-			p, err := EnclavePage(EnclaveOptions{Level: level, Warm: warm})
+			p, err := EnclaveOptions{Level: level, Warm: warm}.Page()
 			add(level.String(), p, err)
 			// Limits and tools are sent with each run.
-			q, err := EnclavePage(EnclaveOptions{Level: level, Warm: warm, Limits: protocol.Limits{ToolCalls: 3}})
+			q, err := EnclaveOptions{Level: level, Warm: warm, Limits: protocol.Limits{ToolCalls: 3}}.Page()
 			if err != nil || q.HTML != p.HTML {
 				t.Errorf("%v: the page depends on limits (%v)", level, err)
 			}
 		}
 	}
-	p, err := EnclavePage(EnclaveOptions{TrustedTypesPolicy: "other"})
+	p, err := EnclaveOptions{TrustedTypesPolicy: "other"}.Page()
 	add("name", p, err)
-	p, err = DOMEnclavePage(DOMEnclaveOptions{})
+	p, err = DOMEnclaveOptions{}.Page()
 	add("dom", p, err)
-	p, err = DOMEnclavePage(DOMEnclaveOptions{Config: compat.IframeConfig{CSP: map[string][]string{"img-src": {"'none'"}}}})
+	p, err = DOMEnclaveOptions{Config: compat.IframeConfig{CSP: map[string][]string{"img-src": {"'none'"}}}}.Page()
 	add("dom narrowed", p, err)
 }
 
 func TestEnclavePageRefuses(t *testing.T) {
 	for _, e := range []string{"", "a.example", "*", "'self'", "https://", "https://a.example/", "https://a b", "https://a;script-src *", "data://x", "https://ä.example", "https://a\r\nX: y"} {
-		if _, err := EnclavePage(EnclaveOptions{}, e); err == nil {
+		if _, err := (EnclaveOptions{}).Page(e); err == nil {
 			t.Errorf("embedder %q was taken", e)
 		}
 	}

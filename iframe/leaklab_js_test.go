@@ -258,7 +258,7 @@ func leakRuns(t *testing.T, layout string) func(leaklab.Vector, *leakResult) {
 	}
 	switch layout {
 	case "dom-url": // the page has no header at all, the enclave's own page closes what leaks
-		page, err := DOMEnclavePage(DOMEnclaveOptions{EnclaveOptions: opts}, here(t))
+		page, err := DOMEnclaveOptions{EnclaveOptions: opts}.Page(here(t))
 		opts.URL = host(t, 1, page, err)
 		d, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{EnclaveOptions: opts})
 		if err != nil {

@@ -46,12 +46,12 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 }
 
 func (im *poolImpl) mismatch() error {
-	return fmt.Errorf("%w: the page at %s was made for other options or by another version: serve the page of EnclavePage for these options", ErrFrameBlocked, im.opts.URL)
+	return fmt.Errorf("%w: the page at %s was made for other options or by another version: serve the page of EnclaveOptions.Page for these options", ErrFrameBlocked, im.opts.URL)
 }
 
 func (im *poolImpl) blocked() error {
 	if im.opts.URL != "" {
-		return fmt.Errorf("%w: the page at %s did not answer. Check that it is the page of EnclavePage, has that page's headers and has this page's origin among its embedders, "+
+		return fmt.Errorf("%w: the page at %s did not answer. Check that it is the page of EnclaveOptions.Page, has that page's headers and has this page's origin among its embedders, "+
 			"and that this page's Content-Security-Policy and Connection-Allowlist list it: frame-src %s", ErrFrameBlocked, im.opts.URL, im.opts.URL)
 	}
 	also := ""

@@ -29,9 +29,9 @@ type enclaveUse struct {
 func (u enclaveUse) page() (iframe.HostedPage, error) {
 	opts := iframe.EnclaveOptions{Level: u.Level, Warm: u.Warm, TrustedTypesPolicy: u.Policy}
 	if u.DOM {
-		return iframe.DOMEnclavePage(iframe.DOMEnclaveOptions{EnclaveOptions: opts}, u.Embedders...)
+		return iframe.DOMEnclaveOptions{EnclaveOptions: opts}.Page(u.Embedders...)
 	}
-	return iframe.EnclavePage(opts, u.Embedders...)
+	return opts.Page(u.Embedders...)
 }
 
 func (u enclaveUse) headers() (headers.Headers, error) {

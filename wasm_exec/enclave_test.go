@@ -14,7 +14,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// The page written by the command and the headers sent by serve are those of EnclavePage.
+// The page written by the command and the headers sent by serve are those of EnclaveOptions.Page.
 func TestEnclaveCommand(t *testing.T) {
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
@@ -39,12 +39,12 @@ func TestEnclaveCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := iframe.EnclavePage(iframe.EnclaveOptions{Level: protocol.Secure, Warm: true}, "https://app.example")
+	page, err := iframe.EnclaveOptions{Level: protocol.Secure, Warm: true}.Page("https://app.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(body) != page.HTML {
-		t.Error("another page than EnclavePage's")
+		t.Error("another page than EnclaveOptions.Page's")
 	}
 	for name, v := range page.Header {
 		got := res.Header.Values(name)
