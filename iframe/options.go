@@ -13,9 +13,8 @@ import (
 
 // Limits of a document.
 const (
-	DefaultMaxImage = 4 << 20 // bytes of one image from OnImage: the default of MaxImage
-	MaxThemeValue   = 256     // bytes of a theme variable's value
-
+	defaultMaxImage     = 4 << 20 // bytes of one image from OnImage
+	maxThemeValue       = 256     // bytes of a theme variable's value
 	defaultReadyTimeout = 10 * time.Second
 	defaultHeartbeat    = 2 * time.Second
 	defaultMaxHeight    = 1 << 20 // CSS pixels, about 65,000 lines
@@ -53,7 +52,7 @@ type DocumentOptions struct {
 	OnImage func(context.Context, ImageRequest) ([]byte, error)
 
 	// MaxImage is the size of the largest image accepted from OnImage, in bytes. Default
-	// [DefaultMaxImage], 4 MiB.
+	// 4 MiB.
 	MaxImage int
 
 	// OnCopy receives the text of a code block when the user presses its copy button. It
@@ -100,7 +99,7 @@ func (o DocumentOptions) withDefaults() (DocumentOptions, error) {
 		o.Label = "Conversation"
 	}
 	if o.MaxImage == 0 {
-		o.MaxImage = DefaultMaxImage
+		o.MaxImage = defaultMaxImage
 	}
 	if o.MaxHeight == 0 {
 		o.MaxHeight = defaultMaxHeight
@@ -154,7 +153,7 @@ type Theme struct {
 	Scheme string
 
 	// Variables are CSS custom properties. A name begins with two hyphens. A value has at most
-	// MaxThemeValue bytes.
+	// 256 bytes.
 	Variables map[string]string
 }
 
@@ -169,8 +168,8 @@ func (t Theme) check() error {
 		if len(name) < 3 || !strings.HasPrefix(name, "--") || strings.ContainsFunc(name, bad) {
 			return fmt.Errorf("iframe: Theme.Variables: %q is no name of a CSS custom property (--name)", name)
 		}
-		if len(value) > MaxThemeValue {
-			return fmt.Errorf("iframe: Theme.Variables[%q] has %d bytes: at most %d", name, len(value), MaxThemeValue)
+		if len(value) > maxThemeValue {
+			return fmt.Errorf("iframe: Theme.Variables[%q] has %d bytes: at most %d", name, len(value), maxThemeValue)
 		}
 	}
 	return nil

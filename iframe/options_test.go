@@ -12,7 +12,7 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o.Heartbeat != defaultHeartbeat || o.MaxHeight != defaultMaxHeight || o.ReadyTimeout != defaultReadyTimeout ||
-		o.MaxImage != DefaultMaxImage || o.TrustedTypesPolicy != "bailey" || o.Label == "" {
+		o.MaxImage != defaultMaxImage || o.TrustedTypesPolicy != "bailey" || o.Label == "" {
 		t.Errorf("defaults %+v", o)
 	}
 	for name, c := range map[string]struct {
@@ -33,8 +33,8 @@ func TestOptions(t *testing.T) {
 		"Lang with a quote":               {DocumentOptions{Lang: `en"`}, false},
 		"Scheme":                          {DocumentOptions{Theme: Theme{Scheme: "dark"}}, true},
 		"Scheme unknown":                  {DocumentOptions{Theme: Theme{Scheme: "blue"}}, false},
-		"Variables":                       {DocumentOptions{Theme: Theme{Variables: map[string]string{"--a": strings.Repeat("x", MaxThemeValue)}}}, true},
-		"Variables too long":              {DocumentOptions{Theme: Theme{Variables: map[string]string{"--a": strings.Repeat("x", MaxThemeValue+1)}}}, false},
+		"Variables":                       {DocumentOptions{Theme: Theme{Variables: map[string]string{"--a": strings.Repeat("x", maxThemeValue)}}}, true},
+		"Variables too long":              {DocumentOptions{Theme: Theme{Variables: map[string]string{"--a": strings.Repeat("x", maxThemeValue+1)}}}, false},
 		"Variables no name":               {DocumentOptions{Theme: Theme{Variables: map[string]string{"--": "x"}}}, false},
 		"Variables a property":            {DocumentOptions{Theme: Theme{Variables: map[string]string{"color": "red"}}}, false},
 		"Variables with a colon":          {DocumentOptions{Theme: Theme{Variables: map[string]string{"--a:b": "red"}}}, false},

@@ -11,6 +11,11 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
+const (
+	maxImage      = 4 << 20 // bytes of one image, the default of [iframe.DocumentOptions].MaxImage
+	maxThemeValue = 256     // bytes of one value of [iframe.Theme].Variables
+)
+
 // document implements document(element, options). It returns an object with section, setTheme,
 // flush, height and close.
 func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
@@ -116,7 +121,7 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 				if err != nil {
 					return nil, err
 				}
-				return jsx.Bytes(data, iframe.DefaultMaxImage)
+				return jsx.Bytes(data, maxImage)
 			}
 		case "onViolation":
 			o.OnViolation = func(v iframe.Violation) {
@@ -159,7 +164,7 @@ func theme(v jsx.Value) (t iframe.Theme, err error) {
 		if err != nil {
 			return t, fmt.Errorf("theme.variables: %w", err)
 		}
-		if t.Variables[name], err = jsx.String(must(jsx.Index(pair, 1)), iframe.MaxThemeValue); err != nil {
+		if t.Variables[name], err = jsx.String(must(jsx.Index(pair, 1)), maxThemeValue); err != nil {
 			return t, fmt.Errorf("theme.variables[%q]: %w", name, err)
 		}
 	}
