@@ -2,25 +2,16 @@ package headers
 
 import "context"
 
-// How is the evidence for a [Finding].
-type How string
-
-const (
-	// Observed means that the page tried it, or that the browser reported it.
-	Observed How = "observed"
-	// Declared means that the header was sent, but was not seen to have an effect.
-	Declared How = "declared"
-	// Unknown means neither: the page could not read its own headers.
-	Unknown How = "unknown"
-)
-
 // Finding is the result of [Check] for one protection.
 type Finding struct {
 	Name  string // the header, or the directive of the policy
 	Holds bool   // it is in force
-	How   How    // the evidence for Holds
-	Cost  string // the risk if it is not in force
-	Fix   string // the header to send
+	// How is the evidence for Holds. "observed" means that the page tried it, or that the
+	// browser reported it. "declared" means that the header was sent or not, but was not seen to
+	// have an effect. "unknown" means neither: the page could not read its own headers.
+	How  string
+	Cost string // the risk if it is not in force
+	Fix  string // the header to send
 }
 
 // Check returns which of this package's headers are in force in the page that it runs in. It
@@ -134,13 +125,13 @@ func judge(sent map[string]string, p probe) []Finding {
 	fixes := Default()
 	for _, row := range protections() {
 		fix := row.header(fixes)
-		f := Finding{Name: row.name, How: Unknown, Cost: row.cost, Fix: fix.Name + ": " + fix.Value}
+		f := Finding{Name: row.name, How: "unknown", Cost: row.cost, Fix: fix.Name + ": " + fix.Value}
 		if sent != nil {
-			f.Holds, f.How = row.declared(sent), Declared
+			f.Holds, f.How = row.declared(sent), "declared"
 		}
 		if row.observe != nil {
 			if holds, known := row.observe(p); known {
-				f.Holds, f.How = holds, Observed
+				f.Holds, f.How = holds, "observed"
 			}
 		}
 		list = append(list, f)

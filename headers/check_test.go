@@ -24,24 +24,24 @@ func sentBy(h Headers) map[string]string {
 
 func TestJudge(t *testing.T) {
 	for _, f := range judge(sentBy(Default()), blind{}) {
-		if !f.Holds || f.How != Declared {
+		if !f.Holds || f.How != "declared" {
 			t.Errorf("default headers, declared: %+v", f)
 		}
 	}
 	for _, f := range judge(map[string]string{}, blind{}) {
-		if f.Holds || f.How != Declared || f.Cost == "" || !strings.Contains(f.Fix, ": ") || strings.HasSuffix(f.Fix, ": ") {
+		if f.Holds || f.How != "declared" || f.Cost == "" || !strings.Contains(f.Fix, ": ") || strings.HasSuffix(f.Fix, ": ") {
 			t.Errorf("no headers: %+v", f)
 		}
 	}
 	for _, f := range judge(nil, blind{}) {
-		if f.Holds || f.How != Unknown {
+		if f.Holds || f.How != "unknown" {
 			t.Errorf("headers that can't be read: %+v", f)
 		}
 	}
 	// An observation has priority over a sent header.
 	seen := 0
 	for _, f := range judge(sentBy(Default()), blind{known: true, holds: false}) {
-		if f.How == Observed {
+		if f.How == "observed" {
 			seen++
 			if f.Holds {
 				t.Errorf("seen not to hold: %+v", f)
@@ -52,7 +52,7 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%d protections are observed", seen)
 	}
 	for _, f := range judge(map[string]string{}, blind{known: true, holds: true}) {
-		if f.Name == "Cross-Origin-Opener-Policy" && (!f.Holds || f.How != Observed) {
+		if f.Name == "Cross-Origin-Opener-Policy" && (!f.Holds || f.How != "observed") {
 			t.Errorf("an isolated page: %+v", f)
 		}
 	}

@@ -53,7 +53,7 @@ func (s *Shield) Listen(ctx context.Context, provider string) {
 				text = "does not hold: " + f.Cost
 			}
 			item := dom.Create("li", "")
-			item.Call("append", dom.Create("b", f.Name), " "+text+" ("+string(f.How)+")")
+			item.Call("append", dom.Create("b", f.Name), " "+text+" ("+f.How+")")
 			dom.Element("holds").Call("append", item)
 		}
 	})
