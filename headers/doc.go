@@ -5,8 +5,8 @@
 //	h, err := headers.For(headers.Use{Connect: []string{"api.example.com"}})
 //	for _, header := range h.List() { … }
 //
-// [Default] returns the headers of a page that connects to its own origin only. [Render]
-// returns the headers as configuration for nginx, Caddy, Apache, Netlify or a Go server, or as
+// [Default] returns the headers of a page that connects to its own origin only.
+// [Headers.Render] returns the headers as configuration for nginx, Caddy, Apache, Netlify or a Go server, or as
 // JSON, together with the settings that a server needs for a built page. [Check] runs in the
 // page itself. It returns which of the headers are in force there, and the risk of each missing
 // one.

@@ -100,7 +100,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%s: %q: what was read is written as %v, which reads as %v (%v)", name, value, h.List(), again.List(), err)
 		}
 		for _, server := range Servers() {
-			if _, err := Render(h, server); err != nil && server != "nginx" && server != "caddy" {
+			if _, err := h.Render(server); err != nil && server != "nginx" && server != "caddy" {
 				t.Errorf("%s: %v", server, err)
 			}
 		}

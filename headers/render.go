@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Servers returns the names that [Render] accepts.
+// Servers returns the names that [Headers.Render] accepts.
 func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify", "go", "json"} }
 
 // Render returns h as configuration for a server. For nginx, Caddy and Apache it adds the other
@@ -14,7 +14,7 @@ func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify",
 // files that are named by their content. For Netlify it adds only the type. A value that the
 // server's syntax can't express is an error, and so is an unknown server. [Servers] lists the
 // names.
-func Render(h Headers, server string) (string, error) {
+func (h Headers) Render(server string) (string, error) {
 	if err := h.Validate(); err != nil {
 		return "", err
 	}

@@ -19,7 +19,7 @@ func TestRenderGolden(t *testing.T) {
 	}
 	for name, h := range map[string]Headers{"default": Default(), "full": h} {
 		for _, server := range Servers() {
-			got, err := Render(h, server)
+			got, err := h.Render(server)
 			if err != nil {
 				t.Errorf("%s, %s: %v", server, name, err)
 				continue
@@ -42,24 +42,24 @@ func TestRenderGolden(t *testing.T) {
 }
 
 func TestRenderRefuses(t *testing.T) {
-	if _, err := Render(Default(), "iis"); err == nil || !strings.Contains(err.Error(), "use one of nginx") {
+	if _, err := Default().Render("iis"); err == nil || !strings.Contains(err.Error(), "use one of nginx") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Render(Headers{}, "nginx"); err == nil {
+	if _, err := (Headers{}).Render("nginx"); err == nil {
 		t.Error("headers without a policy were rendered")
 	}
 	h := Default()
 	h.CSP = append(h.CSP, Directive{"script-src-elem", []string{"'nonce-$x'"}})
-	if _, err := Render(h, "nginx"); err == nil || !strings.Contains(err.Error(), "variable") {
+	if _, err := h.Render("nginx"); err == nil || !strings.Contains(err.Error(), "variable") {
 		t.Errorf("nginx and $: %v", err)
 	}
 	h.CSP[len(h.CSP)-1].Values = []string{"'nonce-{x}'"}
-	if _, err := Render(h, "caddy"); err == nil || !strings.Contains(err.Error(), "placeholder") {
+	if _, err := h.Render("caddy"); err == nil || !strings.Contains(err.Error(), "placeholder") {
 		t.Errorf("Caddy and braces: %v", err)
 	}
 	h.CSP[len(h.CSP)-1].Values = []string{"'nonce-\n'"}
 	for _, server := range Servers() {
-		if _, err := Render(h, server); err == nil {
+		if _, err := h.Render(server); err == nil {
 			t.Errorf("%s: a line break in a header passed", server)
 		}
 	}

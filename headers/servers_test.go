@@ -63,7 +63,7 @@ func TestServersSendWhatWasRendered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			snippet, err := Render(h, s.name)
+			snippet, err := h.Render(s.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +181,7 @@ func TestGoFormParses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Render(h, "go")
+	text, err := h.Render("go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestJSONFormParses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Render(h, "json")
+	text, err := h.Render("json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return fmt.Errorf("headers: %w", err)
 	}
-	text, err := headers.Render(h, *server)
+	text, err := h.Render(*server)
 	if err != nil {
 		return fmt.Errorf("headers: %w", err)
 	}
