@@ -144,7 +144,7 @@ func TestCompileGo(t *testing.T) {
 		"no glue":      {trusted, built(t, "gojs.wasm"), "", protocol.ErrInvalidParams, "wasm_exec.js"},
 		"much glue":    {trusted, built(t, "gojs.wasm"), glue + strings.Repeat(" ", maxGlue-len(glue)+1), protocol.ErrInvalidParams, "wasm_exec.js"},
 		"no module":    {trusted, []byte("x"), glue, protocol.ErrInvalidParams, ""},
-		"large module": {trusted, make([]byte, MaxModule+1), glue, protocol.ErrResourceLimit, "limit"},
+		"large module": {trusted, make([]byte, maxModule+1), glue, protocol.ErrResourceLimit, "limit"},
 	} {
 		if _, err := tt.p.CompileGo(testContext(t), tt.wasm, tt.glue); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)

@@ -147,7 +147,7 @@ func TestBadModules(t *testing.T) {
 			"big table":    {assemble(onePage, append([]byte{0}, leb(1<<20)...), false), protocol.ErrResourceLimit, "1048576 elements"},
 			"preview 0":    {bytes.Replace(good, []byte("wasi_snapshot_preview1"), []byte("wasi_unstable\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 1), protocol.ErrInvalidParams, ""},
 			"no such call": {bytes.Replace(good, []byte("proc_exit"), []byte("proc_fork"), 1), protocol.ErrInvalidParams, "proc_fork"},
-			"too large":    {make([]byte, MaxModule+1), protocol.ErrResourceLimit, "limit"},
+			"too large":    {make([]byte, maxModule+1), protocol.ErrResourceLimit, "limit"},
 		} {
 			_, err := p.Compile(testContext(t), tt.wasm)
 			if !errors.Is(err, tt.want) && name != "preview 0" || err != nil && !strings.Contains(err.Error(), tt.says) {

@@ -13,8 +13,8 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// MaxModule is the size of the largest module that Compile accepts, in bytes: 256 MiB.
-const MaxModule = 256 << 20
+// maxModule is the size of the largest module that Compile accepts, in bytes: 256 MiB.
+const maxModule = 256 << 20
 
 // A Module is a compiled WebAssembly module of one pool. Make one with [Pool.Compile].
 type Module struct {
@@ -49,15 +49,15 @@ type variant struct {
 // Compile checks a module, lowers the maximum of its memory and tables to the pool's limits, and
 // has the browser compile it. It returns [protocol.ErrInvalidParams] if the bytes are no valid
 // module, or if the module imports a global, a tag or an unknown function of WASI. It returns
-// [protocol.ErrResourceLimit] if the module is larger than [MaxModule], if its initial memory or
+// [protocol.ErrResourceLimit] if the module is larger than 256 MiB, if its initial memory or
 // tables exceed the limits, or if its memory is shared or 64-bit. wasm may be changed afterwards.
 //
 // A module is for WASI preview1 ("wasm32-wasi", GOOS=wasip1) if it imports functions of preview1
 // or exports _start. [Pool.Command] runs such a module. [Pool.Call] calls the exported functions
 // of others.
 func (p *Pool) Compile(ctx context.Context, wasm []byte) (*Module, error) {
-	if len(wasm) > MaxModule {
-		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
+	if len(wasm) > maxModule {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), maxModule)
 	}
 	m, err := parseModule(ctx, slices.Clone(wasm))
 	if err != nil {
@@ -222,8 +222,8 @@ func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Mo
 	if !p.opts.Trusted {
 		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "compile", "", "a program of GOOS=js has all of its worker's JavaScript, so it runs in a trusted pool only; build it with GOOS=wasip1 for this one")
 	}
-	if len(wasm) > MaxModule {
-		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), MaxModule)
+	if len(wasm) > maxModule {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), maxModule)
 	}
 	if len(wasmExec) > maxGlue || !strings.Contains(wasmExec, "globalThis.Go") {
 		return nil, bad("that is not a wasm_exec.js; it is in lib/wasm of the Go release that built the program")
