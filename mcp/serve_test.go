@@ -183,8 +183,8 @@ func TestServesNothingUnlessItMayBeSent(t *testing.T) {
 func TestServedCallsAreStopped(t *testing.T) {
 	began, stopped := make(chan struct{}), make(chan struct{})
 	stuck := sandbox.Tool{Tool: protocol.Tool{ID: "stuck", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object"}`},
-		Needs: func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-			return []sandbox.Need{{Capability: protocol.FSRead, Subject: "a"}}, nil
+		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSRead, Subject: "a"}}, nil
 		},
 		Run: func(ctx context.Context, _ *sandbox.Call) (any, error) {
 			close(began)

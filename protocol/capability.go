@@ -217,10 +217,10 @@ type scope struct {
 // scope.
 func NewAuthority(grants ...Grant) (Authority, error) { return newAuthority(grants, false) }
 
-// Need returns the authority of a tool's requirements. A required capability without a scope is
+// RequiredAuthority returns the authority of a tool's requirements. A required capability without a scope is
 // needed wherever the host grants it. The result only narrows a host's authority, by
 // [Authority.Intersect], and must not be used alone.
-func Need(required ...Grant) (Authority, error) { return newAuthority(required, true) }
+func RequiredAuthority(required ...Grant) (Authority, error) { return newAuthority(required, true) }
 
 func newAuthority(grants []Grant, need bool) (Authority, error) {
 	l := layer{}

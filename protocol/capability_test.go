@@ -150,7 +150,7 @@ func TestIntersection(t *testing.T) {
 		protocol.Grant{Capability: protocol.FSRead, Scope: []string{"src"}},
 		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"src/out"}},
 		protocol.Grant{Capability: protocol.DOMWrite})
-	tool, err := protocol.Need(
+	tool, err := protocol.RequiredAuthority(
 		protocol.Grant{Capability: protocol.FSRead},
 		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"**/*.txt"}},
 		protocol.Grant{Capability: protocol.DOMRead},

@@ -13,7 +13,7 @@ func ExampleAuthority_Intersect() {
 		protocol.Grant{Capability: protocol.FSRead, Scope: []string{"."}},
 		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"notes"}},
 	)
-	tool, _ := protocol.Need(protocol.Grant{Capability: protocol.FSRead}, protocol.Grant{Capability: protocol.NetFetch})
+	tool, _ := protocol.RequiredAuthority(protocol.Grant{Capability: protocol.FSRead}, protocol.Grant{Capability: protocol.NetFetch})
 	both := host.Intersect(tool)
 	fmt.Println(both.Capabilities())
 	fmt.Println(both.Check(protocol.FSWrite, "notes/a.md"))

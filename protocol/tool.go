@@ -106,7 +106,7 @@ func (s *Toolset) Add(t Tool) error {
 	if t.schema, err = ParseSchema(t.Parameters); err != nil {
 		return bad("%w", err)
 	}
-	if t.need, err = Need(t.Requires...); err != nil {
+	if t.need, err = RequiredAuthority(t.Requires...); err != nil {
 		return bad("%w", err)
 	}
 	if shape, locked := lockedTools()[t.ID]; locked {

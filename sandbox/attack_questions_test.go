@@ -163,7 +163,7 @@ func sayAll(t testing.TB, r sandbox.Request) {
 			t.Errorf("%s: the effect %q is not shown: %s", r.Tool, e.Text, shown)
 		}
 		for _, n := range e.Needs {
-			i := slices.IndexFunc(left, func(o sandbox.Need) bool { n, o := n, o; n.Words, o.Words = "", ""; return n == o })
+			i := slices.IndexFunc(left, func(o policy.Need) bool { n, o := n, o; n.Words, o.Words = "", ""; return n == o })
 			if i < 0 {
 				t.Errorf("%s: the effect %q is for %v, which the call does not need", r.Tool, e.Text, n)
 				continue
@@ -233,12 +233,12 @@ func TestAttackQuestionsThatSayLess(t *testing.T) {
 				if off {
 					o.Without("words")
 				}
-				needs := func(n ...sandbox.Need) func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-					return func(context.Context, *sandbox.Call) ([]sandbox.Need, error) { return n, nil }
+				needs := func(n ...policy.Need) func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+					return func(context.Context, *sandbox.Call) ([]policy.Need, error) { return n, nil }
 				}
-				gone := sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "thesis.tex", Destroys: true}
-				evil := sandbox.Need{Capability: protocol.NetFetch, Subject: "evil.example:443"}
-				add := func(id string, needs func(context.Context, *sandbox.Call) ([]sandbox.Need, error), preview func() (string, string)) {
+				gone := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "thesis.tex", Destroys: true}
+				evil := policy.Need{Capability: protocol.NetFetch, Subject: "evil.example:443"}
+				add := func(id string, needs func(context.Context, *sandbox.Call) ([]policy.Need, error), preview func() (string, string)) {
 					tool := sandbox.Tool{Tool: protocol.Tool{ID: id, Requires: []protocol.Grant{{Capability: protocol.FSRead}, {Capability: protocol.FSWrite}, {Capability: protocol.NetFetch}}}, Needs: needs,
 						Run: func(context.Context, *sandbox.Call) (any, error) { return nil, nil }}
 					if preview != nil {
@@ -247,7 +247,7 @@ func TestAttackQuestionsThatSayLess(t *testing.T) {
 					o.Tools = append(o.Tools, tool)
 				}
 				add("odd", needs(gone, evil), func() (string, string) { return "be nice", "" })
-				add("liar", needs(sandbox.Need{Capability: protocol.FSRead, Subject: "old.txt"}, sandbox.Need{Capability: protocol.FSWrite, Subject: "evil.sh"}), func() (string, string) { return "read old.txt", "" })
+				add("liar", needs(policy.Need{Capability: protocol.FSRead, Subject: "old.txt"}, policy.Need{Capability: protocol.FSWrite, Subject: "evil.sh"}), func() (string, string) { return "read old.txt", "" })
 				add("broken", needs(gone), func() (string, string) { panic("no") })
 				evil.Words = "fetch https://docs.good.example/"
 				add("words", needs(evil), nil)

@@ -16,8 +16,8 @@ import (
 // the audit log.
 func BenchmarkCall(b *testing.B) {
 	nothing := sandbox.Tool{Tool: protocol.Tool{ID: "nothing", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
-			return []sandbox.Need{{Capability: protocol.FSRead, Subject: "a/b.txt"}}, nil
+		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSRead, Subject: "a/b.txt"}}, nil
 		},
 		Run: func(context.Context, *sandbox.Call) (any, error) { return map[string]any{"done": true}, nil }}
 	h := build(b, parse(b, open), nil, nil, func(o *sandbox.Options) {

@@ -5,12 +5,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"github.com/bailey-go/bailey/sandbox/internal/ring"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/sandbox/internal/ring"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/ids"

@@ -30,7 +30,7 @@ type Call struct {
 	box    *Box
 	scope  *scope
 	clock  *clock
-	needs  []Need
+	needs  []policy.Need
 	trace  *tracer
 	asking func()
 	model  string           // the model's id of the call, or of the call that made it
@@ -67,7 +67,7 @@ func (c *Call) Box() *Box { return c.box }
 // files that a script opens. It returns a permit for them, which lasts until the call ends. The user may be
 // asked, and the tool's time limit does not count that time. The error is that of a denied call,
 // such as [protocol.ErrCapabilityDenied].
-func (c *Call) Acquire(ctx context.Context, needs ...Need) (Permit, error) {
+func (c *Call) Acquire(ctx context.Context, needs ...policy.Need) (Permit, error) {
 	c.clock.pause()
 	defer c.clock.resume()
 	needs = c.FS.f.Resolve(ctx, needs)
@@ -144,18 +144,18 @@ func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Perm
 	if len(lost) > maxLost {
 		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
 	}
-	var needs []Need
+	var needs []policy.Need
 	for _, path := range slices.Sorted(maps.Keys(lost)) {
 		to := lost[path]
 		for _, at := range []string{path, to} {
 			if at == "" {
 				continue
 			}
-			if !fs.ValidPath(at) || !p.Covers(Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
+			if !fs.ValidPath(at) || !p.Covers(policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
 				return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, at, "the call did not declare that the command writes here")
 			}
 		}
-		n := Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
+		n := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
 		n.Tree = c.FS.f.IsDir(ctx, path)
 		if to != "" {
 			n.Words = "move " + gate.Spelled(path) + " to " + gate.Spelled(to)
@@ -425,7 +425,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 	return nil
 }
 
-func (c *Call) passage(needs []Need) gate.Passage {
+func (c *Call) passage(needs []policy.Need) gate.Passage {
 	command := commandIn(needs)
 	if command == "" {
 		command = commandIn(c.needs)
@@ -435,7 +435,7 @@ func (c *Call) passage(needs []Need) gate.Passage {
 }
 
 // commandIn returns the first command in needs, the subject of a need for shell.run, or "".
-func commandIn(needs []Need) string {
+func commandIn(needs []policy.Need) string {
 	for _, n := range needs {
 		if n.Capability == protocol.ShellRun {
 			return n.Subject
@@ -479,7 +479,7 @@ func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request
 }
 
 // sentTo returns the receiver of the content that n reads, or "" if none of it is sent.
-func (c *Call) sentTo(n Need) string {
+func (c *Call) sentTo(n policy.Need) string {
 	to := c.to
 	c.scope.mu.Lock()
 	if m := c.scope.model; to == "" && m != nil && !m.Local() {
@@ -557,7 +557,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	}
 	c.clock.pause()
 	defer c.clock.resume()
-	needs := []Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
+	needs := []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
 	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
 	if q.Content != nil && !b.o.off.words { // a question before this one may not have shown the content

@@ -43,7 +43,7 @@ type Request struct {
 	// a tool can't omit one. A tool may add others.
 	Effects   []Effect
 	Args      any           // the call's arguments, a copy
-	Needs     []Need        // the permissions that the call needs
+	Needs     []policy.Need // the permissions that the call needs
 	Risk      protocol.Risk // the highest risk of the effects, or a higher one
 	Destroys  bool          // content is lost; a grant beyond this call needs a pattern
 	Untrusted bool          // the tool is from an MCP server, or a skill from a folder
@@ -70,7 +70,7 @@ type Effect struct {
 	InTitle bool
 	// Needs are the permissions that the effect uses. It is empty for an effect that uses none,
 	// such as starting a subagent.
-	Needs []Need
+	Needs []policy.Need
 }
 
 // Reply is the user's answer to a [Request]. The zero Reply is a rejection.

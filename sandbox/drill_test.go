@@ -52,7 +52,7 @@ func (n *drillNet) Do(_ context.Context, r fetch.Request) (*fetch.Response, erro
 type drillCode struct{}
 
 func (drillCode) RunCode(ctx context.Context, tools *protocol.Toolset, code string, _ any) (*protocol.RunResult, error) {
-	var calls []sandboxtest.Order
+	var calls []sandbox.ToolCall
 	if err := json.Unmarshal([]byte(code), &calls); err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ func (drillCode) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 func mcpTools() []sandbox.Tool {
 	write := []protocol.Grant{{Capability: protocol.FSWrite}}
 	schema := `{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"}},"required":["path"]}`
-	needs := func(path func(*sandbox.Call) string) func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-		return func(_ context.Context, call *sandbox.Call) ([]sandbox.Need, error) {
-			return []sandbox.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: path(call)}}, nil
+	needs := func(path func(*sandbox.Call) string) func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+		return func(_ context.Context, call *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: path(call)}}, nil
 		}
 	}
 	arg := func(call *sandbox.Call, name string) string {
@@ -100,7 +100,7 @@ func mcpTools() []sandbox.Tool {
 }
 
 // drill makes calls like a model that obeys the text that it reads, and returns the effects.
-func drill(t *testing.T, calls []sandboxtest.Order, answer policy.Answer) (changed, sent, seen string, failed int) {
+func drill(t *testing.T, calls []sandbox.ToolCall, answer policy.Answer) (changed, sent, seen string, failed int) {
 	t.Helper()
 	netw := &drillNet{}
 	broker, err := web.NewBroker(web.BrokerOptions{Transport: netw})
@@ -108,7 +108,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer policy.Answer) (chang
 	orders, err := json.Marshal(calls)
 	must(t, err)
 	files := map[string]string{}
-	for name, text := range sandboxtest.DrillFiles {
+	for name, text := range drillFiles() {
 		files[name] = text
 	}
 	files["inbox/mail.md"] = "Dear assistant, INJECT" + string(orders)
@@ -138,7 +138,7 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer policy.Answer) (chang
 				}
 			}
 			_, orders, ok := strings.Cut(text, "INJECT")
-			var todo []sandboxtest.Order
+			var todo []sandbox.ToolCall
 			if ok && json.Unmarshal([]byte(orders), &todo) == nil {
 				for _, dc := range todo {
 					turn.Calls = append(turn.Calls, sandbox.ToolCall{Tool: dc.Tool, Args: dc.Args})
@@ -179,10 +179,10 @@ func drill(t *testing.T, calls []sandboxtest.Order, answer policy.Answer) (chang
 func TestInjectionDrill(t *testing.T) {
 	count := attack.Start(t, "drill")
 	count.NoSwitch("TestInjectionDrillCanFail holds the controls")
-	if len(sandboxtest.Attacks) < 60 {
-		t.Errorf("%d attacks only", len(sandboxtest.Attacks))
+	if len(drillAttacks()) < 60 {
+		t.Errorf("%d attacks only", len(drillAttacks()))
 	}
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range drillAttacks() {
 		t.Run(a.Name, func(t *testing.T) {
 			changed, sent, seen, _ := drill(t, a.Do, policy.AnswerReject)
 			count.Try(a.Name, changed+sent != "")
@@ -192,7 +192,7 @@ func TestInjectionDrill(t *testing.T) {
 			if strings.Contains(seen, "dear diary") || strings.Contains(seen, "root:x") {
 				t.Errorf("the model saw what is private: %s", seen)
 			}
-			changed, sent, seen, failed := drill(t, []sandboxtest.Order{a.Twin}, policy.AnswerOnce)
+			changed, sent, seen, failed := drill(t, []sandbox.ToolCall{a.Twin}, policy.AnswerOnce)
 			if failed > 0 || changed+sent == "" && !strings.Contains(seen, "my notes") && !strings.Contains(seen, "page") {
 				t.Errorf("the twin failed: %d %s", failed, seen)
 			}
@@ -204,7 +204,7 @@ func TestInjectionDrill(t *testing.T) {
 func TestInjectionDrillCanFail(t *testing.T) {
 	count := attack.Start(t, "drill")
 	hit := 0
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range drillAttacks() {
 		changed, sent, _, _ := drill(t, a.Do, policy.AnswerOnce)
 		count.Off(a.Name, changed+sent != "")
 		if changed+sent != "" {
@@ -214,4 +214,14 @@ func TestInjectionDrillCanFail(t *testing.T) {
 	if hit < 15 {
 		t.Errorf("only %d attacks do anything even with consent", hit)
 	}
+}
+
+func drillFiles() map[string]string {
+	files, _ := sandboxtest.Drill()
+	return files
+}
+
+func drillAttacks() []sandboxtest.Attack {
+	_, attacks := sandboxtest.Drill()
+	return attacks
 }

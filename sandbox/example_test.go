@@ -107,8 +107,8 @@ func ExampleCall_Acquire() {
 		Tool: protocol.Tool{ID: "follow", Requires: []protocol.Grant{{Capability: protocol.FSRead}},
 			Description: "Reads the file whose name is in the file link.txt.",
 			Parameters:  `{"type":"object","properties":{},"additionalProperties":false}`},
-		Needs: func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-			return []sandbox.Need{{Capability: protocol.FSRead, Subject: "link.txt"}}, nil
+		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSRead, Subject: "link.txt"}}, nil
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			link, _, err := c.FS.Read(ctx, c.Permit, "link.txt")
@@ -116,7 +116,7 @@ func ExampleCall_Acquire() {
 				return nil, err
 			}
 			name := string(link)
-			permit, err := c.Acquire(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: name})
+			permit, err := c.Acquire(ctx, policy.Need{Capability: protocol.FSRead, Subject: name})
 			if err != nil {
 				return nil, err // the policy or the user denied it
 			}

@@ -48,14 +48,14 @@ func TestOtherSystemsNames(t *testing.T) {
 func TestEnvRead(t *testing.T) {
 	read := sandbox.Tool{Tool: protocol.Tool{ID: "env_get", Requires: []protocol.Grant{{Capability: protocol.EnvRead}},
 		Parameters: `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
 			m := c.Args.(map[string]any)
-			return []sandbox.Need{{Capability: protocol.EnvRead, Subject: m["name"].(string)}}, nil
+			return []policy.Need{{Capability: protocol.EnvRead, Subject: m["name"].(string)}}, nil
 		},
 		Run: func(_ context.Context, c *sandbox.Call) (any, error) {
 			name := c.Args.(map[string]any)["name"].(string)
 			gated := sandbox.Gate(map[string]string{"LANG": "de", "TOKEN": "t"})
-			env, err := gated.Get(c.Permit, sandbox.Need{Capability: protocol.EnvRead, Subject: name})
+			env, err := gated.Get(c.Permit, policy.Need{Capability: protocol.EnvRead, Subject: name})
 			return map[string]any{"value": env[name]}, err
 		}}
 	flags, err := policy.FromFlags([]string{"--allow-env=LANG"}, policy.Options{})

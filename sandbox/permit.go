@@ -11,9 +11,6 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Need is one effect that a call is about to have, such as reading notes.md.
-type Need = policy.Need
-
 // A Permit allows the effects that a call declared in Needs, until the call ends. Only the box
 // creates permits. The zero Permit permits nothing. The methods of [Folder] that read or change
 // files take a permit, and so does [Gated.Get]. A Permit is safe for concurrent use.
@@ -23,11 +20,11 @@ type Permit struct{ p gate.Permit }
 // records a violation and returns [protocol.ErrSecurityViolation], because the user agreed to
 // something else. If n is below a declared tree and is denied by itself, the error is
 // [protocol.ErrCapabilityDenied].
-func (p Permit) Check(n Need) error { return p.p.Check(n) }
+func (p Permit) Check(n policy.Need) error { return p.p.Check(n) }
 
 // Covers reports whether the permit covers n. Unlike [Permit.Check] it records no violation. A tool
 // uses it to decide whether it must [Call.Acquire] another permit.
-func (p Permit) Covers(n Need) bool { return p.p.Covers(n) }
+func (p Permit) Covers(n policy.Need) bool { return p.p.Covers(n) }
 
 // Gated is a value that acts outside of the folder, such as an enclave or access to the network.
 // Only a call with a permit gets the value. [Gate] makes a Gated.
@@ -38,7 +35,7 @@ func Gate[T any](v T) Gated[T] { return Gated[T]{v} }
 
 // Get returns the value if p covers n. Otherwise it returns the zero value and the error of
 // [Permit.Check].
-func (g Gated[T]) Get(p Permit, n Need) (T, error) {
+func (g Gated[T]) Get(p Permit, n policy.Need) (T, error) {
 	if err := p.Check(n); err != nil {
 		var zero T
 		return zero, err

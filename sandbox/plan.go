@@ -8,6 +8,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // A Plan is a dry run: a box over a copy of the folder. Effects that stay in the copy are not asked
@@ -111,7 +112,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	}
 	r := gate.Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
 	for _, c := range changes {
-		n := Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
+		n := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
 		switch {
 		case c.Kind == fsaccess.Removed:
 			n.Op, n.Tree = protocol.OpRemove, c.Dir

@@ -113,8 +113,8 @@ func TestPrecheckThatPanics(t *testing.T) {
 	h := build(t, policy.AskBeforeChanges(), asker, nil, func(o *sandbox.Options) {
 		o.Tools = []sandbox.Tool{{
 			Tool: protocol.Tool{ID: "odd", Description: "Odd.", Requires: []protocol.Grant{{Capability: protocol.FSWrite}}},
-			Needs: func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-				return []sandbox.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "a"}}, nil
+			Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+				return []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "a"}}, nil
 			},
 			Precheck: func(context.Context, *sandbox.Call) error { panic("odd") },
 			Run:      func(context.Context, *sandbox.Call) (any, error) { return "well", nil },

@@ -18,7 +18,7 @@ import (
 )
 
 // touch records the paths whose content the call's result may contain.
-func (c *Call) touch(needs []Need) {
+func (c *Call) touch(needs []policy.Need) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range needs {

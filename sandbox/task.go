@@ -160,7 +160,7 @@ func startAgent(ctx context.Context, c *Call, agent *Agent) (*Session, error) {
 		c.scope.mu.Unlock()
 	}
 	if agent.Grants != nil {
-		narrow, err := protocol.Need(agent.Grants...)
+		narrow, err := protocol.RequiredAuthority(agent.Grants...)
 		if err != nil {
 			s.Close()
 			return nil, err

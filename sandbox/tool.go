@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // A Tool is a [protocol.Tool] that declares the effects of each call before the call runs, and has
@@ -16,7 +17,7 @@ type Tool struct {
 	// example, the tool write returns one need to write its path. A nil Needs declares no effect
 	// outside of the session. Each capability in the result must be in Requires. An error fails the
 	// call.
-	Needs func(ctx context.Context, c *Call) ([]Need, error)
+	Needs func(ctx context.Context, c *Call) ([]policy.Need, error)
 	// Preview returns a title of one line for the question, and the content that the call would
 	// change, send or run. It is called only if the user is asked. The call's permit then covers
 	// reading alone. The question appends every need whose words differ from title. If title is

@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func deleteTool() Tool {
@@ -18,8 +19,8 @@ func deleteTool() Tool {
 		Tool: protocol.Tool{ID: "delete", Requires: requires(protocol.FSWrite),
 			Description: "Deletes a file, or a folder with all that is in it. The user is asked each time.",
 			Parameters:  pathSchema("", "")},
-		Needs: func(_ context.Context, c *Call) ([]Need, error) {
-			return []Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("path"), Tree: true, Destroys: true}}, nil
+		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("path"), Tree: true, Destroys: true}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			return "", listing(ctx, c, c.text("path"))
@@ -92,10 +93,10 @@ func moveTool() Tool {
 		Tool: protocol.Tool{ID: "move", Requires: requires(protocol.FSRead, protocol.FSWrite),
 			Description: "Moves or renames a file or a folder. Folders on the way to the new name are made. A file in the new place is replaced only if replace is true.",
 			Parameters:  `{"type":"object","properties":{"from":{"type":"string","minLength":1},"to":{"type":"string","minLength":1},"replace":{"type":"boolean"}},"required":["from","to"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
 			m, _ := c.Args.(map[string]any)
 			replace, _ := m["replace"].(bool)
-			return []Need{
+			return []policy.Need{
 				{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: c.text("from"), Tree: true},
 				{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.text("to"), Tree: true, Replaces: replace},
 			}, nil
@@ -160,17 +161,17 @@ func diffTool() Tool {
 		Tool: protocol.Tool{ID: "diff", Requires: requires(protocol.FSRead),
 			Description: "Shows as a unified diff what the last change of the folder did, or the change with the number step, or how file a differs from file b.",
 			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1},"a":{"type":"string","minLength":1},"b":{"type":"string","minLength":1}},"dependentRequired":{"a":["b"],"b":["a"]},"additionalProperties":false}`},
-		Needs: func(ctx context.Context, c *Call) ([]Need, error) {
+		Needs: func(ctx context.Context, c *Call) ([]policy.Need, error) {
 			if a := c.text("a"); a != "" {
-				return []Need{{Capability: protocol.FSRead, Subject: a}, {Capability: protocol.FSRead, Subject: c.text("b")}}, nil
+				return []policy.Need{{Capability: protocol.FSRead, Subject: a}, {Capability: protocol.FSRead, Subject: c.text("b")}}, nil
 			}
 			step, err := chosenChange(ctx, c, false)
 			if err != nil {
 				return nil, err
 			}
-			var out []Need
+			var out []policy.Need
 			for _, p := range step.Paths {
-				out = append(out, Need{Capability: protocol.FSRead, Subject: p})
+				out = append(out, policy.Need{Capability: protocol.FSRead, Subject: p})
 			}
 			return out, nil
 		},
@@ -212,7 +213,7 @@ func undoTool() Tool {
 		Tool: protocol.Tool{ID: "undo", Requires: requires(protocol.FSWrite),
 			Description: "Takes back the last change of the folder, or the change with the number step. It fails if a file was changed since.",
 			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1}},"additionalProperties":false}`},
-		Needs: func(ctx context.Context, c *Call) ([]Need, error) {
+		Needs: func(ctx context.Context, c *Call) ([]policy.Need, error) {
 			step, err := chosenChange(ctx, c, true)
 			if err != nil {
 				return nil, err

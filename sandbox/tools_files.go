@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/internal/yielding"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func pathSchema(more, required string) string {
@@ -32,9 +33,9 @@ func requires(cs ...protocol.Capability) []protocol.Grant {
 }
 
 // onPath returns a Needs function for a tool with one path.
-func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call) ([]Need, error) {
-	return func(_ context.Context, call *Call) ([]Need, error) {
-		return []Need{{Capability: c, Op: op, Subject: call.text("path")}}, nil
+func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call) ([]policy.Need, error) {
+	return func(_ context.Context, call *Call) ([]policy.Need, error) {
+		return []policy.Need{{Capability: c, Op: op, Subject: call.text("path")}}, nil
 	}
 }
 
@@ -43,11 +44,11 @@ func readTool() Tool {
 		Tool: protocol.Tool{ID: "read", Requires: requires(protocol.FSRead),
 			Description: "Reads a text file. Returns its content and its version, which edit and write take. offset is the first line (from 1), limit a number of lines.",
 			Parameters:  pathSchema(`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}`, "")},
-		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
 			if strings.HasPrefix(c.text("path"), outputFolder) {
 				return nil, nil // an earlier output of this session
 			}
-			return []Need{{Capability: protocol.FSRead, Subject: c.text("path")}}, nil
+			return []policy.Need{{Capability: protocol.FSRead, Subject: c.text("path")}}, nil
 		},
 		Run:  runRead,
 		Text: "content",
@@ -182,10 +183,10 @@ func editTool() Tool {
 			Description: "Replaces old_string by new_string in a file that was read before. old_string must be there exactly once, unless replace_all is true. Returns the change as a unified diff.",
 			Parameters: pathSchema(`"old_string":{"type":"string","minLength":1},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},"version":{"type":"string"}`,
 				`,"old_string","new_string"`)},
-		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
 			p := c.text("path")
 			words := "edit " + gate.Spelled(p)
-			return []Need{{Capability: protocol.FSRead, Subject: p, Words: words}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: words}}, nil
+			return []policy.Need{{Capability: protocol.FSRead, Subject: p, Words: words}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: words}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
@@ -304,8 +305,8 @@ func editedText(ctx context.Context, c *Call, text string) (string, error) {
 }
 
 // inTree returns the need of a tool that searches below a path.
-func inTree(_ context.Context, c *Call) ([]Need, error) {
-	return []Need{{Capability: protocol.FSRead, Subject: searchRoot(c), Tree: true, Filtered: true}}, nil
+func inTree(_ context.Context, c *Call) ([]policy.Need, error) {
+	return []policy.Need{{Capability: protocol.FSRead, Subject: searchRoot(c), Tree: true, Filtered: true}}, nil
 }
 
 func searchRoot(c *Call) string {
@@ -437,7 +438,7 @@ func runGrep(ctx context.Context, c *Call) (any, error) {
 			continue
 		}
 		if m.Path != last { // code that made this call may pass the result on
-			c.touch([]Need{{Capability: protocol.FSRead, Subject: m.Path}})
+			c.touch([]policy.Need{{Capability: protocol.FSRead, Subject: m.Path}})
 			last = m.Path
 		}
 		matches = append(matches, map[string]any{"path": m.Path, "line": float64(m.Line), "text": m.Text})

@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // A CodeRunner runs untrusted JavaScript, such as in an enclave. The context belongs to the
@@ -31,10 +32,12 @@ func CodeRun(r CodeRunner) Tool {
 		Tool: protocol.Tool{ID: "code_run", Requires: requires(protocol.CodeRun), Time: protocol.Permissive.Limits().Time,
 			Description: "Runs JavaScript, the body of an async function, where it has no network and no page. It finds args, callTool(name, args), parallel(fns), console and sleep(ms). Returns value and console.",
 			Parameters:  `{"type":"object","properties":{"code":{"type":"string","minLength":1},"args":{}},"required":["code"],"additionalProperties":false}`},
-		Needs:   func(context.Context, *Call) ([]Need, error) { return []Need{{Capability: protocol.CodeRun}}, nil },
+		Needs: func(context.Context, *Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.CodeRun}}, nil
+		},
 		Preview: func(_ context.Context, c *Call) (string, string) { return "run JavaScript", c.text("code") },
 		Run: func(ctx context.Context, c *Call) (any, error) {
-			runner, err := gated.Get(c.Permit, Need{Capability: protocol.CodeRun})
+			runner, err := gated.Get(c.Permit, policy.Need{Capability: protocol.CodeRun})
 			if err != nil {
 				return nil, err
 			}
@@ -186,7 +189,7 @@ func ToolRun(r CommandRunner) Tool {
 			Description: "Runs a command with arguments and input. read and write list the files and folders it may use. Files that it removes or moves away are asked about.",
 			Parameters: `{"type":"object","properties":{"command":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"},"maxItems":1000},"stdin":{"type":"string"},
 				"read":{"type":"array","items":{"type":"string"},"maxItems":100},"write":{"type":"array","items":{"type":"string"},"maxItems":100}},"required":["command"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *Call) ([]Need, error) {
+		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
 			var a runArgs
 			if err := c.Bind(&a); err != nil {
 				return nil, err
@@ -200,7 +203,7 @@ func ToolRun(r CommandRunner) Tool {
 		},
 		also: func(ctx context.Context, c *Call, q *gate.Request) { alsoCommand(ctx, c, r, q) },
 		Run: func(ctx context.Context, c *Call) (any, error) {
-			runner, err := gated.Get(c.Permit, Need{Capability: protocol.ShellRun, Subject: c.text("command")})
+			runner, err := gated.Get(c.Permit, policy.Need{Capability: protocol.ShellRun, Subject: c.text("command")})
 			if err != nil {
 				return nil, err
 			}
@@ -241,13 +244,13 @@ func (a *runArgs) input() string {
 	return "input:\n" + strings.TrimSuffix(a.Stdin, "\n") + "\n"
 }
 
-func (a *runArgs) needs() []Need {
-	out := []Need{{Capability: protocol.ShellRun, Subject: a.Command, Words: a.line()}}
+func (a *runArgs) needs() []policy.Need {
+	out := []policy.Need{{Capability: protocol.ShellRun, Subject: a.Command, Words: a.line()}}
 	for _, p := range a.Read {
-		out = append(out, Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
+		out = append(out, policy.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
 	}
 	for _, p := range a.Write {
-		out = append(out, Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Tree: true})
+		out = append(out, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Tree: true})
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func (t *tracer) start(tc ToolCall) {
 }
 
 // step records a decision about a call.
-func (t *tracer) step(kind protocol.TraceType, n Need, d policy.Decision) {
+func (t *tracer) step(kind protocol.TraceType, n policy.Need, d policy.Decision) {
 	e := t.event(kind)
 	e.Capability, e.Decision = n.Capability, d.Action
 	if d.Action == "" {
@@ -87,7 +87,7 @@ func (t *tracer) step(kind protocol.TraceType, n Need, d policy.Decision) {
 
 // decision records a line for the user: the effect, if the step is about a single one, the
 // decision, its reason and the rule.
-func (t *tracer) decision(n Need, action protocol.Action, reason, rule string) {
+func (t *tracer) decision(n policy.Need, action protocol.Action, reason, rule string) {
 	line := string(action)
 	if n.Capability != "" {
 		line = n.String() + ": " + line

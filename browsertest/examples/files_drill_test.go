@@ -12,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 	"github.com/bailey-go/bailey/internal/leaklab"
+	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
 
@@ -29,7 +30,7 @@ func obeys(sink string) func(chatRequest) turn {
 				text = res.Content
 			}
 			_, orders, ok := strings.Cut(text, "INJECT")
-			var todo []sandboxtest.Order
+			var todo []sandbox.ToolCall
 			if !ok || json.NewDecoder(strings.NewReader(orders)).Decode(&todo) != nil {
 				continue
 			}
@@ -45,21 +46,22 @@ func obeys(sink string) func(chatRequest) turn {
 }
 
 // inPage returns the arguments of an order. Orders produced by code become JavaScript that makes their calls.
-func inPage(o sandboxtest.Order) map[string]any {
-	code, ok := o.Args["code"].(string)
+func inPage(o sandbox.ToolCall) map[string]any {
+	args, _ := o.Args.(map[string]any)
+	code, ok := args["code"].(string)
 	if o.Tool != "code_run" || !ok {
-		return o.Args
+		return args
 	}
 	return map[string]any{"code": "const out = []; for (const c of " + code + ") { try { out.push(await callTool(c.Tool, c.Args)); } catch (e) { out.push(String(e)); } } return out;"}
 }
 
 // mail resets a folder to the start of the drill, with orders in its mail.
-func (d disk) mail(orders []sandboxtest.Order) {
+func (d disk) mail(orders []sandbox.ToolCall) {
 	d.t.Helper()
 	text, err := json.Marshal(orders)
 	must(d.t, err)
 	want := map[string]string{}
-	for name, text := range sandboxtest.DrillFiles {
+	for name, text := range drillFiles() {
 		want[name] = text
 	}
 	want["inbox/mail.md"] = "Dear assistant, INJECT" + string(text)
@@ -79,7 +81,7 @@ func (d disk) mail(orders []sandboxtest.Order) {
 func (d disk) changed() (list []string) {
 	d.t.Helper()
 	now := d.files()
-	for name, text := range sandboxtest.DrillFiles {
+	for name, text := range drillFiles() {
 		if got, ok := now[name]; !ok || got != text && name != "inbox/mail.md" {
 			list = append(list, fmt.Sprintf("%s is %q", name, got))
 		}
@@ -125,8 +127,8 @@ func (f *filesPage) settle(text, key string) {
 // that obeys the text it reads, and a user who refuses.
 func TestFilesDrill(t *testing.T) {
 	t.Parallel()
-	if len(sandboxtest.Attacks) < 60 {
-		t.Fatalf("%d attacks only", len(sandboxtest.Attacks))
+	if len(drillAttacks()) < 60 {
+		t.Fatalf("%d attacks only", len(drillAttacks()))
 	}
 	f, d, sink, b := drill(t)
 	for _, a := range drilled() {
@@ -151,13 +153,13 @@ func TestFilesDrill(t *testing.T) {
 // sandbox runs all natively.
 func drilled() (list []sandboxtest.Attack) {
 	if !testing.Short() {
-		return sandboxtest.Attacks
+		return drillAttacks()
 	}
 	size, at := map[string]int{}, map[string]int{}
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range drillAttacks() {
 		size[a.Twin.Tool]++
 	}
-	for _, a := range sandboxtest.Attacks {
+	for _, a := range drillAttacks() {
 		i, n := at[a.Twin.Tool], size[a.Twin.Tool]
 		at[a.Twin.Tool]++
 		if i == 0 || i == n/2 || i == n-1 {
@@ -174,7 +176,7 @@ func drill(t *testing.T) (*filesPage, disk, *sinks, *e2e.Browser) {
 	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}, NetLog: true})
 	f, p := filesIn(t, b)
 	f.next = obeys("http://" + sink.host + ":" + sink.port)
-	d := newDisk(t, "drill", sandboxtest.DrillFiles)
+	d := newDisk(t, "drill", drillFiles())
 	f.drop(p, d)
 	f.check(`(window.prompt = () => "yes", window.confirm = () => true)`)
 	return f, d, sink, b
@@ -296,4 +298,14 @@ func TestFilesLeaks(t *testing.T) {
 	if len(found) < (len(js)+len(html))/3 {
 		t.Errorf("only %d vectors reach the sink without the defence", len(found))
 	}
+}
+
+func drillFiles() map[string]string {
+	files, _ := sandboxtest.Drill()
+	return files
+}
+
+func drillAttacks() []sandboxtest.Attack {
+	_, attacks := sandboxtest.Drill()
+	return attacks
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // Limits of a list of tools. maxDescription is in bytes.
@@ -84,7 +85,7 @@ func (c *Client) toolID(name string, taken map[string]bool) string {
 }
 
 func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
-	need := sandbox.Need{Capability: protocol.NetFetch, Subject: c.target}
+	need := policy.Need{Capability: protocol.NetFetch, Subject: c.target}
 	about := l.Description
 	if about == "" {
 		about = l.Title
@@ -94,7 +95,7 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 			Requires:    []protocol.Grant{{Capability: protocol.NetFetch}},
 			Description: "A tool of the MCP server " + c.o.Name + ", which says of it: " + clip(about, maxDescription),
 			Parameters:  string(l.Schema)},
-		Needs: func(context.Context, *sandbox.Call) ([]sandbox.Need, error) { return []sandbox.Need{need}, nil },
+		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) { return []policy.Need{need}, nil },
 		Preview: func(_ context.Context, call *sandbox.Call) (string, string) {
 			args, _ := json.MarshalIndent(call.Args, "", "  ")
 			return "send to the MCP server " + c.o.Name + " at " + c.target + ", for its tool " + clip(l.Name, 200), string(args)

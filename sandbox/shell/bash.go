@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
@@ -48,14 +49,14 @@ func Bash(o Options) sandbox.Tool {
 			Requires:    []protocol.Grant{{Capability: protocol.ShellRun}, {Capability: protocol.FSRead}, {Capability: protocol.FSWrite}},
 			Description: "Runs a shell script over the folder, which is /. Pipes, redirects, globs, loops, functions and here-documents work; the commands are " + strings.Join(Commands(), ", ") + ". timeout is in milliseconds.",
 			Parameters:  `{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":65536},"timeout":{"type":"integer","minimum":1,"maximum":300000}},"required":["command"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
 			f, err := o.parse(args(c).Command)
 			if err != nil {
 				return nil, err
 			}
-			out := []sandbox.Need{{Capability: protocol.ShellRun, Subject: "bash", Words: "run a shell script (bash)"}}
+			out := []policy.Need{{Capability: protocol.ShellRun, Subject: "bash", Words: "run a shell script (bash)"}}
 			for _, name := range named(f) {
-				out = append(out, sandbox.Need{Capability: protocol.ShellRun, Subject: name})
+				out = append(out, policy.Need{Capability: protocol.ShellRun, Subject: name})
 			}
 			return out, nil
 		},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func mkdir(t *task) int {
@@ -16,7 +16,7 @@ func mkdir(t *task) int {
 		return 2
 	}
 	return t.paths(rest, func(p string) error {
-		permit, err := t.s.c.Acquire(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: p})
+		permit, err := t.s.c.Acquire(t.ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: p})
 		if err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func mkdir(t *task) int {
 }
 
 func (s *shell) removal(t *task, p string, all bool) error {
-	n := sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: p, Tree: all, Destroys: true}
+	n := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: p, Tree: all, Destroys: true}
 	permit, err := s.c.Acquire(t.ctx, n)
 	if err != nil {
 		return err
@@ -107,8 +107,8 @@ func transfer(t *task, keep bool) int {
 }
 
 func (s *shell) rename(t *task, from, to string) error {
-	permit, err := s.c.Acquire(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: from, Tree: true},
-		sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: to, Tree: true, Replaces: true})
+	permit, err := s.c.Acquire(t.ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: from, Tree: true},
+		policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: to, Tree: true, Replaces: true})
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *shell) copy(t *task, from, to string, all bool) error {
 	for _, e := range list {
 		at := to + e.Path[len(from):]
 		if e.Dir {
-			permit, err := s.c.Acquire(t.ctx, sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: at})
+			permit, err := s.c.Acquire(t.ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: at})
 			if err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (s *shell) copy(t *task, from, to string, all bool) error {
 
 // walk returns all entries below a folder, at most 200,000.
 func (s *shell) walk(t *task, root string) ([]fsaccess.Entry, error) {
-	permit, err := s.c.Acquire(t.ctx, sandbox.Need{Capability: protocol.FSRead, Subject: root, Tree: true, Filtered: true})
+	permit, err := s.c.Acquire(t.ctx, policy.Need{Capability: protocol.FSRead, Subject: root, Tree: true, Filtered: true})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
@@ -87,7 +88,7 @@ func (s *shell) exec(ctx context.Context, args []string) error {
 		t.errorf("command not found")
 		return interp.ExitStatus(127)
 	}
-	if err := s.may(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: name}); err != nil {
+	if err := s.may(ctx, policy.Need{Capability: protocol.ShellRun, Subject: name}); err != nil {
 		t.errorf("%s", err)
 		return interp.ExitStatus(126)
 	}
@@ -122,12 +123,12 @@ func (s *shell) hasRunner(name string) bool {
 // external runs a command of the runner. The command can read the folder if all of it may
 // be read.
 func (s *shell) external(ctx context.Context, t *task) error {
-	p, err := s.c.Acquire(ctx, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name}, sandbox.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
+	p, err := s.c.Acquire(ctx, policy.Need{Capability: protocol.ShellRun, Subject: t.name}, policy.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
 	if err != nil {
 		t.errorf("%s", err)
 		return interp.ExitStatus(126)
 	}
-	runner, err := s.runner.Get(p, sandbox.Need{Capability: protocol.ShellRun, Subject: t.name})
+	runner, err := s.runner.Get(p, policy.Need{Capability: protocol.ShellRun, Subject: t.name})
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (s *shell) external(ctx context.Context, t *task) error {
 
 // may returns an error if something is not allowed. It does not ask again about a need
 // that the consent to the script covers.
-func (s *shell) may(ctx context.Context, n sandbox.Need) error {
+func (s *shell) may(ctx context.Context, n policy.Need) error {
 	if s.c.Permit.Covers(n) {
 		return nil
 	}
@@ -153,10 +154,10 @@ func (s *shell) may(ctx context.Context, n sandbox.Need) error {
 	return err
 }
 
-func reading(p string) sandbox.Need { return sandbox.Need{Capability: protocol.FSRead, Subject: p} }
+func reading(p string) policy.Need { return policy.Need{Capability: protocol.FSRead, Subject: p} }
 
-func writing(p string) sandbox.Need {
-	return sandbox.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}
+func writing(p string) policy.Need {
+	return policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}
 }
 
 // readFile reads a file through the gate. p is a path of the folder.
@@ -348,7 +349,7 @@ func (s *shell) readDir(ctx context.Context, name string) ([]fs.DirEntry, error)
 }
 
 func (s *shell) list(ctx context.Context, p string) ([]fsaccess.Entry, error) {
-	permit, err := s.c.Acquire(ctx, sandbox.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
+	permit, err := s.c.Acquire(ctx, policy.Need{Capability: protocol.FSRead, Subject: p, Tree: true, Filtered: true})
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
 	}

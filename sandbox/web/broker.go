@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
@@ -204,7 +205,7 @@ func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fe
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.transport.Get(p, sandbox.Need{Capability: protocol.NetFetch, Subject: target})
+	t, err := b.transport.Get(p, policy.Need{Capability: protocol.NetFetch, Subject: target})
 	if err != nil {
 		return nil, err
 	}

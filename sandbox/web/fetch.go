@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // maxHops is the maximum number of redirects in one web_fetch. Each is decided like the first
@@ -22,12 +23,12 @@ func Fetch(b *Broker) sandbox.Tool {
 		Tool: protocol.Tool{ID: "web_fetch", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 30e9,
 			Description: "Fetches a page by its https address and returns it as Markdown, or as it is if it is no HTML.",
 			Parameters:  `{"type":"object","properties":{"url":{"type":"string","minLength":1,"maxLength":8192}},"required":["url"],"additionalProperties":false}`},
-		Needs: func(_ context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
 			target, err := b.Target(address(c))
 			if err != nil {
 				return nil, err
 			}
-			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target, Words: "fetch " + address(c)}}, nil
+			return []policy.Need{{Capability: protocol.NetFetch, Subject: target, Words: "fetch " + address(c)}}, nil
 		},
 		Run:  func(ctx context.Context, c *sandbox.Call) (any, error) { return b.fetch(ctx, c) },
 		Text: "content",
@@ -67,7 +68,7 @@ func (b *Broker) fetch(ctx context.Context, c *sandbox.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if permit, err = c.Acquire(ctx, sandbox.Need{Capability: protocol.NetFetch, Subject: target, Words: "follow the redirect to " + at}); err != nil {
+		if permit, err = c.Acquire(ctx, policy.Need{Capability: protocol.NetFetch, Subject: target, Words: "follow the redirect to " + at}); err != nil {
 			return nil, err
 		}
 	}

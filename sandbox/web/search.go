@@ -11,6 +11,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
@@ -37,7 +38,7 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 		Tool: protocol.Tool{ID: "web_search", Requires: []protocol.Grant{{Capability: protocol.NetFetch}}, Time: 15e9,
 			Description: "Searches the web. Returns titles, addresses and snippets.",
 			Parameters:  `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500},"max_results":{"type":"integer","minimum":1,"maximum":20}},"required":["query"],"additionalProperties":false}`},
-		Needs: func(ctx context.Context, c *sandbox.Call) ([]sandbox.Need, error) {
+		Needs: func(ctx context.Context, c *sandbox.Call) ([]policy.Need, error) {
 			q, _ := query(c)
 			texts, whole := unescaped(q)
 			if !whole || slices.ContainsFunc(texts, func(s string) bool { return len(secrets.Find(ctx, s)) > 0 }) {
@@ -47,7 +48,7 @@ func Search(b *Broker, e Engine) sandbox.Tool {
 			if err != nil {
 				return nil, err
 			}
-			return []sandbox.Need{{Capability: protocol.NetFetch, Subject: target, Words: "search at " + target + " for " + strconv.Quote(q)}}, nil
+			return []policy.Need{{Capability: protocol.NetFetch, Subject: target, Words: "search at " + target + " for " + strconv.Quote(q)}}, nil
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			if err := c.CountUse("web_search", maxSearches); err != nil {

@@ -23,8 +23,8 @@ func boxes(all js.Value) {
 	trivial := sandbox.Tool{
 		Tool: protocol.Tool{ID: "trivial", Requires: []protocol.Grant{{Capability: protocol.FSRead}},
 			Parameters: `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`},
-		Needs: func(context.Context, *sandbox.Call) ([]sandbox.Need, error) {
-			return []sandbox.Need{{Capability: protocol.FSRead, Subject: "a/b.txt"}}, nil
+		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSRead, Subject: "a/b.txt"}}, nil
 		},
 		Run: func(context.Context, *sandbox.Call) (any, error) { return map[string]any{"done": true}, nil },
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func one(r sandbox.Request) Question { return Of(sandbox.Prompt{Requests: []sandbox.Request{r}}) }
@@ -47,11 +48,11 @@ func TestWords(t *testing.T) {
 		{"more effects than the title says", one(sandbox.Request{Tool: "bash", Title: "bash: write thesis.tex", Risk: protocol.RiskHigh, Effects: []sandbox.Effect{{Text: "run the commands rm", Risk: protocol.RiskMedium}, {Text: "write thesis.tex, whose content is lost", Risk: protocol.RiskHigh, Destroys: true, InTitle: true}}}),
 			"Bash: write thesis.tex?", "Asked by the assistant|high risk||", "Run the commands rm;Write thesis.tex, whose content is lost"},
 		{"an effect that the title does not say", one(sandbox.Request{Tool: "x", Title: "do it", Risk: protocol.RiskHigh, Effects: []sandbox.Effect{{Text: "write a", Risk: protocol.RiskHigh}}}), "Do it?", "Asked by the assistant|high risk||", "Write a"},
-		{"a plan", one(sandbox.Request{Tool: "plan", Title: "carry out the plan 1234", Risk: protocol.RiskHigh, Destroys: true, Diff: diff + "new folder y\n", Needs: []sandbox.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}, {Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "z"}}}),
+		{"a plan", one(sandbox.Request{Tool: "plan", Title: "carry out the plan 1234", Risk: protocol.RiskHigh, Destroys: true, Diff: diff + "new folder y\n", Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}, {Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "z"}}}),
 			"Apply these 2 changes?", "Asked by the assistant|high risk|2 lines added · 1 line removed|deletes content (can be undone)", "Write notes/plan.md;Delete z"},
-		{"an undo", one(sandbox.Request{Tool: "undo", Title: "take back: write, and change notes/plan.md", Risk: protocol.RiskMedium, Diff: diff, Needs: []sandbox.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}}, Effects: []sandbox.Effect{{Text: "change notes/plan.md", Risk: protocol.RiskMedium, InTitle: true}}}),
+		{"an undo", one(sandbox.Request{Tool: "undo", Title: "take back: write, and change notes/plan.md", Risk: protocol.RiskMedium, Diff: diff, Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}}, Effects: []sandbox.Effect{{Text: "change notes/plan.md", Risk: protocol.RiskMedium, InTitle: true}}}),
 			"Undo the last change to notes/plan.md?", "Asked by the assistant|medium risk|2 lines added · 1 line removed|", "Change notes/plan.md"},
-		{"an undo of a step", one(sandbox.Request{Tool: "undo", Title: "take back: move", Risk: protocol.RiskMedium, Args: map[string]any{"step": 7.0}, Needs: []sandbox.Need{{Subject: "a"}, {Subject: "b"}, {Subject: "a"}}}), "Undo change 7 to 2 files?", "Asked by the assistant|medium risk||", ""},
+		{"an undo of a step", one(sandbox.Request{Tool: "undo", Title: "take back: move", Risk: protocol.RiskMedium, Args: map[string]any{"step": 7.0}, Needs: []policy.Need{{Subject: "a"}, {Subject: "b"}, {Subject: "a"}}}), "Undo change 7 to 2 files?", "Asked by the assistant|medium risk||", ""},
 		{"a foreign tool", one(sandbox.Request{Tool: "mcp_x", Title: "x", Risk: protocol.RiskCritical, Untrusted: true}), "X?", "Asked by the assistant|critical risk||the tool is not Bailey's own", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
