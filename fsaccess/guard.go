@@ -3,7 +3,6 @@ package fsaccess
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/bailey-go/bailey/protocol"
 
@@ -109,13 +108,6 @@ func refused(err error) (reason error, ok bool) {
 		return nil, false
 	}
 	return e.Err, true
-}
-
-// Reach returns all files and folders that removing or moving root would affect, also those
-// that a [Guard] hides. Use it to decide whether the operation is allowed. Do not show the
-// names to a caller that may not read them.
-func Reach(ctx context.Context, fsys FS, root string) iter.Seq2[Entry, error] {
-	return Walk(guard.Reaching(ctx), fsys, root, WalkOptions{})
 }
 
 // Kind is a dangerous kind of content. Content is dangerous if opening, unpacking or only

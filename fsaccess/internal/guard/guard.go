@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/reach"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -263,7 +264,7 @@ func (g *Guard) content(ctx context.Context, name string, kinds []Kind, head []b
 // Stat describes a path that may be read, passed through, or written.
 func (g *Guard) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 	err := g.read(name)
-	if err == nil || reaches(ctx) || g.check(protocol.OpWrite, name) == nil {
+	if err == nil || reach.IsHidden(ctx) || g.check(protocol.OpWrite, name) == nil {
 		return g.Core.Stat(ctx, name)
 	}
 	if !g.policy.MayTraverse(name) {
@@ -279,7 +280,7 @@ func (g *Guard) Stat(ctx context.Context, name string) (fs.FileInfo, error) {
 // ReadDir lists the entries that may be read. In a folder that is only passed through, it
 // lists only entries that lead to readable ones.
 func (g *Guard) ReadDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	if reaches(ctx) {
+	if reach.IsHidden(ctx) {
 		return g.Core.ReadDir(ctx, name)
 	}
 	if err := g.read(name); err != nil && !g.policy.MayTraverse(name) {
@@ -300,14 +301,6 @@ func (g *Guard) pages(ctx context.Context, name string) (core.Pager, error) {
 	}
 	return core.Sift(p, func(e fs.DirEntry) bool { return g.shows(core.Join(name, e.Name()), e.IsDir()) }), nil
 }
-
-type reachKey struct{}
-
-// Reaching returns a context in which hidden entries are visited too.
-func Reaching(ctx context.Context) context.Context { return context.WithValue(ctx, reachKey{}, true) }
-
-// reaches reports whether hidden entries are visited too.
-func reaches(ctx context.Context) bool { return ctx.Value(reachKey{}) != nil }
 
 func (g *Guard) shows(name string, dir bool) bool {
 	return g.mayRead(name) || dir && g.policy.MayTraverse(name)
@@ -378,7 +371,7 @@ func (g *Guard) Chtimes(ctx context.Context, name string, atime, mtime time.Time
 }
 
 func (g *Guard) WalkPages(ctx context.Context, root string, page int, yield func([]core.Entry) bool) error {
-	if reaches(ctx) {
+	if reach.IsHidden(ctx) {
 		return core.WalkCore(ctx, g.Core, root, page, yield)
 	}
 	if err := g.read(root); err != nil && !g.policy.MayTraverse(root) {

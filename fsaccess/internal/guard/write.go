@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/reach"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -321,7 +322,7 @@ func (g *Guard) mayRemove(ctx context.Context, name string) (size int64, err err
 	if err := g.change(ctx, protocol.OpRemove, Question{Op: "remove", Path: name}); err != nil {
 		return 0, err
 	}
-	err = g.below(Reaching(ctx), name, func(e core.Entry) error {
+	err = g.below(reach.Hidden(ctx), name, func(e core.Entry) error {
 		size += e.Size
 		if err := g.insideGit(ctx, e.Path); err != nil {
 			return err
@@ -376,7 +377,7 @@ func (g *Guard) Rename(ctx context.Context, from, to string) error {
 		return err
 	}
 	// A guard below may hide files from this one. They move too.
-	err := g.below(Reaching(ctx), from, func(e core.Entry) error {
+	err := g.below(reach.Hidden(ctx), from, func(e core.Entry) error {
 		next := to + e.Path[len(from):]
 		if err := g.writable(protocol.OpRemove, e.Path, ""); err != nil || e.Dir {
 			return err

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/reach"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -209,7 +210,7 @@ func (f Folder) below(ctx context.Context, p Permit, root string, check func(e f
 	if fi, err := fsaccess.WithContext(ctx, f.raw).Stat(root); err != nil || !fi.IsDir() {
 		return err
 	}
-	all := fsaccess.Reach(ctx, f.raw, root)
+	all := fsaccess.Walk(reach.Hidden(ctx), f.raw, root, fsaccess.WalkOptions{})
 	if f.unchecked {
 		all = fsaccess.Walk(ctx, f.fs, root, fsaccess.WalkOptions{})
 	}
