@@ -7,6 +7,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/guard"
+	"github.com/bailey-go/bailey/internal/textdiff"
 )
 
 // GuardOptions configures a guard beside the path policy. The zero value is strict: each
@@ -42,6 +43,19 @@ type Question struct {
 	// Content is the new content if Kind is set, at most its first 16 MiB. It is nil for a
 	// file that is renamed. It must not be changed, and not be used after the call.
 	Content []byte
+}
+
+// Diff returns Content as the diff of a new file, for the user, in the format of [UnifiedDiff].
+// Every differing byte of the content is in the result, for any kind and size of content, so the
+// user sees everything that would be written. Control characters are not escaped, so the caller
+// should mark them.
+//
+// There is one exception: in a content of more than 64 KiB of which less than 70 % is text, the
+// runs of bytes that cannot be text are counted and not shown. A content of more than 4 MiB or
+// 200,000 lines is returned as it is, without marks. Diff lets the page run at least every
+// 10 ms, so do not call it in a callback. It returns only the error of ctx.
+func (q Question) Diff(ctx context.Context) (string, error) {
+	return textdiff.Question(ctx, "/dev/null", "b/"+q.Path, nil, q.Content)
 }
 
 // GuardError is a refusal by a [Guard]. It wraps one of [ErrDenied], [ErrProtected],

@@ -113,3 +113,12 @@ func asksFirst(t *testing.T, empty func(testing.TB) FS, write func(FS) error, ye
 		}
 	}
 }
+
+// A question shows the whole content that would be written.
+func TestQuestionDiff(t *testing.T) {
+	q := Question{Op: "write", Path: "d/run.sh", Kind: KindScript, Content: []byte("#!/bin/sh\nrm -r .\n")}
+	text, err := q.Diff(t.Context())
+	if want := "--- /dev/null\n+++ b/d/run.sh\n@@ -0,0 +1,2 @@\n+#!/bin/sh\n+rm -r .\n"; err != nil || text != want {
+		t.Errorf("%q, %v", text, err)
+	}
+}

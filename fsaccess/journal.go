@@ -114,8 +114,8 @@ func (w *Journal) Diff(ctx context.Context, id int64) (string, error) {
 	return w.j.Diff(ctx, id, false)
 }
 
-// DiffBack returns the changes that undoing a step would make, each as a [QuestionDiff]. It
-// is the change of [Journal.Diff] in the other direction.
+// DiffBack returns the changes that undoing a step would make, each in the form of
+// [Overlay.DiffText]. It is the change of [Journal.Diff] in the other direction.
 func (w *Journal) DiffBack(ctx context.Context, id int64) (string, error) {
 	return w.j.Diff(ctx, id, true)
 }

@@ -90,7 +90,9 @@ func fileChanges(list []overlay.Change) []FileChange {
 	return convert(list, func(c overlay.Change) FileChange { return FileChange{c.Path, ChangeKind(c.Kind), c.Dir, c.Size} })
 }
 
-// DiffText returns the change of one path as a [QuestionDiff].
+// DiffText returns the change of one path for a question to the user, as [Question.Diff] does.
+// An old content that is not text, or has more than 4 MiB or 200,000 lines, is replaced by one
+// line with its size, which begins with a backslash.
 func (w *Overlay) DiffText(ctx context.Context, name string) (string, error) {
 	return w.o.DiffText(ctx, name)
 }

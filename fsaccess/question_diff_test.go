@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bailey-go/bailey/fsaccess/internal/textdiff"
+	"github.com/bailey-go/bailey/internal/textdiff"
 )
 
 // DiffBack shows the change of an undo, in its direction, below, at and above the limit of

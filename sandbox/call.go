@@ -561,7 +561,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
 	if q.Content != nil && !b.o.off.words { // a question before this one may not have shown the content
-		text, err := fsaccess.QuestionDiff(ctx, "/dev/null", "b/"+q.Path, nil, q.Content)
+		text, err := q.Diff(ctx)
 		if err != nil {
 			return false, err
 		}

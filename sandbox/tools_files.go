@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/textdiff"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/internal/yielding"
@@ -247,7 +248,7 @@ func runEdit(ctx context.Context, c *Call) (any, error) {
 
 // questionDiff returns a diff for a question, or a line with the reason why there is none.
 func questionDiff(ctx context.Context, a, b string, old, now []byte) string {
-	text, err := fsaccess.QuestionDiff(ctx, a, b, old, now)
+	text, err := textdiff.Question(ctx, a, b, old, now)
 	if err != nil {
 		return "(what would change can't be shown: " + protocol.Public(err).Message + ")\n"
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
 
-	"github.com/bailey-go/bailey/fsaccess/internal/textdiff"
+	"github.com/bailey-go/bailey/internal/textdiff"
 )
 
 // Change is one step of the history.

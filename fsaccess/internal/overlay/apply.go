@@ -9,7 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
 
-	"github.com/bailey-go/bailey/fsaccess/internal/textdiff"
+	"github.com/bailey-go/bailey/internal/textdiff"
 )
 
 // Apply writes changes to the lower folder: the changes at or below the given paths, or all

@@ -30,7 +30,7 @@ func Unified(ctx context.Context, aName, bName string, a, b []byte) (string, err
 
 var newline = []byte{10}
 
-// Question is [UnifiedDiff] for a question to the user. Every differing byte of the new
+// Question is [Unified] for a question to the user. Every differing byte of the new
 // content b is in the result, for any kind and size of content, so the user sees everything
 // that would be written. Control characters are not escaped, so the caller should mark them.
 //
