@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -329,10 +330,12 @@ func TestLayersForward(t *testing.T) {
 // The table above has every optional interface, and all of them are in one file.
 func TestOptionalInterfacesAreInOneFile(t *testing.T) {
 	set := token.NewFileSet()
-	pkgs, err := parser.ParseDir(set, "internal/core", nil, 0)
+	files, err := filepath.Glob("internal/core/*.go")
 	must(t, err)
 	may := []string{"Core", "Replacement", "File", "Pager"}
-	for file, f := range pkgs["core"].Files {
+	for _, file := range files {
+		f, err := parser.ParseFile(set, file, nil, 0)
+		must(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {
@@ -341,7 +344,7 @@ func TestOptionalInterfacesAreInOneFile(t *testing.T) {
 			if _, ok := spec.Type.(*ast.InterfaceType); !ok || slices.Contains(may, spec.Name.Name) {
 				return true
 			}
-			if file != "internal/core/optional.go" || optionals[spec.Name.Name] == nil {
+			if filepath.ToSlash(file) != "internal/core/optional.go" || optionals[spec.Name.Name] == nil {
 				t.Errorf("%s: %s is not in internal/core/optional.go, or not in the table", file, spec.Name.Name)
 			}
 			return true

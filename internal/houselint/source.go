@@ -85,13 +85,6 @@ func (p *Package) public() bool {
 	}) && !strings.HasSuffix(p.Dir, "conformance")
 }
 
-func (p *Package) path() string {
-	if p.Dir == "." {
-		return module
-	}
-	return module + "/" + p.Dir
-}
-
 // A name is an exported declaration at the top level of a package.
 type name struct {
 	pkg  *Package

@@ -22,6 +22,20 @@ func encodeGen(n int) error {
 	return err
 }
 
+func TestBoundsOfABatch(t *testing.T) {
+	for name, c := range map[string][2]error{
+		"batch to write": {encodeMany(1024), encodeMany(1025)},
+		"generation":     {encodeGen(1<<31 - 1), encodeGen(1 << 31)},
+	} {
+		if c[0] != nil {
+			t.Errorf("%s, at the limit: %v", name, c[0])
+		}
+		if c[1] == nil {
+			t.Errorf("%s, above the limit: taken", name)
+		}
+	}
+}
+
 // EncodeBatch checks a message like DecodeBatch does, so a side never sends a message that the
 // other side refuses.
 func TestEncodeBatchChecks(t *testing.T) {

@@ -27,7 +27,7 @@ func TestEncodeIsTheStandards(t *testing.T) {
 	}
 	long := strings.Repeat("ä<\u2028\xff\"", restBytes/3)
 	for name, v := range map[string]any{
-		"nothing": nil, "numbers": []any{1.5, -0.0, 1e21, 3}, "texts": map[string]any{"b": "x", "a": "<&>", "": "\x00\n"}, "long": long, "long keys": map[string]any{long: long, long + "b": nil},
+		"nothing": nil, "numbers": []any{1.5, math.Copysign(0, -1), 1e21, 3}, "texts": map[string]any{"b": "x", "a": "<&>", "": "\x00\n"}, "long": long, "long keys": map[string]any{long: long, long + "b": nil},
 		"one byte before": strings.Repeat("a", restBytes-1) + "é", "broken at the cut": strings.Repeat("a", restBytes-1) + "\xe2\x82", "continuations alone": strings.Repeat("\x80", 2*restBytes),
 		"empty": []any{map[string]any{}, []any{}, []any(nil), map[string]any(nil)}, "own": map[string]any{"x": own{1}, "y": []own{{2}}, "z": []byte("bytes"), "raw": json.RawMessage(`{"k": [1, 2]}`)},
 	} {
