@@ -3,7 +3,6 @@ package strictjson
 import (
 	"encoding"
 	"encoding/base64"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -34,11 +33,18 @@ type Writer struct {
 // NewWriter returns a writer without text.
 func NewWriter(limits Limits, d *Dialect) *Writer {
 	l := limits.Filled()
-	return &Writer{limit: l.Bytes, nodes: l.Nodes, d: d, tagged: d.Tag != nil}
+	return &Writer{b: make([]byte, 0, 256), limit: l.Bytes, nodes: l.Nodes, d: d, tagged: d.Tag != nil}
 }
 
-// Raw writes text as it is.
-func (w *Writer) Raw(text string) { w.b = append(w.b, text...) }
+// Raw writes the parts of a text as they are.
+func (w *Writer) Raw(parts ...string) {
+	for _, text := range parts {
+		w.b = append(w.b, text...)
+	}
+}
+
+// Int writes a number as it is.
+func (w *Writer) Int(n int) { w.b = strconv.AppendInt(w.b, int64(n), 10) }
 
 // Count counts n values, members or elements that the caller wrote itself.
 func (w *Writer) Count(n int) { w.nodes -= n }
@@ -164,7 +170,11 @@ func (w *Writer) object(m map[string]any, depth int) *Error {
 	if depth == 0 {
 		return w.Over("it is nested deeper than the limit allows")
 	}
-	keys := slices.Sorted(maps.Keys(m))
+	keys := make([]string, 0, len(m)) // slices.Sorted grows from nothing: three allocations more
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
 	if _, ok := m[TagKey]; ok && w.tagged {
 		flat := make([]any, 0, 2*len(m))
 		for _, k := range keys {

@@ -25,7 +25,9 @@ func EncodeBatch(b Batch, d Direction, limits protocol.JSONLimits) (string, erro
 	}
 	l := strictjson.Limits(limits).Filled()
 	w := &writer{strictjson.NewWriter(l, tagged)}
-	w.Raw(batchStart + strconv.Itoa(b.Gen) + `,"msgs":[`)
+	w.Raw(batchStart)
+	w.Int(b.Gen)
+	w.Raw(`,"msgs":[`)
 	w.Count(7)
 	for i, m := range b.Messages {
 		if i > 0 {
@@ -34,7 +36,7 @@ func EncodeBatch(b Batch, d Direction, limits protocol.JSONLimits) (string, erro
 		if !d.carries(m.Type()) {
 			return "", protocol.Errorf(protocol.ErrInvalidParams, "encode", m.Type(), "this message does not go in that direction")
 		}
-		w.Raw(`{"type":"` + m.Type() + `"`)
+		w.Raw(`{"type":"`, m.Type(), `"`)
 		w.Count(3)
 		if err := m.write(w, l.Depth-3); err != nil {
 			return "", err.Within(strictjson.Element(i))
@@ -88,7 +90,7 @@ type writer struct{ *strictjson.Writer }
 
 // put writes a member.
 func (w *writer) put(name string, v any, depth int) *strictjson.Error {
-	w.Raw(`,"` + name + `":`)
+	w.Raw(`,"`, name, `":`)
 	w.Count(1)
 	if err := w.Value(v, depth); err != nil {
 		return err.Within(strictjson.Member(name))
