@@ -80,6 +80,9 @@ func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 func anthropicPart(p sandbox.ModelPart, n names) any {
 	switch p.Type {
 	case sandbox.PartText:
+		if strings.TrimSpace(p.Text) == "" {
+			return nil // the API refuses a text without a character that shows
+		}
 		return map[string]any{"type": "text", "text": p.Text}
 	case sandbox.PartReasoning:
 		var meta struct{ Signature, Redacted string }
@@ -101,13 +104,14 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 type block struct {
 	kind, id, name, signature string
 	args                      strings.Builder
+	input                     json.RawMessage // the arguments that came with the block's start
 }
 
 type anthropicStream struct {
 	sink
 	names names
 	open  map[int]*block
-	usage sandbox.Usage
+	usage anthropicUsage
 	stop  string
 }
 
@@ -140,11 +144,28 @@ type anthropicEvent struct {
 	} `json:"error"`
 }
 
+// anthropicUsage is the count of tokens of a message. The last event that has a number wins: servers
+// count more while they stream, and some begin with 0.
 type anthropicUsage struct {
 	Input   int64 `json:"input_tokens"`
 	Output  int64 `json:"output_tokens"`
 	Read    int64 `json:"cache_read_input_tokens"`
 	Created int64 `json:"cache_creation_input_tokens"`
+}
+
+func (u *anthropicUsage) add(v anthropicUsage) {
+	for _, n := range []struct {
+		to   *int64
+		from int64
+	}{{&u.Input, v.Input}, {&u.Output, v.Output}, {&u.Read, v.Read}, {&u.Created, v.Created}} {
+		if n.from > 0 {
+			*n.to = n.from
+		}
+	}
+}
+
+func (u anthropicUsage) usage() sandbox.Usage {
+	return sandbox.Usage{Input: u.Input + u.Read + u.Created, Output: u.Output, Cached: u.Read}
 }
 
 func (s *anthropicStream) event(ev eventstream.Event) error {
@@ -154,8 +175,7 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 	}
 	switch e.Type {
 	case "message_start":
-		u := e.Message.Usage
-		s.usage = sandbox.Usage{Input: u.Input + u.Read + u.Created, Output: u.Output, Cached: u.Read}
+		s.usage.add(e.Message.Usage)
 	case "content_block_start":
 		return s.begin(&e)
 	case "content_block_delta":
@@ -163,10 +183,10 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 	case "content_block_stop":
 		return s.finishBlock(e.Index)
 	case "message_delta":
-		s.usage.Output = max(s.usage.Output, e.Usage.Output)
+		s.usage.add(e.Usage)
 		s.stop = e.Delta.StopReason
 	case "message_stop":
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage.usage()}); err != nil {
 			return err
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: anthropicFinish(s.stop)})
@@ -182,6 +202,7 @@ func (s *anthropicStream) begin(e *anthropicEvent) error {
 	s.open[e.Index] = b
 	switch b.kind {
 	case "tool_use":
+		b.input = e.Block.Input
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: b.id, Tool: b.name})
 	case "text":
 		if e.Block.Text != "" {
@@ -221,11 +242,11 @@ func (s *anthropicStream) finishBlock(index int) error {
 	switch {
 	case b == nil:
 	case b.kind == "tool_use":
-		args := b.args.String()
-		if args == "" {
-			args = "{}"
+		args := json.RawMessage(b.args.String())
+		if len(args) == 0 {
+			args = orEmpty(b.input)
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: args})
 	case b.kind == "thinking" && b.signature != "":
 		meta, _ := json.Marshal(map[string]string{"signature": b.signature})
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})

@@ -1,10 +1,11 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -27,7 +28,7 @@ func (m *chat) host() string { return m.o.Host() }
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
-		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]*block{}}
+		s := &chatStream{sink: sink{yield: yield}, names: n, first: len(r.Messages), calls: map[int]int{}}
 		header := map[string]string{}
 		if m.o.Key != "" {
 			header["authorization"] = "Bearer " + m.o.Key
@@ -101,7 +102,9 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 type chatStream struct {
 	sink
 	names  names
-	calls  map[int]*block
+	first  int         // the number of messages before, for ids of calls without one
+	list   []*block    // the calls, in order
+	calls  map[int]int // the position in list by the API's index
 	usage  sandbox.Usage
 	reason string
 }
@@ -109,12 +112,12 @@ type chatStream struct {
 type chatChunk struct {
 	Choices []struct {
 		Delta struct {
-			Content   string `json:"content"`
-			Refusal   string `json:"refusal"`
-			Reasoning string `json:"reasoning"`
-			Thought   string `json:"reasoning_content"`
+			Content   chatContent `json:"content"`
+			Refusal   string      `json:"refusal"`
+			Reasoning text        `json:"reasoning"`
+			Thought   text        `json:"reasoning_content"`
 			Calls     []struct {
-				Index    int    `json:"index"`
+				Index    *int   `json:"index"`
 				ID       string `json:"id"`
 				Function struct {
 					Name string `json:"name"`
@@ -134,6 +137,45 @@ type chatChunk struct {
 	Error json.RawMessage `json:"error"`
 }
 
+// chatContent is the content of a message: a text, or a list of parts, as Mistral's reasoning models
+// send it.
+type chatContent struct{ text, thought string }
+
+func (c *chatContent) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &c.text) == nil {
+		return nil
+	}
+	type part struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		Thinking []struct {
+			Text string `json:"text"`
+		} `json:"thinking"`
+	}
+	var parts []part
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		for _, t := range p.Thinking {
+			c.thought += t.Text
+		}
+	}
+	return nil
+}
+
+// errorStatus returns the HTTP status in an error of a stream, as OpenRouter sends it, or 0.
+func errorStatus(raw json.RawMessage) int {
+	var e struct {
+		Code int `json:"code"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Code < 400 || e.Code > 599 {
+		return 0
+	}
+	return e.Code
+}
+
 func (s *chatStream) event(ev eventstream.Event) error {
 	if ev.Data == "[DONE]" {
 		if s.reason == "" {
@@ -146,19 +188,21 @@ func (s *chatStream) event(ev eventstream.Event) error {
 		return err
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return &sandbox.ModelError{Message: errorText([]byte(ev.Data)), Retry: true}
+		status := errorStatus(c.Error)
+		return &sandbox.ModelError{Status: status, Message: errorText([]byte(ev.Data)), Retry: status == 0 || mayRetry(status)}
 	}
 	if c.Usage != nil {
 		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached}
 	}
 	for _, ch := range c.Choices {
 		d := ch.Delta
-		if thought := d.Reasoning + d.Thought; thought != "" {
+		// Some servers send the same reasoning under both names.
+		if thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought); thought != "" {
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
 				return err
 			}
 		}
-		if text := d.Content + d.Refusal; text != "" {
+		if text := d.Content.text + d.Refusal; text != "" {
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text}); err != nil {
 				return err
 			}
@@ -175,14 +219,32 @@ func (s *chatStream) event(ev eventstream.Event) error {
 	return nil
 }
 
-func (s *chatStream) call(index int, id, name, args string) error {
-	b := s.calls[index]
-	if b == nil {
-		if len(s.calls) >= 1000 {
+// call adds a piece of a call. The pieces of one call have its index. Where there is none, they follow
+// one another. A piece with another id begins another call, also at the same index.
+func (s *chatStream) call(index *int, id, name, args string) error {
+	at := len(s.list) - 1
+	if index != nil {
+		var ok bool
+		if at, ok = s.calls[*index]; !ok {
+			at = -1
+		}
+	}
+	if at >= 0 && id != "" && s.list[at].id != "" && s.list[at].id != id || at >= 0 && index == nil && id == "" && name != "" {
+		at = -1
+	}
+	if at < 0 {
+		if len(s.list) >= 1000 {
 			return &sandbox.ModelError{Message: "more than 1,000 calls at once"}
 		}
-		b = &block{id: id, name: s.names.back(name)}
-		s.calls[index] = b
+		if id == "" {
+			id = "c" + strconv.Itoa(s.first) + "-" + strconv.Itoa(len(s.list)+1)
+		}
+		at = len(s.list)
+		s.list = append(s.list, &block{id: id, name: s.names.back(name)})
+		if index != nil {
+			s.calls[*index] = at
+		}
+		b := s.list[at]
 		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: b.name}); err != nil {
 			return err
 		}
@@ -190,6 +252,7 @@ func (s *chatStream) call(index int, id, name, args string) error {
 	if args == "" {
 		return nil
 	}
+	b := s.list[at]
 	b.args.WriteString(args)
 	return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: args})
 }
@@ -199,13 +262,7 @@ func (s *chatStream) finish() error {
 	if s.finished {
 		return nil
 	}
-	var order []int
-	for i := range s.calls {
-		order = append(order, i)
-	}
-	slices.Sort(order)
-	for _, i := range order {
-		b := s.calls[i]
+	for _, b := range s.list {
 		args := b.args.String()
 		if args == "" {
 			args = "{}"

@@ -149,11 +149,18 @@ func (o *Options) refused(res *fetch.Response) error {
 	if e.Message == "" {
 		e.Message = "the server answered " + strconv.Itoa(res.Status)
 	}
-	switch res.Status {
-	case 408, 409, 425, 429, 500, 502, 503, 504, 529:
+	e.Retry = mayRetry(res.Status)
+	switch res.Header["x-should-retry"] { // OpenAI and Anthropic say so where the status alone does not
+	case "true":
 		e.Retry = true
+	case "false":
+		e.Retry = false
 	}
-	if v := res.Header["retry-after"]; v != "" {
+	if n, err := strconv.ParseFloat(res.Header["retry-after-ms"], 64); err == nil && n >= 0 && n < 1e9 {
+		e.RetryAfter = time.Duration(n * float64(time.Millisecond))
+	} else if d := retryInfo(body); d > 0 {
+		e.RetryAfter = d
+	} else if v := res.Header["retry-after"]; v != "" {
 		if n, err := strconv.ParseFloat(v, 64); err == nil && n >= 0 && n < 1e6 {
 			e.RetryAfter = time.Duration(n * float64(time.Second))
 		} else if at, err := time.Parse("Mon, 02 Jan 2006 15:04:05 GMT", v); err == nil {
@@ -161,6 +168,45 @@ func (o *Options) refused(res *fetch.Response) error {
 		}
 	}
 	return e
+}
+
+// mayRetry reports whether a new attempt may succeed after a response with this status.
+func mayRetry(status int) bool {
+	switch status {
+	case 408, 409, 425, 429, 500, 502, 503, 504, 529:
+		return true
+	}
+	return false
+}
+
+// retryInfo returns the delay in the error of a Google API, or 0. The error is in an array at times.
+// https://cloud.google.com/apis/design/errors#error_details
+func retryInfo(body []byte) time.Duration {
+	if strictjson.TooDeep(body) {
+		return 0
+	}
+	type answer struct {
+		Error struct {
+			Details []struct {
+				Type  string `json:"@type"`
+				Delay string `json:"retryDelay"`
+			} `json:"details"`
+		} `json:"error"`
+	}
+	var one answer
+	if json.Unmarshal(body, &one) != nil {
+		var list []answer
+		if json.Unmarshal(body, &list) != nil || len(list) == 0 {
+			return 0
+		}
+		one = list[0]
+	}
+	for _, d := range one.Error.Details {
+		if delay, err := time.ParseDuration(d.Delay); err == nil && strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
+			return max(0, delay)
+		}
+	}
+	return 0
 }
 
 // errorText returns the provider's error message in a response.
@@ -275,7 +321,7 @@ func (n names) back(w string) string {
 }
 
 func orEmpty(args json.RawMessage) json.RawMessage {
-	if len(args) == 0 || !json.Valid(args) {
+	if len(args) == 0 || string(args) == "null" || !json.Valid(args) {
 		return json.RawMessage("{}")
 	}
 	return args

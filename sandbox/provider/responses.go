@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -61,7 +62,7 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
-				out = append(out, map[string]any{"type": "message", "role": role, "content": []any{map[string]any{"type": kind, "text": p.Text}}})
+				out = append(out, map[string]any{"type": "message", "role": role, "content": []any{outputText(kind, p.Text)}})
 			case sandbox.PartReasoning:
 				if item := reasoningItem(p.Meta); item != nil {
 					out = append(out, item)
@@ -72,6 +73,15 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 				out = append(out, map[string]any{"type": "function_call_output", "call_id": p.CallID, "output": p.Text})
 			}
 		}
+	}
+	return out
+}
+
+// outputText returns a text of a message. The API requires annotations of its own texts.
+func outputText(kind, text string) map[string]any {
+	out := map[string]any{"type": kind, "text": text}
+	if kind == "output_text" {
+		out["annotations"] = []any{}
 	}
 	return out
 }
@@ -110,23 +120,41 @@ type responsesItem struct {
 	ID        string          `json:"id"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
-	Arguments string          `json:"arguments"`
+	Arguments text            `json:"arguments"`
 	Encrypted string          `json:"encrypted_content"`
 	Summary   json.RawMessage `json:"summary"`
 }
 
+type responsesError struct {
+	Code    text   `json:"code"`
+	Message string `json:"message"`
+}
+
+// err returns the error of an event.
+func (e responsesError) err() error {
+	retry := e.Code == "server_error" || e.Code == "rate_limit_exceeded"
+	return &sandbox.ModelError{Message: cmp.Or(e.Message, "the model failed"), Retry: retry || e == responsesError{}}
+}
+
+// text is a string. Another value, as some items of the API have in the place of one, is empty.
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, (*string)(t)) != nil {
+		*t = ""
+	}
+	return nil
+}
+
 type responsesEvent struct {
-	Type     string        `json:"type"`
-	Delta    string        `json:"delta"`
-	ItemID   string        `json:"item_id"`
-	Item     responsesItem `json:"item"`
-	Message  string        `json:"message"`
-	Code     string        `json:"code"`
-	Response struct {
-		Error *struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-		} `json:"error"`
+	Type           string          `json:"type"`
+	Delta          text            `json:"delta"`
+	ItemID         string          `json:"item_id"`
+	Item           responsesItem   `json:"item"`
+	Error          *responsesError `json:"error"`
+	responsesError                 // of the same event from some servers
+	Response       struct {
+		Error      *responsesError `json:"error"`
 		Incomplete *struct {
 			Reason string `json:"reason"`
 		} `json:"incomplete_details"`
@@ -150,9 +178,9 @@ func (s *responsesStream) event(ev eventstream.Event) error {
 	}
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Delta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: string(e.Delta)})
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Delta})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: string(e.Delta)})
 	case "response.output_item.added":
 		if e.Item.Type == "function_call" {
 			s.items[e.Item.ID] = &block{id: e.Item.CallID, name: s.names.back(e.Item.Name)}
@@ -160,20 +188,22 @@ func (s *responsesStream) event(ev eventstream.Event) error {
 		}
 	case "response.function_call_arguments.delta":
 		if b := s.items[e.ItemID]; b != nil {
-			return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: e.Delta})
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: string(e.Delta)})
 		}
 	case "response.output_item.done":
 		return s.item(e.Item)
 	case "response.completed", "response.incomplete":
 		return s.done(&e)
 	case "response.failed":
-		err := &sandbox.ModelError{Message: "the model failed", Retry: true}
-		if f := e.Response.Error; f != nil {
-			err.Message, err.Retry = f.Message, f.Code == "server_error" || f.Code == "rate_limit_exceeded"
+		if e.Response.Error != nil {
+			return e.Response.Error.err()
 		}
-		return err
+		return responsesError{}.err()
 	case "error":
-		return &sandbox.ModelError{Message: e.Message, Retry: e.Code == "server_error" || e.Code == "rate_limit_exceeded"}
+		if e.Error != nil {
+			return e.Error.err()
+		}
+		return e.responsesError.err()
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strconv"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -96,8 +97,13 @@ func (m *Model) events(t Turn) []sandbox.ModelEvent {
 	if t.Reasoning != "" {
 		out = append(out, sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: t.Reasoning})
 	}
-	for i := 0; i < len(t.Text); i += 7 { // in pieces, like a real answer
-		out = append(out, sandbox.ModelEvent{Type: sandbox.PartText, Text: t.Text[i:min(i+7, len(t.Text))]})
+	for text := t.Text; text != ""; { // in pieces of whole characters, like a real answer
+		n := min(7, len(text))
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n++
+		}
+		out = append(out, sandbox.ModelEvent{Type: sandbox.PartText, Text: text[:n]})
+		text = text[n:]
 	}
 	finish := "stop"
 	for _, c := range t.Calls {

@@ -1,0 +1,381 @@
+//go:build !js
+
+package provider_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch/nethttp"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/provider"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+type args = map[string]any
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func answers(t *testing.T, texts ...string) (provider.Options, *[]string) {
+	var bodies []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(b))
+		if len(bodies) > len(texts) {
+			w.WriteHeader(400)
+			return
+		}
+		_, _ = io.WriteString(w, texts[len(bodies)-1])
+	}))
+	t.Cleanup(s.Close)
+	return provider.Options{Transport: nethttp.New(nil), URL: s.URL, Model: "m", Key: "key-1234"}, &bodies
+}
+
+func run(t *testing.T, m sandbox.Model) (chunks []sandbox.Chunk, s *sandbox.Session, err error) {
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	must(t, dir.WriteFile("a", []byte("AAA"), 0o644))
+	box, e := sandbox.New(sandbox.Options{FS: dir, Policy: policy.AskBeforeChanges()})
+	must(t, e)
+	s, e = box.NewSession(t.Context(), sandbox.SessionOptions{})
+	must(t, e)
+	_, e = s.Say(t.Context(), "go")
+	must(t, e)
+	for c, x := range box.Run(t.Context(), s, m, sandbox.RunOptions{Sleep: func(context.Context, time.Duration) error { return nil }}) {
+		if x != nil {
+			err = x
+			break
+		}
+		chunks = append(chunks, c)
+	}
+	return
+}
+
+func events(t *testing.T, m sandbox.Model) (out []sandbox.ModelEvent, err error) {
+	for e, x := range m.Stream(t.Context(), sandbox.ModelRequest{Messages: []sandbox.ModelMessage{{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "hi"}}}}}) {
+		if x != nil {
+			err = x
+			continue
+		}
+		out = append(out, e)
+	}
+	return
+}
+
+const aStart, aEnd = `{"type":"message_start","message":{"usage":{"input_tokens":1}}}`, `{"type":"message_stop"}`
+const aTool = `{"type":"content_block_start","index":8,"content_block":{"type":"tool_use","id":"t1","name":"read","input":{}}}` + "\n\ndata: " + `{"type":"content_block_delta","index":8,"delta":{"type":"input_json_delta","partial_json":"{\"path\":\"a\"}"}}` + "\n\ndata: " + `{"type":"content_block_stop","index":8}` + "\n\ndata: " + `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`
+
+func think(i, text, sig string) string {
+	return `{"type":"content_block_start","index":` + i + `,"content_block":{"type":"thinking","thinking":""}}` + "\n\ndata: " + `{"type":"content_block_delta","index":` + i + `,"delta":{"type":"thinking_delta","thinking":"` + text + `"}}` + "\n\ndata: " + `{"type":"content_block_delta","index":` + i + `,"delta":{"type":"signature_delta","signature":"` + sig + `"}}` + "\n\ndata: " + `{"type":"content_block_stop","index":` + i + `}`
+}
+
+// two blocks of thinking that follow one another become one, signed with the second's signature.
+func TestThinkingBlocksStayApart(t *testing.T) {
+	red := `{"type":"content_block_start","index":1,"content_block":{"type":"redacted_thinking","data":"RED"}}` + "\n\ndata: " + `{"type":"content_block_stop","index":1}`
+	for _, c := range []struct{ first, second, want string }{{think("0", "one", "S1"), think("1", "two", "S2"), `"signature":"S1"`}, {think("0", "one", "S1"), red, `"signature":"S1"`}} {
+		o, bodies := answers(t, sse(aStart, c.first, c.second, aTool, aEnd), sse(aStart, aEnd))
+		_, _, err := run(t, provider.Anthropic(o))
+		must(t, err)
+		if len(*bodies) < 2 || !strings.Contains((*bodies)[1], c.want) || strings.Contains((*bodies)[1], "onetwo") {
+			t.Errorf("sent back: %s", (*bodies)[len(*bodies)-1])
+		}
+	}
+}
+
+func TestReasoningItemsStayApart(t *testing.T) {
+	item := func(i string) string {
+		return `{"type":"response.output_item.done","item":{"type":"reasoning","id":"rs_` + i + `","summary":[],"encrypted_content":"ENC` + i + `"}}`
+	}
+	call := `{"type":"response.output_item.done","item":{"type":"function_call","id":"fc","call_id":"c1","name":"read","arguments":"{\"path\":\"a\"}"}}`
+	done := `{"type":"response.completed","response":{}}`
+	o, bodies := answers(t, sse(item("1"), item("2"), call, done), sse(done))
+	_, _, err := run(t, provider.OpenAI(o))
+	must(t, err)
+	if !strings.Contains((*bodies)[1], "ENC1") {
+		t.Errorf("the first is lost: %s", (*bodies)[1])
+	}
+}
+
+// the error event as OpenAI sends it (recorded: vercel/ai openai-error.1.chunks.txt).
+func TestResponsesNestedError(t *testing.T) {
+	o, _ := answers(t, sse(`{"type":"error","sequence_number":2,"error":{"type":"tokens","code":"rate_limit_exceeded","message":"Rate limit reached","param":null}}`))
+	_, err := events(t, provider.OpenAI(o))
+	var me *sandbox.ModelError
+	if !errors.As(err, &me) || me.Message != "Rate limit reached" || !me.Retry {
+		t.Errorf("%+v", err)
+	}
+}
+
+// calls of chat completions without an index, with an empty id, with both names of reasoning, with content in parts.
+func TestChatVariants(t *testing.T) {
+	end := `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`
+	call := func(more, path string) string {
+		return `{"choices":[{"delta":{"tool_calls":[{` + more + `"type":"function","function":{"name":"read","arguments":"{\"path\":\"` + path + `\"}"}}]}}]}`
+	}
+	o, _ := answers(t, sse(call(`"id":"c1",`, "a"), call(`"id":"c2",`, "b"), end, "[DONE]"))
+	ev, err := events(t, provider.OpenAIChat(o))
+	must(t, err)
+	n := 0
+	for _, e := range ev {
+		if e.Type == sandbox.PartCall && json.Valid(e.Args) {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("without an index: %d calls", n)
+	}
+	o, _ = answers(t, sse(call(`"index":0,"id":"",`, "a"), end, "[DONE]"), sse(`{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`, "[DONE]"))
+	chunks, _, err := run(t, provider.OpenAIChat(o))
+	must(t, err)
+	begun := map[string]bool{}
+	for _, c := range chunks {
+		switch c.Type {
+		case "tool-input-start":
+			begun[c.ToolCallID] = true
+		case "tool-input-available":
+			if !begun[c.ToolCallID] {
+				t.Errorf("call %q was begun as %v", c.ToolCallID, begun)
+			}
+		}
+	}
+	o, _ = answers(t, sse(`{"choices":[{"delta":{"reasoning":"hm","reasoning_content":"hm"}}]}`, `{"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}`, "[DONE]"))
+	ev, err = events(t, provider.OpenAIChat(o))
+	must(t, err)
+	if ev[0].Text != "hm" {
+		t.Errorf("reasoning %q (vLLM sends both names)", ev[0].Text)
+	}
+	o, _ = answers(t, sse(`{"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]}}]}`, `{"choices":[{"delta":{"content":[{"type":"text","text":"ok"}]},"finish_reason":"stop"}]}`, "[DONE]"))
+	if _, err = events(t, provider.OpenAIChat(o)); err != nil {
+		t.Errorf("content in parts (Mistral's reasoning models): %v", err)
+	}
+}
+
+// a call's input in its content_block_start, and usage in message_delta.
+func TestAnthropicVariants(t *testing.T) {
+	o, _ := answers(t, sse(aStart, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t1","name":"read","input":{"path":"a"}}}`, `{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"input_tokens":50000,"output_tokens":1}}`, aEnd))
+	ev, err := events(t, provider.Anthropic(o))
+	must(t, err)
+	for _, e := range ev {
+		if e.Type == sandbox.PartCall && string(e.Args) == "{}" {
+			t.Errorf("the input is lost")
+		}
+		if e.Type == sandbox.PartUsage && e.Usage.Input != 50000 {
+			t.Errorf("input tokens %d", e.Usage.Input)
+		}
+	}
+}
+
+// a list of what to drop holds ids that no chunk has told.
+func TestDropNamesWhatWasTold(t *testing.T) {
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Text: "x", Calls: []sandbox.ToolCall{{ID: "c1", Tool: "read", Args: args{"path": "a"}}}, Cut: true}, sandboxtest.Say("whole")}}
+	chunks, _, err := run(t, m)
+	must(t, err)
+	told := map[string]bool{}
+	for _, c := range chunks {
+		told[c.ID], told[c.ToolCallID] = true, true
+		if c.Type == "data-retry" {
+			for _, id := range c.Data.(map[string]any)["drop"].([]any) {
+				if !told[id.(string)] {
+					t.Errorf("%v was never told of; the call was %v", id, "c1")
+				}
+			}
+		}
+	}
+}
+
+// "To break the loop is to interrupt the run", which keeps what came until then.
+func TestBreakKeepsWhatCame(t *testing.T) {
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: policy.AskBeforeChanges()})
+	must(t, err)
+	s, err := box.NewSession(t.Context(), sandbox.SessionOptions{})
+	must(t, err)
+	_, err = s.Say(t.Context(), "go")
+	must(t, err)
+	n := 0
+	for range box.Run(t.Context(), s, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say(strings.Repeat("text ", 20))}}, sandbox.RunOptions{}) {
+		if n++; n == 6 {
+			break
+		}
+	}
+	if len(s.Messages()) != 2 {
+		t.Errorf("%d messages", len(s.Messages()))
+	}
+}
+
+// the scripted model cuts characters.
+func TestScriptedModelKeepsCharacters(t *testing.T) {
+	chunks, _, err := run(t, &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.Say("Hello, é世😀")}})
+	must(t, err)
+	for _, c := range chunks {
+		if !utf8.ValidString(c.Delta) {
+			t.Errorf("%q", c.Delta)
+		}
+	}
+}
+
+// An id that is empty, too long or used twice is replaced, and start, pieces and call agree about it.
+func TestIDsOfCallsAgree(t *testing.T) {
+	long := strings.Repeat("x", 257)
+	read := func(id, path string) sandbox.ToolCall {
+		return sandbox.ToolCall{ID: id, Tool: "read", Args: args{"path": path}}
+	}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Calls: []sandbox.ToolCall{read("c1", "a"), read("c1", "b"), read(long, "c"), read(strings.Repeat("x", 256), "d")}}, sandboxtest.Say("done")}}
+	chunks, _, err := run(t, m)
+	must(t, err)
+	paths := map[string]string{}
+	var state = map[string]string{}
+	for _, c := range chunks {
+		switch c.Type {
+		case "tool-input-start":
+			if state[c.ToolCallID] != "" {
+				t.Errorf("%q is begun twice", c.ToolCallID)
+			}
+		case "tool-input-delta":
+			paths[c.ToolCallID] += c.Delta
+		case "tool-input-available":
+			if want := c.Input.(map[string]any)["path"].(string); !strings.Contains(paths[c.ToolCallID], want) {
+				t.Errorf("%q has the pieces %q, and the path %q", c.ToolCallID, paths[c.ToolCallID], want)
+			}
+		case "tool-output-available", "tool-output-error":
+			if state[c.ToolCallID] != "tool-input-available" {
+				t.Errorf("%q has a result after %q", c.ToolCallID, state[c.ToolCallID])
+			}
+		default:
+			continue
+		}
+		state[c.ToolCallID] = c.Type
+	}
+	if len(state) != 4 || state[""] != "" || state[long] != "" || state["c1"] == "" {
+		t.Errorf("%v", state)
+	}
+}
+
+// An error keeps the text that came, and the error's chunk says what the provider said.
+func TestErrorKeepsWhatCame(t *testing.T) {
+	broken := &sandbox.ModelError{Status: 400, Message: "bad request: quota"}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Text: "half an answer", Calls: []sandbox.ToolCall{{ID: "c1", Tool: "read", Args: args{"path": "a"}}}, Err: broken}}}
+	chunks, s, err := run(t, m)
+	if !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if c := chunks[len(chunks)-1]; c.Type != "error" || !strings.Contains(c.ErrorText, "quota") {
+		t.Errorf("%+v", c)
+	}
+	list := s.Messages()
+	if len(list) != 2 || !strings.Contains(fmt.Sprint(list[1].Parts), "half an answer") {
+		t.Fatalf("%+v", list)
+	}
+	for _, p := range list[1].Parts {
+		if p.ToolCallID != "" && p.ToolState != sandbox.ToolOutputError {
+			t.Errorf("the call is left %s", p.ToolState)
+		}
+	}
+}
+
+// What an answer with an error says about a new attempt.
+func TestRetries(t *testing.T) {
+	google := func(delay string) string {
+		return `{"error":{"code":429,"message":"slow down","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"` + delay + `"}]}}`
+	}
+	for name, c := range map[string]struct {
+		status int
+		header map[string]string
+		body   string
+		retry  bool
+		after  time.Duration
+	}{
+		"400":                     {400, nil, `{"error":{"message":"no"}}`, false, 0},
+		"401":                     {401, nil, `{"error":{"message":"no"}}`, false, 0},
+		"429":                     {429, map[string]string{"Retry-After": "2"}, ``, true, 2 * time.Second},
+		"milliseconds":            {429, map[string]string{"Retry-After-Ms": "1500", "Retry-After": "9"}, ``, true, 1500 * time.Millisecond},
+		"not milliseconds":        {429, map[string]string{"Retry-After-Ms": "soon", "Retry-After": "9"}, ``, true, 9 * time.Second},
+		"negative":                {429, map[string]string{"Retry-After-Ms": "-1"}, ``, true, 0},
+		"Google's":                {429, nil, google("3.5s"), true, 3500 * time.Millisecond},
+		"Google's in a list":      {429, nil, "[" + google("3.5s") + "]", true, 3500 * time.Millisecond},
+		"Google's that is broken": {429, nil, google("a while"), true, 0},
+		"it must not be repeated": {500, map[string]string{"X-Should-Retry": "false"}, ``, false, 0},
+		"it may be repeated":      {400, map[string]string{"X-Should-Retry": "true"}, ``, true, 0},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for k, v := range c.header {
+				w.Header().Set(k, v)
+			}
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
+		}))
+		_, err := events(t, provider.OpenAIChat(provider.Options{Transport: nethttp.New(nil), URL: server.URL, Model: "m"}))
+		server.Close()
+		var me *sandbox.ModelError
+		if !errors.As(err, &me) || me.Retry != c.retry || me.RetryAfter != c.after {
+			t.Errorf("%s: %+v", name, err)
+		}
+	}
+	for code, retry := range map[string]bool{`400`: false, `401`: false, `429`: true, `502`: true, `"rate_limited"`: true, `null`: true} {
+		o, _ := answers(t, sse(`{"error":{"code":`+code+`,"message":"m"}}`))
+		_, err := events(t, provider.OpenAIChat(o))
+		var me *sandbox.ModelError
+		if !errors.As(err, &me) || me.Retry != retry {
+			t.Errorf("in a stream: %s: %+v", code, err)
+		}
+	}
+}
+
+// Items of the Responses API that are not known do not end an answer.
+func TestUnknownItems(t *testing.T) {
+	o, _ := answers(t, sse(`{"type":"response.output_item.done","item":{"type":"shell_call","id":"x","arguments":{"a":1}}}`, `{"type":"response.shell.delta","delta":{"b":2}}`,
+		`{"type":"response.output_text.delta","delta":"ok"}`, `{"type":"response.completed","response":{}}`))
+	ev, err := events(t, provider.OpenAI(o))
+	must(t, err)
+	if ev[0].Text != "ok" {
+		t.Errorf("%+v", ev)
+	}
+}
+
+// Pieces of calls as servers of chat completions send them.
+func TestPiecesOfCalls(t *testing.T) {
+	piece := func(text string) string { return `{"choices":[{"delta":{"tool_calls":[` + text + `]}}]}` }
+	for name, c := range map[string]struct {
+		pieces []string
+		want   []string
+	}{
+		"by index":              {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"1}"}}`}, []string{`a {"x":1}`, `b {}`}},
+		"the id in every piece": {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`a {"x":1}`}},
+		"a new id, same index":  {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}`}, []string{`a {}`, `b {}`}},
+		"no index, pieces":      {[]string{`{"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"function":{"arguments":"1}"}}`, `{"id":"b","function":{"name":"read","arguments":""}}`}, []string{`a {"x":1}`, `b {}`}},
+		"no index and no id":    {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"function":{"name":"read","arguments":"{}"}}`}, []string{`c1-1 {}`, `c1-2 {}`}},
+	} {
+		var all []string
+		for _, p := range c.pieces {
+			all = append(all, piece(p))
+		}
+		o, _ := answers(t, sse(append(all, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, "[DONE]")...))
+		ev, err := events(t, provider.OpenAIChat(o))
+		must(t, err)
+		var got []string
+		for _, e := range ev {
+			if e.Type == sandbox.PartCall {
+				got = append(got, e.CallID+" "+string(e.Args))
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
