@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/jsx"
@@ -22,6 +23,8 @@ type answer struct {
 	kind  string  // "text" or "reasoning"
 	usage Usage
 	said  strings.Builder
+	names map[string][]string // the ids of begun calls that are not complete, by the model's id
+	told  []string            // the ids of the calls that chunks name
 }
 
 func digest(text string) string {
@@ -29,14 +32,35 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func (a *answer) reset() { a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{} }
+func (a *answer) reset() {
+	a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{}
+	a.names, a.told = nil, nil
+}
 
+// ids returns the ids that chunks of this answer have named: of texts, of reasoning, and of calls,
+// also of those that are not complete.
 func (a *answer) ids() []any {
 	var out []any
 	for _, p := range a.parts {
-		out = append(out, p.ID)
+		if p.ToolCallID == "" {
+			out = append(out, p.ID)
+		}
+	}
+	for _, id := range a.told {
+		out = append(out, id)
 	}
 	return out
+}
+
+// begin returns the id under which a call is shown and stored. It is the model's id, unless that is
+// empty, longer than 256 bytes or the id of another call of this answer.
+func (a *answer) begin(id string) string {
+	own := id
+	if id == "" || len(id) > 256 || slices.Contains(a.told, id) {
+		own = "call-" + randomID(9)
+	}
+	a.told = append(a.told, own)
+	return own
 }
 
 func (a *answer) text() string {
@@ -127,11 +151,21 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 		if len(e.Meta) > 0 {
 			a.last()["meta"] = string(e.Meta)
 		}
-		return e.Text == "" || a.run.emit(Chunk{Type: kind + "-delta", ID: a.open, Delta: e.Text})
+		if e.Text != "" && !a.run.emit(Chunk{Type: kind + "-delta", ID: a.open, Delta: e.Text}) {
+			return false
+		}
+		// A signature ends its block of reasoning. The next block has one of its own.
+		return kind == "text" || len(e.Meta) == 0 || a.closeOpen()
 	case PartCallStart:
-		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: e.CallID, ToolName: e.Tool})
+		id := a.begin(e.CallID)
+		if a.names == nil {
+			a.names = map[string][]string{}
+		}
+		a.names[e.CallID] = append(a.names[e.CallID], id)
+		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: e.Tool})
 	case PartCallDelta:
-		return a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: e.CallID, Delta: e.Text})
+		ids := a.names[e.CallID]
+		return len(ids) == 0 || a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: ids[len(ids)-1], Delta: e.Text})
 	case PartCall:
 		return a.closeOpen() && a.call(ctx, e)
 	case PartUsage:
@@ -157,8 +191,11 @@ func (a *answer) closeOpen() bool {
 
 // call records a tool call. The model chose the tool's name, so it may be any text.
 func (a *answer) call(ctx context.Context, e ModelEvent) bool {
-	if len(e.CallID) == 0 || len(e.CallID) > 256 {
-		e.CallID = "call-" + randomID(9)
+	if ids := a.names[e.CallID]; len(ids) > 0 {
+		a.names[e.CallID] = ids[1:]
+		e.CallID = ids[0]
+	} else {
+		e.CallID = a.begin(e.CallID)
 	}
 	kind := "tool-" + e.Tool
 	if protocol.ValidToolName(e.Tool) != nil || len(kind) > 128 {
@@ -331,6 +368,17 @@ func plainOutput(ctx context.Context, v any) any {
 		return string(b)
 	}
 	return tree
+}
+
+// keep stores an answer that ended too early, with an error for each of its calls.
+func (a *answer) keep(ctx context.Context, why error) {
+	if len(a.parts) == 0 {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := a.save(ctx); err == nil && len(a.calls) > 0 {
+		_ = a.abandon(ctx, why)
+	}
 }
 
 // abandon stores and emits an error for each call that has no result yet.

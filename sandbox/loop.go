@@ -104,7 +104,12 @@ func (r *run) emit(c Chunk) bool {
 }
 
 func (r *run) fail(err error) {
-	r.emit(Chunk{Type: "error", ErrorText: protocol.Public(err).Message})
+	text := protocol.Public(err).Message
+	var me *ModelError
+	if errors.As(err, &me) && me.Message != "" {
+		text = me.Error()
+	}
+	r.emit(Chunk{Type: "error", ErrorText: text})
 	if !r.gone {
 		r.gone = true
 		r.yield(Chunk{}, err)
@@ -237,11 +242,13 @@ func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, er
 			break
 		}
 		if ctx.Err() != nil {
-			_ = a.save(context.WithoutCancel(ctx)) // the answer so far is kept
-			return 0, "", context.Cause(ctx)
+			err = context.Cause(ctx)
+			a.keep(ctx, err)
+			return 0, "", err
 		}
 		var me *ModelError
 		if !errors.As(err, &me) || !me.Retry || try >= r.o.Retries || errors.Is(err, errGone) {
+			a.keep(ctx, err)
 			return 0, "", err
 		}
 		if err := r.wait(ctx, a, me, try); err != nil {
