@@ -190,6 +190,7 @@ func TestNoInitFunctions(t *testing.T) {
 // package until.
 var sleepers = map[string]string{
 	"fsaccess/watch_rest_test.go": "the clock is that of testing/synctest",
+	"sandbox/draft_test.go":       "the clock is that of testing/synctest",
 }
 
 func TestNoTestSleeps(t *testing.T) {

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
@@ -25,6 +27,44 @@ type answer struct {
 	said  strings.Builder
 	names map[string][]string // the ids of begun calls that are not complete, by the model's id
 	told  []string            // the ids of the calls that chunks name
+
+	drafted []PartRecord // the parts as they were stored while they streamed
+}
+
+// draftAfter is how long a piece of an answer waits until it is stored. A page that is closed loses
+// no more of it.
+const draftAfter = time.Second
+
+// draft stores the text and the reasoning that came. Calls are stored when the answer is complete,
+// because they are made only then. An error is not reported: the whole answer is stored at its end.
+func (a *answer) draft(ctx context.Context) {
+	parts := cloneParts(a.parts)
+	if i := slices.IndexFunc(parts, func(p PartRecord) bool { return p.ToolCallID != "" }); i >= 0 {
+		parts = parts[:i]
+	}
+	for i, p := range parts {
+		data, _ := p.Data.(map[string]any)
+		data = maps.Clone(data)
+		if p.ID == a.open {
+			data["text"] = a.said.String()
+		}
+		parts[i].Data = data
+	}
+	msg := a.msg
+	msg.Metadata.Partial = true
+	if a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{msg}, parts) == nil && len(parts) > len(a.drafted) {
+		a.drafted = parts
+	}
+}
+
+// newPart returns the next part. Another try of an answer writes over the parts that were stored of
+// the one before.
+func (a *answer) newPart(kind string, data any) PartRecord {
+	p := a.run.s.newPart(a.msg, len(a.parts), kind, data)
+	if i := len(a.parts); i < len(a.drafted) {
+		p.ID = a.drafted[i].ID
+	}
+	return p
 }
 
 func digest(text string) string {
@@ -99,11 +139,15 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			}
 		}
 	}()
+	var due <-chan time.Time // when what came must be stored
 	for {
 		select {
 		case <-ctx.Done():
 			a.closeOpen()
 			return "", context.Cause(ctx)
+		case <-due:
+			due = nil
+			a.draft(ctx)
 		case x, ok := <-events:
 			switch {
 			case ctx.Err() != nil: // both were ready: an interruption comes before the event
@@ -122,6 +166,9 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			if !a.take(ctx, x.e) {
 				return "", errGone
 			}
+			if due == nil && x.e.Text != "" && (x.e.Type == PartText || x.e.Type == PartReasoning) {
+				due = time.After(draftAfter)
+			}
 		}
 	}
 }
@@ -139,7 +186,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 			if !a.closeOpen() {
 				return false
 			}
-			p := a.run.s.newPart(a.msg, len(a.parts), kind, map[string]any{"text": ""})
+			p := a.newPart(kind, map[string]any{"text": ""})
 			a.parts = append(a.parts, p)
 			a.open, a.kind = p.ID, kind
 			a.said.Reset()
@@ -206,7 +253,7 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 	if len(e.Meta) > 0 {
 		data["meta"] = string(e.Meta)
 	}
-	p := a.run.s.newPart(a.msg, len(a.parts), kind, data)
+	p := a.newPart(kind, data)
 	p.ToolCallID, p.ToolState = e.CallID, ToolInputAvailable
 	if err != nil {
 		msg := protocol.Public(err).Message
@@ -224,7 +271,12 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 // made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
-	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, cloneParts(a.parts)); err != nil {
+	parts := cloneParts(a.parts)
+	for _, p := range a.drafted[min(len(parts), len(a.drafted)):] { // of a try that had more
+		p.Type, p.Data = "text", map[string]any{"text": ""}
+		parts = append(parts, p)
+	}
+	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, parts); err != nil {
 		return err
 	}
 	for _, c := range a.wrong {
@@ -372,9 +424,10 @@ func plainOutput(ctx context.Context, v any) any {
 
 // keep stores an answer that ended too early, with an error for each of its calls.
 func (a *answer) keep(ctx context.Context, why error) {
-	if len(a.parts) == 0 {
+	if len(a.parts) == 0 && len(a.drafted) == 0 {
 		return
 	}
+	a.msg.Metadata.Partial = true
 	ctx = context.WithoutCancel(ctx)
 	if err := a.save(ctx); err == nil && len(a.calls) > 0 {
 		_ = a.abandon(ctx, why)

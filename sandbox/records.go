@@ -53,6 +53,7 @@ type MessageMetadata struct {
 	SnapshotID         string         `json:"snapshot_id,omitempty"` // of the folder's files, to restore them
 	Trigger            string         `json:"trigger,omitempty"`
 	SystemPromptDigest string         `json:"system_prompt_digest,omitempty"`
+	Partial            bool           `json:"partial,omitempty"`  // the answer streams, or it ended too early
 	HiddenAt           time.Time      `json:"hidden_at,omitzero"` // when a rewind hid the message, which is never deleted
 }
 

@@ -548,6 +548,10 @@ func (s *Session) modelMessages(m Model) []ModelMessage {
 	for _, msg := range list[first:] {
 		out = append(out, modelMessage(msg, m)...)
 	}
+	// Providers differ about a conversation that ends with the model's own words.
+	if n := len(out); n > 0 && out[n-1].Role == RoleAssistant && list[len(list)-1].Metadata.Partial {
+		out = append(out, ModelMessage{RoleUser, []ModelPart{{Type: PartText, Text: "Your last message was cut off. Continue it where it ends, and repeat nothing."}}})
+	}
 	return out
 }
 

@@ -55,11 +55,32 @@ func TestFilesReloadOnDisk(t *testing.T) {
 	f.then(turn{text: "a beginning and an end", hold: hold})
 	f.say("tell me")
 	shows(t, p, "a beginning")
+	poll.Until(t, "the piece is stored", func() bool {
+		var yes bool
+		err := p.Eval(t.Context(), `(async () => {
+		for (const {name} of await indexedDB.databases()) {
+			const get = r => new Promise((ok, no) => { r.onsuccess = () => ok(r.result); r.onerror = () => no(r.error); });
+			const db = await get(indexedDB.open(name));
+			try {
+				for (const store of db.objectStoreNames)
+					if (JSON.stringify(await get(db.transaction(store).objectStore(store).getAll())).includes("a begin")) return true;
+			} finally { db.close(); }
+		}
+		return false;
+	})()`, &yes)
+		return err == nil && yes
+	}, func() string { return conversation(t, p) })
 	f.reload()
 	close(hold)
 	f.click("#kept button")
 	f.wait("it is open again", `document.getElementById("status").textContent === "Open: reloaded"`)
 	shows(t, p, "tell me")
+	shows(t, p, "a begin")
+	f.wait("it offers to continue", `!document.getElementById("trouble").hidden && document.getElementById("again").textContent === "Continue"`)
+	f.then(turn{text: " and the rest of it"})
+	f.click("#again")
+	shows(t, p, "and the rest of it")
+	holds(t, "the model is told", fmt.Sprint(f.requests()[len(f.requests())-1].Messages), "was cut off")
 	holds(t, "and it goes on", f.one("", "read", "path", "third.txt"), "3")
 	f.click("#tab-undo")
 	f.click("#undo")

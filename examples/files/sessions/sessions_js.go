@@ -210,6 +210,9 @@ func (m *Sessions) show(t *talk.Talk) error {
 	}
 	dom.Hide("quiet", len(t.Items()) > 0)
 	dom.Hide("trouble", true)
+	if t.Cut() {
+		talk.ShowCut()
+	}
 	dom.Hide("welcome", len(t.Session.Messages()) > 0)
 	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "all", "send"} {
 		dom.Enable(id, true)

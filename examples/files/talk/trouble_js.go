@@ -23,9 +23,22 @@ func (t *Talk) Trouble(text string) {
 // ShowTrouble shows a text above the field, and a button for another try or for a reload.
 func ShowTrouble(text string, reload bool) {
 	dom.SetText("trouble-text", text)
+	dom.SetText("again", "Try again")
 	dom.Hide("again", reload)
 	dom.Hide("reload", !reload)
 	dom.Hide("trouble", false)
+}
+
+// Cut reports whether the last answer ended too early, for example because the page was closed.
+func (t *Talk) Cut() bool {
+	list := t.Session.Messages()
+	return t.Cancel == nil && len(list) > 0 && list[len(list)-1].Metadata.Partial
+}
+
+// ShowCut offers to continue an answer that ended too early.
+func ShowCut() {
+	ShowTrouble("The last answer is not whole: it was stopped, or this page was closed.", false)
+	dom.SetText("again", "Continue")
 }
 
 // retry shows that the provider is asked again automatically, and removes the text of the failed
