@@ -53,37 +53,37 @@ type Folder struct{ f gate.Folder }
 func (f Folder) Journal() bool { return f.f.Journal() }
 
 // Read returns the content of a file and its version.
-func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsaccess.Version, error) {
-	return f.f.Read(ctx, p.p, name)
+func (f Folder) Read(ctx context.Context, p Permit, path string) ([]byte, fsaccess.Version, error) {
+	return f.f.Read(ctx, p.p, path)
 }
 
 // Stat returns information about a file. The permit must cover reading, writing, creating or
 // removing it.
-func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, error) {
-	return f.f.Stat(ctx, p.p, name)
+func (f Folder) Stat(ctx context.Context, p Permit, path string) (fs.FileInfo, error) {
+	return f.f.Stat(ctx, p.p, path)
 }
 
 // Write writes a file if its version is still want, see [fsaccess.Folder.WriteVersion], and returns the
 // new version. It creates missing parent folders.
-func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
-	return f.f.Write(ctx, p.p, name, data, want)
+func (f Folder) Write(ctx context.Context, p Permit, path string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
+	return f.f.Write(ctx, p.p, path, data, want)
 }
 
 // Append appends data to a file, and creates the file if it does not exist. It returns nothing
 // about the existing content.
-func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) error {
-	return f.f.Append(ctx, p.p, name, data)
+func (f Folder) Append(ctx context.Context, p Permit, path string, data []byte) error {
+	return f.f.Append(ctx, p.p, path, data)
 }
 
 // Mkdir creates a folder and its missing parents.
-func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
-	return f.f.Mkdir(ctx, p.p, name)
+func (f Folder) Mkdir(ctx context.Context, p Permit, path string) error {
+	return f.f.Mkdir(ctx, p.p, path)
 }
 
 // Remove removes a file or an empty folder. If all is set, it also removes a folder with its
 // content. Each path in it must be permitted.
-func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) error {
-	return f.f.Remove(ctx, p.p, name, all)
+func (f Folder) Remove(ctx context.Context, p Permit, path string, all bool) error {
+	return f.f.Remove(ctx, p.p, path, all)
 }
 
 // Rename moves a file or a folder and creates missing parents of the new path. An existing file

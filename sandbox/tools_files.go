@@ -185,9 +185,9 @@ func editTool() Tool {
 			Parameters: pathSchema(`"old_string":{"type":"string","minLength":1},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},"version":{"type":"string"}`,
 				`,"old_string","new_string"`)},
 		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
-			p := c.text("path")
-			words := "edit " + gate.Spelled(p)
-			return []policy.Need{{Capability: protocol.FSRead, Subject: p, Words: words}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: words}}, nil
+			path := c.text("path")
+			words := "edit " + gate.Spelled(path)
+			return []policy.Need{{Capability: protocol.FSRead, Subject: path, Words: words}, {Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: path, Words: words}}, nil
 		},
 		Preview: func(ctx context.Context, c *Call) (string, string) {
 			path := c.text("path")
@@ -311,8 +311,8 @@ func inTree(_ context.Context, c *Call) ([]policy.Need, error) {
 }
 
 func searchRoot(c *Call) string {
-	if p := c.text("path"); p != "" {
-		return p
+	if path := c.text("path"); path != "" {
+		return path
 	}
 	return "."
 }

@@ -338,6 +338,6 @@ func entitle(r *Request, late bool) {
 }
 
 // look returns the kind of file at a path. Only a question may use it, since it ignores the guard.
-func (f Folder) look(ctx context.Context, name string) (fi interface{ IsDir() bool }, err error) {
-	return fsaccess.WithContext(ctx, f.raw).Stat(name)
+func (f Folder) look(ctx context.Context, path string) (fi interface{ IsDir() bool }, err error) {
+	return fsaccess.WithContext(ctx, f.raw).Stat(path)
 }

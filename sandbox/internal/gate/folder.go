@@ -40,49 +40,49 @@ func NewFolder(fsys fsaccess.FS, p *policy.Policy, o fsaccess.GuardOptions) Fold
 	return f
 }
 
-func read(name string) policy.Need {
-	return policy.Need{Capability: protocol.FSRead, Subject: name}
+func read(path string) policy.Need {
+	return policy.Need{Capability: protocol.FSRead, Subject: path}
 }
 
-func write(op protocol.FSOp, name string) policy.Need {
-	return policy.Need{Capability: protocol.FSWrite, Op: op, Subject: name}
+func write(op protocol.FSOp, path string) policy.Need {
+	return policy.Need{Capability: protocol.FSWrite, Op: op, Subject: path}
 }
 
 // Read returns the content of a file and its version.
-func (f Folder) Read(ctx context.Context, p Permit, name string) ([]byte, fsaccess.Version, error) {
-	if err := p.Check(read(name)); err != nil {
+func (f Folder) Read(ctx context.Context, p Permit, path string) ([]byte, fsaccess.Version, error) {
+	if err := p.Check(read(path)); err != nil {
 		return nil, "", err
 	}
-	return fsaccess.WithContext(ctx, f.fs).ReadVersion(name)
+	return fsaccess.WithContext(ctx, f.fs).ReadVersion(path)
 }
 
 // Stat returns information about a file. The permit must cover reading, writing, creating or
 // removing it.
-func (f Folder) Stat(ctx context.Context, p Permit, name string) (fs.FileInfo, error) {
-	rerr := p.CheckAny(read(name), write(protocol.OpWrite, name), write(protocol.OpRemove, name), write(protocol.OpMkdir, name))
+func (f Folder) Stat(ctx context.Context, p Permit, path string) (fs.FileInfo, error) {
+	rerr := p.CheckAny(read(path), write(protocol.OpWrite, path), write(protocol.OpRemove, path), write(protocol.OpMkdir, path))
 	if rerr != nil {
 		return nil, rerr
 	}
-	return fsaccess.WithContext(ctx, f.fs).Stat(name)
+	return fsaccess.WithContext(ctx, f.fs).Stat(path)
 }
 
 // Write writes a file if its version is still want, see [fsaccess.Folder.WriteVersion], and returns the
 // new version. It creates missing parent folders.
-func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
-	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
+func (f Folder) Write(ctx context.Context, p Permit, path string, data []byte, want fsaccess.Version) (fsaccess.Version, error) {
+	if err := p.Check(write(protocol.OpWrite, path)); err != nil {
 		return "", err
 	}
-	end, err := f.still.change(name)
+	end, err := f.still.change(path)
 	if err != nil {
 		return "", err
 	}
 	defer end()
-	if err := p.lands(name); err != nil {
+	if err := p.lands(path); err != nil {
 		return "", err
 	}
 	bound := fsaccess.WithContext(ctx, f.fs)
 	var made string
-	if dir := parent(name); dir != "." {
+	if dir := parent(path); dir != "." {
 		if _, err := bound.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			made = firstMissing(bound, dir)
 			if err := bound.MkdirAll(dir, 0o755); err != nil {
@@ -90,7 +90,7 @@ func (f Folder) Write(ctx context.Context, p Permit, name string, data []byte, w
 			}
 		}
 	}
-	v, err := fsaccess.WithContext(ctx, f.fs).WriteVersion(name, data, 0o644, want)
+	v, err := fsaccess.WithContext(ctx, f.fs).WriteVersion(path, data, 0o644, want)
 	if err != nil && made != "" {
 		_ = fsaccess.WithContext(context.WithoutCancel(ctx), f.fs).RemoveAll(made) // it was created for this file only
 	}
@@ -108,49 +108,49 @@ func firstMissing(fsys fsaccess.FS, dir string) string {
 	return missing
 }
 
-func parent(name string) string {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '/' {
-			return name[:i]
+func parent(path string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			return path[:i]
 		}
 	}
 	return "."
 }
 
 // Mkdir creates a folder and its missing parents.
-func (f Folder) Mkdir(ctx context.Context, p Permit, name string) error {
-	if err := p.Check(write(protocol.OpMkdir, name)); err != nil {
+func (f Folder) Mkdir(ctx context.Context, p Permit, path string) error {
+	if err := p.Check(write(protocol.OpMkdir, path)); err != nil {
 		return err
 	}
-	end, err := f.still.change(name)
+	end, err := f.still.change(path)
 	if err != nil {
 		return err
 	}
 	defer end()
-	return fsaccess.WithContext(ctx, f.fs).MkdirAll(name, 0o755)
+	return fsaccess.WithContext(ctx, f.fs).MkdirAll(path, 0o755)
 }
 
 // Remove removes a file or an empty folder. If all is set, it also removes a folder with its
 // content. Each path in it must be permitted.
-func (f Folder) Remove(ctx context.Context, p Permit, name string, all bool) error {
-	n := write(protocol.OpRemove, name)
+func (f Folder) Remove(ctx context.Context, p Permit, path string, all bool) error {
+	n := write(protocol.OpRemove, path)
 	n.Tree = all
 	if err := p.Check(n); err != nil {
 		return err
 	}
-	end, err := f.still.change(name)
+	end, err := f.still.change(path)
 	if err != nil {
 		return err
 	}
 	defer end()
 	bound := fsaccess.WithContext(ctx, f.fs)
 	if !all {
-		return bound.Remove(name)
+		return bound.Remove(path)
 	}
-	if err := f.below(ctx, p, name, func(e fsaccess.Entry) error { return p.Check(write(protocol.OpRemove, e.Path)) }); err != nil {
+	if err := f.below(ctx, p, path, func(e fsaccess.Entry) error { return p.Check(write(protocol.OpRemove, e.Path)) }); err != nil {
 		return err
 	}
-	return bound.RemoveAll(name)
+	return bound.RemoveAll(path)
 }
 
 // Rename moves a file or a folder and creates missing parents of the new path. An existing file
@@ -205,7 +205,7 @@ func (f Folder) movesAt(ctx context.Context, p Permit, at, from, to string) erro
 }
 
 // below calls check for each path below root, including paths that may not be read. An error about
-// such a path does not contain its name.
+// such a path does not contain the path.
 func (f Folder) below(ctx context.Context, p Permit, root string, check func(e fsaccess.Entry) error) error {
 	if fi, err := fsaccess.WithContext(ctx, f.raw).Stat(root); err != nil || !fi.IsDir() {
 		return err
@@ -301,8 +301,8 @@ func (f Folder) List(ctx context.Context, p Permit, dir string) ([]fsaccess.Entr
 
 // IsDir reports whether a path is a folder. It takes no permit, so its result may only be used for
 // the user.
-func (f Folder) IsDir(ctx context.Context, name string) bool {
-	fi, err := fsaccess.WithContext(ctx, f.raw).Stat(name)
+func (f Folder) IsDir(ctx context.Context, path string) bool {
+	fi, err := fsaccess.WithContext(ctx, f.raw).Stat(path)
 	return err == nil && fi.IsDir()
 }
 
@@ -329,19 +329,19 @@ func (f Folder) Resolve(ctx context.Context, needs []policy.Need) []policy.Need 
 
 // Append appends data to a file, and creates the file if it does not exist. It returns nothing
 // about the existing content.
-func (f Folder) Append(ctx context.Context, p Permit, name string, data []byte) error {
-	if err := p.Check(write(protocol.OpWrite, name)); err != nil {
+func (f Folder) Append(ctx context.Context, p Permit, path string, data []byte) error {
+	if err := p.Check(write(protocol.OpWrite, path)); err != nil {
 		return err
 	}
-	end, err := f.still.change(name)
+	end, err := f.still.change(path)
 	if err != nil {
 		return err
 	}
 	defer end()
-	if err := p.lands(name); err != nil {
+	if err := p.lands(path); err != nil {
 		return err
 	}
-	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
+	file, err := fsaccess.WithContext(ctx, f.fs).OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}

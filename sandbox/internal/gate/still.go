@@ -13,11 +13,11 @@ type still struct {
 }
 
 // change begins a change, and returns a function that ends it. After Freeze it returns an error.
-func (s *still) change(name string) (end func(), err error) {
+func (s *still) change(path string) (end func(), err error) {
 	s.mu.RLock()
 	if s.ended {
 		s.mu.RUnlock()
-		return nil, protocol.Errorf(protocol.ErrSession, "change", name, "the plan is complete, and the user was asked about it as it is; make another")
+		return nil, protocol.Errorf(protocol.ErrSession, "change", path, "the plan is complete, and the user was asked about it as it is; make another")
 	}
 	return s.mu.RUnlock, nil
 }
