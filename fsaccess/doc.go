@@ -18,6 +18,6 @@
 //
 // The package trusts the browser, or os.Root, to keep a handle inside its folder. It trusts
 // no name, no file content and no policy text. It never follows a name out of the folder.
-// [FS.WriteFile] never leaves a file half written. [WriteVersion], [Overlay.Apply] and
-// [Journal.Undo] never overwrite a change that another program has made in between.
+// [FS.WriteFile] never leaves a file half written. [Folder.WriteVersion], [Overlay.Apply]
+// and [Journal.Undo] never overwrite a change that another program has made in between.
 package fsaccess

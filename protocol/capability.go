@@ -213,7 +213,7 @@ type scope struct {
 }
 
 // NewAuthority returns the authority of these grants. Variables in scopes must be expanded before
-// ([Expand]). An unknown capability or a bad pattern is an error, so it cannot become an empty
+// (package sandbox/policy does so). An unknown capability or a bad pattern is an error, so it cannot become an empty
 // scope.
 func NewAuthority(grants ...Grant) (Authority, error) { return newAuthority(grants, false) }
 

@@ -67,7 +67,7 @@ func (o *Options) relative(pattern string) (string, error) {
 
 // expand returns text with its variables replaced: $NAME and ${NAME} become their values in vars,
 // and $$ becomes a dollar. Wildcards in a value become classes such as [*], so they match
-// literally. A variable that is not set or empty gives [ErrInvalidParams], because a policy with a
+// literally. A variable that is not set or empty gives [protocol.ErrInvalidParams], because a policy with a
 // missing part must not be used. A $ that begins no variable, a value that contains ], and a result
 // over 16,384 bytes give it too.
 func expand(text string, vars map[string]string) (string, error) {

@@ -83,7 +83,7 @@ func (p place) close() {
 	}
 }
 
-// at opens the folder that contains a name. It fails with [ErrLink] if an element before
+// at opens the folder that contains a name. It fails with [core.ErrLink] if an element before
 // the last is a link.
 func (d *Dir) at(name string) (place, error) {
 	p := place{d: d, dir: d.Root, base: name, name: name}

@@ -264,7 +264,7 @@ func (h *Handles) asWritten(ctx context.Context, name string, fi core.Info) (cor
 }
 
 // maxBlob is the maximum number of bytes of a file that are held in memory at once. For a
-// larger file ReadFile returns [ErrTooLarge], and the caller must read an open File.
+// larger file ReadFile returns [core.ErrTooLarge], and the caller must read an open File.
 const maxBlob = 1 << 30
 
 // dirEntry is an entry of a listing whose size is read only by Info.

@@ -24,7 +24,7 @@ type bytesInPlace interface {
 
 // lives holds the files of a folder that are open for writing in place. The browser gives
 // out one access handle for a file, and locks the file for all others while it is open. So
-// All handles of this folder share it, and another tab gets [ErrBusy].
+// All handles of this folder share it, and another tab gets [core.ErrBusy].
 type lives struct {
 	open func(ctx context.Context, name string) (bytesInPlace, error)
 

@@ -11,8 +11,8 @@ import (
 
 // DecodeBatch returns the batch of an untrusted text in direction d. It checks size, depth,
 // version, direction, types, unknown and refused keys, ids and names before it creates a message.
-// The first problem fails the whole batch: [ErrResourceLimit] for a limit, [ErrSecurityViolation]
-// for a wrong direction or a key that does not belong there, else [ErrInvalidParams].
+// The first problem fails the whole batch: [protocol.ErrResourceLimit] for a limit, [protocol.ErrSecurityViolation]
+// for a wrong direction or a key that does not belong there, else [protocol.ErrInvalidParams].
 func DecodeBatch(text string, d Direction, limits protocol.JSONLimits) (Batch, error) {
 	l := strictjson.Limits(limits).Filled()
 	if len(text) > l.Bytes {

@@ -14,8 +14,8 @@ import (
 )
 
 // EncodeBatch returns the text of a batch in direction d, which [DecodeBatch] accepts with the same
-// limits. A message that is not valid or not for that direction gives [ErrInvalidParams], and a
-// batch over the limits [ErrResourceLimit]. A key such as __proto__ gives [ErrSecurityViolation].
+// limits. A message that is not valid or not for that direction gives [protocol.ErrInvalidParams], and a
+// batch over the limits [protocol.ErrResourceLimit]. A key such as __proto__ gives [protocol.ErrSecurityViolation].
 func EncodeBatch(b Batch, d Direction, limits protocol.JSONLimits) (string, error) {
 	if b.Gen < 1 || b.Gen > maxID {
 		return "", protocol.Errorf(protocol.ErrInvalidParams, "encode", "batch", "the generation must be 1 to %d", maxID)
@@ -98,7 +98,7 @@ func (w *writer) put(name string, v any, depth int) *strictjson.Error {
 	return nil
 }
 
-// putAny writes a member, but nothing for nil or [Undefined].
+// putAny writes a member, but nothing for nil or [protocol.Undefined].
 func (w *writer) putAny(name string, v any, depth int) *strictjson.Error {
 	if _, undefined := v.(protocol.Undefined); v == nil || undefined {
 		return nil

@@ -36,9 +36,9 @@ type RunState struct {
 	sawEnd  bool          // a result was received
 }
 
-// NewRunState returns the state of a new run with these limits. Zero limits are those of [Strict].
+// NewRunState returns the state of a new run with these limits. Zero limits are those of [protocol.Strict].
 // now is the host's clock, usually time.Now. Limits out of their range or a nil clock give
-// [ErrInvalidParams].
+// [protocol.ErrInvalidParams].
 func NewRunState(limits protocol.Limits, now func() time.Time) (*RunState, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *RunState) end(code protocol.Code) {
 	clear(s.open)
 }
 
-// Send records m as sent to the code. It returns [ErrSession] if m may not be sent now.
+// Send records m as sent to the code. It returns [protocol.ErrSession] if m may not be sent now.
 func (s *RunState) Send(m Message) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,9 +140,9 @@ func (s *RunState) Send(m Message) error {
 }
 
 // Receive records m, of size bytes, as received from the broker. It returns nil if m may come now.
-// An error ends the run, except [ErrSession]: it means that the host ended the run before m
+// An error ends the run, except [protocol.ErrSession]: it means that the host ended the run before m
 // arrived, and m must be dropped. A message after the code's own result gives
-// [ErrSecurityViolation].
+// [protocol.ErrSecurityViolation].
 func (s *RunState) Receive(m Message, size int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

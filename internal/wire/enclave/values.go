@@ -30,8 +30,8 @@ func validBigInt(b protocol.BigInt) bool {
 }
 
 // DecodeValue returns the value of a text, as [EncodeValue] writes it. Values without a form in
-// JSON become [Undefined], [InvalidDate], [BigInt], [time.Time], *[Map], [Set], []byte,
-// *[TypedArray] or *[ErrorValue]. Everything else is as in [protocol.ParseJSON].
+// JSON become [protocol.Undefined], [protocol.InvalidDate], [protocol.BigInt], [time.Time], *[protocol.Map], [protocol.Set], []byte,
+// *[protocol.TypedArray] or *[protocol.ErrorValue]. Everything else is as in [protocol.ParseJSON].
 func DecodeValue(text string, limits protocol.JSONLimits) (any, error) {
 	return strictjson.Parse(text, strictjson.Limits(limits), tagged)
 }
