@@ -99,6 +99,7 @@ func TestAssistantModelFails(t *testing.T) {
 	f.then(turn{status: 401, text: "no such key"})
 	f.say("hello")
 	shows(t, p, "That did not work.")
+	shows(t, p, "no such key") // the reason that the server gives
 	f.rested()
 	f.then(turn{text: "hello again"})
 	f.say("hello?")

@@ -6,7 +6,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -18,7 +17,6 @@ import (
 	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -60,7 +58,7 @@ func run(ctx context.Context) error {
 	}
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	err = fsaccess.Copy(ctx, dir, ".", fsaccess.FromFS(sample), ".", fsaccess.CopyOptions{})
-	if err = errors.Join(err, p.open(dir, "Sample folder, gone with this page")); err != nil {
+	if err = errors.Join(err, p.open(dir, "Sample folder, in memory only")); err != nil {
 		return err
 	}
 	on("pick", "click", func(js.Value) { p.failed(p.pick()) })
@@ -69,9 +67,8 @@ func run(ctx context.Context) error {
 	on("try", "click", func(e js.Value) { p.send(e.Get("target").Get("value").String()) })
 	on("composer", "submit", func(js.Value) { p.send(value("text")) })
 	listenForModel()
-	for _, id := range []string{"pick", "send"} {
-		element(id).Set("disabled", false)
-	}
+	element("pick").Set("disabled", false)
+	element("send").Set("disabled", false)
 	showProtection()
 	status("Ready")
 	select {}
@@ -143,7 +140,7 @@ func (p *page) answer(text string) error {
 	var section *iframe.Section
 	for chunk, err := range p.box.Run(p.ctx, p.session, chosenModel(), sandbox.RunOptions{}) {
 		if err != nil {
-			p.say("Assistant", "**That did not work.** "+escape(protocol.Public(err).Message))
+			p.say("Assistant", "**That did not work.** "+escape(err.Error()))
 			return err
 		}
 		switch chunk.Type {
@@ -196,7 +193,7 @@ func (p *page) changed() error {
 			break
 		}
 	}
-	element("last").Set("textContent", cmp.Or(last, "no change yet"))
+	element("last").Set("textContent", last)
 	element("undo").Set("disabled", last == "")
 	return nil
 }
@@ -222,6 +219,6 @@ func (p *page) failed(err error) bool {
 	if err == nil || errors.Is(err, fsaccess.ErrCancelled) {
 		return false
 	}
-	status(protocol.Public(err).Message)
+	status(err.Error())
 	return true
 }

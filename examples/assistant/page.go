@@ -3,6 +3,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"syscall/js"
 
@@ -26,16 +27,11 @@ func on(id, event string, do func(event js.Value)) {
 	}))
 }
 
+var punctuation = regexp.MustCompile("[[:punct:]]")
+
 // escape returns a text as Markdown that shows it unchanged.
 func escape(text string) string {
-	var b strings.Builder
-	for _, r := range strings.Join(strings.Fields(text), " ") {
-		if strings.ContainsRune("\\`*_{}[]()<>#+-.!|~&:$^=", r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return punctuation.ReplaceAllString(strings.Join(strings.Fields(text), " "), `\$0`)
 }
 
 // showProtection shows a notice if the server sends no policy with this page. Without one the frames
