@@ -193,7 +193,7 @@ func TestFolderOnDisk(t *testing.T) {
 
 	write(t, p, "Mine\n")
 	must(t, os.WriteFile(file, []byte("Theirs\n"), 0o644))
-	says(t, p, "#outside", "changed by somebody else")
+	says(t, p, "#outside", "changed by another program")
 	must(t, p.Click(ctx, "#save"))
 	says(t, p, "#ask-diff", "+Mine")
 	noViolations(t, p)

@@ -248,6 +248,6 @@ func (a *app) changedOutside(name string) {
 		dom.Failed(a.show(name))
 		return
 	}
-	dom.SetText("outside", name+" was changed by somebody else. Saving will ask what to keep.")
+	dom.SetText("outside", name+" was changed by another program. Saving will ask which text to keep.")
 	dom.Hide("outside", false)
 }
