@@ -12,7 +12,7 @@ import (
 type buildError struct {
 	File   string       `json:"file"` // relative to the current folder where it is below
 	Line   int          `json:"line"`
-	Column int          `json:"column,omitempty"` // in bytes, from 1; 0 if unknown
+	Column int          `json:"column,omitempty"` // in bytes from 1, or 0 if unknown
 	Text   string       `json:"text"`
 	Source []sourceLine `json:"source,omitempty"`
 }

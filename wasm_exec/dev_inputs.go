@@ -21,7 +21,7 @@ import (
 
 // inputs are the files that a page is made of.
 type inputs struct {
-	Folders []string         `json:"folders"` // of packages; each .go file in them counts
+	Folders []string         `json:"folders"` // of packages. Each .go file in them counts
 	Files   []string         `json:"files"`   // embedded files and files of modules
 	Web     []string         `json:"web"`     // folders, with all folders below, and files of the page
 	Stamps  map[string]stamp `json:"stamps"`  // the files as they were last seen

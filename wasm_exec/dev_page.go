@@ -43,7 +43,7 @@ type devPage struct {
 	ended  chan struct{}          // closed when the running build ends
 	built  *program               // the last program, for a change of the page's files alone
 	inputs *inputs                // nil until the first build has ended
-	open   map[chan struct{}]bool // a channel for each open page; it receives after a change of state
+	open   map[chan struct{}]bool // a channel for each open page, which receives after a change of state
 }
 
 // start starts a build unless the last one is current, and returns the state.

@@ -14,7 +14,7 @@
 // with the headers of package [github.com/bailey-go/bailey/headers]. enclave writes the page of
 // an enclave that has a page of its own, and its headers.
 //
-// dev is for the work on a program. It serves at once and builds a page when it is opened; the
+// dev is for the work on a program. It serves at once and builds a page when it is opened. The
 // document shows the progress. Then it watches the Go files of the program and of its local
 // modules, the embedded files, the folder web, headers.json and offline.json. After a change it
 // builds again and the page reloads. A compile error shows above the page with its file, line and

@@ -14,7 +14,7 @@ import (
 const (
 	DiffLimit = 4 << 20 // bytes
 	diffLines = 200_000
-	diffApart = 40_000 // lines between the first and the last difference; beyond it they are one replacement
+	diffApart = 40_000 // lines between the first and the last difference. More lines become one replacement
 )
 
 // Unified returns the change from a to b in the unified format, like diff -u with three
@@ -307,7 +307,7 @@ func (d *differ) editScript(x, y []string) []edit {
 	return mid
 }
 
-const myersBound = 1000 // edits; the trace needs the square of it
+const myersBound = 1000 // edits. The memory of the trace grows with its square
 
 func (d *differ) myers(x, y []int) []edit {
 	n, m := len(x), len(y)

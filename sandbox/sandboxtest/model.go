@@ -30,7 +30,7 @@ type Model struct {
 type Turn struct {
 	Reasoning string
 	Text      string
-	Calls     []sandbox.ToolCall // without an ID, one is generated; Args may be invalid JSON as a json.RawMessage
+	Calls     []sandbox.ToolCall // without an ID, one is generated. Args may be invalid JSON as a json.RawMessage
 	Usage     sandbox.Usage
 	Err       error  // yielded after the other events of the turn
 	Cut       bool   // the stream ends without PartFinish, like a broken connection

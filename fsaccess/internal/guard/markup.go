@@ -96,7 +96,7 @@ type markup struct {
 	// text and address are the ends of the windows before. address lacks tabs, line feeds
 	// and carriage returns, because browsers drop these in addresses.
 	text, address []byte
-	space         bool // the last byte was white space; of a run one space is kept
+	space         bool // the last byte was white space, and one space of a run is kept
 }
 
 func (m *markup) active(window []byte) bool {

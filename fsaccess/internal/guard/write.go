@@ -190,7 +190,7 @@ type replacement struct {
 	name   string
 	perm   fs.FileMode
 	under  core.Replacement // nil: the content so far is all in head
-	before int64            // bytes before; -1 for a new file
+	before int64            // bytes before, or -1 for a new file
 	size   int64
 	head   []byte
 	asked  bool // the content was longer than inspectMax, and the user has agreed
