@@ -22,7 +22,10 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("looks into /proc")
 	}
-	bin := binary(t)
+	bin, err := fixture()
+	if err != nil {
+		t.Fatal(err)
+	}
 	each(t, func(t *testing.T, e browser.Engine) {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL, 0} {
 			name := sig.String()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,6 +71,17 @@ func leftovers(dir string) string {
 	return strings.Join(list, " ")
 }
 
+// fixture builds the test binary of the fixture once, and returns its path.
+var fixture = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(filepath.Dir(exe), "cases.test")
+	build := exec.Command("go", "test", "-c", "-o", bin, cases)
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return bin, nil
+})
+
 // result is how a go test ended.
 type result struct {
 	code int
@@ -89,9 +101,26 @@ func (r result) has(t *testing.T, want ...string) {
 // test ends.
 func command(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
 	t.Helper()
+	return tidy(t, e, "go", append([]string{"test", "-exec", exe}, args...)...)
+}
+
+// direct returns the runner with the fixture's test binary, as go test starts it. It saves the link.
+func direct(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
+	t.Helper()
+	bin, err := fixture()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tidy(t, e, exe, append([]string{bin}, args...)...)
+	c.Dir = cases
+	return c
+}
+
+func tidy(t *testing.T, e browser.Engine, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
-	c := exec.CommandContext(ctx, "go", append([]string{"test", "-exec", exe}, args...)...)
+	c := exec.CommandContext(ctx, name, args...)
 	tmp := shortTemp(t)
 	t.Cleanup(func() {
 		var list []os.DirEntry
@@ -142,39 +171,41 @@ func each(t *testing.T, f func(t *testing.T, e browser.Engine)) {
 
 const cases = "./testdata/cases"
 
+// Endings of the binary, each in a browser of its own. Tests of the fixture that end in order and
+// say nothing through the runner share one.
 func TestEndings(t *testing.T) {
 	t.Parallel()
+	quiet := []string{"TestSkip", "TestPrintln", "TestFiles", "TestTempFiles", "TestNoTokenNoAccess", "FuzzSeeds"}
 	table := []struct {
 		test string
 		code int
 		want []string
 		not  string
 	}{
-		{"TestPass", 0, []string{"passed", "--- PASS: TestPass", "ok "}, "browsertest:"},
-		{"TestSkip", 0, []string{"--- SKIP: TestSkip", "skipped on purpose"}, ""},
+		{"TestPass", 0, []string{"passed", "--- PASS: TestPass"}, "browsertest:"},
+		{strings.Join(quiet, "|"), 0, []string{"--- SKIP: TestSkip", "skipped on purpose", "from the runtime", "--- PASS: TestPrintln", "--- PASS: TestFiles", "--- PASS: TestTempFiles",
+			"--- PASS: TestNoTokenNoAccess", "--- PASS: FuzzSeeds", "fuzzed with seed one", "fuzzed with seed two"}, "browsertest:"},
 		{"TestFail", 1, []string{"--- FAIL: TestFail", "failed on purpose"}, "browsertest:"},
-		{"TestPanic", 1, []string{"panic: panicked on purpose", "cases.TestPanic(", "cases_js_test.go:"}, ""},
-		{"TestExit", 1, []string{"FAIL"}, "browsertest:"},
-		{"TestStackOverflow", 1, []string{"the Go program died in the page"}, "timed out"},
-		{"TestPrintln", 0, []string{"from the runtime"}, ""},
-		{"TestFiles", 0, nil, ""},
-		{"TestTempFiles", 0, nil, ""},
-		{"TestNoTokenNoAccess", 0, nil, ""},
-		{"TestNavigate", 1, []string{"the page went away"}, ""},
-		{"TestReload", 1, []string{"must not navigate its own page"}, ""},
+		{"TestPanic", 2, []string{"panic: panicked on purpose", "cases.TestPanic(", "cases_js_test.go:"}, ""},
+		{"TestExit", 3, nil, "browsertest:"},
+		{"TestStackOverflow", 2, []string{"the Go program died in the page"}, "timed out"},
+		{"TestNavigate", 2, []string{"the page went away"}, ""},
+		{"TestReload", 2, []string{"must not navigate its own page"}, ""},
 		{"TestUncaught", 0, []string{"uncaught exception in the page: Error: nobody catches this", "unhandled rejection in the page: Error: nor this"}, ""},
-		{"FuzzSeeds", 0, []string{"fuzzed with seed one", "fuzzed with seed two"}, ""},
 		{"TestNone", 0, []string{"no tests to run"}, ""},
 	}
 	each(t, func(t *testing.T, e browser.Engine) {
 		for _, row := range table {
 			t.Run(row.test, func(t *testing.T) {
 				t.Parallel()
-				r := run(t, e, "-v", "-timeout", "60s", "-run", "^"+row.test+"$", cases)
+				r := finish(t, direct(t, e, "-test.v", "-test.timeout=60s", "-test.run=^("+row.test+")$"))
 				if r.code != row.code {
 					t.Errorf("exit code %d, want %d", r.code, row.code)
 				}
 				r.has(t, row.want...)
+				if row.test == "TestUncaught" && e != browser.WebKit { // whose driver does not tell of the console
+					r.has(t, "console.error: an error")
+				}
 				if row.not != "" && strings.Contains(r.out, row.not) {
 					t.Errorf("%q in the output", row.not)
 				}
@@ -186,13 +217,17 @@ func TestEndings(t *testing.T) {
 	})
 }
 
-func TestConsole(t *testing.T) {
+// The runner's exit code is the binary's own, and go test turns every failure into 1.
+func TestEndingsOfGoTest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
-		if e == browser.WebKit {
-			t.Skip("WebKitGTK's driver does not tell of the console")
+		for test, code := range map[string]int{"TestPass": 0, "TestPanic": 1} {
+			r := run(t, e, "-v", "-timeout", "60s", "-run", "^"+test+"$", cases)
+			if r.code != code {
+				t.Errorf("%s: exit code %d, want %d", test, r.code, code)
+			}
+			r.has(t, map[int]string{0: "\nok ", 1: "\nFAIL\t"}[code])
 		}
-		run(t, e, "-v", "-run", "^TestUncaught$", cases).has(t, "console.error: an error")
 	})
 }
 
@@ -295,7 +330,7 @@ func TestArguments(t *testing.T) {
 	})
 	// wasm_exec.js has room for 8 KB, so a long variable is left out, and named.
 	for _, size := range []int{3000, 9000} {
-		c := command(t, engines[0], "-v", "-run", "^TestEnvironmentSize$", cases)
+		c := direct(t, engines[0], "-test.v", "-test.run=^TestEnvironmentSize$")
 		c.Env = append(c.Env, "CASES_LONG="+strings.Repeat("x", size))
 		r := finish(t, c)
 		if size == 3000 {
