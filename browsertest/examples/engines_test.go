@@ -42,12 +42,32 @@ func (p anyPage) check(expression string) string {
 	return s
 }
 
+// wait waits until an expression is true.
 func (p anyPage) wait(what, expression string) {
 	p.t.Helper()
 	last := ""
-	poll.Until(p.t, what, func() bool { last = p.check(expression); return last == "true" }, func() string {
+	poll.Until(p.t, what, func() bool { last = p.watch(expression, "true"); return last == "true" }, func() string {
 		return fmt.Sprintf("last it was %q, and the page says %q", last, p.check(`document.getElementById("status").innerText`))
 	})
+}
+
+// watch returns the value of an expression as check does. In Chromium the page evaluates the expression until it has the wanted value,
+// for at most a second.
+func (p anyPage) watch(expression, want string) string {
+	if _, ok := p.Page.(*browser.ChromiumPage); !ok {
+		return p.check(expression)
+	}
+	ctx, cancel := context.WithTimeout(p.t.Context(), 10*time.Second)
+	defer cancel()
+	last := ""
+	raw, err := p.Eval(ctx, `(async () => { let last; await `+browser.Watch(`(last = (() => { try { return String(`+expression+`) } catch (e) { return "" + e } })()) === `+js(want))+`; return last; })()`)
+	if err == nil {
+		err = json.Unmarshal(raw, &last)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return last
 }
 
 func (p anyPage) click(selector string) {

@@ -104,19 +104,27 @@ func (f *filesPage) obey(key string) {
 func (f *filesPage) settle(text, key string) {
 	f.t.Helper()
 	before, state := len(f.requests()), ""
+	word := map[bool]string{true: "No answer", false: "Answer"}[key == reject]
+	id := map[string]string{once: "once", session: "session", project: "project", reject: "reject"}[key]
+	f.check(`(globalThis.rests = 0, globalThis.settling = () => {
+		const question = document.querySelector("dialog[open]"), asks = !document.getElementById("ask").hidden;
+		if (question) { // the model's own, which grants nothing
+			[...question.querySelectorAll("button")].find((b) => b.textContent === ` + js(word) + `)?.click();
+		} else if (asks) { // wherever the focus is
+			` + reading + `;
+			document.getElementById(` + js(id) + `).click();
+		}
+		const busy = question || asks || !document.getElementById("stop").hidden;
+		globalThis.rests = busy ? 0 : globalThis.rests + 1;
+		return question ? "question" : asks ? "ask" : busy ? "busy" : rests < 10 ? "soon" : "rest";
+	})`)
 	f.say(text)
 	// Ten checks in a row, so that it is not only between two steps.
-	poll.Looks(f.t, "it ends", 10, func() bool {
-		state = f.check(`document.querySelector("dialog[open]") ? "question" : !document.getElementById("ask").hidden ? "ask" : document.getElementById("stop").hidden ? "rest" : "busy"`)
-		switch state {
-		case "question": // the model's own, which grants nothing
-			word := map[bool]string{true: "No answer", false: "Answer"}[key == reject]
-			f.check(`[...document.querySelectorAll("dialog[open] button")].find((b) => b.textContent === ` + js(word) + `)?.click()`)
-		case "ask": // wherever the focus is
-			f.check(reading)
-			f.check(`document.getElementById("` + map[string]string{once: "once", session: "session", project: "project", reject: "reject"}[key] + `").click()`)
-		}
-		return state == "rest" && len(f.requests()) > before
+	poll.Until(f.t, "it ends", func() bool {
+		asked := len(f.requests()) > before
+		state = f.watch(`settling()`, "rest")
+		f.check(`globalThis.rests = 0`)
+		return state == "rest" && asked
 	}, func() string {
 		return fmt.Sprintf("%s after %d requests; the page says %q, %q and shows %s", state, len(f.requests())-before, f.check(`document.getElementById("status").textContent`),
 			f.check(`document.getElementById("trouble").innerText + " | " + document.querySelector("[role=tablist]")?.innerText + " | " + document.getElementById("text").value + " | " + document.querySelector("dialog[open]")?.innerText`), f.cards())

@@ -218,10 +218,12 @@ func (p *Page) Wait(ctx context.Context, selector string) error {
 func (p *Page) WaitFor(ctx context.Context, expression string) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
-	var last error
 	for {
 		var ok bool
-		last = p.Eval(ctx, "(async () => !!(await ("+expression+")))()", &ok)
+		// A page that is being left may never answer.
+		try, end := context.WithTimeout(ctx, 10*time.Second)
+		last := p.Eval(try, browser.Watch("!!(await ("+expression+"))"), &ok)
+		end()
 		if last == nil && ok {
 			return nil
 		}

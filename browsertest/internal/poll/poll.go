@@ -42,16 +42,3 @@ func Try(done func() bool) bool {
 	}
 	return true
 }
-
-// Looks waits until done has returned true in n checks in a row. Like [Until] it fails the test
-// after [Limit].
-func Looks(t testing.TB, what string, n int, done func() bool, more ...func() string) {
-	t.Helper()
-	row := 0
-	Until(t, what, func() bool {
-		if row++; !done() {
-			row = 0
-		}
-		return row >= n
-	}, more...)
-}
