@@ -69,28 +69,28 @@ type Call struct {
 	Needs     []Need
 }
 
-// Step is the decision about one need in one step.
-type Step struct {
-	Step     string // "capability" or "rules"
+// Check is the decision of one check about one need.
+type Check struct {
+	Kind     string // "capability" for the grants and the lists of the policy, or "rules"
 	Need     Need
 	Decision Decision
 }
 
-// Explanation is the decision about a call, with the decisions of each step.
+// Explanation is the decision about a call, with the decision of each check.
 type Explanation struct {
-	Decision Decision // the strictest decision of the steps
-	Steps    []Step
+	Decision Decision // the strictest decision of the checks
+	Checks   []Check
 }
 
-// String returns the explanation as text: a line for each step, then the result.
+// String returns the explanation as text: a line for each check, then the result.
 func (e Explanation) String() string {
 	var b strings.Builder
-	for _, s := range e.Steps {
-		b.WriteString(s.Step)
-		if s.Need.Capability != "" {
-			b.WriteString(": " + s.Need.String())
+	for _, c := range e.Checks {
+		b.WriteString(c.Kind)
+		if c.Need.Capability != "" {
+			b.WriteString(": " + c.Need.String())
 		}
-		b.WriteString(": " + said(s.Decision) + "\n")
+		b.WriteString(": " + said(c.Decision) + "\n")
 	}
 	b.WriteString("so: " + said(e.Decision))
 	return b.String()
@@ -153,8 +153,8 @@ func Explain(p *Policy, call Call) (Explanation, error) {
 // more are added to the policy's own.
 func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) Explanation {
 	e := Explanation{Decision: Allow()}
-	add := func(step string, n Need, d Decision) {
-		e.Steps = append(e.Steps, Step{step, n, d})
+	add := func(kind string, n Need, d Decision) {
+		e.Checks = append(e.Checks, Check{kind, n, d})
 		e.Decision = e.Decision.Narrow(d)
 		if d.Action == protocol.ActionAllow && e.Decision.Action == protocol.ActionAllow && d.Rule != nil {
 			e.Decision.Rule = d.Rule
@@ -179,7 +179,7 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) 
 	return e
 }
 
-// Capability returns the decision of the first step: the policy's lists, and the capabilities of
+// Capability returns the decision of the first check: the policy's lists, and the capabilities of
 // authority.
 func (c *Compiled) Capability(n Need, authority protocol.Authority) Decision {
 	below := n.Tree && n.Filtered && n.Capability == protocol.FSRead && n.op() == protocol.OpRead

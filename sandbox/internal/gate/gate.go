@@ -166,12 +166,12 @@ func (g *Gate) decide(p Passage) (d policy.Decision, watched bool) {
 		}
 	}
 	e := g.o.Policy.Explain(call, authority, append(g.Remembered(), p.Scope.Grants()...))
-	for _, s := range e.Steps {
+	for _, c := range e.Checks {
 		kind := protocol.TraceCapability
-		if s.Step == "rules" {
+		if c.Kind == "rules" {
 			kind = protocol.TracePermission
 		}
-		p.Step(kind, s.Need, s.Decision)
+		p.Step(kind, c.Need, c.Decision)
 	}
 	if d = e.Decision; d.Action == protocol.ActionDeny {
 		return d, false
