@@ -46,7 +46,7 @@ func TestAttackFloodsOfATakenFrame(t *testing.T) {
 				OnLink:      func(context.Context, Link) { calls.Add(1) },
 				OnCopy:      func(context.Context, string) error { calls.Add(1); return nil },
 				OnImage:     func(context.Context, ImageRequest) ([]byte, error) { calls.Add(1); return nil, context.Canceled },
-				OnViolation: func(Violation) { calls.Add(1) },
+				OnViolation: func(CSPViolation) { calls.Add(1) },
 			})
 			write(t, d.Section("a"), "```\ncode\n```\n")
 			flush(t, d)

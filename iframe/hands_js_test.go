@@ -230,8 +230,8 @@ func from(sink *testpage.Endpoint, markup string) string {
 // request reaches the network.
 func TestPolicyHoldsAlone(t *testing.T) {
 	sink := testpage.Sink(t)
-	seen := make(chan Violation, 1000)
-	d := open(t, DocumentOptions{OnViolation: func(v Violation) { seen <- v }})
+	seen := make(chan CSPViolation, 1000)
+	d := open(t, DocumentOptions{OnViolation: func(v CSPViolation) { seen <- v }})
 	show(t, d, from(sink, loaders))
 	if v := receive(t, seen, "a violation"); !v.Enforced || v.Directive == "" {
 		t.Errorf("violation %+v", v)

@@ -63,7 +63,7 @@ type DocumentOptions struct {
 	// OnViolation receives the reports of the frame's policy, on its own goroutine. With the
 	// sanitiser on, the policy should never have to stop anything. Above 100 reports at once or
 	// 10 a second, further reports are dropped.
-	OnViolation func(Violation)
+	OnViolation func(CSPViolation)
 
 	// OnState receives the states of the frame in order, on its own goroutine: ready, lost,
 	// rebuilt, failed.
@@ -187,9 +187,9 @@ const (
 	StateClosed  State = "closed"  // the document was closed. OnState does not receive it
 )
 
-// Violation is a report that something in a frame violated its policy, such as an image from a
-// web address.
-type Violation struct {
+// CSPViolation is the browser's report that something in a frame violated the frame's Content
+// Security Policy, such as by an image from a web address.
+type CSPViolation struct {
 	Directive string // the effective directive, such as "img-src"
 	Blocked   string // URL or keyword, at most 1,000 characters
 	Enforced  bool   // false: only reported

@@ -144,7 +144,7 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1]})
 	case "violation":
 		if im.opts.OnViolation != nil && f.said.violation.take(im.rates.violation, f.heard) {
-			v := Violation{Directive: m.Fields[0], Blocked: m.Fields[1], Enforced: m.Fields[2] == "enforce", Sample: m.Fields[3]}
+			v := CSPViolation{Directive: m.Fields[0], Blocked: m.Fields[1], Enforced: m.Fields[2] == "enforce", Sample: m.Fields[3]}
 			im.calls.start(func(context.Context) { im.opts.OnViolation(v) })
 		}
 	case "error":

@@ -104,7 +104,7 @@ func assault(t *testing.T, raw []string) (stopped int64) {
 	// At the top of the page, so that the mouse finds it.
 	at := element(t, "div", map[string]string{"style": "position:fixed;top:0;left:0;width:800px;z-index:1"})
 	defer jsx.Call(at, "remove")
-	d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(at)), DocumentOptions{MaxHeight: 600, OnViolation: func(Violation) { violations.Add(1) }})
+	d, err := NewDocument(testContext(t), ElementOf(jsx.ToRaw(at)), DocumentOptions{MaxHeight: 600, OnViolation: func(CSPViolation) { violations.Add(1) }})
 	if err != nil {
 		t.Fatal(err)
 	}

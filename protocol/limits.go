@@ -6,7 +6,7 @@ import (
 	"github.com/bailey-go/bailey/internal/strictjson"
 )
 
-// Limits are the resources that a run may use. A zero field takes the value of the level that the
+// Limits bound one run of code in an enclave. A zero field takes the value of the level that the
 // limits are used with ([Limits.Or]). The zero level is [Strict], so the zero Limits has the values
 // of STRICT, and a forgotten field leaves nothing open. [Limits.Validate] checks the ranges.
 type Limits struct {

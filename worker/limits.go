@@ -7,7 +7,7 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// Limits bound one run. A field that is 0 in a command's limits has the pool's value, and a
+// Limits bound one run of a program. A field that is 0 in a command's limits has the pool's value, and a
 // field that is 0 in a pool's limits has the default. A command's limits only lower its pool's:
 // a larger value has no effect. A negative value, or one over the maximum, is an error.
 type Limits struct {

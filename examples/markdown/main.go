@@ -52,7 +52,7 @@ func run(ctx context.Context) error {
 		Theme:    theme(""),
 		OnLink:   confirm,
 		OnImage:  a.image,
-		OnViolation: func(v iframe.Violation) {
+		OnViolation: func(v iframe.CSPViolation) {
 			stopped("Policy", v.Directive+" refused "+v.Blocked)
 		},
 		OnState: func(s iframe.State) {

@@ -2,7 +2,7 @@ package markdown
 
 import "fmt"
 
-// Limits bound the cost of a text. They are checked before the text reaches any parser that
+// Limits bound the cost of rendering one text. They are checked before the text reaches any parser that
 // recurses or scans back. A text above a limit is shown as plain text with a note, and nothing
 // of it is dropped. A zero field means the default.
 type Limits struct {

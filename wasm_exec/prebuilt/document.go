@@ -124,7 +124,7 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 				return jsx.Bytes(data, maxImage)
 			}
 		case "onViolation":
-			o.OnViolation = func(v iframe.Violation) {
+			o.OnViolation = func(v iframe.CSPViolation) {
 				_, _ = jsx.Invoke(value, map[string]any{"directive": v.Directive, "blocked": v.Blocked, "enforced": v.Enforced, "sample": v.Sample})
 			}
 		case "onState":

@@ -55,7 +55,7 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 		Label: "Conversation", MaxHeight: 200_000, OnLink: link,
 		CSS:         `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
 		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
-		OnViolation: func(v iframe.Violation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
+		OnViolation: func(v iframe.CSPViolation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
 	})
 	if err != nil {
 		t.box.Call("remove")
