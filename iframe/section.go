@@ -72,16 +72,20 @@ func (s *Section) Write(p []byte) (int, error) {
 // WriteString adds Markdown like Write.
 func (s *Section) WriteString(text string) (int, error) { return s.Write([]byte(text)) }
 
-func (s *Section) writable() error {
-	switch {
-	case s.err != nil:
-		return s.err
-	case s.c.closed:
+// alive returns an error if the section was removed or its document is closed.
+func (s *Section) alive() error {
+	if s.err == nil && s.c.closed {
 		return fmt.Errorf("%w: document", ErrClosed)
-	case s.ending:
-		return fmt.Errorf("%w: section %q", ErrClosed, s.id)
 	}
-	return nil
+	return s.err
+}
+
+// writable is alive, and returns an error if the section is closed.
+func (s *Section) writable() error {
+	if err := s.alive(); err != nil || !s.ending {
+		return err
+	}
+	return fmt.Errorf("%w: section %q", ErrClosed, s.id)
 }
 
 // Close marks the answer as complete. Open Markdown constructs are shown as they are. Close
@@ -105,11 +109,8 @@ func (s *Section) Close() error {
 func (s *Section) Show(h markdown.HTML) error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
-	if s.err != nil {
-		return s.err
-	}
-	if s.c.closed {
-		return fmt.Errorf("%w: document", ErrClosed)
+	if err := s.alive(); err != nil {
+		return err
 	}
 	s.c.clear(s)
 	s.show(h.Proof())
@@ -136,11 +137,8 @@ func (s *Section) show(h document.HTML) {
 func (s *Section) Reset() error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
-	if s.err != nil {
-		return s.err
-	}
-	if s.c.closed {
-		return fmt.Errorf("%w: document", ErrClosed)
+	if err := s.alive(); err != nil {
+		return err
 	}
 	s.c.clear(s)
 	s.stream = s.c.renderer.NewStream()

@@ -3,6 +3,8 @@ package markdown
 import (
 	"encoding/base64"
 	"strings"
+
+	"github.com/bailey-go/bailey/iframe/internal/raster"
 )
 
 // imageScheme is the scheme for images stored by the host, such as bailey-image:chart-1. The frame
@@ -75,29 +77,10 @@ func dataImage(s string, most int) (src, why string) {
 		return "", "malformed data"
 	case len(data) > most:
 		return "", "too large"
-	case sniff(data) == "" || sniff(data) != kind:
+	case raster.Type(data) == "" || raster.Type(data) != kind:
 		return "", "data that is not of its type"
 	}
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), ""
-}
-
-// sniff returns the MIME type of an image, or "" if it is unknown. It uses the signatures of
-// the WHATWG MIME Sniffing Standard, 6.1, and for AVIF those of ISO/IEC 23008-12.
-func sniff(b []byte) string {
-	has := func(at int, s string) bool { return len(b) >= at+len(s) && string(b[at:at+len(s)]) == s }
-	switch {
-	case has(0, "\x89PNG\r\n\x1a\n"):
-		return "image/png"
-	case has(0, "\xff\xd8\xff"):
-		return "image/jpeg"
-	case has(0, "GIF87a"), has(0, "GIF89a"):
-		return "image/gif"
-	case has(0, "RIFF") && has(8, "WEBPVP"):
-		return "image/webp"
-	case has(4, "ftypavif"), has(4, "ftypavis"):
-		return "image/avif"
-	}
-	return ""
 }
 
 // goodDataImage reports whether s may be the value of src. It is the last check and shares no
