@@ -181,6 +181,19 @@ func eval[T any](t *testing.T, p driver, expression string) (v T) {
 	return v
 }
 
+// nothingOutside reports an error for each request of a page to another server than the examples'. It closes
+// the browser, and reports what its log has about names and machines.
+func nothingOutside(t *testing.T, b *e2e.Browser, p *e2e.Page) {
+	t.Helper()
+	for _, r := range p.Requests() {
+		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
+			t.Errorf("request for %s", r.URL)
+		}
+	}
+	must(t, b.Close())
+	noNames(t, b)
+}
+
 // inFrame returns the value of an expression in the inner frame of the page's document.
 func inFrame(t *testing.T, p driver, expression string) string {
 	t.Helper()

@@ -86,18 +86,8 @@ func TestMarkdownHostileAnswer(t *testing.T) {
 	if now := eval[string](t, p, `location.href`); now != before {
 		t.Errorf("the page went to %s", now)
 	}
-	for _, r := range p.Requests() {
-		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
-			t.Errorf("request for %s", r.URL)
-		}
-	}
 	noErrors(t, p)
-	must(t, b.Close())
-	log, err := b.NetLog()
-	must(t, err)
-	if out := log.Outside(); len(out) > 0 {
-		t.Errorf("the network log has %v", out)
-	}
+	nothingOutside(t, b, p)
 }
 
 func TestMarkdownLinkAsksFirst(t *testing.T) {

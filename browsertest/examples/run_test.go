@@ -97,17 +97,7 @@ func TestRunAttacks(t *testing.T) {
 		}
 		t.Logf("%s: %s", id, strings.ReplaceAll(got, "\n", " | "))
 	}
-	for _, r := range p.Requests() {
-		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
-			t.Errorf("request for %s", r.URL)
-		}
-	}
-	must(t, b.Close())
-	log, err := b.NetLog()
-	must(t, err)
-	if out := log.Outside(); len(out) > 0 {
-		t.Errorf("the network log has %v", out)
-	}
+	nothingOutside(t, b, p)
 }
 
 // The keys of an editor: indent, outdent, keep the indentation, comment, undo, leave, run.

@@ -132,17 +132,7 @@ func TestToolRunsEveryTool(t *testing.T) {
 	must(t, p.Click(ctx, "#notices summary"))
 	must(t, p.WaitFor(ctx, `document.getElementById("licences").textContent.includes("github.com/benhoyt/goawk") && document.getElementById("licences").textContent.includes("SQLite")`))
 	noErrors(t, p)
-	for _, r := range p.Requests() {
-		if !strings.HasPrefix(r.URL, site) && !strings.HasPrefix(r.URL, "data:") && !strings.HasPrefix(r.URL, "about:") && !strings.HasPrefix(r.URL, "blob:") {
-			t.Errorf("request for %s", r.URL)
-		}
-	}
-	must(t, b.Close())
-	log, err := b.NetLog()
-	must(t, err)
-	if out := log.Outside(); len(out) > 0 {
-		t.Errorf("the network log has %v", out)
-	}
+	nothingOutside(t, b, p)
 }
 
 // A file of the user's is dropped. An installed tool gets no file until the user grants it, is kept over a
