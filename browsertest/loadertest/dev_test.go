@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailey-go/bailey/browsertest/internal/browser"
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
@@ -70,17 +69,8 @@ func devTab(t *testing.T) (p *tab, write func(name, text string)) {
 	}
 	url, _, _ := strings.Cut(line, " ")
 	p = &tab{t: t, ctx: ctx, url: url}
-	page, err := chrome.Open(ctx, "about:blank", browser.Events{Console: func(kind, text string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.console = append(p.console, kind+": "+text)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { page.Close() })
-	p.Page = page
-	p.must(page.Viewport(ctx, 720, 420, 1))
+	p.show()
+	p.must(p.Viewport(ctx, 720, 420, 1))
 	p.eval(`location.href = ` + quote(url))
 	return p, write
 }

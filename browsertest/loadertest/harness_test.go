@@ -135,25 +135,29 @@ func open(t *testing.T, s site) *tab {
 	}))
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	p.url = srv.URL
-	page, err := chrome.Open(ctx, "about:blank", browser.Events{Console: func(kind, text string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.console = append(p.console, kind+": "+text)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { page.Close() })
-	p.Page = page
+	p.show()
 	scheme := "light"
 	if s.dark {
 		scheme = "dark"
 	}
-	p.must(page.Media(ctx, map[string]string{"prefers-color-scheme": scheme}))
-	p.must(page.Viewport(ctx, 720, 420, 1))
+	p.must(p.Media(ctx, map[string]string{"prefers-color-scheme": scheme}))
+	p.must(p.Viewport(ctx, 720, 420, 1))
 	p.eval(`location.href = ` + quote(srv.URL+"/"))
 	p.until(`document.readyState === "complete" && location.href !== "about:blank"`)
 	return p
+}
+
+// show opens an empty page in the tab.
+func (p *tab) show() {
+	p.t.Helper()
+	page, err := chrome.Open(p.ctx, "about:blank", browser.Events{Console: func(kind, text string) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.console = append(p.console, kind+": "+text)
+	}})
+	p.must(err)
+	p.t.Cleanup(func() { page.Close() })
+	p.Page = page
 }
 
 func (p *tab) must(err error) {
@@ -256,6 +260,25 @@ func binary(t *testing.T, pattern string) (name string, data []byte) {
 		t.Fatal(err)
 	}
 	return "/" + filepath.Base(found[0]), data
+}
+
+// plain returns a handler for a program under names without a hash. module answers with the module.
+func plain(t *testing.T, module func(w http.ResponseWriter, r *http.Request, data []byte)) func(http.ResponseWriter, *http.Request) bool {
+	t.Helper()
+	_, data := binary(t, "main.*.wasm")
+	_, exec := binary(t, "wasm_exec.*.js")
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/plain.wasm":
+			module(w, r, data)
+		case "/wasm_exec.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			w.Write(exec)
+		default:
+			return false
+		}
+		return true
+	}
 }
 
 func isWasm(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, ".wasm") }

@@ -73,22 +73,11 @@ func TestTheSameTagTwice(t *testing.T) {
 }
 
 func TestWithoutManifest(t *testing.T) {
-	_, data := binary(t, "main.*.wasm")
-	_, exec := binary(t, "wasm_exec.*.js")
 	p := open(t, site{html: `<script src="bailey.js" data-wasm="plain.wasm" data-manifest="none"></script>`,
-		answer: func(w http.ResponseWriter, r *http.Request) bool {
-			switch r.URL.Path {
-			case "/plain.wasm":
-				w.Header().Set("Content-Type", "application/wasm")
-				w.Write(data)
-			case "/wasm_exec.js":
-				w.Header().Set("Content-Type", "text/javascript")
-				w.Write(exec)
-			default:
-				return false
-			}
-			return true
-		}})
+		answer: plain(t, func(w http.ResponseWriter, r *http.Request, data []byte) {
+			w.Header().Set("Content-Type", "application/wasm")
+			w.Write(data)
+		})})
 	p.until(`document.body.dataset.said !== undefined`)
 	if s := p.said(); s != "" {
 		t.Errorf("console: %s", s)
@@ -162,22 +151,11 @@ func TestProgressIsRightUnderCompression(t *testing.T) {
 
 // Without a known size the bar shows no progress.
 func TestProgressOfUnknownSize(t *testing.T) {
-	_, data := binary(t, "main.*.wasm")
-	_, exec := binary(t, "wasm_exec.*.js")
 	hold := make(chan struct{})
 	p := open(t, site{html: `<script src="bailey.js" data-wasm="plain.wasm" data-manifest="none"></script>`,
-		answer: func(w http.ResponseWriter, r *http.Request) bool {
-			switch r.URL.Path {
-			case "/plain.wasm":
-				inPieces(w, r, data, 8, true, 4, hold)
-			case "/wasm_exec.js":
-				w.Header().Set("Content-Type", "text/javascript")
-				w.Write(exec)
-			default:
-				return false
-			}
-			return true
-		}})
+		answer: plain(t, func(w http.ResponseWriter, r *http.Request, data []byte) {
+			inPieces(w, r, data, 8, true, 4, hold)
+		})})
 	p.until(card + `?.classList.contains("wait")`)
 	p.until(card + `?.querySelector(".percent").textContent.endsWith("MB")`)
 	if got := p.eval(card + `.querySelector("[role=progressbar]").hasAttribute("aria-valuenow")`); got != "false" {
@@ -191,21 +169,11 @@ func TestProgressOfUnknownSize(t *testing.T) {
 // An uncompressed answer has a correct Content-Length, so no manifest is needed.
 func TestProgressByContentLength(t *testing.T) {
 	_, data := binary(t, "main.*.wasm")
-	_, exec := binary(t, "wasm_exec.*.js")
 	p := open(t, site{script: `import {start} from "./bailey.mjs"; window.calls = [];
 		window.p = await start({wasm: "plain.wasm", manifest: false, onProgress: (...c) => calls.push(c)});`,
-		answer: func(w http.ResponseWriter, r *http.Request) bool {
-			switch r.URL.Path {
-			case "/plain.wasm":
-				inPieces(w, r, data, 4, false, 0, nil)
-			case "/wasm_exec.js":
-				w.Header().Set("Content-Type", "text/javascript")
-				w.Write(exec)
-			default:
-				return false
-			}
-			return true
-		}})
+		answer: plain(t, func(w http.ResponseWriter, r *http.Request, data []byte) {
+			inPieces(w, r, data, 4, false, 0, nil)
+		})})
 	p.until(`window.p`)
 	if got := p.eval(fmt.Sprintf(`calls.every((c) => c[1] === %d)`, len(data))); got != "true" {
 		t.Errorf("totals: %s, want %d", p.eval(`calls`), len(data))
