@@ -28,6 +28,7 @@ type answer struct {
 	names map[string][]string // the ids of begun calls that are not complete, by the model's id
 	told  []string            // the ids of the calls that chunks name
 
+	quiet   bool         // it is no message of the session
 	drafted []PartRecord // the parts as they were stored while they streamed
 }
 
@@ -166,7 +167,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			if !a.take(ctx, x.e) {
 				return "", errGone
 			}
-			if due == nil && x.e.Text != "" && (x.e.Type == PartText || x.e.Type == PartReasoning) {
+			if due == nil && !a.quiet && x.e.Text != "" && (x.e.Type == PartText || x.e.Type == PartReasoning) {
 				due = time.After(draftAfter)
 			}
 		}

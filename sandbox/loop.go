@@ -26,15 +26,22 @@ type RunOptions struct {
 
 	// InputPrice and OutputPrice are the prices of a million tokens, in the currency of Money.
 	InputPrice, OutputPrice float64
-	// OnSend is called with each complete request before it is sent to a model on another machine.
-	// Show it to the user. It is not called again when a failed request is repeated, and not for the
-	// requests of subagents.
+	// OnSend is called with each complete request before it is sent to a model on another machine,
+	// also with those of subagents and for summaries. Show it to the user. It is not called again
+	// when a failed request is repeated. Subagents call it concurrently.
 	OnSend func(ModelRequest)
-	// Context is the number of tokens from which Compact is called. The tokens of a request are
-	// estimated as a quarter of the bytes of its messages. 0 is never. Compact returns a summary of
-	// all messages so far, which replaces them in later requests. An error of Compact ends the run.
+	// Context is the number of tokens that a request may have. Before a request with more than four
+	// fifths of it, a summary replaces the older messages in all later requests. The last two turns
+	// stay word for word, or the latest answers if those are too long. The messages stay in the
+	// session, and [Session.Rewind] brings them back. If the provider refuses a request as too long,
+	// the same is done, and the request is repeated. Tokens are those that the provider has counted;
+	// what came later is estimated. 0 is the limit that the model tells by a method ContextTokens()
+	// int, as those of package provider do, or 100,000. A negative number is no limit.
 	Context int
-	Compact func(ctx context.Context, old []ModelMessage) (summary string, err error)
+	// Summarizer is the model that writes the summary, for example a cheaper one. nil is the model
+	// of the run. Compact, if set, returns the summary in place of a model. An error ends the run.
+	Summarizer Model
+	Compact    func(ctx context.Context, old []ModelMessage) (summary string, err error)
 	// Sleep waits before a request is repeated. nil waits with a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -52,6 +59,29 @@ const (
 // as they arrive. Errors of tools go to the model. An error that the iterator yields ends the run.
 // To break out of the loop interrupts the run.
 func (b *Box) Run(ctx context.Context, s *Session, m Model, o RunOptions) iter.Seq2[Chunk, error] {
+	return func(yield func(Chunk, error) bool) {
+		r := &run{box: b, s: s, model: m, o: o.filled(), yield: yield}
+		r.whole(ctx)
+	}
+}
+
+// Compact replaces the older messages of a session by a summary in later requests, as [Box.Run] does
+// before a request that would be too long. The messages stay in the session, and [Session.Rewind] to
+// one of them brings them back. Compact reports whether there was anything to replace. The fields of
+// o mean the same as in Run.
+func (b *Box) Compact(ctx context.Context, s *Session, m Model, o RunOptions) (bool, error) {
+	r := &run{box: b, s: s, model: m, o: o.filled(), yield: func(Chunk, error) bool { return true }}
+	done := false
+	err := r.guarded(ctx, func(ctx context.Context) (Status, error) {
+		var err error
+		done, err = r.compact(ctx, true)
+		return StatusIdle, err
+	})
+	return done, err
+}
+
+// filled returns the options with their defaults.
+func (o RunOptions) filled() RunOptions {
 	if o.Steps == 0 {
 		o.Steps = defaultSteps
 	}
@@ -64,10 +94,7 @@ func (b *Box) Run(ctx context.Context, s *Session, m Model, o RunOptions) iter.S
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	return func(yield func(Chunk, error) bool) {
-		r := &run{box: b, s: s, model: m, o: o, yield: yield}
-		r.whole(ctx)
-	}
+	return o
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -118,17 +145,29 @@ func (r *run) fail(err error) {
 
 // whole starts the run, makes its steps and ends it.
 func (r *run) whole(ctx context.Context) {
+	err := r.guarded(ctx, func(ctx context.Context) (Status, error) {
+		if err := r.steps(ctx); err != nil {
+			return r.ended(ctx, err), nil
+		}
+		return StatusIdle, nil
+	})
+	if err != nil {
+		r.fail(err)
+	}
+}
+
+// guarded calls do while no other run uses the session, within the limit of time. It returns the
+// error of do, or the error that kept it from being called.
+func (r *run) guarded(ctx context.Context, do func(ctx context.Context) (Status, error)) (err error) {
 	if !r.model.Local() {
 		if err := r.s.scope.gate.Authority.Check(protocol.Stream, ""); err != nil {
-			r.fail(protocol.Errorf(protocol.ErrCapabilityDenied, "run", r.model.Name(), "the policy does not allow sending to a remote model; grant stream.send, or use a local model"))
-			return
+			return protocol.Errorf(protocol.ErrCapabilityDenied, "run", r.model.Name(), "the policy does not allow sending to a remote model; grant stream.send, or use a local model")
 		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(context.Canceled)
 	if err := r.s.start(cancel, r.model); err != nil {
-		r.fail(err)
-		return
+		return err
 	}
 	status := StatusIdle
 	defer func() { r.finish(ctx, status) }()
@@ -139,13 +178,10 @@ func (r *run) whole(ctx context.Context) {
 	}
 	r.share(ctx)
 	if err := r.s.repair(ctx); err != nil {
-		r.fail(err)
-		return
+		return err
 	}
-	ctx = in(ctx, r.s.scope)
-	if err := r.steps(ctx); err != nil {
-		status = r.ended(ctx, err)
-	}
+	status, err = do(in(ctx, r.s.scope))
+	return err
 }
 
 // share sets the run's budget. A subagent has the budget of the run that started it.
@@ -197,7 +233,7 @@ func (r *run) steps(ctx context.Context) error {
 		if err := r.budget.step(); err != nil {
 			return err
 		}
-		if err := r.compact(ctx); err != nil {
+		if _, err := r.compact(ctx, false); err != nil {
 			return err
 		}
 		a := &answer{run: r, msg: r.s.newMessage(RoleAssistant)}
@@ -232,6 +268,10 @@ func (r *run) steps(ctx context.Context) error {
 // step gets one answer from the model and makes its calls.
 func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, err error) {
 	req := r.request()
+	if limit := r.limit(); limit > 0 {
+		req.Messages = shortened(req.Messages, limit)
+	}
+	smaller := 0 // how often the request was made smaller because the provider refused it
 	if r.o.OnSend != nil && !r.model.Local() {
 		r.o.OnSend(req)
 	}
@@ -247,6 +287,14 @@ func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, er
 			return 0, "", err
 		}
 		var me *ModelError
+		if errors.As(err, &me) && me.TooLong && smaller < 3 && len(a.parts) == 0 {
+			smaller++
+			if req, err = r.smaller(ctx, req, smaller, err); err != nil {
+				return 0, "", err
+			}
+			try--
+			continue
+		}
 		if !errors.As(err, &me) || !me.Retry || try >= r.o.Retries || errors.Is(err, errGone) {
 			a.keep(ctx, err)
 			return 0, "", err
@@ -278,14 +326,36 @@ func (r *run) count(u Usage) {
 	r.s.rec.OutputTokens += u.Output
 }
 
+// smaller returns a request that a provider has refused as too long, with the older messages
+// summarised the first time, and with its longest texts cut. If nothing can be left out, it returns
+// the provider's error.
+func (r *run) smaller(ctx context.Context, req ModelRequest, time int, refused error) (ModelRequest, error) {
+	before := tokensOfMessages(req.Messages)
+	if time == 1 {
+		done, err := r.compact(ctx, true)
+		if err != nil {
+			return req, err
+		}
+		if done {
+			req = r.request()
+		}
+	}
+	if tokensOfMessages(req.Messages) >= before {
+		req.Messages = shortened(req.Messages, before*2/3)
+	}
+	if tokensOfMessages(req.Messages) >= before {
+		return req, refused
+	}
+	if r.o.OnSend != nil && !r.model.Local() {
+		r.o.OnSend(req)
+	}
+	return req, nil
+}
+
 // wait waits before a request is repeated: longer each time, or as long as the provider asked for.
 // The parts of the failed answer are dropped.
 func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) error {
-	d := min(firstDelay<<try, maxDelay)
-	d = d/2 + rand.N(d/2+1)
-	if me.RetryAfter > 0 {
-		d = min(me.RetryAfter, maxDelay)
-	}
+	d := delay(me, try)
 	r.s.setStatus(StatusRetrying)
 	defer r.s.setStatus(StatusBusy)
 	if !r.emit(Chunk{Type: "data-retry", Transient: true, Data: map[string]any{"attempt": try + 1, "after_ms": ms(d), "reason": me.Message, "drop": a.ids()}}) {
@@ -293,6 +363,15 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 	}
 	a.reset()
 	return r.o.Sleep(ctx, d)
+}
+
+// delay returns the time before another try: longer each time, or as long as the provider asked for.
+func delay(me *ModelError, try int) time.Duration {
+	if me.RetryAfter > 0 {
+		return min(me.RetryAfter, maxDelay)
+	}
+	d := min(firstDelay<<try, maxDelay)
+	return d/2 + rand.N(d/2+1)
 }
 
 // request returns the next request to the model.
@@ -377,39 +456,6 @@ func (r *run) hear(ctx context.Context) error {
 		}
 		r.emit(Chunk{Type: "data-steer", ID: id, Data: map[string]any{"text": text}})
 	}
-}
-
-// fewMessages is the largest number of messages that is never summarized.
-const fewMessages = 4
-
-// compact calls Compact if the request would be too long, and stores its summary as a message. The
-// older messages stay in the session.
-func (r *run) compact(ctx context.Context) error {
-	if r.o.Context == 0 || r.o.Compact == nil {
-		return nil
-	}
-	list := r.s.modelMessages(r.model)
-	size := 0
-	for _, m := range list {
-		for _, p := range m.Parts {
-			size += len(p.Text) + len(p.Args)
-		}
-	}
-	if size/4 < r.o.Context || len(list) <= fewMessages {
-		return nil
-	}
-	summary, err := r.o.Compact(ctx, list)
-	if err != nil {
-		return err
-	}
-	m := r.s.newMessage(RoleUser)
-	m.Metadata.Trigger = "compaction"
-	p := r.s.newPart(m, 0, "data-compaction", map[string]any{"summary": summary, "messages": float64(len(list))})
-	if err := r.s.put(ctx, []MessageRecord{m}, []PartRecord{p}); err != nil {
-		return err
-	}
-	r.emit(Chunk{Type: "data-compaction", ID: m.ID, Data: map[string]any{"messages": float64(len(list))}})
-	return nil
 }
 
 // budget is the shared budget of a run and all subagents that it starts.

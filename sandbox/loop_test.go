@@ -346,23 +346,3 @@ func TestOrphanedCallsAreRepaired(t *testing.T) {
 		t.Errorf("the model saw %s", seen)
 	}
 }
-
-func TestCompaction(t *testing.T) {
-	h := build(t, policy.AskBeforeChanges(), nil, nil)
-	s := h.session(t)
-	m := &sandboxtest.Model{}
-	o := sandbox.RunOptions{Context: 100, Compact: func(_ context.Context, old []sandbox.ModelMessage) (string, error) {
-		return fmt.Sprint(len(old), " messages about nothing"), nil
-	}}
-	for range 3 {
-		_, err := h.talk(t, s, m, strings.Repeat("long ", 50), o)
-		must(t, err)
-	}
-	last := m.Requests()[2].Messages
-	if len(last) != 1 || !strings.Contains(last[0].Parts[0].Text, "5 messages about nothing") {
-		t.Errorf("the model saw %v", last)
-	}
-	if n := len(s.Messages()); n != 7 {
-		t.Errorf("%d messages are kept", n)
-	}
-}

@@ -97,6 +97,7 @@ type ModelError struct {
 	Status     int // HTTP status; 0 if there was no response, or it was cut off
 	Message    string
 	Retry      bool          // a new attempt may succeed
+	TooLong    bool          // the request has more tokens than the model accepts
 	RetryAfter time.Duration // the delay that the provider asked for, or 0
 }
 

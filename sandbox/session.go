@@ -528,28 +528,16 @@ func (s *Session) StopCall(call, why string) bool {
 // modelMessages returns the conversation for a model: the messages after the last compaction, with
 // its summary before them, and without hidden messages.
 func (s *Session) modelMessages(m Model) []ModelMessage {
-	s.mu.Lock()
-	list := s.visible()
-	s.mu.Unlock()
-	first, summary := 0, ""
-	for i, m := range list {
-		for _, p := range m.Parts {
-			if p.Type == "data-compaction" {
-				d, _ := p.Data.(map[string]any)
-				summary, _ = d["summary"].(string)
-				first = i + 1
-			}
-		}
-	}
+	list, summary := s.view()
 	var out []ModelMessage
-	if first > 0 {
-		out = append(out, ModelMessage{RoleUser, []ModelPart{{Type: PartText, Text: "Summary of the conversation so far:\n" + summary}}})
+	if summary != nil {
+		out = append(out, summaryMessage(summary))
 	}
-	for _, msg := range list[first:] {
+	for _, msg := range list {
 		out = append(out, modelMessage(msg, m)...)
 	}
 	// Providers differ about a conversation that ends with the model's own words.
-	if n := len(out); n > 0 && out[n-1].Role == RoleAssistant && list[len(list)-1].Metadata.Partial {
+	if n := len(out); len(list) > 0 && n > 0 && out[n-1].Role == RoleAssistant && list[len(list)-1].Metadata.Partial {
 		out = append(out, ModelMessage{RoleUser, []ModelPart{{Type: PartText, Text: "Your last message was cut off. Continue it where it ends, and repeat nothing."}}})
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -62,5 +63,71 @@ func TestSubagentsEndAtTheirDepth(t *testing.T) {
 	must(t, err)
 	if n != 6 || !strings.Contains(strings.Join(lines, ""), "no deeper") {
 		t.Errorf("%d agents: %v", n, lines)
+	}
+}
+
+// Each budget of a run holds for all its descendants together, at each depth, and OnSend sees each
+// request.
+func TestBudgetsHoldForDescendants(t *testing.T) {
+	usage := sandbox.Usage{Input: 600, Output: 400}
+	for name, c := range map[string]struct {
+		o        sandbox.RunOptions
+		requests int // at most
+		agents   int // at most
+	}{
+		"steps":  {sandbox.RunOptions{Steps: 3}, 3, 3},
+		"tokens": {sandbox.RunOptions{Tokens: 3000}, 3, 3},
+		"money":  {sandbox.RunOptions{Money: 3, InputPrice: 1000, OutputPrice: 1000}, 3, 3},
+		"agents": {sandbox.RunOptions{Agents: 2}, 20, 2},
+		"none":   {sandbox.RunOptions{}, 20, 3},
+	} {
+		for depth := 1; depth <= 3; depth++ {
+			t.Run(fmt.Sprintf("%s/%d", name, depth), func(t *testing.T) {
+				p := parse(t, open)
+				p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})
+				h := build(t, p, nil, map[string]string{"a": "x"})
+				var mu sync.Mutex
+				requests, sent := 0, 0
+				agents := map[string]bool{}
+				m := &sandboxtest.Model{}
+				// Each agent above the depth starts one below it. The last one reads again and again.
+				m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+					mu.Lock()
+					defer mu.Unlock()
+					requests++
+					first := r.Messages[0].Parts[0].Text
+					last := r.Messages[len(r.Messages)-1].Parts[0]
+					level := strings.Count(first, "deeper")
+					if level > 0 {
+						agents[first] = true
+					}
+					switch {
+					case level < depth && last.Type == sandbox.PartText:
+						return sandboxtest.Turn{Usage: usage, Calls: []sandbox.ToolCall{{Tool: "task", Args: args{"subagent_type": "general", "prompt": first + " deeper"}}}}
+					case level < depth || requests >= 10:
+						return sandboxtest.Turn{Usage: usage, Text: "done"}
+					}
+					return sandboxtest.Turn{Usage: usage, Calls: []sandbox.ToolCall{{Tool: "read", Args: args{"path": "a"}}}}
+				}
+				c.o.OnSend = func(sandbox.ModelRequest) {
+					mu.Lock()
+					defer mu.Unlock()
+					sent++
+				}
+				_, err := h.talk(t, h.session(t), m, "go", c.o)
+				if name == "none" || name == "agents" {
+					must(t, err)
+				}
+				if name == "none" && (len(agents) != depth || requests < 10) {
+					t.Errorf("without a budget: %d agents, %d requests", len(agents), requests)
+				}
+				if requests > c.requests || len(agents) > c.agents || requests == 0 {
+					t.Errorf("%d requests, at most %d; %d agents, at most %d", requests, c.requests, len(agents), c.agents)
+				}
+				if sent != requests {
+					t.Errorf("OnSend saw %d of %d requests", sent, requests)
+				}
+			})
+		}
 	}
 }

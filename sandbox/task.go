@@ -189,8 +189,13 @@ func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent
 	if steps == 0 {
 		steps = 25
 	}
+	o := RunOptions{}
+	if shared := s.scope.budget; shared != nil { // of the run that started it
+		o = shared.o
+	}
+	o.Steps, o.Time = steps, 0 // the time is that of the run
 	text, failed := "", error(nil)
-	for chunk, err := range b.Run(ctx, s, model, RunOptions{Steps: steps}) {
+	for chunk, err := range b.Run(ctx, s, model, o) {
 		switch {
 		case err != nil:
 			failed = err

@@ -20,6 +20,10 @@ func Anthropic(o Options) sandbox.Model {
 
 func (m *anthropic) Name() string { return "anthropic/" + m.o.Model }
 func (m *anthropic) Local() bool  { return m.o.local() }
+
+// ContextTokens returns the number of tokens of a request, see [sandbox.RunOptions].
+func (m *anthropic) ContextTokens() int { return cmp.Or(m.o.Context, 200_000) }
+
 func (m *anthropic) host() string { return m.o.Host() }
 
 func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
@@ -192,7 +196,7 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: anthropicFinish(s.stop)})
 	case "error":
 		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
-		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry}
+		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry, TooLong: tooLong(e.Error.Message)}
 	}
 	return nil // ping, and future event types
 }

@@ -23,6 +23,10 @@ func OpenAIChat(o Options) sandbox.Model {
 
 func (m *chat) Name() string { return "chat/" + m.o.Model }
 func (m *chat) Local() bool  { return m.o.local() }
+
+// ContextTokens returns the number of tokens of a request, see [sandbox.RunOptions].
+func (m *chat) ContextTokens() int { return m.o.openAIContext() }
+
 func (m *chat) host() string { return m.o.Host() }
 
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
@@ -189,7 +193,7 @@ func (s *chatStream) event(ev eventstream.Event) error {
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
 		status := errorStatus(c.Error)
-		return &sandbox.ModelError{Status: status, Message: errorText([]byte(ev.Data)), Retry: status == 0 || mayRetry(status)}
+		return &sandbox.ModelError{Status: status, Message: errorText([]byte(ev.Data)), Retry: status == 0 || mayRetry(status), TooLong: tooLong(ev.Data)}
 	}
 	if c.Usage != nil {
 		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached}

@@ -24,6 +24,9 @@ type commands struct{}
 func (commands) Name() string { return "commands" }
 func (commands) Local() bool  { return true }
 
+// ContextTokens returns a number that no conversation reaches: rules need no summary.
+func (commands) ContextTokens() int { return 1 << 30 }
+
 // done is a call that was made for the request, with its result.
 type done struct {
 	tool   string

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -20,6 +21,10 @@ func Gemini(o Options) sandbox.Model {
 
 func (m *gemini) Name() string { return "gemini/" + m.o.Model }
 func (m *gemini) Local() bool  { return m.o.local() }
+
+// ContextTokens returns the number of tokens of a request, see [sandbox.RunOptions].
+func (m *gemini) ContextTokens() int { return cmp.Or(m.o.Context, 1_000_000) }
+
 func (m *gemini) host() string { return m.o.Host() }
 
 func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
@@ -131,7 +136,7 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 		return err
 	}
 	if c.Error != nil {
-		return &sandbox.ModelError{Status: c.Error.Code, Message: c.Error.Message, Retry: c.Error.Code == 429 || c.Error.Code >= 500}
+		return &sandbox.ModelError{Status: c.Error.Code, Message: c.Error.Message, Retry: c.Error.Code == 429 || c.Error.Code >= 500, TooLong: tooLong(c.Error.Message)}
 	}
 	if u := c.Usage; u != nil {
 		s.usage = sandbox.Usage{Input: u.Prompt, Output: u.Answer + u.Thoughts, Cached: u.Cached}

@@ -29,6 +29,11 @@ type Options struct {
 	// [Anthropic], which requires one. Reasoning counts too. [OpenAIChat] sends it as
 	// max_completion_tokens to OpenAI and Azure, and as max_tokens to all other servers.
 	MaxTokens int
+	// Context is the number of tokens that the model accepts in a request, with its answer. 0 is
+	// 200,000 for [Anthropic], 128,000 for [OpenAI] and [OpenAIChat] at OpenAI's own address,
+	// 1,000,000 for [Gemini], and 100,000 for other servers. Set it for a local model, because some
+	// servers leave out what is too long without an error. See [sandbox.RunOptions].
+	Context int
 	// OnDevice declares that URL is on this machine, so that no content leaves it. It is ignored
 	// unless the host of URL is localhost or a loopback address.
 	OnDevice bool
@@ -80,6 +85,14 @@ func (o Options) withDefaults(url string) Options {
 
 // maxTokens returns the limit of the answer to a request, or 0.
 func (o *Options) maxTokens(r sandbox.ModelRequest) int { return cmp.Or(r.MaxTokens, o.MaxTokens) }
+
+// openAIContext returns the number of tokens of a request to OpenAI, or to a server with its API.
+func (o *Options) openAIContext() int {
+	if host, _, _ := protocol.SplitHost(o.Host()); o.Context == 0 && host == "api.openai.com" {
+		return 128_000
+	}
+	return o.Context
+}
 
 func (o *Options) local() bool {
 	host, _, err := protocol.SplitHost(o.Host())
@@ -145,7 +158,7 @@ func (o *Options) clean(s string) string {
 // refused returns the error of a response whose status is not 200.
 func (o *Options) refused(res *fetch.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body))}
+	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body)), TooLong: tooLong(string(body))}
 	if e.Message == "" {
 		e.Message = "the server answered " + strconv.Itoa(res.Status)
 	}
@@ -168,6 +181,23 @@ func (o *Options) refused(res *fetch.Response) error {
 		}
 	}
 	return e
+}
+
+// tooLong reports whether an error is about a request with more tokens than the model accepts. Few
+// servers have a code for it, so the words decide. A false match costs one summary.
+func tooLong(text string) bool {
+	text = strings.ToLower(text)
+	for _, words := range []string{
+		"context_length_exceeded", "maximum context length", "context window", "context length", "available context size", // OpenAI, vLLM, OpenRouter, llama.cpp
+		"prompt is too long", "input is too long", "input length and `max_tokens` exceed", // Anthropic
+		"exceeds the maximum number of tokens", "input token count", // Gemini
+		"too many tokens", "reduce the length of the messages", // Mistral, Groq
+	} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayRetry reports whether a new attempt may succeed after a response with this status.

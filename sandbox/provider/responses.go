@@ -20,6 +20,10 @@ func OpenAI(o Options) sandbox.Model {
 
 func (m *responses) Name() string { return "openai/" + m.o.Model }
 func (m *responses) Local() bool  { return m.o.local() }
+
+// ContextTokens returns the number of tokens of a request, see [sandbox.RunOptions].
+func (m *responses) ContextTokens() int { return m.o.openAIContext() }
+
 func (m *responses) host() string { return m.o.Host() }
 
 func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
@@ -133,7 +137,7 @@ type responsesError struct {
 // err returns the error of an event.
 func (e responsesError) err() error {
 	retry := e.Code == "server_error" || e.Code == "rate_limit_exceeded"
-	return &sandbox.ModelError{Message: cmp.Or(e.Message, "the model failed"), Retry: retry || e == responsesError{}}
+	return &sandbox.ModelError{Message: cmp.Or(e.Message, "the model failed"), Retry: retry || e == responsesError{}, TooLong: tooLong(string(e.Code) + " " + e.Message)}
 }
 
 // text is a string. Another value, as some items of the API have in the place of one, is empty.

@@ -82,7 +82,7 @@ func (m *Sessions) rewind() {
 	list.Set("className", "options")
 	messages := t.Session.Messages()
 	for i := len(messages) - 1; i >= 0; i-- {
-		if m := messages[i]; m.Role == sandbox.RoleUser && len(m.Parts) > 0 {
+		if m := messages[i]; m.Role == sandbox.RoleUser && len(m.Parts) > 0 && m.Parts[0].Type == "text" {
 			d, _ := m.Parts[0].Data.(map[string]any)
 			said[m.ID], _ = d["text"].(string)
 			dialog.Option(list, "message", m.ID, dom.Cut(said[m.ID], 90), m.CreatedAt.Local().Format("Jan 2, 15:04"))

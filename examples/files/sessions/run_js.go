@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
 // composer sets up the text field, its buttons and its keys.
@@ -92,6 +93,10 @@ func (m *Sessions) send(text string) {
 		return
 	}
 	dom.SetValue("text", "")
+	if text == "/compact" {
+		m.compact(t)
+		return
+	}
 	if t.Cancel != nil { // the model receives it before its next step
 		if dom.Failed(t.Session.Steer(m.ctx, text)) { // a plan begins or ends just now
 			giveBack(text)
@@ -107,6 +112,43 @@ func (m *Sessions) send(text string) {
 	at := dom.Focused()
 	if m.cur == t && (at.IsNull() || at.Equal(dom.Document().Get("body"))) { // the element that had the focus is gone
 		dom.Element("text").Call("focus")
+	}
+}
+
+// compact replaces the older messages of a conversation by a summary for the model, which the page
+// also does by itself before they are too long.
+func (m *Sessions) compact(t *talk.Talk) {
+	if t.Cancel != nil {
+		dom.Status("The assistant is at work: stop it first, or wait until it is done.")
+		return
+	}
+	ctx, cancel := context.WithCancelCause(m.ctx)
+	t.Cancel = cancel
+	m.shown(t)
+	defer func() {
+		cancel(nil)
+		t.Cancel = nil
+		m.shown(t)
+	}()
+	m.Lock.Lock()
+	model, err := m.Settings.NewModel()
+	m.Lock.Unlock()
+	if dom.Failed(err) {
+		return
+	}
+	if model.Name() == provider.Commands().Name() {
+		dom.Status("The reader of plain commands needs no summary. Choose a model in Settings first.")
+		return
+	}
+	dom.Status("The older messages are being summarised")
+	done, err := m.box.Compact(ctx, t.Session, model, sandbox.RunOptions{})
+	switch {
+	case dom.Failed(err):
+	case !done:
+		dom.Status("There is nothing to summarise yet: the last two messages of yours always stay as they are.")
+	default:
+		t.Show()
+		dom.Status("The model now gets a summary of the older messages. They stay here, and going back to one of them brings it back.")
 	}
 }
 

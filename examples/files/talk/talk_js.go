@@ -96,6 +96,8 @@ func (t *Talk) message(m sandbox.Message) {
 			s.write(text)
 			_ = s.Close()
 			t.text = nil
+		case p.Type == "data-compaction":
+			t.summary(d)
 		case p.ToolCallID != "":
 			name, _ := d["tool"].(string)
 			c := t.card(p.ToolCallID, name)
@@ -106,6 +108,16 @@ func (t *Talk) message(m sandbox.Message) {
 			c.end(p.ToolState != sandbox.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
 		}
 	}
+}
+
+// summary shows a fold with the summary that the model receives in place of older messages.
+func (t *Talk) summary(d map[string]any) {
+	n, _ := d["messages"].(float64)
+	text, _ := d["summary"].(string)
+	s := t.section("Summary")
+	s.write(fmt.Sprintf("<details><summary>The model now gets a summary in place of the first messages (%.0f). They stay here.</summary>\n\n%s\n\n</details>\n", n, text))
+	_ = s.Close()
+	t.text = nil
 }
 
 // Said shows a message of the user's as plain text.
@@ -185,6 +197,9 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		t.retry(c.Data)
 	case "data-stopped":
 		t.halted(c.Data)
+	case "data-compaction":
+		d, _ := c.Data.(map[string]any)
+		t.summary(d)
 	}
 }
 

@@ -1,0 +1,50 @@
+package examples
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The command /compact puts a summary in place of older messages for the model. The user sees it as a
+// fold, also after a reload. A provider that refuses a request as too long gets a shorter one.
+func TestFilesCompact(t *testing.T) {
+	t.Parallel()
+	f, p := filesIn(t, withDisk(t))
+	f.drop(p, newDisk(t, "compacted", map[string]string{"a.txt": "a\n"}))
+	f.say("/compact")
+	f.wait("there is nothing yet", `document.getElementById("status").textContent.startsWith("There is nothing to summarise")`)
+	for i := range 3 {
+		f.then(turn{text: fmt.Sprintf("answer %d", i)})
+		f.say(fmt.Sprintf("question %d", i))
+		shows(t, p, fmt.Sprintf("answer %d", i))
+		f.rested()
+	}
+	f.then(turn{text: "IN **SHORT**"})
+	f.say("/compact")
+	shows(t, p, "The model now gets a summary")
+	f.then(turn{text: "answer 3"})
+	f.say("question 3")
+	shows(t, p, "answer 3")
+	f.rested()
+	last := func() string {
+		list := f.requests()
+		return fmt.Sprint(list[len(list)-1].Messages)
+	}
+	if all := last(); !strings.Contains(all, "IN **SHORT**") || strings.Contains(all, "question 0") || !strings.Contains(all, "question 2") {
+		t.Errorf("the model received %s", all)
+	}
+	f.then(turn{status: 400, text: "This model's maximum context length is 9 tokens"}, turn{text: "EVEN SHORTER"}, turn{text: "answer 4"})
+	f.say("question 4")
+	shows(t, p, "answer 4")
+	f.rested()
+	if all := last(); !strings.Contains(all, "EVEN SHORTER") || !strings.Contains(all, "question 4") {
+		t.Errorf("the model received %s", all)
+	}
+	f.reload()
+	f.click("#kept button")
+	f.wait("it is open again", `document.getElementById("status").textContent === "Open: compacted"`)
+	for _, words := range []string{"question 0", "answer 4", "The model now gets a summary"} {
+		shows(t, p, words)
+	}
+}

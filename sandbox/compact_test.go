@@ -1,0 +1,226 @@
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// narrow is a scripted model that accepts requests of limit tokens, by a count of its own: a token is
+// four bytes. It refuses longer ones as a provider does.
+type narrow struct {
+	*sandboxtest.Model
+	limit   int // told by ContextTokens
+	accepts int // limit if 0
+	largest int
+	refused int
+}
+
+func (m *narrow) ContextTokens() int { return m.limit }
+
+func (m *narrow) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	n := len(r.System)
+	for _, msg := range r.Messages {
+		for _, p := range msg.Parts {
+			n += len(p.Text) + len(p.Args)
+		}
+	}
+	n /= 4
+	accepts := m.accepts
+	if accepts == 0 {
+		accepts = m.limit
+	}
+	if n > accepts {
+		m.refused++
+		return func(yield func(sandbox.ModelEvent, error) bool) {
+			yield(sandbox.ModelEvent{}, &sandbox.ModelError{Status: 400, Message: "prompt is too long", TooLong: true})
+		}
+	}
+	m.largest = max(m.largest, n)
+	return m.Model.Stream(ctx, r)
+}
+
+// summarising reports whether a request asks for a summary.
+func summarising(r sandbox.ModelRequest) bool {
+	return strings.HasPrefix(r.System, "You summarise")
+}
+
+// texts returns the texts of a request in one.
+func texts(r sandbox.ModelRequest) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			fmt.Fprintf(&b, "%s %s: %s%s\n", m.Role, p.Type, p.Text, p.Args)
+		}
+	}
+	return b.String()
+}
+
+// A conversation of any length fits into the model's window, by default. A fact of its beginning
+// stays in the summaries, and the last two turns stay word for word.
+func TestCompaction(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	summaries := 0
+	m := &narrow{limit: 4000, Model: &sandboxtest.Model{}}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if !summarising(r) {
+			return sandboxtest.Say("answer " + strings.Repeat("word ", 100))
+		}
+		summaries++
+		if !strings.Contains(texts(r), "MAGENTA") {
+			t.Errorf("summary %d is asked for without the fact: %s", summaries, texts(r))
+		}
+		return sandboxtest.Say("The user's colour is MAGENTA.")
+	}
+	for i := range 60 {
+		say := fmt.Sprintf("turn %d. %s", i, strings.Repeat("text ", 150))
+		if i == 0 {
+			say = "My colour is MAGENTA. " + say
+		}
+		_, err := h.talk(t, s, m, say)
+		must(t, err)
+	}
+	if summaries < 4 || m.refused > 0 {
+		t.Errorf("%d summaries, %d requests that were too long, the largest had %d tokens", summaries, m.refused, m.largest)
+	}
+	last := m.Requests()[len(m.Requests())-1]
+	if all := texts(last); !strings.Contains(all, "MAGENTA") || !strings.Contains(all, "turn 59.") || !strings.Contains(all, "turn 58.") {
+		t.Errorf("the last request: %s", all)
+	}
+	if n := len(s.Messages()); n != 120+summaries {
+		t.Errorf("%d messages are kept", n)
+	}
+	// Rewind to a message before the summaries brings the messages back.
+	list := s.Messages()
+	must(t, s.Rewind(t.Context(), list[4].ID, false))
+	_, err := h.talk(t, s, m, "once more")
+	must(t, err)
+	last = m.Requests()[len(m.Requests())-1]
+	if all := texts(last); !strings.Contains(all, "turn 0.") || !strings.Contains(all, "turn 1.") || strings.Contains(all, "Summary of") {
+		t.Errorf("after the rewind: %s", all)
+	}
+}
+
+// One long turn with many calls is divided. The user's words and the latest results stay.
+func TestCompactionWithinATurn(t *testing.T) {
+	files := map[string]string{}
+	for i := range 30 {
+		files[fmt.Sprintf("f%d", i)] = fmt.Sprintf("file %d %s", i, strings.Repeat("line ", 300))
+	}
+	h := build(t, policy.AskBeforeChanges(), nil, files)
+	s := h.session(t)
+	n := 0
+	m := &narrow{limit: 4000, Model: &sandboxtest.Model{}}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if summarising(r) {
+			return sandboxtest.Say("some files were read")
+		}
+		if n > 0 && (!strings.Contains(texts(r), "Add up VERMILION") || !strings.Contains(texts(r), fmt.Sprintf("file %d ", n-1))) {
+			t.Errorf("step %d: %.2000s", n, texts(r))
+		}
+		if n++; n > 30 {
+			return sandboxtest.Say("done")
+		}
+		return sandboxtest.CallTool("read", args{"path": fmt.Sprintf("f%d", n-1)})
+	}
+	_, err := h.talk(t, s, m, "Add up VERMILION in all files.")
+	must(t, err)
+	if n != 31 || m.refused > 0 {
+		t.Errorf("%d steps, %d requests that were too long", n, m.refused)
+	}
+}
+
+// A provider that refuses a request as too long gets a smaller one. Without anything to leave out its
+// error is the run's.
+func TestTooLongIsRepeatedSmaller(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	m := &narrow{limit: 1_000_000, accepts: 3000, Model: &sandboxtest.Model{}}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if summarising(r) {
+			return sandboxtest.Say("what was said")
+		}
+		return sandboxtest.Say(strings.Repeat("word ", 400))
+	}
+	for i := range 20 {
+		_, err := h.talk(t, s, m, fmt.Sprintf("turn %d", i))
+		must(t, err)
+	}
+	if m.refused == 0 {
+		t.Error("no request was too long")
+	}
+	// One message that is too long alone is cut.
+	_, err := h.talk(t, s, m, "BEGIN "+strings.Repeat("x", 40_000)+" END")
+	must(t, err)
+	if all := texts(m.Requests()[len(m.Requests())-1]); !strings.Contains(all, "BEGIN ") || !strings.Contains(all, " END") || !strings.Contains(all, "bytes are left out here") {
+		t.Errorf("%.300s", all)
+	}
+	m.accepts = 1
+	_, err = h.talk(t, h.session(t), m, "hello there")
+	var me *sandbox.ModelError
+	if !errors.As(err, &me) || !me.TooLong {
+		t.Errorf("%v", err)
+	}
+}
+
+// Compact does it on command, and Summarizer, the budget and OnSend apply to it.
+func TestCompactOnCommand(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	m := &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.Say("fine") }}
+	if done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{}); done || err != nil {
+		t.Errorf("an empty conversation: %v %v", done, err)
+	}
+	for i := range 4 {
+		_, err := h.talk(t, s, m, fmt.Sprintf("turn %d", i))
+		must(t, err)
+	}
+	cheap := &sandboxtest.Model{Turns: []sandboxtest.Turn{{Text: "IN SHORT", Usage: sandbox.Usage{Input: 10, Output: 5}}}}
+	sent := 0
+	o := sandbox.RunOptions{Summarizer: cheap, OnSend: func(sandbox.ModelRequest) { sent++ }}
+	done, err := h.Compact(t.Context(), s, m, o)
+	if !done || err != nil || sent != 1 || s.Record().InputTokens != 10 || s.Record().OutputTokens != 5 {
+		t.Errorf("%v %v, %d sent, %+v", done, err, sent, s.Record())
+	}
+	_, err = h.talk(t, s, m, "go on")
+	must(t, err)
+	all := texts(m.Requests()[len(m.Requests())-1])
+	if !strings.Contains(all, "IN SHORT") || strings.Contains(all, "turn 1") || !strings.Contains(all, "turn 2") || !strings.Contains(all, "turn 3") {
+		t.Errorf("%s", all)
+	}
+	cheap.Turns = []sandboxtest.Turn{sandboxtest.Say(" ")}
+	if done, err := h.Compact(t.Context(), s, m, o); done || !errors.Is(err, protocol.ErrExecution) {
+		t.Errorf("an empty summary: %v %v", done, err)
+	}
+	cheap.Turns = []sandboxtest.Turn{{Err: &sandbox.ModelError{Message: "no"}}}
+	if done, err := h.Compact(t.Context(), s, m, o); done || err == nil {
+		t.Errorf("a summariser that fails: %v %v", done, err)
+	}
+	if got := s.Status(); got != sandbox.StatusIdle {
+		t.Errorf("the session is %s", got)
+	}
+}
+
+// Nothing is sent to a summariser that the policy does not let a model on another machine receive.
+func TestSummaryIsSentByPolicy(t *testing.T) {
+	h := build(t, parse(t, `{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}]}`), nil, nil)
+	s := h.session(t)
+	local := &sandboxtest.Model{OnDevice: true, Next: func(sandbox.ModelRequest) sandboxtest.Turn { return sandboxtest.Say("fine") }}
+	for range 4 {
+		_, err := h.talk(t, s, local, "hello")
+		must(t, err)
+	}
+	far := &sandboxtest.Model{}
+	if done, err := h.Compact(t.Context(), s, local, sandbox.RunOptions{Summarizer: far}); done || !errors.Is(err, protocol.ErrCapabilityDenied) || len(far.Requests()) > 0 {
+		t.Errorf("%v %v, %d requests", done, err, len(far.Requests()))
+	}
+}
