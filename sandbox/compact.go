@@ -369,6 +369,9 @@ func middle(text string, tokens int) string {
 // shortened returns messages whose longest texts are cut, so that all of them are below the limit. It
 // is the last resort for a request that stays too long although the older messages are summarised.
 func shortened(list []ModelMessage, limit int) []ModelMessage {
+	if tokensOfMessages(list) <= limit {
+		return list
+	}
 	for each := limit / 2; each >= 64 && tokensOfMessages(list) > limit*3/4; each /= 2 {
 		list = slices.Clone(list)
 		for i := range list {

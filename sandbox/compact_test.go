@@ -72,6 +72,9 @@ func TestCompaction(t *testing.T) {
 	summaries := 0
 	m := &narrow{limit: 4000, Model: &sandboxtest.Model{}}
 	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if strings.Contains(texts(r), "left out") {
+			t.Errorf("a text is cut that fits: %s", texts(r))
+		}
 		if !summarising(r) {
 			return sandboxtest.Say("answer " + strings.Repeat("word ", 100))
 		}

@@ -337,6 +337,50 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// The words of servers about a request that is too long, and words that only look like them.
+func TestTooLong(t *testing.T) {
+	for text, status := range map[string]int{
+		`{"error":{"message":"This model's maximum context length is 8192 tokens.","code":"context_length_exceeded"}}`:               400,
+		`{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`:   400,
+		`{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}`: 400,
+		`{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`:       400,
+		`{"error":"request body too large for the context window"}`:                                                                  413,
+		`-{"error":{"message":"Too many tokens, please wait before trying again."}}`:                                                 429,
+		`-{"error":{"message":"This request would exceed your rate limit of 40,000 input tokens per minute"}}`:                       429,
+		`-{"error":{"message":"Unknown parameter: context"}}`:                                                                        400,
+	} {
+		body, no := strings.CutPrefix(text, "-")
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}))
+		for name, make := range map[string]func(provider.Options) sandbox.Model{"anthropic": provider.Anthropic, "chat": provider.OpenAIChat, "responses": provider.OpenAI, "gemini": provider.Gemini} {
+			_, err := events(t, make(provider.Options{Transport: nethttp.New(nil), URL: server.URL, Model: "m"}))
+			var me *sandbox.ModelError
+			if !errors.As(err, &me) || me.TooLong == no {
+				t.Errorf("%s: %d %s: %+v", name, status, body, err)
+			}
+		}
+		server.Close()
+	}
+	for name, c := range map[string]struct {
+		make func(provider.Options) sandbox.Model
+		line string
+	}{
+		"anthropic": {provider.Anthropic, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}`},
+		"chat":      {provider.OpenAIChat, `{"error":{"message":"maximum context length","code":400}}`},
+		"responses": {provider.OpenAI, `{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"no"}}}`},
+		"gemini":    {provider.Gemini, `{"error":{"code":400,"message":"input token count exceeds"}}`},
+	} {
+		o, _ := answers(t, sse(c.line))
+		_, err := events(t, c.make(o))
+		var me *sandbox.ModelError
+		if !errors.As(err, &me) || !me.TooLong {
+			t.Errorf("%s, in a stream: %+v", name, err)
+		}
+	}
+}
+
 // Items of the Responses API that are not known do not end an answer.
 func TestUnknownItems(t *testing.T) {
 	o, _ := answers(t, sse(`{"type":"response.output_item.done","item":{"type":"shell_call","id":"x","arguments":{"a":1}}}`, `{"type":"response.shell.delta","delta":{"b":2}}`,

@@ -158,7 +158,11 @@ func (o *Options) clean(s string) string {
 // refused returns the error of a response whose status is not 200.
 func (o *Options) refused(res *fetch.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body)), TooLong: tooLong(string(body))}
+	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body))}
+	switch res.Status { // not 429, whose words are similar at some providers
+	case 400, 413, 422, 500:
+		e.TooLong = tooLong(string(body))
+	}
 	if e.Message == "" {
 		e.Message = "the server answered " + strconv.Itoa(res.Status)
 	}
