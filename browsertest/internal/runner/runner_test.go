@@ -235,19 +235,19 @@ func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		t.Run("deadlock", func(t *testing.T) {
-			r := run(t, e, "-timeout", "1s", "-run", "^TestDeadlock$", cases)
+			r := finish(t, direct(t, e, "-test.timeout=1s", "-test.run=^TestDeadlock$"))
 			r.has(t, "panic: test timed out after 1s", "TestDeadlock")
-			if r.code != 1 {
+			if r.code != 2 {
 				t.Error(r.code)
 			}
 		})
 		t.Run("busy", func(t *testing.T) {
-			r := run(t, e, "-timeout", "1s", "-run", "^TestBusy$", cases)
+			r := finish(t, direct(t, e, "-test.timeout=1s", "-test.run=^TestBusy$"))
 			r.has(t, "before the loop", "did not yield to the page")
 			if e == browser.Chromium {
 				r.has(t, "running tests:", "TestBusy (")
 			}
-			if r.code != 1 {
+			if r.code != 2 {
 				t.Error(r.code)
 			}
 		})
@@ -260,9 +260,9 @@ func TestCrash(t *testing.T) {
 		if e != browser.Chromium {
 			continue // the fixture crashes its page by a DevTools command
 		}
-		r := run(t, e, "-run", "^TestCrash$", cases)
+		r := finish(t, direct(t, e, "-test.run=^TestCrash$"))
 		r.has(t, "renderer")
-		if r.code != 1 {
+		if r.code != 2 {
 			t.Error(r.code)
 		}
 	}
@@ -272,7 +272,7 @@ func TestOutput(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		t.Run("order", func(t *testing.T) {
-			r := run(t, e, "-v", "-run", "^TestManyLines$", cases)
+			r := finish(t, direct(t, e, "-test.v", "-test.run=^TestManyLines$"))
 			n := 0
 			for line := range strings.Lines(r.out) {
 				if strings.HasPrefix(line, "line ") {
@@ -344,7 +344,7 @@ func TestArguments(t *testing.T) {
 func TestBench(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
-		r := run(t, e, "-run", "^$", "-bench", ".", "-benchtime", "20ms", cases)
+		r := finish(t, direct(t, e, "-test.run=^$", "-test.bench=.", "-test.benchtime=20ms"))
 		if !regexp.MustCompile(`BenchmarkSum\s+\d{5,}\s+[0-9.]+ ns/op\s+0 B/op\s+0 allocs/op`).MatchString(r.out) {
 			t.Error(r.out)
 		}
