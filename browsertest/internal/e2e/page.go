@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
@@ -83,6 +85,13 @@ func (b *Browser) Blank(ctx context.Context) (*Page, error) {
 		return nil, err
 	}
 	p.chrome = chrome
+	// chromedp mirrors the DOM for its selectors, which slows down the page and is not used here.
+	for _, c := range []cdp.Command[cdp.Empty, cdp.Empty]{css.Disable, dom.Disable} {
+		if _, err := cdp.Call(ctx, chrome.Target(), c, cdp.Empty{}); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
 	return p, nil
 }
 
