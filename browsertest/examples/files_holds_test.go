@@ -54,7 +54,7 @@ func holding(t *testing.T, ctx context.Context, p *e2e.Page) held {
 func TestFilesHolds(t *testing.T) {
 	t.Parallel()
 	long(t)
-	b := launch(t, e2e.Options{})
+	b := launchOwn(t, e2e.Options{})
 	f, p := filesIn(t, b)
 	f.round(0)
 	for range 25 {

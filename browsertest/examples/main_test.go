@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -54,7 +56,7 @@ func run(m *testing.M) (int, error) {
 	steps := [][][]string{{
 		{"go", "build", "-o", command, "./wasm_exec"},
 	}, {
-		{"go", "-C", "worker/tools", "run", "./build"},
+		{"make", "-s", "wasitools"}, // made again only if something has changed
 		{command, "build", "-fast", "-o", filepath.Join(built, "files"), "./examples/files"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "assistant"), "./examples/assistant"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
@@ -109,7 +111,11 @@ func run(m *testing.M) (int, error) {
 	if site == "" {
 		return 0, fmt.Errorf("serve did not say where it serves")
 	}
-	return m.Run(), nil
+	code := m.Run()
+	if shared.Browser != nil {
+		err = shared.Close()
+	}
+	return code, err
 }
 
 // together runs commands in parallel, as many as there are processors.
@@ -122,6 +128,7 @@ func together(commands [][]string) error {
 			defer func() { <-slots }()
 			cmd := exec.Command(args[0], args[1:]...)
 			cmd.Dir = root
+			cmd.Env = slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "MAKE") }) // of a make that runs this test
 			if out, err := cmd.CombinedOutput(); err != nil {
 				errs[i] = fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 			}
@@ -148,7 +155,32 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
+// shared is a browser for all tests that need nothing of it but pages. It is started for the first of them.
+var shared struct {
+	sync.Once
+	*e2e.Browser
+	err error
+}
+
+// launch returns a browser with storage of its own: a private window of the shared one, or another process if
+// it has options.
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
+	t.Helper()
+	if reflect.DeepEqual(o, e2e.Options{}) {
+		shared.Do(func() { shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{}) })
+		must(t, shared.err)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
+		t.Cleanup(cancel)
+		b, err := shared.Private(ctx)
+		must(t, err)
+		t.Cleanup(func() { b.Close() })
+		return b
+	}
+	return launchOwn(t, o)
+}
+
+// launchOwn starts a browser for one test, which counts what the browser holds.
+func launchOwn(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
 	t.Cleanup(cancel)

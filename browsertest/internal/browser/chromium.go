@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 )
 
@@ -25,6 +26,8 @@ type ChromiumBrowser struct {
 	version string
 	done    chan struct{}
 	close   func() error
+	// private is the browser context of a Private browser, empty for the profile itself.
+	private cdp.BrowserContextID
 }
 
 // chromiumFlags make a quiet browser: it makes no requests but the test's, and does not throttle windows in the
@@ -151,6 +154,28 @@ func (b *ChromiumBrowser) Version() string       { return b.version }
 func (b *ChromiumBrowser) Done() <-chan struct{} { return b.done }
 func (b *ChromiumBrowser) Close() error          { return b.close() }
 
+// Private returns a browser in b's processes with storage, a cache and service workers of its own,
+// like a private window. Close closes its pages and drops its storage.
+func (b *ChromiumBrowser) Private(ctx context.Context) (*ChromiumBrowser, error) {
+	yes := true
+	r, err := chromedp.CallBrowser(b.ctx, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: &yes})
+	if err != nil {
+		return nil, fmt.Errorf("browser: a private window: %w", err)
+	}
+	pctx, cancel := context.WithCancel(b.ctx)
+	p := &ChromiumBrowser{ctx: pctx, version: b.version, done: b.done, private: r.BrowserContextID}
+	var once sync.Once
+	p.close = func() (err error) {
+		once.Do(func() {
+			defer cancel()
+			_, err = chromedp.CallBrowser(b.ctx, target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: p.private})
+		})
+		return err
+	}
+	context.AfterFunc(ctx, func() { p.close() })
+	return p, nil
+}
+
 // PID implements [Browser]. It returns 0 if the process is unknown.
 func (b *ChromiumBrowser) PID() int {
 	if p := chromedp.FromContext(b.ctx).Browser.Process(); p != nil {
@@ -162,6 +187,15 @@ func (b *ChromiumBrowser) PID() int {
 // Call runs a command of the DevTools protocol on the browser, and decodes its result.
 func (b *ChromiumBrowser) Call(ctx context.Context, method string, params, result any) error {
 	return chromedp.FromContext(b.ctx).Browser.Call(ctx, method, params, result)
+}
+
+// Grant gives an origin permissions by their DevTools names.
+func (b *ChromiumBrowser) Grant(ctx context.Context, origin string, permissions []string) error {
+	params := map[string]any{"origin": origin, "permissions": permissions}
+	if b.private != "" {
+		params["browserContextId"] = b.private
+	}
+	return b.Call(ctx, "Browser.grantPermissions", params, nil)
 }
 
 // dispatch calls the functions of Events for a page's DevTools events.

@@ -48,7 +48,11 @@ func (b *ChromiumBrowser) Open(ctx context.Context, url string, ev Events) (Page
 // NewPage opens an empty page. If listen is not nil, it receives each DevTools event of the page
 // from the start, and must not block.
 func (b *ChromiumBrowser) NewPage(ctx context.Context, ev Events, listen func(any)) (*ChromiumPage, error) {
-	pctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewWindow(true))
+	options := []chromedp.ContextOption{chromedp.WithNewWindow(true)}
+	if b.private != "" {
+		options = append(options, chromedp.WithExistingBrowserContext(b.private))
+	}
+	pctx, cancel := chromedp.NewContext(b.ctx, options...)
 	p := &ChromiumPage{ctx: pctx, cancel: cancel}
 	stop := context.AfterFunc(ctx, cancel)
 	defer stop()

@@ -101,6 +101,16 @@ func put(tree map[string]any, value any, path ...string) error {
 	return nil
 }
 
+// Private returns a browser in b's processes with storage and permissions of its own, like a private
+// window. It ends with Close, with ctx, or with b. It has no network log.
+func (b *Browser) Private(ctx context.Context) (*Browser, error) {
+	c, err := b.chromium.Private(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Browser{chromium: c}, nil
+}
+
 // Version returns the browser's name and version.
 func (b *Browser) Version() string { return b.chromium.Version() }
 
@@ -119,7 +129,9 @@ func (b *Browser) Close() error {
 			}
 			b.netlog = string(data)
 		}
-		b.err = errors.Join(b.err, b.temp.Close())
+		if b.temp != nil {
+			b.err = errors.Join(b.err, b.temp.Close())
+		}
 	})
 	return b.err
 }
@@ -127,7 +139,7 @@ func (b *Browser) Close() error {
 // Grant gives an origin permissions by their DevTools names, such as "clipboardReadWrite" or
 // "notifications".
 func (b *Browser) Grant(ctx context.Context, origin string, permissions ...string) error {
-	return b.chromium.Call(ctx, "Browser.grantPermissions", map[string]any{"origin": origin, "permissions": permissions}, nil)
+	return b.chromium.Grant(ctx, origin, permissions)
 }
 
 // Targets returns the browser's pages, frames with a process of their own, and workers.
