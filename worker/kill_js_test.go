@@ -330,7 +330,7 @@ func TestQueueIsBounded(t *testing.T) {
 func TestManyCommands(t *testing.T) {
 	n := 10_000
 	if testing.Short() {
-		n = 300
+		n = 100
 	}
 	if s := os.Getenv("BAILEY_COMMANDS"); s != "" {
 		n, _ = strconv.Atoi(s)

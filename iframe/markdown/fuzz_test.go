@@ -62,7 +62,7 @@ func FuzzRender(f *testing.F) {
 
 // natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
 // same there, only slower.
-func natively(t *testing.T) {
+func natively(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS == "js" && testing.Short() {
 		t.Skip("the same code as natively: make soak runs it in a page")
@@ -70,6 +70,7 @@ func natively(t *testing.T) {
 }
 
 func FuzzStream(f *testing.F) {
+	natively(f)
 	for i, s := range seedTexts(f) {
 		if i%scaled(1, 8) == 0 {
 			f.Add([]byte(s), uint64(i))

@@ -156,6 +156,7 @@ func soup(g *rand.Rand, n int) string {
 }
 
 func TestStreamOfSoup(t *testing.T) {
+	natively(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
