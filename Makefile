@@ -23,11 +23,11 @@ FUZZ    ?= 60s
 # The packages that run in a page. The commands run only on a host.
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
-# Those of them whose tests depend on the browser, the longest first. Apart from the examples, only internal/jsx and internal/testpage
-# use it (TestOnlyJSXKnowsSyscallJS). The code of the others is the same natively. make soak and make browsers run it in a page.
-TOUCH = {{if eq .Name "main"}}{{$$n := .ImportPath}}{{range .Deps}}{{$$n}} {{.}}{{"\n"}}{{end}}{{end}}
-BROWSER = $$(echo ./iframe ./fsaccess ./iframe/markdown ./worker ./sandbox; $(WASM) $(GO) list -test -f '$(TOUCH)' ./... | \
-  sed -nE 's,^(.*/examples/.*)\.test .*,\1,p; s,^(.*)\.test .*/internal/(jsx|testpage)( .*)?$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')
+# Those of them with code or tests for the browser alone, the longest first: a file with _js in its name, or a test that uses internal/jsx,
+# internal/testpage or syscall/js. The code of the others is the same natively. make soak and make browsers run it in a page.
+OWN = {{$$p := .ImportPath}}{{range .GoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestImports}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$p}} {{.}}{{"\n"}}{{end}}
+BROWSER = $$(echo ./iframe ./worker ./fsaccess ./iframe/markdown ./sandbox; $(WASM) $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}$(OWN){{end}}' ./... | \
+  sed -nE 's,^([^ ]+) (.*_js(_test)?\.go|syscall/js|.*/internal/(jsx|testpage|jsx/jsxtest))$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')
 
 .PHONY: help
 help: ## print this
@@ -48,7 +48,9 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed,
 	@for n in files tool; do mkdir -p build/examples/$$n/tools && cp build/tools/* build/examples/$$n/tools/; done
 
 .PHONY: test
-test: test-native test-chromium test-e2e ## everything that must hold, natively and in Chromium
+test: $(RUNNER) $(SUM) testwasm wasitools node_modules ## everything that must hold, natively and in Chromium
+	@# Tests of pages wait much, so the long row of them runs beside all others. Each part shows its output when it has ended.
+	@$(MAKE) --no-print-directory -j2 -k -Otarget test-e2e test-native test-chromium test-modules
 
 .PHONY: check
 check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words
@@ -70,13 +72,17 @@ test-native: $(SUM) ## the tests that need no browser; -short makes some tables 
 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach the browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -p 3 -exec $(RUNNER) $(BROWSER) | $(SUM)
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
 	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
-test-e2e: $(RUNNER) $(SUM) node_modules ## the nested modules: the runner itself, the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
-	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So three run at once on two processors.
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) test -json -short -parallel 3 -timeout 20m -count=1 ./... | $(SUM)) || exit 1; fi; done
+test-e2e: $(RUNNER) $(SUM) node_modules wasitools ## the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
+	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So four run at once on two processors.
+	cd browsertest && $(GO) test -json -short -parallel 4 -timeout 20m -count=1 ./examples | $(SUM)
+
+.PHONY: test-modules
+test-modules: $(RUNNER) $(SUM) node_modules wasitools ## the runner itself, and the other nested modules
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) list ./... | grep -v /browsertest/examples$$ | xargs $(GO) test -json -short -parallel 3 -timeout 20m -count=1 | $(SUM)) || exit 1; fi; done
 
 .PHONY: e2e
 e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
