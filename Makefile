@@ -50,7 +50,7 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed,
 .PHONY: test
 test: $(RUNNER) $(SUM) testwasm wasitools node_modules ## everything that must hold, natively and in Chromium
 	@# Tests of pages wait much, so the long row of them runs beside all others. Each part shows its output when it has ended.
-	@$(MAKE) --no-print-directory -j2 -k -Otarget test-e2e test-native test-chromium test-modules
+	@$(MAKE) --no-print-directory -j2 -k -Otarget test-e2e test-chromium test-native test-modules
 
 .PHONY: check
 check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words
