@@ -124,6 +124,9 @@ type streamed struct {
 // stream receives one answer. The model runs on its own goroutine, so that a model that ignores its
 // context blocks nothing.
 func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, err error) {
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	events := make(chan streamed)

@@ -236,6 +236,9 @@ func (r *run) steps(ctx context.Context) error {
 		if _, err := r.compact(ctx, false); err != nil {
 			return err
 		}
+		if ctx.Err() != nil { // a stopped run sends nothing more
+			return context.Cause(ctx)
+		}
 		a := &answer{run: r, msg: r.s.newMessage(RoleAssistant)}
 		a.msg.Metadata.Model = r.model.Name()
 		a.msg.Metadata.SystemPromptDigest = digest(r.box.o.SystemPrompt)
