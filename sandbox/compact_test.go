@@ -227,3 +227,55 @@ func TestSummaryIsSentByPolicy(t *testing.T) {
 		t.Errorf("%v %v, %d requests", done, err, len(far.Requests()))
 	}
 }
+
+// A summary that a model on this machine wrote can have text that must not leave the machine. Another
+// model does not receive it, and a summariser on this machine gets no more than the model of the run.
+func TestAttackSummaryCarriesWhatIsNotSent(t *testing.T) {
+	tell := func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if summarising(r) {
+			return sandboxtest.Say("SUMMARY of " + texts(r))
+		}
+		return sandboxtest.Say("fine")
+	}
+	for _, c := range []struct {
+		name  string
+		local bool // the model of the first run
+	}{{"a local model, then another", true}, {"a local summariser of another model", false}} {
+		t.Run(c.name, func(t *testing.T) {
+			h := sending(t, nil)
+			s := h.session(t)
+			first := &sandboxtest.Model{OnDevice: c.local, Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "private/diary"}), sandboxtest.Say("read")}}
+			_, err := h.talk(t, s, first, "look")
+			must(t, err)
+			first.Next = tell
+			for range 3 {
+				_, err := h.talk(t, s, first, "go on")
+				must(t, err)
+			}
+			near := &sandboxtest.Model{OnDevice: true, Next: tell}
+			done, err := h.Compact(t.Context(), s, first, sandbox.RunOptions{Summarizer: near})
+			if !done || err != nil {
+				t.Fatalf("%v %v", done, err)
+			}
+			if got := strings.Contains(texts(near.Requests()[0]), "SECRET"); got != c.local {
+				t.Errorf("the summariser received the text: %t", got)
+			}
+			far := &sandboxtest.Model{Next: tell}
+			_, err = h.talk(t, s, far, "and you?")
+			must(t, err)
+			for _, r := range far.Requests() {
+				if strings.Contains(texts(r), "SECRET") {
+					t.Errorf("a model on another machine received %.300s", texts(r))
+				}
+			}
+			if has := strings.Contains(texts(far.Requests()[0]), "SUMMARY of"); has == c.local {
+				t.Errorf("the other model received the summary: %t", has)
+			}
+			_, err = h.talk(t, s, near, "and you?")
+			must(t, err)
+			if !strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SUMMARY of") {
+				t.Error("a model on this machine does not receive the summary")
+			}
+		})
+	}
+}

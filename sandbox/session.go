@@ -528,7 +528,7 @@ func (s *Session) StopCall(call, why string) bool {
 // modelMessages returns the conversation for a model: the messages after the last compaction, with
 // its summary before them, and without hidden messages.
 func (s *Session) modelMessages(m Model) []ModelMessage {
-	list, summary := s.view()
+	list, summary := s.view(m)
 	var out []ModelMessage
 	if summary != nil {
 		out = append(out, summaryMessage(summary))
