@@ -22,7 +22,7 @@ func TestFilesCompact(t *testing.T) {
 	}
 	f.then(turn{text: "IN **SHORT**"})
 	f.say("/compact")
-	shows(t, p, "The model now gets a summary")
+	shows(t, p, "summarised for the model")
 	f.then(turn{text: "answer 3"})
 	f.say("question 3")
 	shows(t, p, "answer 3")
@@ -44,7 +44,7 @@ func TestFilesCompact(t *testing.T) {
 	f.reload()
 	f.click("#kept button")
 	f.wait("it is open again", `document.getElementById("status").textContent === "Open: compacted"`)
-	for _, words := range []string{"question 0", "answer 4", "The model now gets a summary"} {
+	for _, words := range []string{"question 0", "answer 4", "summarised for the model"} {
 		shows(t, p, words)
 	}
 }

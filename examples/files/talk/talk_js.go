@@ -112,10 +112,9 @@ func (t *Talk) message(m sandbox.Message) {
 
 // summary shows a fold with the summary that the model receives in place of older messages.
 func (t *Talk) summary(d map[string]any) {
-	n, _ := d["messages"].(float64)
 	text, _ := d["summary"].(string)
 	s := t.section("Summary")
-	s.write(fmt.Sprintf("<details><summary>The model now gets a summary in place of the first messages (%.0f). They stay here.</summary>\n\n%s\n\n</details>\n", n, text))
+	s.write("<details><summary>Earlier messages, summarised for the model</summary>\n\n" + text + "\n\n</details>\n")
 	_ = s.Close()
 	t.text = nil
 }
