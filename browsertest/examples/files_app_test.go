@@ -246,8 +246,16 @@ func TestFilesByHand(t *testing.T) {
 			must(t, p.Press(ctx, "Enter"))
 			must(t, p.WaitFor(ctx, `!document.getElementById("dialog").open`))
 		}
+		// A new row is the selected one from its first moment, as the next key acts on the selected row.
+		must(t, p.Eval(ctx, `window.rowsAdded = {}; new MutationObserver(list => { for (const m of list) for (const row of m.addedNodes)
+			rowsAdded[row.dataset.path] ??= row.getAttribute("aria-selected") }).observe(document.getElementById("rows"), {childList: true})`, nil))
+		name("#newfolder", "top")
+		there("top", true)
+		name("#move", "drafts")
+		there("drafts", true)
 		name("#newfile", "drafts/letter.txt")
 		there("drafts/letter.txt", true)
+		must(t, p.WaitFor(ctx, `["top", "drafts", "drafts/letter.txt"].every(name => rowsAdded[name] === "true")`))
 		name("#move", "drafts/mail.txt")
 		there("drafts/mail.txt", true)
 		there("drafts/letter.txt", false)
@@ -300,7 +308,7 @@ func TestFilesByHand(t *testing.T) {
 		press(t, p, "#discard")
 		there("never", false)
 		if p.lasts() { // and its changes too: both count from 1, and no row of one stands for another's
-			must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "mkdir drafts"`))
+			must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "mkdir top"`))
 		}
 		noErrors(t, p)
 	})

@@ -125,7 +125,7 @@ func (t *Tree) Open(ctx context.Context, of fsaccess.FS, top *Listing) {
 	t.ctx, t.of = ctx, of
 	context.AfterFunc(ctx, top.Stop)
 	t.below, t.open, t.sizes = map[string][]fsaccess.Entry{}, map[string]bool{}, map[string]int64{}
-	t.lists, t.picked = map[string]*Listing{}, ""
+	t.lists, t.picked, t.wanted = map[string]*Listing{}, "", ""
 	top.shows = true
 	t.lists["."] = top
 	t.flatten()

@@ -31,6 +31,7 @@ type Tree struct {
 	blank  map[bool]js.Value // rows to copy: of a folder (true) and of a file
 	at     int               // index of the selected row
 	picked string            // its path
+	wanted string            // the path to select as soon as it has a row, "" if none
 
 	changed map[string][]string // names to update, by folder
 	due     bool                // an update of changed is scheduled
@@ -92,6 +93,9 @@ func (t *Tree) flatten() {
 		}
 	}
 	add(".", 0)
+	if t.wanted != "" && t.index(t.wanted) >= 0 {
+		t.picked, t.wanted = t.wanted, ""
+	}
 	t.at = max(0, slices.IndexFunc(t.rows, func(n node) bool { return n.Path == t.picked }))
 	dom.Hide("nothing", len(t.rows) > 0 || t.lists["."] != nil)
 	dom.Element("rows").Get("style").Set("height", fmt.Sprintf("%dpx", len(t.rows)*rowHeight))
@@ -320,6 +324,10 @@ func (t *Tree) Selected() (fsaccess.Entry, bool) {
 	return t.rows[t.at].Entry, true
 }
 
+// Expect selects a path as soon as it has a row. Without it, an action between the new row and Reveal
+// would go to the path that was selected before. A choice of the user's, or "", ends the wait.
+func (t *Tree) Expect(name string) { t.wanted = name }
+
 // Reveal unfolds the folders above a path, and selects it.
 func (t *Tree) Reveal(name string) {
 	t.lock.Lock()
@@ -332,7 +340,7 @@ func (t *Tree) Reveal(name string) {
 		}
 	}
 	t.touch(name)
-	t.picked = name
+	t.picked, t.wanted = name, ""
 	t.flatten()
 	if len(t.rows) > 0 {
 		t.move(t.at)
@@ -341,7 +349,7 @@ func (t *Tree) Reveal(name string) {
 
 func (t *Tree) move(to int) {
 	t.at = min(max(0, to), len(t.rows)-1)
-	t.picked = t.rows[t.at].Path
+	t.picked, t.wanted = t.rows[t.at].Path, ""
 	box := dom.Element("tree")
 	top := box.Get("scrollTop").Int()
 	if y := t.at * rowHeight; y < top {

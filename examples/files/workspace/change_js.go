@@ -57,10 +57,7 @@ func (w *Workspace) make(folder bool) {
 	if name = strings.TrimSuffix(strings.TrimSpace(name), "/"); answer != "Make" || name == "" {
 		return
 	}
-	made := w.do("Made "+name+".", func() error {
-		if _, err := w.work.Stat(name); err == nil {
-			return fmt.Errorf("%s is there already: nothing was changed", name)
-		}
+	w.makes(name, "Made "+name+".", func() error {
 		if folder {
 			return w.work.MkdirAll(name, 0o755)
 		}
@@ -68,6 +65,21 @@ func (w *Workspace) make(folder bool) {
 			return err
 		}
 		return w.work.WriteFile(name, nil, 0o644)
+	})
+}
+
+// makes makes a name that is not there yet, and selects it.
+func (w *Workspace) makes(name, said string, change func() error) {
+	made := w.do(said, func() error {
+		if _, err := w.work.Stat(name); err == nil {
+			return fmt.Errorf("%s is there already: nothing was changed", name)
+		}
+		w.tree.Expect(name)
+		err := change()
+		if err != nil {
+			w.tree.Expect("")
+		}
+		return err
 	})
 	if made {
 		w.tree.Reveal(name)
@@ -84,21 +96,15 @@ func (w *Workspace) move() {
 	if name = strings.TrimSuffix(strings.TrimSpace(name), "/"); answer != "Rename" || name == "" || name == n.Path {
 		return
 	}
-	moved := w.do("Renamed to "+name+".", func() error {
+	w.makes(name, "Renamed to "+name+".", func() error {
 		if !fs.ValidPath(name) {
 			return fmt.Errorf("%q is no name inside this folder: parts are parted by /, without .. or a leading slash", name)
-		}
-		if _, err := w.work.Stat(name); err == nil {
-			return fmt.Errorf("%s is there already: nothing was changed", name)
 		}
 		if err := w.work.MkdirAll(path.Dir(name), 0o755); err != nil {
 			return err
 		}
 		return fsaccess.Move(w.ctx, w.work, name, w.work, n.Path, fsaccess.CopyOptions{})
 	})
-	if moved {
-		w.tree.Reveal(name)
-	}
 }
 
 func (w *Workspace) remove() {
