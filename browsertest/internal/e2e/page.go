@@ -130,12 +130,12 @@ func (p *Page) event(ev any) {
 	}
 }
 
-// Goto loads url, and waits for its load event for at most 2 minutes.
+// Goto loads url, and waits for its load event for at most 5 minutes.
 func (p *Page) Goto(ctx context.Context, url string) error {
 	return p.awaitLoad(ctx, func() error { return p.chrome.Navigate(ctx, url) })
 }
 
-// Reload loads the page again, and waits for its load event for at most 2 minutes.
+// Reload loads the page again, and waits for its load event for at most 5 minutes.
 func (p *Page) Reload(ctx context.Context) error {
 	return p.awaitLoad(ctx, func() error {
 		_, err := cdp.Call(ctx, p.chrome.Target(), page.Reload, page.ReloadParams{})
@@ -215,14 +215,14 @@ func (p *Page) Text(ctx context.Context, selector string) (string, error) {
 
 // waitLimit is the limit of each Wait, WaitFor and load. Only a test that fails waits so long. It begins anew with
 // each of them, so that a slow machine does not fail a test that makes progress.
-const waitLimit = 2 * time.Minute
+const waitLimit = 5 * time.Minute
 
-// Wait waits until the first element that matches a CSS selector is visible, for at most 2 minutes.
+// Wait waits until the first element that matches a CSS selector is visible, for at most 5 minutes.
 func (p *Page) Wait(ctx context.Context, selector string) error {
 	return p.WaitFor(ctx, "!!document.querySelector("+quote(selector)+")?.checkVisibility()")
 }
 
-// WaitFor waits until a JavaScript expression is true, for at most 2 minutes. An expression that throws counts as
+// WaitFor waits until a JavaScript expression is true, for at most 5 minutes. An expression that throws counts as
 // false.
 func (p *Page) WaitFor(ctx context.Context, expression string) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)

@@ -11,7 +11,7 @@ import (
 const every = 20 * time.Millisecond
 
 // Limit is the longest wait for a condition. Only a test that fails waits so long.
-const Limit = 2 * time.Minute
+const Limit = 5 * time.Minute
 
 // Until waits until done returns true, and fails the test if it does not within [Limit]. The last
 // parameters return further text for the failure message.

@@ -25,8 +25,8 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// Patience is the maximum time for closed resources to disappear.
-const Patience = 2 * time.Second
+// Patience is the maximum time for closed resources to disappear. Only a run that fails waits so long.
+const Patience = 20 * time.Second
 
 // Main runs the tests, and exits with 1 if they fail or leave resources behind.
 func Main(m *testing.M) { os.Exit(Run(m)) }
