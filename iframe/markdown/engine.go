@@ -116,8 +116,10 @@ func (d *doc) advancePlain(from int) {
 
 func (d *doc) add(segs ...segment) {
 	from := len(d.parts)
-	for _, seg := range segs {
-		p := &part{segment: seg, index: len(d.parts)}
+	parts := make([]part, len(segs))
+	for i, seg := range segs {
+		p := &parts[i]
+		p.segment, p.index = seg, len(d.parts)
 		d.parts = append(d.parts, p)
 		if seg.kind == noteSegment {
 			d.notes.define(d, p)
@@ -198,6 +200,11 @@ func (d *doc) settle() {
 func (d *doc) render(parts ...*part) {
 	w := &d.scratch
 	w.Reset()
+	size := 0
+	for _, p := range parts {
+		size += p.end - p.start
+	}
+	w.Grow(size + size/2) // the HTML of most texts
 	ends := make([]int, len(parts))
 	for i, p := range parts {
 		p.dirty = false

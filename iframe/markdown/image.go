@@ -22,7 +22,7 @@ func resolveImage(dest string, l *Limits) (src, name, why string) {
 		src, why = dataImage(s, l.ImageBytes)
 		return src, "", why
 	}
-	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	s = unbroken.Replace(s)
 	if s == "" {
 		return "", "", ""
 	}

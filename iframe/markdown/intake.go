@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -38,6 +39,7 @@ func (in *intake) write(p []byte) {
 }
 
 func (in *intake) take(p []byte) {
+	in.text = slices.Grow(in.text, len(p))
 	for len(p) > 0 {
 		n := 0
 		for n < len(p) && (p[n] >= ' ' && p[n] < 0x7f || p[n] == '\n' && !in.cr || p[n] == '\t') {

@@ -9,6 +9,9 @@ import (
 
 const maxTarget = 8000 // bytes of a link's target
 
+// unbroken removes the characters that a URL parser skips everywhere.
+var unbroken = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+
 // target is the target of a link as a browser reads it, written so that every program reads it
 // in the same way.
 type target struct {
@@ -22,7 +25,7 @@ type target struct {
 // target shown to the user: the characters that are skipped, \ as /, and the end of the host.
 func (r *Renderer) resolve(dest string) target {
 	s := strings.TrimFunc(dest, func(c rune) bool { return c <= ' ' })
-	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
+	s = unbroken.Replace(s)
 	switch {
 	case s == "":
 		return target{}

@@ -133,18 +133,29 @@ func (s *Stream) Close() error {
 func (s *Stream) HTML() HTML {
 	s.d.advance()
 	s.d.settle()
+	var open []shownBlock
+	if !s.d.closed {
+		t := tail{credit: math.MaxInt32}
+		open = t.open(s.d)
+	}
+	notes, _ := s.d.notes.section(s.d)
+	size := len(notes)
+	for _, block := range s.d.blocks {
+		size += len(block.html)
+	}
+	for _, block := range open {
+		size += len(block.html)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, block := range s.d.blocks {
 		b.WriteString(block.html)
 	}
-	if !s.d.closed {
-		t := tail{credit: math.MaxInt32}
-		for _, block := range t.open(s.d) {
-			b.WriteString(block.html)
-		}
+	for _, block := range open {
+		b.WriteString(block.html)
 	}
-	notes, _ := s.d.notes.section(s.d)
-	return HTML{b.String() + notes}
+	b.WriteString(notes)
+	return HTML{b.String()}
 }
 
 // Report returns the counts of the content that was stopped in finished blocks.
