@@ -170,7 +170,11 @@ func (r *run) guarded(ctx context.Context, do func(ctx context.Context) (Status,
 		return err
 	}
 	status := StatusIdle
-	defer func() { r.finish(ctx, status) }()
+	defer func() {
+		if e := r.finish(ctx, status); err == nil {
+			err = e
+		}
+	}()
 	if r.o.Time > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, r.o.Time, errBudget("time"))
@@ -233,7 +237,9 @@ func (r *run) steps(ctx context.Context) error {
 		if err := r.budget.step(); err != nil {
 			return err
 		}
-		if _, err := r.compact(ctx, false); err != nil {
+		if done, err := r.compact(ctx, false); err != nil {
+			return err
+		} else if err := r.budget.spent(); done && err != nil {
 			return err
 		}
 		if ctx.Err() != nil { // a stopped run sends nothing more
@@ -271,9 +277,7 @@ func (r *run) steps(ctx context.Context) error {
 // step gets one answer from the model and makes its calls.
 func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, err error) {
 	req := r.request()
-	if limit := r.limit(); limit > 0 {
-		req.Messages = shortened(req.Messages, limit)
-	}
+	req.Messages = r.fitted(req.Messages)
 	smaller := 0 // how often the request was made smaller because the provider refused it
 	if r.o.OnSend != nil && !r.model.Local() {
 		r.o.OnSend(req)
@@ -303,6 +307,7 @@ func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, er
 			return 0, "", err
 		}
 		if err := r.wait(ctx, a, me, try); err != nil {
+			a.keep(ctx, err)
 			return 0, "", err
 		}
 	}
@@ -339,12 +344,15 @@ func (r *run) smaller(ctx context.Context, req ModelRequest, time int, refused e
 		if err != nil {
 			return req, err
 		}
+		if err := r.budget.spent(); err != nil { // by the summary
+			return req, err
+		}
 		if done {
 			req = r.request()
 		}
 	}
 	if tokensOfMessages(req.Messages) >= before {
-		req.Messages = shortened(req.Messages, before*2/3)
+		req.Messages = r.shorten(req.Messages, before*2/3)
 	}
 	if tokensOfMessages(req.Messages) >= before {
 		return req, refused
@@ -438,16 +446,13 @@ func (b *Box) skillList() string {
 
 // finish stores the queued messages before it releases the session. A run that began in between
 // would not send them to the model, and would put its answer before them.
-func (r *run) finish(ctx context.Context, st Status) {
-	var err error
+func (r *run) finish(ctx context.Context, st Status) (err error) {
 	for !r.s.giveBack(st, err != nil) {
 		if _, _, err = r.s.hear(ctx); err != nil {
 			st = StatusError
 		}
 	}
-	if err != nil {
-		r.fail(err)
-	}
+	return err
 }
 
 // hear stores all queued messages and emits a chunk for each.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -36,16 +37,28 @@ func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 	return s.box.begin(ctx, s.store, rec, ms, ps, nil)
 }
 
-// renamed returns copies of the messages with new ids. Calls without a result are left out.
+// renamed returns copies of the messages with new ids, also where a summary names one. Calls without
+// a result are left out.
 func renamed(list []Message, session string) (ms []MessageRecord, ps []PartRecord) {
+	ids := map[string]string{}
 	for _, m := range list {
-		m.MessageRecord.ID, m.SessionID = "msg-"+randomID(9), session
+		ids[m.ID] = "msg-" + randomID(9)
+	}
+	for _, m := range list {
+		m.MessageRecord.ID, m.SessionID = ids[m.ID], session
 		ms = append(ms, m.MessageRecord)
 		for _, p := range m.Parts {
 			if p.Orphaned() {
 				continue
 			}
 			p.ID, p.MessageID, p.SessionID = "prt-"+randomID(9), m.MessageRecord.ID, session
+			if d, ok := p.Data.(map[string]any); ok && p.Type == "data-compaction" {
+				d = maps.Clone(d)
+				if kept, _ := d["kept"].(string); kept != "" {
+					d["kept"] = cmp.Or(ids[kept], kept)
+				}
+				p.Data = d
+			}
 			ps = append(ps, p)
 		}
 	}
@@ -144,8 +157,12 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 			cutSeen(d)
 		}
 	}
-	for i := range ms { // snapshots refer to the journal of another folder
-		ms[i].Metadata.SnapshotID = ""
+	ms = slices.DeleteFunc(ms, func(m MessageRecord) bool { // what a summary leaves would count as a turn
+		return !slices.ContainsFunc(ps, func(p PartRecord) bool { return p.MessageID == m.ID })
+	})
+	for i := range ms {
+		ms[i].Metadata.SnapshotID = "" // of the journal of another folder
+		ms[i].Metadata.Usage = nil     // a forged count would make summaries that nobody needs, or none
 	}
 	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
 }

@@ -199,6 +199,8 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "data-compaction":
 		d, _ := c.Data.(map[string]any)
 		t.summary(d)
+	case "data-shortened":
+		dom.Status("This is longer than the model can read at once: it gets the beginning and the end of the longest texts.")
 	}
 }
 
