@@ -53,9 +53,18 @@ func (a *answer) draft(ctx context.Context) {
 	}
 	msg := a.msg
 	msg.Metadata.Partial = true
-	if a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{msg}, parts) == nil && len(parts) > len(a.drafted) {
+	if a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{msg}, a.emptied(parts)) == nil && len(parts) > len(a.drafted) {
 		a.drafted = parts
 	}
+}
+
+// emptied appends the parts that were stored of an earlier try which had more, without their text.
+func (a *answer) emptied(parts []PartRecord) []PartRecord {
+	for _, p := range a.drafted[min(len(parts), len(a.drafted)):] {
+		p.Type, p.Data = "text", map[string]any{"text": ""}
+		parts = append(parts, p)
+	}
+	return parts
 }
 
 // newPart returns the next part. Another try of an answer writes over the parts that were stored of
@@ -94,10 +103,10 @@ func (a *answer) ids() []any {
 }
 
 // begin returns the id under which a call is shown and stored. It is the model's id, unless that is
-// empty, longer than 256 bytes or the id of another call of this answer.
+// empty, longer than 256 bytes or the id of another call of the session.
 func (a *answer) begin(id string) string {
 	own := id
-	if id == "" || len(id) > 256 || slices.Contains(a.told, id) {
+	if id == "" || len(id) > 256 || slices.Contains(a.told, id) || a.run.s.called(id) {
 		own = "call-" + randomID(9)
 	}
 	a.told = append(a.told, own)
@@ -275,12 +284,7 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 // made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
-	parts := cloneParts(a.parts)
-	for _, p := range a.drafted[min(len(parts), len(a.drafted)):] { // of a try that had more
-		p.Type, p.Data = "text", map[string]any{"text": ""}
-		parts = append(parts, p)
-	}
-	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, parts); err != nil {
+	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, a.emptied(cloneParts(a.parts))); err != nil {
 		return err
 	}
 	for _, c := range a.wrong {

@@ -178,3 +178,39 @@ func TestCutAnswerIsContinued(t *testing.T) {
 		}
 	}
 }
+
+// What an earlier try had more is not stored beside the text of the next one, at no time. A run that
+// is stopped between two tries stores nothing of the first.
+func TestDraftsHoldOneTry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := stream(t)
+		m := &streamModel{next: func(try int, _ sandbox.ModelRequest, yield func(sandbox.ModelEvent, error) bool) {
+			if try == 1 {
+				says(yield, "WRONG-A")
+				yield(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: "hm"}, nil)
+				says(yield, "WRONG-B")
+				time.Sleep(2 * time.Second)
+				yield(sandbox.ModelEvent{}, &sandbox.ModelError{Message: "broken", Retry: true})
+				return
+			}
+			says(yield, "right")
+			time.Sleep(2 * time.Second)
+			if got := strings.Join(d.texts(t), "|"); got != "right (partial)" {
+				t.Errorf("during the second try: %q", got)
+			}
+			yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
+		}}
+		must(t, d.runs(t, m))
+		if got := strings.Join(d.texts(t), "|"); got != "right" {
+			t.Errorf("at the end: %q", got)
+		}
+
+		d = stream(t)
+		stop := func(ctx context.Context, _ time.Duration) error { return context.Canceled }
+		for range d.Run(t.Context(), d.s, &streamModel{next: m.next}, sandbox.RunOptions{Sleep: stop}) {
+		}
+		if got := strings.Join(d.texts(t), "|"); got != " (partial)" {
+			t.Errorf("stopped before the second try: %q", got)
+		}
+	})
+}

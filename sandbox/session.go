@@ -227,6 +227,18 @@ func (s *Session) Part(call string) (PartRecord, bool) {
 	return PartRecord{}, false
 }
 
+// called reports whether a stored call has the id, also one of a hidden message.
+func (s *Session) called(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, parts := range s.parts {
+		if slices.ContainsFunc(parts, func(p PartRecord) bool { return p.ToolCallID == id }) {
+			return true
+		}
+	}
+	return false
+}
+
 // visible returns the messages that are not hidden. mu is held.
 func (s *Session) visible() []Message {
 	var out []Message
