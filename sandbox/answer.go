@@ -27,6 +27,7 @@ type answer struct {
 	said  strings.Builder
 	names map[string][]string // the ids of begun calls that are not complete, by the model's id
 	told  []string            // the ids of the calls that chunks name
+	asked map[string]asked    // by the id of the call
 
 	quiet   bool         // it is no message of the session
 	drafted []PartRecord // the parts as they were stored while they streamed
@@ -297,10 +298,11 @@ func cloneParts(ps []PartRecord) []PartRecord {
 	return append([]PartRecord(nil), ps...)
 }
 
-// ended is a call that has ended, or a call that the user is about to be asked about.
+// ended is a call that has ended, or a question about one that begins or has ended.
 type ended struct {
-	at    int // index into calls
-	ask   string
+	at    int    // index into calls
+	ask   string // the id of the question
+	reply *bool  // whether the user agreed, nil when the question begins
 	res   ToolResult
 	model string
 	far   string // the text for a model on another machine
@@ -328,7 +330,11 @@ func (a *answer) carryOut(ctx context.Context) error {
 		data, _ := p.Data.(map[string]any)
 		name, _ := data["tool"].(string)
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
-			asking: func() { tell(ended{at: i, ask: "ask-" + randomID(6)}) },
+			asking: func() func(bool) {
+				ask := "ask-" + randomID(6)
+				tell(ended{at: i, ask: ask})
+				return func(agreed bool) { tell(ended{at: i, ask: ask, reply: &agreed}) }
+			},
 			done: func(res ToolResult, c *Call) {
 				far, kept := c.forModel(ctx, res, false)
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
@@ -351,7 +357,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 		select {
 		case e := <-news:
 			if e.ask != "" {
-				a.run.emit(Chunk{Type: "tool-approval-request", ApprovalID: e.ask, ToolCallID: a.parts[a.calls[e.at]].ToolCallID})
+				a.question(e)
 				continue
 			}
 			left--
@@ -371,6 +377,41 @@ func (a *answer) carryOut(ctx context.Context) error {
 	return nil
 }
 
+// question emits the chunk of a question that begins or has ended.
+func (a *answer) question(e ended) {
+	id := a.parts[a.calls[e.at]].ToolCallID
+	if a.asked == nil {
+		a.asked = map[string]asked{}
+	}
+	if e.reply == nil {
+		a.asked[id] = asked{id: e.ask, open: true}
+		a.run.emit(Chunk{Type: "tool-approval-request", ApprovalID: e.ask, ToolCallID: id})
+		return
+	}
+	a.asked[id] = asked{id: e.ask, agreed: *e.reply}
+	a.run.emit(Chunk{Type: "tool-approval-response", ApprovalID: e.ask, ToolCallID: id, Approved: *e.reply})
+}
+
+// asked is the last question about a call.
+type asked struct {
+	id           string
+	open, agreed bool
+}
+
+// failed emits the chunk of a call that failed. AI SDK's messages allow no error of a call that the
+// user was asked about and did not agree to. Such a call is a denied one.
+func (a *answer) failed(id, text string) {
+	q, ok := a.asked[id]
+	if ok && q.open {
+		a.run.emit(Chunk{Type: "tool-approval-response", ApprovalID: q.id, ToolCallID: id, Reason: text})
+	}
+	kind := "tool-output-error"
+	if ok && !q.agreed {
+		kind = "tool-output-denied"
+	}
+	a.run.emit(Chunk{Type: kind, ToolCallID: id, ErrorText: text})
+}
+
 // settle stores the result of a call and emits its chunk.
 func (a *answer) settle(ctx context.Context, e ended) error {
 	p := &a.parts[a.calls[e.at]]
@@ -385,18 +426,15 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if len(e.who) > 0 {
 		data["decided"] = e.who
 	}
-	c := Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID}
 	p.ToolState = ToolOutputAvailable
 	if e.res.Err() != nil {
 		p.ToolState = ToolOutputError
 		data["error"], data["code"] = e.res.ErrorText, string(e.res.Code)
-		c = Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: e.res.ErrorText}
 		if e.res.Reason == protocol.ReasonRejected {
-			c, data["reason"] = Chunk{Type: "tool-output-denied", ToolCallID: p.ToolCallID}, string(e.res.Reason)
+			data["reason"] = string(e.res.Reason)
 		}
 	} else {
-		c.Output = plainOutput(ctx, e.res.Data)
-		data["output"] = c.Output
+		data["output"] = plainOutput(ctx, e.res.Data)
 		tool, _ := old["tool"].(string)
 		a.run.done = append(a.run.done, tool+" "+rowLine(old["input"]))
 	}
@@ -404,7 +442,11 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if err := a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, []PartRecord{*p}); err != nil {
 		return err
 	}
-	a.run.emit(c)
+	if p.ToolState == ToolOutputError {
+		a.failed(p.ToolCallID, e.res.ErrorText)
+	} else {
+		a.run.emit(Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID, Output: data["output"]})
+	}
 	if len(e.kept) > 0 {
 		a.run.emit(Chunk{Type: "data-kept", Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})
 	}
@@ -445,7 +487,6 @@ func (a *answer) keep(ctx context.Context, why error) {
 // abandon stores and emits an error for each call that has no result yet.
 func (a *answer) abandon(ctx context.Context, why error) error {
 	var ps []PartRecord
-	var told []Chunk
 	for _, at := range a.calls {
 		p := &a.parts[at]
 		if p.ToolState.Final() {
@@ -455,13 +496,12 @@ func (a *answer) abandon(ctx context.Context, why error) error {
 		p.ToolState = ToolOutputError
 		p.Data = map[string]any{"tool": data["tool"], "input": data["input"], "error": "stopped", "model": "error ABORTED: the run was stopped before this call ended"}
 		ps = append(ps, *p)
-		told = append(told, Chunk{Type: "tool-output-error", ToolCallID: p.ToolCallID, ErrorText: "stopped"})
 	}
 	if err := a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, ps); err != nil {
 		return err
 	}
-	for _, c := range told {
-		a.run.emit(c)
+	for _, p := range ps {
+		a.failed(p.ToolCallID, "stopped")
 	}
 	return why
 }

@@ -268,7 +268,7 @@ func (r *run) steps(ctx context.Context) error {
 		more := len(r.s.steer) > 0
 		r.s.mu.Unlock()
 		if calls == 0 && !more {
-			r.emit(Chunk{Type: "finish", Reason: finish, Metadata: map[string]any{"usage": r.usage}})
+			r.emit(Chunk{Type: "finish", Reason: finishReason(finish), Metadata: map[string]any{"usage": r.usage}})
 			return nil
 		}
 	}
@@ -369,7 +369,7 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 	d := delay(me, try)
 	r.s.setStatus(StatusRetrying)
 	defer r.s.setStatus(StatusBusy)
-	if !r.emit(Chunk{Type: "data-retry", Transient: true, Data: map[string]any{"attempt": try + 1, "after_ms": ms(d), "reason": me.Message, "drop": a.ids()}}) {
+	if !r.emit(Chunk{Type: "data-retry", Transient: true, Data: map[string]any{"attempt": try + 1, "after_ms": ms(d), "reason": me.Message, "drop": a.ids()}}) || !r.emit(Chunk{Type: "reset-step"}) {
 		return errGone
 	}
 	a.reset()
@@ -545,9 +545,18 @@ func (s *scope) agentSlot() (end func(), err error) {
 	}), nil
 }
 
+// finishReason returns a model's reason by one of AI SDK's names.
+func finishReason(reason string) string {
+	switch reason {
+	case "stop", "length", "content-filter", "tool-calls", "error":
+		return reason
+	}
+	return "other"
+}
+
 // Chunk is an element of the stream that [Box.Run] yields, in the format of AI SDK's UI message
-// stream, version 6. Its JSON has only the members of its type. The comments name the types that
-// use a field.
+// stream, version 7. Package uistream writes it for version 6 too. Its JSON has only the members of
+// its type. The comments name the types that use a field.
 type Chunk struct {
 	Type       string // such as "text-delta" or "tool-output-available"
 	ID         string // of text-…, reasoning-… and data-…
@@ -557,9 +566,10 @@ type Chunk struct {
 	ToolName   string
 	Input      any
 	Output     any
-	ErrorText  string // of error, tool-input-error, tool-output-error
-	ApprovalID string // of tool-approval-request
-	Reason     string // finishReason of finish, reason of abort
+	ErrorText  string // of error, tool-input-error, tool-output-error, tool-output-denied (not in its JSON)
+	ApprovalID string // of tool-approval-request and tool-approval-response
+	Approved   bool   // of tool-approval-response
+	Reason     string // finishReason of finish, reason of abort and tool-approval-response
 	Metadata   any    // messageMetadata of start, finish, message-metadata
 	Data       any    // of data-…
 	Transient  bool   // of data-…
@@ -580,7 +590,7 @@ func (c Chunk) MarshalJSON() ([]byte, error) {
 		if c.Metadata != nil {
 			m["messageMetadata"] = c.Metadata
 		}
-	case "start-step", "finish-step":
+	case "start-step", "finish-step", "reset-step":
 	case "text-start", "text-end", "reasoning-start", "reasoning-end":
 		m["id"] = c.ID
 	case "text-delta", "reasoning-delta":
@@ -595,6 +605,9 @@ func (c Chunk) MarshalJSON() ([]byte, error) {
 		m["toolCallId"], m["toolName"], m["input"], m["errorText"] = c.ToolCallID, c.ToolName, c.Input, c.ErrorText
 	case "tool-approval-request":
 		m["approvalId"], m["toolCallId"] = c.ApprovalID, c.ToolCallID
+	case "tool-approval-response":
+		m["approvalId"], m["approved"] = c.ApprovalID, c.Approved
+		opt("reason", c.Reason)
 	case "tool-output-available":
 		m["toolCallId"], m["output"] = c.ToolCallID, c.Output
 	case "tool-output-error":

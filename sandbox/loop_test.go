@@ -75,7 +75,7 @@ func TestRunCarriesOutCalls(t *testing.T) {
 	lines, err := h.talk(t, s, m, "say goodbye in a.txt")
 	must(t, err)
 	want := "start start-step reasoning-start reasoning-delta reasoning-end text-start text-delta text-end tool-input-start tool-input-delta tool-input-available tool-output-available finish-step " +
-		"start-step tool-input-start tool-input-delta tool-input-available tool-approval-request tool-output-available finish-step " +
+		"start-step tool-input-start tool-input-delta tool-input-available tool-approval-request tool-approval-response tool-output-available finish-step " +
 		"start-step text-start text-delta text-end finish-step finish"
 	if got := types(lines); got != want {
 		t.Errorf("chunks:\n%s\nwant\n%s", got, want)

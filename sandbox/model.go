@@ -81,7 +81,7 @@ const (
 	PartUsage     PartType = "usage"      // PartUsage is the number of tokens of the request so far, in a stream.
 	// PartFinish ends a stream. Its Text is the reason with a name of AI SDK: "stop" is the normal
 	// end, "length" an answer that reached the maximum length, "content-filter" one that the
-	// provider stopped, "tool-calls" one that ends with tool calls, and "other" any other reason.
+	// provider stopped, "tool-calls" one that ends with tool calls, and any other text counts as "other".
 	PartFinish PartType = "finish"
 )
 

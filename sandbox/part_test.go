@@ -75,7 +75,7 @@ func TestCallsOfAFailedTryAreNotStored(t *testing.T) {
 		{Calls: []sandbox.ToolCall{{ID: "wrong", Tool: "read", Args: json.RawMessage(`{`)}}, Cut: true}, sandboxtest.Say("done")}}
 	lines, err := h.talk(t, s, m, "go")
 	must(t, err)
-	if _, ok := s.Part("wrong"); ok || types(lines) != "start start-step tool-input-start tool-input-delta data-retry text-start text-delta text-end finish-step finish" {
+	if _, ok := s.Part("wrong"); ok || types(lines) != "start start-step tool-input-start tool-input-delta data-retry reset-step text-start text-delta text-end finish-step finish" {
 		t.Errorf("stored %t: %s", ok, types(lines))
 	}
 }

@@ -191,7 +191,7 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "tool-output-error":
 		t.end(c, false, c.ErrorText)
 	case "tool-output-denied":
-		t.end(c, true, "You said no.")
+		t.end(c, true, c.ErrorText)
 	case "data-retry":
 		t.retry(c.Data)
 	case "data-stopped":
@@ -209,6 +209,10 @@ func (t *Talk) end(c sandbox.Chunk, denied bool, why string) {
 	card := t.card(c.ToolCallID, c.ToolName)
 	if p, ok := t.Session.Part(c.ToolCallID); ok {
 		card.stored(p)
+		d, _ := p.Data.(map[string]any)
+		if denied = denied && d["reason"] == string(protocol.ReasonRejected); denied { // and not a stopped run
+			why = "You said no."
+		}
 	}
 	card.end(c.Type != "tool-output-available", denied, why, c.Output)
 	t.options.WayOut(card.name, c.Output)

@@ -89,8 +89,9 @@ type Passage struct {
 	// Request returns the question's title, diff and details. It is called only if the user is
 	// asked.
 	Request func(ctx context.Context, preview Permit) Request
-	// Asking is called when the user is about to be asked. It may be nil.
-	Asking func()
+	// Asking is called when the user is about to be asked. It returns the function that is called
+	// when the question has ended, with whether the user agreed. It may be nil.
+	Asking func() (answered func(agreed bool))
 	// Precheck, if set, returns the error with which the call would fail whatever the user answers.
 	// It is called only if all files of the call may be read without asking, because its error may
 	// contain their content.
@@ -229,11 +230,8 @@ func riskier(a, b protocol.Risk) bool {
 func (p *Passage) key() string { return "tool " + p.Tool.ID }
 
 // consent asks the user about the call.
-func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (policy.Decision, error) {
+func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decided policy.Decision, err error) {
 	r := g.question(ctx, p)
-	if p.Asking != nil {
-		p.Asking()
-	}
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return d, tooLong(p.Tool.ID, n)
 	}
@@ -259,6 +257,10 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (polic
 	}
 	if p.Shown != nil {
 		p.Shown.note(r)
+	}
+	if p.Asking != nil {
+		answered := p.Asking()
+		defer func() { answered(err == nil && decided.Action == protocol.ActionAllow) }()
 	}
 	reply, err := g.asks.ask(ctx, r)
 	if err != nil {
