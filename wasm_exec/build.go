@@ -81,8 +81,13 @@ func compileProgram(ctx context.Context, pkg string, o buildOptions, stderr io.W
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return nil, fmt.Errorf("cannot make the folder for -o: %w", err)
+	if o.dev {
+		err = o.claim(p.dir)
+	} else if err = os.MkdirAll(o.out, 0o755); err != nil {
+		err = fmt.Errorf("cannot make the folder for -o: %w", err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if _, err := readManifest(o.out); err != nil {
 		return nil, err
@@ -115,6 +120,11 @@ func compileProgram(ctx context.Context, pkg string, o buildOptions, stderr io.W
 
 // write writes the page of a compiled program to o.out and returns its manifest.
 func (p *program) write(ctx context.Context, o buildOptions) (*manifest, error) {
+	if o.dev { // the folder may have been removed since the program was compiled
+		if err := o.claim(p.dir); err != nil {
+			return nil, err
+		}
+	}
 	old, err := readManifest(o.out)
 	if err != nil {
 		return nil, err

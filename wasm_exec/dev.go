@@ -152,6 +152,15 @@ type devServer struct {
 
 // open opens the folders of the pages below out.
 func (d *devServer) open(out string, public bool) error {
+	for _, p := range d.pages {
+		dir := p.pkg
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			dir = "" // an import path, whose folder is found when the page is built
+		}
+		if err := p.options.claim(dir); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -164,9 +173,6 @@ func (d *devServer) open(out string, public bool) error {
 		p.server, p.site = d, d.site
 		if p.name != "" {
 			continue
-		}
-		if err := os.MkdirAll(p.options.out, 0o755); err != nil {
-			return err
 		}
 		if p.site, err = newSite(p.options.out); err != nil {
 			return err
@@ -389,7 +395,7 @@ type made struct {
 }
 
 // removeOthers removes the files of the folder that this build and the previous one do not
-// name, such as a copy of a file that was deleted.
+// name, such as a copy of a file that was deleted. The folder is dev's own, see claimDevFolder.
 func (b *builder) removeOthers() {
 	if b.err != nil {
 		return

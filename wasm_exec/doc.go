@@ -21,7 +21,8 @@
 // source, and the page keeps running. The headers are those of serve. Binaries keep the names of
 // functions, for the stacks of traps. Files are not compressed, because they do not leave the
 // machine, and there is no service worker, because its copies could hide a change. A build stays
-// in -o, and the next dev serves it at once if nothing has changed.
+// in -o, and the next dev serves it at once if nothing has changed. Files of earlier builds are
+// removed there, so dev takes only folders that are new, empty or its own.
 //
 //	wasm_exec dev ./cmd/app                           the page at /
 //	wasm_exec dev ./cmd/app ./cmd/admin               pages at /app/ and /admin/
