@@ -107,6 +107,7 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 
 type block struct {
 	kind, id, name, signature string
+	given                     string // the id that the server gave, if id may be a generated one
 	args                      strings.Builder
 	input                     json.RawMessage // the arguments that came with the block's start
 }

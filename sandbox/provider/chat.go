@@ -224,7 +224,8 @@ func (s *chatStream) event(ev eventstream.Event) error {
 }
 
 // call adds a piece of a call. The pieces of one call have its index. Where there is none, they follow
-// one another. A piece with another id begins another call, also at the same index.
+// one another. A piece with another id begins another call, also at the same index. An id that comes
+// late belongs to the call that was begun without one, and the call keeps the generated id.
 func (s *chatStream) call(index *int, id, name, args string) error {
 	at := len(s.list) - 1
 	if index != nil {
@@ -233,23 +234,29 @@ func (s *chatStream) call(index *int, id, name, args string) error {
 			at = -1
 		}
 	}
-	if at >= 0 && id != "" && s.list[at].id != "" && s.list[at].id != id || at >= 0 && index == nil && id == "" && name != "" {
+	switch {
+	case at < 0:
+	case id == "" && index == nil && name != "":
+		at = -1
+	case id != "" && s.list[at].late(s.names.back(name)):
+		s.list[at].given = id
+	case id != "" && s.list[at].given != id:
 		at = -1
 	}
 	if at < 0 {
 		if len(s.list) >= 1000 {
 			return &sandbox.ModelError{Message: "more than 1,000 calls at once"}
 		}
+		b := &block{id: id, given: id, name: s.names.back(name)}
 		if id == "" {
-			id = "c" + strconv.Itoa(s.first) + "-" + strconv.Itoa(len(s.list)+1)
+			b.id = "c" + strconv.Itoa(s.first) + "-" + strconv.Itoa(len(s.list)+1)
 		}
 		at = len(s.list)
-		s.list = append(s.list, &block{id: id, name: s.names.back(name)})
+		s.list = append(s.list, b)
 		if index != nil {
 			s.calls[*index] = at
 		}
-		b := s.list[at]
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: b.name}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: b.id, Tool: b.name}); err != nil {
 			return err
 		}
 	}
@@ -259,6 +266,12 @@ func (s *chatStream) call(index *int, id, name, args string) error {
 	b := s.list[at]
 	b.args.WriteString(args)
 	return s.send(sandbox.ModelEvent{Type: sandbox.PartCallDelta, CallID: b.id, Text: args})
+}
+
+// late reports whether an id that comes now belongs to b, which has none yet. A piece with another
+// name, or with a name after arguments that are complete, begins another call.
+func (b *block) late(name string) bool {
+	return b.given == "" && (name == "" || name == b.name && !json.Valid([]byte(b.args.String())))
 }
 
 // finish sends the calls, because the API does not mark their end, and then the finish reason.

@@ -399,11 +399,18 @@ func TestPiecesOfCalls(t *testing.T) {
 		pieces []string
 		want   []string
 	}{
-		"by index":              {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"1}"}}`}, []string{`a {"x":1}`, `b {}`}},
-		"the id in every piece": {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`a {"x":1}`}},
-		"a new id, same index":  {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}`}, []string{`a {}`, `b {}`}},
-		"no index, pieces":      {[]string{`{"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"function":{"arguments":"1}"}}`, `{"id":"b","function":{"name":"read","arguments":""}}`}, []string{`a {"x":1}`, `b {}`}},
-		"no index and no id":    {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"function":{"name":"read","arguments":"{}"}}`}, []string{`c1-1 {}`, `c1-2 {}`}},
+		"by index":                               {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"function":{"arguments":"1}"}}`}, []string{`a {"x":1}`, `b {}`}},
+		"the id in every piece":                  {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`a {"x":1}`}},
+		"a new id, same index":                   {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}`}, []string{`a {}`, `b {}`}},
+		"no index, pieces":                       {[]string{`{"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"function":{"arguments":"1}"}}`, `{"id":"b","function":{"name":"read","arguments":""}}`}, []string{`a {"x":1}`, `b {}`}},
+		"no index and no id":                     {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"function":{"name":"read","arguments":"{}"}}`}, []string{`c1-1 {}`, `c1-2 {}`}},
+		"a late id":                              {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`c1-1 {"x":1}`}},
+		"a late id after arguments":              {[]string{`{"index":0,"function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"name":"read","arguments":"1}"}}`}, []string{`c1-1 {"x":1}`}},
+		"a late id without an index":             {[]string{`{"function":{"name":"read","arguments":""}}`, `{"id":"a","function":{"arguments":"{}"}}`}, []string{`c1-1 {}`}},
+		"a late id, then a second call":          {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
+		"an id for the second call only":         {[]string{`{"index":0,"function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
+		"an id for another tool":                 {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"b","function":{"name":"write","arguments":"{}"}}`}, []string{`c1-1 {}`, `b {}`}},
+		"an id and no index for the second call": {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
 	} {
 		var all []string
 		for _, p := range c.pieces {
