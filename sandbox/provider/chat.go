@@ -124,8 +124,8 @@ type chatChunk struct {
 				Index    *int   `json:"index"`
 				ID       string `json:"id"`
 				Function struct {
-					Name string `json:"name"`
-					Args string `json:"arguments"`
+					Name string    `json:"name"`
+					Args arguments `json:"arguments"`
 				} `json:"function"`
 			} `json:"tool_calls"`
 		} `json:"delta"`
@@ -212,7 +212,7 @@ func (s *chatStream) event(ev eventstream.Event) error {
 			}
 		}
 		for _, tc := range d.Calls {
-			if err := s.call(tc.Index, tc.ID, tc.Function.Name, tc.Function.Args); err != nil {
+			if err := s.call(tc.Index, tc.ID, tc.Function.Name, string(tc.Function.Args)); err != nil {
 				return err
 			}
 		}

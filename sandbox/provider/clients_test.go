@@ -430,3 +430,48 @@ func TestPiecesOfCalls(t *testing.T) {
 		}
 	}
 }
+
+// The calls of an answer as "tool arguments", or the error's text.
+func called(t *testing.T, m sandbox.Model) string {
+	t.Helper()
+	ev, err := events(t, m)
+	if err != nil {
+		return err.Error()
+	}
+	var out []string
+	for _, e := range ev {
+		if e.Type == sandbox.PartCall {
+			out = append(out, e.Tool+" "+string(e.Args))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// Arguments are a text of JSON, or the object itself, as some servers send it. Other values are an
+// error, because the call would be made with arguments that the model did not choose.
+func TestArgumentsOfAnotherType(t *testing.T) {
+	const unread = "model: a piece of the answer can't be read"
+	for arguments, want := range map[string]string{
+		`"{\"path\":\"a\"}"`: `read {"path":"a"}`, `{"path":"a"}`: `read {"path":"a"}`, ` {"path": "a"} `: `read {"path": "a"}`, `{}`: `read {}`,
+		`null`: `read {}`, `""`: `read {}`, `"\u007b}"`: `read {}`, `7`: unread, `["a"]`: unread, `true`: unread,
+	} {
+		o, _ := answers(t, sse(`{"type":"response.output_item.added","item":{"type":"function_call","id":"i","call_id":"c","name":"read"}}`,
+			`{"type":"response.output_item.done","item":{"type":"function_call","id":"i","call_id":"c","name":"read","arguments":`+arguments+`}}`, `{"type":"response.completed","response":{}}`))
+		if got := called(t, provider.OpenAI(o)); got != want {
+			t.Errorf("responses, %s: %s, want %s", arguments, got, want)
+		}
+		o, _ = answers(t, sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"read","arguments":`+arguments+`}}]},"finish_reason":"tool_calls"}]}`, "[DONE]"))
+		if got := called(t, provider.OpenAIChat(o)); got != want {
+			t.Errorf("chat, %s: %s, want %s", arguments, got, want)
+		}
+	}
+	// The other providers pass on a value of another type, and the box refuses it.
+	o, _ := answers(t, sse(aStart, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"read","input":"{}"}}`, `{"type":"content_block_stop","index":0}`, aEnd))
+	if got := called(t, provider.Anthropic(o)); got != `read "{}"` {
+		t.Errorf("anthropic: %s", got)
+	}
+	o, _ = answers(t, sse(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":"{}"}}]},"finishReason":"STOP"}]}`))
+	if got := called(t, provider.Gemini(o)); got != `read "{}"` {
+		t.Errorf("gemini: %s", got)
+	}
+}

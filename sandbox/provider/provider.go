@@ -275,9 +275,25 @@ func errorText(body []byte) string {
 // decode decodes an event's data. An undecodable event is an error that may be retried.
 func decode(e eventstream.Event, v any) error {
 	if err := json.Unmarshal([]byte(e.Data), v); err != nil {
-		return &sandbox.ModelError{Message: "a piece of the answer can't be read", Retry: true}
+		return unread()
 	}
 	return nil
+}
+
+// unread returns the error of a piece of an answer that is not in the form of the API.
+func unread() error {
+	return &sandbox.ModelError{Message: "a piece of the answer can't be read", Retry: true}
+}
+
+// arguments are a call's arguments: a text of JSON, or the object itself, as some servers send it.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '{' {
+		*a = arguments(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(a))
 }
 
 // sink passes events on until the consumer stops.

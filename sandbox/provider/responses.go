@@ -124,7 +124,7 @@ type responsesItem struct {
 	ID        string          `json:"id"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
-	Arguments text            `json:"arguments"`
+	Arguments json.RawMessage `json:"arguments"` // of a function_call a text or an object
 	Encrypted string          `json:"encrypted_content"`
 	Summary   json.RawMessage `json:"summary"`
 }
@@ -216,7 +216,12 @@ func (s *responsesStream) item(it responsesItem) error {
 	switch it.Type {
 	case "function_call":
 		s.calls++
-		args := it.Arguments
+		var args arguments
+		if len(it.Arguments) > 0 {
+			if err := args.UnmarshalJSON(it.Arguments); err != nil {
+				return unread()
+			}
+		}
 		if args == "" {
 			args = "{}"
 		}
