@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -116,6 +117,7 @@ type anthropicStream struct {
 	sink
 	names names
 	open  map[int]*block
+	bare  *block // the last call, if it has no arguments. It may have been cut off
 	usage anthropicUsage
 	stop  string
 }
@@ -191,10 +193,14 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 		s.usage.add(e.Usage)
 		s.stop = e.Delta.StopReason
 	case "message_stop":
+		reason := anthropicFinish(s.stop)
+		if err := s.sendBare(cutShort(reason)); err != nil {
+			return err
+		}
 		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage.usage()}); err != nil {
 			return err
 		}
-		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: anthropicFinish(s.stop)})
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})
 	case "error":
 		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
 		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry, TooLong: tooLong(e.Error.Message)}
@@ -202,7 +208,23 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 	return nil // ping, and future event types
 }
 
+// sendBare sends the call that has no arguments, if there is one.
+func (s *anthropicStream) sendBare(cut bool) error {
+	b := s.bare
+	if s.bare = nil; b == nil {
+		return nil
+	}
+	args := "{}"
+	if cut {
+		args = cutOff
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)})
+}
+
 func (s *anthropicStream) begin(e *anthropicEvent) error {
+	if err := s.sendBare(false); err != nil { // another block follows, so the call was complete
+		return err
+	}
 	b := &block{kind: e.Block.Type, id: e.Block.ID, name: s.names.back(e.Block.Name)}
 	s.open[e.Index] = b
 	switch b.kind {
@@ -250,6 +272,11 @@ func (s *anthropicStream) finishBlock(index int) error {
 		args := json.RawMessage(b.args.String())
 		if len(args) == 0 {
 			args = orEmpty(b.input)
+			if bytes.Equal(bytes.Join(bytes.Fields(args), nil), []byte("{}")) { // the reason at the end of the message tells whether it is complete
+				err := s.sendBare(false)
+				s.bare = b
+				return err
+			}
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: args})
 	case b.kind == "thinking" && b.signature != "":

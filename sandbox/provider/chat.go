@@ -281,7 +281,11 @@ func (s *chatStream) finish() error {
 	}
 	for _, b := range s.list {
 		args := b.args.String()
-		if args == "" {
+		switch {
+		case args != "":
+		case cutShort(openAIFinish(s.reason)):
+			args = cutOff
+		default:
 			args = "{}"
 		}
 		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: json.RawMessage(args)}); err != nil {

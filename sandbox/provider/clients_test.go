@@ -475,3 +475,90 @@ func TestArgumentsOfAnotherType(t *testing.T) {
 		t.Errorf("gemini: %s", got)
 	}
 }
+
+// A call that is cut off before its arguments is an error, because without them it would be another
+// call. A call without arguments that is complete is made.
+func TestCallsCutOff(t *testing.T) {
+	const cut = "read the answer ended before the arguments"
+	chat := func(reason string, pieces ...string) string {
+		var lines []string
+		for _, p := range pieces {
+			lines = append(lines, `{"choices":[{"delta":{"tool_calls":[`+p+`]}}]}`)
+		}
+		return sse(append(lines, `{"choices":[{"delta":{},"finish_reason":"`+reason+`"}]}`, "[DONE]")...)
+	}
+	named := func(i string) string { return `{"index":` + i + `,"id":"c` + i + `","function":{"name":"read"}}` }
+	block := func(i, rest string) string {
+		return `{"type":"content_block_start","index":` + i + `,"content_block":{"type":"tool_use","id":"t` + i + `","name":"read"` + rest + `}}`
+	}
+	stop := func(i string) string { return `{"type":"content_block_stop","index":` + i + `}` }
+	message := func(reason string, lines ...string) string {
+		return sse(append(append([]string{aStart}, lines...), `{"type":"message_delta","delta":{"stop_reason":"`+reason+`"}}`, aEnd)...)
+	}
+	item := func(i, rest string) string {
+		return `{"type":"response.output_item.done","item":{"type":"function_call","id":"i` + i + `","call_id":"c` + i + `","name":"read"` + rest + `}}`
+	}
+	const (
+		whole   = `{"type":"response.completed","response":{}}`
+		limit   = `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`
+		blocked = `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}`
+	)
+	for _, c := range []struct {
+		make              func(provider.Options) sandbox.Model
+		name, turn, calls string
+	}{
+		{provider.OpenAIChat, "length", chat("length", named("0")), cut},
+		{provider.OpenAIChat, "filter", chat("content_filter", named("0")), cut},
+		{provider.OpenAIChat, "whole", chat("tool_calls", named("0")), "read {}"},
+		{provider.OpenAIChat, "stop", chat("stop", named("0")), "read {}"},
+		{provider.OpenAIChat, "cut, but with arguments", chat("length", `{"index":0,"id":"c","function":{"name":"read","arguments":"{}"}}`), "read {}"},
+		{provider.OpenAIChat, "cut within arguments", chat("length", `{"index":0,"id":"c","function":{"name":"read","arguments":"{\"a"}}`), `read {"a`},
+		{provider.Anthropic, "length", message("max_tokens", block("0", `,"input":{ }`), stop("0")), cut},
+		{provider.Anthropic, "length, no input", message("max_tokens", block("0", ``), stop("0")), cut},
+		{provider.Anthropic, "window", message("model_context_window_exceeded", block("0", ``), stop("0")), cut},
+		{provider.Anthropic, "refusal", message("refusal", block("0", ``), stop("0")), cut},
+		{provider.Anthropic, "no end of the block", message("max_tokens", block("0", ``)), ""},
+		{provider.Anthropic, "whole", message("tool_use", block("0", `,"input":{}`), stop("0")), "read {}"},
+		{provider.Anthropic, "two", message("max_tokens", block("0", `,"input":{}`), stop("0"), block("1", `,"input":{}`), stop("1")), "read {}; " + cut},
+		{provider.Anthropic, "the first has arguments", message("max_tokens", block("0", `,"input":{"path":"a"}`), stop("0"), block("1", ``), stop("1")), `read {"path":"a"}; ` + cut},
+		{provider.Anthropic, "two, whole", message("tool_use", block("0", ``), stop("0"), block("1", ``), stop("1")), "read {}; read {}"},
+		{provider.OpenAI, "length", sse(item("0", ``), limit), cut},
+		{provider.OpenAI, "length, empty", sse(item("0", `,"arguments":""`), limit), cut},
+		{provider.OpenAI, "filter", sse(item("0", `,"arguments":""`), blocked), cut},
+		{provider.OpenAI, "whole", sse(item("0", `,"arguments":""`), whole), "read {}"},
+		{provider.OpenAI, "cut, but with arguments", sse(item("0", `,"arguments":"{}"`), limit), "read {}"},
+		{provider.OpenAI, "two", sse(item("0", ``), item("1", ``), limit), "read {}; " + cut},
+		{provider.OpenAI, "two, the first incomplete", sse(item("0", `,"status":"incomplete"`), item("1", `,"arguments":"{}"`), limit), cut + "; read {}"},
+	} {
+		o, _ := answers(t, c.turn)
+		if got := called(t, c.make(o)); got != c.calls {
+			t.Errorf("%s, %s: %q, want %q", c.make(o).Name(), c.name, got, c.calls)
+		}
+	}
+	// Without arguments, undo takes back a change. The box makes no call of it, and the next request has an error in its place.
+	for _, c := range []struct {
+		make func(provider.Options) sandbox.Model
+		turn string
+		last string
+	}{
+		{provider.OpenAIChat, chat("length", `{"index":0,"id":"c0","function":{"name":"undo"}}`), sse(`{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}`, "[DONE]")},
+		{provider.Anthropic, strings.ReplaceAll(message("max_tokens", block("0", ``), stop("0")), `"read"`, `"undo"`), message("end_turn")},
+		{provider.OpenAI, strings.ReplaceAll(sse(item("0", ``), limit), `"read"`, `"undo"`), sse(whole)},
+	} {
+		o, bodies := answers(t, c.turn, c.last)
+		chunks, _, err := run(t, c.make(o))
+		must(t, err)
+		var types []string
+		for _, x := range chunks {
+			if strings.HasPrefix(x.Type, "tool-") {
+				types = append(types, x.Type)
+			}
+		}
+		if got := strings.TrimPrefix(strings.Join(types, " "), "tool-input-start "); got != "tool-input-error" {
+			t.Errorf("%s: %s", c.make(o).Name(), got)
+		}
+		if len(*bodies) != 2 || !strings.Contains((*bodies)[1], "the arguments are invalid") {
+			t.Errorf("%s: %d requests, and the last does not have the error", c.make(o).Name(), len(*bodies))
+		}
+	}
+}

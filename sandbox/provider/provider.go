@@ -370,6 +370,13 @@ func (n names) back(w string) string {
 	return w
 }
 
+// cutOff stands for the arguments of a call that was cut off before them. It is no JSON, so the call
+// is an error. Without arguments it would be another call.
+const cutOff = "the answer ended before the arguments"
+
+// cutShort reports whether an answer with this reason at its end may lack the end of a call.
+func cutShort(reason string) bool { return reason == finishLength || reason == finishFilter }
+
 func orEmpty(args json.RawMessage) json.RawMessage {
 	if len(args) == 0 || string(args) == "null" || !json.Valid(args) {
 		return json.RawMessage("{}")

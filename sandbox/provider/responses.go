@@ -117,6 +117,7 @@ type responsesStream struct {
 	names names
 	items map[string]*block
 	calls int
+	bare  *responsesItem // the last call, if it has no arguments. It may have been cut off
 }
 
 type responsesItem struct {
@@ -124,6 +125,7 @@ type responsesItem struct {
 	ID        string          `json:"id"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
+	Status    text            `json:"status"`
 	Arguments json.RawMessage `json:"arguments"` // of a function_call a text or an object
 	Encrypted string          `json:"encrypted_content"`
 	Summary   json.RawMessage `json:"summary"`
@@ -186,6 +188,9 @@ func (s *responsesStream) event(ev eventstream.Event) error {
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: string(e.Delta)})
 	case "response.output_item.added":
+		if err := s.sendBare(false); err != nil { // another item follows, so the call was complete
+			return err
+		}
 		if e.Item.Type == "function_call" {
 			s.items[e.Item.ID] = &block{id: e.Item.CallID, name: s.names.back(e.Item.Name)}
 			return s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: e.Item.CallID, Tool: s.names.back(e.Item.Name)})
@@ -212,7 +217,23 @@ func (s *responsesStream) event(ev eventstream.Event) error {
 	return nil
 }
 
+// sendBare sends the call that has no arguments, if there is one.
+func (s *responsesStream) sendBare(cut bool) error {
+	it := s.bare
+	if s.bare = nil; it == nil {
+		return nil
+	}
+	args := "{}"
+	if cut || it.Status == "incomplete" {
+		args = cutOff
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
+}
+
 func (s *responsesStream) item(it responsesItem) error {
+	if err := s.sendBare(false); err != nil {
+		return err
+	}
 	switch it.Type {
 	case "function_call":
 		s.calls++
@@ -222,8 +243,9 @@ func (s *responsesStream) item(it responsesItem) error {
 				return unread()
 			}
 		}
-		if args == "" {
-			args = "{}"
+		if args == "" { // the end of the answer tells whether it is complete
+			s.bare = &it
+			return nil
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
 	case "reasoning":
@@ -244,6 +266,9 @@ func (s *responsesStream) item(it responsesItem) error {
 }
 
 func (s *responsesStream) done(e *responsesEvent) error {
+	if err := s.sendBare(e.Response.Incomplete != nil); err != nil {
+		return err
+	}
 	if u := e.Response.Usage; u != nil {
 		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}}); err != nil {
 			return err
