@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"strconv"
 	"strings"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -32,7 +31,7 @@ func (m *chat) host() string { return m.o.Host() }
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
-		s := &chatStream{sink: sink{yield: yield}, names: n, first: len(r.Messages), calls: map[int]int{}}
+		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]int{}}
 		header := map[string]string{}
 		if m.o.Key != "" {
 			header["authorization"] = "Bearer " + m.o.Key
@@ -106,7 +105,6 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 type chatStream struct {
 	sink
 	names  names
-	first  int         // the number of messages before, for ids of calls without one
 	list   []*block    // the calls, in order
 	calls  map[int]int // the position in list by the API's index
 	usage  sandbox.Usage
@@ -249,7 +247,7 @@ func (s *chatStream) call(index *int, id, name, args string) error {
 		}
 		b := &block{id: id, given: id, name: s.names.back(name)}
 		if id == "" {
-			b.id = "c" + strconv.Itoa(s.first) + "-" + strconv.Itoa(len(s.list)+1)
+			b.id = newID()
 		}
 		at = len(s.list)
 		s.list = append(s.list, b)

@@ -392,7 +392,7 @@ func TestUnknownItems(t *testing.T) {
 	}
 }
 
-// Pieces of calls as servers of chat completions send them.
+// Pieces of calls as servers of chat completions send them. A + stands for a generated id.
 func TestPiecesOfCalls(t *testing.T) {
 	piece := func(text string) string { return `{"choices":[{"delta":{"tool_calls":[` + text + `]}}]}` }
 	for name, c := range map[string]struct {
@@ -403,14 +403,14 @@ func TestPiecesOfCalls(t *testing.T) {
 		"the id in every piece":                  {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`a {"x":1}`}},
 		"a new id, same index":                   {[]string{`{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{}"}}`}, []string{`a {}`, `b {}`}},
 		"no index, pieces":                       {[]string{`{"id":"a","function":{"name":"read","arguments":"{\"x\":"}}`, `{"function":{"arguments":"1}"}}`, `{"id":"b","function":{"name":"read","arguments":""}}`}, []string{`a {"x":1}`, `b {}`}},
-		"no index and no id":                     {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"function":{"name":"read","arguments":"{}"}}`}, []string{`c1-1 {}`, `c1-2 {}`}},
-		"a late id":                              {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`c1-1 {"x":1}`}},
-		"a late id after arguments":              {[]string{`{"index":0,"function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"name":"read","arguments":"1}"}}`}, []string{`c1-1 {"x":1}`}},
-		"a late id without an index":             {[]string{`{"function":{"name":"read","arguments":""}}`, `{"id":"a","function":{"arguments":"{}"}}`}, []string{`c1-1 {}`}},
-		"a late id, then a second call":          {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
-		"an id for the second call only":         {[]string{`{"index":0,"function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
-		"an id for another tool":                 {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"b","function":{"name":"write","arguments":"{}"}}`}, []string{`c1-1 {}`, `b {}`}},
-		"an id and no index for the second call": {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`c1-1 {}`, `b {"x":1}`}},
+		"no index and no id":                     {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"function":{"name":"read","arguments":"{}"}}`}, []string{`+ {}`, `+ {}`}},
+		"a late id":                              {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"arguments":"1}"}}`}, []string{`+ {"x":1}`}},
+		"a late id after arguments":              {[]string{`{"index":0,"function":{"name":"read","arguments":"{\"x\":"}}`, `{"index":0,"id":"a","function":{"name":"read","arguments":"1}"}}`}, []string{`+ {"x":1}`}},
+		"a late id without an index":             {[]string{`{"function":{"name":"read","arguments":""}}`, `{"id":"a","function":{"arguments":"{}"}}`}, []string{`+ {}`}},
+		"a late id, then a second call":          {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"a","function":{"arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`+ {}`, `b {"x":1}`}},
+		"an id for the second call only":         {[]string{`{"index":0,"function":{"name":"read","arguments":"{}"}}`, `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`+ {}`, `b {"x":1}`}},
+		"an id for another tool":                 {[]string{`{"index":0,"function":{"name":"read","arguments":""}}`, `{"index":0,"id":"b","function":{"name":"write","arguments":"{}"}}`}, []string{`+ {}`, `b {}`}},
+		"an id and no index for the second call": {[]string{`{"function":{"name":"read","arguments":"{}"}}`, `{"id":"b","function":{"name":"read","arguments":"{\"x\":1}"}}`}, []string{`+ {}`, `b {"x":1}`}},
 	} {
 		var all []string
 		for _, p := range c.pieces {
@@ -422,7 +422,11 @@ func TestPiecesOfCalls(t *testing.T) {
 		var got []string
 		for _, e := range ev {
 			if e.Type == sandbox.PartCall {
-				got = append(got, e.CallID+" "+string(e.Args))
+				id := e.CallID
+				if len(id) > 1 {
+					id = "+"
+				}
+				got = append(got, id+" "+string(e.Args))
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -559,6 +563,42 @@ func TestCallsCutOff(t *testing.T) {
 		}
 		if len(*bodies) != 2 || !strings.Contains((*bodies)[1], "the arguments are invalid") {
 			t.Errorf("%s: %d requests, and the last does not have the error", c.make(o).Name(), len(*bodies))
+		}
+	}
+}
+
+// Ids that are generated, because a provider or a server gives none, are of one call only, also where
+// the same request is sent again and where a summary has made the conversation shorter.
+func TestGeneratedIDs(t *testing.T) {
+	turns := map[string]string{
+		"chat":   sse(`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"read","arguments":"{}"}},{"index":1,"function":{"name":"read","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, "[DONE]"),
+		"gemini": sse(`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"read","args":{}}},{"functionCall":{"name":"read","args":{}}}]},"finishReason":"STOP"}]}`),
+	}
+	models := map[string]sandbox.Model{"commands": provider.Commands()}
+	for name, turn := range turns {
+		o, _ := answers(t, turn, turn, turn)
+		models[name] = map[string]func(provider.Options) sandbox.Model{"chat": provider.OpenAIChat, "gemini": provider.Gemini}[name](o)
+	}
+	r := sandbox.ModelRequest{Tools: everyTool, Messages: []sandbox.ModelMessage{{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "list the files"}}}}}
+	for name, m := range models {
+		seen := map[string]bool{}
+		for range 3 {
+			begun := ""
+			for e, err := range m.Stream(t.Context(), r) {
+				must(t, err)
+				switch e.Type {
+				case sandbox.PartCallStart:
+					begun += e.CallID + " "
+				case sandbox.PartCall:
+					if seen[e.CallID] || e.CallID == "" || len(e.CallID) > 40 || !strings.Contains(begun, e.CallID+" ") {
+						t.Errorf("%s: %q, begun as %q, seen %v", name, e.CallID, begun, seen)
+					}
+					seen[e.CallID] = true
+				}
+			}
+		}
+		if len(seen) < 3 {
+			t.Errorf("%s: %d ids", name, len(seen))
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -63,14 +62,14 @@ func (commands) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sa
 		if next.say != "" && !yield(sandbox.ModelEvent{Type: sandbox.PartText, Text: next.say}, nil) {
 			return
 		}
-		for i, c := range next.calls {
+		for _, c := range next.calls {
 			finish = finishCalls
 			args, err := json.Marshal(c.args)
 			if err != nil {
 				yield(sandbox.ModelEvent{}, err)
 				return
 			}
-			id := "c" + strconv.Itoa(len(r.Messages)) + "-" + strconv.Itoa(i)
+			id := newID()
 			if !yield(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: c.tool}, nil) ||
 				!yield(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: id, Tool: c.tool, Args: args}, nil) {
 				return

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
-	"strconv"
 
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
@@ -30,7 +29,7 @@ func (m *gemini) host() string { return m.o.Host() }
 func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
-		s := &geminiStream{sink: sink{yield: yield}, names: n, first: len(r.Messages)}
+		s := &geminiStream{sink: sink{yield: yield}, names: n}
 		err := m.o.post(ctx, "/models/"+url.PathEscape(m.o.Model)+":streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": m.o.Key}, m.body(r, n), s.event)
 		if err == nil && s.reason != "" {
 			err = s.done()
@@ -94,7 +93,6 @@ func geminiContents(r sandbox.ModelRequest, n names) []any {
 type geminiStream struct {
 	sink
 	names  names
-	first  int
 	calls  int
 	usage  sandbox.Usage
 	reason string
@@ -169,7 +167,7 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 // call sends a complete call. Its id is generated here, because Gemini does not require one.
 func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
 	s.calls++
-	e := sandbox.ModelEvent{Type: sandbox.PartCall, CallID: "g" + strconv.Itoa(s.first) + "-" + strconv.Itoa(s.calls), Tool: s.names.back(name), Args: orEmpty(args)}
+	e := sandbox.ModelEvent{Type: sandbox.PartCall, CallID: newID(), Tool: s.names.back(name), Args: orEmpty(args)}
 	if signature != "" {
 		e.Meta, _ = json.Marshal(signature)
 	}

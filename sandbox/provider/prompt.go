@@ -97,7 +97,7 @@ func (m *PromptAPI) answer(ctx context.Context, r sandbox.ModelRequest, s *sink)
 	}
 	reason := finishStop
 	if req.schema != nil {
-		if reason, err = structured(whole.String(), len(r.Messages), n, s); err != nil {
+		if reason, err = structured(whole.String(), n, s); err != nil {
 			return err
 		}
 	}
@@ -195,7 +195,7 @@ func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 }
 
 // structured reads an answer that follows the schema.
-func structured(text string, before int, n names, s *sink) (reason string, err error) {
+func structured(text string, n names, s *sink) (reason string, err error) {
 	var a struct {
 		Text string          `json:"text"`
 		Tool string          `json:"tool"`
@@ -212,7 +212,7 @@ func structured(text string, before int, n names, s *sink) (reason string, err e
 	if a.Tool == "" {
 		return finishStop, nil
 	}
-	id := "b" + strconv.Itoa(before)
+	id := newID()
 	err = s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: id, Tool: n.back(a.Tool)})
 	if err == nil {
 		err = s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: id, Tool: n.back(a.Tool), Args: orEmpty(a.Args)})

@@ -44,6 +44,7 @@ func TestPromptRequest(t *testing.T) {
 }
 
 func TestPromptAnswersUnderTheSchema(t *testing.T) {
+	ids := map[string]bool{}
 	for text, want := range map[string]string{
 		`{"text":"hi"}`: "text hi finish stop",
 		`{"text":"","tool":"a_read","args":{"path":"x"}}`: `call-start a.read call a.read {"path":"x"} finish tool-calls`,
@@ -53,10 +54,16 @@ func TestPromptAnswersUnderTheSchema(t *testing.T) {
 	} {
 		var got []string
 		s := &sink{yield: func(e sandbox.ModelEvent, _ error) bool {
+			if e.CallID != "" && e.Type == sandbox.PartCallStart {
+				if ids[e.CallID] {
+					t.Errorf("%s: %s is the id of another call", text, e.CallID)
+				}
+				ids[e.CallID] = true
+			}
 			got = append(got, strings.TrimSpace(string(e.Type)+" "+e.Tool+e.Text+" "+string(e.Args)))
 			return true
 		}}
-		reason, err := structured(text, 3, newNames(withTools), s)
+		reason, err := structured(text, newNames(withTools), s)
 		got = append(got, "finish "+reason)
 		if err != nil {
 			got = []string{"error"}

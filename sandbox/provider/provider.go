@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -369,6 +370,10 @@ func (n names) back(w string) string {
 	}
 	return w
 }
+
+// newID returns an id for a call that has none. It is unique in the conversation, also after a summary
+// has made that shorter.
+func newID() string { return "call-" + rand.Text() }
 
 // cutOff stands for the arguments of a call that was cut off before them. It is no JSON, so the call
 // is an error. Without arguments it would be another call.
