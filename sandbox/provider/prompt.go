@@ -1,12 +1,14 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"iter"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -26,6 +28,8 @@ type PromptAPI struct {
 	Download bool
 	// Progress is called with the completed part of the download, 0 to 1.
 	Progress func(done float64)
+
+	window atomic.Int64 // the tokens that the last session could hold, or 0
 }
 
 // The states of the browser's model, see [PromptAPI.State].
@@ -48,6 +52,15 @@ func (m *PromptAPI) Name() string { return "browser/prompt-api" }
 
 // Local implements [sandbox.Model]. It returns true.
 func (m *PromptAPI) Local() bool { return true }
+
+// defaultPromptContext is the window of a session that Chrome with Gemini Nano and Edge with Phi-4-mini
+// report (LanguageModel.contextWindow, formerly inputQuota).
+const defaultPromptContext = 9_216
+
+// ContextTokens returns the number of tokens that the browser's model accepts in a request, with its
+// answer, see [sandbox.RunOptions]. The browser tells it with each session, so it is 9,216, as in
+// Chrome and Edge, before the first request.
+func (m *PromptAPI) ContextTokens() int { return cmp.Or(int(m.window.Load()), defaultPromptContext) }
 
 // turn is a message in the form of the Prompt API.
 type turn struct{ Role, Content string }
@@ -231,7 +244,7 @@ func promptFailed(ctx context.Context, name string, err error) error {
 	}
 	switch name {
 	case "QuotaExceededError":
-		return &sandbox.ModelError{Message: "the conversation is longer than the browser's model can hold; begin a new one, or set RunOptions.Context to less"}
+		return &sandbox.ModelError{TooLong: true, Message: "the conversation is longer than the browser's model can hold; begin a new one, or set RunOptions.Context to less"}
 	case "NotAllowedError":
 		return &sandbox.ModelError{Message: "the browser does not let this page use its model now: a download needs a click, and a frame the permission language-model"}
 	case "NotSupportedError":

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"math"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 )
@@ -55,7 +56,10 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 		return u, thrown(ctx, err)
 	}
 	defer jsx.Call(session, "destroy")
-	u.before = window(session)
+	if n := number(session, "contextWindow", "inputQuota"); n > 0 { // 1<<30 is a number that no conversation reaches
+		o.window.Store(int64(min(n, 1<<30)))
+	}
+	u.before = used(session)
 	options := map[string]any{"signal": signal}
 	if r.schema != nil {
 		options["responseConstraint"] = r.schema
@@ -74,7 +78,7 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 			return u, thrown(ctx, err)
 		}
 		if done, err := jsx.GetBool(piece, "done"); err != nil || done {
-			u.after = window(session)
+			u.after = used(session)
 			return u, err
 		}
 		text, err := jsx.GetString(piece, "value", maxPrompt)
@@ -121,11 +125,21 @@ func promptSession(ctx context.Context, s *jsx.Scope, o *PromptAPI, r promptRequ
 	return jsx.CallAwait(ctx, class, "create", create)
 }
 
-// window returns the number of tokens in a session: contextUsage, or inputUsage in older browsers.
-func window(session jsx.Value) int64 {
-	for _, name := range []string{"contextUsage", "inputUsage"} {
-		if n, err := jsx.GetFinite(session, name); err == nil {
-			return int64(n)
+// used returns the number of tokens in a session, or 0.
+func used(session jsx.Value) int64 {
+	return int64(min(max(0, number(session, "contextUsage", "inputUsage")), 1<<30))
+}
+
+// number returns the first of the properties that is a number, or 0. Older browsers have the second
+// name. The value may be infinite.
+func number(session jsx.Value, names ...string) float64 {
+	for _, name := range names {
+		v, err := jsx.Get(session, name)
+		if err != nil {
+			continue
+		}
+		if n, err := jsx.Float64(v); err == nil && !math.IsNaN(n) {
+			return n
 		}
 	}
 	return 0

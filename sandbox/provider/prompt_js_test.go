@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { jsxtest.Main(m) }
 // fakeModel has the interface of LanguageModel in the Prompt API. It checks its arguments like the
 // browser, and answers according to told.
 const fakeModel = `
-const told = {state: "available", pieces: [], fail: "", hang: false, log: [], live: 0};
+const told = {state: "available", pieces: [], fail: "", hang: false, window: 9216, quota: undefined, log: [], live: 0};
 const core = (o) => {
 	for (const k of ["expectedInputs", "expectedOutputs"])
 		for (const x of o[k]) if (x.type !== "text" || !Array.isArray(x.languages)) throw new TypeError(k);
@@ -33,6 +33,7 @@ class LanguageModel extends EventTarget {
 	static async create(o = {}) {
 		if (core(o) !== told.asked) throw new TypeError("other options than availability was asked for");
 		o.signal?.throwIfAborted();
+		if (told.fail === "long") throw new DOMException("long", "QuotaExceededError");
 		if (told.fail === "create") throw new DOMException("no", "NotAllowedError");
 		for (const [i, p] of (o.initialPrompts ?? []).entries()) {
 			if (typeof p.content !== "string" || !["system", "user", "assistant"].includes(p.role)) throw new TypeError("prompt");
@@ -46,7 +47,8 @@ class LanguageModel extends EventTarget {
 		return new LanguageModel(LanguageModel.#key);
 	}
 	get contextUsage() { return this.#usage; }
-	get contextWindow() { return 9216; }
+	get contextWindow() { return told.window; }
+	get inputQuota() { return told.quota; }
 	promptStreaming(input, o = {}) {
 		if (this.#gone) throw new DOMException("destroyed", "InvalidStateError");
 		told.log.push(JSON.stringify([input, o.responseConstraint ?? null]));
@@ -145,6 +147,27 @@ func TestPromptAPI(t *testing.T) {
 	live(t, told)
 }
 
+// The window is that of the last session. Before the first one, and if the browser tells none, it is
+// that of Chrome's model.
+func TestPromptAPIContext(t *testing.T) {
+	told := fake(t)
+	m := &provider.PromptAPI{}
+	for _, c := range []struct {
+		window, quota any
+		want          int
+	}{{4096, jsx.Undefined(), 4096}, {jsx.Undefined(), 6144, 6144}, {jsx.Undefined(), jsx.Undefined(), 6144}, {0, jsx.Undefined(), 6144}, {-1, jsx.Undefined(), 6144}, {"much", jsx.Undefined(), 6144}, {1e300, jsx.Undefined(), 1 << 30}} {
+		set(t, told, "window", c.window)
+		set(t, told, "quota", c.quota)
+		if _, err := play(t.Context(), m, hello()); err != nil || m.ContextTokens() != c.want {
+			t.Errorf("%v %v: %d, want %d, %v", c.window, c.quota, m.ContextTokens(), c.want, err)
+		}
+		live(t, told)
+	}
+	if n := (&provider.PromptAPI{}).ContextTokens(); n != 9216 {
+		t.Errorf("before the first session: %d", n)
+	}
+}
+
 func TestPromptAPIDownloads(t *testing.T) {
 	told := fake(t)
 	set(t, told, "state", "downloadable")
@@ -167,9 +190,11 @@ func TestPromptAPIDownloads(t *testing.T) {
 
 func TestPromptAPIFails(t *testing.T) {
 	told := fake(t)
-	for fail, want := range map[string]string{"create": "a click", "stream": "longer than"} {
+	for fail, want := range map[string]string{"create": "a click", "long": "longer than", "stream": "longer than"} {
 		set(t, told, "fail", fail)
-		if _, err := play(t.Context(), &provider.PromptAPI{}, hello()); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := play(t.Context(), &provider.PromptAPI{}, hello())
+		var me *sandbox.ModelError
+		if !errors.As(err, &me) || !strings.Contains(me.Message, want) || me.TooLong != (fail != "create") {
 			t.Errorf("%s: %v", fail, err)
 		}
 		live(t, told)

@@ -87,9 +87,12 @@ func TestPromptStates(t *testing.T) {
 	}
 	for _, name := range []string{"QuotaExceededError", "NotAllowedError", "NotSupportedError", "NotReadableError", "OtherError"} {
 		var me *sandbox.ModelError
-		if err := promptFailed(context.Background(), name, errors.New("x")); !errors.As(err, &me) || me.Retry != (name == "OtherError") {
+		if err := promptFailed(context.Background(), name, errors.New("x")); !errors.As(err, &me) || me.Retry != (name == "OtherError") || me.TooLong != (name == "QuotaExceededError") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if m := sandbox.Model(&PromptAPI{}); m.(interface{ ContextTokens() int }).ContextTokens() != defaultPromptContext {
+		t.Error("a window that is not known")
 	}
 	if !(&PromptAPI{}).Local() {
 		t.Error("it is on this machine")
