@@ -97,10 +97,11 @@ func Find(ctx context.Context, e Engine) (string, error) {
 	pkgs := strings.Join(debian[e], " ")
 	if runtime.GOOS == "linux" && os.Geteuid() == 0 && os.Getenv("BROWSERTEST_INSTALL") != "0" {
 		if apt, err := exec.LookPath("apt-get"); err == nil {
-			if err := install(ctx, apt, debian[e]); err != nil {
+			p, err := install(ctx, apt, debian[e], look)
+			if err != nil {
 				return "", fmt.Errorf("browser: %s %s, and installing it failed: %w", e, lacks, err)
 			}
-			if p := look(); p != "" {
+			if p != "" {
 				return p, nil
 			}
 		}
@@ -124,14 +125,18 @@ func major(ctx context.Context, executable string) int {
 }
 
 // install runs apt-get update and apt-get install under a lock, because packages are tested in
-// parallel. Without the update an old list would install an old browser. A failed update does not
-// stop the installation, since the packages may come from elsewhere.
-func install(ctx context.Context, apt string, pkgs []string) error {
+// parallel. It returns what look returns afterwards, and installs nothing if another process did so
+// while this one waited. Without the update an old list would install an old browser. A failed update
+// does not stop the installation, since the packages may come from elsewhere.
+func install(ctx context.Context, apt string, pkgs []string, look func() string) (string, error) {
 	unlock, err := lockFile(filepath.Join(os.TempDir(), "browsertest-install.lock"))
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer unlock()
+	if p := look(); p != "" {
+		return p, nil
+	}
 	fmt.Fprintf(os.Stderr, "browsertest: installing %s with apt-get (BROWSERTEST_INSTALL=0 forbids it)\n", strings.Join(pkgs, " "))
 	run := func(args ...string) error {
 		c := exec.CommandContext(ctx, apt, args...)
@@ -144,7 +149,7 @@ func install(ctx context.Context, apt string, pkgs []string) error {
 	}
 	updated := run("update")
 	if err := run(append([]string{"install", "-y", "--no-install-recommends"}, pkgs...)...); err != nil {
-		return errors.Join(err, updated)
+		return "", errors.Join(err, updated)
 	}
-	return nil
+	return look(), nil
 }
