@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -32,31 +35,49 @@ type binary struct {
 func main() {
 	out := flag.String("o", "../../build/tools", "where the tools go")
 	flag.Parse()
-	if err := run(*out); err != nil {
+	if err := run(*out, maker(*out)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(out string) error {
+// maker returns a function that makes the binary name in a file.
+func maker(out string) func(name, file string, n *notices) error {
+	sources := filepath.Join(out, "..", "toolsrc")
+	return func(name, file string, n *notices) error {
+		if name == "sqlite3" {
+			return buildSQLite(file, n)
+		}
+		return buildGo(name, file, sources, n)
+	}
+}
+
+// run makes the tools in a folder beside out. It moves them to out when all are made, because tests
+// and pages may read out in the meantime.
+func run(out string, build func(name, file string, n *notices) error) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
+	next, err := os.MkdirTemp(filepath.Dir(out), filepath.Base(out)+".next-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(next)
 	notices, err := newNotices()
 	if err != nil {
 		return err
 	}
 	var list []binary
 	for _, name := range catalog.Order {
-		file := filepath.Join(out, name+".wasm")
-		if name == "sqlite3" {
-			err = buildSQLite(file, notices)
-			if err != nil {
-				fmt.Printf("sqlite3: NOT BUILT: %v\n", err)
-				os.Remove(file)
-				continue
-			}
-		} else if err = buildGo(name, file, notices); err != nil {
+		file := filepath.Join(next, name+".wasm")
+		if err := keep(filepath.Join(out, name+".wasm"), file); err != nil {
+			return err
+		}
+		if err := build(name, file, notices); name == "sqlite3" && err != nil {
+			fmt.Printf("sqlite3: NOT BUILT: %v\n", err)
+			os.Remove(file)
+			continue
+		} else if err != nil {
 			return err
 		}
 		b, err := describe(name, file)
@@ -70,10 +91,62 @@ func run(out string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(out, "tools.json"), append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(next, "tools.json"), append(text, '\n'), 0o644); err != nil {
 		return err
 	}
-	return notices.write(filepath.Join(out, "NOTICES.txt"))
+	if err := notices.write(filepath.Join(next, "NOTICES.txt")); err != nil {
+		return err
+	}
+	return replace(next, out)
+}
+
+// keep copies a binary that was made before, with its time. The compilers do not make it again if it
+// is new enough.
+func keep(from, to string) error {
+	data, err := os.ReadFile(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, data, 0o755); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// replace moves the files of next to out, the catalogue last. Then it removes a binary that could not
+// be made.
+func replace(next, out string) error {
+	const last = "tools.json"
+	list, err := os.ReadDir(next)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if e.Name() == last {
+			continue
+		}
+		if err := os.Rename(filepath.Join(next, e.Name()), filepath.Join(out, e.Name())); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(filepath.Join(next, last), filepath.Join(out, last)); err != nil {
+		return err
+	}
+	for _, name := range catalog.Order {
+		made := func(e fs.DirEntry) bool { return e.Name() == name+".wasm" }
+		if !slices.ContainsFunc(list, made) {
+			os.Remove(filepath.Join(out, name+".wasm"))
+			os.Remove(filepath.Join(out, name+".wasm.br"))
+		}
+	}
+	return nil
 }
 
 func command(name string, args ...string) *exec.Cmd {
@@ -82,8 +155,8 @@ func command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func buildGo(name, file string, n *notices) error {
-	modfile, err := slimModfile(filepath.Join(filepath.Dir(file), "..", "toolsrc"))
+func buildGo(name, file, sources string, n *notices) error {
+	modfile, err := slimModfile(sources)
 	if err != nil {
 		return err
 	}
