@@ -327,6 +327,7 @@ func (r *run) count(u Usage) {
 	r.usage.Input += u.Input
 	r.usage.Output += u.Output
 	r.usage.Cached += u.Cached
+	r.usage.Reasoning += u.Reasoning
 	r.budget.spend(u)
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()

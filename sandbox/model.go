@@ -90,6 +90,8 @@ type Usage struct {
 	Input  int64 `json:"input"`
 	Output int64 `json:"output"`
 	Cached int64 `json:"cached,omitempty"` // the part of Input that the provider had cached
+	// Reasoning is the part of Output that the model thought, 0 if the provider does not tell.
+	Reasoning int64 `json:"reasoning,omitempty"`
 }
 
 // ModelError is an error response of a provider, or a connection that ended too early.

@@ -31,15 +31,39 @@ func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
 		s := &anthropicStream{sink: sink{yield: yield}, names: n, open: map[int]*block{}}
-		header := map[string]string{"x-api-key": m.o.Key, "anthropic-version": "2023-06-01", "anthropic-dangerous-direct-browser-access": "true"}
-		s.end(m.o.post(ctx, "/messages", header, m.body(r, n), s.event))
+		if err := m.o.thinking(true); err != nil {
+			s.end(err)
+			return
+		}
+		s.end(m.o.post(ctx, "/messages", m.header(), m.body(r, n), s.event))
 	}
 }
 
+func (m *anthropic) header() map[string]string {
+	return map[string]string{"x-api-key": m.o.Key, "anthropic-version": "2023-06-01", "anthropic-dangerous-direct-browser-access": "true"}
+}
+
+// anthropicTokens and anthropicThoughts are the default maximum length of an answer, without and
+// with thoughts, which count too.
+const anthropicTokens, anthropicThoughts = 8192, 16384
+
 func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
-	body := map[string]any{"model": m.o.Model, "max_tokens": cmp.Or(m.o.maxTokens(r), 8192), "stream": true, "messages": anthropicMessages(r, n)}
-	if r.System != "" {
-		body["system"] = r.System
+	most := anthropicTokens
+	if m.o.Effort != "" && m.o.Effort != "none" || m.o.ThinkingTokens > 0 {
+		most = anthropicThoughts + m.o.ThinkingTokens
+	}
+	body := map[string]any{"model": m.o.Model, "max_tokens": cmp.Or(m.o.maxTokens(r), most), "stream": true, "messages": anthropicMessages(r, n)}
+	switch {
+	case m.o.ThinkingTokens > 0:
+		body["thinking"] = map[string]any{"type": "enabled", "budget_tokens": m.o.ThinkingTokens}
+	case m.o.Effort == "none":
+		body["thinking"] = map[string]any{"type": "disabled"}
+	case m.o.Effort != "":
+		body["thinking"] = map[string]any{"type": "adaptive", "display": "summarized"}
+		body["output_config"] = map[string]any{"effort": m.o.Effort}
+	}
+	if r.System != "" { // the system prompt and the tools before it are the same in each request
+		body["system"] = []any{map[string]any{"type": "text", "text": r.System, "cache_control": ephemeral}}
 	}
 	var tools []any
 	for _, t := range r.Tools {
@@ -79,8 +103,19 @@ func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 			out = append(out, msg)
 		}
 	}
+	if len(list) > 0 { // the next request begins with all of these messages
+		if parts := list[len(list)-1].Content; len(parts) > 0 {
+			if part, _ := parts[len(parts)-1].(map[string]any); part != nil && part["type"] != "thinking" && part["type"] != "redacted_thinking" {
+				part["cache_control"] = ephemeral
+			}
+		}
+	}
 	return out
 }
+
+// ephemeral marks the end of what the server may keep for the next request.
+// https://platform.claude.com/docs/en/build-with-claude/prompt-caching
+var ephemeral = map[string]any{"type": "ephemeral"}
 
 func anthropicPart(p sandbox.ModelPart, n names) any {
 	switch p.Type {

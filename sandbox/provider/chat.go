@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -32,11 +33,11 @@ func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[san
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
 		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]int{}}
-		header := map[string]string{}
-		if m.o.Key != "" {
-			header["authorization"] = "Bearer " + m.o.Key
+		if err := m.o.thinking(m.openRouter()); err != nil {
+			s.end(err)
+			return
 		}
-		err := m.o.post(ctx, "/chat/completions", header, m.body(r, n), s.event)
+		err := m.o.post(ctx, "/chat/completions", m.o.bearer(), m.body(r, n), s.event)
 		if err == nil && s.reason != "" {
 			err = s.finish() // some servers send no [DONE]
 		}
@@ -49,6 +50,14 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 	if n := m.o.maxTokens(r); n > 0 {
 		body[m.limit()] = n
 	}
+	switch {
+	case m.o.ThinkingTokens > 0:
+		body["reasoning"] = map[string]any{"max_tokens": m.o.ThinkingTokens}
+	case m.o.Effort != "" && m.openRouter():
+		body["reasoning"] = map[string]any{"effort": m.o.Effort}
+	case m.o.Effort != "":
+		body["reasoning_effort"] = m.o.Effort
+	}
 	var tools []any
 	for _, t := range r.Tools {
 		tools = append(tools, map[string]any{"type": "function", "function": map[string]any{"name": n.wire(t.Name), "description": t.Description, "parameters": t.Parameters}})
@@ -57,6 +66,12 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 		body["tools"] = tools
 	}
 	return body
+}
+
+// openRouter reports whether the server is OpenRouter, which has its own names for thoughts.
+func (m *chat) openRouter() bool {
+	host, _, _ := protocol.SplitHost(m.o.Host())
+	return host == "openrouter.ai"
 }
 
 // limit returns the name of the parameter for the maximum length of an answer. OpenAI's reasoning
@@ -74,13 +89,26 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 	if r.System != "" {
 		out = append(out, map[string]any{"role": "system", "content": r.System})
 	}
-	for _, msg := range r.Messages {
-		var text strings.Builder
-		var calls []any
+	turn := -1 // the last message with text of the user's
+	for i, msg := range r.Messages {
+		if msg.Role == sandbox.RoleUser && slices.ContainsFunc(msg.Parts, func(p sandbox.ModelPart) bool { return p.Type == sandbox.PartText }) {
+			turn = i
+		}
+	}
+	for i, msg := range r.Messages {
+		var text, thought strings.Builder
+		var calls, details []any
+		var named bool // the server calls thoughts reasoning_content
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
 				text.WriteString(p.Text)
+			case sandbox.PartReasoning:
+				var meta chatMeta
+				if json.Unmarshal(p.Meta, &meta) == nil {
+					details, named = append(details, meta.items()...), named || meta.Named
+				}
+				thought.WriteString(p.Text)
 			case sandbox.PartCall:
 				calls = append(calls, map[string]any{"id": p.CallID, "type": "function", "function": map[string]any{"name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))}})
 			case sandbox.PartResult:
@@ -95,6 +123,14 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 		if calls != nil {
 			m["tool_calls"] = calls
 		}
+		if details != nil {
+			m["reasoning_details"] = details
+		}
+		// DeepSeek refuses a call of the current turn without its thoughts, and needs no older ones.
+		// https://api-docs.deepseek.com/guides/thinking_mode
+		if named && calls != nil && i > turn {
+			m["reasoning_content"] = thought.String()
+		}
 		if text.Len() > 0 || calls != nil {
 			out = append(out, m)
 		}
@@ -102,8 +138,59 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 	return out
 }
 
+// chatMeta is what must be sent back with the thoughts of a message.
+type chatMeta struct {
+	Details []chatDetail `json:"details,omitempty"`
+	Named   bool         `json:"reasoning_content,omitempty"`
+}
+
+// chatDetail is an element of OpenRouter's reasoning_details.
+// https://openrouter.ai/docs/use-cases/reasoning-tokens
+type chatDetail struct {
+	Type      string          `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Summary   string          `json:"summary,omitempty"`
+	Data      string          `json:"data,omitempty"`
+	Signature string          `json:"signature,omitempty"`
+	ID        json.RawMessage `json:"id,omitempty"`
+	Format    string          `json:"format,omitempty"`
+	Index     *int            `json:"index,omitempty"`
+}
+
+// items returns the details for a request. A stored conversation may have been written by anyone, so
+// no other type of item is sent.
+func (m chatMeta) items() (out []any) {
+	for _, d := range m.Details {
+		switch d.Type {
+		case "reasoning.text", "reasoning.summary", "reasoning.encrypted":
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// add joins a piece of a detail with the one before it.
+func (m *chatMeta) add(d chatDetail) {
+	if n := len(m.Details); n > 0 {
+		last := &m.Details[n-1]
+		same := last.Index == nil && d.Index == nil || last.Index != nil && d.Index != nil && *last.Index == *d.Index
+		if last.Type == d.Type && same && d.Type != "reasoning.encrypted" {
+			last.Text += d.Text
+			last.Summary += d.Summary
+			last.Signature = cmp.Or(d.Signature, last.Signature)
+			last.Format = cmp.Or(last.Format, d.Format)
+			if len(d.ID) > 0 && string(d.ID) != "null" {
+				last.ID = d.ID
+			}
+			return
+		}
+	}
+	m.Details = append(m.Details, d)
+}
+
 type chatStream struct {
 	sink
+	meta   chatMeta
 	names  names
 	list   []*block    // the calls, in order
 	calls  map[int]int // the position in list by the API's index
@@ -118,6 +205,7 @@ type chatChunk struct {
 			Refusal   string      `json:"refusal"`
 			Reasoning text        `json:"reasoning"`
 			Thought   text        `json:"reasoning_content"`
+			Details   chatDetails `json:"reasoning_details"`
 			Calls     []struct {
 				Index    *int   `json:"index"`
 				ID       string `json:"id"`
@@ -135,8 +223,21 @@ type chatChunk struct {
 		Details struct {
 			Cached int64 `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
+		Out struct {
+			Reasoning int64 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
 	} `json:"usage"`
 	Error json.RawMessage `json:"error"`
+}
+
+// chatDetails are pieces of reasoning_details. A value of another form is left out.
+type chatDetails []chatDetail
+
+func (d *chatDetails) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, (*[]chatDetail)(d)) != nil {
+		*d = nil
+	}
+	return nil
 }
 
 // chatContent is the content of a message: a text, or a list of parts, as Mistral's reasoning models
@@ -194,10 +295,17 @@ func (s *chatStream) event(ev eventstream.Event) error {
 		return &sandbox.ModelError{Status: status, Message: errorText([]byte(ev.Data)), Retry: status == 0 || mayRetry(status), TooLong: tooLong(ev.Data)}
 	}
 	if c.Usage != nil {
-		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached}
+		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached, Reasoning: c.Usage.Out.Reasoning}
 	}
 	for _, ch := range c.Choices {
 		d := ch.Delta
+		for _, piece := range d.Details {
+			if len(s.meta.Details) >= 1000 {
+				return &sandbox.ModelError{Message: "more than 1,000 pieces of reasoning"}
+			}
+			s.meta.add(piece)
+		}
+		s.meta.Named = s.meta.Named || d.Thought != ""
 		// Some servers send the same reasoning under both names.
 		if thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought); thought != "" {
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
@@ -276,6 +384,15 @@ func (b *block) late(name string) bool {
 func (s *chatStream) finish() error {
 	if s.finished {
 		return nil
+	}
+	if s.meta.Named || s.meta.items() != nil {
+		meta, err := json.Marshal(s.meta)
+		if err != nil {
+			return err
+		}
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta}); err != nil {
+			return err
+		}
 	}
 	for _, b := range s.list {
 		args := b.args.String()

@@ -30,6 +30,10 @@ func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[s
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
 		s := &geminiStream{sink: sink{yield: yield}, names: n}
+		if err := m.o.thinking(true); err != nil {
+			s.end(err)
+			return
+		}
 		err := m.o.post(ctx, "/models/"+url.PathEscape(m.o.Model)+":streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": m.o.Key}, m.body(r, n), s.event)
 		if err == nil && s.reason != "" {
 			err = s.done()
@@ -43,8 +47,20 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	if r.System != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": r.System}}}
 	}
+	config := map[string]any{}
 	if n := m.o.maxTokens(r); n > 0 {
-		body["generationConfig"] = map[string]any{"maxOutputTokens": n}
+		config["maxOutputTokens"] = n
+	}
+	switch {
+	case m.o.ThinkingTokens > 0:
+		config["thinkingConfig"] = map[string]any{"thinkingBudget": m.o.ThinkingTokens, "includeThoughts": true}
+	case m.o.Effort == "none":
+		config["thinkingConfig"] = map[string]any{"thinkingBudget": 0}
+	case m.o.Effort != "":
+		config["thinkingConfig"] = map[string]any{"thinkingLevel": m.o.Effort, "includeThoughts": true}
+	}
+	if len(config) > 0 {
+		body["generationConfig"] = config
 	}
 	var tools []any
 	for _, t := range r.Tools {
@@ -137,7 +153,7 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 		return &sandbox.ModelError{Status: c.Error.Code, Message: c.Error.Message, Retry: c.Error.Code == 429 || c.Error.Code >= 500, TooLong: tooLong(c.Error.Message)}
 	}
 	if u := c.Usage; u != nil {
-		s.usage = sandbox.Usage{Input: u.Prompt, Output: u.Answer + u.Thoughts, Cached: u.Cached}
+		s.usage = sandbox.Usage{Input: u.Prompt, Output: u.Answer + u.Thoughts, Cached: u.Cached, Reasoning: u.Thoughts}
 	}
 	if c.Feedback.Block != "" {
 		s.reason = "SAFETY"

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,18 @@ type Options struct {
 	// 1,000,000 for [Gemini], and 100,000 for other servers. Set it for a local model, because some
 	// servers leave out what is too long without an error. See [sandbox.RunOptions].
 	Context int
+	// Effort is how much the model thinks before it answers: "none", "minimal", "low", "medium",
+	// "high", "xhigh" or "max". No model knows all of them, and the server refuses an unknown one.
+	// "" leaves it to the server. [Anthropic]'s models take it from Claude 4.6 on, [Gemini]'s from 3
+	// on. The thoughts are asked for where the server can show them.
+	Effort string
+	// ThinkingTokens is the maximum number of tokens of the thoughts, in place of an Effort, for
+	// [Anthropic]'s and [Gemini]'s older models, and for OpenRouter. Claude takes at least 1,024. 0
+	// is no limit of its own. Other servers have no such limit, and a request to them fails.
+	ThinkingTokens int
+	// Body has additional members of the body of each request, such as {"temperature": 0.2} or
+	// {"tool_choice": "required"}. They replace members of the same name.
+	Body map[string]any
 	// OnDevice declares that URL is on this machine, so that no content leaves it. It is ignored
 	// unless the host of URL is localhost or a loopback address.
 	OnDevice bool
@@ -102,18 +115,14 @@ func (o *Options) local() bool {
 
 // post sends a request and calls do with each event of the response. Errors are
 // *[sandbox.ModelError], or the cause of the context.
-func (o *Options) post(ctx context.Context, path string, header map[string]string, body any, do func(eventstream.Event) error) error {
+func (o *Options) post(ctx context.Context, path string, header map[string]string, body map[string]any, do func(eventstream.Event) error) error {
+	maps.Copy(body, o.Body)
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
 	h := map[string]string{"content-type": "application/json", "accept": "text/event-stream"}
-	for _, more := range []map[string]string{header, o.Header} {
-		for k, v := range more {
-			h[strings.ToLower(k)] = v
-		}
-	}
-	res, err := o.Transport.Do(ctx, fetch.Request{Method: "POST", URL: o.URL + path, Header: h, Body: text})
+	res, err := o.Transport.Do(ctx, fetch.Request{Method: "POST", URL: o.URL + path, Header: o.headers(h, header), Body: text})
 	if err != nil {
 		return o.unanswered(ctx, err)
 	}
@@ -128,6 +137,35 @@ func (o *Options) post(ctx context.Context, path string, header map[string]strin
 		return err
 	}
 	return o.unanswered(ctx, err)
+}
+
+// headers returns all headers of a request. Those of later maps replace those of earlier ones, and
+// the app's own replace all.
+func (o *Options) headers(list ...map[string]string) map[string]string {
+	h := map[string]string{}
+	for _, more := range append(list, o.Header) {
+		for k, v := range more {
+			h[strings.ToLower(k)] = v
+		}
+	}
+	return h
+}
+
+// thinking returns the error of options about thinking that exclude each other, or that the server
+// does not have.
+func (o *Options) thinking(takesTokens bool) error {
+	why := ""
+	switch {
+	case o.ThinkingTokens < 0:
+		why = "Options.ThinkingTokens is negative"
+	case o.ThinkingTokens > 0 && o.Effort != "":
+		why = "Options has both Effort and ThinkingTokens: set one of them"
+	case o.ThinkingTokens > 0 && !takesTokens:
+		why = "this server takes no limit of tokens for its thoughts: set Options.Effort in place of ThinkingTokens"
+	default:
+		return nil
+	}
+	return &sandbox.ModelError{Message: why}
 }
 
 // errStop ends a stream whose consumer has stopped, or that is complete.

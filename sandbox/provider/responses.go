@@ -30,11 +30,11 @@ func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq
 	return func(yield func(sandbox.ModelEvent, error) bool) {
 		n := newNames(r)
 		s := &responsesStream{sink: sink{yield: yield}, names: n, items: map[string]*block{}}
-		header := map[string]string{}
-		if m.o.Key != "" {
-			header["authorization"] = "Bearer " + m.o.Key
+		if err := m.o.thinking(false); err != nil {
+			s.end(err)
+			return
 		}
-		s.end(m.o.post(ctx, "/responses", header, m.body(r, n), s.event))
+		s.end(m.o.post(ctx, "/responses", m.o.bearer(), m.body(r, n), s.event))
 	}
 }
 
@@ -45,6 +45,9 @@ func (m *responses) body(r sandbox.ModelRequest, n names) map[string]any {
 	}
 	if n := m.o.maxTokens(r); n > 0 {
 		body["max_output_tokens"] = n
+	}
+	if m.o.Effort != "" {
+		body["reasoning"] = map[string]any{"effort": m.o.Effort, "summary": "auto"}
 	}
 	var tools []any
 	for _, t := range r.Tools {
@@ -170,6 +173,9 @@ type responsesEvent struct {
 			Details struct {
 				Cached int64 `json:"cached_tokens"`
 			} `json:"input_tokens_details"`
+			Out struct {
+				Reasoning int64 `json:"reasoning_tokens"`
+			} `json:"output_tokens_details"`
 		} `json:"usage"`
 	} `json:"response"`
 }
@@ -270,7 +276,7 @@ func (s *responsesStream) done(e *responsesEvent) error {
 		return err
 	}
 	if u := e.Response.Usage; u != nil {
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached}}); err != nil {
+		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: sandbox.Usage{Input: u.Input, Output: u.Output, Cached: u.Details.Cached, Reasoning: u.Out.Reasoning}}); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func wires() map[string]wire {
 				`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":7}}`,
 				`{"type":"message_stop"}`),
 			cut:   `"text":"there"}}`,
-			sent:  []string{`"system":"be good"`, `"tool_use_id":"old"`, `"is_error":true`, `"signature":"OLD"`, `"input_schema":{"type":"object"}`, `"max_tokens":8192`},
+			sent:  []string{`"system":[{"cache_control":{"type":"ephemeral"},"text":"be good","type":"text"}]`, `"messages":[{"role":"user","content":[{"text":"hi","type":"text"}]}`, `{"cache_control":{"type":"ephemeral"},"content":"error"`, `"tool_use_id":"old"`, `"is_error":true`, `"signature":"OLD"`, `"input_schema":{"type":"object"}`, `"max_tokens":8192`},
 			error: `{"type":"error","error":{"type":"invalid_request_error","message":"no such thing"}}`,
 			mid:   sse(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
 		},
@@ -177,7 +177,7 @@ func TestProvidersSpeakTheirWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text != "Hello there" || calls != `read{"path":"a"} my:tool{} ` || finish != "tool-calls" || usage != (sandbox.Usage{Input: 11, Output: 7, Cached: 3}) || !strings.HasPrefix(thought, "hm") {
+			if text != "Hello there" || calls != `read{"path":"a"} my:tool{} ` || finish != "tool-calls" || usage != (sandbox.Usage{Input: 11, Output: 7, Cached: 3, Reasoning: map[string]int64{"gemini": 2}[name]}) || !strings.HasPrefix(thought, "hm") {
 				t.Errorf("%q, %q, %q, %q, %+v", text, thought, calls, finish, usage)
 			}
 			if (name == "anthropic" || name == "responses") && !strings.Contains(thought, "SIG") {
