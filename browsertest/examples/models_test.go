@@ -32,6 +32,7 @@ type script struct {
 // turn is one answer of the model, or a failure.
 type turn struct {
 	text   string
+	thinks string // before the text
 	calls  []call
 	status int           // not 200: an error, with text as its message
 	after  string        // its Retry-After
@@ -47,6 +48,7 @@ type call struct {
 
 type chatRequest struct {
 	Model    string
+	Effort   string `json:"reasoning_effort"`
 	Messages []chatMessage
 	header   http.Header
 }
@@ -146,6 +148,10 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodOptions {
 		return
 	}
+	if r.URL.Path == "/v1/models" {
+		_, _ = io.WriteString(w, `{"object":"list","data":[{"id":"swift"},{"id":"deep"}]}`)
+		return
+	}
 	var req chatRequest
 	body, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -181,6 +187,9 @@ func (t turn) write(w http.ResponseWriter, n int) {
 	}
 	delta := func(d map[string]any) {
 		send(map[string]any{"choices": []any{map[string]any{"delta": d}}})
+	}
+	if t.thinks != "" {
+		delta(map[string]any{"reasoning_content": t.thinks})
 	}
 	size := len(t.text)
 	if t.pace > 0 {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strconv"
 	"strings"
 
 	"github.com/bailey-go/bailey/sandbox"
@@ -48,14 +49,19 @@ func (m *anthropic) header() map[string]string {
 const anthropicTokens, anthropicThoughts = 8192, 16384
 
 func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
+	tokens := m.o.ThinkingTokens
+	thinks := m.o.Effort != "" && m.o.Effort != "none"
+	if thinks && beforeEffort(m.o.Model) {
+		tokens = tokensFor(m.o.Effort)
+	}
 	most := anthropicTokens
-	if m.o.Effort != "" && m.o.Effort != "none" || m.o.ThinkingTokens > 0 {
-		most = anthropicThoughts + m.o.ThinkingTokens
+	if thinks || tokens > 0 {
+		most = anthropicThoughts + tokens
 	}
 	body := map[string]any{"model": m.o.Model, "max_tokens": cmp.Or(m.o.maxTokens(r), most), "stream": true, "messages": anthropicMessages(r, n)}
 	switch {
-	case m.o.ThinkingTokens > 0:
-		body["thinking"] = map[string]any{"type": "enabled", "budget_tokens": m.o.ThinkingTokens}
+	case tokens > 0:
+		body["thinking"] = map[string]any{"type": "enabled", "budget_tokens": tokens}
 	case m.o.Effort == "none":
 		body["thinking"] = map[string]any{"type": "disabled"}
 	case m.o.Effort != "":
@@ -73,6 +79,25 @@ func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
 		body["tools"] = tools
 	}
 	return body
+}
+
+// beforeEffort reports whether a model of Anthropic's has a version up to 4.5, such as
+// "claude-sonnet-4-5" or "claude-opus-4-20250514". Those take a number of tokens.
+// https://platform.claude.com/docs/en/build-with-claude/adaptive-thinking
+func beforeEffort(model string) bool {
+	var version []int
+	for _, field := range strings.FieldsFunc(model, func(c rune) bool { return c == '-' || c == '.' || c == '@' }) {
+		n, err := strconv.Atoi(field)
+		if err == nil && len(field) <= 2 {
+			version = append(version, n)
+		} else if len(version) > 0 {
+			break
+		}
+	}
+	if len(version) == 0 {
+		return false
+	}
+	return version[0] < 4 || version[0] == 4 && (len(version) == 1 || version[1] <= 5)
 }
 
 // anthropicMessages returns the messages, with consecutive messages of the same role merged.

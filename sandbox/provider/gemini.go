@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/url"
+	"strings"
 
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
@@ -51,9 +52,13 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	if n := m.o.maxTokens(r); n > 0 {
 		config["maxOutputTokens"] = n
 	}
+	tokens := m.o.ThinkingTokens
+	if m.o.Effort != "" && m.o.Effort != "none" && strings.Contains(m.o.Model, "gemini-2.5") {
+		tokens = tokensFor(m.o.Effort)
+	}
 	switch {
-	case m.o.ThinkingTokens > 0:
-		config["thinkingConfig"] = map[string]any{"thinkingBudget": m.o.ThinkingTokens, "includeThoughts": true}
+	case tokens > 0:
+		config["thinkingConfig"] = map[string]any{"thinkingBudget": tokens, "includeThoughts": true}
 	case m.o.Effort == "none":
 		config["thinkingConfig"] = map[string]any{"thinkingBudget": 0}
 	case m.o.Effort != "":

@@ -38,12 +38,13 @@ type Options struct {
 	Context int
 	// Effort is how much the model thinks before it answers: "none", "minimal", "low", "medium",
 	// "high", "xhigh" or "max". No model knows all of them, and the server refuses an unknown one.
-	// "" leaves it to the server. [Anthropic]'s models take it from Claude 4.6 on, [Gemini]'s from 3
-	// on. The thoughts are asked for where the server can show them.
+	// "" leaves it to the server. Claude up to 4.5 and Gemini 2.5 take a number of tokens in its
+	// place: 1,024 for "minimal", 4,096 for "low", 10,240 for "medium" and 24,576 for more. The
+	// thoughts are asked for where the server can show them.
 	Effort string
 	// ThinkingTokens is the maximum number of tokens of the thoughts, in place of an Effort, for
-	// [Anthropic]'s and [Gemini]'s older models, and for OpenRouter. Claude takes at least 1,024. 0
-	// is no limit of its own. Other servers have no such limit, and a request to them fails.
+	// [Anthropic]'s and [Gemini]'s models of those versions, and for OpenRouter. Claude takes at least
+	// 1,024. 0 is no limit of its own. Other servers have no such limit, and a request to them fails.
 	ThinkingTokens int
 	// Body has additional members of the body of each request, such as {"temperature": 0.2} or
 	// {"tool_choice": "required"}. They replace members of the same name.
@@ -166,6 +167,19 @@ func (o *Options) thinking(takesTokens bool) error {
 		return nil
 	}
 	return &sandbox.ModelError{Message: why}
+}
+
+// tokensFor returns the tokens for an effort, for models that take no effort.
+func tokensFor(effort string) int {
+	switch effort {
+	case "minimal":
+		return 1024
+	case "low":
+		return 4096
+	case "medium":
+		return 10_240
+	}
+	return 24_576
 }
 
 // errStop ends a stream whose consumer has stopped, or that is complete.

@@ -3,6 +3,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,6 +47,14 @@ func TestThinkingIsRequested(t *testing.T) {
 		"anthropic, none":           {provider.Anthropic, provider.Options{Effort: "none"}, []string{`"thinking":{"type":"disabled"}`, `"max_tokens":8192`}, []string{"effort"}, ""},
 		"anthropic, tokens":         {provider.Anthropic, provider.Options{ThinkingTokens: 4000}, []string{`"thinking":{"budget_tokens":4000,"type":"enabled"}`, `"max_tokens":20384`}, nil, ""},
 		"anthropic, a length":       {provider.Anthropic, provider.Options{Effort: "low", MaxTokens: 500}, []string{`"max_tokens":500`}, nil, ""},
+		"an older Claude":           {provider.Anthropic, provider.Options{Effort: "medium", Model: "claude-sonnet-4-5-20250929"}, []string{`"thinking":{"budget_tokens":10240,"type":"enabled"}`, `"max_tokens":26624`}, []string{"effort", "adaptive"}, ""},
+		"a Claude without a minor":  {provider.Anthropic, provider.Options{Effort: "minimal", Model: "claude-opus-4-20250514"}, []string{`"budget_tokens":1024`}, nil, ""},
+		"Claude 3.7":                {provider.Anthropic, provider.Options{Effort: "max", Model: "claude-3-7-sonnet-latest"}, []string{`"budget_tokens":24576`}, nil, ""},
+		"an older Claude, none":     {provider.Anthropic, provider.Options{Effort: "none", Model: "claude-haiku-4-5"}, []string{`"thinking":{"type":"disabled"}`}, nil, ""},
+		"Claude 4.6":                {provider.Anthropic, provider.Options{Effort: "low", Model: "claude-opus-4-6"}, []string{`"adaptive"`, `"effort":"low"`}, []string{"budget_tokens"}, ""},
+		"Claude 5":                  {provider.Anthropic, provider.Options{Effort: "low", Model: "claude-sonnet-5"}, []string{`"adaptive"`}, []string{"budget_tokens"}, ""},
+		"Claude 10":                 {provider.Anthropic, provider.Options{Effort: "low", Model: "claude-opus-10-1"}, []string{`"adaptive"`}, []string{"budget_tokens"}, ""},
+		"Gemini 2.5":                {provider.Gemini, provider.Options{Effort: "low", Model: "gemini-2.5-flash"}, []string{`"thinkingBudget":4096`, `"includeThoughts":true`}, []string{"thinkingLevel"}, ""},
 		"openai":                    {provider.OpenAI, provider.Options{}, nil, []string{`"reasoning":`}, ""},
 		"openai, effort":            {provider.OpenAI, provider.Options{Effort: "xhigh"}, []string{`"reasoning":{"effort":"xhigh","summary":"auto"}`}, nil, ""},
 		"openai, tokens":            {provider.OpenAI, provider.Options{ThinkingTokens: 4000}, nil, nil, "set Options.Effort"},
@@ -65,7 +74,7 @@ func TestThinkingIsRequested(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{status: 400, text: "{}"}
-			c.o.Transport, c.o.Model = r, "m"
+			c.o.Transport, c.o.Model = r, cmp.Or(c.o.Model, "m")
 			_, _, _, _, _, err := listen(t.Context(), c.make(c.o), asked(""))
 			var me *sandbox.ModelError
 			if !errors.As(err, &me) || me.Retry {

@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
 // Listen sets up the form and the button of the theme. It returns at once, and ctx ends its requests.
@@ -23,11 +24,17 @@ func (s *Settings) Listen(ctx context.Context) {
 		dom.Hide("needs", true)
 		k := s.Kept
 		if k.Provider != dom.Value("provider") {
-			k.Model, k.URL, k.Key = p.model, p.url, ""
+			k.Model, k.URL, k.Key, k.Effort, k.Context = p.model, p.url, "", "", 0
+			dom.Element("models").Call("replaceChildren")
 		}
 		dom.SetValue("model", k.Model)
 		dom.SetValue("url", k.URL)
 		dom.SetValue("key", k.Key)
+		dom.SetValue("effort", k.Effort)
+		dom.SetValue("window", "")
+		if k.Context > 0 {
+			dom.SetValue("window", strconv.Itoa(k.Context))
+		}
 	}
 	name := func() {
 		text := "Read by rules, on this machine"
@@ -51,12 +58,13 @@ func (s *Settings) Listen(ctx context.Context) {
 		state, err := browsers().State(ctx)
 		own := dom.Document().Call("querySelector", "#provider [value=browser]")
 		own.Set("disabled", err != nil || state == "missing" || state == "unavailable")
+		s.list(ctx)
 	})
 	dom.On(dom.Element("settings-form"), "submit", func(js.Value) {
 		s.lock.Lock()
 		defer s.lock.Unlock()
 		k := s.Kept
-		k.Provider, k.Model, k.URL, k.Key, k.Origin = "", "", "", "", ""
+		k.Provider, k.Model, k.URL, k.Key, k.Origin, k.Effort, k.Context = "", "", "", "", "", "", 0
 		id := dom.Value("provider")
 		if id == inBrowser {
 			k.Provider = id
@@ -67,6 +75,13 @@ func (s *Settings) Listen(ctx context.Context) {
 				return
 			}
 			k.Provider, k.Model, k.URL, k.Key, k.Origin = id, dom.Value("model"), dom.Value("url"), dom.Value("key"), u.Scheme+"://"+u.Host
+			k.Effort = dom.Value("effort")
+			if text := dom.Value("window"); text != "" {
+				if k.Context, err = strconv.Atoi(text); err != nil || k.Context < leastWindow || k.Context > mostWindow {
+					dom.Failed(fmt.Errorf("the window must be a number of tokens from %d to %d, or empty", leastWindow, mostWindow))
+					return
+				}
+			}
 		}
 		if k.Provider == "local" {
 			if host, err := url.Parse(k.URL); err == nil && !reaches(ctx, host) {
@@ -105,6 +120,35 @@ func (s *Settings) Listen(ctx context.Context) {
 		s.Save()
 		return nil
 	})
+}
+
+// leastWindow and mostWindow limit the tokens of a model's window. A smaller one has no room for the
+// tools.
+const leastWindow, mostWindow = 2_000, 100_000_000
+
+// list offers the names of the chosen server's models. Without a list the user types the name.
+func (s *Settings) list(ctx context.Context) {
+	s.lock.Lock()
+	k, loaded := s.Kept, s.loaded
+	s.lock.Unlock()
+	if k.Provider == "" || k.Provider == inBrowser || k.Origin != loaded || dom.Value("provider") != k.Provider {
+		return
+	}
+	m, err := k.NewModel()
+	if err != nil {
+		return
+	}
+	names, err := provider.Models(ctx, m)
+	if err != nil {
+		return
+	}
+	list := dom.Element("models")
+	list.Call("replaceChildren")
+	for _, name := range names {
+		option := dom.Create("option", "")
+		option.Set("value", name)
+		list.Call("append", option)
+	}
 }
 
 // reaches reports whether the headers of this page allow requests to a server. If they do not, it

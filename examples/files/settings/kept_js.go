@@ -16,7 +16,9 @@ type Kept struct {
 	Model    string `json:"model,omitempty"`
 	URL      string `json:"url,omitempty"`
 	Key      string `json:"key,omitempty"`
-	Origin   string `json:"origin,omitempty"` // of the provider's address
+	Origin   string `json:"origin,omitempty"`  // of the provider's address
+	Effort   string `json:"effort,omitempty"`  // how much the model thinks, see provider.Options
+	Context  int    `json:"context,omitempty"` // tokens of the model's window, 0 for the provider's own
 
 	Notify bool            `json:"notify,omitempty"`
 	Voice  bool            `json:"voice,omitempty"`  // the user has agreed to speech input

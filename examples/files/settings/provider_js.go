@@ -47,7 +47,7 @@ func (k Kept) NewModel() (sandbox.Model, error) {
 	if k.Provider != "local" && k.Key == "" {
 		return nil, errors.New("the provider needs a key: see Settings")
 	}
-	return p.make(provider.Options{URL: k.URL, Key: k.Key, Model: k.Model, OnDevice: k.Provider == "local"}), nil
+	return p.make(provider.Options{URL: k.URL, Key: k.Key, Model: k.Model, Effort: k.Effort, Context: k.Context, OnDevice: k.Provider == "local"}), nil
 }
 
 // Explain returns the text for the user about a provider's error, and the remedy.

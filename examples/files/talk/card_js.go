@@ -69,6 +69,7 @@ func (t *Talk) card(id, name string) *card {
 	c.item.Set("className", "running")
 	t.cards[id] = c
 	t.items = append(t.items, c.item)
+	t.step.cards = append(t.step.cards, id)
 	if t.options.InView(t) {
 		dom.Hide("quiet", true)
 		dom.Element("cards").Call("append", c.item)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall/js"
 
@@ -39,6 +40,11 @@ type Talk struct {
 	last    strings.Builder // the text of the section that streams, for the live region
 	cards   map[string]*card
 	items   []js.Value // the cards in order
+	thinks  bool       // text is the fold with the model's thoughts
+	step    struct {   // what this step has shown so far. Another try takes its place
+		sections []*iframe.Section
+		cards    []string
+	}
 }
 
 // New returns a conversation that shows the messages of a session. It is not yet in view.
@@ -96,6 +102,9 @@ func (t *Talk) message(m sandbox.Message) {
 			s.write(text)
 			_ = s.Close()
 			t.text = nil
+		case p.Type == "reasoning" && text != "":
+			t.think(text)
+			t.thought()
 		case p.Type == "data-compaction":
 			t.summary(d)
 		case p.ToolCallID != "":
@@ -117,6 +126,26 @@ func (t *Talk) summary(d map[string]any) {
 	s.write("<details><summary>Earlier messages, summarised for the model</summary>\n\n" + text + "\n\n</details>\n")
 	_ = s.Close()
 	t.text = nil
+}
+
+// think adds to the fold with the model's thoughts, which stays closed unless the user opens it. They
+// are plain text, because a code fence that a thought leaves open would take in the end of the fold.
+func (t *Talk) think(text string) {
+	if !t.thinks {
+		t.section("Thoughts").write("<details><summary>Thoughts</summary>\n\n")
+		t.thinks = true
+	}
+	text = strings.ReplaceAll(escape(text), "  ", "\u00a0 ") // no line is indented code
+	out{t.text}.write(strings.ReplaceAll(text, "\n", "  \n"))
+}
+
+// thought ends the fold.
+func (t *Talk) thought() {
+	if t.thinks {
+		out{t.text}.write("\n\n</details>\n")
+		_ = t.text.Close()
+		t.text, t.thinks = nil, false
+	}
 }
 
 // Said shows a message of the user's as plain text.
@@ -156,12 +185,38 @@ func (t *Talk) section(who string) out {
 	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))
 	t.text = s
 	t.last.Reset()
+	if who != "You" {
+		t.step.sections = append(t.step.sections, s)
+	}
 	return out{s}
+}
+
+// again removes what a try of a step has shown, because the next try begins from the start.
+func (t *Talk) again() {
+	for _, s := range t.step.sections {
+		_ = s.Remove()
+	}
+	for _, id := range t.step.cards {
+		c := t.cards[id]
+		c.item.Call("remove")
+		t.items = slices.DeleteFunc(t.items, c.item.Equal)
+		delete(t.cards, id)
+	}
+	t.text, t.thinks = nil, false
+	t.step.sections, t.step.cards = nil, nil
 }
 
 // Chunk shows a part of the model's stream.
 func (t *Talk) Chunk(c sandbox.Chunk) {
 	switch c.Type {
+	case "start-step":
+		t.step.sections, t.step.cards = nil, nil
+	case "reset-step":
+		t.again()
+	case "reasoning-delta":
+		t.think(c.Delta)
+	case "reasoning-end":
+		t.thought()
 	case "text-start":
 		t.section("Assistant")
 	case "text-delta":

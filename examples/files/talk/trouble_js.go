@@ -41,15 +41,9 @@ func ShowCut() {
 	dom.SetText("again", "Continue")
 }
 
-// retry shows that the provider is asked again automatically, and removes the text of the failed
-// try.
+// retry shows that the provider is asked again automatically.
 func (t *Talk) retry(data any) {
 	d, _ := data.(map[string]any)
-	if drop, _ := d["drop"].([]any); len(drop) > 0 && t.n > 0 {
-		if list := t.view.Sections(); len(list) > 0 && t.text == nil {
-			_ = list[len(list)-1].Remove()
-		}
-	}
 	after, _ := d["after_ms"].(float64)
 	reason, _ := d["reason"].(string)
 	dom.Status(fmt.Sprintf("The provider could not answer (%s). Try %v in %.1f s; Stop ends this.", dom.Cut(reason, 120), consent.Values(d["attempt"], ""), after/1000))
