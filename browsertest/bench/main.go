@@ -42,11 +42,13 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	defer env.Close()
 	var rows []Row
 	ran := false
+	machine := newQuiet()
 	for _, s := range suites {
 		if !env.Wants(s.prefix) {
 			continue
 		}
 		ran = true
+		machine.look("before " + s.prefix + "*")
 		start := time.Now()
 		got, err := s.run(ctx, env)
 		if err != nil {
@@ -58,10 +60,14 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	if !ran {
 		return fmt.Errorf("no suite for %q: there are %s", prefix, strings.Join(suiteNames(), ", "))
 	}
+	machine.look("at the end")
 	printTable(os.Stdout, rows)
 	if quick {
 		fmt.Fprintln(os.Stderr, "bench: quick: results are not written")
 		return nil
+	}
+	if err := machine.err(); err != nil {
+		return err
 	}
 	return writeRows(out, merge(kept, rows))
 }
