@@ -142,6 +142,7 @@ func TestParallelEditsQueue(t *testing.T) {
 }
 
 func TestGrep(t *testing.T) {
+	natively(t)
 	ctx := context.Background()
 	m := NewMemory(MemoryOptions{})
 	must(t, m.MkdirAll("src/vendor", 0o755))

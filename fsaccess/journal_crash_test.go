@@ -113,6 +113,7 @@ func scenes() []scene {
 // new one (or, for a group, one between), every earlier step must still be
 // undoable down to the empty folder, and that undo must be undoable in turn.
 func TestKilledAnywhere(t *testing.T) {
+	natively(t)
 	points, played := 0, 0
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
@@ -131,6 +132,15 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Logf("%d kill points", points)
 	if points < 1600/stride() && played == len(scenes()) {
 		t.Errorf("only %d kill points; the scenes have become too small", points)
+	}
+}
+
+// natively skips a test in a page of make test if it is about memory alone: its code is the same there, only
+// slower.
+func natively(t testing.TB) {
+	t.Helper()
+	if stride() > 1 {
+		t.Skip("the same code as natively: make soak runs it in a page")
 	}
 }
 

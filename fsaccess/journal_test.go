@@ -51,6 +51,7 @@ func randomAct(r *rand.Rand, f FS) string {
 // their history: each undo gives exactly the tree there was, each redo the tree
 // that came after, and all of it survives opening the journal anew.
 func TestUndoEverything(t *testing.T) {
+	natively(t)
 	ctx := context.Background()
 	for name, o := range map[string]MemoryOptions{
 		"plain": {}, "no move": {NoMove: true, NoMode: true}, "folding": {FoldCase: true}, "folding no move": {FoldCase: true, NoMove: true},

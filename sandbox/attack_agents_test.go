@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -71,12 +70,13 @@ func tasks(n int, background bool, at int) (t sandboxtest.Turn) {
 // In whatever way a model starts subagents, the run's limits apply to their number and to their
 // cost.
 func TestAttackSubagentsWithoutNumber(t *testing.T) {
+	natively(t)
 	count := attack.Start(t, "14")
 	spend := func(turn sandboxtest.Turn) sandboxtest.Turn {
 		turn.Usage = sandbox.Usage{Input: 600, Output: 400}
 		return turn
 	}
-	for i, c := range []struct {
+	for _, c := range []struct {
 		name string
 		o    sandbox.RunOptions
 		most int // requests
@@ -90,9 +90,6 @@ func TestAttackSubagentsWithoutNumber(t *testing.T) {
 		{"by tokens", sandbox.RunOptions{Steps: 1000, Tokens: 20_000}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
 		{"by money", sandbox.RunOptions{Steps: 1000, Money: 0.02, InputPrice: 1, OutputPrice: 1}, 20 + 9, func(n int) sandboxtest.Turn { return spend(tasks(3, true, n)) }},
 	} {
-		if runtime.GOOS == "js" && testing.Short() && i%4 > 0 {
-			continue // the same code as natively, where all rows run
-		}
 		n, _ := family(t, false, c.o, c.turn)
 		count.Try(fmt.Sprintf("%s (%d requests)", c.name, n), n > c.most)
 		n, _ = family(t, true, c.o, c.turn)

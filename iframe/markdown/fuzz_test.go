@@ -43,6 +43,7 @@ func checkOutput(t testing.TB, r *markdown.Renderer, src, out string, report mar
 }
 
 func FuzzRender(f *testing.F) {
+	natively(f)
 	for _, s := range seedTexts(f) {
 		f.Add([]byte(s))
 	}

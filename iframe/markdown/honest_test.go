@@ -10,6 +10,7 @@ import (
 // Long documents in many languages are shown whole and without a warning. Only a line above its
 // limit is shown as plain text, and its pieces do not split a letter.
 func TestLongHonestDocumentsAreShownWhole(t *testing.T) {
+	natively(t)
 	r := newRenderer(t, markdown.Options{})
 	rep := strings.Repeat
 	row := func(n int, cell string) string { return "|" + rep(" "+cell+" |", n) + "\n" }

@@ -166,6 +166,7 @@ func TestFloodsAreLinear(t *testing.T) {
 // The floods at a megabyte, with the stack of the platform. In a browser a stack overflow would
 // end the program.
 func TestFloodsDoNoHarm(t *testing.T) {
+	natively(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{Limits: markdown.Limits{Depth: markdown.MaxDepth, Delimiters: 1 << 16, LineBytes: 1 << 20}})
 	strict := newRenderer(t, markdown.Options{})

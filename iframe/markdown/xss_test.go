@@ -50,6 +50,7 @@ func TestXSSStreamsInert(t *testing.T) {
 // The content after an attack is complete and unchanged: it is not swallowed, hidden, restyled
 // or moved.
 func TestXSSNeverSwallows(t *testing.T) {
+	natively(t)
 	const after = "And this is the end."
 	r := newXSSRenderer(t)
 	for _, p := range loadXSS(t) {
@@ -66,6 +67,7 @@ func TestXSSNeverSwallows(t *testing.T) {
 
 // Over all attacks together, the report contains each kind of finding.
 func TestXSSIsReported(t *testing.T) {
+	natively(t)
 	r := newXSSRenderer(t)
 	seen := map[markdown.Kind]int{}
 	for _, p := range loadXSS(t) {

@@ -58,6 +58,7 @@ func run(t testing.TB, b *sandbox.Box, script string) (string, int, error) {
 }
 
 func TestShellRefuses(t *testing.T) {
+	natively(t)
 	b, mem := build(t, open, sandboxtest.Always(policy.AnswerReject))
 	for script, want := range map[string]string{
 		"cat <(echo a)":            "process substitution",

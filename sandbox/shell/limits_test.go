@@ -11,6 +11,15 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
+// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
+// same there, only slower.
+func natively(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS == "js" && testing.Short() {
+		t.Skip("the same code as natively: make soak runs it in a page")
+	}
+}
+
 // sizes returns scripts that choose the size of some work, each with a part of the error of its
 // refusal, or with "" if it is not refused.
 func sizes() map[string]string {
@@ -159,16 +168,11 @@ func TestAttackDepthOfAScript(t *testing.T) {
 
 // No script can exceed its limits, by whichever command it tries.
 func TestAttackSizesOfAScript(t *testing.T) {
+	natively(t)
 	a := attack.Start(t, "16")
-	if testing.Short() {
-		a.NoSwitch("the rows with a control may be left out")
-	}
-	all, seen := sizes(), map[string]int{}
+	all := sizes()
 	for _, script := range slices.Sorted(maps.Keys(all)) {
 		want := all[script]
-		if seen[want]++; runtime.GOOS == "js" && testing.Short() && seen[want]%4 != 1 {
-			continue // natively all of them run, here one of each result
-		}
 		b, _ := build(t, open, nil)
 		out, code, err := run(t, b, script)
 		said := out
