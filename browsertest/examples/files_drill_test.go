@@ -181,7 +181,7 @@ func drilled() (list []sandboxtest.Attack) {
 func drill(t *testing.T) (*filesPage, disk, *sinks, *e2e.Browser) {
 	t.Helper()
 	sink := listenAll(t)
-	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}, NetLog: true})
+	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}, NetLog: true, Args: still})
 	f, p := filesIn(t, b)
 	f.next = obeys("http://" + sink.host + ":" + sink.port)
 	d := newDisk(t, "drill", drillFiles())

@@ -155,6 +155,11 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
+// still is the system's setting of a user who wants no animations, which the examples respect. Without a graphics
+// processor each frame of an animation is painted anew by the main one. The browsers that a test starts for itself
+// have animations, except those of the drill.
+var still = []string{"--force-prefers-reduced-motion"}
+
 // shared is a browser for all tests that need nothing of it but pages. It is started for the first of them.
 var shared struct {
 	sync.Once
@@ -167,7 +172,7 @@ var shared struct {
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
 	if reflect.DeepEqual(o, e2e.Options{}) {
-		shared.Do(func() { shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{}) })
+		shared.Do(func() { shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{Args: still}) })
 		must(t, shared.err)
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
 		t.Cleanup(cancel)
