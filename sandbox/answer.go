@@ -430,6 +430,9 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if e.res.Err() != nil {
 		p.ToolState = ToolOutputError
 		data["error"], data["code"] = e.res.ErrorText, string(e.res.Code)
+		if e.res.Data != nil { // what it had put out
+			data["output"] = plainOutput(ctx, e.res.Data)
+		}
 		if e.res.Reason == protocol.ReasonRejected {
 			data["reason"] = string(e.res.Reason)
 		}

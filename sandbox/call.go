@@ -44,6 +44,33 @@ type Call struct {
 	got     []string    // the paths in touched that were read
 	level   policy.Send // the strictest send level of all other content that was read
 	asks    func(gate.Request) bool
+	partial func() any
+}
+
+// Partial sets the function that returns the tool's output so far, in the form of its result. If the
+// call fails, for example because it took too long or was stopped, it is called once, and the failed
+// call's result has that output. It may be called while the tool's Run goes on, so it returns a value
+// that nothing else changes. It returns nil if there is no output.
+func (c *Call) Partial(output func() any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.partial = output
+}
+
+// soFar returns the output of a call that failed.
+func (c *Call) soFar() (out any) {
+	c.mu.Lock()
+	partial := c.partial
+	c.mu.Unlock()
+	if partial == nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			out = nil
+		}
+	}()
+	return partial()
 }
 
 // Bind stores the arguments in the struct that dst points to. It returns the error of
@@ -540,12 +567,15 @@ func (c *Call) run(ctx context.Context) (any, error) {
 	}()
 	select {
 	case o := <-done:
-		if o.err != nil && ctx.Err() != nil {
+		if o.err == nil {
+			return o.data, nil
+		}
+		if ctx.Err() != nil {
 			o.err = context.Cause(ctx)
 		}
-		return o.data, publicError(c.tool.ID, o.err)
+		return c.soFar(), publicError(c.tool.ID, o.err)
 	case <-ctx.Done():
-		return nil, publicError(c.tool.ID, context.Cause(ctx))
+		return c.soFar(), publicError(c.tool.ID, context.Cause(ctx))
 	}
 }
 

@@ -17,8 +17,8 @@ const (
 
 // ToolResult is the result of a tool call, as the caller of the tool receives it.
 type ToolResult struct {
-	Type      string          `json:"type"` // "output", or "error" if the call failed, see [ToolResult.Err]
-	Data      any             `json:"data,omitempty"`
+	Type      string          `json:"type"`           // "output", or "error" if the call failed, see [ToolResult.Err]
+	Data      any             `json:"data,omitempty"` // the output, also that of a failed call until it failed, see [Call.Partial]
 	ErrorText string          `json:"error_text,omitempty"`
 	Code      protocol.Code   `json:"code,omitempty"`
 	Reason    protocol.Reason `json:"reason,omitempty"`

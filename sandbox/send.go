@@ -103,22 +103,26 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			text += " (" + string(res.Reason) + ")"
 		}
 		text += ": " + res.ErrorText
-	} else {
-		data := res.Data
 		if !local {
-			data, kept = c.narrowed(ctx, data)
+			text, kept = secrets.Redact(ctx, text)
 		}
-		if !local {
-			r := redactor{kept: &kept, keys: !c.box.o.off.keys}
-			data = r.redacted(ctx, data, 64)
+		if res.Data == nil {
+			return text, kept
 		}
-		return modelJSON(ctx, data, res.Metadata), kept
+		text += "\nThe output until then: "
 	}
-	if local {
-		return text, kept
+	data := res.Data
+	if !local {
+		var less []string
+		data, less = c.narrowed(ctx, data)
+		kept = append(kept, less...)
+		if m, ok := data.(map[string]any); ok && len(less) > 0 && res.Err() != nil {
+			delete(m, "done") // a call that failed is not
+		}
+		r := redactor{kept: &kept, keys: !c.box.o.off.keys}
+		data = r.redacted(ctx, data, 64)
 	}
-	text, found := secrets.Redact(ctx, text)
-	return text, append(kept, found...)
+	return text + modelJSON(ctx, data, res.Metadata), kept
 }
 
 // redactor removes credentials from the texts in a result.

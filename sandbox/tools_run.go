@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -272,23 +273,37 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 		return nil, err
 	}
 	out, errs := &capped{most: 16 << 20}, &capped{most: 1 << 20}
+	c.Partial(func() any {
+		output, stderr := out.text(), errs.text()
+		if output+stderr == "" {
+			return nil
+		}
+		return map[string]any{"output": output, "stderr": stderr}
+	})
 	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Losing: lose, Asked: true, AskedKey: asked})
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"exit_code": float64(exit), "output": text(out.buf.Bytes()), "stderr": text(errs.buf.Bytes())}, nil
+	return map[string]any{"exit_code": float64(exit), "output": out.text(), "stderr": errs.text()}, nil
 }
-
-func text(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
 
 // capped keeps the first bytes that are written to it and drops the rest. The buffer is not
 // embedded, because its other methods would bypass the limit.
 type capped struct {
+	mu   sync.Mutex
 	buf  bytes.Buffer
 	most int
 }
 
+func (w *capped) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.ToValidUTF8(w.buf.String(), "\uFFFD")
+}
+
 func (w *capped) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if room := w.most - w.buf.Len(); room > 0 {
 		w.buf.Write(p[:min(len(p), room)])
 	}

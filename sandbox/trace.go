@@ -121,6 +121,10 @@ func (t *tracer) end(data any, err error) ToolResult {
 		t.call.cut(&res)
 	} else {
 		res = failed(err, took)
+		if data != nil { // what the tool had put out
+			res.Data = data
+			t.call.cut(&res)
+		}
 	}
 	e := t.event(protocol.TraceTool)
 	e.DurationMS, e.Status, e.Output, e.Error = ms(took), "ok", res.Data, res.ErrorText

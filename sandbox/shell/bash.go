@@ -123,6 +123,12 @@ func (s *shell) run(ctx context.Context) (any, error) {
 		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(a.Timeout)*time.Millisecond, protocol.Errorf(protocol.ErrTimeout, "bash", "", "the script took longer than %d ms; what it did until then is done", a.Timeout))
 		defer stop()
 	}
+	s.c.Partial(func() any {
+		if out := s.result(); out["output"] != "" {
+			return out
+		}
+		return nil
+	})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // also ends background jobs
 	w := newWatched(ctx)
@@ -158,13 +164,20 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	case err != nil:
 		return nil, denied(err)
 	}
+	out := s.result()
+	out["exit_code"] = float64(exit)
+	return out, nil
+}
+
+// result returns the output so far.
+func (s *shell) result() map[string]any {
 	s.out.mu.Lock()
 	defer s.out.mu.Unlock()
-	out := map[string]any{"output": strings.ToValidUTF8(string(s.out.text), "\uFFFD"), "exit_code": float64(exit)}
+	out := map[string]any{"output": strings.ToValidUTF8(string(s.out.text), "\uFFFD")}
 	if s.out.lost {
 		out["note"] = "the output was longer than 8 MiB; the rest is lost"
 	}
-	return out, nil
+	return out
 }
 
 // denied returns the box's own errors unchanged, and any other error as
