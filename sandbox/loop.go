@@ -421,7 +421,7 @@ func (b *Box) shown(s *scope, id string) bool {
 		return id != "tool_search"
 	}
 	switch id {
-	case "read", "write", "edit", "glob", "grep", "bash", "todo", "question", "task", "skill", "tool_search":
+	case "read", "write", "edit", "glob", "grep", "bash", "undo", "todo", "question", "task", "skill", "web_fetch", "web_search", "tool_search":
 		return true
 	}
 	s.mu.Lock()

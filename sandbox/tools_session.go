@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -94,7 +95,7 @@ func toolSearchTool() Tool {
 			Parameters: `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500}},"required":["query"],"additionalProperties":false}`},
 		Run: func(_ context.Context, c *Call) (any, error) {
 			matches := []any{}
-			for _, t := range searchTools(c.box, c.text("query"), 10) {
+			for _, t := range searchTools(c.box, c.scope, c.text("query"), 10) {
 				matches = append(matches, map[string]any{"id": t.ID, "description": t.Description})
 				c.scope.found(t.ID)
 			}
@@ -103,16 +104,19 @@ func toolSearchTool() Tool {
 	}
 }
 
-// searchTools returns the tools that match most of the words in query. A match in the name counts
-// three times.
-func searchTools(b *Box, query string, most int) []*protocol.Tool {
+// searchTools returns the tools of an agent that match most of the words in query. A match in the name
+// counts three times.
+func searchTools(b *Box, s *scope, query string, most int) []*protocol.Tool {
 	type hit struct {
 		t *protocol.Tool
 		n int
 	}
 	var hits []hit
-	words := strings.Fields(strings.ToLower(query))
+	words := strings.FieldsFunc(strings.ToLower(query), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	for t := range b.tools.All() {
+		if t.ID == "tool_search" || s.only != nil && !s.only[t.ID] {
+			continue
+		}
 		id, text := strings.ToLower(t.ID), strings.ToLower(t.Description)
 		n := 0
 		for _, w := range words {

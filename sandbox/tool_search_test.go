@@ -1,0 +1,121 @@
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// many returns n tools of an app, beside which the box has its own.
+func many(n int) []sandbox.Tool {
+	var list []sandbox.Tool
+	for i := range n {
+		t := sandbox.Tool{Run: func(context.Context, *sandbox.Call) (any, error) { return map[string]any{"ok": true}, nil }}
+		t.ID, t.Description = fmt.Sprintf("crm_%02d", i), fmt.Sprintf("Looks up customer number %d.", i)
+		list = append(list, t)
+	}
+	list[0].ID, list[0].Description = "billing_invoice", "Makes a bill."
+	list[1].ID, list[1].Description = "billing_refund", "Takes back an invoice."
+	return list
+}
+
+// offered returns the ids of the tools that a request describes.
+func offered(r sandbox.ModelRequest) []string {
+	var ids []string
+	for _, t := range r.Tools {
+		ids = append(ids, t.Name)
+	}
+	return ids
+}
+
+// With more than 20 tools the model gets the basic ones, and finds the others by their words.
+func TestToolSearch(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), many(30)...)
+	})
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		sandboxtest.CallTool("tool_search", args{"query": "An INVOICE, please"}),
+		sandboxtest.CallTool("billing_invoice", args{}),
+		sandboxtest.CallTool("tool_search", args{"query": "customer"}),
+		sandboxtest.CallTool("tool_search", args{"query": "zebra ... !"}),
+		sandboxtest.Say("done"),
+	}}
+	_, err := h.talk(t, s, m, "go")
+	must(t, err)
+	first, second := offered(m.Requests()[0]), offered(m.Requests()[1])
+	for _, id := range []string{"read", "edit", "undo", "tool_search"} {
+		if !slices.Contains(first, id) {
+			t.Errorf("%s is not offered: %q", id, first)
+		}
+	}
+	if slices.ContainsFunc(first, func(id string) bool { return strings.HasPrefix(id, "crm_") || strings.HasPrefix(id, "billing_") }) {
+		t.Errorf("offered before a search: %q", first)
+	}
+	if !slices.Contains(second, "billing_invoice") || !slices.Contains(second, "billing_refund") || slices.Contains(second, "crm_05") {
+		t.Errorf("offered after a search: %q", second)
+	}
+	last := texts(m.Requests()[4])
+	if i, j := strings.Index(last, `"billing_invoice"`), strings.Index(last, `"billing_refund"`); i < 0 || j < i { // a word of the name counts more
+		t.Errorf("found in the order of %s", last)
+	}
+	if n := strings.Count(last, "crm_"); n != 10 {
+		t.Errorf("%d of 28 tools are found at once, want 10", n)
+	}
+	if !strings.Contains(last, `{"matches":[]}`) {
+		t.Errorf("a search for nothing: %s", last)
+	}
+}
+
+// Up to 20 tools are all offered, and there is nothing to search for.
+func TestFewToolsAreAllOffered(t *testing.T) {
+	own := len(sandbox.Standard())
+	for n, all := range map[int]bool{19 - own: true, 20 - own: true, 21 - own: false} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), many(n)...) })
+		m := &sandboxtest.Model{}
+		_, err := h.talk(t, h.session(t), m, "go")
+		must(t, err)
+		got := offered(m.Requests()[0])
+		if slices.Contains(got, "billing_refund") != all || slices.Contains(got, "tool_search") == all {
+			t.Errorf("%d tools: %q", own+n, got)
+		}
+	}
+}
+
+// A subagent finds only tools that it may use.
+func TestAttackSearchOfASubagent(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), nil, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), many(30)...)
+		o.Agents = []sandbox.Agent{{Name: "clerk", Tools: []string{"read", "tool_search", "crm_05"}}}
+	})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		sandboxtest.CallTool("task", args{"subagent_type": "clerk", "prompt": "look"}),
+		sandboxtest.CallTool("tool_search", args{"query": "invoice customer"}), // the clerk's
+		sandboxtest.Say("none"),
+		sandboxtest.Say("done"),
+	}}
+	_, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	found := false
+	for _, r := range m.Requests() {
+		for _, msg := range r.Messages {
+			for _, p := range msg.Parts {
+				if p.Type == sandbox.PartResult && p.Tool == "tool_search" {
+					found = true
+					if strings.Contains(p.Text, "billing_") || !strings.Contains(p.Text, "crm_05") || strings.Contains(p.Text, "crm_06") {
+						t.Errorf("the clerk finds %s", p.Text)
+					}
+				}
+			}
+		}
+	}
+	if !found {
+		t.Errorf("the clerk has not searched: %d requests", len(m.Requests()))
+	}
+}
