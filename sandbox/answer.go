@@ -303,6 +303,7 @@ type ended struct {
 	at    int    // index into calls
 	ask   string // the id of the question
 	reply *bool  // whether the user agreed, nil when the question begins
+	late  bool   // the question came while the call was at work
 	res   ToolResult
 	model string
 	far   string // the text for a model on another machine
@@ -330,10 +331,10 @@ func (a *answer) carryOut(ctx context.Context) error {
 		data, _ := p.Data.(map[string]any)
 		name, _ := data["tool"].(string)
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
-			asking: func() func(bool) {
+			asking: func(late bool) func(bool) {
 				ask := "ask-" + randomID(6)
-				tell(ended{at: i, ask: ask})
-				return func(agreed bool) { tell(ended{at: i, ask: ask, reply: &agreed}) }
+				tell(ended{at: i, ask: ask, late: late})
+				return func(agreed bool) { tell(ended{at: i, ask: ask, late: late, reply: &agreed}) }
 			},
 			done: func(res ToolResult, c *Call) {
 				far, kept := c.forModel(ctx, res, false)
@@ -377,9 +378,19 @@ func (a *answer) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// question emits the chunk of a question that begins or has ended.
+// question emits the chunk of a question that begins or has ended. A call that is at work goes on
+// whatever the user answers, but AI SDK's messages allow no output of a call with a declined approval.
+// So the question is a part of its own.
 func (a *answer) question(e ended) {
 	id := a.parts[a.calls[e.at]].ToolCallID
+	if e.late {
+		data := map[string]any{"toolCallId": id}
+		if e.reply != nil {
+			data["approved"] = *e.reply
+		}
+		a.run.emit(Chunk{Type: "data-approval", ID: e.ask, Data: data})
+		return
+	}
 	if a.asked == nil {
 		a.asked = map[string]asked{}
 	}

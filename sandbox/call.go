@@ -32,7 +32,7 @@ type Call struct {
 	clock  *clock
 	needs  []policy.Need
 	trace  *tracer
-	asking func() (answered func(agreed bool))
+	asking func(late bool) (answered func(agreed bool))
 	model  string           // the model's id of the call, or of the call that made it
 	to     string           // the receiver of the result if it is not the session's model, or empty
 	asked  string           // the key of the third-party command that the call's own question was about
@@ -201,9 +201,9 @@ type ToolCall struct {
 	Tool string
 	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
-	to     string                              // the receiver of the result if it is not the session's model
-	done   func(res ToolResult, c *Call)       // called when the call has ended
-	asking func() (answered func(agreed bool)) // called before the user is asked
+	to     string                                       // the receiver of the result if it is not the session's model
+	done   func(res ToolResult, c *Call)                // called when the call has ended
+	asking func(late bool) (answered func(agreed bool)) // called before the user is asked
 }
 
 // Call makes one call of a tool, through every step: schema, capability, watchdog, consent, the

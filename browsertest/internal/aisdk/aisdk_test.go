@@ -177,10 +177,10 @@ func scenes() []scene {
 		{name: "a question within a command", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "bash", Args: args{"command": "for f in n m; do echo x > $f; done; cat n"}})}},
 		{name: "a question within a command, declined", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "bash", Args: args{"command": "for f in n m; do echo x > $f; done; cat n"}})}, reply: []sandbox.Reply{agree, decline, decline}},
 		{name: "a question of the model's", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "question", Args: args{"questions": []any{args{"question": "Which?", "options": []any{args{"label": "a"}, args{"label": "b"}}}}}})}},
-		{name: "a list of things to do", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "todo", Args: args{"todos": []any{args{"content": "one", "status": "pending"}}}})}},
+		{name: "a list of things to do", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "todo", Args: args{"todos": []any{args{"content": "one", "status": "pending"}}}})}, parts: "step-start tool-todo:output-available step-start text:done"},
 		{name: "an edit and its undo", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "edit", Args: args{"path": "a", "old_string": "one", "new_string": "two"}}), calls(sandbox.ToolCall{Tool: "undo", Args: args{}})}},
-		{name: "a subagent", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "task", Args: args{"description": "look", "prompt": "read a", "agent": "general"}})}},
-		{name: "a large output", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "bash", Args: args{"command": "cat big"}})}},
+		{name: "a subagent", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "task", Args: args{"subagent_type": "general", "prompt": "read a"}})}, parts: "step-start tool-task:output-available step-start text:done"},
+		{name: "a large output", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "bash", Args: args{"command": "cat big"}})}, parts: "step-start tool-bash:output-available step-start text:done"},
 		{name: "an answer of the greatest length", turns: []sandboxtest.Turn{{Text: "cut", Finish: "length"}}},
 		{name: "a filtered answer", turns: []sandboxtest.Turn{{Text: "cut", Finish: "content-filter"}}},
 		{name: "a reason of the model's own", turns: []sandboxtest.Turn{{Text: "hm", Finish: "stop_sequence<|eot|>"}}},
@@ -232,9 +232,12 @@ func open(t *testing.T, c scene) *house {
 	if c.silent {
 		person = silent{}
 	}
+	rules, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "stream.send": true},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "shell.run", "action": "allow"}]}`, policy.Options{})
+	must(t, err)
 	box, err := sandbox.New(sandbox.Options{
 		FS:     fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{}),
-		Policy: policy.AskBeforeChanges(), Ask: person,
+		Policy: rules, Ask: person,
 		Agents: []sandbox.Agent{{Name: "general"}},
 		Tools:  append(sandbox.Standard(), shell.Bash(shell.Options{})),
 	})

@@ -241,6 +241,11 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		t.end(c, false, c.ErrorText)
 	case "tool-approval-request":
 		t.card(c.ToolCallID, "").state("waits for you")
+	case "data-approval":
+		d, _ := c.Data.(map[string]any)
+		if id, _ := d["toolCallId"].(string); d["approved"] == nil {
+			t.card(id, "").state("waits for you")
+		}
 	case "tool-output-available":
 		t.end(c, false, "")
 	case "tool-output-error":

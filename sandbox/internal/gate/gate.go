@@ -89,9 +89,10 @@ type Passage struct {
 	// Request returns the question's title, diff and details. It is called only if the user is
 	// asked.
 	Request func(ctx context.Context, preview Permit) Request
-	// Asking is called when the user is about to be asked. It returns the function that is called
-	// when the question has ended, with whether the user agreed. It may be nil.
-	Asking func() (answered func(agreed bool))
+	// Asking is called when the user is about to be asked, with whether the call is at work already.
+	// It returns the function that is called when the question has ended, with whether the user
+	// agreed. It may be nil.
+	Asking func(late bool) (answered func(agreed bool))
 	// Precheck, if set, returns the error with which the call would fail whatever the user answers.
 	// It is called only if all files of the call may be read without asking, because its error may
 	// contain their content.
@@ -259,7 +260,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		p.Shown.note(r)
 	}
 	if p.Asking != nil {
-		answered := p.Asking()
+		answered := p.Asking(p.Late)
 		defer func() { answered(err == nil && decided.Action == protocol.ActionAllow) }()
 	}
 	reply, err := g.asks.ask(ctx, r)
