@@ -73,17 +73,17 @@ test-native: $(SUM) ## the tests that need no browser; -short makes some tables 
 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach the browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 20m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 60m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
 	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) $(SUM) node_modules wasitools ## the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
 	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So four run at once on two processors.
-	cd browsertest && $(GO) test -json -short -parallel 4 -timeout 20m -count=1 ./examples | $(SUM)
+	cd browsertest && $(GO) test -json -short -parallel 4 -timeout 60m -count=1 ./examples | $(SUM)
 
 .PHONY: test-modules
 test-modules: $(RUNNER) $(SUM) node_modules wasitools ## the runner itself, and the other nested modules
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) list ./... | grep -v /browsertest/examples$$ | xargs $(GO) test -json -short -parallel 3 -timeout 20m -count=1 | $(SUM)) || exit 1; fi; done
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) list ./... | grep -v /browsertest/examples$$ | xargs $(GO) test -json -short -parallel 3 -timeout 60m -count=1 | $(SUM)) || exit 1; fi; done
 
 .PHONY: e2e
 e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
@@ -91,8 +91,8 @@ e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the exam
 
 .PHONY: browsers
 browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
-	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
-	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -json -short -timeout 20m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
+	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -json -short -timeout 60m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
+	BROWSERTEST_ENGINE=webkit $(WASM) $(GO) test -json -short -timeout 60m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)
 	@for e in firefox webkit; do (cd worker/tools && BROWSERTEST_ENGINE=$$e $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)) || exit 1; done
 	cd browsertest && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
 	cd mcp && BROWSERTEST_ENGINES=firefox,webkit $(GO) test -count=1 -timeout 15m -run '^TestInBrowsers$$' .

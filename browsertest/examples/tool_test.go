@@ -24,12 +24,21 @@ func openTool(t *testing.T, b *e2e.Browser) *e2e.Page {
 	return p
 }
 
+// pressKey presses a button by Enter, because a click may miss it while the rows above it change.
+func pressKey(t *testing.T, p *e2e.Page, selector string) {
+	t.Helper()
+	ctx := testContext(t)
+	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	must(t, p.Eval(ctx, fmt.Sprintf("document.querySelector(%q).focus()", selector), nil))
+	must(t, p.Press(ctx, "Enter"))
+}
+
 // pipe runs a line, and returns the output and the page's error text.
 func pipe(t *testing.T, p *e2e.Page, line string) (output, problem string) {
 	t.Helper()
 	ctx := testContext(t)
 	must(t, p.Eval(ctx, `document.getElementById("status").textContent = ""; document.getElementById("line").value = `+js(line), nil))
-	must(t, p.Click(ctx, "#go"))
+	pressKey(t, p, "#go")
 	must(t, p.WaitFor(ctx, `/^(Done|Ended)/.test(document.getElementById("status").textContent) && !document.getElementById("ready").disabled`))
 	return eval[string](t, p, `document.getElementById("result").hidden ? "" : document.getElementById("output").textContent`),
 		eval[string](t, p, `document.getElementById("problem").hidden ? "" : document.getElementById("problem").textContent`)
@@ -44,21 +53,27 @@ func TestToolLooks(t *testing.T) {
 		{name: "light", width: 1280, height: 900, show: run("grep ERROR server.log | cut -d ' ' -f 4- | sort | uniq -c | sort -rn")},
 		{name: "dark", dark: true, width: 1280, height: 900, show: run("cat nothing.txt | wc -l")},
 		{name: "narrow", width: 390, height: 844, show: run("csv -o sold -r -n 3 -t markdown menu.csv")},
-		{name: "runaway", width: 1280, height: 900, show: func(t *testing.T, p *e2e.Page) {
-			ctx := testContext(t)
-			must(t, p.Eval(ctx, `document.getElementById("line").value = "awk 'BEGIN { while (1) n++ }'"`, nil))
-			must(t, p.Click(ctx, "#go"))
-			must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.running") && !document.getElementById("stop").disabled && document.getElementById("status").textContent === "Running"`))
-		}, after: func(t *testing.T, p *e2e.Page) {
-			ctx := testContext(t)
-			must(t, p.Eval(ctx, `document.getElementById("stop").focus()`, nil)) // a click may miss it: the rows above change
-			must(t, p.Press(ctx, "Enter"))
-			must(t, p.WaitFor(ctx, `!!document.querySelector("#stages tr.killed") && /was killed/.test(document.getElementById("problem").textContent)`))
-			if out, problem := pipe(t, p, "echo still here"); out != "still here\n" || problem != "" {
-				t.Errorf("after a kill: %q %q", out, problem)
-			}
-		}},
+		{name: "runaway", width: 1280, height: 900, show: runaway},
 	})
+}
+
+// runaway starts a command that does not end by itself before its limit of time.
+func runaway(t *testing.T, p *e2e.Page) {
+	ctx := testContext(t)
+	must(t, p.Eval(ctx, `document.getElementById("line").value = "awk 'BEGIN { while (1) n++ }'"`, nil))
+	pressKey(t, p, "#go")
+	must(t, p.WaitFor(ctx, `document.querySelector("#stages tr.running") && !document.getElementById("stop").disabled && document.getElementById("status").textContent === "Running"`))
+}
+
+func TestToolKill(t *testing.T) {
+	t.Parallel()
+	p := openTool(t, launch(t, e2e.Options{}))
+	runaway(t, p)
+	pressKey(t, p, "#stop")
+	must(t, p.WaitFor(testContext(t), `!!document.querySelector("#stages tr.killed") && /was killed/.test(document.getElementById("problem").textContent)`))
+	if out, problem := pipe(t, p, "echo still here"); out != "still here\n" || problem != "" {
+		t.Errorf("after a kill: %q %q", out, problem)
+	}
 }
 
 // each shipped tool is run here once, under the production headers.
