@@ -382,6 +382,12 @@ func transcript(list []ModelMessage, room int) (lines string, rest []ModelMessag
 	var b strings.Builder
 	for i, m := range list {
 		for j, p := range m.Parts {
+			rest := func(p ModelPart, next int) []ModelMessage {
+				return append([]ModelMessage{{m.Role, append([]ModelPart{p}, m.Parts[next:]...)}}, list[i+1:]...)
+			}
+			if room <= 0 && b.Len() > 0 {
+				return b.String(), rest(p, j+1)
+			}
 			from, text, after := string(m.Role), p.Text, ""
 			switch p.Type {
 			case PartText:
@@ -397,13 +403,13 @@ func transcript(list []ModelMessage, room int) (lines string, rest []ModelMessag
 			line := jsonLine(map[string]string{"from": from, "text": text})
 			cost := tokensOf(line)
 			if b.Len() > 0 && cost > room {
-				return b.String(), append([]ModelMessage{{m.Role, m.Parts[j:]}}, list[i+1:]...)
+				return b.String(), rest(p, j+1)
 			}
 			room -= cost
 			b.WriteString(line)
 			if after != "" {
 				p.Text = after
-				return b.String(), append([]ModelMessage{{m.Role, append([]ModelPart{p}, m.Parts[j+1:]...)}}, list[i+1:]...)
+				return b.String(), rest(p, j+1)
 			}
 		}
 	}
