@@ -238,7 +238,7 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "tool-input-available":
 		t.card(c.ToolCallID, c.ToolName).input(c.Input)
 	case "tool-input-error":
-		t.end(c, false, c.ErrorText)
+		t.end(c, c.ErrorText)
 	case "tool-approval-request":
 		t.card(c.ToolCallID, "").state("waits for you")
 	case "data-approval":
@@ -247,11 +247,9 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 			t.card(id, "").state("waits for you")
 		}
 	case "tool-output-available":
-		t.end(c, false, "")
-	case "tool-output-error":
-		t.end(c, false, c.ErrorText)
-	case "tool-output-denied":
-		t.end(c, true, c.ErrorText)
+		t.end(c, "")
+	case "tool-output-error", "tool-output-denied":
+		t.end(c, c.ErrorText)
 	case "data-retry":
 		t.retry(c.Data)
 	case "data-stopped":
@@ -265,12 +263,13 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 }
 
 // end shows that a call has ended, and its outcome.
-func (t *Talk) end(c sandbox.Chunk, denied bool, why string) {
+func (t *Talk) end(c sandbox.Chunk, why string) {
+	denied := false // by the user, and not by a stopped run
 	card := t.card(c.ToolCallID, c.ToolName)
 	if p, ok := t.Session.Part(c.ToolCallID); ok {
 		card.stored(p)
 		d, _ := p.Data.(map[string]any)
-		if denied = denied && d["reason"] == string(protocol.ReasonRejected); denied { // and not a stopped run
+		if denied = d["reason"] == string(protocol.ReasonRejected); denied {
 			why = "You said no."
 		}
 	}
