@@ -332,7 +332,7 @@ func (r *run) summarise(ctx context.Context, model Model, old []ModelMessage, mo
 		next, err := r.say(ctx, model, ModelRequest{System: summaryPrompt, MaxTokens: most, Messages: []ModelMessage{{RoleUser, []ModelPart{{Type: PartText, Text: text}}}}})
 		var me *ModelError
 		if errors.As(err, &me) && me.TooLong && room > leastPiece { // its window is smaller than it tells
-			room = max(room/2, leastPiece)
+			room = max(room/4, leastPiece)
 			continue
 		}
 		if err != nil {
