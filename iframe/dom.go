@@ -100,10 +100,10 @@ func NewDOMEnclave(ctx context.Context, opts DOMEnclaveOptions) (*Enclave, error
 }
 
 // proveDOM runs an empty program once. A browser that starts no code in the innermost frame
-// reports no error, and WebKitGTK 2.50 is one. After 3 s the result is an error that matches
-// errors.ErrUnsupported.
+// reports no error, and WebKitGTK 2.50 is one. After 15 s the result is an error that matches
+// errors.ErrUnsupported. A start takes a tenth of a second, and on a loaded machine took over 3.
 func proveDOM(ctx context.Context, p *EnclavePool) error {
-	_, err := p.Run(ctx, "", RunOptions{Limits: protocol.Limits{Time: 3 * time.Second}})
+	_, err := p.Run(ctx, "", RunOptions{Limits: protocol.Limits{Time: 15 * time.Second}})
 	if errors.Is(err, protocol.ErrTimeout) && ctx.Err() == nil {
 		return fmt.Errorf("iframe: code with a document doesn't start in this browser; NewEnclave's code, without one, does: %w", errors.ErrUnsupported)
 	}
