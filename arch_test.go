@@ -41,6 +41,7 @@ var rooms = map[string][]string{
 	"internal/jsx/trust":     {},
 	"internal/attack":        {},
 	"internal/leaklab":       {},
+	"internal/native":        {},
 	"internal/until":         {},
 	"internal/idb":           {"internal/jsx"},
 	"internal/zipform":       {},

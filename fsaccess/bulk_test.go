@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -142,7 +143,7 @@ func TestParallelEditsQueue(t *testing.T) {
 }
 
 func TestGrep(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	ctx := context.Background()
 	m := NewMemory(MemoryOptions{})
 	must(t, m.MkdirAll("src/vendor", 0o755))

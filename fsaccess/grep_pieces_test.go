@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -33,7 +34,7 @@ var slowSearches = []struct {
 // A search pauses within a line. It checks its context once for each group of steps, and
 // ends with it.
 func TestGrepRestsWithinALine(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	for _, c := range slowSearches {
 		data := []byte(strings.Repeat(c.line, c.size/len(c.line)))
 		re := regexp.MustCompile(c.expr)
@@ -75,7 +76,7 @@ func TestGrepRestsWithinALine(t *testing.T) {
 
 // A search in pieces, character by character, finds the same as the expression at once.
 func TestGrepInPiecesFindsTheSame(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	rep := strings.Repeat
 	lines := []string{"", "x", rep("x", 40_000) + "needle" + rep("y", 40_000), "needle" + rep("x", 70_000), rep("x", 70_000) + "needle", rep("ä", 30_000) + "needle\r", rep("\xff", 30_000) + "needle", "needle",
 		rep("need", 20_000) + "le", " needle ", rep("x", grepLook-1), rep("x", grepLook) + "needle", rep(" ", 50_000) + "needle " + rep("needle", 10_000), "TODO", rep("x", 9000) + "TODO"}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/core"
+	"github.com/bailey-go/bailey/internal/native"
 
 	"github.com/bailey-go/bailey/fsaccess/internal/journal"
 )
@@ -113,14 +114,14 @@ func scenes() []scene {
 // new one (or, for a group, one between), every earlier step must still be
 // undoable down to the empty folder, and that undo must be undoable in turn.
 func TestKilledAnywhere(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	points, played := 0, 0
 	for _, s := range scenes() {
 		t.Run(s.name, func(t *testing.T) {
 			played++
 			legal := trees(t, s)
 			for i, how := range []crashKind{dieBefore, dieAfter, dieTorn, dieBefore, dieAfter, dieTorn} {
-				for at := 1 + i%stride(); ; at += stride() {
+				for at := 1; ; at++ {
 					if !killAt(t, s, at, how, i >= 3, legal) {
 						break
 					}
@@ -130,17 +131,8 @@ func TestKilledAnywhere(t *testing.T) {
 		})
 	}
 	t.Logf("%d kill points", points)
-	if points < 1600/stride() && played == len(scenes()) {
+	if points < 1600 && played == len(scenes()) {
 		t.Errorf("only %d kill points; the scenes have become too small", points)
-	}
-}
-
-// natively skips a test in a page of make test if it is about memory alone: its code is the same there, only
-// slower.
-func natively(t testing.TB) {
-	t.Helper()
-	if stride() > 1 {
-		t.Skip("the same code as natively: make soak runs it in a page")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -70,7 +71,7 @@ func tasks(n int, background bool, at int) (t sandboxtest.Turn) {
 // In whatever way a model starts subagents, the run's limits apply to their number and to their
 // cost.
 func TestAttackSubagentsWithoutNumber(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	count := attack.Start(t, "14")
 	spend := func(turn sandboxtest.Turn) sandboxtest.Turn {
 		turn.Usage = sandbox.Usage{Input: 600, Output: 400}

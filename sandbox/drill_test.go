@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -25,15 +25,6 @@ import (
 // refuses. The checks look at the files and at the network, and not at the results of the tools.
 // Each attack has a benign twin: a call of the same tool that users want. The user agrees to the
 // twin, and it must work.
-
-// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
-// same there, only slower.
-func natively(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "js" && testing.Short() {
-		t.Skip("the same code as natively: make soak runs it in a page")
-	}
-}
 
 const drillPolicy = `{
 	"filesystem": {"denyRead": ["private"], "allowWrite": ["."], "denyWrite": ["policy"]},
@@ -187,7 +178,7 @@ func drill(t *testing.T, calls []sandbox.ToolCall, answer policy.Answer) (change
 }
 
 func TestInjectionDrill(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	count := attack.Start(t, "drill")
 	count.NoSwitch("TestInjectionDrillCanFail holds the controls")
 	if len(drillAttacks()) < 60 {
@@ -213,7 +204,7 @@ func TestInjectionDrill(t *testing.T) {
 
 // The drill can fail: if the user agrees to everything, or without a policy, attacks succeed.
 func TestInjectionDrillCanFail(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	count := attack.Start(t, "drill")
 	hit := 0
 	for _, a := range drillAttacks() {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -67,7 +68,7 @@ func TestExpressionsAreBounded(t *testing.T) {
 // The work of a large expression is limited over all files. Further files are skipped, and the
 // result has their number.
 func TestExpressionsHaveABudget(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	const pattern = `[ab](?:c{900}d{900})`
 	most := 2 << 30 / instructions(t, pattern)
 	for size, skipped := range map[int]bool{most - 1: false, most: false, most + 1: true} {

@@ -1,26 +1,17 @@
 package worker
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 )
-
-// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
-// same there, only slower.
-func natively(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "js" && testing.Short() {
-		t.Skip("the same code as natively: make soak runs it in a page")
-	}
-}
 
 // A package is unpacked, checked and hashed in pieces. Between two pieces the end of the context is
 // noticed.
 func TestPackageIsReadInPieces(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	z := makeZIP(t, decent(zipEntry{name: "b", data: strings.Repeat("a b", 8<<20/3)})...)
 	limits := PackageLimits{Ratio: 2000}
 	ctx := &until.Looks{Context: t.Context()}
@@ -41,7 +32,7 @@ func TestPackageIsReadInPieces(t *testing.T) {
 
 // A module is read in pieces too. Between two pieces the end of the context is noticed.
 func TestModuleIsReadInPieces(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	const n = 500_000
 	body := []byte{n&0x7f | 0x80, n>>7&0x7f | 0x80, n >> 14}
 	for range n {

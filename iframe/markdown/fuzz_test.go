@@ -2,11 +2,11 @@ package markdown_test
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // seedTexts returns texts to start fuzzing from.
@@ -43,7 +43,7 @@ func checkOutput(t testing.TB, r *markdown.Renderer, src, out string, report mar
 }
 
 func FuzzRender(f *testing.F) {
-	natively(f)
+	native.Only(f)
 	for _, s := range seedTexts(f) {
 		f.Add([]byte(s))
 	}
@@ -61,17 +61,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
-// same there, only slower.
-func natively(t testing.TB) {
-	t.Helper()
-	if runtime.GOOS == "js" && testing.Short() {
-		t.Skip("the same code as natively: make soak runs it in a page")
-	}
-}
-
 func FuzzStream(f *testing.F) {
-	natively(f)
+	native.Only(f)
 	for i, s := range seedTexts(f) {
 		if i%scaled(1, 8) == 0 {
 			f.Add([]byte(s), uint64(i))

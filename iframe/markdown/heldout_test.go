@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // Texts of links that were written after the rules, by an author who had not seen the corpora.
@@ -49,7 +50,7 @@ var heldOutHonest = [][2]string{
 // In the first test with these texts, 36 of 82 deceptive ones passed, 15 of them because of the
 // text around the link. 4 of 88 honest ones were reported as deceptive.
 func TestHeldOutLabels(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	r := newRenderer(t, markdown.Options{})
 	passed, total := 0, 0
 	try := func(text string) {

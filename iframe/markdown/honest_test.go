@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // Long documents in many languages are shown whole and without a warning. Only a line above its
 // limit is shown as plain text, and its pieces do not split a letter.
 func TestLongHonestDocumentsAreShownWhole(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	r := newRenderer(t, markdown.Options{})
 	rep := strings.Repeat
 	row := func(n int, cell string) string { return "|" + rep(" "+cell+" |", n) + "\n" }

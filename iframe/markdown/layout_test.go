@@ -12,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/iframe/internal/layoutbombs"
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // cost is the layout cost of a block, counted by a parser that shares no code with the
@@ -134,7 +135,7 @@ func longestRun(text string) (longest int) {
 // The corpus of layout bombs, after sanitising: no block exceeds its bounds, whatever its
 // origin, and the last check refuses none of them.
 func TestAttackLayoutBombs(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	bombs, err := layoutbombs.Load()
 	if err != nil {
@@ -185,7 +186,7 @@ func TestAttackLayoutBombs(t *testing.T) {
 
 // Each bound, below, at and above.
 func TestLayoutBounds(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	rep := strings.Repeat
 	r := newRenderer(t, markdown.Options{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // For every limit: below it and at it there is no note. Above it the block is shown as plain
@@ -166,7 +167,7 @@ func TestFloodsAreLinear(t *testing.T) {
 // The floods at a megabyte, with the stack of the platform. In a browser a stack overflow would
 // end the program.
 func TestFloodsDoNoHarm(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{Limits: markdown.Limits{Depth: markdown.MaxDepth, Delimiters: 1 << 16, LineBytes: 1 << 20}})
 	strict := newRenderer(t, markdown.Options{})

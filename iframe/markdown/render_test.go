@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/iframe/markdown/extend"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 func newRenderer(t testing.TB, opts markdown.Options) *markdown.Renderer {
@@ -36,7 +37,7 @@ func render(t testing.TB, r *markdown.Renderer, src string) (string, markdown.Re
 // Every attack of the collection is inert after the sanitiser, as judged by a reader that
 // shares no code with it.
 func TestXSSIsInert(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for _, p := range loadXSS(t) {
@@ -230,7 +231,7 @@ func (e evil) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 
 // The output of an extension is treated as untrusted HTML.
 func TestExtensionsCannotWeaken(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	for _, p := range loadXSS(t) {
 		text := p.expand(xssSink)
 		if len(text) > 2000 {
@@ -307,7 +308,7 @@ func TestVerifyRefusesAttacks(t *testing.T) {
 // bluemonday runs only on HTML that the last check does not accept. So it must not change HTML
 // that the check accepts.
 func TestPolicyIsIdentity(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
 	for range scaled(2000, 200) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/examples/markdown/answers"
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // screen applies patches as a document does.
@@ -106,7 +107,7 @@ func rng(t testing.TB) *rand.Rand {
 }
 
 func TestStreamOfAnswers(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {
@@ -115,7 +116,7 @@ func TestStreamOfAnswers(t *testing.T) {
 }
 
 func TestStreamOfAttacks(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
@@ -156,7 +157,7 @@ func soup(g *rand.Rand, n int) string {
 }
 
 func TestStreamOfSoup(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	g := rng(t)
@@ -177,7 +178,7 @@ func TestStreamOfSoup(t *testing.T) {
 
 // A large open block is not rendered for each token, but all of it appears in time.
 func TestStreamOfOpenBlocks(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for name, src := range openTails(scaled(24<<10, 12<<10)) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/examples/markdown/answers"
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // noteMarks are footnotes, which become numbers only once they are defined.
@@ -34,7 +35,7 @@ func visible(s string) string {
 // appear and vanish, an address does not turn into a link, and a row does not turn into a
 // table.
 func TestTailDoesNotFlicker(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newRenderer(t, markdown.Options{})
 	for a := range answers.All() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 func newXSSRenderer(t testing.TB) *markdown.Renderer {
@@ -20,7 +21,7 @@ func newXSSRenderer(t testing.TB) *markdown.Renderer {
 // The intermediate results of a stream are as inert as the final one (see TestXSSIsInert),
 // wherever the text is cut.
 func TestXSSStreamsInert(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	t.Parallel()
 	r := newXSSRenderer(t)
 	for _, p := range loadXSS(t) {
@@ -50,7 +51,7 @@ func TestXSSStreamsInert(t *testing.T) {
 // The content after an attack is complete and unchanged: it is not swallowed, hidden, restyled
 // or moved.
 func TestXSSNeverSwallows(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	const after = "And this is the end."
 	r := newXSSRenderer(t)
 	for _, p := range loadXSS(t) {
@@ -67,7 +68,7 @@ func TestXSSNeverSwallows(t *testing.T) {
 
 // Over all attacks together, the report contains each kind of finding.
 func TestXSSIsReported(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	r := newXSSRenderer(t)
 	seen := map[markdown.Kind]int{}
 	for _, p := range loadXSS(t) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -58,7 +59,7 @@ func run(t testing.TB, b *sandbox.Box, script string) (string, int, error) {
 }
 
 func TestShellRefuses(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	b, mem := build(t, open, sandboxtest.Always(policy.AnswerReject))
 	for script, want := range map[string]string{
 		"cat <(echo a)":            "process substitution",

@@ -2,23 +2,14 @@ package shell_test
 
 import (
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
-
-// natively skips a test in a page of make test if its code has nothing to do with a browser: it is the
-// same there, only slower.
-func natively(t *testing.T) {
-	t.Helper()
-	if runtime.GOOS == "js" && testing.Short() {
-		t.Skip("the same code as natively: make soak runs it in a page")
-	}
-}
 
 // sizes returns scripts that choose the size of some work, each with a part of the error of its
 // refusal, or with "" if it is not refused.
@@ -168,7 +159,7 @@ func TestAttackDepthOfAScript(t *testing.T) {
 
 // No script can exceed its limits, by whichever command it tries.
 func TestAttackSizesOfAScript(t *testing.T) {
-	natively(t)
+	native.Only(t)
 	a := attack.Start(t, "16")
 	all := sizes()
 	for _, script := range slices.Sorted(maps.Keys(all)) {
