@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -83,6 +84,7 @@ func TestOutputOfAFailedCallIsKept(t *testing.T) {
 // The output of a failed call is sent as that of any other: not what the policy keeps here, and no
 // credentials.
 func TestAttackOutputOfAFailedCall(t *testing.T) {
+	a := attack.Start(t, "sent")
 	h := sending(t, nil)
 	const end = "; while :; do :; done"
 	const credential = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
@@ -95,11 +97,14 @@ func TestAttackOutputOfAFailedCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			call := args{"command": c.script, "timeout": 300.0}
 			far := h.CallForModel(t.Context(), "bash", call, false)
-			if strings.Contains(far.Text, c.hides) || !strings.Contains(far.Text, c.shows) || !strings.HasPrefix(far.Text, "error time limit reached: ") || strings.Contains(far.Text, `"done"`) {
+			a.Try(name, strings.Contains(far.Text, c.hides))
+			if !strings.Contains(far.Text, c.shows) || !strings.HasPrefix(far.Text, "error time limit reached: ") || strings.Contains(far.Text, `"done"`) {
 				t.Errorf("a model elsewhere gets %.300s", far.Text)
 			}
 			near := h.CallForModel(t.Context(), "bash", call, true)
-			if (c.shows == "" || c.hides == credential) && !strings.Contains(near.Text, c.hides) {
+			got := strings.Contains(near.Text, c.hides)
+			a.Off(name+", a model on this machine", got)
+			if (c.shows == "" || c.hides == credential) && !got {
 				t.Errorf("a model on this machine gets %.300s", near.Text)
 			}
 		})

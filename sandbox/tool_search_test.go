@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -90,6 +91,7 @@ func TestFewToolsAreAllOffered(t *testing.T) {
 
 // A subagent finds only tools that it may use.
 func TestAttackSearchOfASubagent(t *testing.T) {
+	count := attack.Start(t, "sent")
 	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerOnce), nil, func(o *sandbox.Options) {
 		o.Tools = append(sandbox.Standard(), many(30)...)
 		o.Agents = []sandbox.Agent{{Name: "clerk", Tools: []string{"read", "tool_search", "crm_05"}}}
@@ -98,24 +100,24 @@ func TestAttackSearchOfASubagent(t *testing.T) {
 		sandboxtest.CallTool("task", args{"subagent_type": "clerk", "prompt": "look"}),
 		sandboxtest.CallTool("tool_search", args{"query": "invoice customer"}), // the clerk's
 		sandboxtest.Say("none"),
+		sandboxtest.CallTool("tool_search", args{"query": "invoice customer"}),
 		sandboxtest.Say("done"),
 	}}
 	_, err := h.talk(t, h.session(t), m, "go")
 	must(t, err)
-	found := false
-	for _, r := range m.Requests() {
-		for _, msg := range r.Messages {
-			for _, p := range msg.Parts {
-				if p.Type == sandbox.PartResult && p.Tool == "tool_search" {
-					found = true
-					if strings.Contains(p.Text, "billing_") || !strings.Contains(p.Text, "crm_05") || strings.Contains(p.Text, "crm_06") {
-						t.Errorf("the clerk finds %s", p.Text)
-					}
-				}
+	var found []string
+	for _, i := range []int{2, 4} {
+		for _, p := range m.Requests()[i].Messages[len(m.Requests()[i].Messages)-1].Parts {
+			if p.Type == sandbox.PartResult && p.Tool == "tool_search" {
+				found = append(found, p.Text)
 			}
 		}
 	}
-	if !found {
-		t.Errorf("the clerk has not searched: %d requests", len(m.Requests()))
+	if len(found) != 2 || !strings.Contains(found[0], "crm_05") {
+		t.Fatalf("found: %q", found)
+	}
+	for _, tool := range []string{"billing_invoice", "crm_06"} {
+		count.Try("the subagent finds "+tool, strings.Contains(found[0], tool))
+		count.Off("the main agent finds "+tool, strings.Contains(found[1], tool))
 	}
 }
