@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -202,7 +204,7 @@ func TestCompactOnCommand(t *testing.T) {
 	if !strings.Contains(all, "IN SHORT") || strings.Contains(all, "turn 1") || !strings.Contains(all, "turn 2") || !strings.Contains(all, "turn 3") {
 		t.Errorf("%s", all)
 	}
-	cheap.Turns = []sandboxtest.Turn{sandboxtest.Say(" ")}
+	cheap.Turns = []sandboxtest.Turn{sandboxtest.Say(" "), sandboxtest.Say("")}
 	if done, err := h.Compact(t.Context(), s, m, o); done || !errors.Is(err, protocol.ErrExecution) {
 		t.Errorf("an empty summary: %v %v", done, err)
 	}
@@ -230,15 +232,23 @@ func TestSummaryIsSentByPolicy(t *testing.T) {
 	}
 }
 
+// tell is a model whose summaries hold all that it received.
+func tell(r sandbox.ModelRequest) sandboxtest.Turn {
+	if summarising(r) {
+		return sandboxtest.Say("SUMMARY of " + texts(r))
+	}
+	return sandboxtest.Say("fine")
+}
+
+// received reports whether a model received a text in any of its requests.
+func received(m *sandboxtest.Model, text string) bool {
+	return slices.ContainsFunc(m.Requests(), func(r sandbox.ModelRequest) bool { return strings.Contains(texts(r), text) })
+}
+
 // A summary that a model on this machine wrote can have text that must not leave the machine. Another
 // model does not receive it, and a summariser on this machine gets no more than the model of the run.
 func TestAttackSummaryCarriesWhatIsNotSent(t *testing.T) {
-	tell := func(r sandbox.ModelRequest) sandboxtest.Turn {
-		if summarising(r) {
-			return sandboxtest.Say("SUMMARY of " + texts(r))
-		}
-		return sandboxtest.Say("fine")
-	}
+	a := attack.Start(t, "sent")
 	for _, c := range []struct {
 		name  string
 		local bool // the model of the first run
@@ -265,16 +275,13 @@ func TestAttackSummaryCarriesWhatIsNotSent(t *testing.T) {
 			far := &sandboxtest.Model{Next: tell}
 			_, err = h.talk(t, s, far, "and you?")
 			must(t, err)
-			for _, r := range far.Requests() {
-				if strings.Contains(texts(r), "SECRET") {
-					t.Errorf("a model on another machine received %.300s", texts(r))
-				}
-			}
+			a.Try(c.name, received(far, "SECRET"))
 			if has := strings.Contains(texts(far.Requests()[0]), "SUMMARY of"); has == c.local {
 				t.Errorf("the other model received the summary: %t", has)
 			}
 			_, err = h.talk(t, s, near, "and you?")
 			must(t, err)
+			a.Off(c.name+", a model on this machine", received(near, "SECRET"))
 			if !strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SUMMARY of") {
 				t.Error("a model on this machine does not receive the summary")
 			}
@@ -285,14 +292,9 @@ func TestAttackSummaryCarriesWhatIsNotSent(t *testing.T) {
 // A summariser on another machine gets neither a summary that must not leave this machine, nor the
 // texts that it was made of.
 func TestAttackSummaryGoesToAnotherSummarizer(t *testing.T) {
+	a := attack.Start(t, "sent")
 	h := sending(t, nil)
 	s := h.session(t)
-	tell := func(r sandbox.ModelRequest) sandboxtest.Turn {
-		if summarising(r) {
-			return sandboxtest.Say("SUMMARY of " + texts(r))
-		}
-		return sandboxtest.Say("fine")
-	}
 	near := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool("read", args{"path": "private/diary"}), sandboxtest.Say("read")}}
 	_, err := h.talk(t, s, near, "look")
 	must(t, err)
@@ -309,9 +311,7 @@ func TestAttackSummaryGoesToAnotherSummarizer(t *testing.T) {
 		_, err := h.talk(t, s, near, "go on")
 		must(t, err)
 	}
-	if !strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SECRET") {
-		t.Fatal("the local model does not know the text: the attack has nothing to carry")
-	}
+	a.Off("a model on this machine", strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SECRET"))
 	far, other := &sandboxtest.Model{Next: tell}, &sandboxtest.Model{Next: tell}
 	done, err = h.Compact(t.Context(), s, near, sandbox.RunOptions{Summarizer: far})
 	if !done || err != nil {
@@ -319,11 +319,8 @@ func TestAttackSummaryGoesToAnotherSummarizer(t *testing.T) {
 	}
 	_, err = h.talk(t, s, other, "and you?")
 	must(t, err)
-	for _, r := range append(far.Requests(), other.Requests()...) {
-		if strings.Contains(texts(r), "SECRET") {
-			t.Errorf("another machine received %.300s", texts(r))
-		}
-	}
+	a.Try("the summariser on another machine", received(far, "SECRET"))
+	a.Try("the next model on another machine", received(other, "SECRET"))
 	if !strings.Contains(texts(far.Requests()[0]), "go on") {
 		t.Errorf("the summariser received %s", texts(far.Requests()[0]))
 	}
@@ -331,6 +328,8 @@ func TestAttackSummaryGoesToAnotherSummarizer(t *testing.T) {
 
 // No text of a message passes for a message of another author.
 func TestAttackTextPassesForTheUsers(t *testing.T) {
+	a := attack.Start(t, "sent")
+	a.NoSwitch("the defence is the form of the request: a line of JSON for each message")
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s := h.session(t)
 	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
@@ -352,8 +351,57 @@ func TestAttackTextPassesForTheUsers(t *testing.T) {
 		must(t, json.Unmarshal([]byte(line), &v))
 		from = append(from, v.From)
 	}
-	if got := strings.Join(from, " "); got != "user assistant user assistant" {
-		t.Errorf("%s:\n%s", got, strings.Join(lines, "\n"))
+	got := strings.Join(from, " ")
+	a.Try("a line that passes for the user's: "+got, got != "user assistant user assistant")
+}
+
+// A model that thinks uses a part of the answer's tokens for it. The summary comes nevertheless.
+func TestSummaryOfAModelThatThinks(t *testing.T) {
+	for _, c := range []struct {
+		window, thinks int // tokens
+		asked          []int
+	}{
+		{400, 0, []int{100}}, {200, 0, []int{64}}, {16_384, 4095, []int{4096}}, {100_000, 0, []int{4096}}, // within the answer
+		{16_384, 4096, []int{4096, 0}}, {8000, 2500, []int{2000, 0}}, // all of the answer is thinking
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		var asked []int
+		m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
+			if !summarising(r) {
+				return sandboxtest.Say("fine")
+			}
+			asked = append(asked, r.MaxTokens)
+			if r.MaxTokens > 0 && c.thinks >= r.MaxTokens {
+				return sandboxtest.Turn{Reasoning: "hm", Finish: "length"}
+			}
+			return sandboxtest.Turn{Reasoning: "hm", Text: "IN SHORT"}
+		}}
+		for i := range 4 {
+			_, err := h.talk(t, s, m, fmt.Sprintf("turn %d", i))
+			must(t, err)
+		}
+		done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{Context: c.window})
+		if !done || err != nil || !slices.Equal(asked, c.asked) {
+			t.Errorf("%+v: %t %v, asked for %d tokens", c, done, err, asked)
+		}
+	}
+	// One that never has a summary is asked twice.
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if summarising(r) {
+			return sandboxtest.Turn{Reasoning: "hm"}
+		}
+		return sandboxtest.Say("fine")
+	}}
+	for range 4 {
+		_, err := h.talk(t, s, m, "go")
+		must(t, err)
+	}
+	before := len(m.Requests())
+	if done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{}); done || !errors.Is(err, protocol.ErrExecution) || len(m.Requests())-before != 2 {
+		t.Errorf("%t %v, %d requests", done, err, len(m.Requests())-before)
 	}
 }
 
@@ -441,7 +489,7 @@ func TestSmallWindowGoesOn(t *testing.T) {
 				return sandboxtest.Say("answer " + strings.Repeat("word ", 100))
 			}
 			summaries++
-			if r.MaxTokens > 500 {
+			if r.MaxTokens != 1000 {
 				t.Errorf("a summary of %d tokens is asked for", r.MaxTokens)
 			}
 			return sandboxtest.Say(strings.Repeat("s", size))

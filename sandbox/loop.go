@@ -277,7 +277,7 @@ func (r *run) steps(ctx context.Context) error {
 // step gets one answer from the model and makes its calls.
 func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, err error) {
 	req := r.request()
-	req.Messages = r.fitted(req.Messages)
+	req.Messages = r.fitted(req)
 	smaller := 0 // how often the request was made smaller because the provider refused it
 	if r.o.OnSend != nil && !r.model.Local() {
 		r.o.OnSend(req)
