@@ -92,7 +92,7 @@ func (p *Sheet) give(a policy.Answer) {
 	if p.of == "" {
 		return
 	}
-	p.look()
+	p.look(true)
 	if a == policy.AnswerReject && !p.rested || a != policy.AnswerReject && !p.ready {
 		return
 	}
@@ -117,7 +117,7 @@ func (p *Sheet) Dismiss(session string) {
 func (p *Sheet) tick() {
 	p.calm++
 	p.view.calm++
-	p.look()
+	p.look(p.view.calm == 1 || p.view.calm%settle == 0 || p.view.calm > settle && !p.ready)
 	if p.calm < settle {
 		return
 	}
@@ -132,9 +132,9 @@ func (p *Sheet) tick() {
 }
 
 // look checks whether the question is in view, and shows the reason if it is not.
-func (p *Sheet) look() {
+func (p *Sheet) look(thorough bool) {
 	p.more()
-	if p.view.look() != "" {
+	if p.view.look(thorough || p.view.unseen || p.view.why != "") != "" {
 		p.ready = false // the count begins again when the question is back in view
 	}
 	p.show()
@@ -246,14 +246,14 @@ func (p *Sheet) wait(ctx context.Context) (policy.Answer, error) {
 	defer p.view.end()
 	again := time.NewTimer(soon)
 	defer again.Stop()
-	p.look()
+	p.look(true)
 	for {
 		select {
 		case <-again.C:
 			p.tick()
 			again.Reset(map[bool]time.Duration{true: later, false: soon}[p.ready])
 		case <-p.view.changed:
-			p.look()
+			p.look(false)
 		case answer := <-p.answer:
 			return answer, nil
 		case <-p.dismissed:

@@ -15,13 +15,17 @@ import (
 // small window, a zoom, another element or a style can hide any of them.
 //
 // In Chromium, IntersectionObserver v2 reports whether something covers an element or makes it
-// transparent, up to 100 ms late. In every browser the page also checks for itself, at the time of
-// the answer: the place of each part, the topmost element there, and the styles up to the root.
+// transparent, up to 100 ms late. In every browser the page also checks for itself: the place of each
+// part at every look, and the topmost element there and the styles up to the root at a thorough look.
+// That one makes the browser lay out the whole page anew, and a question can stay for long. So a look
+// is thorough at the time of the answer, where an answer begins to count, as long as parts are unseen,
+// and once in settle looks.
 type view struct {
 	sheet    js.Value // a style sheet with which elementFromPoint also finds elements that take no clicks
 	observer js.Value // null without IntersectionObserver v2
 	hidden   map[string]bool
 	why      string // the reason why not everything is in view, "" if it is
+	unseen   bool   // an effect or a change has not been in view yet
 	reading  consent.Reading
 	calm     int // looks since everything is in view
 	changed  chan struct{}
@@ -73,7 +77,7 @@ func (v *view) wake() {
 // begin watches a question that has just been shown. A part counts as hidden until the browser
 // reports on it.
 func (v *view) begin() {
-	v.calm, v.hidden = 0, map[string]bool{}
+	v.calm, v.hidden, v.unseen = 0, map[string]bool{}, true
 	if v.observer.IsNull() {
 		return
 	}
@@ -98,22 +102,21 @@ const (
 )
 
 // look returns the reason why the question is not in view, "" if it is.
-func (v *view) look() string {
-	if v.why = v.judge(); v.why != "" {
+func (v *view) look(thorough bool) string {
+	if v.why = v.judge(thorough); v.why != "" {
 		v.calm = 0
 	}
 	return v.why
 }
 
-func (v *view) judge() string {
+func (v *view) judge(thorough bool) string {
 	if dom.Document().Get("visibilityState").String() != "visible" {
 		return "This tab is in the background."
 	}
 	if !js.Global().Get("top").Equal(js.Global().Get("self")) && v.observer.IsNull() {
 		return "This page is shown inside of another, which may cover it."
 	}
-	v.sheet.Set("disabled", false)
-	defer v.sheet.Set("disabled", true)
+	var there []js.Value
 	for _, p := range parts {
 		el := dom.Element(p.id)
 		if el.Get("hidden").Bool() && !p.text && el.Get("childElementCount").Int() == 0 {
@@ -129,12 +132,20 @@ func (v *view) judge() string {
 		if !r.within(shownOf(el)) {
 			return tooSmall
 		}
-		if !painted(el) || !onTop(el, r) {
-			return covered
-		}
+		there = append(there, el)
 	}
 	for id, hidden := range v.hidden {
 		if hidden && !dom.Element(id).Get("hidden").Bool() {
+			return covered
+		}
+	}
+	if !thorough {
+		return ""
+	}
+	v.sheet.Set("disabled", false)
+	defer v.sheet.Set("disabled", true)
+	for _, el := range there {
+		if !painted(el) || !onTop(el, rectOf(el)) {
 			return covered
 		}
 	}
@@ -248,6 +259,7 @@ func onTop(el js.Value, r rect) bool {
 // ones not seen yet, "" if there are none. The caller has checked that the boxes around them are in
 // view.
 func (v *view) seen() string {
+	v.unseen = true
 	list := dom.Element("ask-list")
 	box := rectOf(list)
 	left := 0
@@ -272,6 +284,7 @@ func (v *view) seen() string {
 	if left, of := v.reading.Left(); left > 0 {
 		return "Scroll on: not seen yet: " + consent.Count(left, "change") + " of " + consent.Thousands(of) + "."
 	}
+	v.unseen = false
 	return ""
 }
 
