@@ -185,7 +185,7 @@ func (t *Talk) section(who string) out {
 	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))
 	t.text = s
 	t.last.Reset()
-	if who != "You" {
+	if who == "Assistant" || who == "Thoughts" {
 		t.step.sections = append(t.step.sections, s)
 	}
 	return out{s}

@@ -1,0 +1,76 @@
+package talk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// shown returns a conversation in a page with the elements that it needs. Its user has said "hello".
+func shown(t *testing.T) *Talk {
+	t.Helper()
+	for _, id := range []string{"talk", "cards", "quiet", "status", "heard"} {
+		el := dom.Create("div", "")
+		el.Set("id", id)
+		dom.Document().Get("body").Call("append", el)
+		t.Cleanup(func() { el.Call("remove") })
+	}
+	box, err := sandbox.New(sandbox.Options{FS: fsaccess.NewMemory(fsaccess.MemoryOptions{}), Policy: policy.AskBeforeChanges()})
+	must(t, err)
+	s, err := box.NewSession(t.Context(), sandbox.SessionOptions{})
+	must(t, err)
+	_, err = s.Say(t.Context(), "hello")
+	must(t, err)
+	talk, err := New(t.Context(), s, Options{InView: func(*Talk) bool { return true }, OnNews: func() {}, Blocked: func(text string) { t.Error(text) }, WayOut: func(string, any) {}})
+	must(t, err)
+	t.Cleanup(talk.Close)
+	return talk
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chunks shows parts of a stream.
+func (t *Talk) chunks(list ...sandbox.Chunk) {
+	for _, c := range list {
+		t.Chunk(c)
+	}
+}
+
+// html returns the HTML of all sections.
+func html(t *testing.T, talk *Talk) string {
+	t.Helper()
+	must(t, talk.view.Flush(t.Context()))
+	var b strings.Builder
+	for _, s := range talk.view.Sections() {
+		b.WriteString(s.HTML())
+	}
+	return b.String()
+}
+
+// Another try of a step takes the place of its answer, its thoughts and its cards, and of nothing else.
+func TestAgain(t *testing.T) {
+	talk := shown(t)
+	talk.chunks(
+		sandbox.Chunk{Type: "start-step"},
+		sandbox.Chunk{Type: "data-compaction", Data: map[string]any{"summary": "IN SHORT"}},
+		sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"}, sandbox.Chunk{Type: "reasoning-end"},
+		sandbox.Chunk{Type: "text-start"}, sandbox.Chunk{Type: "text-delta", Delta: "HALF"},
+		sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "read"},
+		sandbox.Chunk{Type: "reset-step"},
+	)
+	if got := html(t, talk); !strings.Contains(got, "hello") || !strings.Contains(got, "IN SHORT") || strings.Contains(got, "HM") || strings.Contains(got, "HALF") {
+		t.Errorf("it shows %s", got)
+	}
+	if n := len(talk.Items()) + dom.Element("cards").Get("childElementCount").Int(); n != 0 {
+		t.Errorf("%d cards are left", n)
+	}
+}
