@@ -76,6 +76,9 @@ func (t *Talk) Show() {
 	for _, s := range t.view.Sections() {
 		_ = s.Remove()
 	}
+	for _, item := range t.items {
+		item.Call("remove")
+	}
 	t.cards, t.items = map[string]*card{}, nil
 	for _, m := range t.Session.Messages() {
 		t.message(m)

@@ -74,3 +74,16 @@ func TestAgain(t *testing.T) {
 		t.Errorf("%d cards are left", n)
 	}
 }
+
+// Messages that are shown again have no card twice.
+func TestShowInAStep(t *testing.T) {
+	talk := shown(t)
+	talk.chunks(
+		sandbox.Chunk{Type: "start-step"},
+		sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "read"},
+	)
+	talk.Show()
+	if n := len(talk.Items()) + dom.Element("cards").Get("childElementCount").Int(); n != 0 {
+		t.Errorf("%d cards are left", n)
+	}
+}
