@@ -80,9 +80,11 @@ func (t *Talk) Show() {
 		item.Call("remove")
 	}
 	t.cards, t.items = map[string]*card{}, nil
+	t.text, t.thinks = nil, false
 	for _, m := range t.Session.Messages() {
 		t.message(m)
 	}
+	t.begin() // a step that began before owns none of them
 }
 
 // Close closes the session, and removes the document.
@@ -206,14 +208,17 @@ func (t *Talk) again() {
 		delete(t.cards, id)
 	}
 	t.text, t.thinks = nil, false
-	t.step.sections, t.step.cards = nil, nil
+	t.begin()
 }
+
+// begin begins a step, which has shown nothing yet.
+func (t *Talk) begin() { t.step.sections, t.step.cards = nil, nil }
 
 // Chunk shows a part of the model's stream.
 func (t *Talk) Chunk(c sandbox.Chunk) {
 	switch c.Type {
 	case "start-step":
-		t.step.sections, t.step.cards = nil, nil
+		t.begin()
 	case "reset-step":
 		t.again()
 	case "reasoning-delta":

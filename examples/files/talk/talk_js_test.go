@@ -75,15 +75,20 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// Messages that are shown again have no card twice.
+// A step that began before the messages were shown again does not own any of them.
 func TestShowInAStep(t *testing.T) {
 	talk := shown(t)
 	talk.chunks(
 		sandbox.Chunk{Type: "start-step"},
 		sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "read"},
+		sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"},
 	)
 	talk.Show()
 	if n := len(talk.Items()) + dom.Element("cards").Get("childElementCount").Int(); n != 0 {
 		t.Errorf("%d cards are left", n)
+	}
+	talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "MORE"}, sandbox.Chunk{Type: "reset-step"})
+	if got := html(t, talk); !strings.Contains(got, "hello") || strings.Contains(got, "HM") || strings.Contains(got, "MORE") {
+		t.Errorf("it shows %s", got)
 	}
 }
