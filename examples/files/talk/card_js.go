@@ -21,7 +21,9 @@ type card struct {
 	note  js.Value
 	body  js.Value
 	kill  js.Value
-	live  js.Value // its output so far
+	offer *time.Timer // shows kill
+	asks  int         // number of open questions about the call
+	live  js.Value    // its output so far
 	lines int
 	past  bool // from an earlier visit
 	saw   seen // the outcome for models
@@ -40,6 +42,10 @@ func (c *card) stored(p sandbox.PartRecord) {
 	c.saw.far, _ = d["far"].(string)
 	c.who = d["decided"]
 }
+
+// patience is the time after which the user can end a call. Most calls end before the user could want
+// that.
+const patience = 700 * time.Millisecond
 
 // card returns the card of a call, and makes it at the first mention of the call.
 func (t *Talk) card(id, name string) *card {
@@ -60,7 +66,7 @@ func (t *Talk) card(id, name string) *card {
 	c.kill.Set("hidden", true)
 	c.kill.Get("dataset").Set("call", id)
 	bar.Call("append", c.kill, c.live)
-	time.AfterFunc(700*time.Millisecond, func() { // most calls end before the user could want to stop them
+	c.offer = time.AfterFunc(patience, func() {
 		if c.note.Get("textContent").String() == "" {
 			c.kill.Set("hidden", false)
 		}
@@ -105,7 +111,23 @@ func (c *card) progress(text string) {
 	c.kill.Set("hidden", false)
 	c.live.Call("append", dom.Cut(text, 300)+"\n")
 	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
-	c.state(lasted(c.began))
+	if c.asks == 0 {
+		c.state(lasted(c.began))
+	}
+}
+
+// asked shows that a question about the call is open.
+func (c *card) asked() {
+	c.asks++
+	c.state("waits for you")
+}
+
+// answered shows that the call goes on, once no question about it is open.
+func (c *card) answered() {
+	if c.asks = max(c.asks-1, 0); c.asks == 0 && c.item.Get("className").String() == "running" {
+		c.state("")
+		c.offer.Reset(patience)
+	}
 }
 
 func (c *card) state(text string) { c.note.Set("textContent", text) }

@@ -248,11 +248,16 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "tool-input-error":
 		t.end(c, c.ErrorText)
 	case "tool-approval-request":
-		t.card(c.ToolCallID, "").state("waits for you")
+		t.card(c.ToolCallID, "").asked()
+	case "tool-approval-response":
+		t.card(c.ToolCallID, "").answered()
 	case "data-approval":
 		d, _ := c.Data.(map[string]any)
-		if id, _ := d["toolCallId"].(string); d["approved"] == nil {
-			t.card(id, "").state("waits for you")
+		id, _ := d["toolCallId"].(string)
+		if d["approved"] == nil {
+			t.card(id, "").asked()
+		} else {
+			t.card(id, "").answered()
 		}
 	case "tool-output-available":
 		t.end(c, "")

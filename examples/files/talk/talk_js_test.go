@@ -92,3 +92,49 @@ func TestShowInAStep(t *testing.T) {
 		t.Errorf("it shows %s", got)
 	}
 }
+
+// A card says that it waits for the user as long as a question about its call is open. After the answer
+// the user can end the call if it takes long.
+func TestCardWaits(t *testing.T) {
+	late := func(yes any) sandbox.Chunk {
+		data := map[string]any{"toolCallId": "c"}
+		if yes != nil {
+			data["approved"] = yes
+		}
+		return sandbox.Chunk{Type: "data-approval", Data: data}
+	}
+	for _, c := range []struct {
+		name          string
+		asks, answers []sandbox.Chunk
+	}{
+		{"before the call", []sandbox.Chunk{{Type: "tool-approval-request", ToolCallID: "c"}}, []sandbox.Chunk{{Type: "tool-approval-response", ToolCallID: "c", Approved: true}}},
+		{"in the call", []sandbox.Chunk{late(nil)}, []sandbox.Chunk{late(true)}},
+		{"two in the call", []sandbox.Chunk{late(nil), late(nil)}, []sandbox.Chunk{late(true), late(false)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			talk := shown(t)
+			talk.chunks(sandbox.Chunk{Type: "start-step"}, sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "write"})
+			card := talk.cards["c"]
+			card.offer.Stop() // as if the user took long to answer
+			talk.chunks(c.asks...)
+			for _, answer := range c.answers {
+				if got := card.note.Get("textContent").String(); got != "waits for you" {
+					t.Errorf("with an open question it says %q", got)
+				}
+				talk.Chunk(answer)
+			}
+			if got := card.note.Get("textContent").String(); got != "" {
+				t.Errorf("after the answer it says %q", got)
+			}
+			if !card.offer.Stop() && card.kill.Get("hidden").Bool() {
+				t.Error("the user can't end the call")
+			}
+		})
+	}
+	talk := shown(t)
+	talk.chunks(sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "code_run"}, late(nil))
+	talk.Progress("c", "a line")
+	if got := talk.cards["c"].note.Get("textContent").String(); got != "waits for you" {
+		t.Errorf("with an open question and a line of output it says %q", got)
+	}
+}
