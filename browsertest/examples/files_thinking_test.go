@@ -51,4 +51,20 @@ func TestFilesThinking(t *testing.T) {
 	if got := inFrame(t, p, `[...document.querySelectorAll("details")].length`); got != "2" {
 		t.Errorf("%s folds after a reload", got)
 	}
+	// A message that is longer than the window is shortened for the model. The note about that stays.
+	must(t, p.Click(ctx, "#tab-settings"))
+	must(t, p.Eval(ctx, `void (document.getElementById("window").value = "2000")`, nil))
+	press(t, p, "#use")
+	saysStatus(t, p, "Kept")
+	f.then(turn{text: "IN SHORT"}, turn{text: "That is long."}) // the older messages are summarised first
+	f.say(strings.Repeat("many words ", 900))
+	shows(t, p, "That is long.")
+	f.rested()
+	if list := f.requests(); !strings.Contains(list[len(list)-1].said(), "bytes are left out here") {
+		t.Errorf("the model received %q", list[len(list)-1].said())
+	}
+	saysStatus(t, p, "Done")
+	if got := conversation(t, p); !strings.Contains(got, "Shortened for the model.") || !strings.Contains(got, "only the beginning and the end") {
+		t.Errorf("it shows %q", got[max(0, len(got)-500):])
+	}
 }

@@ -41,6 +41,7 @@ type Talk struct {
 	cards   map[string]*card
 	items   []js.Value // the cards in order
 	thinks  bool       // text is the fold with the model's thoughts
+	noted   bool       // the user knows that the model does not receive all of the last message
 	step    struct {   // what this step has shown so far. Another try takes its place
 		sections []*iframe.Section
 		cards    []string
@@ -59,7 +60,8 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 	}
 	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
 		Label: "Conversation", MaxHeight: 200_000, OnLink: link,
-		CSS:         `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }`,
+		CSS: `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
+			section[aria-label^="Note,"] > * { margin: 0; padding: .6em .9em; border: 1px solid light-dark(#9a3412, #f0a06c); border-radius: 10px; background: light-dark(#fff4ec, #2c1d14); font-size: .9em; }`,
 		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 		OnViolation: func(v iframe.CSPViolation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
 	})
@@ -164,7 +166,7 @@ func (t *Talk) Said(text string) {
 	for line := range strings.Lines(text) {
 		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
 	}
-	t.text = nil
+	t.text, t.noted = nil, false
 }
 
 // escape returns s with each character of Markdown escaped.
@@ -271,7 +273,24 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		d, _ := c.Data.(map[string]any)
 		t.summary(d)
 	case "data-shortened":
-		dom.Status("This is longer than the model can read at once: it gets the beginning and the end of the longest texts.")
+		t.shortened()
+	}
+}
+
+// shortened shows a note that the model does not receive all of the conversation. Each step of a run
+// may be shortened, so the note comes once for each message of the user's.
+func (t *Talk) shortened() {
+	if t.noted {
+		return
+	}
+	t.noted = true
+	const title, text = "Shortened for the model.", "The conversation is longer than the model can read at once, so the model gets only the beginning and the end of the longest texts. Send a long text in parts, or enter a larger window in Settings if the model has one."
+	s := t.section("Note")
+	s.write("**" + title + "** " + text)
+	_ = s.Close()
+	t.text = nil
+	if t.options.InView(t) {
+		aloud(title + " " + text)
 	}
 }
 
@@ -298,7 +317,12 @@ func (t *Talk) heard() {
 		t.options.OnNews()
 		return
 	}
-	line := dom.Create("p", "Assistant: "+t.last.String())
+	aloud("Assistant: " + t.last.String())
+}
+
+// aloud puts a text into the page's live region.
+func aloud(text string) {
+	line := dom.Create("p", text)
 	log := dom.Element("heard")
 	log.Call("append", line)
 	if log.Get("childElementCount").Int() > 5 {

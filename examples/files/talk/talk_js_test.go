@@ -138,3 +138,24 @@ func TestCardWaits(t *testing.T) {
 		t.Errorf("with an open question and a line of output it says %q", got)
 	}
 }
+
+// The note about a shortened request comes once for each message of the user's, in the page's live
+// region too, and another try of the step does not remove it.
+func TestShortened(t *testing.T) {
+	talk := shown(t)
+	short := sandbox.Chunk{Type: "data-shortened", Data: map[string]any{"tokens": 9.0}}
+	count := func(want int) {
+		t.Helper()
+		if n := strings.Count(html(t, talk), "Shortened for the model"); n != want {
+			t.Errorf("%d notes, want %d", n, want)
+		}
+		if n := strings.Count(dom.Element("heard").Get("textContent").String(), "Shortened for the model"); n != want {
+			t.Errorf("%d in the live region, want %d", n, want)
+		}
+	}
+	talk.chunks(sandbox.Chunk{Type: "start-step"}, short, sandbox.Chunk{Type: "text-delta", Delta: "HALF"}, sandbox.Chunk{Type: "reset-step"}, sandbox.Chunk{Type: "start-step"}, short)
+	count(1)
+	talk.Said("more")
+	talk.chunks(sandbox.Chunk{Type: "start-step"}, short)
+	count(2)
+}
