@@ -167,10 +167,10 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 }
 
 type block struct {
-	kind, id, name, signature string
-	given                     string // the id that the server gave, if id may be a generated one
-	args                      strings.Builder
-	input                     json.RawMessage // the arguments that came with the block's start
+	kind, id, name  string
+	given           string // the id that the server gave, if id may be a generated one
+	args, signature strings.Builder
+	input           json.RawMessage // the arguments that came with the block's start
 }
 
 type anthropicStream struct {
@@ -311,7 +311,7 @@ func (s *anthropicStream) delta(e *anthropicEvent) error {
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Delta.Thinking})
 	case "signature_delta":
 		if b != nil {
-			b.signature += e.Delta.Signature
+			b.signature.WriteString(e.Delta.Signature)
 		}
 	case "input_json_delta":
 		if b == nil || b.kind != "tool_use" {
@@ -339,8 +339,8 @@ func (s *anthropicStream) finishBlock(index int) error {
 			}
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: b.id, Tool: b.name, Args: args})
-	case b.kind == "thinking" && b.signature != "":
-		meta, _ := json.Marshal(map[string]string{"signature": b.signature})
+	case b.kind == "thinking" && b.signature.Len() > 0:
+		meta, _ := json.Marshal(map[string]string{"signature": b.signature.String()})
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})
 	}
 	return nil

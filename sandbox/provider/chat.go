@@ -97,7 +97,8 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 	}
 	for i, msg := range r.Messages {
 		var text, thought strings.Builder
-		var calls, details []any
+		var calls []any
+		var details chatJoin
 		var named bool // the server calls thoughts reasoning_content
 		for _, p := range msg.Parts {
 			switch p.Type {
@@ -106,7 +107,8 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 			case sandbox.PartReasoning:
 				var meta chatMeta
 				if json.Unmarshal(p.Meta, &meta) == nil {
-					details, named = append(details, meta.items()...), named || meta.Named
+					details.add(meta.Details...)
+					named = named || meta.Named
 				}
 				thought.WriteString(p.Text)
 			case sandbox.PartCall:
@@ -123,8 +125,8 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 		if calls != nil {
 			m["tool_calls"] = calls
 		}
-		if details != nil {
-			m["reasoning_details"] = details
+		if items := (chatMeta{Details: details.joined()}).items(); items != nil {
+			m["reasoning_details"] = items
 		}
 		// DeepSeek refuses a call of the current turn without its thoughts, and needs no older ones.
 		// https://api-docs.deepseek.com/guides/thinking_mode
@@ -169,33 +171,58 @@ func (m chatMeta) items() (out []any) {
 	return out
 }
 
-// add joins a piece of a detail with the one before it.
-func (m *chatMeta) add(d chatDetail) {
-	if n := len(m.Details); n > 0 {
-		last := &m.Details[n-1]
-		same := last.Index == nil && d.Index == nil || last.Index != nil && d.Index != nil && *last.Index == *d.Index
-		if last.Type == d.Type && same && d.Type != "reasoning.encrypted" {
-			last.Text += d.Text
-			last.Summary += d.Summary
-			last.Signature = cmp.Or(d.Signature, last.Signature)
-			last.Format = cmp.Or(last.Format, d.Format)
-			if len(d.ID) > 0 && string(d.ID) != "null" {
-				last.ID = d.ID
-			}
-			return
+// follows reports whether a piece continues the detail before it.
+func (d chatDetail) follows(before chatDetail) bool {
+	same := before.Index == nil && d.Index == nil || before.Index != nil && d.Index != nil && *before.Index == *d.Index
+	return same && before.Type == d.Type && d.Type != "reasoning.encrypted"
+}
+
+// chatJoin joins the pieces of details. The server chooses the number of pieces, so the work is linear
+// in their length.
+type chatJoin []*chatOpen
+
+type chatOpen struct {
+	chatDetail
+	text, summary strings.Builder // of all pieces, in place of Text and Summary
+}
+
+func (j *chatJoin) add(pieces ...chatDetail) {
+	for _, d := range pieces {
+		n := len(*j)
+		if n == 0 || !d.follows((*j)[n-1].chatDetail) {
+			*j = append(*j, &chatOpen{chatDetail: d})
+			n++
+		}
+		last := (*j)[n-1]
+		last.text.WriteString(d.Text)
+		last.summary.WriteString(d.Summary)
+		last.Signature = cmp.Or(d.Signature, last.Signature)
+		last.Format = cmp.Or(last.Format, d.Format)
+		if len(d.ID) > 0 && string(d.ID) != "null" {
+			last.ID = d.ID
 		}
 	}
-	m.Details = append(m.Details, d)
+}
+
+// joined returns the details with the texts of all their pieces.
+func (j chatJoin) joined() []chatDetail {
+	out := make([]chatDetail, len(j))
+	for i, d := range j {
+		out[i] = d.chatDetail
+		out[i].Text, out[i].Summary = d.text.String(), d.summary.String()
+	}
+	return out
 }
 
 type chatStream struct {
 	sink
-	meta   chatMeta
-	names  names
-	list   []*block    // the calls, in order
-	calls  map[int]int // the position in list by the API's index
-	usage  sandbox.Usage
-	reason string
+	details chatJoin // of the thoughts
+	named   bool     // the server calls thoughts reasoning_content
+	names   names
+	list    []*block    // the calls, in order
+	calls   map[int]int // the position in list by the API's index
+	usage   sandbox.Usage
+	reason  string
 }
 
 type chatChunk struct {
@@ -259,12 +286,14 @@ func (c *chatContent) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
+	var said, thought strings.Builder // a server chooses the number of parts
 	for _, p := range parts {
-		c.text += p.Text
+		said.WriteString(p.Text)
 		for _, t := range p.Thinking {
-			c.thought += t.Text
+			thought.WriteString(t.Text)
 		}
 	}
+	c.text, c.thought = said.String(), thought.String()
 	return nil
 }
 
@@ -300,12 +329,12 @@ func (s *chatStream) event(ev eventstream.Event) error {
 	for _, ch := range c.Choices {
 		d := ch.Delta
 		for _, piece := range d.Details {
-			if len(s.meta.Details) >= 1000 {
+			if len(s.details) >= 1000 {
 				return &sandbox.ModelError{Message: "more than 1,000 pieces of reasoning"}
 			}
-			s.meta.add(piece)
+			s.details.add(piece)
 		}
-		s.meta.Named = s.meta.Named || d.Thought != ""
+		s.named = s.named || d.Thought != ""
 		// Some servers send the same reasoning under both names.
 		if thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought); thought != "" {
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
@@ -385,8 +414,8 @@ func (s *chatStream) finish() error {
 	if s.finished {
 		return nil
 	}
-	if s.meta.Named || s.meta.items() != nil {
-		meta, err := json.Marshal(s.meta)
+	if keep := (chatMeta{Details: s.details.joined(), Named: s.named}); keep.Named || keep.items() != nil {
+		meta, err := json.Marshal(keep)
 		if err != nil {
 			return err
 		}
