@@ -216,8 +216,11 @@ func (j chatJoin) joined() []chatDetail {
 
 type chatStream struct {
 	sink
-	details chatJoin // of the thoughts
-	named   bool     // the server calls thoughts reasoning_content
+	details chatJoin    // of the thoughts, as far as they were not sent
+	last    *chatDetail // the last detail, also if it was sent
+	count   int         // of the details
+	named   bool        // the server calls thoughts reasoning_content
+	thinks  bool        // a block of thoughts is open
 	names   names
 	list    []*block    // the calls, in order
 	calls   map[int]int // the position in list by the API's index
@@ -329,7 +332,10 @@ func (s *chatStream) event(ev eventstream.Event) error {
 	for _, ch := range c.Choices {
 		d := ch.Delta
 		for _, piece := range d.Details {
-			if len(s.details) >= 1000 {
+			if s.last == nil || !piece.follows(*s.last) {
+				s.count++
+			}
+			if s.last = &piece; s.count > 1000 {
 				return &sandbox.ModelError{Message: "more than 1,000 pieces of reasoning"}
 			}
 			s.details.add(piece)
@@ -337,11 +343,15 @@ func (s *chatStream) event(ev eventstream.Event) error {
 		s.named = s.named || d.Thought != ""
 		// Some servers send the same reasoning under both names.
 		if thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought); thought != "" {
+			s.thinks = true
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
 				return err
 			}
 		}
 		if text := d.Content.text + d.Refusal; text != "" {
+			if err := s.endThoughts(); err != nil {
+				return err
+			}
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text}); err != nil {
 				return err
 			}
@@ -391,6 +401,9 @@ func (s *chatStream) call(index *int, id, name, args string) error {
 		if index != nil {
 			s.calls[*index] = at
 		}
+		if err := s.endThoughts(); err != nil {
+			return err
+		}
 		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: b.id, Tool: b.name}); err != nil {
 			return err
 		}
@@ -409,19 +422,37 @@ func (b *block) late(name string) bool {
 	return b.given == "" && (name == "" || name == b.name && !json.Valid([]byte(b.args.String())))
 }
 
+// endThoughts sends the meta of the open block of thoughts, if there is one. A text or a call follows.
+// Details that come without an open block wait for the next block, or for the end: each meta without
+// a block of its own makes an empty one.
+func (s *chatStream) endThoughts() error {
+	if !s.thinks {
+		return nil
+	}
+	return s.sendMeta()
+}
+
+// sendMeta sends what must be sent back with the thoughts, as far as it was not sent.
+func (s *chatStream) sendMeta() error {
+	m := chatMeta{Details: s.details.joined(), Named: s.named}
+	s.details, s.named, s.thinks = nil, false, false
+	if !m.Named && m.items() == nil {
+		return nil
+	}
+	meta, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta})
+}
+
 // finish sends the calls, because the API does not mark their end, and then the finish reason.
 func (s *chatStream) finish() error {
 	if s.finished {
 		return nil
 	}
-	if keep := (chatMeta{Details: s.details.joined(), Named: s.named}); keep.Named || keep.items() != nil {
-		meta, err := json.Marshal(keep)
-		if err != nil {
-			return err
-		}
-		if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Meta: meta}); err != nil {
-			return err
-		}
+	if err := s.sendMeta(); err != nil {
+		return err
 	}
 	for _, b := range s.list {
 		args := b.args.String()

@@ -235,3 +235,110 @@ func TestModels(t *testing.T) {
 		t.Errorf("Commands: %v", err)
 	}
 }
+
+// What is sent back with thoughts belongs to their own part, so that an answer has no empty part beside
+// it. Details that come after the thoughts have ended are a part at the end. The next request has all
+// details, joined over the parts.
+func TestReasoningIsOnePart(t *testing.T) {
+	delta := func(members string) string { return `{"choices":[{"delta":{` + members + `}}]}` }
+	detail := func(i, more string) string {
+		return `"reasoning_details":[{"type":"reasoning.text",` + more + `"index":` + i + `}]`
+	}
+	text := delta(`"content":"said"`)
+	call := delta(`"tool_calls":[{"index":0,"id":"t1","function":{"name":"read","arguments":"{\"path\":\"a\"}"}}]`)
+	end, done := `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`, sse(`{"choices":[{"delta":{"content":"done"},"finish_reason":"stop"}]}`)
+	one := delta(`"reasoning":"one",` + detail("0", `"text":"one",`))
+	signed := delta(detail("0", `"signature":"SIG",`))
+	const oneSigned = `{"type":"reasoning.text","text":"one","signature":"SIG","index":0}`
+	for name, c := range map[string]struct {
+		lines []string
+		parts []string // the types
+		back  string   // in the next request
+	}{
+		"named, a text":          {[]string{delta(`"reasoning_content":"one"`), delta(`"reasoning_content":"two"`), text, call}, []string{"reasoning onetwo meta", "text said", "tool-read"}, `"reasoning_content":"onetwo"`},
+		"named, a call":          {[]string{delta(`"reasoning_content":"one"`), call}, []string{"reasoning one meta", "tool-read"}, `"reasoning_content":"one"`},
+		"named, one chunk":       {[]string{delta(`"reasoning_content":"one","content":"said"`), call}, []string{"reasoning one meta", "text said", "tool-read"}, `"reasoning_content":"one"`},
+		"named, two blocks":      {[]string{delta(`"reasoning_content":"one"`), text, delta(`"reasoning_content":"two"`), call}, []string{"reasoning one meta", "text said", "reasoning two meta", "tool-read"}, `"reasoning_content":"onetwo"`},
+		"details, a text":        {[]string{one, signed, text, call}, []string{"reasoning one meta", "text said", "tool-read"}, `"reasoning_details":[` + oneSigned + `]`},
+		"details, a call":        {[]string{one, signed, call}, []string{"reasoning one meta", "tool-read"}, `"reasoning_details":[` + oneSigned + `]`},
+		"details with the text":  {[]string{one, delta(`"content":"said",` + detail("0", `"signature":"SIG",`)), call}, []string{"reasoning one meta", "text said", "tool-read"}, `"reasoning_details":[` + oneSigned + `]`},
+		"details, two blocks":    {[]string{one, signed, text, delta(`"reasoning":"two",` + detail("1", `"text":"two",`)), call}, []string{"reasoning one meta", "text said", "reasoning two meta", "tool-read"}, `"reasoning_details":[` + oneSigned + `,{"type":"reasoning.text","text":"two","index":1}]`},
+		"a late signature":       {[]string{one, text, signed, call}, []string{"reasoning one meta", "text said", "reasoning  meta", "tool-read"}, `"reasoning_details":[` + oneSigned + `]`},
+		"late details":           {[]string{one, signed, text, delta(detail("1", `"text":"two",`)), call, delta(detail("2", `"text":"three",`))}, []string{"reasoning one meta", "text said", "reasoning  meta", "tool-read"}, `"reasoning_details":[` + oneSigned + `,{"type":"reasoning.text","text":"two","index":1},{"type":"reasoning.text","text":"three","index":2}]`},
+		"details without a text": {[]string{delta(`"reasoning_details":[{"type":"reasoning.encrypted","data":"ENC"}]`), text, call}, []string{"text said", "reasoning  meta", "tool-read"}, `"reasoning_details":[{"type":"reasoning.encrypted","data":"ENC"}]`},
+		"thoughts alone":         {[]string{delta(`"reasoning":"one"`), text, call}, []string{"reasoning one", "text said", "tool-read"}, `"content":"said"`},
+		"a call goes on":         {[]string{one, call, delta(`"reasoning":"two",` + detail("0", `"signature":"SIG",`)), delta(`"tool_calls":[{"index":0,"function":{"arguments":" "}}]`)}, []string{"reasoning one meta", "reasoning two meta", "tool-read"}, `"reasoning_details":[` + oneSigned + `]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, bodies := answers(t, sse(append(c.lines, end, "[DONE]")...), done)
+			chunks, s, err := run(t, provider.OpenAIChat(o))
+			must(t, err)
+			var parts []string
+			for _, p := range s.Messages()[1].Parts {
+				d, _ := p.Data.(map[string]any)
+				part := p.Type
+				if text, ok := d["text"].(string); ok {
+					part += " " + text
+				}
+				if d["meta"] != nil {
+					part += " meta"
+				}
+				parts = append(parts, part)
+			}
+			if !slices.Equal(parts, c.parts) {
+				t.Errorf("the parts are %q", parts)
+			}
+			begun := 0
+			for _, c := range chunks {
+				if c.Type == "reasoning-start" {
+					begun++
+				}
+			}
+			if want := strings.Count(strings.Join(c.parts, ","), "reasoning"); begun != want {
+				t.Errorf("%d parts of thoughts are begun, want %d", begun, want)
+			}
+			if !strings.Contains((*bodies)[1], c.back) {
+				t.Errorf("sent back: %s", (*bodies)[1])
+			}
+		})
+	}
+}
+
+// A conversation of an earlier version has all details in a part of its own at the end.
+func TestReasoningOfAnEarlierVersionIsSentBack(t *testing.T) {
+	for meta, want := range map[string]string{
+		`{"details":[{"type":"reasoning.text","text":"one two","signature":"SIG","index":0},{"type":"reasoning.text","text":"three","index":1}]}`: `"reasoning_details":[{"type":"reasoning.text","text":"one two","signature":"SIG","index":0},{"type":"reasoning.text","text":"three","index":1}]`,
+		`{"reasoning_content":true}`: `"reasoning_content":"one two"`,
+	} {
+		r := &recorder{status: 400, text: "{}"}
+		q := asked("")
+		q.Messages[1].Parts = []sandbox.ModelPart{{Type: sandbox.PartReasoning, Text: "one two"}, {Type: sandbox.PartText, Text: "ok"}, {Type: sandbox.PartReasoning, Meta: json.RawMessage(meta)}, q.Messages[1].Parts[2]}
+		listen(t.Context(), provider.OpenAIChat(provider.Options{Transport: r, Model: "m"}), q)
+		if !strings.Contains(r.body, want) {
+			t.Errorf("%s", r.body)
+		}
+	}
+}
+
+// A server can't fill the memory with details, also when it alternates them with thoughts and texts.
+func TestDetailsHaveALimit(t *testing.T) {
+	for n, fails := range map[int]bool{999: false, 1000: false, 1001: true} {
+		for name, line := range map[string]string{
+			"alone":         `{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.encrypted","data":"E"}]}}]}`,
+			"between texts": `{"choices":[{"delta":{"reasoning":"t","content":"c","reasoning_details":[{"type":"reasoning.encrypted","data":"E"}]}}]}`,
+		} {
+			r := &recorder{status: 200, text: strings.Repeat(sse(line), n) + sse(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)}
+			_, _, _, _, _, err := listen(t.Context(), provider.OpenAIChat(provider.Options{Transport: r, Model: "m"}), asked(""))
+			var me *sandbox.ModelError
+			if errors.As(err, &me) != fails || fails && !strings.Contains(me.Message, "1,000") {
+				t.Errorf("%d %s: %v", n, name, err)
+			}
+		}
+	}
+	// Pieces of one detail are not counted.
+	line := `{"choices":[{"delta":{"reasoning":"t","content":"c","reasoning_details":[{"type":"reasoning.text","text":"t"}]}}]}`
+	r := &recorder{status: 200, text: strings.Repeat(sse(line), 1500) + sse(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)}
+	if _, _, _, _, _, err := listen(t.Context(), provider.OpenAIChat(provider.Options{Transport: r, Model: "m"}), asked("")); err != nil {
+		t.Errorf("1,500 pieces of one detail: %v", err)
+	}
+}
