@@ -2,23 +2,26 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// maxModels is the maximum length of a list of models, in bytes. OpenRouter's has about 1 MB.
-const maxModels = 8 << 20
+// maxModels is the maximum length of a list of models, in bytes. OpenRouter's has about 1 MB and 500
+// models. maxListed is the maximum number of models, and maxNodes of values and members.
+const maxModels, maxListed, maxNodes = 8 << 20, 10_000, 1_000_000
 
 // Models asks the server of a model for the names of its models, sorted. They are for
-// [Options].Model. The error of a server that refuses is a *[sandbox.ModelError]. A model without a
-// server has no list, and the error is then [errors.ErrUnsupported].
+// [Options].Model. The error of a server that refuses, or whose list has more than 10,000 models, is a
+// *[sandbox.ModelError]. A model without a server has no list, and the error is then
+// [errors.ErrUnsupported]. Models yields to the page while it reads a long list.
 func Models(ctx context.Context, m sandbox.Model) ([]string, error) {
 	l, ok := m.(interface {
 		models(ctx context.Context) ([]string, error)
@@ -71,26 +74,50 @@ func (o *Options) models(ctx context.Context, path string, header map[string]str
 	if len(data) > maxModels {
 		return nil, &sandbox.ModelError{Message: "the list of models has more than 8 MiB"}
 	}
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-		Models []struct { // Gemini's
-			Name    string   `json:"name"`
-			Methods []string `json:"supportedGenerationMethods"`
-		} `json:"models"`
+	var budget jsx.Budget
+	tree, err := protocol.ParseJSON(string(data), protocol.JSONLimits{Bytes: maxModels, Nodes: maxNodes, Rest: func() error { return budget.Spend(ctx) }})
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, &sandbox.ModelError{Message: o.clean("the list of models can't be read: " + protocol.Public(err).Message)}
 	}
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, &sandbox.ModelError{Message: "the list of models can't be read"}
+	return listed(ctx, &budget, tree)
+}
+
+// listed returns the names in a list of models.
+func listed(ctx context.Context, budget *jsx.Budget, tree any) ([]string, error) {
+	whole, ok := tree.(map[string]any)
+	if !ok {
+		return nil, noList()
 	}
 	var names []string
-	for _, m := range list.Data {
-		names = append(names, m.ID)
-	}
-	for _, m := range list.Models {
-		if len(m.Methods) == 0 || slices.Contains(m.Methods, "generateContent") {
-			names = append(names, strings.TrimPrefix(m.Name, "models/"))
+	for _, of := range []struct{ list, name string }{{"data", "id"}, {"models", "name"}} { // models is Gemini's
+		list, ok := whole[of.list].([]any)
+		switch {
+		case !ok && whole[of.list] != nil:
+			return nil, noList()
+		case len(list) > maxListed:
+			return nil, &sandbox.ModelError{Message: "the list of models has more than 10,000 models"}
+		}
+		for _, e := range list {
+			m, _ := e.(map[string]any)
+			name, _ := m[of.name].(string)
+			methods, _ := m["supportedGenerationMethods"].([]any)
+			methods = methods[:min(len(methods), 100)]
+			if err := budget.Steps(ctx, 1+len(methods)); err != nil {
+				return nil, context.Cause(ctx)
+			}
+			if name == "" || len(name) > 200 || len(methods) > 0 && !slices.Contains(methods, any("generateContent")) {
+				continue
+			}
+			if of.list == "models" {
+				name = strings.TrimPrefix(name, "models/")
+			}
+			names = append(names, name)
 		}
 	}
-	return slices.DeleteFunc(names, func(s string) bool { return s == "" || len(s) > 200 }), nil
+	return names, nil
 }
+
+func noList() error { return &sandbox.ModelError{Message: "the server's answer is no list of models"} }
