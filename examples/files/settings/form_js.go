@@ -144,7 +144,7 @@ func (s *Settings) list(ctx context.Context) {
 	}
 	list := dom.Element("models")
 	list.Call("replaceChildren")
-	for _, name := range names {
+	for _, name := range offered(names) {
 		option := dom.Create("option", "")
 		option.Set("value", name)
 		list.Call("append", option)
