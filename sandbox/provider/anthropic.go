@@ -51,8 +51,9 @@ const anthropicTokens, anthropicThoughts = 8192, 16384
 func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
 	tokens := m.o.ThinkingTokens
 	thinks := m.o.Effort != "" && m.o.Effort != "none"
-	if thinks && beforeEffort(m.o.Model) {
-		tokens = tokensFor(m.o.Effort)
+	byTokens := tokens > 0 || thinks && beforeEffort(m.o.Model)
+	if byTokens {
+		tokens = thoughtsWithin(cmp.Or(tokens, tokensFor(m.o.Effort)), m.o.maxTokens(r))
 	}
 	most := anthropicTokens
 	if thinks || tokens > 0 {
@@ -62,6 +63,7 @@ func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
 	switch {
 	case tokens > 0:
 		body["thinking"] = map[string]any{"type": "enabled", "budget_tokens": tokens}
+	case byTokens: // a short answer has no thoughts, and without this member there are none
 	case m.o.Effort == "none":
 		body["thinking"] = map[string]any{"type": "disabled"}
 	case m.o.Effort != "":

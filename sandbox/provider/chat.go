@@ -50,9 +50,10 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 	if n := m.o.maxTokens(r); n > 0 {
 		body[m.limit()] = n
 	}
+	tokens := thoughtsWithin(m.o.ThinkingTokens, m.o.maxTokens(r))
 	switch {
-	case m.o.ThinkingTokens > 0:
-		body["reasoning"] = map[string]any{"max_tokens": m.o.ThinkingTokens}
+	case tokens > 0:
+		body["reasoning"] = map[string]any{"max_tokens": tokens}
 	case m.o.Effort != "" && m.openRouter():
 		body["reasoning"] = map[string]any{"effort": m.o.Effort}
 	case m.o.Effort != "":

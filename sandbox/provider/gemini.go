@@ -52,13 +52,16 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	if n := m.o.maxTokens(r); n > 0 {
 		config["maxOutputTokens"] = n
 	}
-	tokens := m.o.ThinkingTokens
-	if m.o.Effort != "" && m.o.Effort != "none" && strings.Contains(m.o.Model, "gemini-2.5") {
+	tokens, old := m.o.ThinkingTokens, strings.Contains(m.o.Model, "gemini-2.5")
+	if m.o.Effort != "" && m.o.Effort != "none" && old {
 		tokens = tokensFor(m.o.Effort)
 	}
+	within := thoughtsWithin(tokens, m.o.maxTokens(r))
 	switch {
+	case within > 0:
+		config["thinkingConfig"] = map[string]any{"thinkingBudget": within, "includeThoughts": true}
 	case tokens > 0:
-		config["thinkingConfig"] = map[string]any{"thinkingBudget": tokens, "includeThoughts": true}
+		config["thinkingConfig"] = m.leastThoughts(old)
 	case m.o.Effort == "none":
 		config["thinkingConfig"] = map[string]any{"thinkingBudget": 0}
 	case m.o.Effort != "":
@@ -75,6 +78,20 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 		body["tools"] = []any{map[string]any{"functionDeclarations": tools}}
 	}
 	return body
+}
+
+// leastThoughts returns the setting for a short answer. Gemini thinks unless it is told not to. 2.5
+// Pro always thinks, and its smallest number of tokens is 128. Of later models only some take 0, and
+// all take the level "low".
+// https://ai.google.dev/gemini-api/docs/thinking
+func (m *gemini) leastThoughts(old bool) map[string]any {
+	switch {
+	case !old:
+		return map[string]any{"thinkingLevel": "low", "includeThoughts": true}
+	case strings.Contains(m.o.Model, "gemini-2.5-pro"):
+		return map[string]any{"thinkingBudget": 128, "includeThoughts": true}
+	}
+	return map[string]any{"thinkingBudget": 0}
 }
 
 func geminiContents(r sandbox.ModelRequest, n names) []any {

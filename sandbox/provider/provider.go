@@ -28,8 +28,10 @@ type Options struct {
 	Header    map[string]string // additional headers
 	// MaxTokens is the maximum length of an answer, in tokens. A limit in the request, such as
 	// [sandbox.RunOptions].MaxTokens, replaces it. 0 is the provider's own limit, or 8,192 for
-	// [Anthropic], which requires one. Reasoning counts too. [OpenAIChat] sends it as
-	// max_completion_tokens to OpenAI and Azure, and as max_tokens to all other servers.
+	// [Anthropic], which requires one. Reasoning counts too. Where a number of tokens is sent for the
+	// thoughts, it is at most half of this limit, and a limit below 2,048 leaves none, see Effort and
+	// ThinkingTokens. [OpenAIChat] sends the limit as max_completion_tokens to OpenAI and Azure, and as
+	// max_tokens to all other servers.
 	MaxTokens int
 	// Context is the number of tokens that the model accepts in a request, with its answer. 0 is
 	// 200,000 for [Anthropic], 128,000 for [OpenAI] and [OpenAIChat] at OpenAI's own address,
@@ -39,12 +41,16 @@ type Options struct {
 	// Effort is how much the model thinks before it answers: "none", "minimal", "low", "medium",
 	// "high", "xhigh" or "max". No model knows all of them, and the server refuses an unknown one.
 	// "" leaves it to the server. Claude up to 4.5 and Gemini 2.5 take a number of tokens in its
-	// place: 1,024 for "minimal", 4,096 for "low", 10,240 for "medium" and 24,576 for more. The
-	// thoughts are asked for where the server can show them.
+	// place: 1,024 for "minimal", 4,096 for "low", 10,240 for "medium" and 24,576 for more, but at most
+	// half of the limit of the answer, see MaxTokens. With a limit below 2,048 they do not think. Only
+	// Gemini 2.5 Pro always does, and gets its minimum of 128. The thoughts are asked for where the
+	// server can show them.
 	Effort string
 	// ThinkingTokens is the maximum number of tokens of the thoughts, in place of an Effort, for
 	// [Anthropic]'s and [Gemini]'s models of those versions, and for OpenRouter. Claude takes at least
 	// 1,024. 0 is no limit of its own. Other servers have no such limit, and a request to them fails.
+	// At most half of the limit of the answer is sent, see MaxTokens. With a limit below 2,048 it is as
+	// for an Effort. OpenRouter then gets no setting, and Gemini's later models get the level "low".
 	ThinkingTokens int
 	// Body has additional members of the body of each request, such as {"temperature": 0.2} or
 	// {"tool_choice": "required"}. They replace members of the same name.
@@ -180,6 +186,22 @@ func tokensFor(effort string) int {
 		return 10_240
 	}
 	return 24_576
+}
+
+// leastThinking is the smallest limit of an answer with a number of tokens for thoughts. Half of it
+// is the smallest number that Claude takes.
+const leastThinking = 2048
+
+// thoughtsWithin returns the tokens of thoughts for an answer of at most most tokens, or 0 for none.
+// The thoughts are a part of the answer, and Claude refuses a request in which they may fill it.
+func thoughtsWithin(tokens, most int) int {
+	switch {
+	case most <= 0: // no limit
+		return tokens
+	case most < leastThinking:
+		return 0
+	}
+	return min(tokens, most/2)
 }
 
 // errStop ends a stream whose consumer has stopped, or that is complete.

@@ -342,3 +342,49 @@ func TestDetailsHaveALimit(t *testing.T) {
 		t.Errorf("1,500 pieces of one detail: %v", err)
 	}
 }
+
+// The thoughts are a part of the answer. Claude refuses a number of tokens for them that is not below
+// the answer's limit, or below 1,024.
+func TestThoughtsFitIntoTheAnswer(t *testing.T) {
+	claude := func(tokens string) string { return `"thinking":{"budget_tokens":` + tokens + `,"type":"enabled"}` }
+	google := func(tokens string) string {
+		return `"thinkingConfig":{"includeThoughts":true,"thinkingBudget":` + tokens + `}`
+	}
+	const off, low, router = `"thinkingConfig":{"thinkingBudget":0}`, `"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"low"}`, "https://openrouter.ai/api/v1"
+	for name, c := range map[string]struct {
+		make func(provider.Options) sandbox.Model
+		o    provider.Options
+		want map[int]string // by the limit; "" is no setting of thoughts
+	}{
+		"Claude, medium":        {provider.Anthropic, provider.Options{Effort: "medium", Model: "claude-sonnet-4-5"}, map[int]string{0: claude("10240"), 1: "", 64: "", 1024: "", 2047: "", 2048: claude("1024"), 2049: claude("1024"), 4096: claude("2048"), 20_479: claude("10239"), 20_480: claude("10240"), 100_000: claude("10240")}},
+		"Claude, minimal":       {provider.Anthropic, provider.Options{Effort: "minimal", Model: "claude-3-7-sonnet-latest"}, map[int]string{0: claude("1024"), 2047: "", 2048: claude("1024"), 4096: claude("1024")}},
+		"Claude, tokens":        {provider.Anthropic, provider.Options{ThinkingTokens: 4000}, map[int]string{0: claude("4000"), 2047: "", 2048: claude("1024"), 7999: claude("3999"), 8000: claude("4000"), 8001: claude("4000")}},
+		"Claude, none":          {provider.Anthropic, provider.Options{Effort: "none", Model: "claude-sonnet-4-5"}, map[int]string{64: `"thinking":{"type":"disabled"}`, 4096: `"thinking":{"type":"disabled"}`}},
+		"Claude 4.6":            {provider.Anthropic, provider.Options{Effort: "low", Model: "claude-opus-4-6"}, map[int]string{64: `"type":"adaptive"`, 4096: `"type":"adaptive"`}},
+		"Gemini 2.5 Flash":      {provider.Gemini, provider.Options{Effort: "high", Model: "gemini-2.5-flash"}, map[int]string{0: google("24576"), 64: off, 2047: off, 2048: google("1024"), 49_151: google("24575"), 49_152: google("24576")}},
+		"Gemini 2.5 Flash-Lite": {provider.Gemini, provider.Options{ThinkingTokens: 600, Model: "gemini-2.5-flash-lite"}, map[int]string{0: google("600"), 2047: off, 2048: google("600")}},
+		"Gemini 2.5 Pro":        {provider.Gemini, provider.Options{Effort: "low", Model: "gemini-2.5-pro"}, map[int]string{0: google("4096"), 64: google("128"), 2047: google("128"), 2048: google("1024")}},
+		"Gemini 2.5, none":      {provider.Gemini, provider.Options{Effort: "none", Model: "gemini-2.5-flash"}, map[int]string{64: off, 4096: off}},
+		"Gemini 3, tokens":      {provider.Gemini, provider.Options{ThinkingTokens: 4000, Model: "gemini-3-pro-preview"}, map[int]string{0: google("4000"), 64: low, 2047: low, 2048: google("1024")}},
+		"Gemini 3, effort":      {provider.Gemini, provider.Options{Effort: "low", Model: "gemini-3-pro-preview"}, map[int]string{64: low, 4096: low}},
+		"OpenRouter":            {provider.OpenAIChat, provider.Options{ThinkingTokens: 4000, URL: router}, map[int]string{0: `"reasoning":{"max_tokens":4000}`, 64: "", 2047: "", 2048: `"reasoning":{"max_tokens":1024}`, 8000: `"reasoning":{"max_tokens":4000}`}},
+	} {
+		for limit, want := range c.want {
+			for _, from := range []string{"options", "request"} {
+				r := &recorder{status: 400, text: "{}"}
+				o, q := c.o, asked("")
+				q.Messages[1].Parts = q.Messages[1].Parts[1:] // without thoughts
+				o.Transport, o.Model = r, cmp.Or(o.Model, "m")
+				if from == "options" {
+					o.MaxTokens = limit
+				} else {
+					o.MaxTokens, q.MaxTokens = 99_999*min(limit, 1), limit // the request's replaces it
+				}
+				listen(t.Context(), c.make(o), q)
+				if r.body == "" || !strings.Contains(r.body, want) || want == "" && (strings.Contains(r.body, "thinking") || strings.Contains(r.body, "reasoning")) {
+					t.Errorf("%s, at most %d in the %s: not %q but %s", name, limit, from, want, r.body)
+				}
+			}
+		}
+	}
+}
