@@ -92,7 +92,9 @@ func (p *Sheet) give(a policy.Answer) {
 	if p.of == "" {
 		return
 	}
-	p.look(true)
+	if a != policy.AnswerReject && p.ready {
+		p.look(true)
+	}
 	if a == policy.AnswerReject && !p.rested || a != policy.AnswerReject && !p.ready {
 		return
 	}
