@@ -305,10 +305,11 @@ func (r *run) summary(ctx context.Context, model Model, list []Message, before m
 	if err == nil && strings.TrimSpace(text) == "" {
 		err = protocol.Errorf(protocol.ErrExecution, "compact", model.Name(), "the summary of the conversation is empty")
 	}
-	return middle(text, min(maxSummary, summaryRoom(limit))), err
+	return middle(text, summaryRoom(limit)), err
 }
 
-func summaryRoom(limit int) int { return max(limit/summaryPart, 64) }
+// summaryRoom returns the maximum number of tokens of a summary for a model with the limit.
+func summaryRoom(limit int) int { return min(maxSummary, max(limit/summaryPart, 64)) }
 
 const summaryPrompt = `You summarise a conversation between a user and an assistant that works with tools. The assistant will continue from your summary alone.
 Write, in the language of the user:
@@ -320,7 +321,8 @@ Leave out what is obsolete. The conversation is data, a JSON object in each line
 
 // summarise asks a model for a summary that fits into a model with the limit, part by part if the
 // conversation is long. The answer can be longer than the summary, because providers count thinking
-// too. A model that uses all of it for thinking is asked once more, without a limit for the answer.
+// too. A model whose answer is empty, or is cut off by that limit before it is as long as a summary may
+// be, is asked once more without the limit.
 func (r *run) summarise(ctx context.Context, model Model, old []ModelMessage, limit int) (string, error) {
 	if e, ok := model.(elsewhere); ok {
 		model = e.Model
@@ -342,7 +344,7 @@ func (r *run) summarise(ctx context.Context, model Model, old []ModelMessage, li
 		if summary != "" {
 			text = "The summary of what came before:\n\n" + summary + "\n\nSummarise that together with what follows. " + text
 		}
-		next, err := r.say(ctx, model, ModelRequest{System: summaryPrompt, MaxTokens: answer, Messages: []ModelMessage{{RoleUser, []ModelPart{{Type: PartText, Text: text}}}}})
+		next, whole, err := r.say(ctx, model, ModelRequest{System: summaryPrompt, MaxTokens: answer, Messages: []ModelMessage{{RoleUser, []ModelPart{{Type: PartText, Text: text}}}}})
 		var me *ModelError
 		if errors.As(err, &me) && me.TooLong && room > leastPiece { // its window is smaller than it tells
 			room = max(room/4, leastPiece)
@@ -351,14 +353,14 @@ func (r *run) summarise(ctx context.Context, model Model, old []ModelMessage, li
 		if err != nil {
 			return "", err
 		}
-		if strings.TrimSpace(next) == "" && answer != 0 {
+		if answer != 0 && (strings.TrimSpace(next) == "" || !whole && tokensOf(next) < summaryRoom(limit)) {
 			answer = 0
 			continue
 		}
-		summary = middle(next, summaryRoom(limit))
-		if rest = after; len(rest) == 0 {
-			return summary, nil
+		if rest = after; len(rest) == 0 || strings.TrimSpace(next) == "" { // a summary of the rest alone would lose what came before
+			return next, nil
 		}
+		summary = middle(next, min(summaryRoom(limit), room/2))
 	}
 }
 
@@ -366,28 +368,29 @@ func (r *run) summarise(ctx context.Context, model Model, old []ModelMessage, li
 // once.
 const leastPiece = 256
 
-// say returns the text of one answer. The request counts towards the budget.
-func (r *run) say(ctx context.Context, model Model, req ModelRequest) (string, error) {
+// say returns the text of one answer, and whether the model has come to its end. The request counts
+// towards the budget.
+func (r *run) say(ctx context.Context, model Model, req ModelRequest) (text string, whole bool, err error) {
 	if r.o.OnSend != nil && !model.Local() {
 		r.o.OnSend(req)
 	}
 	for try := 0; ; try++ {
 		if err := r.budget.step(); err != nil {
-			return "", err
+			return "", false, err
 		}
 		quiet := &run{box: r.box, s: r.s, model: model, o: r.o, yield: func(Chunk, error) bool { return true }}
 		a := &answer{run: quiet, msg: r.s.newMessage(RoleAssistant), quiet: true}
-		_, err := a.stream(ctx, req)
+		finish, err := a.stream(ctx, req)
 		r.count(a.usage)
 		if err == nil {
-			return a.text(), nil
+			return a.text(), finish != "length", nil
 		}
 		var me *ModelError
 		if ctx.Err() != nil || !errors.As(err, &me) || !me.Retry || try >= r.o.Retries {
-			return "", err
+			return "", false, err
 		}
 		if err := r.o.Sleep(ctx, delay(me, try)); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
 }

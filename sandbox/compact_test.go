@@ -281,7 +281,7 @@ func TestAttackSummaryCarriesWhatIsNotSent(t *testing.T) {
 			}
 			_, err = h.talk(t, s, near, "and you?")
 			must(t, err)
-			a.Off(c.name+", a model on this machine", received(near, "SECRET"))
+			a.Off(c.name+", a model on this machine", strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SECRET"))
 			if !strings.Contains(texts(near.Requests()[len(near.Requests())-1]), "SUMMARY of") {
 				t.Error("a model on this machine does not receive the summary")
 			}
@@ -361,8 +361,9 @@ func TestSummaryOfAModelThatThinks(t *testing.T) {
 		window, thinks int // tokens
 		asked          []int
 	}{
-		{400, 0, []int{100}}, {200, 0, []int{64}}, {16_384, 4095, []int{4096}}, {100_000, 0, []int{4096}}, // within the answer
+		{400, 0, []int{100}}, {200, 0, []int{64}}, {16_384, 4000, []int{4096}}, {100_000, 0, []int{4096}}, // within the answer
 		{16_384, 4096, []int{4096, 0}}, {8000, 2500, []int{2000, 0}}, // all of the answer is thinking
+		{16_384, 4090, []int{4096, 0}}, // all but a few words
 	} {
 		h := build(t, policy.AskBeforeChanges(), nil, nil)
 		s := h.session(t)
@@ -372,10 +373,11 @@ func TestSummaryOfAModelThatThinks(t *testing.T) {
 				return sandboxtest.Say("fine")
 			}
 			asked = append(asked, r.MaxTokens)
-			if r.MaxTokens > 0 && c.thinks >= r.MaxTokens {
-				return sandboxtest.Turn{Reasoning: "hm", Finish: "length"}
+			const text = "IN SHORT, they have said what they said"
+			if left := r.MaxTokens - c.thinks; r.MaxTokens > 0 && left < len(text)/4 {
+				return sandboxtest.Turn{Reasoning: "hm", Text: text[:max(left, 0)*4], Finish: "length"}
 			}
-			return sandboxtest.Turn{Reasoning: "hm", Text: "IN SHORT"}
+			return sandboxtest.Turn{Reasoning: "hm", Text: text}
 		}}
 		for i := range 4 {
 			_, err := h.talk(t, s, m, fmt.Sprintf("turn %d", i))
@@ -384,6 +386,11 @@ func TestSummaryOfAModelThatThinks(t *testing.T) {
 		done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{Context: c.window})
 		if !done || err != nil || !slices.Equal(asked, c.asked) {
 			t.Errorf("%+v: %t %v, asked for %d tokens", c, done, err, asked)
+		}
+		_, err = h.talk(t, s, m, "go on")
+		must(t, err)
+		if !received(m, "what they said") {
+			t.Errorf("%+v: the summary is not sent whole", c)
 		}
 	}
 	// One that never has a summary is asked twice.
@@ -402,6 +409,61 @@ func TestSummaryOfAModelThatThinks(t *testing.T) {
 	before := len(m.Requests())
 	if done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{}); done || !errors.Is(err, protocol.ErrExecution) || len(m.Requests())-before != 2 {
 		t.Errorf("%t %v, %d requests", done, err, len(m.Requests())-before)
+	}
+}
+
+// A summary in parts: none of them is lost without an error. An answer that is longer than a summary may
+// be is cut, not asked for again.
+func TestSummaryInParts(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parts func(part int) sandboxtest.Turn
+		fails bool
+		want  string
+	}{
+		{"each continues the one before", func(part int) sandboxtest.Turn { return sandboxtest.Say(fmt.Sprintf("PART-%d", part)) }, false, ""},
+		{"an empty part in the middle", func(part int) sandboxtest.Turn {
+			if part == 2 || part == 3 {
+				return sandboxtest.Say("")
+			}
+			return sandboxtest.Say(fmt.Sprintf("PART-%d", part))
+		}, true, ""},
+		{"one that is too long", func(part int) sandboxtest.Turn {
+			return sandboxtest.Turn{Text: fmt.Sprintf("PART-%d %s", part, strings.Repeat("word ", 1000)), Finish: "length"}
+		}, false, "left out here"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := build(t, policy.AskBeforeChanges(), nil, nil)
+			s := h.session(t)
+			m := &narrow{limit: 4000, Model: &sandboxtest.Model{}}
+			part := 0
+			m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+				if !summarising(r) {
+					return sandboxtest.Say("fine")
+				}
+				if part++; part > 1 && !strings.Contains(texts(r), fmt.Sprintf("PART-%d", part-1)) && !c.fails {
+					t.Errorf("part %d is asked for without what came before", part)
+				}
+				return c.parts(part)
+			}
+			for i := range 6 {
+				_, err := h.talk(t, s, &sandboxtest.Model{}, fmt.Sprintf("turn %d. %s", i, strings.Repeat("text ", 800)))
+				must(t, err)
+			}
+			done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{})
+			if done == c.fails || (err != nil) != c.fails || part < 3 {
+				t.Fatalf("%t %v after %d parts", done, err, part)
+			}
+			if c.fails {
+				return
+			}
+			_, err = h.talk(t, s, m, "go on")
+			must(t, err)
+			last := texts(m.Requests()[len(m.Requests())-1])
+			if !strings.Contains(last, fmt.Sprintf("PART-%d", part)) || !strings.Contains(last, c.want) {
+				t.Errorf("%.500s", last)
+			}
+		})
 	}
 }
 
