@@ -20,8 +20,9 @@ const maxModels, maxListed, maxNodes = 8 << 20, 10_000, 1_000_000
 
 // Models asks the server of a model for the names of its models, sorted. They are for
 // [Options].Model. The error of a server that refuses, or whose list has more than 10,000 models, is a
-// *[sandbox.ModelError]. A model without a server has no list, and the error is then
-// [errors.ErrUnsupported]. Models yields to the page while it reads a long list.
+// *[sandbox.ModelError]. So is that of a list which is no strict JSON: a name of a member twice, or a
+// half of a surrogate pair, also in a description. A model without a server has no list, and the error
+// is then [errors.ErrUnsupported]. Models yields to the page while it reads a long list.
 func Models(ctx context.Context, m sandbox.Model) ([]string, error) {
 	l, ok := m.(interface {
 		models(ctx context.Context) ([]string, error)
@@ -103,18 +104,18 @@ func listed(ctx context.Context, budget *jsx.Budget, tree any) ([]string, error)
 		for _, e := range list {
 			m, _ := e.(map[string]any)
 			name, _ := m[of.name].(string)
-			methods, _ := m["supportedGenerationMethods"].([]any)
-			methods = methods[:min(len(methods), 100)]
+			var methods []any
+			if of.list == "models" {
+				name = strings.TrimPrefix(name, "models/")
+				methods, _ = m["supportedGenerationMethods"].([]any)
+				methods = methods[:min(len(methods), 100)]
+			}
 			if err := budget.Steps(ctx, 1+len(methods)); err != nil {
 				return nil, context.Cause(ctx)
 			}
-			if name == "" || len(name) > 200 || len(methods) > 0 && !slices.Contains(methods, any("generateContent")) {
-				continue
+			if name != "" && len(name) <= 200 && (len(methods) == 0 || slices.Contains(methods, any("generateContent"))) {
+				names = append(names, name)
 			}
-			if of.list == "models" {
-				name = strings.TrimPrefix(name, "models/")
-			}
-			names = append(names, name)
 		}
 	}
 	return names, nil

@@ -195,9 +195,9 @@ func TestModels(t *testing.T) {
 		want         []string
 	}{
 		"anthropic": {provider.Anthropic, "/models?limit=1000", `{"data":[{"id":"b","type":"model"},{"id":"a"}],"has_more":false}`, "x-api-key", []string{"a", "b"}},
-		"openai":    {provider.OpenAI, "/models", `{"object":"list","data":[{"id":"b"},{"id":"a"},{"id":"a"},{"id":""}]}`, "authorization", []string{"a", "b"}},
+		"openai":    {provider.OpenAI, "/models", `{"object":"list","data":[{"id":"b"},{"id":"a"},{"id":"a","supportedGenerationMethods":["embedContent"]},{"id":""}]}`, "authorization", []string{"a", "b"}},
 		"chat":      {provider.OpenAIChat, "/models", `{"data":[]}`, "authorization", nil},
-		"gemini":    {provider.Gemini, "/models?pageSize=1000", `{"models":[{"name":"models/g","supportedGenerationMethods":["generateContent"]},{"name":"models/e","supportedGenerationMethods":["embedContent"]},{"name":"models/f"}]}`, "x-goog-api-key", []string{"f", "g"}},
+		"gemini":    {provider.Gemini, "/models?pageSize=1000", `{"models":[{"name":"models/g","supportedGenerationMethods":["generateContent"]},{"name":"models/e","supportedGenerationMethods":["embedContent"]},{"name":"models/f"},{"name":"models/"}]}`, "x-goog-api-key", []string{"f", "g"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &recorder{status: 200, text: c.answer}
