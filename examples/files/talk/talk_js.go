@@ -41,7 +41,7 @@ type Talk struct {
 	cards   map[string]*card
 	items   []js.Value // the cards in order
 	thinks  bool       // text is the fold with the model's thoughts
-	noted   bool       // the user knows that the model does not receive all of the last message
+	noted   bool       // the user knows that the model does not receive all of the conversation
 	step    struct {   // what this step has shown so far. Another try takes its place
 		sections []*iframe.Section
 		cards    []string
@@ -187,6 +187,7 @@ func (o out) write(text string) { _, _ = o.WriteString(text) }
 
 // section begins a section of the document, labelled by its author.
 func (t *Talk) section(who string) out {
+	t.thought() // the user may say something, or a note may come, while the model thinks
 	t.n++
 	s := t.view.Section(fmt.Sprintf("s%d", t.n))
 	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))

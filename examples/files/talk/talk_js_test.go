@@ -93,6 +93,26 @@ func TestShowInAStep(t *testing.T) {
 	}
 }
 
+// What comes while the model thinks ends the fold with its thoughts, and later ones get a new fold.
+func TestThoughtsAreInterrupted(t *testing.T) {
+	for name, what := range map[string]func(talk *Talk){
+		"a message of the user's": func(talk *Talk) { talk.Said("wait") },
+		"a note":                  func(talk *Talk) { talk.Chunk(sandbox.Chunk{Type: "data-shortened"}) },
+		"a summary":               func(talk *Talk) { talk.Chunk(sandbox.Chunk{Type: "data-compaction"}) },
+		"an answer":               func(talk *Talk) { talk.Chunk(sandbox.Chunk{Type: "text-start"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			talk := shown(t)
+			talk.chunks(sandbox.Chunk{Type: "start-step"}, sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"})
+			what(talk)
+			talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "MORE"}, sandbox.Chunk{Type: "reasoning-end"}, sandbox.Chunk{Type: "text-delta", Delta: "DONE"})
+			if got := html(t, talk); strings.Count(got, "<summary>Thoughts") != 2 || !strings.Contains(got, "HM") || !strings.Contains(got, "MORE") || !strings.Contains(got, "DONE") {
+				t.Errorf("it shows %s", got)
+			}
+		})
+	}
+}
+
 // A card says that it waits for the user as long as a question about its call is open. After the answer
 // the user can end the call if it takes long.
 func TestCardWaits(t *testing.T) {
