@@ -252,10 +252,40 @@ func TestAttackAnswerOutOfView(t *testing.T) {
 		f.rested()
 		made(f, true, "hours.csv")
 		made(f, false, "notes/new.md")
+		glimpses(t, f, table)
 		unseenEffects(t, f, table)
 		unseenChanges(t, f, table)
 		blinded(t, f, table)
 	})
+}
+
+// glimpses: a question that was out of view at one look only has to be in view anew. The browser's own
+// observer, which reports most of it, is told to be content.
+func glimpses(t *testing.T, f *filesPage, table *attack.Table) {
+	t.Helper()
+	f.check(`globalThis.content = "IntersectionObserverEntry" in globalThis && Object.getOwnPropertyDescriptor(IntersectionObserverEntry.prototype, "isVisible")`)
+	f.check(`void (content && Object.defineProperty(IntersectionObserverEntry.prototype, "isVisible", {get: () => true, configurable: true}))`)
+	f.then(turn{calls: []call{tc("write", "path", "notes/new.md", "content", strings.Repeat("new\n", 12))}}, turn{text: "That was it."})
+	f.say("write it")
+	for name, how := range map[string]string{
+		"a cover for the time of a look":                `cover("#ask-diff", "")`,
+		"one that takes no clicks":                      `cover("#ask-diff", "pointer-events: none")`,
+		"one over a part of the difference":             `cover("#ask-diff", "height: 50px; pointer-events: none")`,
+		"a style for the time of a look":                `style("#ask { opacity: .02 }")`,
+		"text in the ground's colour for a look's time": `style("#ask-title { color: transparent !important }")`,
+	} {
+		f.asks()
+		f.check(`void (` + how + `)`)
+		looked := `new Promise((done) => {
+			const title = document.getElementById("ask-title");
+			title.getBoundingClientRect = () => { delete title.getBoundingClientRect; setTimeout(done); return title.getBoundingClientRect(); };
+		}).then(() => (unspoil(), ` + answerBlind + `))`
+		table.Try(name, eval[bool](t, f.in, looked))
+	}
+	f.asks()
+	f.answer(reject)
+	f.rested()
+	f.check(`void (content && Object.defineProperty(IntersectionObserverEntry.prototype, "isVisible", content))`)
 }
 
 // unseenEffects: effects below the visible part have not been seen, and an answer that allows them

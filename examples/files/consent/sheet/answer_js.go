@@ -119,7 +119,7 @@ func (p *Sheet) Dismiss(session string) {
 func (p *Sheet) tick() {
 	p.calm++
 	p.view.calm++
-	p.look(p.view.calm == 1 || p.view.calm%settle == 0 || p.view.calm > settle && !p.ready)
+	p.look(p.view.calm%settle == 0 || p.view.calm > settle && !p.ready)
 	if p.calm < settle {
 		return
 	}
@@ -133,10 +133,10 @@ func (p *Sheet) tick() {
 	}
 }
 
-// look checks whether the question is in view, and shows the reason if it is not.
-func (p *Sheet) look(thorough bool) {
+// look checks whether the question is in view, and shows the reason if it is not. See view for all.
+func (p *Sheet) look(all bool) {
 	p.more()
-	if p.view.look(thorough || p.view.unseen || p.view.why != "") != "" {
+	if p.view.look(all) != "" {
 		p.ready = false // the count begins again when the question is back in view
 	}
 	p.show()

@@ -16,16 +16,17 @@ import (
 //
 // In Chromium, IntersectionObserver v2 reports whether something covers an element or makes it
 // transparent, up to 100 ms late. In every browser the page also checks for itself: the place of each
-// part at every look, and the topmost element there and the styles up to the root at a thorough look.
-// That one makes the browser lay out the whole page anew, and a question can stay for long. So a look
-// is thorough at the time of the answer, where an answer begins to count, as long as parts are unseen,
-// and once in settle looks.
+// part, the topmost element there, and the styles up to the root. The topmost element is asked for at
+// hundreds of points, and a question can stay for long. So a look takes one row of points in settle,
+// and the next look takes others. It takes all points at the time of the answer, where an answer
+// begins to count, as long as something is unseen or hidden, and once in settle looks.
 type view struct {
 	sheet    js.Value // a style sheet with which elementFromPoint also finds elements that take no clicks
 	observer js.Value // null without IntersectionObserver v2
 	hidden   map[string]bool
 	why      string // the reason why not everything is in view, "" if it is
 	unseen   bool   // an effect or a change has not been in view yet
+	turn     int    // counts the looks, for the rows of points
 	reading  consent.Reading
 	calm     int // looks since everything is in view
 	changed  chan struct{}
@@ -101,22 +102,30 @@ const (
 	covered  = "Something lies over this question: you can allow this only while all of it is in view."
 )
 
-// look returns the reason why the question is not in view, "" if it is.
-func (v *view) look(thorough bool) string {
-	if v.why = v.judge(thorough); v.why != "" {
+// look returns the reason why the question is not in view, "" if it is. With all it takes all points.
+func (v *view) look(all bool) string {
+	every := settle
+	if all || v.unseen || v.why != "" {
+		every = 1
+	}
+	if v.why = v.judge(every); v.why != "" {
 		v.calm = 0
 	}
 	return v.why
 }
 
-func (v *view) judge(thorough bool) string {
+func (v *view) judge(every int) string {
 	if dom.Document().Get("visibilityState").String() != "visible" {
 		return "This tab is in the background."
 	}
 	if !js.Global().Get("top").Equal(js.Global().Get("self")) && v.observer.IsNull() {
 		return "This page is shown inside of another, which may cover it."
 	}
-	var there []js.Value
+	type box struct {
+		el js.Value
+		rect
+	}
+	var there []box
 	for _, p := range parts {
 		el := dom.Element(p.id)
 		if el.Get("hidden").Bool() && !p.text && el.Get("childElementCount").Int() == 0 {
@@ -132,20 +141,18 @@ func (v *view) judge(thorough bool) string {
 		if !r.within(shownOf(el)) {
 			return tooSmall
 		}
-		there = append(there, el)
+		there = append(there, box{el, r})
 	}
 	for id, hidden := range v.hidden {
 		if hidden && !dom.Element(id).Get("hidden").Bool() {
 			return covered
 		}
 	}
-	if !thorough {
-		return ""
-	}
+	v.turn++
 	v.sheet.Set("disabled", false)
 	defer v.sheet.Set("disabled", true)
-	for _, el := range there {
-		if !painted(el) || !onTop(el, rectOf(el)) {
+	for _, b := range there {
+		if !painted(b.el) || !onTop(b.el, b.rect, v.turn%every, every) {
 			return covered
 		}
 	}
@@ -239,11 +246,11 @@ func painted(el js.Value) bool {
 }
 
 // onTop reports whether a grid of points over an element hits that element everywhere. The grid is
-// finer than a line of text.
-func onTop(el js.Value, r rect) bool {
+// finer than a line of text. Of its rows it takes the first and then one of every.
+func onTop(el js.Value, r rect, first, every int) bool {
 	const edge, down = 3, 9
 	rows := math.Max(2, math.Ceil(r.height()/down))
-	for i := 0.0; i <= rows; i++ {
+	for i := float64(first); i <= rows; i += float64(every) {
 		y := r.top + edge + i/rows*(r.height()-2*edge)
 		for j := 0.0; j <= 6; j++ {
 			x := r.left + edge + j/6*(r.width()-2*edge)
@@ -259,7 +266,9 @@ func onTop(el js.Value, r rect) bool {
 // ones not seen yet, "" if there are none. The caller has checked that the boxes around them are in
 // view.
 func (v *view) seen() string {
-	v.unseen = true
+	if !v.unseen {
+		return ""
+	}
 	list := dom.Element("ask-list")
 	box := rectOf(list)
 	left := 0
