@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // The log in memory is bounded by lines and by bytes, and is a whole chain at any length.
 func TestAuditBounds(t *testing.T) {
-	if runtime.GOOS == "js" && testing.Short() {
-		t.Skip("the same code as natively: make soak runs it in a page")
-	}
+	native.Only(t)
 	at := time.Unix(1000, 0)
 	long := strings.Repeat("x", 1<<20)
 	for _, c := range []struct {

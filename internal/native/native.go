@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Only skips a test in a page of make test if its code has nothing to do with a browser: it is the
-// same there, only slower. Without -short, as in make soak, the test runs in a page too.
+// Only skips a test in a page of make test. It is for tests whose code is the same there, only slower.
+// Without -short, as in make soak, the test runs in a page too.
 func Only(t testing.TB) {
 	t.Helper()
 	if runtime.GOOS == "js" && testing.Short() {
