@@ -167,6 +167,41 @@ var shared struct {
 	err error
 }
 
+// pool has private windows of the shared browser that no test uses now. Such a window has compiled the programs of the
+// examples, which is half of the processor's work at each load.
+var pool struct {
+	sync.Mutex
+	free []*e2e.Browser
+}
+
+// window returns a private window with empty storage, and gives it back after the test.
+func window(t *testing.T) *e2e.Browser {
+	t.Helper()
+	var b *e2e.Browser
+	pool.Lock()
+	if n := len(pool.free); n > 0 {
+		b, pool.free = pool.free[n-1], pool.free[:n-1]
+	}
+	pool.Unlock()
+	if b == nil {
+		var err error
+		b, err = shared.Private(context.Background())
+		must(t, err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := b.Empty(ctx, strings.TrimSuffix(site, "/")); err != nil || t.Failed() {
+			b.Close()
+			return
+		}
+		pool.Lock()
+		pool.free = append(pool.free, b)
+		pool.Unlock()
+	})
+	return b
+}
+
 // launch returns a browser with storage of its own: a private window of the shared one, or another process if
 // it has options.
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
@@ -174,12 +209,7 @@ func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	if reflect.DeepEqual(o, e2e.Options{}) {
 		shared.Do(func() { shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{Args: still}) })
 		must(t, shared.err)
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
-		t.Cleanup(cancel)
-		b, err := shared.Private(ctx)
-		must(t, err)
-		t.Cleanup(func() { b.Close() })
-		return b
+		return window(t)
 	}
 	return launchOwn(t, o)
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -174,6 +175,51 @@ func (b *ChromiumBrowser) Private(ctx context.Context) (*ChromiumBrowser, error)
 	}
 	context.AfterFunc(ctx, func() { p.close() })
 	return p, nil
+}
+
+// Empty makes a Private browser as good as a new one for pages of the origins: it closes all pages,
+// deletes what these origins have stored, and takes back all permissions. The cache stays, with the
+// compiled code of programs.
+func (b *ChromiumBrowser) Empty(ctx context.Context, origins ...string) error {
+	if b.private == "" {
+		return errors.New("browser: only a private window can be emptied")
+	}
+	pages := func() (list []target.ID, err error) {
+		infos, err := b.targets(ctx)
+		for _, t := range infos {
+			if t.BrowserContextID == b.private && t.Type == "page" {
+				list = append(list, t.TargetID)
+			}
+		}
+		return list, err
+	}
+	open, err := pages()
+	if err != nil {
+		return err
+	}
+	for _, id := range open { // one may have closed itself
+		_ = b.Call(ctx, target.CloseTarget.Method, target.CloseTargetParams{TargetID: id}, nil)
+	}
+	for len(open) > 0 {
+		if open, err = pages(); err != nil {
+			return err
+		}
+	}
+	if err := b.Call(ctx, "Browser.resetPermissions", map[string]any{"browserContextId": b.private}, nil); err != nil {
+		return err
+	}
+	p, err := b.NewPage(ctx, Events{}, nil)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	const types = "cookies,file_systems,indexeddb,local_storage,service_workers,cache_storage,interest_groups,shared_storage,storage_buckets"
+	for _, origin := range origins {
+		if err := p.Call(ctx, "Storage.clearDataForOrigin", map[string]any{"origin": origin, "storageTypes": types}, nil); err != nil {
+			return fmt.Errorf("browser: deleting what %s has stored: %w", origin, err)
+		}
+	}
+	return nil
 }
 
 // PID implements [Browser]. It returns 0 if the process is unknown.

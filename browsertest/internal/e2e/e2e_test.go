@@ -359,3 +359,61 @@ func TestCancelledContextEndsTheBrowser(t *testing.T) {
 		t.Error("the process is still there")
 	}
 }
+
+// An emptied window has no page, nothing of what a page stored, and no permission.
+func TestEmpty(t *testing.T) {
+	ctx := context1(t)
+	s := ServeHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/worker.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>t</title>")
+	}), nil)
+	defer s.Close()
+	b := launch(t, Options{})
+	if err := b.Empty(ctx, s.URL); err == nil {
+		t.Error("the profile itself was emptied")
+	}
+	w, err := b.Private(ctx)
+	must(t, err)
+	other, err := b.Private(ctx)
+	must(t, err)
+	const has = `(async () => [
+		document.cookie, localStorage.length, (await indexedDB.databases()).length, (await caches.keys()).length,
+		(await Array.fromAsync((await navigator.storage.getDirectory()).keys())).length, (await navigator.serviceWorker.getRegistrations()).length,
+		(await navigator.permissions.query({name: "clipboard-read"})).state, (await navigator.permissions.query({name: "notifications"})).state,
+	].join())()`
+	const none, all = ",0,0,0,0,0,prompt,prompt", "a=b,1,1,1,1,1,granted,granted"
+	look := func(b *Browser) (p *Page, got string) {
+		p, err := b.Page(ctx, s.URL)
+		must(t, err)
+		must(t, p.Eval(ctx, has, &got))
+		return p, got
+	}
+	for _, b := range []*Browser{w, other} {
+		p, before := look(b)
+		must(t, b.Grant(ctx, s.URL, "clipboardReadWrite", "clipboardSanitizedWrite", "notifications"))
+		must(t, p.Eval(ctx, `(async () => {
+			document.cookie = "a=b"; localStorage.setItem("a", "b");
+			await new Promise((done) => { indexedDB.open("a").onsuccess = (e) => { e.target.result.close(); done(); }; });
+			await caches.open("a");
+			await (await navigator.storage.getDirectory()).getFileHandle("a", {create: true});
+			await navigator.serviceWorker.register("worker.js"); await navigator.serviceWorker.ready;
+		})()`, nil))
+		var got string
+		must(t, p.Eval(ctx, has, &got))
+		if before != none || got != all {
+			t.Fatalf("before %q, then %q", before, got)
+		}
+	}
+	_, _ = look(w)
+	must(t, w.Empty(ctx, s.URL))
+	if _, got := look(w); got != none {
+		t.Errorf("an emptied window has %q", got)
+	}
+	if _, got := look(other); got != all {
+		t.Errorf("another window has %q", got)
+	}
+}

@@ -111,6 +111,13 @@ func (b *Browser) Private(ctx context.Context) (*Browser, error) {
 	return &Browser{chromium: c}, nil
 }
 
+// Empty closes the pages of a Private browser, deletes what the origins have stored, and takes back
+// all permissions. Then it serves like a new one, but the programs that its pages load again are
+// compiled already.
+func (b *Browser) Empty(ctx context.Context, origins ...string) error {
+	return b.chromium.Empty(ctx, origins...)
+}
+
 // Version returns the browser's name and version.
 func (b *Browser) Version() string { return b.chromium.Version() }
 
