@@ -69,7 +69,7 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 		ctx := testContext(t)
 		const focused = asking + ` && document.activeElement.id === "ask"`
 		open := func() bool { return eval[bool](t, p, `!document.getElementById("ask").hidden`) }
-		for _, text := range []string{"1 more thing", "2", "3", "4 of them"} {
+		for _, text := range []string{"1 more thing", "2", "3", "4 of them", "5"} {
 			say(t, p, `delete hours.csv`)
 			must(t, p.WaitFor(ctx, focused))
 			must(t, p.Press(ctx, text[:1])) // a key of the hand, to where the focus is
@@ -81,10 +81,12 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 			}
 			must(t, p.Eval(ctx, `void (document.getElementById("text").value = "", document.getElementById("ask").focus())`, nil))
 			// Enter and Space on an answer whose focus does not come from an action of the user.
-			must(t, p.Eval(ctx, `document.getElementById("once").focus()`, nil))
-			for _, key := range []string{"Enter", "Space"} {
-				must(t, p.Press(ctx, key))
-				table.Try(key+" on an answer", !open())
+			for _, answer := range []string{"once", "never"} {
+				must(t, p.Eval(ctx, `document.getElementById("`+answer+`").focus()`, nil))
+				for _, key := range []string{"Enter", "Space"} {
+					must(t, p.Press(ctx, key))
+					table.Try(key+" on "+answer, !open())
+				}
 			}
 			must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
 			if got := eval[string](t, p, `document.getElementById("ask-keys").textContent + getComputedStyle(document.querySelector("#once kbd"), "::before").content`); !strings.Contains(got, "press Tab first") || !strings.Contains(got, "Tab ") {

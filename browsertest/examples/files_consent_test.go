@@ -111,6 +111,92 @@ func TestFilesBatch(t *testing.T) {
 	})
 }
 
+// The user can take calls out of a batch. The answer is for the others, and those are rejected.
+func TestFilesPartOfABatch(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *filesPage) {
+		ask := func(keep string, calls ...call) {
+			t.Helper()
+			f.then(turn{calls: calls}, turn{text: "That was it."})
+			f.say("do " + keep)
+			f.asks()
+			if got := f.check(`[...document.querySelectorAll("#ask-list li")].map((e) => e.querySelectorAll("input:checked").length).join()`); got != "1,1,1" {
+				t.Errorf("chosen at first: %s", got)
+			}
+		}
+		toggle := func(name string) {
+			t.Helper()
+			row := `[...document.querySelectorAll("#ask-list li")].find((e) => e.textContent.includes(` + js(name) + `))`
+			was := f.check(row + `.classList.contains("left")`)
+			f.check(`void ` + row + `.querySelector("input").click()`)
+			f.wait(name+" is taken out, or in again", `String(`+row+`.classList.contains("left")) !== `+js(was))
+		}
+		write := func(name string) call { return tc("write", "path", name, "content", "of "+name+"\n") }
+		ask("two of three", write("in-1.txt"), tc("delete", "path", "hours.csv"), write("in-2.txt"))
+		toggle("hours.csv")
+		if got := f.check(`document.getElementById("once").innerText`); !strings.Contains(got, "Allow 2 of 3") {
+			t.Errorf("the button says %q", got)
+		}
+		f.wait("it can be answered", asking)
+		f.answer(once)
+		f.rested()
+		made(f, true, "in-1.txt", "in-2.txt", "hours.csv")
+		all := f.requests()
+		results := all[len(all)-1].results()
+		if len(results) != 3 || strings.Contains(results[0], "rejected") || !strings.Contains(results[1], "rejected") || strings.Contains(results[2], "rejected") {
+			t.Errorf("the model gets %q", results)
+		}
+
+		// A lasting answer is for the chosen ones only.
+		ask("one of three", write("held-1.txt"), write("held-2.txt"), write("held-3.txt"))
+		toggle("held-1.txt")
+		toggle("held-2.txt")
+		toggle("held-1.txt") // in again
+		toggle("held-3.txt")
+		f.wait("it can be answered", asking)
+		f.answer(session)
+		f.rested()
+		made(f, true, "held-1.txt")
+		made(f, false, "held-2.txt", "held-3.txt")
+		f.do("", tc("write", "path", "held-1.txt", "content", "of held-1.txt\n"))
+		holds(t, "one that was taken out", f.one(reject, "write", "path", "held-2.txt", "content", "made\n"), "rejected")
+
+		// With none of them, only a refusal counts.
+		ask("none of three", write("none-1.txt"), write("none-2.txt"), write("none-3.txt"))
+		for _, n := range []string{"1", "2", "3"} {
+			toggle("none-" + n + ".txt")
+		}
+		f.wait("it says why", `document.getElementById("ask-off").textContent.startsWith("Nothing is chosen") && document.getElementById("once").getAttribute("aria-disabled") === "true"`)
+		f.check(`document.getElementById("once").click()`)
+		answerKey(t, f, once)
+		if f.check(`document.getElementById("ask").hidden`) == "true" {
+			t.Error("an answer for nothing counted")
+		}
+		f.check(`document.getElementById("ask").focus()`)
+		f.answer(reject)
+		f.rested()
+		made(f, false, "none-1.txt", "none-2.txt", "none-3.txt")
+	})
+}
+
+// Never is a refusal that lasts: the call is not asked about again in this folder, until the user takes the
+// answer back.
+func TestFilesNever(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, f *filesPage) {
+		holds(t, "it", f.one(never, "delete", "path", "hours.csv"), "rejected")
+		f.another()
+		holds(t, "without a question", f.one("", "delete", "path", "hours.csv"), "not allowed", "a rule of the policy")
+		holds(t, "another file", f.one(reject, "delete", "path", "trip/packing.txt"), "rejected")
+		made(f, true, "hours.csv")
+		f.click("#tab-settings")
+		holds(t, "what is listed", f.check(`document.getElementById("grants").innerText`), "Never: delete", "hours.csv", "in this folder")
+		f.click("#grants button")
+		f.wait("it is taken back", `!document.getElementById("no-grants").hidden`)
+		holds(t, "asked again", f.one(reject, "delete", "path", "hours.csv"), "rejected")
+	})
+}
+
 // No question shows a call in the form in which the model wrote it.
 func TestFilesQuestionsAreWords(t *testing.T) {
 	t.Parallel()

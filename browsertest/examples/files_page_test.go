@@ -96,7 +96,7 @@ func (f *filesPage) asks() string {
 }
 
 // The answers to a question of consent, by key.
-const once, session, project, reject = "1", "2", "3", "4"
+const once, session, project, reject, never = "1", "2", "3", "4", "5"
 
 // answer answers a question by key, and waits until it is gone.
 func (f *filesPage) answer(key string) {

@@ -49,6 +49,7 @@ type Effect struct {
 	Risk     protocol.Risk
 	Destroys bool
 	Notes    []string // further facts about a request, on its first effect
+	Request  int      // the index of the request in the prompt
 }
 
 // Kind is the kind of a line of a diff.
@@ -72,18 +73,28 @@ type Line struct {
 // Of returns the question for a prompt, which must have at least one request. Destructive requests
 // come first, then those of higher risk.
 func Of(p sandbox.Prompt) Question {
-	list := slices.Clone(p.Requests)
-	slices.SortStableFunc(list, func(a, b sandbox.Request) int {
+	order := make([]int, len(p.Requests))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &p.Requests[i], &p.Requests[j]
 		if a.Destroys != b.Destroys {
 			return map[bool]int{true: -1, false: 1}[a.Destroys]
 		}
 		return rank(b.Risk) - rank(a.Risk)
 	})
+	list := make([]sandbox.Request, len(order))
 	var q Question
 	files, added, removed := 0, 0, 0
 	var s sheet
-	for _, r := range list {
-		q.Effects = append(q.Effects, effects(r, len(list) == 1)...)
+	for at, i := range order {
+		r := p.Requests[i]
+		list[at] = r
+		for _, e := range effects(r, len(list) == 1) {
+			e.Request = i
+			q.Effects = append(q.Effects, e)
+		}
 		lines, n := Diff(r.Diff)
 		files += n
 		for _, l := range lines {

@@ -77,6 +77,23 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// Each effect tells its request, and every request of a batch has an effect, so that the user can take
+// it out.
+func TestEffectsTellTheirRequest(t *testing.T) {
+	q := Of(sandbox.Prompt{Requests: []sandbox.Request{
+		{Tool: "mkdir", Title: "make the folder x", Risk: protocol.RiskLow},
+		{Tool: "bash", Title: "bash: rm a", Risk: protocol.RiskHigh, Destroys: true, Effects: []sandbox.Effect{{Text: "run the commands rm", Risk: protocol.RiskMedium}, {Text: "delete a", Risk: protocol.RiskHigh, Destroys: true}}},
+		{Tool: "write", Title: "write b", Risk: protocol.RiskMedium, Effects: []sandbox.Effect{{Text: "write b", Risk: protocol.RiskMedium, InTitle: true}}},
+	}})
+	var got []string
+	for _, e := range q.Effects {
+		got = append(got, fmt.Sprintf("%d %s", e.Request, e.Text))
+	}
+	if want := "1 Bash: rm a;1 Run the commands rm;1 Delete a;2 Write b;0 Make the folder x"; strings.Join(got, ";") != want {
+		t.Errorf("%q, want %q", strings.Join(got, ";"), want)
+	}
+}
+
 // Arguments that neither the title nor the text contains are shown.
 func TestArguments(t *testing.T) {
 	q := one(sandbox.Request{Tool: "tool_run", Title: "run prog report.csv", Args: map[string]any{"command": "prog report.csv", "write": []any{"."}, "stdin": "secret words"}})

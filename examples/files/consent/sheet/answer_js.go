@@ -3,6 +3,8 @@ package sheet
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"syscall/js"
 	"time"
 
@@ -34,7 +36,7 @@ func (p *Sheet) listen() {
 	answers := []struct {
 		id     string
 		answer policy.Answer
-	}{{"once", policy.AnswerOnce}, {"session", policy.AnswerSession}, {"project", policy.AnswerProject}, {"reject", policy.AnswerReject}}
+	}{{"once", policy.AnswerOnce}, {"session", policy.AnswerSession}, {"project", policy.AnswerProject}, {"reject", policy.AnswerReject}, {"never", policy.AnswerNever}}
 	for _, a := range answers {
 		dom.Element(a.id).Call("addEventListener", "click", js.FuncOf(func(js.Value, []js.Value) any { p.give(a.answer); return nil }))
 	}
@@ -67,6 +69,12 @@ func (p *Sheet) listen() {
 		}
 		return false
 	})
+	dom.On(dom.Element("ask-list"), "change", func(e js.Value) {
+		if i, err := strconv.Atoi(e.Get("target").Call("closest", "li").Get("dataset").Get("request").String()); err == nil && i < len(p.chosen) {
+			p.choose(i, e.Get("target").Get("checked").Bool())
+			p.show()
+		}
+	})
 	dom.OnClick("ask-stop", func() {
 		if p.options.OnStop != nil {
 			p.options.OnStop()
@@ -92,11 +100,17 @@ func (p *Sheet) give(a policy.Answer) {
 	if p.of == "" {
 		return
 	}
-	if a != policy.AnswerReject && p.ready {
-		p.look(true)
-	}
-	if a == policy.AnswerReject && !p.rested || a != policy.AnswerReject && !p.ready {
-		return
+	if a == policy.AnswerReject || a == policy.AnswerNever {
+		if !p.rested {
+			return
+		}
+	} else {
+		if p.ready {
+			p.look(true)
+		}
+		if !p.ready || !slices.Contains(p.chosen, true) {
+			return
+		}
 	}
 	select {
 	case p.answer <- a:
@@ -148,15 +162,22 @@ func (p *Sheet) note() string {
 	if p.view.why != "" {
 		return p.view.why
 	}
-	return p.view.seen()
+	if why := p.view.seen(); why != "" {
+		return why
+	}
+	if !slices.Contains(p.chosen, true) {
+		return "Nothing is chosen: choose what you allow, or press Don't allow."
+	}
+	return ""
 }
 
 // show shows whether an answer counts now, and the reason if it does not.
 func (p *Sheet) show() {
 	ask, note := dom.Element("ask"), dom.Element("ask-off")
-	ask.Call("toggleAttribute", "data-off", !p.ready)
+	off := !p.ready || !slices.Contains(p.chosen, true)
+	ask.Call("toggleAttribute", "data-off", off)
 	for _, id := range []string{"once", "session", "project"} {
-		dom.Element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(!p.ready))
+		dom.Element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(off))
 	}
 	why := p.note()
 	if note.Get("textContent").String() != why { // set only on a change, because screen readers read it aloud
@@ -203,7 +224,7 @@ func writes(el js.Value) bool {
 func (p *Sheet) suspect(yes bool) {
 	p.wary = yes
 	dom.Element("ask").Call("toggleAttribute", "data-tab", yes)
-	dom.SetText("ask-keys", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 4.", false: "Press a number from 1 to 4 to answer."}[yes])
+	dom.SetText("ask-keys", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 5.", false: "Press a number from 1 to 5 to answer."}[yes])
 }
 
 // touched handles each key, click and move of the focus, and restarts the count of calm looks. Tab
@@ -228,7 +249,7 @@ func (p *Sheet) touched(e js.Value) {
 		p.suspect(true)
 	case event == "pointerdown" && p.rested, event == "keydown" && e.Get("key").String() == "Tab":
 		p.suspect(false)
-	case p.wary && (event == "keydown" || event == "keyup") && dom.Element("answers").Call("contains", target).Bool():
+	case p.wary && (event == "keydown" || event == "keyup") && (dom.Element("answers").Call("contains", target).Bool() || target.Equal(dom.Element("never"))):
 		if key := e.Get("key").String(); key == "Enter" || key == " " {
 			e.Call("preventDefault")
 		}

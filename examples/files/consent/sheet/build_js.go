@@ -28,6 +28,9 @@ func build() {
 		b := dom.Button("", a.class)
 		b.Set("id", a.id)
 		b.Call("append", dom.Create("kbd", fmt.Sprint(i+1)), " "+a.text)
+		if a.id == "once" {
+			b.Call("append", part("span", "chosen"))
+		}
 		answers.Call("append", b)
 	}
 	about, scope := part("label", "", "for", "scope", "class", "small"), part("select", "scope")
@@ -35,13 +38,15 @@ func build() {
 	const reason = "Tell the assistant why (optional)"
 	label, why := part("label", "", "for", "why", "class", "away"), part("input", "why", "placeholder", reason, "autocomplete", "off")
 	label.Set("textContent", reason)
-	next, all, stop := dom.Button("", ""), dom.Button("Show more", ""), dom.Button("Stop", "stop")
+	next, all, never, stop := dom.Button("", ""), dom.Button("Show more", ""), dom.Button("", "stop"), dom.Button("Stop", "stop")
 	attributes(next, "id", "ask-next", "hidden", "")
 	next.Call("append", dom.Create("kbd", "n"), " Next")
 	attributes(all, "id", "ask-all", "aria-pressed", "false", "hidden", "")
+	attributes(never, "id", "never")
+	never.Call("append", dom.Create("kbd", "5"), " Never here")
 	attributes(stop, "id", "ask-stop")
 	more := part("div", "", "class", "bar more")
-	more.Call("append", about, scope, label, why, next, all, stop)
+	more.Call("append", about, scope, label, why, never, next, all, stop)
 	replies := part("div", "replies")
 	replies.Call("append", part("p", "ask-off", "role", "status", "class", "small"), part("p", "ask-keys", "class", "away"), answers, more)
 	ask.Call("replaceChildren",

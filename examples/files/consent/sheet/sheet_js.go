@@ -2,6 +2,9 @@ package sheet
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
 	"sync"
 	"syscall/js"
 
@@ -35,6 +38,7 @@ type Sheet struct {
 	calm      int            // looks since the user last pressed a key or used the pointer
 	rested    bool           // the user has used neither for settle looks
 	ready     bool           // an answer that allows something counts now
+	chosen    []bool         // for each request of the prompt: the answer is for it, and others are rejected
 	wary      bool           // number keys may be meant for a text field: they answer only after Tab or a click in the question
 	from      js.Value       // the text field from which the question took the focus
 	rest      []consent.Line // the lines of a long diff that are not in the page yet, added as the user scrolls
@@ -73,7 +77,8 @@ func (p *Sheet) more() {
 }
 
 // Ask implements [sandbox.Asker]. It shows the calls' effects, and waits for the user's answer. The
-// answer holds for all requests of the prompt.
+// answer holds for the requests of the prompt that the user leaves chosen, which are all at first. The
+// others are rejected.
 func (p *Sheet) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,6 +109,9 @@ func (p *Sheet) Ask(ctx context.Context, q sandbox.Prompt) ([]sandbox.Reply, err
 	replies := make([]sandbox.Reply, len(q.Requests))
 	for i := range replies {
 		replies[i] = sandbox.Reply{Answer: answer, Pattern: dom.Value("scope"), Reason: dom.Value("why")}
+		if !p.chosen[i] {
+			replies[i].Answer = policy.AnswerReject
+		}
 		if len(q.Requests) > 1 { // each request keeps its own subject
 			replies[i].Pattern = ""
 		}
@@ -129,8 +137,12 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 	}
 	list := dom.Element("ask-list")
 	list.Call("replaceChildren")
+	p.chosen = slices.Repeat([]bool{true}, len(asked.Requests))
+	p.choose(0, true)
+	boxed := make([]bool, len(asked.Requests))
 	for _, e := range q.Effects {
 		item := dom.Create("li", e.Text)
+		item.Get("dataset").Set("request", e.Request)
 		if e.Destroys {
 			item.Set("className", "loss")
 		}
@@ -143,6 +155,13 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 			note := dom.Create("span", n)
 			note.Set("className", "note")
 			item.Call("append", " · ", note)
+		}
+		if len(asked.Requests) > 1 && !boxed[e.Request] {
+			boxed[e.Request] = true
+			box := dom.Create("input", "")
+			attributes(box, "type", "checkbox", "aria-label", "Chosen: "+e.Text)
+			box.Set("checked", true)
+			item.Call("prepend", box, " ")
 		}
 		list.Call("append", item)
 	}
@@ -172,6 +191,28 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 	}
 	dom.SetValue("why", "")
 	return q.Title
+}
+
+// choose sets whether the answer is for a request. The buttons tell the number of chosen requests if
+// not all are.
+func (p *Sheet) choose(request int, yes bool) {
+	p.chosen[request] = yes
+	for _, row := range dom.Each(dom.Element("ask-list").Get("children")) {
+		if row.Get("dataset").Get("request").String() == strconv.Itoa(request) {
+			row.Get("classList").Call("toggle", "left", !yes)
+		}
+	}
+	n := 0
+	for _, yes := range p.chosen {
+		if yes {
+			n++
+		}
+	}
+	of := ""
+	if n < len(p.chosen) {
+		of = fmt.Sprintf(" %d of %d", n, len(p.chosen))
+	}
+	dom.SetText("chosen", of)
 }
 
 // toFirstChange scrolls the diff to its first changed line, if that is below the visible part. The
