@@ -71,8 +71,8 @@ func own(head string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var plain func(v frontmatter.Value) any
-	plain = func(v frontmatter.Value) any {
+	var plain func(v *frontmatter.Value) any
+	plain = func(v *frontmatter.Value) any {
 		switch v.Kind {
 		case frontmatter.List:
 			out := []any{}

@@ -29,18 +29,8 @@ type Value struct {
 	Kind  Kind
 	Line  int    // the number of its first line in the file, from 1
 	Text  string // of a Text
-	Items []Value
+	Items []*Value
 	Keys  []string // of a Map, one for each of Items
-}
-
-// Get returns the value of a key of a map. ok reports whether there is one.
-func (v Value) Get(key string) (item Value, ok bool) {
-	for i, k := range v.Keys {
-		if k == key {
-			return v.Items[i], true
-		}
-	}
-	return Value{}, false
 }
 
 // Error is the reason why a front matter can't be read.
@@ -84,13 +74,13 @@ func isMark(line string) bool {
 }
 
 // ParseYAML reads the front matter that [Split] returns, and returns its map. An error is an *Error.
-func ParseYAML(head string) (Value, error) { return parse(head, nil, false) }
+func ParseYAML(head string) (*Value, error) { return parse(head, nil, false) }
 
 // Parse is [ParseYAML], except for two common mistakes in a value of the outer map that is one line. A plain
 // text may contain ": ", as in "description: Use this when: a file is large". The guide for clients of
 // Agent Skills recommends to read it. The values of the keys in asIs are text also where they begin
 // with a bracket, because the documented form of argument-hint, "[file] [format]", is no YAML.
-func Parse(head string, asIs ...string) (Value, error) { return parse(head, asIs, true) }
+func Parse(head string, asIs ...string) (*Value, error) { return parse(head, asIs, true) }
 
 // parser reads lines. Each function that reads a value leaves i at the first line behind it.
 type parser struct {
@@ -108,14 +98,14 @@ func (p *parser) fail(line int, why string) {
 	panic(failure{&Error{line + 2, why}}) // line 1 is the mark
 }
 
-func parse(head string, asIs []string, lenient bool) (v Value, err error) {
+func parse(head string, asIs []string, lenient bool) (v *Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			f, ok := r.(failure)
 			if !ok {
 				panic(r)
 			}
-			v, err = Value{}, f.err
+			v, err = nil, f.err
 		}
 	}()
 	p := &parser{asIs: asIs, lenient: lenient}
@@ -141,12 +131,12 @@ func parse(head string, asIs []string, lenient bool) (v Value, err error) {
 			}
 		}
 	}
-	v = Value{Kind: Map, Line: 2}
+	v = &Value{Kind: Map, Line: 2}
 	if p.skip() {
 		if n := p.indent(); n > 0 {
 			p.fail(p.i, "the first line is indented")
 		}
-		v = p.block(-1, 0, "")
+		v = p.block(-1, 0)
 		if v.Kind != Map {
 			p.fail(v.Line-2, "this is no line of the form \"key: value\"")
 		}
@@ -195,7 +185,7 @@ func (p *parser) count(depth int) {
 
 // block reads the value that begins with the present line. parent is the indentation of the line that it
 // belongs to.
-func (p *parser) block(parent, depth int, key string) Value {
+func (p *parser) block(parent, depth int) *Value {
 	n := p.indent()
 	text := p.lines[p.i][n:]
 	if isDash(text) {
@@ -279,18 +269,20 @@ func quotedEnd(text string) int {
 	return -1
 }
 
-func (p *parser) addKey(v *Value, key string) {
-	switch _, twice := v.Get(key); {
-	case twice:
+// addKey adds a key to a map. seen are its keys.
+func (p *parser) addKey(v *Value, seen map[string]bool, key string) {
+	switch {
+	case seen[key]:
 		p.fail(p.i, "the key "+strconv.Quote(key)+" is there twice")
 	case len(key) > MaxKey:
 		p.fail(p.i, "a key is longer than "+strconv.Itoa(MaxKey)+" bytes")
 	}
+	seen[key] = true
 	v.Keys = append(v.Keys, key)
 }
 
-func (p *parser) mapping(n, depth int) Value {
-	v := Value{Kind: Map, Line: p.i + 2}
+func (p *parser) mapping(n, depth int) *Value {
+	v, seen := &Value{Kind: Map, Line: p.i + 2}, map[string]bool{}
 	p.count(depth + 1)
 	for p.skip() && p.indent() >= n {
 		if p.indent() > n {
@@ -304,7 +296,7 @@ func (p *parser) mapping(n, depth int) Value {
 		if !ok {
 			p.fail(p.i, "this is no line of the form \"key: value\"")
 		}
-		p.addKey(&v, key)
+		p.addKey(v, seen, key)
 		if rest = strings.TrimLeft(rest, " "); strings.HasPrefix(rest, "\t") {
 			p.fail(p.i, "there is a tab behind the colon")
 		}
@@ -317,8 +309,8 @@ func (p *parser) mapping(n, depth int) Value {
 	return v
 }
 
-func (p *parser) list(n, depth int) Value {
-	v := Value{Kind: List, Line: p.i + 2}
+func (p *parser) list(n, depth int) *Value {
+	v := &Value{Kind: List, Line: p.i + 2}
 	p.count(depth + 1)
 	for p.skip() && p.indent() >= n {
 		line := p.lines[p.i]
@@ -338,7 +330,7 @@ func (p *parser) list(n, depth int) Value {
 				// A map or a list that begins behind the dash is indented by its place.
 				at := len(line) - len(rest)
 				p.lines[p.i] = strings.Repeat(" ", at) + rest
-				v.Items = append(v.Items, p.block(n, depth+1, ""))
+				v.Items = append(v.Items, p.block(n, depth+1))
 				continue
 			}
 		}
@@ -349,7 +341,7 @@ func (p *parser) list(n, depth int) Value {
 
 // after reads the value behind a colon or a dash, which may begin on a later line. n is the indentation of the
 // key or of the dash.
-func (p *parser) after(rest string, n, depth int, inMap bool, top string) Value {
+func (p *parser) after(rest string, n, depth int, inMap bool, top string) *Value {
 	if rest != "" && rest[0] != '#' {
 		return p.value(rest, n, depth, top)
 	}
@@ -357,17 +349,17 @@ func (p *parser) after(rest string, n, depth int, inMap bool, top string) Value 
 	p.i++
 	if p.skip() {
 		if m := p.indent(); m > n || inMap && m == n && isDash(p.lines[p.i][m:]) {
-			return p.block(n, depth, "")
+			return p.block(n, depth)
 		}
 	}
 	p.count(depth)
-	return Value{Line: at + 2}
+	return &Value{Line: at + 2}
 }
 
 // value reads the value that begins with text on the present line. n is the indentation of the line that
 // it belongs to, and top is its key if it belongs to the outer map.
-func (p *parser) value(text string, n, depth int, top string) Value {
-	v := Value{Line: p.i + 2}
+func (p *parser) value(text string, n, depth int, top string) *Value {
+	v := &Value{Line: p.i + 2}
 	for _, key := range p.asIs {
 		if key == top && top != "" && (text[0] == '[' || text[0] == '<') {
 			return p.line(text, n)
@@ -407,8 +399,8 @@ func (p *parser) end(rest string) {
 }
 
 // line reads a text of one line as it stands.
-func (p *parser) line(text string, n int) Value {
-	v := Value{Line: p.i + 2}
+func (p *parser) line(text string, n int) *Value {
+	v := &Value{Line: p.i + 2}
 	p.count(0)
 	if at := comment(text); at >= 0 {
 		text = text[:at]
@@ -696,9 +688,9 @@ func (f *flow) space() byte {
 	}
 }
 
-func (f *flow) value(depth int) Value {
+func (f *flow) value(depth int) *Value {
 	p := f.p
-	v := Value{Line: p.i + 2}
+	v := &Value{Line: p.i + 2}
 	switch f.text[0] {
 	case '[':
 		v.Kind = List
@@ -710,6 +702,7 @@ func (f *flow) value(depth int) Value {
 		return v
 	}
 	p.count(depth + 1)
+	seen := map[string]bool{}
 	end := f.text[0] + 2 // ] and } are two behind [ and { in ASCII
 	f.text = f.text[1:]
 	for f.space() != end {
@@ -722,7 +715,7 @@ func (f *flow) value(depth int) Value {
 			if key == "<<" {
 				p.fail(p.i, "maps can't be merged with <<")
 			}
-			p.addKey(&v, key)
+			p.addKey(v, seen, key)
 			at := p.i
 			if f.space() != ':' || p.i > at || !quoted && len(f.text) > 1 && f.text[1] != ' ' {
 				p.fail(p.i, "a key between brackets needs a colon and a space behind it")

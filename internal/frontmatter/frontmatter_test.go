@@ -11,7 +11,7 @@ import (
 )
 
 // plain returns a value as strings, slices and maps.
-func plain(v frontmatter.Value) any {
+func plain(v *frontmatter.Value) any {
 	switch v.Kind {
 	case frontmatter.List:
 		out := []any{}
