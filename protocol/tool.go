@@ -190,7 +190,7 @@ func lockedTools() map[string]string {
 		"question":    "questions",
 		"web_search":  "query max_results?",
 		"web_fetch":   "url",
-		"skill":       "name",
+		"skill":       "name arguments?",
 		"tool_search": "query",
 	}
 }

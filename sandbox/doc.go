@@ -15,6 +15,10 @@
 // tool reaches the folder, the network and the enclaves only with a [Permit], which covers exactly
 // the effects that [Tool].Needs declared. Only a call that passed the policy gets a permit.
 //
+// [FolderSkills] reads instructions in the form of the open standard Agent Skills. The user accepts each of them
+// before the model receives its text, and no line of them is a permission. [Skill].Fill puts arguments
+// into one.
+//
 // The package also works natively, over a folder of the operating system, with the same policy and
 // the same tools.
 package sandbox

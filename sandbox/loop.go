@@ -435,8 +435,9 @@ func (b *Box) shown(s *scope, id string) bool {
 func (b *Box) skillList() string {
 	out := ""
 	for _, s := range b.o.Skills {
-		if s.Trusted {
-			out += "\n- " + s.Name + ": " + s.Description
+		if s.Trusted && !s.UserOnly {
+			// A line for each skill, whatever line ends the description has.
+			out += "\n- " + s.Name + ": " + strings.Join(strings.Fields(s.Description), " ")
 		}
 	}
 	if out == "" {

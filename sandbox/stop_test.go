@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -191,33 +189,6 @@ func TestSteerAtTheEndIsSaid(t *testing.T) {
 		if got := next.Requests()[0].Messages; got[len(got)-1].Parts[0].Text != "and more" {
 			t.Errorf("%s: the model heard %+v", name, got)
 		}
-	}
-}
-
-func TestFolderSkills(t *testing.T) {
-	head := "---\nname: x\ndescription: \"does things\"\n---\n"
-	fill := func(n int) string { return head + strings.Repeat("x", n-len(head)) }
-	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	for name, text := range map[string]string{
-		"skills/good/SKILL.md": head + "do it", "skills/plain/SKILL.md": "no head", "skills/open/SKILL.md": "---\ndescription: never ends\n",
-		"skills/below/SKILL.md": fill(64<<10 - 1), "skills/at/SKILL.md": fill(64 << 10), "skills/above/SKILL.md": fill(64<<10 + 1),
-		"skills/binary/SKILL.md": "\xff\xfe", "skills/bad name/SKILL.md": "x", "skills/constructor/SKILL.md": "x",
-		"skills/SKILL.md": "x", "skills/good/deep/SKILL.md": "x", "skills/other/README.md": "x", "SKILL.md": "x", "good/SKILL.md": "x",
-	} {
-		must(t, mem.MkdirAll(path.Dir(name), 0o755))
-		must(t, mem.WriteFile(name, []byte(text), 0o644))
-	}
-	list, err := sandbox.FolderSkills(context.Background(), mem, "skills")
-	must(t, err)
-	got := map[string]string{}
-	for _, s := range list {
-		if s.Trusted || s.Source != "skills/"+s.Name+"/SKILL.md" {
-			t.Errorf("%+v", s)
-		}
-		got[s.Name] = s.Description
-	}
-	if want := "map[at:does things below:does things good:does things open: plain:]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, want %s", got, want)
 	}
 }
 

@@ -58,6 +58,7 @@ func Suites() []Suite {
 		{"leaks", "leak lab"},
 		{"views", "one decision for one path"},
 		{"drill", "injection drill"},
+		{"skills", "a folder's skill takes more than was agreed to"},
 		{"sent", "what a conversation sends, to whom, and as whose words"},
 	}
 }

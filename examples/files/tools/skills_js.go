@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"slices"
 	"sync"
@@ -17,16 +16,14 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// skillsFolder is the folder with skills inside of the user's folder, each as NAME/SKILL.md.
-const skillsFolder = ".skills"
-
 // Skills are the skills of the open folder. The user accepts each of them.
 type Skills struct {
 	settings *settings.Settings
 	lock     sync.Locker
 	change   func(do func()) error
 	list     []sandbox.Skill
-	of       dom.Listeners // of the list, released before it is rebuilt
+	refused  []*fs.PathError // skills that can't be used
+	of       dom.Listeners   // of the list, released before it is rebuilt
 }
 
 // NewSkills returns no skills. When the user accepts a skill or takes that back, it calls change, with
@@ -46,10 +43,11 @@ func sum(s sandbox.Skill) string {
 // text. The model does not receive the others.
 func (k *Skills) Read(ctx context.Context, folder fsaccess.FS) ([]sandbox.Skill, error) {
 	k.list = nil
-	list, err := sandbox.FolderSkills(ctx, folder, skillsFolder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	list, refused, err := sandbox.FolderSkills(ctx, folder)
+	if err != nil {
 		return nil, err
 	}
+	k.refused = refused
 	for _, s := range list {
 		s.Trusted = slices.Contains(k.settings.Skills, sum(s))
 		k.list = append(k.list, s)
@@ -66,7 +64,10 @@ func (k *Skills) show() {
 	for _, s := range k.list {
 		row, bar := dom.Create("li", ""), dom.Create("div", "")
 		state := " · not accepted: the assistant does not know of it"
-		if s.Trusted {
+		switch {
+		case s.Trusted && s.UserOnly:
+			state = " · accepted, but it says that the assistant may not use it"
+		case s.Trusted:
 			state = " · accepted"
 		}
 		row.Call("append", dom.Create("b", s.Name), dom.Create("small", state))
@@ -96,7 +97,12 @@ func (k *Skills) show() {
 		row.Call("append", bar)
 		box.Call("append", row)
 	}
-	dom.Hide("no-skills", len(k.list) > 0)
+	for _, r := range k.refused {
+		row := dom.Create("li", "")
+		row.Call("append", dom.Create("b", r.Path), dom.Create("small", " · can't be used"), dom.Create("p", dom.Cut(r.Err.Error(), 200)))
+		box.Call("append", row)
+	}
+	dom.Hide("no-skills", len(k.list)+len(k.refused) > 0)
 }
 
 // trust changes the trusted skills, and makes a new box with them.
