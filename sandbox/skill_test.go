@@ -110,6 +110,18 @@ func TestFolderSkillsWhere(t *testing.T) {
 	}
 }
 
+// The layers over a folder list its skills too.
+func TestFolderSkillsBelowLayers(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{".skills/c/SKILL.md": skillMD("description: c")})
+	plan, err := h.Plan(t.Context())
+	must(t, err)
+	for name, fsys := range map[string]fsaccess.FS{"journal": h.journal, "dry run": plan.Copy(), "memory": h.mem} {
+		if list, refused, err := sandbox.FolderSkills(t.Context(), fsys); len(list) != 1 || len(refused) != 0 || err != nil {
+			t.Errorf("%s: %v, %v, %v", name, list, refused, err)
+		}
+	}
+}
+
 func TestFolderSkillsNumbers(t *testing.T) {
 	for n, ok := range map[int]bool{199: true, 200: true, 201: false} {
 		files := map[string]string{}
