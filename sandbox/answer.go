@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -307,6 +308,7 @@ type ended struct {
 	res   ToolResult
 	model string
 	far   string // the text for a model on another machine
+	files []File // of the result; those with local set are not for a model on another machine
 	kept  []string
 	who   []any // who decided, a line for each step
 }
@@ -337,10 +339,14 @@ func (a *answer) carryOut(ctx context.Context) error {
 				return func(agreed bool) { tell(ended{at: i, ask: ask, late: late, reply: &agreed}) }
 			},
 			done: func(res ToolResult, c *Call) {
-				far, kept := c.forModel(ctx, res, false)
+				far, sent, kept := c.forModel(ctx, res, false)
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
 				if a.run.model.Local() {
-					e.model, e.kept = c.forModel(ctx, res, true)
+					e.model, _, e.kept = c.forModel(ctx, res, true)
+				}
+				for _, f := range res.Files {
+					f.local = len(sent) == 0
+					e.files = append(e.files, f)
 				}
 				tell(e)
 			}})
@@ -428,6 +434,9 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	p := &a.parts[a.calls[e.at]]
 	old, _ := p.Data.(map[string]any)
 	data := map[string]any{"tool": old["tool"], "input": old["input"], "model": e.model}
+	if err := a.keepFiles(ctx, data, &e); err != nil {
+		return err
+	}
 	if e.far != e.model {
 		data["far"] = e.far
 	}
@@ -464,6 +473,27 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if len(e.kept) > 0 {
 		a.run.emit(Chunk{Type: "data-kept", Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})
 	}
+	return nil
+}
+
+// keepFiles stores the files of a result. If the session has too many, the model is told that it
+// does not get them.
+func (a *answer) keepFiles(ctx context.Context, data map[string]any, e *ended) error {
+	err := a.run.s.storeFiles(context.WithoutCancel(ctx), e.files, false)
+	if errors.Is(err, protocol.ErrResourceLimit) {
+		note := "\n[the files of this result are left out: " + protocol.Public(err).Message + "]"
+		e.model, e.far = e.model+note, e.far+note
+		data["model"] = e.model
+		return nil
+	}
+	if err != nil || len(e.files) == 0 {
+		return err
+	}
+	var list []any
+	for _, f := range e.files {
+		list = append(list, f.record())
+	}
+	data["files"] = list
 	return nil
 }
 

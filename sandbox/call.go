@@ -45,6 +45,7 @@ type Call struct {
 	level   policy.Send // the strictest send level of all other content that was read
 	asks    func(gate.Request) bool
 	partial func() any
+	files   []File // of the result
 }
 
 // Partial sets the function that returns the tool's output so far, in the form of its result. If the
@@ -221,6 +222,7 @@ type ModelResult struct {
 	// Withheld describes the content that is not in Text: a sentence about the policy's "send", or
 	// the kind of a credential, such as "github token".
 	Withheld []string
+	Files    []File     // the files of the result that the model receives
 	Result   ToolResult // the complete result, for use on this machine
 }
 
@@ -243,7 +245,7 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 	b.gate.Expect(1)
 	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res ToolResult, c *Call) {
 		t.Result = res
-		t.Text, t.Withheld = c.forModel(ctx, res, local)
+		t.Text, t.Files, t.Withheld = c.forModel(ctx, res, local)
 	}}, make(chan struct{}, 1))
 	return t
 }

@@ -68,6 +68,9 @@ func tokensOfMessages(list []ModelMessage) int {
 		n += 4
 		for _, p := range m.Parts {
 			n += tokensOf(p.Text) + len(p.Args)/4 + len(p.Meta)/4
+			for _, f := range p.Files {
+				n += f.tokens()
+			}
 		}
 	}
 	return n
@@ -193,7 +196,7 @@ func (r *run) compact(ctx context.Context, force bool) (bool, error) {
 	if !force {
 		n := r.counted()
 		if n == 0 {
-			n = tokensOfRequest(r.request())
+			n = tokensOfRequest(r.outline())
 		}
 		if float64(n) < fullAt*float64(limit) {
 			return false, nil
@@ -280,6 +283,11 @@ func cut(list []Message, model Model, limit int) (at int, said string) {
 				text, _ := d["text"].(string)
 				said = strings.TrimPrefix(said+"\n\n"+text, "\n\n")
 			}
+			if m.Role == RoleUser && p.Type == "file" {
+				for _, f := range filesOf(p) {
+					said = strings.TrimPrefix(said+"\n\n"+f.String(), "\n\n")
+				}
+			}
 		}
 	}
 	return at, middle(said, limit/4)
@@ -295,8 +303,11 @@ func (r *run) summary(ctx context.Context, model Model, list []Message, before m
 	for _, m := range list {
 		old = append(old, modelMessage(m, model)...)
 	}
+	old, err := r.s.load(ctx, old, true)
+	if err != nil {
+		return "", err
+	}
 	text := ""
-	var err error
 	if r.o.Compact != nil {
 		text, err = r.o.Compact(ctx, old)
 	} else {
@@ -494,10 +505,18 @@ func (r *run) shorten(list []ModelMessage, limit int) []ModelMessage {
 	return short
 }
 
-// shortened returns messages whose longest texts are cut, so that all of them are below the limit.
+// shortened returns messages that are below the limit: without the older files, then with their longest
+// texts cut, and at last without any file.
 func shortened(list []ModelMessage, limit int) []ModelMessage {
 	if tokensOfMessages(list) <= limit {
 		return list
+	}
+	// A line stands for each older file first, because a model works best from the latest ones.
+	if at := lastWithFiles(list); at > 0 {
+		list = append(described(list[:at]), list[at:]...)
+		if tokensOfMessages(list) <= limit {
+			return list
+		}
 	}
 	for each := max(limit/2, 64); each >= 64 && tokensOfMessages(list) > limit*3/4; each /= 2 {
 		list = slices.Clone(list)
@@ -510,7 +529,20 @@ func shortened(list []ModelMessage, limit int) []ModelMessage {
 			}
 		}
 	}
+	if tokensOfMessages(list) > limit {
+		list = described(list)
+	}
 	return list
+}
+
+// lastWithFiles returns the index of the last message that has files, or -1.
+func lastWithFiles(list []ModelMessage) int {
+	for i, m := range slices.Backward(list) {
+		if slices.ContainsFunc(m.Parts, func(p ModelPart) bool { return len(p.Files) > 0 }) {
+			return i
+		}
+	}
+	return -1
 }
 
 // summaryMessage returns a summary as a message of a request.

@@ -30,5 +30,17 @@ func (p *Plan) Copy() *fsaccess.Overlay { return p.over }
 // BuiltinName is builtinName.
 func BuiltinName(name string) string { return builtinName(name) }
 
+// Shortened is shortened.
+func Shortened(list []ModelMessage, limit int) []ModelMessage { return shortened(list, limit) }
+
+// The limits of files.
+const (
+	MaxImage        = maxImage
+	MaxFile         = maxFile
+	MaxFiles        = maxFiles
+	MaxFilesBytes   = maxFilesBytes
+	MaxSessionFiles = maxSessionFiles
+)
+
 // ReadLimit is how many bytes of a result of the tool read are kept.
 var ReadLimit = outputLimitFor("read").Bytes

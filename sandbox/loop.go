@@ -35,7 +35,8 @@ type RunOptions struct {
 	// stay word for word, or the latest answers if those are too long. The messages stay in the
 	// session, and [Session.Rewind] brings them back. If the provider refuses a request as too long,
 	// the same is done, and the request is repeated. Tokens are those that the provider has counted;
-	// what came later is estimated. 0 is the limit that the model tells by a method ContextTokens()
+	// what came later is estimated, an image as 1,600 tokens, another file as one for 128 bytes and at
+	// least 1,600. 0 is the limit that the model tells by a method ContextTokens()
 	// int, as those of package provider do, or 100,000. A negative number is no limit.
 	Context int
 	// Summarizer is the model that writes the summary, for example a cheaper one. nil is the model
@@ -276,7 +277,10 @@ func (r *run) steps(ctx context.Context) error {
 
 // step gets one answer from the model and makes its calls.
 func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, err error) {
-	req := r.request()
+	req, err := r.request(ctx)
+	if err != nil {
+		return 0, "", err
+	}
 	req.Messages = r.fitted(req)
 	smaller := 0 // how often the request was made smaller because the provider refused it
 	if r.o.OnSend != nil && !r.model.Local() {
@@ -349,7 +353,9 @@ func (r *run) smaller(ctx context.Context, req ModelRequest, time int, refused e
 			return req, err
 		}
 		if done {
-			req = r.request()
+			if req, err = r.request(ctx); err != nil {
+				return req, err
+			}
 		}
 	}
 	if tokensOfMessages(req.Messages) >= before {
@@ -387,7 +393,14 @@ func delay(me *ModelError, try int) time.Duration {
 }
 
 // request returns the next request to the model.
-func (r *run) request() ModelRequest {
+func (r *run) request(ctx context.Context) (req ModelRequest, err error) {
+	req = r.outline()
+	req.Messages, err = r.s.load(ctx, req.Messages, false)
+	return req, err
+}
+
+// outline returns the next request without the contents of files.
+func (r *run) outline() ModelRequest {
 	req := ModelRequest{System: r.box.o.SystemPrompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
 	if r.s.scope.prompt != "" {
 		req.System = r.s.scope.prompt
@@ -460,11 +473,19 @@ func (r *run) finish(ctx context.Context, st Status) (err error) {
 // hear stores all queued messages and emits a chunk for each.
 func (r *run) hear(ctx context.Context) error {
 	for {
-		id, text, err := r.s.hear(ctx)
+		id, h, err := r.s.hear(ctx)
 		if id == "" || err != nil {
 			return err
 		}
-		r.emit(Chunk{Type: "data-steer", ID: id, Data: map[string]any{"text": text}})
+		data := map[string]any{"text": h.text}
+		if len(h.files) > 0 {
+			var list []any
+			for _, f := range h.files {
+				list = append(list, f.record())
+			}
+			data["files"] = list
+		}
+		r.emit(Chunk{Type: "data-steer", ID: id, Data: data})
 	}
 }
 

@@ -45,12 +45,15 @@ type ModelMessage struct {
 
 // ModelPart is a piece of a message. Its type decides which fields are set.
 type ModelPart struct {
-	Type   PartType        // PartText, PartReasoning, PartCall or PartResult
+	Type   PartType        // PartText, PartReasoning, PartFile, PartCall or PartResult
 	Text   string          // of text, reasoning and results
 	CallID string          // of a call and of its result: the same id
 	Tool   string          // of a call and of its result
 	Args   json.RawMessage // of a call
 	Failed bool            // of a result
+	// Files is the file of a PartFile, or the files of a result. A model that does not take a file of
+	// its type gets its String as a text.
+	Files []File
 	// Meta belongs to the provider, such as a signature of reasoning. It is sent back to the same
 	// model unchanged.
 	Meta json.RawMessage
@@ -58,7 +61,7 @@ type ModelPart struct {
 
 // ModelEvent is a piece of a model's answer as it streams.
 type ModelEvent struct {
-	Type   PartType        // all but PartResult
+	Type   PartType        // all but PartResult and PartFile
 	Text   string          // of PartText, PartReasoning, PartCallDelta and PartFinish
 	CallID string          // of calls
 	Tool   string          // of PartCallStart and PartCall
@@ -74,6 +77,7 @@ type PartType string
 const (
 	PartText      PartType = "text"       // PartText is text, or the next piece of it in a stream.
 	PartReasoning PartType = "reasoning"  // PartReasoning is reasoning of the model, or the next piece of it in a stream.
+	PartFile      PartType = "file"       // PartFile is a file, such as an image.
 	PartCallStart PartType = "call-start" // PartCallStart begins a tool call in a stream.
 	PartCallDelta PartType = "call-delta" // PartCallDelta is a piece of a call's arguments as JSON, in a stream.
 	PartCall      PartType = "call"       // PartCall is a complete tool call by the model.

@@ -23,6 +23,8 @@ type ToolResult struct {
 	Code      protocol.Code   `json:"code,omitempty"`
 	Reason    protocol.Reason `json:"reason,omitempty"`
 	Metadata  ResultMetadata  `json:"metadata"`
+	// Files are the files that the tool added by [Call.AddFile]. They are not in the result's JSON.
+	Files []File `json:"-"`
 }
 
 // ResultMetadata is the data about a result that is not part of its output.

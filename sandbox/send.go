@@ -91,9 +91,9 @@ func (c *Call) sends(from, to string) error {
 	return nil
 }
 
-// forModel returns a result in the form for a model, and descriptions of the content that was
-// withheld. A model on this machine receives the complete result, since nothing is sent anywhere.
-func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text string, kept []string) {
+// forModel returns a result in the form for a model, its files, and descriptions of the content that
+// was withheld. A model on this machine receives the complete result, since nothing is sent anywhere.
+func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text string, files []File, kept []string) {
 	if ctx.Err() != nil { // the call was stopped, but the model still receives its result
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -107,14 +107,14 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			text, kept = secrets.Redact(ctx, text)
 		}
 		if res.Data == nil {
-			return text, kept
+			return text, nil, kept
 		}
 		text += "\nThe output until then: "
 	}
 	data := res.Data
 	if !local {
 		var less []string
-		data, less = c.narrowed(ctx, data)
+		data, less = c.narrowed(ctx, data, res.Files)
 		kept = append(kept, less...)
 		if m, ok := data.(map[string]any); ok && len(less) > 0 && res.Err() != nil {
 			delete(m, "done") // a call that failed is not
@@ -122,7 +122,12 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 		r := redactor{kept: &kept, keys: !c.box.o.off.keys}
 		data = r.redacted(ctx, data, 64)
 	}
-	return text + modelJSON(ctx, data, res.Metadata), kept
+	if local || c.sent() == policy.SendContents {
+		files = res.Files
+	} else if len(res.Files) > 0 && len(kept) == 0 {
+		kept = []string{"the policy sends " + string(c.sent()) + " of this only"}
+	}
+	return text + modelJSON(ctx, data, res.Metadata), files, kept
 }
 
 // redactor removes credentials from the texts in a result.
@@ -216,7 +221,7 @@ func modelJSON(ctx context.Context, data any, meta ResultMetadata) string {
 
 // narrowed returns a result without the content that may not be sent, and descriptions of that
 // content.
-func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
+func (c *Call) narrowed(ctx context.Context, data any, files []File) (any, []string) {
 	m, ok := data.(map[string]any)
 	if ok && c.tool != nil && c.tool.Rows != "" {
 		return c.narrowedRows(m)
@@ -233,7 +238,14 @@ func (c *Call) narrowed(ctx context.Context, data any) (any, []string) {
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		whole = text
 	}
-	out := map[string]any{"summary": fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole)), "note": "the policy sends a summary of these files only; the user sees the whole"}
+	summary := fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole))
+	for i, f := range files {
+		if i == 0 {
+			summary = ""
+		}
+		summary += f.String()
+	}
+	out := map[string]any{"summary": summary, "note": "the policy sends a summary of these files only; the user sees the whole"}
 	if v, ok := m["version"]; ok {
 		out["version"] = v
 	}

@@ -37,11 +37,18 @@ type Session struct {
 	messages []MessageRecord
 	parts    map[string][]PartRecord // by message, in order
 	status   Status
-	steer    []string // steered messages that are not stored yet
+	steer    []heard           // steered messages that are not stored yet
+	loaded   map[string][]byte // the contents of the files of the last request, by id
 	stop     context.CancelCauseFunc
 	closed   bool
 
 	hearing sync.Mutex // held while a steered message is stored; locked before mu
+}
+
+// heard is a message of the user.
+type heard struct {
+	text  string
+	files []File
 }
 
 // SessionOptions configure a new session. The zero value is valid.
@@ -64,11 +71,12 @@ func (b *Box) NewSession(ctx context.Context, o SessionOptions) (*Session, error
 	if o.Ephemeral {
 		store = MemoryStore()
 	}
-	return b.begin(ctx, store, rec, nil, nil, nil)
+	return b.begin(ctx, store, rec, nil, nil, nil, nil)
 }
 
-// begin stores a session and locks it.
-func (b *Box) begin(ctx context.Context, store Store, rec SessionRecord, ms []MessageRecord, ps []PartRecord, parent *scope) (*Session, error) {
+// begin stores a session and locks it. content returns the files of its parts. It is nil for a session
+// without parts.
+func (b *Box) begin(ctx context.Context, store Store, rec SessionRecord, ms []MessageRecord, ps []PartRecord, parent *scope, content func(ctx context.Context, id string) ([]byte, error)) (*Session, error) {
 	if err := rec.Validate(); err != nil {
 		return nil, err
 	}
@@ -76,7 +84,15 @@ func (b *Box) begin(ctx context.Context, store Store, rec SessionRecord, ms []Me
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Put(ctx, rec, ms, ps); err != nil {
+	err = store.Put(ctx, rec, nil, nil)
+	if err == nil && len(ps) > 0 {
+		err = copyFiles(ctx, store, rec, ps, content)
+	}
+	if err == nil && len(ms) > 0 {
+		err = store.Put(ctx, rec, ms, ps)
+	}
+	if err != nil {
+		_ = store.Delete(context.WithoutCancel(ctx), rec.ID) // no half of a copy stays
 		unlock()
 		return nil, err
 	}
@@ -318,19 +334,35 @@ func (s *Session) newPart(m MessageRecord, index int, kind string, data any) Par
 	return PartRecord{ID: "prt-" + randomID(9), MessageID: m.ID, SessionID: s.rec.ID, Index: index, Type: kind, Data: data, CreatedAt: now, UpdatedAt: now}
 }
 
-// Say adds a message of the user, with a snapshot of the files for [Session.Rewind]. The message is
+// Say adds a message of the user, with a snapshot of the folder for [Session.Rewind]. The message is
 // stored before Say returns. Say also forgets the refusals of the session, so the user may be asked
 // again about effects that they refused before this message.
-func (s *Session) Say(ctx context.Context, text string) (id string, err error) {
+//
+// A message may have files, such as images and PDFs. They go to the model as they are: the user chose
+// them, so the policy's "send", which is about the folder, does not narrow them. The limits are
+// 3.75 MiB and 8,000 pixels on each side of an image, 8 MiB of another file, 10 files and 12 MiB of
+// one message, and 32 MiB of a session, where equal files count once. For files beyond them the error
+// is [protocol.ErrResourceLimit], for an empty file, a wrong media type or one that is not that of an
+// image's content [protocol.ErrInvalidParams], and for a damaged image [protocol.ErrExecution]. Nothing
+// is stored then. Each request has the newest 20 files, up to 12 MiB, and a line such as
+// "[image: a.png, image/png, 1234 bytes; it is too old to be sent again]" for each older one.
+func (s *Session) Say(ctx context.Context, text string, files ...File) (id string, err error) {
+	if files, err = checkFiles(nil, files...); err != nil {
+		return "", err
+	}
 	for s.leftBehind() { // an earlier Steer comes first
 		if _, _, err := s.hear(ctx); err != nil {
 			return "", err
 		}
 	}
-	return s.say(ctx, text, "")
+	return s.say(ctx, heard{text, files}, "")
 }
 
-func (s *Session) say(ctx context.Context, text, trigger string) (string, error) {
+func (s *Session) say(ctx context.Context, h heard, trigger string) (string, error) {
+	// The limit of the session's files was checked when a steered message was queued.
+	if err := s.storeFiles(ctx, h.files, trigger == "steer"); err != nil {
+		return "", err
+	}
 	m := s.newMessage(RoleUser)
 	m.Metadata.Trigger = trigger
 	snapshot, err := s.box.fs.Snapshot()
@@ -338,8 +370,14 @@ func (s *Session) say(ctx context.Context, text, trigger string) (string, error)
 		return "", err
 	}
 	m.Metadata.SnapshotID = snapshot
-	p := s.newPart(m, 0, "text", map[string]any{"text": text})
-	if err := s.put(ctx, []MessageRecord{m}, []PartRecord{p}); err != nil {
+	var ps []PartRecord
+	for _, f := range h.files { // models read images better in front of the text
+		ps = append(ps, s.newPart(m, len(ps), "file", f.record()))
+	}
+	if h.text != "" || len(ps) == 0 {
+		ps = append(ps, s.newPart(m, len(ps), "text", map[string]any{"text": h.text}))
+	}
+	if err := s.put(ctx, []MessageRecord{m}, ps); err != nil {
 		return "", err
 	}
 	s.scope.gate.Reconsider()
@@ -448,40 +486,54 @@ func (s *Session) setStatus(st Status) {
 // message is stored when the run ends. In both cases the next run answers it. Queued messages are
 // in memory until they are stored, and [Session.Close] stores the rest. If storing one fails, the
 // run yields the error. The message is then stored before any later one, by the next run or by Say.
-func (s *Session) Steer(ctx context.Context, text string) error {
+// The files have the limits and the errors of Say.
+func (s *Session) Steer(ctx context.Context, text string, files ...File) error {
+	checked, err := checkFiles(nil, files...)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	busy := s.busy() && !s.closed
 	if busy {
-		s.steer = append(s.steer, text)
+		have := s.fileSizes()
+		for _, h := range s.steer {
+			_ = fits(have, h.files)
+		}
+		if len(checked) > 0 {
+			err = fits(have, checked)
+		}
+		if err == nil {
+			s.steer = append(s.steer, heard{text, checked})
+		}
 	}
 	s.mu.Unlock()
 	if busy {
-		return nil
+		return err
 	}
-	_, err := s.Say(ctx, text)
+	_, err = s.Say(ctx, text, files...)
 	return err
 }
 
-// hear stores the first queued message and returns its id and text, or "" if the queue is empty. It
+// hear stores the first queued message and returns its id and content, or "" if the queue is empty. It
 // works even after ctx has ended, because an interruption must not lose a message of the user. If
 // storing fails, the message stays first in the queue.
-func (s *Session) hear(ctx context.Context) (id, text string, err error) {
+func (s *Session) hear(ctx context.Context) (id string, h heard, err error) {
 	s.hearing.Lock() // the run and Close may both call hear
 	defer s.hearing.Unlock()
 	s.mu.Lock()
 	if len(s.steer) == 0 {
 		s.mu.Unlock()
-		return "", "", nil
+		return "", h, nil
 	}
-	text = s.steer[0]
+	h = s.steer[0]
 	s.mu.Unlock()
-	if id, err = s.say(context.WithoutCancel(ctx), text, "steer"); err != nil {
-		return "", text, err
+	if id, err = s.say(context.WithoutCancel(ctx), h, "steer"); err != nil {
+		return "", h, err
 	}
 	s.mu.Lock()
 	s.steer = s.steer[1:]
 	s.mu.Unlock()
-	return id, text, nil
+	return id, h, nil
 }
 
 // leftBehind reports whether an earlier run failed to store all queued messages.
@@ -572,6 +624,12 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			if str("text") != "" {
 				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text")})
 			}
+		case p.Type == "file":
+			for _, f := range filesOf(p) {
+				if !f.local || to.Local() {
+					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: []File{f}})
+				}
+			}
 		case p.Type == "reasoning":
 			if m.Metadata.Model == model { // the reasoning of another model is of no use
 				msg.Parts = append(msg.Parts, ModelPart{Type: PartReasoning, Text: str("text"), Meta: meta})
@@ -590,7 +648,8 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine had received more
 				text = far
 			}
-			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == ToolOutputError})
+			files := slices.DeleteFunc(filesOf(p), func(f File) bool { return f.local && !to.Local() })
+			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == ToolOutputError, Files: files})
 		}
 	}
 	var out []ModelMessage

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -34,7 +36,32 @@ func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 	now := s.clock()
 	rec.CreatedAt, rec.UpdatedAt = now, now
 	ms, ps := renamed(list, rec.ID)
-	return s.box.begin(ctx, s.store, rec, ms, ps, nil)
+	return s.box.begin(ctx, s.store, rec, ms, ps, nil, s.content)
+}
+
+// copyFiles stores the files of the parts of a new session. A file whose content is not there is left
+// out.
+func copyFiles(ctx context.Context, store Store, rec SessionRecord, ps []PartRecord, content func(ctx context.Context, id string) ([]byte, error)) error {
+	done := map[string]bool{}
+	for _, p := range ps {
+		for _, f := range filesOf(p) {
+			if done[f.id] {
+				continue
+			}
+			done[f.id] = true
+			data, err := content(ctx, f.id)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err == nil {
+				err = store.PutFile(ctx, rec.ID, f.id, data)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // renamed returns copies of the messages with new ids, also where a summary names one. Calls without
@@ -95,11 +122,13 @@ type sessionFile struct {
 	Session  SessionRecord   `json:"session"`
 	Messages []MessageRecord `json:"messages"`
 	Parts    []PartRecord    `json:"parts"`
+	// Files has the contents of files by the SHA-256 in hex. JSON has them in base64.
+	Files map[string][]byte `json:"files,omitempty"`
 }
 
 const exportFormat = "bailey-session-1"
 
-// Export writes the whole session as JSON, including hidden messages.
+// Export writes the whole session as JSON, including hidden messages and files.
 func (s *Session) Export(w io.Writer) error {
 	s.mu.Lock()
 	e := sessionFile{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
@@ -107,6 +136,24 @@ func (s *Session) Export(w io.Writer) error {
 		e.Parts = append(e.Parts, s.parts[m.ID]...)
 	}
 	s.mu.Unlock()
+	for _, p := range e.Parts {
+		for _, f := range filesOf(p) {
+			if _, have := e.Files[f.id]; have {
+				continue
+			}
+			data, err := s.content(context.Background(), f.id)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if e.Files == nil {
+				e.Files = map[string][]byte{}
+			}
+			e.Files[f.id] = data
+		}
+	}
 	return json.NewEncoder(w).Encode(e)
 }
 
@@ -128,6 +175,9 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	var e sessionFile
 	if err := json.Unmarshal(data, &e); err != nil || e.Format != exportFormat {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "import", "", "this is not an exported session")
+	}
+	if err := importedFiles(&e); err != nil {
+		return nil, err
 	}
 	s := Session{messages: e.Messages, parts: map[string][]PartRecord{}}
 	for _, m := range e.Messages {
@@ -164,7 +214,55 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 		ms[i].Metadata.SnapshotID = "" // of the journal of another folder
 		ms[i].Metadata.Usage = nil     // a forged count would make summaries that nobody needs, or none
 	}
-	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil)
+	return b.begin(ctx, b.o.Sessions, rec, ms, ps, nil, func(_ context.Context, id string) ([]byte, error) {
+		if data, ok := e.Files[id]; ok {
+			return data, nil
+		}
+		return nil, noFile(id)
+	})
+}
+
+// importedFiles checks the files of an exported session as those of messages are checked, and gives
+// each part what follows from the content.
+func importedFiles(e *sessionFile) error {
+	sizes, count := map[string]int{}, map[string]int{}
+	for i := range e.Parts {
+		p := &e.Parts[i]
+		list := filesOf(*p)
+		var out []any
+		for _, f := range list {
+			if data, ok := e.Files[f.id]; ok {
+				checked, err := File{Name: f.Name, MediaType: f.MediaType, Data: data}.checked()
+				if err != nil {
+					return err
+				}
+				if checked.id != f.id {
+					return protocol.Errorf(protocol.ErrInvalidParams, "import", f.id, "the content of a file is not the one of its SHA-256")
+				}
+				checked.local = f.local
+				f = checked
+			}
+			if err := fits(sizes, []File{f}); err != nil {
+				return err
+			}
+			out = append(out, f.record())
+		}
+		d, ok := p.Data.(map[string]any)
+		switch {
+		case p.Type == "file" && len(out) == 1:
+			if count[p.MessageID]++; count[p.MessageID] > maxFiles {
+				return protocol.Errorf(protocol.ErrResourceLimit, "import", p.MessageID, "a message has more than %d files", maxFiles)
+			}
+			p.Data = out[0]
+		case p.Type == "file":
+			return protocol.Errorf(protocol.ErrInvalidParams, "import", p.ID, "the part has no file")
+		case ok && len(out) > 0:
+			d["files"] = out
+		case ok:
+			delete(d, "files")
+		}
+	}
+	return nil
 }
 
 // cutSeen truncates the text of a call for the model. A page shows only a part of a long one to the

@@ -23,7 +23,13 @@ type Store interface {
 	Messages(ctx context.Context, session string) ([]MessageRecord, []PartRecord, error)
 	// Put stores records of one session together, all of them or none.
 	Put(ctx context.Context, session SessionRecord, messages []MessageRecord, parts []PartRecord) error
-	// Delete removes a session. It returns no error if there is none.
+	// PutFile stores the content of a file of a session under its id, the SHA-256 of the content in
+	// hex. It is called before the Put of the records that name the file. A content that is stored
+	// already may be left as it is.
+	PutFile(ctx context.Context, session, id string, data []byte) error
+	// File returns the content of a file. The error of a file that is not stored wraps [fs.ErrNotExist].
+	File(ctx context.Context, session, id string) ([]byte, error)
+	// Delete removes a session and its files. It returns no error if there is none.
 	Delete(ctx context.Context, id string) error
 	// Lock reserves a session against other tabs, programs and goroutines that use the same store.
 	// If another one holds it, Lock returns [protocol.ErrSession].
@@ -35,6 +41,7 @@ type kept struct {
 	rec      SessionRecord
 	messages []MessageRecord
 	parts    []PartRecord
+	files    map[string][]byte // of MemoryStore
 	atMsg    map[string]int
 	atPart   map[string]int
 }
@@ -138,6 +145,31 @@ func (m *memoryStore) Put(_ context.Context, s SessionRecord, messages []Message
 	k.rec = s
 	k.put(messages, parts)
 	return nil
+}
+
+// PutFile implements [Store].
+func (m *memoryStore) PutFile(_ context.Context, session, id string, data []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.sessions[session]
+	if k == nil {
+		return noSession(session)
+	}
+	if k.files == nil {
+		k.files = map[string][]byte{}
+	}
+	k.files[id] = slices.Clone(data)
+	return nil
+}
+
+// File implements [Store].
+func (m *memoryStore) File(_ context.Context, session, id string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.sessions[session]; k != nil && k.files[id] != nil {
+		return slices.Clone(k.files[id]), nil
+	}
+	return nil, noFile(id)
 }
 
 // Delete implements [Store].

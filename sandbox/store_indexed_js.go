@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 
 	"github.com/bailey-go/bailey/internal/idb"
 	"github.com/bailey-go/bailey/internal/jsx"
@@ -12,7 +14,8 @@ import (
 )
 
 // The database has two object stores: the sessions' records by id, and the texts of their messages
-// by id and number. All values are JSON text.
+// by id and number. The second one also has the contents of files in base64, by id and SHA-256. All
+// other values are JSON text.
 const (
 	idbSessions = "sessions"
 	idbSegments = "segments"
@@ -107,18 +110,18 @@ func (f indexedFiles) session(ctx context.Context, id string) (data []byte, err 
 	return data, err
 }
 
-// segmentRange returns the range of all keys that begin with id. In IndexedDB an array sorts after
-// all strings and numbers.
-func segmentRange(id string) (jsx.Value, error) {
+// segmentRange returns the range of all keys that begin with id and have last or less as their second
+// element. In IndexedDB all numbers sort before all strings, and those before all arrays.
+func segmentRange(id string, last any) (jsx.Value, error) {
 	keys, err := jsx.Lookup(jsx.Global(), "IDBKeyRange")
 	if err != nil {
 		return keys, err
 	}
-	return jsx.Call(keys, "bound", []any{id}, []any{id, []any{}})
+	return jsx.Call(keys, "bound", []any{id}, []any{id, last})
 }
 
 func (f indexedFiles) segments(ctx context.Context, id string) (files [][]byte, err error) {
-	keys, err := segmentRange(id)
+	keys, err := segmentRange(id, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +158,33 @@ func (f indexedFiles) write(ctx context.Context, id string, session []byte, segm
 	})
 }
 
+func (f indexedFiles) file(ctx context.Context, id, name string) (data []byte, err error) {
+	err = f.with(ctx, idb.Read, func(t *idb.Transaction) error {
+		row, err := t.Ask(ctx, idbSegments, "get", []any{id, name})
+		if err != nil {
+			return err
+		}
+		if row.IsUndefined() {
+			return fs.ErrNotExist
+		}
+		text, err := jsx.String(row, maxText)
+		if err == nil {
+			data, err = base64.StdEncoding.DecodeString(text)
+		}
+		return err
+	})
+	return data, err
+}
+
+func (f indexedFiles) putFile(ctx context.Context, id, name string, data []byte) error {
+	return f.change(ctx, func(t *idb.Transaction) error {
+		_, err := t.Start(idbSegments, "put", base64.StdEncoding.EncodeToString(data), []any{id, name})
+		return err
+	})
+}
+
 func (f indexedFiles) remove(ctx context.Context, id string) error {
-	keys, err := segmentRange(id)
+	keys, err := segmentRange(id, []any{})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type textFiles interface {
 	session(ctx context.Context, id string) ([]byte, error)
 	segments(ctx context.Context, id string) ([][]byte, error)
 	write(ctx context.Context, id string, session []byte, segments map[int][]byte) error
+	file(ctx context.Context, id, name string) ([]byte, error)
+	putFile(ctx context.Context, id, name string, data []byte) error
 	remove(ctx context.Context, id string) error
 }
 
@@ -298,6 +300,29 @@ func (k *kept) encodeOne(segs map[string]int, n int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// PutFile implements [Store].
+func (s *segmented) PutFile(ctx context.Context, session, id string, data []byte) error {
+	if !validFileID(id) {
+		return noFile(id)
+	}
+	if _, err := s.Session(ctx, session); err != nil {
+		return err
+	}
+	return s.files.putFile(ctx, session, id, data)
+}
+
+// File implements [Store].
+func (s *segmented) File(ctx context.Context, session, id string) ([]byte, error) {
+	if !validStored(session) || !validFileID(id) {
+		return nil, noFile(id)
+	}
+	data, err := s.files.file(ctx, session, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, noFile(id)
+	}
+	return data, err
+}
+
 // Delete implements [Store].
 func (s *segmented) Delete(ctx context.Context, id string) error {
 	if !validStored(id) {
@@ -345,7 +370,7 @@ func errTooDeep() error {
 // system, which a browser may clear under storage pressure unless [fsaccess.Persist] was granted.
 // Each session is a folder. Its messages are in files of 200 messages each, one record a line, and
 // a change rewrites one of them. After a crash during a Put each file has its old or its new
-// content, never a part of it. Lock does not lock a session against other programs that use the
+// content, never a part of it. The files of messages lie beside them, each under its SHA-256. Lock does not lock a session against other programs that use the
 // same folder.
 func FolderStore(fsys fsaccess.FS) Store { return newSegmented(folderFiles{fsys}) }
 
@@ -398,6 +423,23 @@ func (f folderFiles) write(ctx context.Context, id string, session []byte, segme
 		}
 	}
 	return bound.WriteFile(id+"/session.json", session, 0o600)
+}
+
+func fileName(id, name string) string { return id + "/files/" + name }
+
+func (f folderFiles) file(ctx context.Context, id, name string) ([]byte, error) {
+	return fsaccess.WithContext(ctx, f.fs).ReadFile(fileName(id, name))
+}
+
+func (f folderFiles) putFile(ctx context.Context, id, name string, data []byte) error {
+	bound := fsaccess.WithContext(ctx, f.fs)
+	if fi, err := bound.Stat(fileName(id, name)); err == nil && fi.Size() == int64(len(data)) {
+		return nil // equal contents have equal names
+	}
+	if err := bound.MkdirAll(id+"/files", 0o755); err != nil {
+		return err
+	}
+	return bound.WriteFile(fileName(id, name), data, 0o600)
 }
 
 func (f folderFiles) remove(ctx context.Context, id string) error {

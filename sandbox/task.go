@@ -149,7 +149,7 @@ func startAgent(ctx context.Context, c *Call, agent *Agent) (*Session, error) {
 	}
 	m, _ := c.Args.(map[string]any)
 	rec.Metadata, _ = m["metadata"].(map[string]any)
-	s, err := c.box.begin(ctx, store, rec, nil, nil, c.scope)
+	s, err := c.box.begin(ctx, store, rec, nil, nil, c.scope, nil)
 	if err != nil {
 		return nil, err
 	}

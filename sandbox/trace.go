@@ -118,6 +118,7 @@ func (t *tracer) end(data any, err error) ToolResult {
 	var res ToolResult
 	if err == nil {
 		res = succeeded(data, took)
+		res.Files = t.call.added()
 		t.call.cut(&res)
 	} else {
 		res = failed(err, took)

@@ -1,0 +1,508 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+// picture returns a PNG of the size in pixels, with n bytes in all, of at least 57. Its pixels are no
+// good.
+func picture(w, h, n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("\x89PNG\r\n\x1a\n")
+	chunk := func(kind string, data []byte) {
+		_ = binary.Write(&b, binary.BigEndian, uint32(len(data)))
+		b.WriteString(kind)
+		b.Write(data)
+		_ = binary.Write(&b, binary.BigEndian, crc32.ChecksumIEEE(append([]byte(kind), data...)))
+	}
+	head := make([]byte, 13)
+	binary.BigEndian.PutUint32(head, uint32(w))
+	binary.BigEndian.PutUint32(head[4:], uint32(h))
+	head[8] = 8
+	chunk("IHDR", head)
+	if n > 57 {
+		chunk("IDAT", make([]byte, n-57))
+	}
+	chunk("IEND", nil)
+	return b.Bytes()
+}
+
+func png(name string, n int) sandbox.File { return sandbox.File{Name: name, Data: picture(2, 3, n)} }
+
+// shows returns a tool that adds the file at a path to its result.
+func shows() sandbox.Tool {
+	return sandbox.Tool{
+		Tool: protocol.Tool{ID: "show", Requires: []protocol.Grant{{Capability: protocol.FSRead}}, Parameters: `{"type":"object","properties":{"path":{"type":"string"}}}`},
+		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSRead, Subject: c.Args.(args)["path"].(string)}}, nil
+		},
+		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
+			path := c.Args.(args)["path"].(string)
+			data, _, err := c.FS.Read(ctx, c.Permit, path)
+			if err == nil {
+				err = c.AddFile(sandbox.File{Name: path, Data: data})
+			}
+			return args{"shown": true}, err
+		},
+	}
+}
+
+func showing(t testing.TB, files map[string]string, more ...func(*sandbox.Options)) *house {
+	return build(t, parse(t, sendsSome), nil, files, append([]func(*sandbox.Options){func(o *sandbox.Options) { o.Tools = append(sandbox.Standard(), shows()) }}, more...)...)
+}
+
+// content returns the contents of all files that a request has.
+func content(r sandbox.ModelRequest) (all string) {
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			for _, f := range p.Files {
+				all += f.Name + " " + f.MediaType + " " + string(f.Data) + "\n"
+			}
+		}
+	}
+	return all
+}
+
+// A model receives the files of a message, in front of its text, also after the session was opened
+// again.
+func TestSayFiles(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Sessions = open() })
+			s := h.session(t)
+			image := png("a.png", 100)
+			_, err := s.Say(t.Context(), "look", image, sandbox.File{Data: []byte("%PDF-1.7")}, sandbox.File{Name: "n.txt", Data: []byte("some notes")})
+			must(t, err)
+			m := &sandboxtest.Model{}
+			_, err = h.talk(t, s, m, "")
+			must(t, err)
+			s.Close()
+			again := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Sessions = open() })
+			s, err = again.OpenSession(t.Context(), s.ID())
+			must(t, err)
+			defer s.Close()
+			_, err = again.talk(t, s, m, "and now?")
+			must(t, err)
+			for i, r := range m.Requests() {
+				var got []string
+				for _, p := range r.Messages[0].Parts {
+					got = append(got, fmt.Sprintf("%s %s", p.Type, p.Text))
+				}
+				if want := `file |file |text [file: n.txt, text/plain, 10 bytes]` + "\nsome notes|text look"; strings.Join(got, "|") != want {
+					t.Errorf("request %d has %q", i, got)
+				}
+				if want := "a.png image/png " + string(image.Data) + "\nfile application/pdf %PDF-1.7\n"; content(r) != want {
+					t.Errorf("request %d has %q", i, content(r))
+				}
+			}
+			list, err := s.Files(t.Context(), s.Messages()[0].Parts[0])
+			if err != nil || len(list) != 1 || !bytes.Equal(list[0].Data, image.Data) {
+				t.Errorf("%v %v", list, err)
+			}
+			// The stored message has no content of a file.
+			if text, _ := json.Marshal(s.Messages()); strings.Contains(string(text), "IHDR") || strings.Contains(string(text), base64.StdEncoding.EncodeToString(image.Data)[:40]) {
+				t.Errorf("the message has the content: %s", text)
+			}
+			must(t, open().Delete(t.Context(), s.ID()))
+			if _, err := s.Files(t.Context(), s.Messages()[0].Parts[0]); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("after the deletion: %v", err)
+			}
+		})
+	}
+}
+
+func TestFileLimits(t *testing.T) {
+	pdf := func(n int) sandbox.File {
+		return sandbox.File{Name: "a.pdf", Data: append([]byte("%PDF-"), make([]byte, n-5)...)}
+	}
+	many := func(n int) (list []sandbox.File) {
+		for i := range n {
+			list = append(list, png(fmt.Sprint(i), 100))
+		}
+		return list
+	}
+	broken := picture(2, 3, 100)[:60]
+	for _, c := range []struct {
+		name  string
+		files []sandbox.File
+		want  error
+		words string
+	}{
+		{"an image at the limit", []sandbox.File{png("a", sandbox.MaxImage)}, nil, ""},
+		{"an image above it", []sandbox.File{png("a", sandbox.MaxImage+1)}, protocol.ErrResourceLimit, "make it smaller"},
+		{"a file at the limit", []sandbox.File{pdf(sandbox.MaxFile)}, nil, ""},
+		{"a file above it", []sandbox.File{pdf(sandbox.MaxFile + 1)}, protocol.ErrResourceLimit, "put it into the folder"},
+		{"8,000 pixels", []sandbox.File{{Data: picture(8000, 8000, 100)}}, nil, ""},
+		{"8,001 pixels", []sandbox.File{{Data: picture(8001, 1, 100)}}, protocol.ErrResourceLimit, "8001 × 1 pixels"},
+		{"8,001 pixels high", []sandbox.File{{Data: picture(1, 8001, 100)}}, protocol.ErrResourceLimit, "1 × 8001 pixels"},
+		{"10 files", many(sandbox.MaxFiles), nil, ""},
+		{"11 files", many(sandbox.MaxFiles + 1), protocol.ErrResourceLimit, "with the next message"},
+		{"files of the greatest sum", []sandbox.File{pdf(sandbox.MaxFile), pdf(sandbox.MaxFilesBytes - sandbox.MaxFile)}, nil, ""},
+		{"files above it", []sandbox.File{pdf(sandbox.MaxFile), pdf(sandbox.MaxFilesBytes - sandbox.MaxFile + 1)}, protocol.ErrResourceLimit, "with the next message"},
+		{"no content", []sandbox.File{{Name: "a"}}, protocol.ErrInvalidParams, "empty"},
+		{"an image of another type", []sandbox.File{{MediaType: "image/jpeg", Data: picture(1, 1, 57)}}, protocol.ErrInvalidParams, "image/png and not image/jpeg"},
+		{"an image that is called text", []sandbox.File{{MediaType: "text/plain", Data: picture(1, 1, 57)}}, protocol.ErrInvalidParams, "leave the media type empty"},
+		{"text that is called an image", []sandbox.File{{MediaType: "image/png", Data: []byte("hello")}}, protocol.ErrInvalidParams, "no such image"},
+		{"half an image", []sandbox.File{{Data: broken}}, protocol.ErrExecution, "damaged or cut off"},
+		{"a type with parameters", []sandbox.File{{MediaType: "text/plain; charset=utf-8", Data: []byte("a")}}, protocol.ErrInvalidParams, "without parameters"},
+		{"a type of 127 bytes", []sandbox.File{{MediaType: "text/" + strings.Repeat("x", 122), Data: []byte("a")}}, nil, ""},
+		{"a type of 128 bytes", []sandbox.File{{MediaType: "text/" + strings.Repeat("x", 123), Data: []byte("a")}}, protocol.ErrInvalidParams, ""},
+		{"SVG", []sandbox.File{{MediaType: "image/svg+xml", Data: []byte("<svg/>")}}, nil, ""},
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		_, err := s.Say(t.Context(), "look", c.files...)
+		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if err2 := s.Steer(t.Context(), "look", c.files...); (err2 == nil) != (err == nil) {
+			t.Errorf("%s: Steer %v", c.name, err2)
+		}
+		if n := len(s.Messages()); (n == 0) != (err != nil) {
+			t.Errorf("%s: %d messages", c.name, n)
+		}
+	}
+}
+
+// The files of a session have a limit. Equal files count once.
+func TestSessionFilesHaveALimit(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	pdf := func(n, k int) sandbox.File {
+		return sandbox.File{Data: append([]byte(fmt.Sprint("%PDF-", k)), make([]byte, n-6)...)}
+	}
+	for k := range sandbox.MaxSessionFiles / sandbox.MaxFile {
+		n := sandbox.MaxFile
+		if k == 0 {
+			n--
+		}
+		for range 2 {
+			_, err := s.Say(t.Context(), "look", pdf(n, k))
+			must(t, err)
+		}
+	}
+	if _, err := s.Say(t.Context(), "look", sandbox.File{Data: []byte("ab")}); !errors.Is(err, protocol.ErrResourceLimit) || !strings.Contains(err.Error(), "new conversation") {
+		t.Errorf("above the limit: %v", err)
+	}
+	n := len(s.Messages())
+	_, err := s.Say(t.Context(), "look", sandbox.File{Data: []byte("a")})
+	must(t, err)
+	if len(s.Messages()) != n+1 {
+		t.Error("at the limit: not stored")
+	}
+	// Each message up to the oldest ones: a request has the newest 12 MiB.
+	m := &sandboxtest.Model{}
+	_, err = h.talk(t, s, m, "", sandbox.RunOptions{Context: -1})
+	must(t, err)
+	sum, lines := 0, 0
+	for _, msg := range m.Requests()[0].Messages {
+		for _, p := range msg.Parts {
+			for _, f := range p.Files {
+				sum += len(f.Data)
+			}
+			lines += strings.Count(p.Text, "too old to be sent again")
+		}
+	}
+	if sum != sandbox.MaxFile || lines != 7 {
+		t.Errorf("a request has %d bytes of files and %d lines in place of files", sum, lines)
+	}
+}
+
+// A request has at most 20 files: the newest.
+func TestRequestHasTheNewestFiles(t *testing.T) {
+	for _, n := range []int{19, 20, 21, 25} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		for i := range n {
+			_, err := s.Say(t.Context(), "", png(fmt.Sprint("no-", i), 60+i))
+			must(t, err)
+		}
+		m := &sandboxtest.Model{}
+		_, err := h.talk(t, s, m, "", sandbox.RunOptions{Context: -1})
+		must(t, err)
+		got := 0
+		for i, msg := range m.Requests()[0].Messages {
+			p := msg.Parts[0]
+			switch {
+			case len(p.Files) == 1:
+				got++
+			case i >= n-20 || !strings.HasPrefix(p.Text, fmt.Sprintf("[image: no-%d, image/png, %d bytes; it is too old", i, 60+i)) && i > 0:
+				t.Errorf("%d files: message %d is %q", n, i, p.Text)
+			}
+		}
+		if got != min(n, 20) {
+			t.Errorf("%d of %d files are sent", got, n)
+		}
+	}
+}
+
+// Names can't carry what a reader does not see.
+func TestFileNames(t *testing.T) {
+	for name, want := range map[string]string{"": "file", "a.png": "a.png", "a\n[b": `"a_[b"`, "a\u202eb": "a_b", "\xff": "_", strings.Repeat("é", 200): strings.Repeat("é", 127), strings.Repeat("x", 255): strings.Repeat("x", 255), strings.Repeat("x", 256): strings.Repeat("x", 255)} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		_, err := s.Say(t.Context(), "", png(name, 60))
+		must(t, err)
+		list, err := s.Files(t.Context(), s.Messages()[0].Parts[0])
+		must(t, err)
+		if got := list[0].String(); got != "[image: "+want+", image/png, 60 bytes]" {
+			t.Errorf("%q became %s", name, got)
+		}
+	}
+}
+
+// A message that waits for a run keeps its files.
+func TestSteerFiles(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	m := &sandboxtest.Model{}
+	m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+		if len(m.Turns) == 0 {
+			m.Turns = []sandboxtest.Turn{{}}
+			must(t, s.Steer(t.Context(), "and this", png("b.png", 80)))
+		}
+		return sandboxtest.Say("fine")
+	}
+	lines, err := h.talk(t, s, m, "go")
+	must(t, err)
+	if len(m.Requests()) != 2 || !strings.Contains(content(m.Requests()[1]), "b.png image/png \x89PNG") {
+		t.Errorf("%d requests", len(m.Requests()))
+	}
+	if all := strings.Join(lines, "\n"); !strings.Contains(all, `"name":"b.png"`) {
+		t.Errorf("the chunks: %s", all)
+	}
+}
+
+// An image of a file is sent exactly where the file's text is sent: not to another machine, by no
+// other model, in no summary and no copy of the conversation.
+func TestAttackFilesThatAreNotSent(t *testing.T) {
+	a := attack.Start(t, "sent")
+	const secret = "PIXELS-OF-A-DIARY"
+	image := string(bytes.Replace(picture(2, 3, 100), make([]byte, len(secret)), []byte(secret), 1))
+	if !strings.Contains(image, secret) {
+		t.Fatal("nothing is secret")
+	}
+	files := map[string]string{"private/diary.png": image, "data/a.csv": image, "data/b.png": image}
+	has := func(m *sandboxtest.Model) bool {
+		for _, r := range m.Requests() {
+			if strings.Contains(content(r), secret) || strings.Contains(texts(r), secret) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, path := range []string{"private/diary.png", "data/a.csv"} {
+		h := showing(t, files)
+		told := h.CallForModel(t.Context(), "show", args{"path": path}, false)
+		a.Try("a client, "+path, len(told.Files) > 0)
+		told = h.CallForModel(t.Context(), "show", args{"path": path}, true)
+		a.Off("a client on this machine, "+path, len(told.Files) == 1 && strings.Contains(string(told.Files[0].Data), secret))
+		s := h.session(t)
+		far := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": path}), sandboxtest.Say("seen")}}
+		_, err := h.talk(t, s, far, "look")
+		must(t, err)
+		a.Try("a model elsewhere, "+path, has(far))
+		if path == "data/a.csv" && !strings.Contains(texts(far.Requests()[1]), `[image: data/a.csv, image/png, 100 bytes]`) {
+			t.Errorf("a summary is %s", texts(far.Requests()[1]))
+		}
+		if path == "private/diary.png" && strings.Contains(texts(far.Requests()[1]), "bytes") {
+			t.Errorf("what is not sent is described: %s", texts(far.Requests()[1]))
+		}
+		near := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": path}), sandboxtest.Say("seen")}}
+		_, err = h.talk(t, s, near, "and you?")
+		must(t, err)
+		a.Off("a model on this machine, "+path, has(near))
+		other := &sandboxtest.Model{Next: tell}
+		_, err = h.talk(t, s, other, "and you?")
+		must(t, err)
+		a.Try("a model elsewhere that goes on, "+path, has(other))
+		fork, err := s.Fork(t.Context(), "")
+		must(t, err)
+		_, err = h.talk(t, fork, other, "and you?")
+		must(t, err)
+		a.Try("a model elsewhere in a fork, "+path, has(other))
+		fork.Close()
+		var out bytes.Buffer
+		must(t, s.Export(&out))
+		back, err := h.ImportSession(t.Context(), &out)
+		must(t, err)
+		_, err = h.talk(t, back, other, "and you?")
+		must(t, err)
+		a.Try("a model elsewhere after an import, "+path, has(other))
+		back.Close()
+		for range 3 {
+			_, err := h.talk(t, s, other, "go on")
+			must(t, err)
+		}
+		done, err := h.Compact(t.Context(), s, other, sandbox.RunOptions{})
+		if !done || err != nil {
+			t.Fatal(done, err)
+		}
+		a.Try("a summariser elsewhere, "+path, has(other))
+	}
+	h := showing(t, files)
+	s := h.session(t)
+	open := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": "data/b.png"}), sandboxtest.Say("seen")}}
+	_, err := h.talk(t, s, open, "look")
+	must(t, err)
+	a.Off("a model elsewhere, a file that is sent", has(open))
+}
+
+// A summariser gets a line in place of a file, and the content of a text.
+func TestSummaryOfFiles(t *testing.T) {
+	h := showing(t, map[string]string{"data/b.png": string(picture(2, 3, 100))})
+	s := h.session(t)
+	m := &sandboxtest.Model{Next: tell}
+	_, err := s.Say(t.Context(), "look", png("mine.png", 90), sandbox.File{Name: "n.txt", Data: []byte("some notes")})
+	must(t, err)
+	m.Next = nil
+	m.Turns = []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": "data/b.png"}), sandboxtest.Say("seen")}
+	_, err = h.talk(t, s, m, "")
+	must(t, err)
+	m.Next = tell
+	for range 3 {
+		_, err := h.talk(t, s, m, "go on")
+		must(t, err)
+	}
+	n := len(m.Requests())
+	done, err := h.Compact(t.Context(), s, m, sandbox.RunOptions{})
+	if !done || err != nil {
+		t.Fatal(done, err)
+	}
+	r := m.Requests()[n]
+	for _, want := range []string{"[image: mine.png, image/png, 90 bytes]", "[image: data/b.png, image/png, 100 bytes]", "some notes"} {
+		if !strings.Contains(texts(r), want) {
+			t.Errorf("the summariser lacks %s: %s", want, texts(r))
+		}
+	}
+	if content(r) != "" {
+		t.Error("the summariser has files")
+	}
+	var old []sandbox.ModelMessage
+	_, err = h.Compact(t.Context(), s, m, sandbox.RunOptions{Compact: func(_ context.Context, list []sandbox.ModelMessage) (string, error) {
+		old = list
+		return "short", nil
+	}})
+	must(t, err)
+	if content(sandbox.ModelRequest{Messages: old}) != "" {
+		t.Error("RunOptions.Compact has files")
+	}
+}
+
+// A request that is too long loses its older files first, then the ends of its texts, then its last
+// files.
+func TestTooLongWithFiles(t *testing.T) {
+	long := strings.Repeat("word ", 400) // 500 tokens
+	var list []sandbox.ModelMessage
+	for i := range 3 {
+		list = append(list, sandbox.ModelMessage{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{
+			{Type: sandbox.PartFile, Files: []sandbox.File{{Name: fmt.Sprint("no-", i), MediaType: "image/png", Data: []byte("IMAGE")}}}, {Type: sandbox.PartText, Text: long}}})
+	}
+	for _, c := range []struct{ limit, files, whole int }{{6400, 3, 3}, {6200, 1, 3}, {3200, 1, 3}, {3000, 1, 0}, {1800, 0, 0}} {
+		r := sandbox.ModelRequest{Messages: sandbox.Shortened(list, c.limit)}
+		if files, whole := strings.Count(content(r), "IMAGE"), strings.Count(texts(r), long); files != c.files || whole != c.whole {
+			t.Errorf("%d tokens: %d files and %d whole texts", c.limit, files, whole)
+		}
+		if n := strings.Count(texts(r), "[image: no-"); n != 3-c.files {
+			t.Errorf("%d tokens: %d lines in place of files", c.limit, n)
+		}
+	}
+	if content(sandbox.ModelRequest{Messages: list}) == "" {
+		t.Error("the messages were changed")
+	}
+}
+
+// Files of a stranger's conversation are checked as those of messages are.
+func TestImportFiles(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	_, err := s.Say(t.Context(), "look", png("a.png", 100), sandbox.File{Data: []byte("text")})
+	must(t, err)
+	var out bytes.Buffer
+	must(t, s.Export(&out))
+	data := base64.StdEncoding.EncodeToString(picture(2, 3, 100))
+	for name, c := range map[string]struct {
+		old, now string
+		want     error
+		lost     bool
+	}{
+		"as it was":        {"", "", nil, false},
+		"another content":  {data, base64.StdEncoding.EncodeToString(picture(2, 4, 100)), protocol.ErrInvalidParams, false},
+		"another type":     {`"media_type":"image/png"`, `"media_type":"image/gif"`, protocol.ErrInvalidParams, false},
+		"no type":          {`"media_type":"image/png"`, `"media_type":"a"`, protocol.ErrInvalidParams, false},
+		"no such id":       {`"file":"`, `"file":"../`, protocol.ErrInvalidParams, false},
+		"a false size":     {`"bytes":100`, `"bytes":-1e300`, nil, false},
+		"no content of it": {`"files":{`, `"other":{`, nil, true},
+	} {
+		text := strings.Replace(out.String(), c.old, c.now, 1)
+		got, err := h.ImportSession(t.Context(), strings.NewReader(text))
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		m := &sandboxtest.Model{Next: tell}
+		_, err = h.talk(t, got, m, "")
+		must(t, err)
+		if has := strings.Contains(content(m.Requests()[0]), "a.png image/png \x89PNG"); has == c.lost || c.lost != strings.Contains(texts(m.Requests()[0]), "its content is lost") {
+			t.Errorf("%s: %t, %s", name, has, texts(m.Requests()[0]))
+		}
+		got.Close()
+	}
+}
+
+// The limits of a message hold for a result.
+func TestAddFileLimits(t *testing.T) {
+	for _, n := range []int{1, sandbox.MaxFiles, sandbox.MaxFiles + 1} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
+			o.Tools = []sandbox.Tool{{Tool: protocol.Tool{ID: "many"}, Run: func(_ context.Context, c *sandbox.Call) (any, error) {
+				for i := range n {
+					if err := c.AddFile(png(fmt.Sprint("key AKIAIOSFODNN7EXAMPLF ", i), 60+i)); err != nil {
+						return nil, err
+					}
+				}
+				return args{"ok": true}, nil
+			}}}
+		})
+		told := h.CallForModel(t.Context(), "many", nil, false)
+		if ok := told.Result.Err() == nil; ok != (n <= sandbox.MaxFiles) || ok && len(told.Files) != n || !ok && (len(told.Files) != 0 || !errors.Is(told.Result.Err(), protocol.ErrResourceLimit)) {
+			t.Errorf("%d files: %d, %v", n, len(told.Files), told.Result.Err())
+		}
+		if len(told.Files) > 0 && strings.Contains(told.Files[0].Name, "AKIAIOSFODNN7EXAMPLF") {
+			t.Errorf("a name has a credential: %s", told.Files[0].Name)
+		}
+	}
+}
+
+// A session that has too many files tells the model that it does not get those of a result.
+func TestResultFilesAboveTheSessionsLimit(t *testing.T) {
+	h := showing(t, map[string]string{"data/b.png": string(picture(2, 3, 100))})
+	s := h.session(t)
+	for k := range sandbox.MaxSessionFiles / sandbox.MaxFile {
+		_, err := s.Say(t.Context(), "look", sandbox.File{Data: append([]byte(fmt.Sprint("%PDF-", k)), make([]byte, sandbox.MaxFile-6)...)})
+		must(t, err)
+	}
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": "data/b.png"}), sandboxtest.Say("seen")}}
+	_, err := h.talk(t, s, m, "", sandbox.RunOptions{Context: -1})
+	must(t, err)
+	if r := m.Requests()[1]; !strings.Contains(texts(r), "the files of this result are left out") || strings.Contains(content(r), "b.png") {
+		t.Errorf("the model gets %s", texts(r))
+	}
+}

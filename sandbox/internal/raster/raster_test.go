@@ -1,0 +1,105 @@
+package raster_test
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"testing"
+
+	"github.com/bailey-go/bailey/sandbox/internal/raster"
+)
+
+// made returns an image of the size in each format that the standard library writes, and in the three
+// kinds of WebP by hand.
+func made(t testing.TB, w, h int) map[string][]byte {
+	t.Helper()
+	m := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.Black, color.White})
+	out := map[string][]byte{}
+	for kind, encode := range map[string]func(*bytes.Buffer) error{
+		raster.PNG:  func(b *bytes.Buffer) error { return png.Encode(b, m) },
+		raster.JPEG: func(b *bytes.Buffer) error { return jpeg.Encode(b, m, nil) },
+		raster.GIF:  func(b *bytes.Buffer) error { return gif.Encode(b, m, nil) },
+	} {
+		var b bytes.Buffer
+		if err := encode(&b); err != nil {
+			t.Fatal(err)
+		}
+		out[kind] = b.Bytes()
+	}
+	riff := func(kind string, body ...byte) []byte {
+		body = append(body, make([]byte, 10)...)
+		data := append([]byte("RIFF\x00\x00\x00\x00WEBP"+kind), byte(len(body)), 0, 0, 0)
+		data = append(data, body...)
+		data[4] = byte(len(data) - 8)
+		return data
+	}
+	bits := uint32(w-1) | uint32(h-1)<<14
+	out["image/webp VP8"] = riff("VP8 ", 0, 0, 0, 0x9d, 0x01, 0x2a, byte(w), byte(w>>8), byte(h), byte(h>>8))
+	out["image/webp VP8L"] = riff("VP8L", 0x2f, byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24))
+	out["image/webp VP8X"] = riff("VP8X", 0, 0, 0, 0, byte(w-1), byte((w-1)>>8), 0, byte(h-1), byte((h-1)>>8), 0)
+	return out
+}
+
+func TestCheck(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {3, 2}, {300, 257}} {
+		for kind, data := range made(t, size[0], size[1]) {
+			got, err := raster.Check(data)
+			if err != nil || got.Width != size[0] || got.Height != size[1] || got.Type != kind[:len(got.Type)] {
+				t.Errorf("%s of %v: %+v, %v", kind, size, got, err)
+			}
+		}
+	}
+}
+
+// No part of an image is taken for a whole one, but for a GIF, whose end many programs leave out.
+func TestCheckFindsWhatIsCutOff(t *testing.T) {
+	for kind, data := range made(t, 40, 30) {
+		for n := range data {
+			_, err := raster.Check(data[:n])
+			if err == nil && kind != raster.GIF {
+				t.Errorf("%d of %d bytes of %s are an image", n, len(data), kind)
+			}
+			if err != nil && !errors.Is(err, raster.ErrDamaged) && !errors.Is(err, raster.ErrType) {
+				t.Errorf("%s: %v", kind, err)
+			}
+		}
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		data string
+		want error
+	}{
+		"nothing":             {"", raster.ErrType},
+		"text":                {"hello", raster.ErrType},
+		"SVG":                 {`<svg xmlns="http://www.w3.org/2000/svg"/>`, raster.ErrType},
+		"SVG behind a prolog": {`<?xml version="1.0"?><svg/>`, raster.ErrType},
+		"BMP":                 {"BM\x00\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00", raster.ErrType},
+		"GIF without a size":  {"GIF89a\x00\x00\x00\x00", raster.ErrDamaged},
+		"PNG, another chunk":  {"\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND\x00\x00\x00\x00", raster.ErrDamaged},
+		"PNG, a huge chunk":   {"\x89PNG\r\n\x1a\n\xff\xff\xff\xffIHDR\x00\x00\x00\x00", raster.ErrDamaged},
+		"JPEG, no length":     {"\xff\xd8\xff\xe0\x00\x00\xff\xc0", raster.ErrDamaged},
+		"WebP of no kind":     {"RIFF\x16\x00\x00\x00WEBPABCD\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", raster.ErrDamaged},
+	} {
+		if _, err := raster.Check([]byte(c.data)); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, data := range made(f, 5, 4) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := raster.Check(data)
+		if err == nil && (m.Type == "" || m.Width < 1 || m.Height < 1 || m.Width >= 1<<31 || m.Height >= 1<<31) {
+			t.Errorf("%+v", m)
+		}
+	})
+}
