@@ -307,24 +307,25 @@ func TestAttackFilesThatAreNotSent(t *testing.T) {
 		}
 		return false
 	}
-	for _, path := range []string{"private/diary.png", "data/a.csv"} {
+	for _, c := range [][2]string{{"show", "private/diary.png"}, {"show", "data/a.csv"}, {"read", "private/diary.png"}, {"read", "data/a.csv"}} {
+		tool, path := c[0], c[1]
 		h := showing(t, files)
-		told := h.CallForModel(t.Context(), "show", args{"path": path}, false)
+		told := h.CallForModel(t.Context(), tool, args{"path": path}, false)
 		a.Try("a client, "+path, len(told.Files) > 0)
-		told = h.CallForModel(t.Context(), "show", args{"path": path}, true)
+		told = h.CallForModel(t.Context(), tool, args{"path": path}, true)
 		a.Off("a client on this machine, "+path, len(told.Files) == 1 && strings.Contains(string(told.Files[0].Data), secret))
 		s := h.session(t)
-		far := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": path}), sandboxtest.Say("seen")}}
+		far := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool(tool, args{"path": path}), sandboxtest.Say("seen")}}
 		_, err := h.talk(t, s, far, "look")
 		must(t, err)
 		a.Try("a model elsewhere, "+path, has(far))
-		if path == "data/a.csv" && !strings.Contains(texts(far.Requests()[1]), `[image: data/a.csv, image/png, 100 bytes]`) {
+		if path == "data/a.csv" && !strings.Contains(texts(far.Requests()[1]), `a.csv, image/png, 100 bytes]`) {
 			t.Errorf("a summary is %s", texts(far.Requests()[1]))
 		}
 		if path == "private/diary.png" && strings.Contains(texts(far.Requests()[1]), "bytes") {
 			t.Errorf("what is not sent is described: %s", texts(far.Requests()[1]))
 		}
-		near := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": path}), sandboxtest.Say("seen")}}
+		near := &sandboxtest.Model{OnDevice: true, Turns: []sandboxtest.Turn{sandboxtest.CallTool(tool, args{"path": path}), sandboxtest.Say("seen")}}
 		_, err = h.talk(t, s, near, "and you?")
 		must(t, err)
 		a.Off("a model on this machine, "+path, has(near))
@@ -505,4 +506,46 @@ func TestResultFilesAboveTheSessionsLimit(t *testing.T) {
 	if r := m.Requests()[1]; !strings.Contains(texts(r), "the files of this result are left out") || strings.Contains(content(r), "b.png") {
 		t.Errorf("the model gets %s", texts(r))
 	}
+}
+
+// read gives a model the image that a file has, whatever its name is.
+func TestReadShowsImages(t *testing.T) {
+	gif := "GIF89a\x07\x00\x05\x00\x00\x00\x00;"
+	for name, c := range map[string]struct {
+		data string
+		want string // of the result for the model
+		file string // the type of the image
+		err  error
+		says string
+	}{
+		"a.png":      {string(picture(2, 3, 100)), `{"image":{"bytes":100,"height":3,"media_type":"image/png","width":2},"version":`, "image/png", nil, ""},
+		"notes.txt":  {string(picture(2, 3, 100)), `"media_type":"image/png"`, "image/png", nil, ""},
+		"x/b":        {gif, `"height":5,"media_type":"image/gif","width":7`, "image/gif", nil, ""},
+		"text.png":   {"only text", `"content":"only text"`, "", nil, ""},
+		"c.svg":      {"<svg/>", `"content":"<svg/>"`, "", nil, ""},
+		"d.bmp":      {"BM\x00\x00\x00\x00", "", "", protocol.ErrExecution, "this is not a text file (6 bytes)"},
+		"e.pdf":      {"%PDF-1.7\n\xff\x00", "", "", protocol.ErrExecution, "this is not a text file"},
+		"cut.png":    {string(picture(2, 3, 100)[:90]), "", "", protocol.ErrExecution, "the image is damaged or cut off; save it again"},
+		"large.jpg":  {string(picture(2, 3, sandbox.MaxImage+1)), "", "", protocol.ErrResourceLimit, "make it smaller"},
+		"most.png":   {string(picture(2, 3, sandbox.MaxImage)), `"bytes":3932160`, "image/png", nil, ""},
+		"pixels.png": {string(picture(8001, 3, 100)), "", "", protocol.ErrResourceLimit, "8001 × 3 pixels"},
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, map[string]string{name: c.data})
+		told := h.CallForModel(t.Context(), "read", args{"path": name}, true)
+		if !errors.Is(told.Result.Err(), c.err) || !strings.Contains(told.Text, c.want) || !strings.Contains(told.Text, c.says) {
+			t.Errorf("%s: %v %.300s", name, told.Result.Err(), told.Text)
+		}
+		switch {
+		case (c.file == "") != (len(told.Files) == 0):
+			t.Errorf("%s: %d files", name, len(told.Files))
+		case c.file != "":
+			if f := told.Files[0]; f.Name != name[strings.LastIndexByte(name, '/')+1:] || f.MediaType != c.file || string(f.Data) != c.data {
+				t.Errorf("%s: %v", name, f)
+			}
+		}
+	}
+	// A model may replace the image that it saw.
+	h := build(t, parse(t, sendsSome), nil, map[string]string{"a.png": gif})
+	h.ok(t, "read", args{"path": "a.png"})
+	h.ok(t, "write", args{"path": "a.png", "content": "text"})
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"path"
 	"regexp"
 	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/textdiff"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/internal/raster"
 	"github.com/bailey-go/bailey/sandbox/internal/yielding"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -43,7 +44,7 @@ func onPath(c protocol.Capability, op protocol.FSOp) func(context.Context, *Call
 func readTool() Tool {
 	return Tool{
 		Tool: protocol.Tool{ID: "read", Requires: requires(protocol.FSRead),
-			Description: "Reads a text file. Returns its content and its version, which edit and write take. offset is the first line (from 1), limit a number of lines.",
+			Description: "Reads a text file, or shows a PNG, JPEG, GIF or WebP image. Returns its content and its version, which edit and write take. offset is the first line (from 1), limit a number of lines.",
 			Parameters:  pathSchema(`"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}`, "")},
 		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
 			if strings.HasPrefix(c.text("path"), outputFolder) {
@@ -79,10 +80,26 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 		}
 		c.scope.saw(a.Path, v)
 	}
-	if !utf8.Valid(data) || strings.IndexByte(string(data[:min(len(data), 8000)]), 0) >= 0 {
+	if raster.Type(data) != "" {
+		return showImage(c, a.Path, data, v)
+	}
+	if !isText(data) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "this is not a text file (%d bytes)", len(data)).WithReason(protocol.ReasonParse)
 	}
 	return map[string]any{"content": lineRange(string(data), a.Offset, a.Limit), "version": string(v)}, nil
+}
+
+// showImage adds an image to the result. The type is that of the content, and not that of the name.
+func showImage(c *Call, name string, data []byte, v fsaccess.Version) (any, error) {
+	f, err := File{Name: path.Base(name), Data: data}.checked()
+	if err == nil {
+		err = c.AddFile(f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	about := map[string]any{"media_type": f.MediaType, "width": float64(f.width), "height": float64(f.height), "bytes": float64(len(data))}
+	return map[string]any{"image": about, "version": string(v)}, nil
 }
 
 // lineRange returns limit lines of a text, from line offset on. The first line is 1. A limit of 0
