@@ -30,7 +30,7 @@ func (m *anthropic) host() string { return m.o.Host() }
 
 func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		n := newNames(r)
+		r, n := m.o.withFiles(r, isImageOrPDF), newNames(r)
 		s := &anthropicStream{sink: sink{yield: yield}, names: n, open: map[int]*block{}}
 		if err := m.o.thinking(true); err != nil {
 			s.end(err)
@@ -160,10 +160,23 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 			return map[string]any{"type": "redacted_thinking", "data": meta.Redacted}
 		}
 		return map[string]any{"type": "thinking", "thinking": p.Text, "signature": meta.Signature}
+	case sandbox.PartFile:
+		return anthropicFile(p.Files[0])
 	case sandbox.PartCall:
 		return map[string]any{"type": "tool_use", "id": p.CallID, "name": n.wire(p.Tool), "input": orEmpty(p.Args)}
 	case sandbox.PartResult:
-		return map[string]any{"type": "tool_result", "tool_use_id": p.CallID, "content": p.Text, "is_error": p.Failed}
+		var content any = p.Text
+		if len(p.Files) > 0 {
+			var list []any
+			if strings.TrimSpace(p.Text) != "" {
+				list = append(list, map[string]any{"type": "text", "text": p.Text})
+			}
+			for _, f := range p.Files {
+				list = append(list, anthropicFile(f))
+			}
+			content = list
+		}
+		return map[string]any{"type": "tool_result", "tool_use_id": p.CallID, "content": content, "is_error": p.Failed}
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (m *chat) host() string { return m.o.Host() }
 
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		n := newNames(r)
+		r, n := m.o.withFiles(r, m.takes), newNames(r)
 		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]int{}}
 		if err := m.o.thinking(m.openRouter()); err != nil {
 			s.end(err)
@@ -69,6 +69,12 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 	return body
 }
 
+// takes reports whether the server takes a file. The form for PDF is known to OpenAI, Azure and
+// OpenRouter, and many other servers refuse it. https://openrouter.ai/docs/features/multimodal/pdfs
+func (m *chat) takes(f sandbox.File) bool {
+	return isImage(f) || isPDF(f) && (m.openRouter() || m.limit() == "max_completion_tokens")
+}
+
 // openRouter reports whether the server is OpenRouter, which has its own names for thoughts.
 func (m *chat) openRouter() bool {
 	host, _, _ := protocol.SplitHost(m.o.Host())
@@ -90,20 +96,23 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 	if r.System != "" {
 		out = append(out, map[string]any{"role": "system", "content": r.System})
 	}
-	turn := -1 // the last message with text of the user's
+	turn := -1 // the last message of the user's own, which has no results alone
 	for i, msg := range r.Messages {
-		if msg.Role == sandbox.RoleUser && slices.ContainsFunc(msg.Parts, func(p sandbox.ModelPart) bool { return p.Type == sandbox.PartText }) {
+		if msg.Role == sandbox.RoleUser && slices.ContainsFunc(msg.Parts, func(p sandbox.ModelPart) bool { return p.Type == sandbox.PartText || p.Type == sandbox.PartFile }) {
 			turn = i
 		}
 	}
 	for i, msg := range r.Messages {
 		var text, thought strings.Builder
-		var calls []any
+		var calls, files []any
 		var details chatJoin
 		var named bool // the server calls thoughts reasoning_content
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
+				if text.Len() > 0 && msg.Role == sandbox.RoleUser { // the content of a file, or a line in its place
+					text.WriteByte('\n')
+				}
 				text.WriteString(p.Text)
 			case sandbox.PartReasoning:
 				var meta chatMeta
@@ -116,6 +125,14 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 				calls = append(calls, map[string]any{"id": p.CallID, "type": "function", "function": map[string]any{"name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))}})
 			case sandbox.PartResult:
 				out = append(out, map[string]any{"role": "tool", "tool_call_id": p.CallID, "content": p.Text})
+				if len(p.Files) > 0 { // a result is text, so its files come behind all results
+					files = append(files, map[string]any{"type": "text", "text": resultFiles(n.wire(p.Tool))})
+				}
+				for _, f := range p.Files {
+					files = append(files, chatFile(f))
+				}
+			case sandbox.PartFile:
+				files = append(files, chatFile(p.Files[0]))
 			}
 		}
 		role := "user"
@@ -123,6 +140,12 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 			role = "assistant"
 		}
 		m := map[string]any{"role": role, "content": text.String()}
+		if files != nil {
+			if text.Len() > 0 {
+				files = append(files, map[string]any{"type": "text", "text": text.String()})
+			}
+			m["content"] = files
+		}
 		if calls != nil {
 			m["tool_calls"] = calls
 		}
@@ -134,7 +157,7 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 		if named && calls != nil && i > turn {
 			m["reasoning_content"] = thought.String()
 		}
-		if text.Len() > 0 || calls != nil {
+		if text.Len() > 0 || calls != nil || files != nil {
 			out = append(out, m)
 		}
 	}

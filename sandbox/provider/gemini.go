@@ -29,7 +29,7 @@ func (m *gemini) host() string { return m.o.Host() }
 
 func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		n := newNames(r)
+		r, n := m.o.withFiles(r, func(f sandbox.File) bool { return geminiType(f.MediaType) != "" }), newNames(r)
 		s := &geminiStream{sink: sink{yield: yield}, names: n}
 		if err := m.o.thinking(true); err != nil {
 			s.end(err)
@@ -44,7 +44,7 @@ func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[s
 }
 
 func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
-	body := map[string]any{"contents": geminiContents(r, n)}
+	body := map[string]any{"contents": geminiContents(m.o.Model, r, n)}
 	if r.System != "" {
 		body["systemInstruction"] = map[string]any{"parts": []any{map[string]any{"text": r.System}}}
 	}
@@ -94,7 +94,7 @@ func (m *gemini) leastThoughts(old bool) map[string]any {
 	return map[string]any{"thinkingBudget": 0}
 }
 
-func geminiContents(r sandbox.ModelRequest, n names) []any {
+func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 	out := []any{}
 	for _, msg := range r.Messages {
 		role := "user"
@@ -102,6 +102,7 @@ func geminiContents(r sandbox.ModelRequest, n names) []any {
 			role = "model"
 		}
 		parts := []any{}
+		var after []any // files of results, in a message behind the results
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
@@ -113,16 +114,36 @@ func geminiContents(r sandbox.ModelRequest, n names) []any {
 					part["thoughtSignature"] = signature
 				}
 				parts = append(parts, part)
+			case sandbox.PartFile:
+				parts = append(parts, geminiFile(p.Files[0]))
 			case sandbox.PartResult:
 				key := "output"
 				if p.Failed {
 					key = "error"
 				}
-				parts = append(parts, map[string]any{"functionResponse": map[string]any{"name": n.wire(p.Tool), "response": map[string]any{key: p.Text}}})
+				response := map[string]any{"name": n.wire(p.Tool), "response": map[string]any{key: p.Text}}
+				parts = append(parts, map[string]any{"functionResponse": response})
+				var within, later []any
+				for _, f := range p.Files {
+					if inGeminiResult(model, f) {
+						within = append(within, geminiFile(f))
+					} else {
+						later = append(later, geminiFile(f))
+					}
+				}
+				if within != nil {
+					response["parts"] = within
+				}
+				if later != nil {
+					after = append(append(after, map[string]any{"text": resultFiles(n.wire(p.Tool))}), later...)
+				}
 			}
 		}
 		if len(parts) > 0 {
 			out = append(out, map[string]any{"role": role, "parts": parts})
+		}
+		if len(after) > 0 {
+			out = append(out, map[string]any{"role": "user", "parts": after})
 		}
 	}
 	return out

@@ -19,7 +19,8 @@ import (
 // leaves the machine. The zero value is English without downloads.
 //
 // The model is small. It receives the tools as a description, and answers in a JSON schema with a
-// text and at most one call. For this reason the text is streamed only if there are no tools.
+// text and at most one call. For this reason the text is streamed only if there are no tools. It
+// receives no images or other files. A line with the name, the type and the size stands for each.
 type PromptAPI struct {
 	// Languages are the languages of the conversation, as BCP 47 tags. The default is "en".
 	Languages []string
@@ -143,6 +144,7 @@ func (m *PromptAPI) usable(state string) error {
 }
 
 func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
+	r = new(Options).withFiles(r, noFiles)
 	req := promptRequest{}
 	system := r.System
 	if len(r.Tools) > 0 {

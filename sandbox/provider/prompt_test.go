@@ -43,6 +43,19 @@ func TestPromptRequest(t *testing.T) {
 	}
 }
 
+// The browser's model receives a line in place of each file.
+func TestPromptFiles(t *testing.T) {
+	image := []sandbox.File{{Name: "a.png", MediaType: "image/png", Data: []byte("PNG")}}
+	req := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{
+		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartFile, Files: image}, sandbox.ModelPart{Type: sandbox.PartText, Text: "look"}),
+		said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartCall, Tool: "read"}),
+		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "read", Text: "{}", Files: image})}}, names{map[string]string{}, map[string]string{}})
+	const line = "[image: a.png, image/png, 3 bytes] (you can't see it: files of this type are not sent to you)"
+	if req.before[0].Content != line+"\nlook" || req.ask != "Result of read:\n{}\n"+line {
+		t.Errorf("%+v", req)
+	}
+}
+
 func TestPromptAnswersUnderTheSchema(t *testing.T) {
 	ids := map[string]bool{}
 	for text, want := range map[string]string{

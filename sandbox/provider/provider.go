@@ -52,6 +52,13 @@ type Options struct {
 	// At most half of the limit of the answer is sent, see MaxTokens. With a limit below 2,048 it is as
 	// for an Effort. OpenRouter then gets no setting, and Gemini's later models get the level "low".
 	ThinkingTokens int
+	// TextOnly declares that the model takes no images or other files. A line such as
+	// "[image: a.png, image/png, 1234 bytes]" stands for each file. Set it for a text model, because
+	// most servers refuse each request of a conversation that has a file the model can't read. Without
+	// it, a line stands for files of types that the API has no form for: all but PNG, JPEG, GIF, WebP
+	// and PDF for [Anthropic] and [OpenAI], PDF too for [OpenAIChat] at servers other than OpenAI, Azure
+	// and OpenRouter, and GIF for [Gemini], which takes audio too.
+	TextOnly bool
 	// Body has additional members of the body of each request, such as {"temperature": 0.2} or
 	// {"tool_choice": "required"}. They replace members of the same name.
 	Body map[string]any

@@ -28,7 +28,7 @@ func (m *responses) host() string { return m.o.Host() }
 
 func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		n := newNames(r)
+		r, n := m.o.withFiles(r, isImageOrPDF), newNames(r)
 		s := &responsesStream{sink: sink{yield: yield}, names: n, items: map[string]*block{}}
 		if err := m.o.thinking(false); err != nil {
 			s.end(err)
@@ -66,10 +66,19 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 		if msg.Role == sandbox.RoleAssistant {
 			role, kind = "assistant", "output_text"
 		}
+		var files []any // a text and the files in front of it are one message
+		say := func(text ...any) {
+			if content := append(files, text...); len(content) > 0 {
+				out = append(out, map[string]any{"type": "message", "role": role, "content": content})
+			}
+			files = nil
+		}
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
-				out = append(out, map[string]any{"type": "message", "role": role, "content": []any{outputText(kind, p.Text)}})
+				say(outputText(kind, p.Text))
+			case sandbox.PartFile:
+				files = append(files, responsesFile(p.Files[0]))
 			case sandbox.PartReasoning:
 				if item := reasoningItem(p.Meta); item != nil {
 					out = append(out, item)
@@ -77,11 +86,24 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 			case sandbox.PartCall:
 				out = append(out, map[string]any{"type": "function_call", "call_id": p.CallID, "name": n.wire(p.Tool), "arguments": string(orEmpty(p.Args))})
 			case sandbox.PartResult:
-				out = append(out, map[string]any{"type": "function_call_output", "call_id": p.CallID, "output": p.Text})
+				out = append(out, map[string]any{"type": "function_call_output", "call_id": p.CallID, "output": responsesOutput(p)})
 			}
 		}
+		say()
 	}
 	return out
+}
+
+// responsesOutput returns a result: a text, or a list if it has files.
+func responsesOutput(p sandbox.ModelPart) any {
+	if len(p.Files) == 0 {
+		return p.Text
+	}
+	list := []any{map[string]any{"type": "input_text", "text": p.Text}}
+	for _, f := range p.Files {
+		list = append(list, responsesFile(f))
+	}
+	return list
 }
 
 // outputText returns a text of a message. The API requires annotations of its own texts.

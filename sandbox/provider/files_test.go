@@ -1,0 +1,149 @@
+//go:build !js
+
+package provider_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/provider"
+)
+
+func file(name, media, data string) sandbox.File {
+	return sandbox.File{Name: name, MediaType: media, Data: []byte(data)}
+}
+
+func filePart(f sandbox.File) sandbox.ModelPart {
+	return sandbox.ModelPart{Type: sandbox.PartFile, Files: []sandbox.File{f}}
+}
+
+// withFiles is a conversation with each kind of file, in a message and in a result.
+func withFiles() sandbox.ModelRequest {
+	png, pdf, gif, wav := file("a.png", "image/png", "PNG"), file("b", "application/pdf", "PDF"), file("c.gif", "image/gif", "GIF"), file("d.wav", "audio/x-wav", "WAV")
+	text := func(s string) sandbox.ModelPart { return sandbox.ModelPart{Type: sandbox.PartText, Text: s} }
+	return sandbox.ModelRequest{Messages: []sandbox.ModelMessage{
+		{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{filePart(png), filePart(pdf), filePart(gif), filePart(wav), text("look")}},
+		{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{text("ok"), filePart(file("mine.png", "image/png", "OWN")),
+			{Type: sandbox.PartCall, CallID: "1", Tool: "read", Args: json.RawMessage(`{}`)}, {Type: sandbox.PartCall, CallID: "2", Tool: "my:tool", Args: json.RawMessage(`{}`)}}},
+		{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{
+			{Type: sandbox.PartResult, CallID: "1", Tool: "read", Text: "{}", Files: []sandbox.File{png}},
+			{Type: sandbox.PartResult, CallID: "2", Tool: "my:tool", Files: []sandbox.File{gif, wav}}}},
+		{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{filePart(file("x.zip", "application/zip", "ZIP")), filePart(png)}},
+	}}
+}
+
+const unseen = ` (you can't see it: files of this type are not sent to you)`
+
+// The requests are compared with the vendors' references, see the comments in files.go.
+func TestProvidersSendFiles(t *testing.T) {
+	const (
+		openAI     = "https://api.openai.com/v1"
+		openRouter = "https://openrouter.ai/api/v1"
+		call       = `{"id":"1","type":"function","function":{"name":"read","arguments":"{}"}}`
+	)
+	chatWith := func(pdf string) string {
+		return `[{"content":[{"image_url":{"url":"data:image/png;base64,UE5H"},"type":"image_url"},` + strings.Replace(pdf, "GIF", `{"image_url":{"url":"data:image/gif;base64,R0lG"},"type":"image_url"}`, 1) + `],"role":"user"},` +
+			`{"content":"ok[image: mine.png, image/png, 3 bytes]` + unseen + `","role":"assistant","tool_calls":[{"function":{"arguments":"{}","name":"read"},"id":"1","type":"function"},{"function":{"arguments":"{}","name":"my_tool"},"id":"2","type":"function"}]},` +
+			`{"content":"{}","role":"tool","tool_call_id":"1"},{"content":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `","role":"tool","tool_call_id":"2"},` +
+			`{"content":[{"text":"The files of the result of read:","type":"text"},{"image_url":{"url":"data:image/png;base64,UE5H"},"type":"image_url"},{"text":"The files of the result of my_tool:","type":"text"},{"image_url":{"url":"data:image/gif;base64,R0lG"},"type":"image_url"}],"role":"user"},` +
+			`{"content":[{"image_url":{"url":"data:image/png;base64,UE5H"},"type":"image_url"},{"text":"[file: x.zip, application/zip, 3 bytes]` + unseen + `","type":"text"}],"role":"user"}]`
+	}
+	chatPDF := chatWith(`{"file":{"file_data":"data:application/pdf;base64,UERG","filename":"b.pdf"},"type":"file"},GIF,{"text":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `\nlook","type":"text"}`)
+	geminiWith := func(results string) string {
+		return `[{"parts":[{"inlineData":{"data":"UE5H","mimeType":"image/png"}},{"inlineData":{"data":"UERG","mimeType":"application/pdf"}},{"text":"[image: c.gif, image/gif, 3 bytes]` + unseen + `"},{"inlineData":{"data":"V0FW","mimeType":"audio/wav"}},{"text":"look"}],"role":"user"},` +
+			`{"parts":[{"text":"ok"},{"text":"[image: mine.png, image/png, 3 bytes]` + unseen + `"},{"functionCall":{"args":{},"name":"read"}},{"functionCall":{"args":{},"name":"my_tool"}}],"role":"model"},` + results +
+			`,{"parts":[{"text":"[file: x.zip, application/zip, 3 bytes]` + unseen + `"},{"inlineData":{"data":"UE5H","mimeType":"image/png"}}],"role":"user"}]`
+	}
+	geminiOld := geminiWith(`{"parts":[{"functionResponse":{"name":"read","response":{"output":"{}"}}},{"functionResponse":{"name":"my_tool","response":{"output":"[image: c.gif, image/gif, 3 bytes]` + unseen + `"}}}],"role":"user"},` +
+		`{"parts":[{"text":"The files of the result of read:"},{"inlineData":{"data":"UE5H","mimeType":"image/png"}},{"text":"The files of the result of my_tool:"},{"inlineData":{"data":"V0FW","mimeType":"audio/wav"}}],"role":"user"}`)
+	geminiNew := geminiWith(`{"parts":[{"functionResponse":{"name":"read","parts":[{"inlineData":{"data":"UE5H","mimeType":"image/png"}}],"response":{"output":"{}"}}},{"functionResponse":{"name":"my_tool","response":{"output":"[image: c.gif, image/gif, 3 bytes]` + unseen + `"}}}],"role":"user"},` +
+		`{"parts":[{"text":"The files of the result of my_tool:"},{"inlineData":{"data":"V0FW","mimeType":"audio/wav"}}],"role":"user"}`)
+	for _, c := range []struct {
+		name, url, model string
+		make             func(provider.Options) sandbox.Model
+		member           string
+		want             string
+	}{
+		{"Anthropic", "", "m", provider.Anthropic, "messages",
+			`[{"content":[{"source":{"data":"UE5H","media_type":"image/png","type":"base64"},"type":"image"},{"source":{"data":"UERG","media_type":"application/pdf","type":"base64"},"title":"b","type":"document"},{"source":{"data":"R0lG","media_type":"image/gif","type":"base64"},"type":"image"},{"text":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `","type":"text"},{"text":"look","type":"text"}],"role":"user"},` +
+				`{"content":[{"text":"ok","type":"text"},{"text":"[image: mine.png, image/png, 3 bytes]` + unseen + `","type":"text"},{"id":"1","input":{},"name":"read","type":"tool_use"},{"id":"2","input":{},"name":"my_tool","type":"tool_use"}],"role":"assistant"},` +
+				`{"content":[{"content":[{"text":"{}","type":"text"},{"source":{"data":"UE5H","media_type":"image/png","type":"base64"},"type":"image"}],"is_error":false,"tool_use_id":"1","type":"tool_result"},` +
+				`{"content":[{"text":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `","type":"text"},{"source":{"data":"R0lG","media_type":"image/gif","type":"base64"},"type":"image"}],"is_error":false,"tool_use_id":"2","type":"tool_result"},` +
+				`{"text":"[file: x.zip, application/zip, 3 bytes]` + unseen + `","type":"text"},{"cache_control":{"type":"ephemeral"},"source":{"data":"UE5H","media_type":"image/png","type":"base64"},"type":"image"}],"role":"user"}]`},
+		{"OpenAI", "", "m", provider.OpenAI, "input",
+			`[{"content":[{"detail":"auto","image_url":"data:image/png;base64,UE5H","type":"input_image"},{"file_data":"data:application/pdf;base64,UERG","filename":"b.pdf","type":"input_file"},{"detail":"auto","image_url":"data:image/gif;base64,R0lG","type":"input_image"},{"text":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `","type":"input_text"}],"role":"user","type":"message"},` +
+				`{"content":[{"text":"look","type":"input_text"}],"role":"user","type":"message"},` +
+				`{"content":[{"annotations":[],"text":"ok","type":"output_text"}],"role":"assistant","type":"message"},{"content":[{"annotations":[],"text":"[image: mine.png, image/png, 3 bytes]` + unseen + `","type":"output_text"}],"role":"assistant","type":"message"},` +
+				`{"arguments":"{}","call_id":"1","name":"read","type":"function_call"},{"arguments":"{}","call_id":"2","name":"my_tool","type":"function_call"},` +
+				`{"call_id":"1","output":[{"text":"{}","type":"input_text"},{"detail":"auto","image_url":"data:image/png;base64,UE5H","type":"input_image"}],"type":"function_call_output"},` +
+				`{"call_id":"2","output":[{"text":"[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `","type":"input_text"},{"detail":"auto","image_url":"data:image/gif;base64,R0lG","type":"input_image"}],"type":"function_call_output"},` +
+				`{"content":[{"text":"[file: x.zip, application/zip, 3 bytes]` + unseen + `","type":"input_text"}],"role":"user","type":"message"},` +
+				`{"content":[{"detail":"auto","image_url":"data:image/png;base64,UE5H","type":"input_image"}],"role":"user","type":"message"}]`},
+		{"chat at OpenAI", openAI, "m", provider.OpenAIChat, "messages", chatPDF},
+		{"chat at OpenRouter", openRouter, "m", provider.OpenAIChat, "messages", chatPDF},
+		{"chat elsewhere", "", "m", provider.OpenAIChat, "messages", chatWith(`GIF,{"text":"[file: b, application/pdf, 3 bytes]` + unseen + `\n[audio: d.wav, audio/x-wav, 3 bytes]` + unseen + `\nlook","type":"text"}`)},
+		{"Gemini 2.5", "", "gemini-2.5-flash", provider.Gemini, "contents", geminiOld},
+		{"Gemini of no version", "", "gemini-flash-latest", provider.Gemini, "contents", geminiOld},
+		{"Gemini 3", "", "gemini-3-pro-preview", provider.Gemini, "contents", geminiNew},
+		{"Gemini 3.1", "", "gemini-3.1-flash", provider.Gemini, "contents", geminiNew},
+	} {
+		body := sentBody(t, c.make, c.url, provider.Options{Model: c.model}, withFiles())
+		got, err := json.Marshal(body[c.member])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := sameJSON(t, c.want); string(got) != want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
+		}
+		body = sentBody(t, c.make, c.url, provider.Options{Model: c.model, TextOnly: true}, withFiles())
+		got, _ = json.Marshal(body[c.member])
+		if all := string(got); strings.Contains(all, "UE5H") || strings.Contains(all, "UERG") || strings.Count(all, "can't see it") != 10 {
+			t.Errorf("%s, text only: %s", c.name, all)
+		}
+	}
+}
+
+// sameJSON returns a text in the form of json.Marshal.
+func sameJSON(t *testing.T, text string) string {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err, text)
+	}
+	out, _ := json.Marshal(v)
+	return string(out)
+}
+
+// redirect sends requests to any address to a test's server.
+type redirect struct {
+	to   fetch.Transport
+	url  string
+	real string
+}
+
+func (r redirect) Do(ctx context.Context, req fetch.Request) (*fetch.Response, error) {
+	req.URL = r.url + strings.TrimPrefix(req.URL, r.real)
+	return r.to.Do(ctx, req)
+}
+
+// sentBody returns the body of the request that a model sends, to a server with the address url.
+func sentBody(t *testing.T, make func(provider.Options) sandbox.Model, url string, o provider.Options, r sandbox.ModelRequest) (body map[string]any) {
+	t.Helper()
+	at := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(b, &body); err != nil {
+			t.Error(err)
+		}
+	})
+	o.Transport, o.URL = at.Transport, at.URL
+	if url != "" {
+		o.Transport, o.URL = redirect{at.Transport, at.URL, url}, url
+	}
+	_, _, _, _, _, _ = listen(context.Background(), make(o), r)
+	return body
+}
