@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -29,6 +33,9 @@ type answer struct {
 	names map[string][]string // the ids of begun calls that are not complete, by the model's id
 	told  []string            // the ids of the calls that chunks name
 	asked map[string]asked    // by the id of the call
+
+	sources []Source // each once
+	later   []Source // those that wait for the end of the text
 
 	quiet   bool         // it is no message of the session
 	drafted []PartRecord // the parts as they were stored while they streamed
@@ -86,7 +93,7 @@ func digest(text string) string {
 
 func (a *answer) reset() {
 	a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{}
-	a.names, a.told = nil, nil
+	a.names, a.told, a.sources, a.later = nil, nil, nil, nil
 }
 
 // ids returns the ids that chunks of this answer have named: of texts, of reasoning, and of calls,
@@ -224,12 +231,16 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 			a.names = map[string][]string{}
 		}
 		a.names[e.CallID] = append(a.names[e.CallID], id)
-		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: e.Tool})
+		return a.closeOpen() && a.run.emit(Chunk{Type: "tool-input-start", ToolCallID: id, ToolName: e.Tool, Dynamic: a.dynamic(e.Tool)})
 	case PartCallDelta:
 		ids := a.names[e.CallID]
 		return len(ids) == 0 || a.run.emit(Chunk{Type: "tool-input-delta", ToolCallID: ids[len(ids)-1], Delta: e.Text})
 	case PartCall:
 		return a.closeOpen() && a.call(ctx, e)
+	case PartFile:
+		return a.quiet || a.closeOpen() && a.file(ctx, e.File)
+	case PartSource:
+		return a.quiet || a.source(e.Source)
 	case PartUsage:
 		a.usage = e.Usage
 	}
@@ -248,7 +259,98 @@ func (a *answer) closeOpen() bool {
 	id := a.open
 	a.open = ""
 	a.last()["text"] = a.said.String()
-	return a.run.emit(Chunk{Type: a.kind + "-end", ID: id})
+	meta, _ := a.last()["meta"].(string)
+	ok := a.run.emit(Chunk{Type: a.kind + "-end", ID: id, ProviderMetadata: a.metadata(meta)})
+	later := a.later
+	a.later = nil
+	for _, s := range later {
+		ok = a.cite(s) && ok
+	}
+	return ok
+}
+
+// metadata returns what belongs to the provider in the form of AI SDK: an object below its name.
+func (a *answer) metadata(meta string) map[string]any {
+	if meta == "" {
+		return nil
+	}
+	var v any
+	if strictjson.TooDeep([]byte(meta)) || json.Unmarshal([]byte(meta), &v) != nil {
+		return nil
+	}
+	if _, ok := v.(map[string]any); !ok {
+		v = map[string]any{"value": v}
+	}
+	name, _, _ := strings.Cut(a.run.model.Name(), "/")
+	return map[string]any{name: v}
+}
+
+// file stores a file that the model made. A line stands for one that can't be kept.
+func (a *answer) file(ctx context.Context, f File) bool {
+	f, err := f.checked()
+	if err == nil {
+		err = a.run.s.storeFiles(context.WithoutCancel(ctx), []File{f}, false)
+	}
+	if err != nil {
+		return a.take(ctx, ModelEvent{Type: PartText, Text: "\n[a file of the model's is left out: " + protocol.Public(err).Message + "]\n"})
+	}
+	a.parts = append(a.parts, a.newPart("file", f.record()))
+	return a.run.emit(Chunk{Type: "file", URL: "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data), MediaType: f.MediaType})
+}
+
+// Limits of the sources of an answer. All but maxSources are in bytes.
+const (
+	maxSources   = 100
+	maxSourceURL = 8192
+	maxTitle     = 1000
+)
+
+// clean returns a source with its limits, or false for one that can't be shown.
+func (s Source) clean() (Source, bool) {
+	s.Title = strings.ToValidUTF8(s.Title[:min(len(s.Title), maxTitle)], "")
+	if s.URL != "" {
+		return s, len(s.URL) <= maxSourceURL && utf8.ValidString(s.URL) && (strings.HasPrefix(s.URL, "https://") || strings.HasPrefix(s.URL, "http://"))
+	}
+	s.MediaType = strings.ToLower(cmp.Or(s.MediaType, "text/plain"))
+	s.Title = cmp.Or(s.Title, "document")
+	if s.Filename != "" {
+		s.Filename = cleanName(s.Filename)
+	}
+	return s, validMediaType(s.MediaType)
+}
+
+// source stores a source of the answer, once. While a text streams, its sources wait for its end.
+func (a *answer) source(s Source) bool {
+	s, ok := s.clean()
+	if !ok || slices.Contains(a.sources, s) || len(a.sources) == maxSources {
+		return true
+	}
+	a.sources = append(a.sources, s)
+	if a.open != "" {
+		a.later = append(a.later, s)
+		return true
+	}
+	return a.cite(s)
+}
+
+// cite makes the part and the chunk of a source.
+func (a *answer) cite(s Source) bool {
+	c := Chunk{Type: "source-url", URL: s.URL, Title: s.Title}
+	data := map[string]any{"url": s.URL, "title": s.Title}
+	if s.URL == "" {
+		c = Chunk{Type: "source-document", MediaType: s.MediaType, Title: s.Title, Filename: s.Filename}
+		data = map[string]any{"media_type": s.MediaType, "title": s.Title, "filename": s.Filename}
+	}
+	p := a.newPart(c.Type, data)
+	a.parts = append(a.parts, p)
+	c.SourceID = p.ID
+	return a.run.emit(c)
+}
+
+// dynamic reports whether a tool is not one of the app's own.
+func (a *answer) dynamic(tool string) bool {
+	t := a.run.box.byID[builtinName(tool)]
+	return t != nil && t.foreign()
 }
 
 // call records a tool call. The model chose the tool's name, so it may be any text.
@@ -275,11 +377,11 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 		data["input"], data["error"] = string(e.Args), msg
 		data["model"] = "error INVALID_PARAMS: " + msg
 		p.ToolState = ToolOutputError
-		a.wrong = append(a.wrong, Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Input: string(e.Args), ErrorText: msg})
+		a.wrong = append(a.wrong, Chunk{Type: "tool-input-error", ToolCallID: e.CallID, ToolName: e.Tool, Dynamic: a.dynamic(e.Tool), Input: string(e.Args), ErrorText: msg})
 	}
 	a.parts = append(a.parts, p)
 	a.calls = append(a.calls, len(a.parts)-1)
-	return err != nil || a.run.emit(Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Input: tree})
+	return err != nil || a.run.emit(Chunk{Type: "tool-input-available", ToolCallID: e.CallID, ToolName: e.Tool, Dynamic: a.dynamic(e.Tool), Input: tree, ProviderMetadata: a.metadata(string(e.Meta))})
 }
 
 // save stores the message as far as it has arrived, and emits the errors of calls that can't be
@@ -468,7 +570,8 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 	if p.ToolState == ToolOutputError {
 		a.failed(p.ToolCallID, e.res.ErrorText)
 	} else {
-		a.run.emit(Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID, Output: data["output"]})
+		tool, _ := old["tool"].(string)
+		a.run.emit(Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: a.dynamic(tool), Output: data["output"]})
 	}
 	if len(e.kept) > 0 {
 		a.run.emit(Chunk{Type: "data-kept", Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})

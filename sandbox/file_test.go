@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"iter"
 	"strings"
 	"testing"
 
@@ -466,6 +467,109 @@ func TestImportFiles(t *testing.T) {
 			t.Errorf("%s: %t, %s", name, has, texts(m.Requests()[0]))
 		}
 		got.Close()
+	}
+}
+
+// yields is a model that streams events.
+type yields struct {
+	*sandboxtest.Model
+	events [][]sandbox.ModelEvent
+}
+
+func (m *yields) Name() string { return "anthropic/x" }
+
+func (m *yields) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
+	for range m.Model.Stream(ctx, r) { // records the request
+	}
+	list := []sandbox.ModelEvent{{Type: sandbox.PartFinish, Text: "stop"}}
+	if len(m.events) > 0 {
+		list, m.events = append(m.events[0], list...), m.events[1:]
+	}
+	return func(yield func(sandbox.ModelEvent, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Files and sources of an answer are chunks and stored parts. The model gets a line for its own file.
+func TestAnswerHasFilesAndSources(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	text := func(s string) sandbox.ModelEvent { return sandbox.ModelEvent{Type: sandbox.PartText, Text: s} }
+	source := func(url, title string) sandbox.ModelEvent {
+		return sandbox.ModelEvent{Type: sandbox.PartSource, Source: sandbox.Source{URL: url, Title: title}}
+	}
+	m := &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{{
+		{Type: sandbox.PartReasoning, Text: "hm", Meta: json.RawMessage(`{"signature":"S"}`)},
+		text("see"), source("https://a.example/", "A"), source("https://a.example/", "A"), text(" here"), source("javascript:alert(1)", "bad"), source("https://"+strings.Repeat("x", 9000), ""),
+		{Type: sandbox.PartFile, File: sandbox.File{Name: "made.png", Data: picture(2, 3, 60)}},
+		{Type: sandbox.PartSource, Source: sandbox.Source{MediaType: "application/pdf", Filename: "a\nb.pdf"}},
+		{Type: sandbox.PartFile, File: sandbox.File{Data: picture(2, 3, 60)[:50]}},
+	}}}
+	lines, err := h.talk(t, s, m, "draw")
+	must(t, err)
+	var types, want []string
+	for _, p := range s.Messages()[1].Parts {
+		d, _ := json.Marshal(p.Data)
+		types = append(types, p.Type+" "+string(d))
+	}
+	want = []string{`reasoning {"meta":"{\"signature\":\"S\"}","text":"hm"}`, `text {"text":"see here"}`, `source-url {"title":"A","url":"https://a.example/"}`, "file ",
+		`source-document {"filename":"a_b.pdf","media_type":"application/pdf","title":"document"}`, `text {"text":"\n[a file of the model's is left out: `}
+	for i := range max(len(types), len(want)) {
+		if i >= len(types) || i >= len(want) || !strings.HasPrefix(types[i], want[i]) {
+			t.Fatalf("the parts are %q", types)
+		}
+	}
+	chunks := strings.Join(lines, "\n")
+	for _, want := range []string{`"mediaType":"image/png","type":"file","url":"data:image/png;base64,iVBOR`, `"title":"A","type":"source-url","url":"https://a.example/"`, `"filename":"a_b.pdf","mediaType":"application/pdf"`, `"providerMetadata":{"anthropic":{"signature":"S"}},"type":"reasoning-end"`} {
+		if !strings.Contains(chunks, want) {
+			t.Errorf("the chunks lack %s: %s", want, chunks)
+		}
+	}
+	list, err := s.Files(t.Context(), s.Messages()[1].Parts[3])
+	if err != nil || !bytes.Equal(list[0].Data, picture(2, 3, 60)) {
+		t.Errorf("%v %v", list, err)
+	}
+	_, err = h.talk(t, s, m, "and now?")
+	must(t, err)
+	if r := m.Requests()[1]; content(r) != "" || !strings.Contains(texts(r), "[image: made.png, image/png, 60 bytes]") || strings.Contains(texts(r), "a.example") {
+		t.Errorf("the model gets %s", texts(r))
+	}
+}
+
+// An answer has at most 100 sources.
+func TestSourcesOfAnAnswer(t *testing.T) {
+	for _, n := range []int{99, 100, 101} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		var list []sandbox.ModelEvent
+		for i := range n {
+			list = append(list, sandbox.ModelEvent{Type: sandbox.PartSource, Source: sandbox.Source{URL: fmt.Sprint("https://a.example/", i), Title: strings.Repeat("é", 501)}})
+		}
+		_, err := h.talk(t, s, &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{list}}, "go")
+		must(t, err)
+		parts := s.Messages()[1].Parts
+		if len(parts) != min(n, 100) || len(parts[0].Data.(args)["title"].(string)) != 1000 {
+			t.Errorf("%d sources: %d parts", n, len(parts))
+		}
+	}
+}
+
+// A stranger's conversation brings no address that is none of a page.
+func TestImportSources(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	for url, want := range map[string]bool{"https://a.example/": true, "javascript:alert(1)": false, "": false} {
+		file := strings.Replace(stranger(`{"tool":"read","input":{},"model":"{}"}`), `"type":"text","data":{"text":"list the files"}`, `"type":"source-url","data":{"url":"`+url+`","title":"t"}`, 1)
+		s, err := h.ImportSession(t.Context(), strings.NewReader(file))
+		must(t, err)
+		text, _ := json.Marshal(s.Messages())
+		if got := strings.Contains(string(text), "source-url"); got != want {
+			t.Errorf("%q: %s", url, text)
+		}
+		s.Close()
 	}
 }
 

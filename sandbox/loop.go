@@ -587,6 +587,7 @@ type Chunk struct {
 	Delta      string // of text-delta, reasoning-delta; inputTextDelta of tool-input-delta
 	ToolCallID string
 	ToolName   string
+	Dynamic    bool // of tool-input-… and tool-output-…: the tool is of a server or a stranger, and not of the app
 	Input      any
 	Output     any
 	ErrorText  string // of error, tool-input-error, tool-output-error, tool-output-denied (not in its JSON)
@@ -596,6 +597,15 @@ type Chunk struct {
 	Metadata   any    // messageMetadata of start, finish, message-metadata
 	Data       any    // of data-…
 	Transient  bool   // of data-…
+	URL        string // of file (a data: URL) and source-url
+	MediaType  string // of file and source-document
+	SourceID   string // of source-url and source-document
+	Title      string // of source-url and source-document
+	Filename   string // of source-document
+	// ProviderMetadata belongs to the provider, whose name is its only member, such as
+	// {"anthropic": {"signature": "…"}}: of text-…, reasoning-…, tool-input-…, tool-output-…, file and
+	// source-…. Its values must be objects.
+	ProviderMetadata map[string]any
 }
 
 // MarshalJSON returns the chunk as JSON for AI SDK. An unknown type is an error. Types of the app's
@@ -607,7 +617,25 @@ func (c Chunk) MarshalJSON() ([]byte, error) {
 			m[key] = v
 		}
 	}
+	part, _, _ := strings.Cut(c.Type, "-")
+	switch part {
+	case "text", "reasoning", "tool", "file", "source":
+		if len(c.ProviderMetadata) > 0 && !strings.HasPrefix(c.Type, "tool-approval") {
+			m["providerMetadata"] = c.ProviderMetadata
+		}
+		if c.Dynamic && (strings.HasPrefix(c.Type, "tool-input-") || strings.HasPrefix(c.Type, "tool-output-")) {
+			m["dynamic"] = true
+		}
+	}
 	switch c.Type {
+	case "file":
+		m["url"], m["mediaType"] = c.URL, c.MediaType
+	case "source-url":
+		m["sourceId"], m["url"] = c.SourceID, c.URL
+		opt("title", c.Title)
+	case "source-document":
+		m["sourceId"], m["mediaType"], m["title"] = c.SourceID, c.MediaType, c.Title
+		opt("filename", c.Filename)
 	case "start":
 		opt("messageId", c.MessageID)
 		if c.Metadata != nil {

@@ -61,13 +61,24 @@ type ModelPart struct {
 
 // ModelEvent is a piece of a model's answer as it streams.
 type ModelEvent struct {
-	Type   PartType        // all but PartResult and PartFile
+	Type   PartType        // all but PartResult
 	Text   string          // of PartText, PartReasoning, PartCallDelta and PartFinish
 	CallID string          // of calls
 	Tool   string          // of PartCallStart and PartCall
 	Args   json.RawMessage // of PartCall: all arguments; if they are not JSON, the call fails
 	Usage  Usage           // of PartUsage: the total of the request so far
 	Meta   json.RawMessage // of PartReasoning and PartCall: see [ModelPart]
+	File   File            // of PartFile: a file that the model made, such as an image
+	Source Source          // of PartSource
+}
+
+// Source is a page or a document that an answer relies on, as the provider tells it. The model or a
+// stranger may have chosen all of it. A source of a page has a URL. One without a URL is a document.
+type Source struct {
+	URL       string // an address that begins with https:// or http://, of at most 8,192 bytes; others are left out
+	Title     string // for the user, cut after 1,000 bytes; of a document "document" if it is empty
+	MediaType string // of a document, such as "application/pdf"; "text/plain" if it is empty
+	Filename  string // of a document, or empty
 }
 
 // PartType is the type of a [ModelPart], or of a [ModelEvent] as it streams.
@@ -78,6 +89,7 @@ const (
 	PartText      PartType = "text"       // PartText is text, or the next piece of it in a stream.
 	PartReasoning PartType = "reasoning"  // PartReasoning is reasoning of the model, or the next piece of it in a stream.
 	PartFile      PartType = "file"       // PartFile is a file, such as an image.
+	PartSource    PartType = "source"     // PartSource is a source of the answer, in a stream. At most 100 of an answer are kept.
 	PartCallStart PartType = "call-start" // PartCallStart begins a tool call in a stream.
 	PartCallDelta PartType = "call-delta" // PartCallDelta is a piece of a call's arguments as JSON, in a stream.
 	PartCall      PartType = "call"       // PartCall is a complete tool call by the model.

@@ -626,7 +626,9 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			}
 		case p.Type == "file":
 			for _, f := range filesOf(p) {
-				if !f.local || to.Local() {
+				if m.Role == RoleAssistant { // no provider takes back a file that a model made
+					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: f.String()})
+				} else if !f.local || to.Local() {
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: []File{f}})
 				}
 			}

@@ -200,6 +200,12 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	// A model receives a summary in place of the messages that the user sees, and reasoning in
 	// addition to them. A stranger must be able to set neither.
 	ps = slices.DeleteFunc(ps, func(p PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
+	ps = slices.DeleteFunc(ps, func(p PartRecord) bool { // a link of a stranger's is one of a page
+		d, _ := p.Data.(map[string]any)
+		url, _ := d["url"].(string)
+		_, ok := Source{URL: url}.clean()
+		return p.Type == "source-url" && (url == "" || !ok)
+	})
 	for i := range ps { // a stranger must not forge signatures or decisions
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")

@@ -51,6 +51,35 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+// Both versions have the same chunks for files, sources and tools of servers.
+func TestFilesAndSources(t *testing.T) {
+	meta := map[string]any{"anthropic": map[string]any{"a": 1.0}}
+	for c, want := range map[*sandbox.Chunk]string{
+		{Type: "file", URL: "data:image/png;base64,AA==", MediaType: "image/png", ProviderMetadata: meta}:                   `{"mediaType":"image/png","providerMetadata":{"anthropic":{"a":1}},"type":"file","url":"data:image/png;base64,AA=="}`,
+		{Type: "source-url", SourceID: "s", URL: "https://a.example/", Title: "A"}:                                          `{"sourceId":"s","title":"A","type":"source-url","url":"https://a.example/"}`,
+		{Type: "source-url", SourceID: "s", URL: "https://a.example/"}:                                                      `{"sourceId":"s","type":"source-url","url":"https://a.example/"}`,
+		{Type: "source-document", SourceID: "s", MediaType: "application/pdf", Title: "A", Filename: "a.pdf"}:               `{"filename":"a.pdf","mediaType":"application/pdf","sourceId":"s","title":"A","type":"source-document"}`,
+		{Type: "reasoning-end", ID: "r", ProviderMetadata: meta}:                                                            `{"id":"r","providerMetadata":{"anthropic":{"a":1}},"type":"reasoning-end"}`,
+		{Type: "tool-input-available", ToolCallID: "c", ToolName: "far_x", Dynamic: true, Input: 1, ProviderMetadata: meta}: `{"dynamic":true,"input":1,"providerMetadata":{"anthropic":{"a":1}},"toolCallId":"c","toolName":"far_x","type":"tool-input-available"}`,
+		{Type: "tool-output-available", ToolCallID: "c", Dynamic: true, Output: 1}:                                          `{"dynamic":true,"output":1,"toolCallId":"c","type":"tool-output-available"}`,
+		{Type: "start", Dynamic: true, ProviderMetadata: meta}:                                                              `{"type":"start"}`,
+	} {
+		for _, v := range []uistream.Version{6, 7} {
+			var b strings.Builder
+			w, err := uistream.NewWriter(&b, v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Write(*c); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.TrimSpace(strings.TrimPrefix(b.String(), "data: ")); got != want {
+				t.Errorf("version %d: %s, want %s", v, got, want)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, v := range []uistream.Version{5, 6, 7, 8} {
 		if _, err := uistream.NewWriter(&strings.Builder{}, v); (err == nil) != (v == 6 || v == 7) {

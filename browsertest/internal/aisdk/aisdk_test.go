@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -23,6 +24,9 @@ import (
 )
 
 type args = map[string]any
+
+// picture is a GIF of one pixel.
+const picture = "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
 
 // A scene is one run, or several of one session.
 type scene struct {
@@ -207,6 +211,20 @@ func scenes() []scene {
 				}
 			}
 		}},
+		{name: "a picture of the model's, and sources", events: [][]sandbox.ModelEvent{{say("see"), {Type: sandbox.PartSource, Source: sandbox.Source{URL: "https://a.example/", Title: "A"}}, {Type: sandbox.PartSource, Source: sandbox.Source{URL: "https://b.example/"}}, say(" there"),
+			{Type: sandbox.PartFile, File: sandbox.File{Data: []byte(picture)}}, {Type: sandbox.PartSource, Source: sandbox.Source{Title: "a report", MediaType: "application/pdf", Filename: "r.pdf"}}, say("done"), stop}},
+			parts: "step-start text:done source-url source-url file source-document text:done"},
+		{name: "a file that is none", events: [][]sandbox.ModelEvent{{{Type: sandbox.PartFile}, say("done"), stop}}, parts: "step-start text:done"},
+		{name: "a picture that is read", turns: []sandboxtest.Turn{calls(read("picture")), sandboxtest.Say("done")}, parts: "step-start tool-read:output-available step-start text:done"},
+		{name: "a signature of a call", events: [][]sandbox.ModelEvent{{{Type: sandbox.PartCall, CallID: "x", Tool: "read", Args: json.RawMessage(`{"path":"a"}`), Meta: json.RawMessage(`"S"`)}, stop}}, parts: "step-start tool-read:output-available step-start text:done"},
+		{name: "a tool of a server", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "far_echo", Args: args{}}), sandboxtest.Say("done")}, parts: "step-start dynamic-tool:output-available:true step-start text:done", parts6: "step-start dynamic-tool:output-available data-approval step-start text:done"},
+		{name: "a tool of a server, declined", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "far_echo", Args: args{}}), sandboxtest.Say("done")}, reply: []sandbox.Reply{decline}, parts: "step-start dynamic-tool:output-denied:false step-start text:done", parts6: "step-start dynamic-tool:output-error data-approval step-start text:done"},
+		{name: "a tool of a server, wrong arguments", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "far_echo", Args: json.RawMessage(`{"a":`)}), sandboxtest.Say("done")}, parts: "step-start dynamic-tool:output-error step-start text:done"},
+		{name: "a message with a picture to a running run", turns: []sandboxtest.Turn{calls(read("a")), sandboxtest.Say("done")}, during: func(h *house, c sandbox.Chunk) {
+			if c.Type == "tool-output-available" {
+				must(h.t, h.s.Steer(h.t.Context(), "and this", sandbox.File{Data: []byte(picture)}))
+			}
+		}},
 		{name: "a summary", before: past(6), turns: []sandboxtest.Turn{sandboxtest.Say("IN SHORT"), sandboxtest.Say("done")}, o: sandbox.RunOptions{Context: 4000}},
 		{name: "refused as too long", before: past(3), turns: []sandboxtest.Turn{{Err: &sandbox.ModelError{Status: 400, Message: "too long", TooLong: true}}, sandboxtest.Say("IN SHORT"), sandboxtest.Say("done")}},
 		{name: "a message that is too long", says: big, turns: []sandboxtest.Turn{sandboxtest.Say("done")}, o: sandbox.RunOptions{Context: 20_000}},
@@ -222,7 +240,7 @@ func must(t testing.TB, err error) {
 
 func open(t *testing.T, c scene) *house {
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	for name, text := range map[string]string{"a": "one", "b": "two", "big": strings.Repeat("0123456789abcde\n", 1<<15)} {
+	for name, text := range map[string]string{"a": "one", "b": "two", "picture": picture, "big": strings.Repeat("0123456789abcde\n", 1<<15)} {
 		must(t, mem.WriteFile(name, []byte(text), 0o644))
 	}
 	var person sandbox.Asker = sandboxtest.Always(policy.AnswerOnce)
@@ -239,7 +257,11 @@ func open(t *testing.T, c scene) *house {
 		FS:     fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{}),
 		Policy: rules, Ask: person,
 		Agents: []sandbox.Agent{{Name: "general"}},
-		Tools:  append(sandbox.Standard(), shell.Bash(shell.Options{})),
+		Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}), sandbox.Tool{
+			Tool: protocol.Tool{ID: "far_echo", Server: "far", Untrusted: true},
+			Run: func(_ context.Context, c *sandbox.Call) (any, error) {
+				return args{"content": "hi"}, c.AddFile(sandbox.File{Data: []byte(picture)})
+			}}),
 	})
 	must(t, err)
 	s, err := box.NewSession(t.Context(), sandbox.SessionOptions{})
