@@ -3,6 +3,8 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +159,50 @@ func TestServesWhatMayBeSent(t *testing.T) {
 		}
 		if got := read("long.txt"); !strings.Contains(got, `\"truncated\":true`) || len(got) > 500_000 {
 			t.Errorf("local %t: %d bytes, not cut", local, len(got))
+		}
+	}
+}
+
+// A client receives the files of results as far as the policy sends them.
+func TestServesFiles(t *testing.T) {
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	must(t, mem.WriteFile("hidden.gif", []byte(gif), 0o644))
+	must(t, mem.WriteFile("open.gif", []byte(gif), 0o644))
+	p, err := policy.Parse(`{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "*", "action": "allow"}], "send": {"nothing": ["hidden.gif"]}}`, policy.Options{})
+	must(t, err)
+	made := sandbox.Tool{Tool: protocol.Tool{ID: "make"}, Run: func(_ context.Context, c *sandbox.Call) (any, error) {
+		return args{"made": true}, errors.Join(c.AddFile(sandbox.File{MediaType: "audio/wav", Data: []byte("RIFF")}), c.AddFile(sandbox.File{Name: "a b.pdf", Data: []byte("%PDF-")}))
+	}}
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Tools: append(sandbox.Standard(), made)})
+	must(t, err)
+	for _, local := range []bool{false, true} {
+		s := connected(t, box, mcp.Options{Tools: []string{"read", "make"}, Local: local})
+		call := func(tool string, a args) []sdk.Content {
+			res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: a})
+			must(t, err)
+			return res.Content
+		}
+		image := func(list []sdk.Content) bool {
+			return slices.ContainsFunc(list, func(c sdk.Content) bool {
+				m, ok := c.(*sdk.ImageContent)
+				return ok && m.MIMEType == "image/gif" && string(m.Data) == gif
+			})
+		}
+		if !image(call("read", args{"path": "open.gif"})) {
+			t.Errorf("local %t: the image is not served", local)
+		}
+		if image(call("read", args{"path": "hidden.gif"})) != local {
+			t.Errorf("local %t: the image that is not sent", local)
+		}
+		list := call("make", args{})
+		audio, ok := list[1].(*sdk.AudioContent)
+		if !ok || audio.MIMEType != "audio/wav" || string(audio.Data) != "RIFF" {
+			t.Errorf("%+v", list[1])
+		}
+		file, ok := list[2].(*sdk.EmbeddedResource)
+		if !ok || file.Resource.URI != "bailey://result/make/2/a%20b.pdf" || file.Resource.MIMEType != "application/pdf" || string(file.Resource.Blob) != "%PDF-" {
+			t.Errorf("%+v", list[2])
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -94,11 +95,27 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 		if !out.IsError && strings.HasPrefix(res.Text, "{") {
 			out.StructuredContent = json.RawMessage(res.Text)
 		}
+		for i, f := range res.Files {
+			out.Content = append(out.Content, content(id, i, f))
+		}
 		if len(res.Withheld) > 0 {
 			out.Content = append(out.Content, &sdk.TextContent{Text: "kept back: " + strings.Join(res.Withheld, "; ")})
 		}
 		return out, nil
 	}
+}
+
+// content returns a file of a result in the form of the protocol: an image, audio, or a resource whose
+// address is its tool, its number and its name.
+func content(tool string, at int, f sandbox.File) sdk.Content {
+	switch kind, _, _ := strings.Cut(f.MediaType, "/"); kind {
+	case "image":
+		return &sdk.ImageContent{Data: f.Data, MIMEType: f.MediaType}
+	case "audio":
+		return &sdk.AudioContent{Data: f.Data, MIMEType: f.MediaType}
+	}
+	uri := url.URL{Scheme: "bailey", Host: "result", Path: fmt.Sprintf("/%s/%d/%s", tool, at+1, f.Name)}
+	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: uri.String(), MIMEType: f.MediaType, Blob: f.Data}}
 }
 
 // arguments decodes the arguments of a call as strictly as those of a model: without duplicate

@@ -9,7 +9,8 @@
 // server "files" is files_put, and mcp:files:put in rules. It is untrusted: the user is asked
 // before each call unless a rule decides otherwise, and the policy must grant net.fetch for the
 // server's host. The server's descriptions and the results of its tools are only text for the
-// model. A server can't send requests to the client's model or to the user, and can't request
+// model, and files that it sees: images, audio and the contents of resources, within the limits of
+// [sandbox.Session.Say]. A line with the reason stands for a file beyond them. A server can't send requests to the client's model or to the user, and can't request
 // files.
 //
 // It supports the versions 2025-03-26, 2025-06-18 and 2025-11-25 of the protocol. For a page of

@@ -1,10 +1,12 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/raster"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -105,7 +108,7 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 			if err != nil {
 				return nil, err
 			}
-			return c.run(ctx, transport, l.Name, call.Args)
+			return c.run(ctx, transport, l.Name, call)
 		},
 		Text: "content",
 	}
@@ -133,8 +136,10 @@ type part struct {
 	} `json:"resource"`
 }
 
-// run calls a tool. Content that is not text becomes a line about it.
-func (c *Client) run(ctx context.Context, t fetch.Transport, name string, args any) (any, error) {
+// run calls a tool. Images, audio and other files become files of the result, and a line about each is
+// in its text.
+func (c *Client) run(ctx context.Context, t fetch.Transport, name string, call *sandbox.Call) (any, error) {
+	args := call.Args
 	if args == nil {
 		args = map[string]any{}
 	}
@@ -151,7 +156,7 @@ func (c *Client) run(ctx context.Context, t fetch.Transport, name string, args a
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(p.line())
+		b.WriteString(p.line(i, call, res.Failed))
 	}
 	text := strings.ToValidUTF8(b.String(), "\uFFFD")
 	if res.Failed {
@@ -167,17 +172,45 @@ func (c *Client) run(ctx context.Context, t fetch.Transport, name string, args a
 	return out, nil
 }
 
-func (p *part) line() string {
-	size := func(data string) int { return base64.StdEncoding.DecodedLen(len(data)) }
+// line returns a piece of a result as text, and adds the file in it to the result of the call. The
+// result of a failed call has no files.
+func (p *part) line(at int, call *sandbox.Call, failed bool) string {
+	kind, media, data, name := p.Type, p.MIME, p.Data, fmt.Sprint(p.Type, "-", at+1)
 	switch {
 	case p.Type == "text":
 		return p.Text
 	case p.Type == "resource" && p.Resource != nil && p.Resource.Blob == "":
 		return p.Resource.Text
 	case p.Type == "resource" && p.Resource != nil:
-		return fmt.Sprintf("(%s: %s, about %d bytes, which are not shown)", clip(p.Resource.URI, 500), clip(p.Resource.MIME, 100), size(p.Resource.Blob))
+		kind, media, data, name = p.Resource.URI, p.Resource.MIME, p.Resource.Blob, path.Base(p.Resource.URI)
 	case p.Type == "resource_link":
 		return fmt.Sprintf("(a link to %s: %s)", clip(p.Name, 200), clip(p.URI, 500))
 	}
-	return fmt.Sprintf("(%s: %s, about %d bytes, which are not shown)", clip(p.Type, 40), clip(p.MIME, 100), size(p.Data))
+	why := "which are not shown"
+	if !failed && (p.Type == "image" || p.Type == "audio" || p.Type == "resource") {
+		f, err := fileOf(name, media, data)
+		if err == nil {
+			err = call.AddFile(f)
+		}
+		if err == nil {
+			return f.String()
+		}
+		why = "which are left out: " + protocol.Public(err).Message
+	}
+	return fmt.Sprintf("(%s: %s, about %d bytes, %s)", clip(kind, 500), clip(media, 100), base64.StdEncoding.DecodedLen(len(data)), why)
+}
+
+// fileOf returns the file of a part. The content of an image decides its type, because servers name a
+// wrong one at times.
+func fileOf(name, media, data string) (f sandbox.File, err error) {
+	content, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return f, protocol.Errorf(protocol.ErrInvalidParams, "call", "", "the data is not base64")
+	}
+	media, _, _ = strings.Cut(media, ";") // without parameters
+	media = cmp.Or(raster.Type(content), strings.ToLower(strings.TrimSpace(media)), "application/octet-stream")
+	if kind, ext, _ := strings.Cut(media, "/"); (kind == "image" || kind == "audio") && !strings.Contains(name, ".") {
+		name += "." + ext
+	}
+	return sandbox.File{Name: name, MediaType: media, Data: content}, nil
 }

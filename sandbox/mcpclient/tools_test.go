@@ -2,7 +2,9 @@ package mcpclient_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,12 +88,68 @@ func TestResults(t *testing.T) {
 		args{"type": "resource", "resource": args{"uri": "x:1", "text": "inside"}}, args{"type": "resource", "resource": args{"uri": "x:2", "blob": "AAAA"}}, args{"type": "resource_link", "name": "n", "uri": "x:3"}, args{"type": "new"}}}
 	got := b.Call(context.Background(), "far_echo", args{})
 	m, _ := got.Data.(args)
-	want := "one\n(image: image/png, about 3 bytes, which are not shown)\ninside\n(x:2: , about 3 bytes, which are not shown)\n(a link to n: x:3)\n(new: , about 0 bytes, which are not shown)"
+	want := "one\n(image: image/png, about 3 bytes, which are left out: file image-2.png: the content is no such image and not image/png; leave the media type empty)\ninside\n[file: x:2, application/octet-stream, 3 bytes]\n(a link to n: x:3)\n(new: , about 0 bytes, which are not shown)"
 	if m["content"] != want || fmt.Sprint(m["structured"]) != "map[n:1]" {
 		t.Errorf("%+v", got)
 	}
 	res = args{"isError": true, "content": []any{args{"type": "text", "text": "it broke"}}}
 	if got := b.Call(context.Background(), "far_echo", args{}); got.Code != protocol.ErrExecution || !strings.Contains(got.ErrorText, "it broke") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Images, audio and contents of resources are files of the result.
+func TestFilesOfResults(t *testing.T) {
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	var res args
+	s := &server{}
+	s.do = func(method string, msg args) (r fetch.Response, b string) {
+		if method == "tools/call" {
+			b = result(msg, res)
+		}
+		return r, b
+	}
+	c, err := connect(t, s)
+	must(t, err)
+	b := box(t, c, "", sandboxtest.Always(policy.AnswerOnce))
+	image := args{"type": "image", "mimeType": "image/png", "data": b64(gif)}
+	for _, c := range []struct {
+		name string
+		part args
+		file string // its String, or ""
+		says string // part of the text if there is no file
+	}{
+		{"an image of another type", image, "[image: image-1.gif, image/gif, 14 bytes]", ""},
+		{"audio", args{"type": "audio", "mimeType": "audio/WAV; codecs=1", "data": b64("RIFF")}, "[audio: audio-1.wav, audio/wav, 4 bytes]", ""},
+		{"a resource", args{"type": "resource", "resource": args{"uri": "file:///x/a.pdf", "mimeType": "application/pdf", "blob": b64("%PDF")}}, "[file: a.pdf, application/pdf, 4 bytes]", ""},
+		{"a resource without a name", args{"type": "resource", "resource": args{"uri": "", "blob": b64("x")}}, "", ""},
+		{"no base64", args{"type": "image", "mimeType": "image/png", "data": "%%%%"}, "", "which are left out: the data is not base64"},
+		{"half an image", args{"type": "image", "mimeType": "image/gif", "data": b64(gif[:7])}, "", "damaged or cut off"},
+		{"a type that is none", args{"type": "audio", "mimeType": "audio", "data": b64("x")}, "", "the media type must be like image/png"},
+		{"nothing", args{"type": "image", "mimeType": "image/png", "data": ""}, "", "which are left out"},
+	} {
+		res = args{"content": []any{c.part}}
+		got := b.Call(context.Background(), "far_echo", args{})
+		m, _ := got.Data.(args)
+		text, _ := m["content"].(string)
+		switch {
+		case c.file != "" && (text != c.file || len(got.Files) != 1 || got.Files[0].String() != c.file):
+			t.Errorf("%s: %q, %v", c.name, text, got.Files)
+		case c.says != "" && (len(got.Files) != 0 || !strings.Contains(text, c.says)):
+			t.Errorf("%s: %q, %v", c.name, text, got.Files)
+		}
+	}
+	for _, n := range []int{10, 11} {
+		res = args{"content": slices.Repeat([]any{image}, n)}
+		got := b.Call(context.Background(), "far_echo", args{})
+		m, _ := got.Data.(args)
+		if text, _ := m["content"].(string); len(got.Files) != 10 || strings.Count(text, "which are left out") != n-10 {
+			t.Errorf("%d images: %d files, %s", n, len(got.Files), text)
+		}
+	}
+	res = args{"isError": true, "content": []any{args{"type": "text", "text": "it broke"}, image}}
+	if got := b.Call(context.Background(), "far_echo", args{}); len(got.Files) != 0 || !strings.Contains(got.ErrorText, "which are not shown") {
 		t.Errorf("%+v", got)
 	}
 }
