@@ -218,6 +218,8 @@ type anthropicEvent struct {
 		Thinking   string `json:"thinking"`
 		Signature  string `json:"signature"`
 		StopReason string `json:"stop_reason"`
+
+		Citation json.RawMessage `json:"citation"`
 	} `json:"delta"`
 	Usage anthropicUsage `json:"usage"`
 	Error struct {
@@ -322,6 +324,8 @@ func (s *anthropicStream) delta(e *anthropicEvent) error {
 	switch e.Delta.Type {
 	case "text_delta":
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Delta.Text})
+	case "citations_delta":
+		return s.cite(e.Delta.Citation)
 	case "thinking_delta":
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Delta.Thinking})
 	case "signature_delta":

@@ -260,6 +260,7 @@ type chatChunk struct {
 			Reasoning text        `json:"reasoning"`
 			Thought   text        `json:"reasoning_content"`
 			Details   chatDetails `json:"reasoning_details"`
+			Notes     chatNotes   `json:"annotations"`
 			Calls     []struct {
 				Index    *int   `json:"index"`
 				ID       string `json:"id"`
@@ -290,6 +291,16 @@ type chatDetails []chatDetail
 func (d *chatDetails) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, (*[]chatDetail)(d)) != nil {
 		*d = nil
+	}
+	return nil
+}
+
+// chatNotes are annotations of a text. A value of another form is left out.
+type chatNotes []json.RawMessage
+
+func (n *chatNotes) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, (*[]json.RawMessage)(n)) != nil {
+		*n = nil
 	}
 	return nil
 }
@@ -377,6 +388,11 @@ func (s *chatStream) event(ev eventstream.Event) error {
 				return err
 			}
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text}); err != nil {
+				return err
+			}
+		}
+		for _, note := range d.Notes {
+			if err := s.cite(note); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ package provider_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -146,4 +147,60 @@ func sentBody(t *testing.T, make func(provider.Options) sandbox.Model, url strin
 	}
 	_, _, _, _, _, _ = listen(context.Background(), make(o), r)
 	return body
+}
+
+// Sources and images of an answer, in the form of each server. Another form costs no text.
+func TestProvidersTellSources(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(provider.Options) sandbox.Model
+		turn string
+		want string
+	}{
+		"anthropic": {provider.Anthropic, sse(
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://a.example/","title":"A","cited_text":"x"}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"type":"page_location","document_title":"report","start_page_number":1}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":{"type":"char_location","document_title":null}}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta","citation":[1]}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"citations_delta"}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`,
+			`{"type":"content_block_stop","index":0}`, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`),
+			"{https://a.example/ A  } { report application/pdf } {   } hi"},
+		"responses": {provider.OpenAI, sse(
+			`{"type":"response.output_text.delta","delta":"hi"}`,
+			`{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation","url":"https://a.example/","title":"A","start_index":0,"end_index":2}}`,
+			`{"type":"response.output_text.annotation.added","annotation":{"type":"file_citation","file_id":"f","filename":"r.pdf","index":1}}`,
+			`{"type":"response.output_text.annotation.added","annotation":{"type":"url_citation"}}`,
+			`{"type":"response.output_text.annotation.added","annotation":"odd"}`,
+			`{"type":"response.output_item.done","item":{"type":"image_generation_call","id":"i","result":"UE5H"}}`,
+			`{"type":"response.output_item.done","item":{"type":"image_generation_call","id":"i","result":"%"}}`,
+			`{"type":"response.output_item.done","item":{"type":"image_generation_call","id":"i","result":null}}`,
+			`{"type":"response.completed","response":{}}`), "hi {https://a.example/ A  } { r.pdf  r.pdf} image() PNG"},
+		"chat": {provider.OpenAIChat, sse(
+			`{"choices":[{"delta":{"content":"hi","annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example/","title":"A"}},{"type":"url_citation","url_citation":7},"odd"]}}]}`,
+			`{"choices":[{"delta":{"annotations":"odd"}}]}`, `{"choices":[{"delta":{"annotations":null},"finish_reason":"stop"}]}`, `[DONE]`), "hi {https://a.example/ A  }"},
+		"gemini": {provider.Gemini, sse(
+			`{"candidates":[{"content":{"parts":[{"text":"hi"},{"inlineData":{"mimeType":"image/png","data":"UE5H"}},{"thought":true,"inlineData":{"mimeType":"image/png","data":"T1dO"}}]}}]}`,
+			`{"candidates":[{"groundingMetadata":{"groundingChunks":[{"web":{"uri":"https://a.example/","title":"A"}},{"retrievedContext":{}}]}}]}`,
+			`{"candidates":[{"groundingMetadata":"odd","finishReason":"STOP"}]}`), "hi image(image/png) PNG {https://a.example/ A  }"},
+	} {
+		o := serve(t, func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, c.turn) })
+		var got []string
+		for e, err := range c.make(o).Stream(context.Background(), withFiles()) {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			switch e.Type {
+			case sandbox.PartText:
+				got = append(got, e.Text)
+			case sandbox.PartSource:
+				got = append(got, fmt.Sprint(e.Source))
+			case sandbox.PartFile:
+				got = append(got, fmt.Sprintf("%s(%s) %s", e.File.Name, e.File.MediaType, e.File.Data))
+			}
+		}
+		if all := strings.Join(got, " "); all != c.want {
+			t.Errorf("%s: %q, want %q", name, all, c.want)
+		}
+	}
 }

@@ -164,13 +164,18 @@ type geminiChunk struct {
 				Text      string `json:"text"`
 				Thought   bool   `json:"thought"`
 				Signature string `json:"thoughtSignature"`
-				Call      *struct {
+				Inline    *struct {
+					Type string `json:"mimeType"`
+					Data []byte `json:"data"`
+				} `json:"inlineData"`
+				Call *struct {
 					Name string          `json:"name"`
 					Args json.RawMessage `json:"args"`
 				} `json:"functionCall"`
 			} `json:"parts"`
 		} `json:"content"`
-		Finish string `json:"finishReason"`
+		Finish string          `json:"finishReason"`
+		Ground json.RawMessage `json:"groundingMetadata"`
 	} `json:"candidates"`
 	Feedback struct {
 		Block string `json:"blockReason"`
@@ -207,6 +212,8 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 			switch {
 			case p.Call != nil:
 				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
+			case p.Inline != nil && !p.Thought:
+				err = s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "image", MediaType: p.Inline.Type, Data: p.Inline.Data}})
 			case p.Text != "" && p.Thought:
 				err = s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: p.Text})
 			case p.Text != "":
@@ -215,6 +222,9 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 			if err != nil {
 				return err
 			}
+		}
+		if err := s.grounds(cand.Ground); err != nil {
+			return err
 		}
 		if cand.Finish != "" {
 			s.reason = cand.Finish

@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
 
@@ -154,6 +155,7 @@ type responsesItem struct {
 	Arguments json.RawMessage `json:"arguments"` // of a function_call a text or an object
 	Encrypted string          `json:"encrypted_content"`
 	Summary   json.RawMessage `json:"summary"`
+	Result    text            `json:"result"` // of an image_generation_call, in base64
 }
 
 type responsesError struct {
@@ -181,6 +183,7 @@ type responsesEvent struct {
 	Type           string          `json:"type"`
 	Delta          text            `json:"delta"`
 	ItemID         string          `json:"item_id"`
+	Annotation     json.RawMessage `json:"annotation"`
 	Item           responsesItem   `json:"item"`
 	Error          *responsesError `json:"error"`
 	responsesError                 // of the same event from some servers
@@ -213,6 +216,8 @@ func (s *responsesStream) event(ev eventstream.Event) error {
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta":
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: string(e.Delta)})
+	case "response.output_text.annotation.added":
+		return s.cite(e.Annotation)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: string(e.Delta)})
 	case "response.output_item.added":
@@ -276,6 +281,10 @@ func (s *responsesStream) item(it responsesItem) error {
 			return nil
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: it.CallID, Tool: s.names.back(it.Name), Args: json.RawMessage(args)})
+	case "image_generation_call": // https://developers.openai.com/api/docs/guides/tools-image-generation
+		if data, err := base64.StdEncoding.DecodeString(string(it.Result)); err == nil && len(data) > 0 {
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "image", Data: data}})
+		}
 	case "reasoning":
 		if it.Encrypted == "" {
 			return nil
