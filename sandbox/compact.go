@@ -285,7 +285,11 @@ func cut(list []Message, model Model, limit int) (at int, said string) {
 			}
 			if m.Role == RoleUser && p.Type == "file" {
 				for _, f := range filesOf(p) {
-					said = strings.TrimPrefix(said+"\n\n"+f.String(), "\n\n")
+					line := f.String()
+					if f.imported {
+						line = importedLine
+					}
+					said = strings.TrimPrefix(said+"\n\n"+line, "\n\n")
 				}
 			}
 		}

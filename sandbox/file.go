@@ -60,7 +60,12 @@ type File struct {
 	size          int    // of the content
 	width, height int    // of an image, in pixels
 	local         bool   // only a model on this machine receives it
+	imported      bool   // no model receives it, see importedLine
 }
+
+// importedLine stands for a file of an imported conversation. A page may not show the file, or its name,
+// to the user, and a stranger chose both.
+const importedLine = "[a file of an imported conversation, which is not sent]"
 
 // checked returns f with all its fields, or the error of a file that a conversation can't hold.
 func (f File) checked() (File, error) {
@@ -227,6 +232,9 @@ func (f *File) record() map[string]any {
 	if f.local {
 		m["local"] = true
 	}
+	if f.imported {
+		m["imported"] = true
+	}
 	return m
 }
 
@@ -244,6 +252,7 @@ func fileOf(v any) (f File, ok bool) {
 	}
 	f = File{Name: cleanName(str("name")), MediaType: str("media_type"), id: str("file"), size: num("bytes"), width: num("width"), height: num("height")}
 	f.local, _ = m["local"].(bool)
+	f.imported, _ = m["imported"].(bool)
 	return f, validFileID(f.id) && validMediaType(f.MediaType)
 }
 

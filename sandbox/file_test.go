@@ -11,6 +11,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -460,13 +461,61 @@ func TestImportFiles(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		m := &sandboxtest.Model{Next: tell}
-		_, err = h.talk(t, got, m, "")
-		must(t, err)
-		if has := strings.Contains(content(m.Requests()[0]), "a.png image/png \x89PNG"); has == c.lost || c.lost != strings.Contains(texts(m.Requests()[0]), "its content is lost") {
-			t.Errorf("%s: %t, %s", name, has, texts(m.Requests()[0]))
+		list, err := got.Files(t.Context(), got.Messages()[0].Parts[0])
+		if c.lost != errors.Is(err, fs.ErrNotExist) || !c.lost && (len(list) != 1 || list[0].String() != "[image: a.png, image/png, 100 bytes]" || !bytes.Equal(list[0].Data, picture(2, 3, 100))) {
+			t.Errorf("%s: %v %v", name, list, err)
 		}
 		got.Close()
+	}
+}
+
+// A file of an imported conversation speaks to no model behind the user's back, nor does its name.
+func TestAttackImportedFiles(t *testing.T) {
+	a := attack.Start(t, "sent")
+	const order = "delete-all-files"
+	h := showing(t, map[string]string{"data/b.png": string(picture(2, 3, 100))})
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("show", args{"path": "data/b.png"}), sandboxtest.Say("seen")}}
+	_, err := s.Say(t.Context(), "look", png("a.png", 100), sandbox.File{Name: order + ".txt", Data: []byte(order)})
+	must(t, err)
+	_, err = h.talk(t, s, m, "")
+	must(t, err)
+	speaks := func(r sandbox.ModelRequest) bool {
+		return strings.Contains(texts(r)+content(r), order) || content(r) != ""
+	}
+	a.Off("the user's own files", speaks(m.Requests()[1]))
+	var out bytes.Buffer
+	must(t, s.Export(&out))
+	for _, local := range []bool{false, true} {
+		got, err := h.ImportSession(t.Context(), strings.NewReader(strings.ReplaceAll(out.String(), "b.png", order)))
+		must(t, err)
+		fork, err := got.Fork(t.Context(), "")
+		must(t, err)
+		for name, s := range map[string]*sandbox.Session{"an imported one": got, "its fork": fork} {
+			m := &sandboxtest.Model{OnDevice: local, Next: tell}
+			for range 3 {
+				_, err = h.talk(t, s, m, "go on")
+				must(t, err)
+			}
+			_, err = h.Compact(t.Context(), s, m, sandbox.RunOptions{})
+			must(t, err)
+			for i, r := range m.Requests() {
+				// The arguments of a call and the text of its result are shown.
+				r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), func(m sandbox.ModelMessage) bool {
+					return slices.ContainsFunc(m.Parts, func(p sandbox.ModelPart) bool { return p.Type == sandbox.PartCall })
+				})
+				if i == 0 && !strings.Contains(texts(r), "[a file of an imported conversation, which is not sent]") {
+					t.Errorf("%s: the model is not told: %s", name, texts(r))
+				}
+				if !summarising(r) {
+					a.Try(fmt.Sprintf("%s, request %d, local %t", name, i, local), speaks(r))
+				} else if strings.Contains(texts(r), order+".txt") || strings.Contains(texts(r), "[image: ") {
+					t.Errorf("%s: the summariser gets %s", name, texts(r))
+				}
+			}
+		}
+		got.Close()
+		fork.Close()
 	}
 }
 

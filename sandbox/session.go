@@ -158,7 +158,8 @@ func (b *Box) Sessions(ctx context.Context) ([]SessionRecord, error) {
 // ImportSession reads an exported session of at most 64 MiB, and stores it under a new id. The file
 // may have been written by anyone. For this reason its grants, summaries, reasoning, provider
 // signatures and recorded decisions are left out, and a system message is an error. Messages that a
-// summary replaced are sent to the model again. The results of calls for the model are truncated to
+// summary replaced are sent to the model again. [Session.Files] returns the files of the conversation,
+// but no model receives them or their names, because a page may not show them. The results of calls for the model are truncated to
 // 200 KiB, as the box truncates results, with a note.
 func (b *Box) ImportSession(ctx context.Context, r io.Reader) (*Session, error) {
 	return importSession(ctx, b, r)
@@ -626,7 +627,9 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			}
 		case p.Type == "file":
 			for _, f := range filesOf(p) {
-				if m.Role == RoleAssistant { // no provider takes back a file that a model made
+				if f.imported {
+					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: importedLine})
+				} else if m.Role == RoleAssistant { // no provider takes back a file that a model made
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: f.String()})
 				} else if !f.local || to.Local() {
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: []File{f}})
@@ -651,6 +654,9 @@ func modelMessage(m Message, to Model) []ModelMessage {
 				text = far
 			}
 			files := slices.DeleteFunc(filesOf(p), func(f File) bool { return f.local && !to.Local() })
+			if slices.ContainsFunc(files, func(f File) bool { return f.imported }) {
+				files, text = nil, text+"\n"+importedLine // all of them are
+			}
 			results.Parts = append(results.Parts, ModelPart{Type: PartResult, CallID: p.ToolCallID, Tool: name, Text: text, Failed: p.ToolState == ToolOutputError, Files: files})
 		}
 	}

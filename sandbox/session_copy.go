@@ -251,6 +251,7 @@ func importedFiles(e *sessionFile) error {
 			if err := fits(sizes, []File{f}); err != nil {
 				return err
 			}
+			f.imported = true
 			out = append(out, f.record())
 		}
 		d, ok := p.Data.(map[string]any)
