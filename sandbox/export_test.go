@@ -27,6 +27,9 @@ func (b *Box) AgentsAtWork() (n int) {
 // Copy returns the folder of a dry run, without its box.
 func (p *Plan) Copy() *fsaccess.Overlay { return p.over }
 
+// ParseSkill is parseSkill.
+var ParseSkill = parseSkill
+
 // BuiltinName is builtinName.
 func BuiltinName(name string) string { return builtinName(name) }
 

@@ -61,8 +61,19 @@ const (
 // skills. Other files of a skill, such as those in scripts, references and assets, are not read: the
 // model reads them with the tool read.
 //
-// The files that [ParseSkill] refuses are in refused, with the reason. So are files and folders that can't
-// be read, a skill whose name an earlier one has, skills after the 200th, and a folder of more than 2,000
+// A SKILL.md has at most 64 KiB of UTF-8, and begins with a front matter of at most 16 KiB: lines of YAML
+// between two lines "---". The key description is required. A key name must be the name of the
+// folder, and may be missing. metadata is a map. allowed-tools is a text with spaces or commas between the
+// tools, or a list. disable-model-invocation and user-invocable are true or false. The other keys that are
+// fields of [Skill] are texts. Any further key may have any value. Content is text without a byte order
+// mark, and with "\n" as line ends.
+//
+// The YAML may contain maps, lists, comments, and plain, quoted, literal and folded texts, nested to a
+// depth of 8. Anchors, aliases, tags, keys that are there twice, tabs as indentation and control
+// characters are errors. An error about the front matter contains the number of the line.
+//
+// Files that are not of this form are in refused, with the reason. So are files and folders that can't be read,
+// a skill whose name an earlier one has, skills after the 200th, and a folder of more than 2,000
 // entries. A reason may quote the file, so it is for the user and not for a model. FolderSkills returns an
 // error if ctx ends.
 func FolderSkills(ctx context.Context, fsys fsaccess.FS, dirs ...string) (skills []Skill, refused []*fs.PathError, err error) {
@@ -103,7 +114,7 @@ func FolderSkills(ctx context.Context, fsys fsaccess.FS, dirs ...string) (skills
 			}
 			var s Skill
 			if err == nil {
-				s, err = ParseSkill(name, data)
+				s, err = parseSkill(name, data)
 			}
 			if err != nil {
 				refuse(file, err)
@@ -165,19 +176,9 @@ func readSkill(f *fsaccess.Folder, file string) (string, error) {
 	return string(data), err
 }
 
-// ParseSkill returns the skill in a SKILL.md. name is that of its folder. The skill is not trusted, and has no
-// Source. Content is text without a byte order mark, and with "\n" as line ends.
-//
-// The file has at most 64 KiB of UTF-8, and begins with a front matter of at most 16 KiB: lines of YAML
-// between two lines "---". The key description is required. A key name must be the name of the
-// folder, and may be missing. metadata is a map. allowed-tools is a text with spaces or commas between the
-// tools, or a list. disable-model-invocation and user-invocable are true or false. The other keys that are
-// fields of [Skill] are texts. Any further key may have any value.
-//
-// The YAML may contain maps, lists, comments, and plain, quoted, literal and folded texts, nested to a
-// depth of 8. Anchors, aliases, tags, keys that are there twice, tabs as indentation and control
-// characters are errors. An error about the front matter contains the number of the line.
-func ParseSkill(name, text string) (Skill, error) {
+// parseSkill returns the skill in a SKILL.md, see FolderSkills. name is that of its folder. The skill is not trusted,
+// and has no Source.
+func parseSkill(name, text string) (Skill, error) {
 	switch {
 	case !validSkillName(name):
 		return Skill{}, errors.New("the name of the folder must be 1 to 64 characters of a-z, 0-9 and single hyphens within")
