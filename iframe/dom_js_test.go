@@ -218,3 +218,8 @@ func TestDOMEnclaveConfig(t *testing.T) {
 		}
 	}
 }
+
+// A document starts although the user's code has less time than the start takes.
+func TestDOMStartsWithAShortLimit(t *testing.T) {
+	domEnclave(t, DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: 10 * time.Millisecond}}})
+}

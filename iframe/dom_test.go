@@ -3,6 +3,7 @@ package iframe
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/protocol/compat"
@@ -25,6 +26,26 @@ func TestNarrowed(t *testing.T) {
 		got, err := narrowed(compat.IframeConfig{CSP: c.csp})
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %q %v, want %q %v", c.name, got, err, c.want, c.err)
+		}
+	}
+}
+
+// The proof that code with a document starts has a time limit of its own. That of the user's code may
+// be shorter.
+func TestProofHasItsOwnTime(t *testing.T) {
+	for _, limit := range []time.Duration{100 * time.Millisecond, proofTime, time.Minute} {
+		o, err := EnclaveOptions{Limits: protocol.Limits{Time: limit}}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			run  RunOptions
+			want time.Duration
+		}{{RunOptions{time: proofTime}, proofTime}, {RunOptions{}, limit}, {RunOptions{Limits: protocol.Limits{Time: time.Minute}}, min(limit, time.Minute)}} {
+			_, _, start, limits, err := newProgram(PoolOptions{EnclaveOptions: o}, "", "r", c.run)
+			if err != nil || limits.Time != c.want || start.Limits.Time != c.want {
+				t.Errorf("with a limit of %v: %v, %v, want %v", limit, limits.Time, err, c.want)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package iframe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,6 +117,8 @@ type RunOptions struct {
 	// open calls and sleeps are rejected, and signal.aborted is true. It must be between 0 and
 	// the time limit of the run. The default of 0 kills the code at once.
 	Grace time.Duration
+
+	time time.Duration // of proveDOM: the time limit in place of the enclave's, if it is not 0
 }
 
 // An Enclave runs JavaScript that has not been reviewed. Make one with [NewEnclave].
@@ -161,6 +164,7 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 		return "", "", nil, limits, err
 	}
 	limits = opts.Limits.Narrow(run.Limits)
+	limits.Time = cmp.Or(run.time, limits.Time)
 	if len(code) > limits.Code {
 		return "", "", nil, limits, protocol.Errorf(protocol.ErrResourceLimit, "run", "", "the code has %d bytes; the limit is %d", len(code), limits.Code)
 	}
