@@ -71,25 +71,7 @@ func own(head string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var plain func(v *frontmatter.Value) any
-	plain = func(v *frontmatter.Value) any {
-		switch v.Kind {
-		case frontmatter.List:
-			out := []any{}
-			for _, e := range v.Items {
-				out = append(out, plain(e))
-			}
-			return out
-		case frontmatter.Map:
-			out := map[string]any{}
-			for i, k := range v.Keys {
-				out[k] = plain(v.Items[i])
-			}
-			return out
-		}
-		return v.Text
-	}
-	b, err := json.Marshal(plain(v))
+	b, err := json.Marshal(frontmattertest.Plain(v))
 	return string(b), err
 }
 

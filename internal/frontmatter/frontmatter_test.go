@@ -10,25 +10,6 @@ import (
 	"github.com/bailey-go/bailey/internal/frontmatter/frontmattertest"
 )
 
-// plain returns a value as strings, slices and maps.
-func plain(v *frontmatter.Value) any {
-	switch v.Kind {
-	case frontmatter.List:
-		out := []any{}
-		for _, e := range v.Items {
-			out = append(out, plain(e))
-		}
-		return out
-	case frontmatter.Map:
-		out := map[string]any{}
-		for i, k := range v.Keys {
-			out[k] = plain(v.Items[i])
-		}
-		return out
-	}
-	return v.Text
-}
-
 // read returns the front matter of a file in JSON.
 func read(file string) (string, error) {
 	head, _, ok, err := frontmatter.Split(file)
@@ -42,7 +23,7 @@ func read(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(plain(v))
+	b, err := json.Marshal(frontmattertest.Plain(v))
 	return string(b), err
 }
 
@@ -144,8 +125,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %v", head, err)
 		}
 		if serr == nil {
-			a, _ := json.Marshal(plain(strict))
-			b, _ := json.Marshal(plain(v))
+			a, _ := json.Marshal(frontmattertest.Plain(strict))
+			b, _ := json.Marshal(frontmattertest.Plain(v))
 			if err != nil || string(a) != string(b) {
 				t.Fatalf("%q: %s, then %s, %v", head, a, b, err)
 			}

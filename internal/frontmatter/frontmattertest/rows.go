@@ -2,7 +2,11 @@
 // against a YAML library in browsertest/frontmatter, go through.
 package frontmattertest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/bailey-go/bailey/internal/frontmatter"
+)
 
 // Row is a file and its reading.
 type Row struct {
@@ -15,6 +19,25 @@ type Row struct {
 	// Other says how a YAML library reads the front matter where it does not read it as Want, or does
 	// not refuse it: "refused" or "read".
 	Other string
+}
+
+// Plain returns a value as strings, slices and maps.
+func Plain(v *frontmatter.Value) any {
+	switch v.Kind {
+	case frontmatter.List:
+		out := []any{}
+		for _, e := range v.Items {
+			out = append(out, Plain(e))
+		}
+		return out
+	case frontmatter.Map:
+		out := map[string]any{}
+		for i, k := range v.Keys {
+			out[k] = Plain(v.Items[i])
+		}
+		return out
+	}
+	return v.Text
 }
 
 // head returns a file with a front matter of these lines.
