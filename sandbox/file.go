@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -78,10 +79,7 @@ func (f File) checked() (File, error) {
 		return fail(protocol.ErrInvalidParams, "the file is empty")
 	}
 	is := raster.Type(f.Data)
-	if f.MediaType == "" {
-		f.MediaType = cmp.Or(is, contentType(f.Data))
-	}
-	f.MediaType = strings.ToLower(f.MediaType)
+	f.MediaType = strings.ToLower(f.mediaType())
 	if !validMediaType(f.MediaType) {
 		return fail(protocol.ErrInvalidParams, "the media type must be like image/png, without parameters")
 	}
@@ -138,11 +136,12 @@ func (f *File) text() bool {
 func (f File) String() string { return f.line("") }
 
 func (f *File) line(why string) string {
-	kind, _, _ := strings.Cut(f.MediaType, "/")
+	media := f.mediaType()
+	kind, _, _ := strings.Cut(media, "/")
 	if kind != "image" && kind != "audio" && kind != "video" {
 		kind = "file"
 	}
-	return fmt.Sprintf("[%s: %s, %s, %d bytes%s]", kind, gate.Spelled(f.Name), f.MediaType, cmp.Or(f.size, len(f.Data)), why)
+	return fmt.Sprintf("[%s: %s, %s, %d bytes%s]", kind, gate.Spelled(f.Name), media, cmp.Or(f.size, len(f.Data)), why)
 }
 
 // tokens estimates the tokens of a file. Providers count an image by its pixels: at most about 1,600
@@ -175,12 +174,15 @@ func cleanName(name string) string {
 	return cmp.Or(name, "file")
 }
 
-// contentType returns the type of a content that is no image.
-func contentType(data []byte) string {
+// mediaType returns f's type, or that of its content if f has none.
+func (f *File) mediaType() string {
+	if t := cmp.Or(f.MediaType, raster.Type(f.Data)); t != "" {
+		return t
+	}
 	switch {
-	case strings.HasPrefix(string(data[:min(len(data), 5)]), "%PDF-"):
+	case bytes.HasPrefix(f.Data, []byte("%PDF-")):
 		return "application/pdf"
-	case isText(data):
+	case len(f.Data) > 0 && isText(f.Data):
 		return "text/plain"
 	}
 	return "application/octet-stream"
@@ -465,12 +467,19 @@ func (c *Call) added() []File {
 // errors are those of a message, see [Session.Say]. The result of a call that fails has no files, and
 // code that makes the call gets its data alone.
 func (c *Call) AddFile(f File) error {
+	_, err := c.addFile(f)
+	return err
+}
+
+// addFile adds a file as AddFile does, and returns it with all its fields.
+func (c *Call) addFile(f File) (File, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f.Name, _ = secrets.Redact(context.Background(), cleanName(f.Name))
 	list, err := checkFiles(c.files, f)
-	if err == nil {
-		c.files = list
+	if err != nil {
+		return File{}, err
 	}
-	return err
+	c.files = list
+	return list[len(list)-1], nil
 }

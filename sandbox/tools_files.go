@@ -91,10 +91,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 
 // showImage adds an image to the result. The type is that of the content, and not that of the name.
 func showImage(c *Call, name string, data []byte, v fsaccess.Version) (any, error) {
-	f, err := File{Name: path.Base(name), Data: data}.checked()
-	if err == nil {
-		err = c.AddFile(f)
-	}
+	f, err := c.addFile(File{Name: path.Base(name), Data: data})
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,10 @@ func (p *part) line(at int, call *sandbox.Call, failed bool) string {
 	case p.Type == "resource" && p.Resource != nil && p.Resource.Blob == "":
 		return p.Resource.Text
 	case p.Type == "resource" && p.Resource != nil:
-		kind, media, data, name = p.Resource.URI, p.Resource.MIME, p.Resource.Blob, path.Base(p.Resource.URI)
+		kind, media, data = p.Resource.URI, p.Resource.MIME, p.Resource.Blob
+		if base := path.Base(p.Resource.URI); base != "." && base != "/" {
+			name = base
+		}
 	case p.Type == "resource_link":
 		return fmt.Sprintf("(a link to %s: %s)", clip(p.Name, 200), clip(p.URI, 500))
 	}
@@ -208,7 +211,7 @@ func fileOf(name, media, data string) (f sandbox.File, err error) {
 		return f, protocol.Errorf(protocol.ErrInvalidParams, "call", "", "the data is not base64")
 	}
 	media, _, _ = strings.Cut(media, ";") // without parameters
-	media = cmp.Or(raster.Type(content), strings.ToLower(strings.TrimSpace(media)), "application/octet-stream")
+	media = cmp.Or(raster.Type(content), strings.ToLower(strings.TrimSpace(media)))
 	if kind, ext, _ := strings.Cut(media, "/"); (kind == "image" || kind == "audio") && !strings.Contains(name, ".") {
 		name += "." + ext
 	}

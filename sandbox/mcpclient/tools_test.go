@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -72,18 +73,23 @@ func TestListOfToolsRests(t *testing.T) {
 	}
 }
 
-func TestResults(t *testing.T) {
-	var res args
+// answering returns a box with the tools of a server that answers each call with *res.
+func answering(t *testing.T, res *args) *sandbox.Box {
 	s := &server{}
 	s.do = func(method string, msg args) (r fetch.Response, b string) {
 		if method == "tools/call" {
-			b = result(msg, res)
+			b = result(msg, *res)
 		}
 		return r, b
 	}
 	c, err := connect(t, s)
 	must(t, err)
-	b := box(t, c, "", sandboxtest.Always(policy.AnswerOnce))
+	return box(t, c, "", sandboxtest.Always(policy.AnswerOnce))
+}
+
+func TestResults(t *testing.T) {
+	var res args
+	b := answering(t, &res)
 	res = args{"structuredContent": args{"n": 1}, "content": []any{args{"type": "text", "text": "one"}, args{"type": "image", "mimeType": "image/png", "data": "AAAA"},
 		args{"type": "resource", "resource": args{"uri": "x:1", "text": "inside"}}, args{"type": "resource", "resource": args{"uri": "x:2", "blob": "AAAA"}}, args{"type": "resource_link", "name": "n", "uri": "x:3"}, args{"type": "new"}}}
 	got := b.Call(context.Background(), "far_echo", args{})
@@ -103,16 +109,7 @@ func TestFilesOfResults(t *testing.T) {
 	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	var res args
-	s := &server{}
-	s.do = func(method string, msg args) (r fetch.Response, b string) {
-		if method == "tools/call" {
-			b = result(msg, res)
-		}
-		return r, b
-	}
-	c, err := connect(t, s)
-	must(t, err)
-	b := box(t, c, "", sandboxtest.Always(policy.AnswerOnce))
+	b := answering(t, &res)
 	image := args{"type": "image", "mimeType": "image/png", "data": b64(gif)}
 	for _, c := range []struct {
 		name string
@@ -123,7 +120,8 @@ func TestFilesOfResults(t *testing.T) {
 		{"an image of another type", image, "[image: image-1.gif, image/gif, 14 bytes]", ""},
 		{"audio", args{"type": "audio", "mimeType": "audio/WAV; codecs=1", "data": b64("RIFF")}, "[audio: audio-1.wav, audio/wav, 4 bytes]", ""},
 		{"a resource", args{"type": "resource", "resource": args{"uri": "file:///x/a.pdf", "mimeType": "application/pdf", "blob": b64("%PDF")}}, "[file: a.pdf, application/pdf, 4 bytes]", ""},
-		{"a resource without a name", args{"type": "resource", "resource": args{"uri": "", "blob": b64("x")}}, "", ""},
+		{"a resource without a name", args{"type": "resource", "resource": args{"uri": "", "blob": b64("x")}}, "[file: resource-1, text/plain, 1 bytes]", ""},
+		{"a resource of a server", args{"type": "resource", "resource": args{"uri": "/", "blob": b64("%PDF-1.7")}}, "[file: resource-1, application/pdf, 8 bytes]", ""},
 		{"no base64", args{"type": "image", "mimeType": "image/png", "data": "%%%%"}, "", "which are left out: the data is not base64"},
 		{"half an image", args{"type": "image", "mimeType": "image/gif", "data": b64(gif[:7])}, "", "damaged or cut off"},
 		{"a type that is none", args{"type": "audio", "mimeType": "audio", "data": b64("x")}, "", "the media type must be like image/png"},
@@ -134,6 +132,8 @@ func TestFilesOfResults(t *testing.T) {
 		m, _ := got.Data.(args)
 		text, _ := m["content"].(string)
 		switch {
+		case (c.file == "") == (c.says == ""):
+			t.Fatalf("%s: the row expects nothing", c.name)
 		case c.file != "" && (text != c.file || len(got.Files) != 1 || got.Files[0].String() != c.file):
 			t.Errorf("%s: %q, %v", c.name, text, got.Files)
 		case c.says != "" && (len(got.Files) != 0 || !strings.Contains(text, c.says)):
