@@ -54,6 +54,10 @@ type Request struct {
 	Session  string   // the id of the session
 	Agent    string   // the subagent that makes the call, or empty
 	Patterns []string // suggested patterns for a grant, narrowest first
+	// Once reports that no rule can stand for an answer, such as for the content of a plan, or for a
+	// path that is too long for a pattern. AnswerSession and AnswerProject are then like AnswerOnce, and
+	// AnswerNever is like AnswerReject: don't offer them.
+	Once bool
 }
 
 // Effect is one thing that a call does if the user agrees, described for the user.
@@ -106,7 +110,7 @@ func gateAsk(a Asker) gate.Ask {
 func requestOf(r gate.Request) Request {
 	out := Request{
 		Call: r.Call, Tool: r.Tool, Title: r.Title, Description: r.Description, Args: r.Args, Needs: r.Needs, Risk: r.Risk, Destroys: r.Destroys,
-		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, Patterns: r.Patterns,
+		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, Patterns: r.Patterns, Once: r.Once,
 	}
 	for _, e := range r.Effects {
 		out.Effects = append(out.Effects, Effect(e))

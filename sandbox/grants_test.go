@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -125,5 +126,108 @@ func TestRefusalInASubagentHolds(t *testing.T) {
 	must(t, err)
 	if n := len(h.asker.Requests()); n != 2 {
 		t.Errorf("asked %d times", n)
+	}
+}
+
+// keeps returns an option that adds the rules of answers to a list.
+func keeps(kept *[]policy.Rule) func(*sandbox.Options) {
+	return func(o *sandbox.Options) {
+		o.Remember = func(_ context.Context, r policy.Rule) error { *kept = append(*kept, r); return nil }
+	}
+}
+
+// Never about one file is for that file alone, whatever its name is.
+func TestNeverIsExact(t *testing.T) {
+	for _, name := range []string{"a.txt", "~", "~/x", "~x", "a~", "*", "?", "[a]", "a]", "[", "!a", "{a,b}", "my file.txt", "é", "-", "*/**", "a.txt:80", "https:"} {
+		for _, path := range []string{name, "other.txt"} {
+			var kept []policy.Rule
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerNever), map[string]string{name: "x", "other.txt": "y"}, keeps(&kept))
+			h.fails(t, "delete", args{"path": name}, protocol.ErrCapabilityDenied)
+			e, err := h.Explain(context.Background(), "delete", args{"path": path})
+			must(t, err)
+			if got := e.Decision.Action == protocol.ActionDeny; got != (path == name) || len(kept) == 0 {
+				t.Errorf("after never to delete %s, %s: %v, kept %v", name, path, e.Decision.Action, kept)
+			}
+			if h.asker.Prompts()[0].Requests[0].Once {
+				t.Errorf("%s: no lasting answer", name)
+			}
+		}
+	}
+}
+
+// Never about a new file, whose name the model chooses, does not forbid the tool in the whole folder.
+func TestNeverToANewFile(t *testing.T) {
+	for _, pattern := range []string{"", "~/x", "[~]/**"} {
+		h := build(t, policy.AskBeforeChanges(), sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerNever, Pattern: pattern}), nil)
+		h.fails(t, "write", args{"path": "~/x", "content": "x"}, protocol.ErrCapabilityDenied)
+		e, err := h.Explain(context.Background(), "write", args{"path": "thesis.tex", "content": "x"})
+		must(t, err)
+		if e.Decision.Action == protocol.ActionDeny {
+			t.Errorf("%q: thesis.tex is %v, %s", pattern, e.Decision.Action, e.Decision.Private)
+		}
+	}
+}
+
+// Never about a command is for that command alone.
+func TestNeverToACommand(t *testing.T) {
+	p := parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["sed", "wc"]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`)
+	for _, c := range []struct {
+		never, command, read string
+		want                 protocol.Action
+	}{
+		{"notes.txt", "sed", "notes.txt", protocol.ActionDeny}, {"notes.txt", "wc", "notes.txt", protocol.ActionAsk}, {"notes.txt", "wc", "other.txt", protocol.ActionAsk},
+		{".", "sed", "notes.txt", protocol.ActionDeny}, {".", "wc", "notes.txt", protocol.ActionAsk},
+	} {
+		var kept []policy.Rule
+		h := build(t, p, sandboxtest.Always(policy.AnswerNever), map[string]string{"notes.txt": "x", "other.txt": "y"}, keeps(&kept), func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(named{"sed wc", nil}))
+		})
+		h.fails(t, "tool_run", args{"command": "sed", "read": []any{c.never}}, protocol.ErrCapabilityDenied)
+		e, err := h.Explain(context.Background(), "tool_run", args{"command": c.command, "read": []any{c.read}})
+		must(t, err)
+		if e.Decision.Action != c.want {
+			t.Errorf("after never to sed %s, %s %s: %v, kept %v", c.never, c.command, c.read, e.Decision.Action, kept)
+		}
+	}
+}
+
+// A request that no rule can stand for says so, and a lasting answer to it holds for this call alone.
+func TestOnce(t *testing.T) {
+	stars := strings.Repeat("*", 113)
+	for _, c := range []struct {
+		name string
+		once bool
+	}{{strings.Repeat("d/", 511) + "x", false}, {strings.Repeat("d/", 511) + "xx", false}, {strings.Repeat("d/", 512) + "x", true}, {stars + "/" + stars + "/" + stars[:113], false}, {stars + "/" + stars + "/" + stars[:113] + "xxxx", true}} {
+		for _, answer := range []policy.Answer{policy.AnswerNever, policy.AnswerProject, policy.AnswerSession} {
+			var kept []policy.Rule
+			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(answer), nil, keeps(&kept))
+			s := h.session(t)
+			r := h.Call(s.Context(t.Context()), "write", args{"path": c.name, "content": "x"})
+			if asked := h.asker.Prompts()[0].Requests[0].Once; asked != c.once {
+				t.Errorf("%d bytes: once is %t", len(c.name), asked)
+			}
+			if c.once && (len(kept) > 0 || strings.Contains(r.ErrorText, "not kept")) {
+				t.Errorf("%s, %d bytes: kept %v, %v", answer, len(c.name), kept, r.Err())
+			}
+			if (r.Err() == nil) != (answer != policy.AnswerNever) {
+				t.Errorf("%s, %d bytes: %v", answer, len(c.name), r.Err())
+			}
+		}
+	}
+	h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(policy.AnswerReject), nil, func(o *sandbox.Options) {
+		o.Skills = []sandbox.Skill{{Name: "helper", Content: "x", Source: ".skills/helper/SKILL.md"}}
+	})
+	h.fails(t, "skill", args{"name": "helper"}, protocol.ErrCapabilityDenied)
+	plan, err := h.Plan(t.Context())
+	must(t, err)
+	plan.Box.Call(t.Context(), "write", args{"path": "new.txt", "content": "x"})
+	_, _ = plan.Apply(t.Context())
+	for _, p := range h.asker.Prompts() {
+		if !p.Requests[0].Once {
+			t.Errorf("%q may be answered for longer", p.Requests[0].Title)
+		}
+	}
+	if n := len(h.asker.Prompts()); n != 2 {
+		t.Errorf("%d questions", n)
 	}
 }

@@ -23,6 +23,7 @@ type Request struct {
 	Diff               string
 	Session, Agent     string
 	Patterns           []string
+	Once               bool
 }
 
 // Reply is the user's answer to a request, with the fields of sandbox.Reply. The zero Reply is a

@@ -8,8 +8,8 @@ import (
 )
 
 // Confirm asks the user about an effect that was found during a call, such as writing a dangerous
-// kind of file. It returns nil if the user agrees. The answer applies only once, even if it is one
-// for the session.
+// kind of file. It returns nil if the user agrees. The answer makes no rule, and a rejection holds for
+// the session.
 func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	r.Effects = append(g.effects(ctx, p), r.Effects...)
 	for _, e := range r.Effects {
@@ -21,6 +21,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	if !g.o.Off.Words {
 		entitle(&r, false)
 	}
+	r.Once = true
 	key := "confirm " + r.Title
 	if why, ok := p.Scope.refused(nil, key); ok {
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the user has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)

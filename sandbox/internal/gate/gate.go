@@ -247,6 +247,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		r.Untrusted, r.Risk = true, protocol.RiskCritical
 	}
 	r.Patterns = patterns(p.Needs)
+	r.Once = slices.ContainsFunc(g.answerRules(p, Reply{Answer: policy.AnswerNever}, policy.SourceProject), func(r policy.Rule) bool { return r.Validate() != nil })
 	if p.Defer != nil {
 		if p.Defer(r) {
 			return policy.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
@@ -267,7 +268,18 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 	if err != nil {
 		return policy.Decision{}, err
 	}
+	if r.Once {
+		reply.Answer = once(reply.Answer)
+	}
 	return g.settle(ctx, p, reply)
+}
+
+// once returns an answer without its effect on later calls.
+func once(a policy.Answer) policy.Answer {
+	if a.Decision().Action == protocol.ActionAllow {
+		return policy.AnswerOnce
+	}
+	return policy.AnswerReject
 }
 
 // question returns the question about the call.
@@ -330,7 +342,7 @@ func (g *Gate) answerRules(p Passage, reply Reply, source policy.Source) []polic
 	if reply.Answer == policy.AnswerNever {
 		rule.Action = protocol.ActionDeny
 	}
-	if len(p.Needs) == 0 || rule.Action == protocol.ActionDeny && reply.Pattern != "" {
+	if len(p.Needs) == 0 {
 		return []policy.Rule{rule}
 	}
 	var out []policy.Rule
@@ -350,9 +362,8 @@ func (g *Gate) answerRules(p Passage, reply Reply, source policy.Source) []polic
 	}
 	for _, n := range p.Needs {
 		r := rule
-		if r.Action == protocol.ActionAllow {
-			r.Capability, r.Destroys, r.Command = n.Capability, n.Destroys, p.Command
-		}
+		r.Capability, r.Command = n.Capability, p.Command
+		r.Destroys = n.Destroys && r.Action == protocol.ActionAllow
 		switch {
 		case reply.Pattern != "":
 			if r.Validate() != nil {
@@ -375,8 +386,8 @@ func literal(n policy.Need) string {
 		return n.Subject
 	}
 	var b strings.Builder
-	for _, r := range n.Subject {
-		if strings.ContainsRune("*?[]", r) {
+	for i, r := range n.Subject {
+		if strings.ContainsRune("*?[]", r) || i == 0 && r == '~' { // ~ alone is the home folder
 			b.WriteString("[" + string(r) + "]")
 		} else {
 			b.WriteRune(r)

@@ -62,7 +62,7 @@ func (p *Sheet) listen() {
 			return true
 		}
 		for i, a := range answers {
-			if key == fmt.Sprint(i+1) {
+			if key == fmt.Sprint(i+1) && !dom.Element(a.id).Get("hidden").Bool() {
 				p.give(a.answer)
 				return true
 			}
@@ -224,7 +224,11 @@ func writes(el js.Value) bool {
 func (p *Sheet) suspect(yes bool) {
 	p.wary = yes
 	dom.Element("ask").Call("toggleAttribute", "data-tab", yes)
-	dom.SetText("ask-keys", map[bool]string{true: "To answer by a key, press Tab first, then a number from 1 to 5.", false: "Press a number from 1 to 5 to answer."}[yes])
+	keys := "a number from 1 to 5"
+	if p.once {
+		keys = "1 or 4"
+	}
+	dom.SetText("ask-keys", map[bool]string{true: "To answer by a key, press Tab first, then " + keys + ".", false: "Press " + keys + " to answer."}[yes])
 }
 
 // touched handles each key, click and move of the focus, and restarts the count of calm looks. Tab

@@ -33,7 +33,7 @@ func build() {
 		}
 		answers.Call("append", b)
 	}
-	about, scope := part("label", "", "for", "scope", "class", "small"), part("select", "scope")
+	about, scope := part("label", "scope-label", "for", "scope", "class", "small"), part("select", "scope")
 	about.Set("textContent", "Applies to")
 	const reason = "Tell the assistant why (optional)"
 	label, why := part("label", "", "for", "why", "class", "away"), part("input", "why", "placeholder", reason, "autocomplete", "off")

@@ -40,6 +40,7 @@ type Sheet struct {
 	ready     bool           // an answer that allows something counts now
 	chosen    []bool         // for each request of the prompt: the answer is for it, and others are rejected
 	wary      bool           // number keys may be meant for a text field: they answer only after Tab or a click in the question
+	once      bool           // no answer is kept for later calls, and those that would be are hidden
 	from      js.Value       // the text field from which the question took the focus
 	rest      []consent.Line // the lines of a long diff that are not in the page yet, added as the user scrolls
 }
@@ -190,6 +191,10 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 		}
 	}
 	dom.SetValue("why", "")
+	p.once = slices.ContainsFunc(asked.Requests, func(r sandbox.Request) bool { return r.Once })
+	for _, id := range []string{"session", "project", "never", "scope", "scope-label"} {
+		dom.Hide(id, p.once)
+	}
 	return q.Title
 }
 
