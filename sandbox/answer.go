@@ -446,8 +446,10 @@ func (a *answer) carryOut(ctx context.Context) error {
 				if a.run.model.Local() {
 					e.model, _, e.kept = c.forModel(ctx, res, true)
 				}
-				for _, f := range res.Files {
-					f.local = len(sent) == 0
+				for i, f := range res.Files {
+					if f.local = len(sent) == 0; !f.local && sent[i].id != f.id {
+						f.far = &sent[i]
+					}
 					e.files = append(e.files, f)
 				}
 				tell(e)
@@ -582,7 +584,7 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 // keepFiles stores the files of a result. If the session has too many, the model is told that it
 // does not get them.
 func (a *answer) keepFiles(ctx context.Context, data map[string]any, e *ended) error {
-	err := a.run.s.storeFiles(context.WithoutCancel(ctx), e.files, false)
+	err := a.run.s.storeFiles(context.WithoutCancel(ctx), withFar(e.files), false)
 	if errors.Is(err, protocol.ErrResourceLimit) {
 		note := "\n[the files of this result are left out: " + protocol.Public(err).Message + "]"
 		e.model, e.far = e.model+note, e.far+note

@@ -307,7 +307,7 @@ func (r *run) summary(ctx context.Context, model Model, list []Message, before m
 	for _, m := range list {
 		old = append(old, modelMessage(m, model)...)
 	}
-	old, err := r.s.load(ctx, old, true)
+	old, err := r.s.load(ctx, newest(old, true))
 	if err != nil {
 		return "", err
 	}
@@ -510,7 +510,7 @@ func (r *run) shorten(list []ModelMessage, limit int) []ModelMessage {
 }
 
 // shortened returns messages that are below the limit: without the older files, then with their longest
-// texts cut, and at last without any file.
+// texts cut, or without any file if the files do not fit.
 func shortened(list []ModelMessage, limit int) []ModelMessage {
 	if tokensOfMessages(list) <= limit {
 		return list
@@ -522,6 +522,18 @@ func shortened(list []ModelMessage, limit int) []ModelMessage {
 			return list
 		}
 	}
+	if short := cutTexts(list, limit); tokensOfMessages(short) <= limit {
+		return short
+	}
+	// The files do not fit beside the shortest texts. Without the files, the texts may fit as they are.
+	if list = described(list); tokensOfMessages(list) <= limit {
+		return list
+	}
+	return cutTexts(list, limit)
+}
+
+// cutTexts returns messages with their longest texts cut.
+func cutTexts(list []ModelMessage, limit int) []ModelMessage {
 	for each := max(limit/2, 64); each >= 64 && tokensOfMessages(list) > limit*3/4; each /= 2 {
 		list = slices.Clone(list)
 		for i := range list {
@@ -532,9 +544,6 @@ func shortened(list []ModelMessage, limit int) []ModelMessage {
 				}
 			}
 		}
-	}
-	if tokensOfMessages(list) > limit {
-		list = described(list)
 	}
 	return list
 }

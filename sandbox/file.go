@@ -61,6 +61,7 @@ type File struct {
 	size          int    // of the content
 	width, height int    // of an image, in pixels
 	local         bool   // only a model on this machine receives it
+	far           *File  // a model elsewhere receives this one in its place, without credentials
 	imported      bool   // no model receives it, see importedLine
 }
 
@@ -90,9 +91,14 @@ func (f File) checked() (File, error) {
 	} else if len(f.Data) > maxFile {
 		return fail(protocol.ErrResourceLimit, "the file has %d bytes, and a message takes files of at most %d; put it into the folder, where tools can read parts of it", len(f.Data), maxFile)
 	}
-	sum := sha256.Sum256(f.Data)
-	f.id = hex.EncodeToString(sum[:])
+	f.id = fileID(f.Data)
 	return f, nil
+}
+
+// fileID returns the SHA-256 of a content in hex.
+func fileID(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // checkImage checks an image whose content is of the type is.
@@ -237,6 +243,9 @@ func (f *File) record() map[string]any {
 	if f.imported {
 		m["imported"] = true
 	}
+	if f.far != nil {
+		m["far"] = f.far.record()
+	}
 	return m
 }
 
@@ -255,6 +264,13 @@ func fileOf(v any) (f File, ok bool) {
 	f = File{Name: cleanName(str("name")), MediaType: str("media_type"), id: str("file"), size: num("bytes"), width: num("width"), height: num("height")}
 	f.local, _ = m["local"].(bool)
 	f.imported, _ = m["imported"].(bool)
+	if far, ok := m["far"].(map[string]any); ok && far["far"] == nil {
+		if far, ok := fileOf(far); ok {
+			f.far = &far
+		} else {
+			f.local = true
+		}
+	}
 	return f, validFileID(f.id) && validMediaType(f.MediaType)
 }
 
@@ -272,6 +288,32 @@ func filesOf(p PartRecord) (out []File) {
 	}
 	for _, v := range list[:min(len(list), maxFiles)] {
 		if f, ok := fileOf(v); ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// storedFiles returns the files of a stored part, and what models elsewhere receive in their place.
+func storedFiles(p PartRecord) []File { return withFar(filesOf(p)) }
+
+func withFar(list []File) (out []File) {
+	for _, f := range list {
+		out = append(out, f)
+		if f.far != nil {
+			out = append(out, *f.far)
+		}
+	}
+	return out
+}
+
+// sendableFiles returns the files of a list that a model may receive.
+func sendableFiles(list []File, to Model) (out []File) {
+	for _, f := range list {
+		switch {
+		case f.far != nil && !to.Local():
+			out = append(out, *f.far)
+		case !f.local || to.Local():
 			out = append(out, f)
 		}
 	}
@@ -298,7 +340,7 @@ func (s *Session) content(ctx context.Context, id string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != id {
+	if fileID(data) != id {
 		return nil, noFile(id)
 	}
 	return data, nil
@@ -335,7 +377,7 @@ func (s *Session) fileSizes() map[string]int {
 	have := map[string]int{}
 	for _, parts := range s.parts {
 		for _, p := range parts {
-			for _, f := range filesOf(p) {
+			for _, f := range storedFiles(p) {
 				have[f.id] = f.size
 			}
 		}
@@ -359,10 +401,59 @@ func fits(have map[string]int, list []File) error {
 	return nil
 }
 
-// load reads the contents of the files of a request. The newest ones are sent, up to 20 files and
-// 12 MiB. A line stands for each older one, and for one that the store no longer has. The content of
-// a text is sent as text. If texts is set, a line stands for every other file.
-func (s *Session) load(ctx context.Context, list []ModelMessage, texts bool) ([]ModelMessage, error) {
+// withLines returns messages with lines in the place of files. From the newest file to the oldest, line
+// returns the line for a file, or "" if the file stays, and may change the file.
+func withLines(list []ModelMessage, line func(f *File, of PartType) (string, error)) ([]ModelMessage, error) {
+	list = slices.Clone(list)
+	for i := len(list) - 1; i >= 0; i-- {
+		list[i].Parts = slices.Clone(list[i].Parts)
+		for j := len(list[i].Parts) - 1; j >= 0; j-- {
+			p := &list[i].Parts[j]
+			files, lines := []File(nil), []string(nil)
+			for _, f := range slices.Backward(p.Files) {
+				if text, err := line(&f, p.Type); err != nil {
+					return nil, err
+				} else if text != "" {
+					lines = append(lines, text)
+				} else {
+					files = append(files, f)
+				}
+			}
+			slices.Reverse(files)
+			slices.Reverse(lines)
+			p.replace(files, lines)
+		}
+	}
+	return list, nil
+}
+
+// newest returns messages with a line in the place of each file that is not sent. The newest ones are
+// sent, up to 20 files and 12 MiB. If texts is set, only texts are.
+func newest(list []ModelMessage, texts bool) []ModelMessage {
+	count, sum := 0, 0
+	list, _ = withLines(list, func(f *File, _ PartType) (string, error) { // which never fails
+		if texts && !f.text() {
+			return f.String(), nil
+		}
+		if count++; count > sentFiles || sum+f.size > sentBytes {
+			count = sentFiles // nor is an older one sent: the newest are without a gap
+			return f.line("; it is too old to be sent again"), nil
+		}
+		sum += f.size
+		return "", nil
+	})
+	return list
+}
+
+// described returns messages with a line in the place of each file.
+func described(list []ModelMessage) []ModelMessage {
+	list, _ = withLines(list, func(f *File, _ PartType) (string, error) { return f.String(), nil })
+	return list
+}
+
+// load reads the contents of the files of a request. A line stands for one that the store no longer
+// has. The content of a text is sent as text, and in a tool's result it is cut as other results are.
+func (s *Session) load(ctx context.Context, list []ModelMessage) ([]ModelMessage, error) {
 	read := map[string][]byte{}
 	defer func() {
 		s.mu.Lock()
@@ -372,19 +463,7 @@ func (s *Session) load(ctx context.Context, list []ModelMessage, texts bool) ([]
 	s.mu.Lock()
 	before := s.loaded
 	s.mu.Unlock()
-	count, sum := 0, 0
-	give := func(f *File) (line string, err error) {
-		if f.id == "" {
-			return "", nil
-		}
-		if texts && !f.text() {
-			return f.String(), nil
-		}
-		if count++; count > sentFiles || sum+f.size > sentBytes {
-			count = sentFiles // nor is an older one sent: the newest are without a gap
-			return f.line("; it is too old to be sent again"), nil
-		}
-		sum += f.size
+	return withLines(list, func(f *File, of PartType) (line string, err error) {
 		data, ok := before[f.id]
 		if !ok {
 			if data, err = s.content(ctx, f.id); errors.Is(err, fs.ErrNotExist) {
@@ -394,34 +473,15 @@ func (s *Session) load(ctx context.Context, list []ModelMessage, texts bool) ([]
 			}
 		}
 		read[f.id], f.Data = data, data
-		if f.text() && isText(data) {
-			return f.String() + "\n" + string(data), nil
+		if !f.text() || !isText(data) {
+			return "", nil
 		}
-		return "", nil
-	}
-	list = slices.Clone(list)
-	for i := len(list) - 1; i >= 0; i-- {
-		list[i].Parts = slices.Clone(list[i].Parts)
-		for j := len(list[i].Parts) - 1; j >= 0; j-- {
-			p := &list[i].Parts[j]
-			files, lines := []File(nil), []string(nil)
-			for _, f := range slices.Backward(p.Files) {
-				line, err := give(&f)
-				if err != nil {
-					return nil, err
-				}
-				if line == "" {
-					files = append(files, f)
-				} else {
-					lines = append(lines, line)
-				}
-			}
-			slices.Reverse(files)
-			slices.Reverse(lines)
-			p.replace(files, lines)
+		text := string(data)
+		if most := outputLimitFor("").Bytes; of == PartResult && len(text) > most {
+			text = strings.ToValidUTF8(text[:most], "") + "\n[cut here; the user has the whole file]"
 		}
-	}
-	return list, nil
+		return f.String() + "\n" + text, nil
+	})
 }
 
 // replace sets the files of a part, and puts lines in the place of the others.
@@ -436,23 +496,6 @@ func (p *ModelPart) replace(files []File, lines []string) {
 		return
 	}
 	p.Text = strings.TrimPrefix(p.Text+"\n"+text, "\n")
-}
-
-// described returns messages with a line in the place of each file.
-func described(list []ModelMessage) []ModelMessage {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Parts = slices.Clone(list[i].Parts)
-		for j := range list[i].Parts {
-			p := &list[i].Parts[j]
-			var lines []string
-			for _, f := range p.Files {
-				lines = append(lines, f.String())
-			}
-			p.replace(nil, lines)
-		}
-	}
-	return list
 }
 
 // added returns the files of the call's result.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
@@ -417,7 +418,7 @@ func TestTooLongWithFiles(t *testing.T) {
 		list = append(list, sandbox.ModelMessage{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{
 			{Type: sandbox.PartFile, Files: []sandbox.File{{Name: fmt.Sprint("no-", i), MediaType: "image/png", Data: []byte("IMAGE")}}}, {Type: sandbox.PartText, Text: long}}})
 	}
-	for _, c := range []struct{ limit, files, whole int }{{6400, 3, 3}, {6200, 1, 3}, {3200, 1, 3}, {3000, 1, 0}, {1800, 0, 0}} {
+	for _, c := range []struct{ limit, files, whole int }{{6400, 3, 3}, {6200, 1, 3}, {3200, 1, 3}, {3000, 1, 0}, {1800, 0, 3}, {1500, 0, 0}} {
 		r := sandbox.ModelRequest{Messages: sandbox.Shortened(list, c.limit)}
 		if files, whole := strings.Count(content(r), "IMAGE"), strings.Count(texts(r), long); files != c.files || whole != c.whole {
 			t.Errorf("%d tokens: %d files and %d whole texts", c.limit, files, whole)
@@ -701,4 +702,168 @@ func TestReadShowsImages(t *testing.T) {
 	h := build(t, parse(t, sendsSome), nil, map[string]string{"a.png": gif})
 	h.ok(t, "read", args{"path": "a.png"})
 	h.ok(t, "write", args{"path": "a.png", "content": "text"})
+}
+
+// adds returns a tool whose result has the file.
+func adds(f sandbox.File) func(*sandbox.Options) {
+	return func(o *sandbox.Options) {
+		o.Tools = []sandbox.Tool{{Tool: protocol.Tool{ID: "give"}, Run: func(_ context.Context, c *sandbox.Call) (any, error) {
+			return args{"ok": true}, c.AddFile(f)
+		}}}
+	}
+}
+
+// gives returns a model that calls the tool of adds.
+func gives() *sandboxtest.Model {
+	return &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("give", args{}), sandboxtest.Say("seen")}}
+}
+
+// A credential in a text among the files of a result stays here, and the user has the whole file.
+func TestCredentialInAFile(t *testing.T) {
+	const key = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
+	file := sandbox.File{Name: "env.txt", Data: []byte("token = " + key + "\n")}
+	for _, local := range []bool{false, true} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, adds(file))
+		s, m := h.session(t), gives()
+		m.OnDevice = local
+		lines, err := h.talk(t, s, m, "go")
+		must(t, err)
+		r := texts(m.Requests()[1])
+		if got := strings.Contains(r, key); got != local || !strings.Contains(r, "token = ") {
+			t.Errorf("a model with local=%t gets %s", local, r)
+		}
+		if got := strings.Contains(strings.Join(lines, "\n"), "github token"); got == local {
+			t.Errorf("local=%t: what is kept back: %s", local, lines)
+		}
+		fork, err := s.Fork(t.Context(), "")
+		must(t, err)
+		again, there := exported(t, h, s), &sandboxtest.Model{}
+		for name, s := range map[string]*sandbox.Session{"the session": s, "a fork": fork, "an import": again} {
+			var list []sandbox.File
+			for _, p := range s.Messages()[1].Parts {
+				more, err := s.Files(t.Context(), p)
+				must(t, err)
+				list = append(list, more...)
+			}
+			if len(list) != 1 || string(list[0].Data) != string(file.Data) {
+				t.Errorf("local=%t: the user has %q in %s", local, list, name)
+			}
+			_, err := h.talk(t, s, there, "again")
+			must(t, err)
+		}
+		for _, r := range there.Requests() {
+			if strings.Contains(texts(r), key) {
+				t.Errorf("local=%t: a model elsewhere gets %s", local, texts(r))
+			}
+		}
+		told := h.CallForModel(t.Context(), "give", args{}, local)
+		if got := strings.Contains(string(told.Files[0].Data), key); got != local || fmt.Sprint(told.Withheld) == "[]" != local {
+			t.Errorf("local=%t: a client gets %q, kept back %q", local, told.Files[0].Data, told.Withheld)
+		}
+	}
+}
+
+// exported returns a session that was exported and imported again.
+func exported(t *testing.T, h *house, s *sandbox.Session) *sandbox.Session {
+	t.Helper()
+	var out bytes.Buffer
+	must(t, s.Export(&out))
+	again, err := h.ImportSession(t.Context(), &out)
+	must(t, err)
+	return again
+}
+
+// The text of a file of a result is cut as that of a result is.
+func TestTextFileOfAResult(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		unit string
+		cut  bool
+	}{{sandbox.ReadLimit - 1, "w", false}, {sandbox.ReadLimit, "w", false}, {sandbox.ReadLimit + 1, "w", true}, {sandbox.MaxFile, "w", true}, {sandbox.ReadLimit, "汉", true}} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, adds(sandbox.File{MediaType: "text/plain", Data: []byte(strings.Repeat(c.unit, c.n))}))
+		s, m := h.session(t), gives()
+		_, err := h.talk(t, s, m, "go", sandbox.RunOptions{Context: -1})
+		must(t, err)
+		text := texts(m.Requests()[1])
+		_, rest, _ := strings.Cut(text, " bytes]\n")
+		got, _, cut := strings.Cut(rest, "\n[cut here")
+		if want := min(c.n, sandbox.ReadLimit/len(c.unit)); got != strings.Repeat(c.unit, want) || cut != c.cut {
+			t.Errorf("%d bytes: the model gets %d of %d, cut: %t", c.n*len(c.unit), len(got), want*len(c.unit), cut)
+		}
+		if !utf8.ValidString(text) {
+			t.Errorf("%d: the cut is inside a character", c.n)
+		}
+	}
+}
+
+// Files that do not fit into a request are left out, and cost no text.
+func TestFilesThatDoNotFit(t *testing.T) {
+	say := strings.Repeat("word ", 1200) // 1,500 tokens
+	var images []sandbox.File
+	for i := range 10 {
+		images = append(images, png(fmt.Sprint(i), 60+i))
+	}
+	for name, files := range map[string][]sandbox.File{
+		"a PDF of 3 MiB": {{Name: "a.pdf", Data: append([]byte("%PDF-"), make([]byte, 3<<20)...)}},
+		"ten images":     images,
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s, m := h.session(t), &sandboxtest.Model{}
+		_, err := s.Say(t.Context(), say, files...)
+		must(t, err)
+		_, err = h.talk(t, s, m, "", sandbox.RunOptions{Context: 16_000})
+		must(t, err)
+		if r := m.Requests()[0]; !strings.Contains(texts(r), say) || content(r) != "" {
+			t.Errorf("%s: the model gets %d bytes of text", name, len(texts(r)))
+		}
+	}
+}
+
+// Files that are too old to be sent do not count towards the limit of a request.
+func TestOldFilesDoNotCount(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	for i := range 60 { // 96,000 tokens, of which 20 images with 32,000 are sent
+		_, err := s.Say(t.Context(), fmt.Sprint("no ", i), png("a", 60+i))
+		must(t, err)
+	}
+	lines, err := h.talk(t, s, &sandboxtest.Model{}, "go", sandbox.RunOptions{Context: 100_000})
+	must(t, err)
+	if strings.Contains(types(lines), "data-compaction") {
+		t.Errorf("summarised: %s", types(lines))
+	}
+}
+
+// A file that the provider refuses does not end the conversation.
+func TestRefusedFile(t *testing.T) {
+	for status, goes := range map[int]bool{400: true, 413: true, 415: true, 422: true, 401: false, 403: false, 404: false, 500: false} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, adds(sandbox.File{Name: "a.pdf", Data: []byte("%PDF-")}))
+		s, sent := h.session(t), 0
+		m := &sandboxtest.Model{}
+		m.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+			if content(r) != "" {
+				return sandboxtest.Turn{Err: &sandbox.ModelError{Status: status, Message: "The PDF is not valid."}}
+			}
+			if sent++; sent == 1 {
+				return sandboxtest.CallTool("give", args{})
+			}
+			return sandboxtest.Say("fine")
+		}
+		var told []string
+		for _, text := range []string{"go", "go on"} {
+			lines, err := h.talk(t, s, m, text, sandbox.RunOptions{OnSend: func(r sandbox.ModelRequest) { told = append(told, content(r)) }})
+			if (err == nil) != goes {
+				t.Errorf("%d, %s: %v", status, text, err)
+			}
+			if got := strings.Contains(strings.Join(lines, "\n"), `"data":{"reason":"The PDF is not valid."},"type":"data-files-refused"`); got != goes {
+				t.Errorf("%d, %s: %s", status, text, lines)
+			}
+		}
+		if n := len(m.Requests()); n != len(told) {
+			t.Errorf("%d: %d requests, and OnSend saw %d", status, n, len(told))
+		}
+		if last := m.Requests()[len(m.Requests())-1]; goes && !strings.Contains(texts(last), "[file: a.pdf, application/pdf, 5 bytes]") {
+			t.Errorf("%d: the last request has %s", status, texts(last))
+		}
+	}
 }

@@ -121,6 +121,7 @@ type run struct {
 	budget *budget
 	done   []string // completed calls, for the report of an interruption
 	final  string   // the text of the last message
+	plain  bool     // no files are sent: the provider has refused a request with files
 }
 
 func (r *run) emit(c Chunk) bool {
@@ -306,6 +307,10 @@ func (r *run) step(ctx context.Context, a *answer) (calls int, finish string, er
 			try--
 			continue
 		}
+		if errors.As(err, &me) && len(a.parts) == 0 && r.withoutFiles(&req, me) {
+			try--
+			continue
+		}
 		if !errors.As(err, &me) || !me.Retry || try >= r.o.Retries || errors.Is(err, errGone) {
 			a.keep(ctx, err)
 			return 0, "", err
@@ -370,6 +375,22 @@ func (r *run) smaller(ctx context.Context, req ModelRequest, time int, refused e
 	return req, nil
 }
 
+// withoutFiles replaces the files of a request that a provider has refused by a line for each, and
+// reports whether there were any. It does so for the rest of the run. One file that a provider can't
+// read, such as a damaged PDF, would otherwise end each later run of the conversation, too.
+func (r *run) withoutFiles(req *ModelRequest, me *ModelError) bool {
+	if lastWithFiles(req.Messages) < 0 || me.Status != 400 && me.Status != 413 && me.Status != 415 && me.Status != 422 {
+		return false
+	}
+	r.plain = true
+	req.Messages = described(req.Messages)
+	r.emit(Chunk{Type: "data-files-refused", Data: map[string]any{"reason": me.Message}})
+	if r.o.OnSend != nil && !r.model.Local() {
+		r.o.OnSend(*req)
+	}
+	return true
+}
+
 // wait waits before a request is repeated: longer each time, or as long as the provider asked for.
 // The parts of the failed answer are dropped.
 func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) error {
@@ -395,13 +416,16 @@ func delay(me *ModelError, try int) time.Duration {
 // request returns the next request to the model.
 func (r *run) request(ctx context.Context) (req ModelRequest, err error) {
 	req = r.outline()
-	req.Messages, err = r.s.load(ctx, req.Messages, false)
+	req.Messages, err = r.s.load(ctx, req.Messages)
 	return req, err
 }
 
 // outline returns the next request without the contents of files.
 func (r *run) outline() ModelRequest {
-	req := ModelRequest{System: r.box.o.SystemPrompt, MaxTokens: r.o.MaxTokens, Messages: r.s.modelMessages(r.model)}
+	req := ModelRequest{System: r.box.o.SystemPrompt, MaxTokens: r.o.MaxTokens, Messages: newest(r.s.modelMessages(r.model), false)}
+	if r.plain {
+		req.Messages = described(req.Messages)
+	}
 	if r.s.scope.prompt != "" {
 		req.System = r.s.scope.prompt
 	}

@@ -112,6 +112,7 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 		text += "\nThe output until then: "
 	}
 	data := res.Data
+	r := redactor{kept: &kept, keys: !c.box.o.off.keys}
 	if !local {
 		var less []string
 		data, less = c.narrowed(ctx, data, res.Files)
@@ -119,11 +120,12 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 		if m, ok := data.(map[string]any); ok && len(less) > 0 && res.Err() != nil {
 			delete(m, "done") // a call that failed is not
 		}
-		r := redactor{kept: &kept, keys: !c.box.o.off.keys}
 		data = r.redacted(ctx, data, 64)
 	}
-	if local || c.sent() == policy.SendContents {
+	if local {
 		files = res.Files
+	} else if c.sent() == policy.SendContents {
+		files = r.files(ctx, res.Files)
 	} else if len(res.Files) > 0 && len(kept) == 0 {
 		kept = []string{"the policy sends " + string(c.sent()) + " of this only"}
 	}
@@ -152,6 +154,21 @@ func (r *redactor) text(ctx context.Context, s string) string {
 		}
 	}
 	return s
+}
+
+// files returns files whose texts are without credentials.
+func (r *redactor) files(ctx context.Context, list []File) []File {
+	list = slices.Clone(list)
+	for i := range list {
+		f := &list[i]
+		if !f.text() || !isText(f.Data) {
+			continue
+		}
+		if text := r.text(ctx, string(f.Data)); text != string(f.Data) {
+			f.Data, f.id, f.size = []byte(text), fileID([]byte(text)), len(text)
+		}
+	}
+	return list
 }
 
 // redacted returns a result without the credentials in it.
@@ -241,9 +258,10 @@ func (c *Call) narrowed(ctx context.Context, data any, files []File) (any, []str
 	summary := fmt.Sprintf("%d lines, %d bytes", countLines(whole), len(whole))
 	for i, f := range files {
 		if i == 0 {
-			summary = ""
+			summary = f.String()
+		} else {
+			summary += "\n" + f.String()
 		}
-		summary += f.String()
 	}
 	out := map[string]any{"summary": summary, "note": "the policy sends a summary of these files only; the user sees the whole"}
 	if v, ok := m["version"]; ok {

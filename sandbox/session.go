@@ -631,8 +631,8 @@ func modelMessage(m Message, to Model) []ModelMessage {
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: importedLine})
 				} else if m.Role == RoleAssistant { // no provider takes back a file that a model made
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: f.String()})
-				} else if !f.local || to.Local() {
-					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: []File{f}})
+				} else if files := sendableFiles([]File{f}, to); len(files) > 0 {
+					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: files})
 				}
 			}
 		case p.Type == "reasoning":
@@ -653,7 +653,7 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			if far, ok := d["far"].(string); ok && !to.Local() { // a model on this machine had received more
 				text = far
 			}
-			files := slices.DeleteFunc(filesOf(p), func(f File) bool { return f.local && !to.Local() })
+			files := sendableFiles(filesOf(p), to)
 			if slices.ContainsFunc(files, func(f File) bool { return f.imported }) {
 				files, text = nil, text+"\n"+importedLine // all of them are
 			}

@@ -44,7 +44,7 @@ func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
 func copyFiles(ctx context.Context, store Store, rec SessionRecord, ps []PartRecord, content func(ctx context.Context, id string) ([]byte, error)) error {
 	done := map[string]bool{}
 	for _, p := range ps {
-		for _, f := range filesOf(p) {
+		for _, f := range storedFiles(p) {
 			if done[f.id] {
 				continue
 			}
@@ -137,7 +137,7 @@ func (s *Session) Export(w io.Writer) error {
 	}
 	s.mu.Unlock()
 	for _, p := range e.Parts {
-		for _, f := range filesOf(p) {
+		for _, f := range storedFiles(p) {
 			if _, have := e.Files[f.id]; have {
 				continue
 			}
@@ -251,7 +251,7 @@ func importedFiles(e *sessionFile) error {
 			if err := fits(sizes, []File{f}); err != nil {
 				return err
 			}
-			f.imported = true
+			f.imported, f.far = true, nil
 			out = append(out, f.record())
 		}
 		d, ok := p.Data.(map[string]any)

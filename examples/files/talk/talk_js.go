@@ -41,7 +41,8 @@ type Talk struct {
 	cards   map[string]*card
 	items   []js.Value // the cards in order
 	thinks  bool       // text is the fold with the model's thoughts
-	noted   bool       // the user knows that the model does not receive all of the conversation
+	short   bool       // the user knows that the model does not receive all of the conversation
+	refused bool       // the user knows that the provider refused the files
 	step    struct {   // what this step has shown so far. Another try takes its place
 		sections []*iframe.Section
 		cards    []string
@@ -166,7 +167,7 @@ func (t *Talk) Said(text string) {
 	for line := range strings.Lines(text) {
 		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
 	}
-	t.text, t.noted = nil, false
+	t.text, t.short, t.refused = nil, false, false
 }
 
 // escape returns s with each character of Markdown escaped.
@@ -274,20 +275,23 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		d, _ := c.Data.(map[string]any)
 		t.summary(d)
 	case "data-shortened":
-		t.shortened()
+		t.noteOnce(&t.short, "Shortened for the model.", "The conversation is longer than the model can read at once, so the model gets only the beginning and the end of the longest texts. Send a long text in parts, or enter a larger window in Settings if the model has one.")
+	case "data-files-refused":
+		d, _ := c.Data.(map[string]any)
+		why, _ := d["reason"].(string)
+		t.noteOnce(&t.refused, "Sent without files.", "The model's provider refused the files of this conversation, so the model gets only their names. To leave a file out for good, go back to before it was sent. The provider says: "+dom.Cut(strings.Join(strings.Fields(why), " "), 300))
 	}
 }
 
-// shortened shows a note that the model does not receive all of the conversation. Each step of a run
-// may be shortened, so the note comes once for each message of the user's.
-func (t *Talk) shortened() {
-	if t.noted {
+// noteOnce shows a note that the model does not receive all of the conversation. Each step of a run may
+// give cause for it, so it comes once for each message of the user's: noted tells that it has come.
+func (t *Talk) noteOnce(noted *bool, title, text string) {
+	if *noted {
 		return
 	}
-	t.noted = true
-	const title, text = "Shortened for the model.", "The conversation is longer than the model can read at once, so the model gets only the beginning and the end of the longest texts. Send a long text in parts, or enter a larger window in Settings if the model has one."
+	*noted = true
 	s := t.section("Note")
-	s.write("**" + title + "** " + text)
+	s.write("**" + title + "** " + escape(text))
 	_ = s.Close()
 	t.text = nil
 	if t.options.InView(t) {

@@ -159,23 +159,28 @@ func TestCardWaits(t *testing.T) {
 	}
 }
 
-// The note about a shortened request comes once for each message of the user's, in the page's live
-// region too, and another try of the step does not remove it.
-func TestShortened(t *testing.T) {
-	talk := shown(t)
-	short := sandbox.Chunk{Type: "data-shortened", Data: map[string]any{"tokens": 9.0}}
-	count := func(want int) {
-		t.Helper()
-		if n := strings.Count(html(t, talk), "Shortened for the model"); n != want {
-			t.Errorf("%d notes, want %d", n, want)
+// A note about what the model does not receive comes once for each message of the user's, in the page's
+// live region too, and another try of the step does not remove it.
+func TestNotes(t *testing.T) {
+	for note, chunk := range map[string]sandbox.Chunk{
+		"Shortened for the model":       {Type: "data-shortened", Data: map[string]any{"tokens": 9.0}},
+		"The provider says: no <b>PDF.": {Type: "data-files-refused", Data: map[string]any{"reason": "no <b>PDF."}},
+	} {
+		talk := shown(t)
+		dom.Element("heard").Set("textContent", "")
+		count := func(want int) {
+			t.Helper()
+			if n := strings.Count(html(t, talk), strings.ReplaceAll(note, "<", "&lt;")); n != want {
+				t.Errorf("%s: %d notes, want %d", note, n, want)
+			}
+			if n := strings.Count(dom.Element("heard").Get("textContent").String(), note); n != want {
+				t.Errorf("%s: %d in the live region, want %d", note, n, want)
+			}
 		}
-		if n := strings.Count(dom.Element("heard").Get("textContent").String(), "Shortened for the model"); n != want {
-			t.Errorf("%d in the live region, want %d", n, want)
-		}
+		talk.chunks(sandbox.Chunk{Type: "start-step"}, chunk, sandbox.Chunk{Type: "text-delta", Delta: "HALF"}, sandbox.Chunk{Type: "reset-step"}, sandbox.Chunk{Type: "start-step"}, chunk)
+		count(1)
+		talk.Said("more")
+		talk.chunks(sandbox.Chunk{Type: "start-step"}, chunk)
+		count(2)
 	}
-	talk.chunks(sandbox.Chunk{Type: "start-step"}, short, sandbox.Chunk{Type: "text-delta", Delta: "HALF"}, sandbox.Chunk{Type: "reset-step"}, sandbox.Chunk{Type: "start-step"}, short)
-	count(1)
-	talk.Said("more")
-	talk.chunks(sandbox.Chunk{Type: "start-step"}, short)
-	count(2)
 }
