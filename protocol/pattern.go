@@ -20,7 +20,8 @@ const (
 //	[abc]  one of these, [a-z] a range, never a slash (! and ^ stand for themselves)
 //
 // A pattern without any of these is literal and covers its subtree. A trailing /** after a literal
-// means the same. "." is the whole mount. The only escape is a class of one character, such as [*].
+// means the same. "." is the whole mount. The only escape is a class of one character, such as [*] or
+// []], which sandbox-runtime does not have.
 // The zero Pattern matches nothing.
 type Pattern struct {
 	text    string
@@ -149,6 +150,10 @@ func compile(s string) (tokens []token, problem string) {
 // none.
 func compileClass(s string) (t token, n int) {
 	t.kind = tokClass
+	if strings.HasPrefix(s, "[]]") {
+		t.ranges = []rune{']', ']'}
+		return t, len("[]]")
+	}
 	for i := 1; i < len(s); {
 		if s[i] == ']' {
 			if len(t.ranges) == 0 {

@@ -31,6 +31,8 @@ func TestPatterns(t *testing.T) {
 		{"[!a-c]x", []string{"ax", "!x"}, []string{"dx", "-x", "/x"}}, // as sandbox-runtime reads them: members
 		{"[^a]x", []string{"ax", "^x"}, []string{"bx"}},
 		{"[*]x", []string{"*x"}, []string{"ax"}},
+		{"[[]id[]]/[]]", []string{"[id]/]"}, []string{"id/]", "[id]/a", "[id]", "[id]/]/a"}},
+		{"[]]/**", []string{"]", "]/a"}, []string{"a", "]]"}},
 		{"[a-]x", []string{"ax", "-x"}, []string{"bx"}},
 		{"log*/**", []string{"log", "logs", "logs/a", "logs/a/b"}, []string{"a/logs", "lo"}},
 		{"é*", []string{"é", "éa"}, []string{"e"}},
@@ -61,7 +63,7 @@ func TestPatterns(t *testing.T) {
 
 func TestBadPatterns(t *testing.T) {
 	for _, text := range []string{
-		"", "/", "/etc", "~", "~/x", "..", "a/../b", "../a", "a//b", "a/./b", "a\\b", "a\x00b", "[", "a[", "[]", "[]]x", "[a", "a]", "[/]", "[z-a]",
+		"", "/", "/etc", "~", "~/x", "..", "a/../b", "../a", "a//b", "a/./b", "a\\b", "a\x00b", "[", "a[", "[]", "[]a]", "[][]", "[a", "a]", "[/]", "[z-a]",
 		"[a/b]", "\xff", strings.Repeat("a", protocol.MaxPattern+1),
 	} {
 		if _, err := protocol.ParsePattern(text); !errors.Is(err, protocol.ErrInvalidParams) {

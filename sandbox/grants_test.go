@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -193,11 +194,10 @@ func TestNeverToACommand(t *testing.T) {
 
 // A request that no rule can stand for says so, and a lasting answer to it holds for this call alone.
 func TestOnce(t *testing.T) {
-	stars := strings.Repeat("*", 113)
 	for _, c := range []struct {
 		name string
 		once bool
-	}{{strings.Repeat("d/", 511) + "x", false}, {strings.Repeat("d/", 511) + "xx", false}, {strings.Repeat("d/", 512) + "x", true}, {stars + "/" + stars + "/" + stars[:113], false}, {stars + "/" + stars + "/" + stars[:113] + "xxxx", true}} {
+	}{{strings.Repeat("d/", 511) + "x", false}, {strings.Repeat("d/", 511) + "xx", false}, {strings.Repeat("d/", 512) + "x", true}, {strings.Repeat("[d/", 204) + "xxxx", false}, {strings.Repeat("[d/", 204) + "xxxxx", true}} {
 		for _, answer := range []policy.Answer{policy.AnswerNever, policy.AnswerProject, policy.AnswerSession} {
 			var kept []policy.Rule
 			h := build(t, policy.AskBeforeChanges(), sandboxtest.Always(answer), nil, keeps(&kept))
@@ -229,5 +229,44 @@ func TestOnce(t *testing.T) {
 	}
 	if n := len(h.asker.Prompts()); n != 2 {
 		t.Errorf("%d questions", n)
+	}
+}
+
+// A name with characters of patterns, such as a page of a web framework, is as good as any other.
+func TestNamesWithBrackets(t *testing.T) {
+	files := map[string]string{"app/[id]/page.tsx": "one\n", "app/[...all].ts": "two\n", "app/i/page.tsx": "three\n", "app/a]": "four\n"}
+	read := named{"prog", func(_ context.Context, c sandbox.Command) (int, error) {
+		for _, arg := range c.Args {
+			data, err := c.FS.ReadFile(arg)
+			if err != nil {
+				return 1, err
+			}
+			_, _ = c.Stdout.Write(data)
+		}
+		return 0, nil
+	}}
+	for _, answer := range []policy.Answer{policy.AnswerSession, policy.AnswerNever} {
+		for path := range files {
+			h := build(t, parse(t, asksAll), sandboxtest.Always(answer), files)
+			s := h.session(t)
+			for range 2 {
+				r := h.Call(s.Context(t.Context()), "read", args{"path": path})
+				if (r.Err() == nil) != (answer == policy.AnswerSession) {
+					t.Errorf("%s, %s: %v", answer, path, r.Err())
+				}
+			}
+			if n := len(h.asker.Prompts()); n != 1 || h.asker.Prompts()[0].Requests[0].Once {
+				t.Errorf("%s, %s: asked %d times", answer, path, n)
+			}
+		}
+	}
+	for _, c := range []struct{ read, path string }{{"app/[id]", "app/[id]/page.tsx"}, {"app/[id]/page.tsx", "app/[id]/page.tsx"}, {"app/[...all].ts", "app/[...all].ts"}, {"app/a]", "app/a]"}, {"app/[id]", "app/i/page.tsx"}} {
+		h := build(t, parse(t, asksAll), sandboxtest.Always(policy.AnswerOnce), files, withBash, func(o *sandbox.Options) {
+			o.Tools = append(o.Tools, sandbox.ToolRun(read))
+		})
+		r := h.Call(t.Context(), "tool_run", args{"command": "prog", "args": []any{c.path}, "read": []any{c.read}})
+		if got := fmt.Sprint(r.Data); strings.Contains(got, strings.TrimSpace(files[c.path])) != (c.path != "app/i/page.tsx") {
+			t.Errorf("read %s, %s: %v %v", c.read, c.path, got, r.Err())
+		}
 	}
 }

@@ -27,6 +27,9 @@ func parsePatterns(key string, texts []string, deny bool, o *Options) ([]protoco
 		if err != nil {
 			return nil, err
 		}
+		if strings.Contains(full, "[]]") {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "%s has []], which matches nothing in sandbox-runtime; write ? in its place", strictjson.Quote(text))
+		}
 		if deny && !p.Composed() {
 			return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "%s has combining characters; write it in composed form (NFC)", strictjson.Quote(text))
 		}

@@ -142,3 +142,18 @@ func TestAllowReadOpensNoCredential(t *testing.T) {
 		t.Errorf("a credential is opened by allowRead, %v", err)
 	}
 }
+
+// []] is a ] in a pattern of a rule. In sandbox-runtime it matches nothing, so its lists may not have it.
+func TestBracketInLists(t *testing.T) {
+	for text, ok := range map[string]bool{`"[[]"`: true, `"id[]]"`: false} {
+		for _, key := range []string{"denyRead", "allowRead", "allowWrite", "denyWrite"} {
+			_, err := policy.Parse(`{"filesystem": {"`+key+`": [`+text+`]}}`, policy.Options{})
+			if (err == nil) != ok {
+				t.Errorf("%s with %s: %v", key, text, err)
+			}
+		}
+		if _, err := policy.Parse(`{"capabilities": {"fs.read": ["."]}, "rules": [{"permission": "fs.read", "pattern": `+text+`, "action": "allow"}]}`, policy.Options{}); err != nil {
+			t.Errorf("a rule with %s: %v", text, err)
+		}
+	}
+}

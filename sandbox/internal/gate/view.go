@@ -36,9 +36,7 @@ func View(ctx context.Context, f Folder, p Permit, reads, writes []string) (view
 		if err := p.Check(n); err != nil {
 			return err
 		}
-		pat, err := protocol.ParsePattern(literal(n))
-		*list = append(*list, pat)
-		return err
+		return subtree(list, literal(n))
 	}
 	for _, path := range reads {
 		if err := add(&pol.AllowRead, read(path)); err != nil {
@@ -125,6 +123,21 @@ func (c *check) loses(path string) error {
 		}
 	}
 	return protocol.Errorf(protocol.ErrCapabilityDenied, "remove", path, "a program may remove, move away or replace a file only after the user was asked about it")
+}
+
+// subtree adds a path, spelled as by literal, and all below it to a list.
+func subtree(list *[]protocol.Pattern, spelled string) error {
+	pat, err := protocol.ParsePattern(spelled)
+	if err != nil {
+		return err
+	}
+	*list = append(*list, pat)
+	if pat.Literal() {
+		return nil
+	}
+	below, err := protocol.ParsePattern(spelled + "/**/*") // in a list that allows, a glob covers nothing below
+	*list = append(*list, below)
+	return err
 }
 
 // passable makes dir visible without the files in it, so that a program can find the paths that it
