@@ -55,7 +55,40 @@ type chatRequest struct {
 
 type chatMessage struct {
 	Role    string
-	Content string
+	Content string   // its texts
+	Files   []string // addresses of its images
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. The content is a text, or a list of parts.
+func (m *chatMessage) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Role    string
+		Content json.RawMessage
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	m.Role = raw.Role
+	if len(raw.Content) == 0 {
+		return nil
+	}
+	if raw.Content[0] != '[' {
+		return json.Unmarshal(raw.Content, &m.Content)
+	}
+	var parts []struct {
+		Text  string
+		Image struct{ URL string } `json:"image_url"`
+	}
+	if err := json.Unmarshal(raw.Content, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		m.Content += p.Text
+		if p.Image.URL != "" {
+			m.Files = append(m.Files, p.Image.URL)
+		}
+	}
+	return nil
 }
 
 // results returns the tools' results since the user's last message.

@@ -1,10 +1,13 @@
 package sessions
 
 import (
+	"errors"
+	"io/fs"
 	"strings"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -78,15 +81,20 @@ func (m *Sessions) rename() {
 // since, if the user wants that.
 func (m *Sessions) rewind() {
 	t := m.cur
-	list, said := dom.Create("div", ""), map[string]string{}
+	list, said := dom.Create("div", ""), map[string]sandbox.Message{}
 	list.Set("className", "options")
 	messages := t.Session.Messages()
 	for i := len(messages) - 1; i >= 0; i-- {
-		if m := messages[i]; m.Role == sandbox.RoleUser && len(m.Parts) > 0 && m.Parts[0].Type == "text" {
-			d, _ := m.Parts[0].Data.(map[string]any)
-			said[m.ID], _ = d["text"].(string)
-			dialog.Option(list, "message", m.ID, dom.Cut(said[m.ID], 90), m.CreatedAt.Local().Format("Jan 2, 15:04"))
+		m := messages[i]
+		text, files := talk.Written(m)
+		if m.Role != sandbox.RoleUser || text == "" && len(files) == 0 {
+			continue
 		}
+		said[m.ID] = m
+		for _, p := range files {
+			text += " · " + talk.NameOf(p)
+		}
+		dialog.Option(list, "message", m.ID, dom.Cut(strings.TrimPrefix(text, " · "), 90), m.CreatedAt.Local().Format("Jan 2, 15:04"))
 	}
 	if len(said) == 0 {
 		dialog.Toast("There is nothing to take back.")
@@ -105,11 +113,23 @@ func (m *Sessions) rewind() {
 	}
 	m.Lock.Lock()
 	defer m.Lock.Unlock()
+	text, parts := talk.Written(said[id])
+	var sent []sandbox.File
+	for _, p := range parts {
+		list, err := t.Session.Files(m.ctx, p)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if dom.Failed(err) {
+			return
+		}
+		sent = append(sent, list...)
+	}
 	if dom.Failed(t.Session.Rewind(m.ctx, id, files.Get("checked").Bool())) {
 		return
 	}
-	if dom.Value("text") == "" {
-		dom.SetValue("text", said[id])
+	if dom.Value("text") == "" && len(m.files.list) == 0 {
+		m.files.giveBack(text, sent)
 	}
 	t.Show()
 	if !dom.Failed(m.show(t)) && !dom.Failed(m.Refresh()) {

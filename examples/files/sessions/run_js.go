@@ -50,6 +50,7 @@ func (m *Sessions) composer() {
 	// elements behind the frame.
 	dom.OnClick("skip", func() { dom.Element("text").Call("focus") })
 	dom.OnClick("reload", func() { m.reload() })
+	m.files.listen()
 	drafts := js.Global().Get("sessionStorage")
 	if text := drafts.Call("getItem", draft); text.Type() == js.TypeString {
 		dom.SetValue("text", text.String())
@@ -82,7 +83,7 @@ func (m *Sessions) unreached() bool {
 func (m *Sessions) send(text string) {
 	text = strings.TrimSpace(text)
 	t := m.cur
-	if text == "" {
+	if text == "" && len(m.files.list) == 0 {
 		return
 	}
 	if t == nil {
@@ -97,18 +98,19 @@ func (m *Sessions) send(text string) {
 		m.compact(t)
 		return
 	}
+	files := m.files.take()
 	if t.Cancel != nil { // the model receives it before its next step
-		if dom.Failed(t.Session.Steer(m.ctx, text)) { // a plan begins or ends just now
-			giveBack(text)
+		if dom.Failed(t.Session.Steer(m.ctx, text, files...)) { // a plan begins or ends just now, or a file is refused
+			m.files.giveBack(text, files)
 			return
 		}
-		t.Said(text)
+		t.Said(text, files...)
 		if t.Cancel == nil && t.Unheard() { // the run had just ended
 			m.run(t, "")
 		}
 		return
 	}
-	m.run(t, text)
+	m.run(t, text, files...)
 	at := dom.Focused()
 	if m.cur == t && (at.IsNull() || at.Equal(dom.Document().Get("body"))) { // the element that had the focus is gone
 		dom.Element("text").Call("focus")
@@ -152,16 +154,9 @@ func (m *Sessions) compact(t *talk.Talk) {
 	}
 }
 
-// giveBack puts an unsent text back into the empty field.
-func giveBack(text string) {
-	if dom.Value("text") == "" {
-		dom.SetValue("text", text)
-	}
-}
-
-// run runs the model until it has answered text, or the last message if text is empty. The caller
-// has checked that the conversation is not at work. From here on it is.
-func (m *Sessions) run(t *talk.Talk, text string) {
+// run runs the model until it has answered a message of the user's, or the last one if text and files
+// are empty. The caller has checked that the conversation is not at work. From here on it is.
+func (m *Sessions) run(t *talk.Talk, text string, files ...sandbox.File) {
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	t.Cancel = cancel
 	defer func() {
@@ -176,34 +171,36 @@ func (m *Sessions) run(t *talk.Talk, text string) {
 	model, err := m.Settings.NewModel()
 	m.Lock.Unlock()
 	if dom.Failed(err) {
-		giveBack(text)
+		m.files.giveBack(text, files)
 		return
 	}
 	m.shown(t)
 	dom.Hide("trouble", true)
 	dom.Status("At work")
-	if text != "" {
-		t.Said(text)
-	}
 	answer := m.answer
 	if dom.Element("plan").Get("checked").Bool() {
 		answer = m.planned
 	}
-	for answer(ctx, t, model, text) && ctx.Err() == nil && t.Unheard() { // the user sent a message as the run ended
-		text = ""
+	for answer(ctx, t, model, text, files) && ctx.Err() == nil && t.Unheard() { // the user sent a message as the run ended
+		text, files = "", nil
 	}
 }
 
 // answer runs the model in the folder itself, and reports whether the run came to its end.
-func (m *Sessions) answer(ctx context.Context, t *talk.Talk, model sandbox.Model, text string) bool {
-	return m.loop(ctx, m.box, t, t.Session, model, text)
+func (m *Sessions) answer(ctx context.Context, t *talk.Talk, model sandbox.Model, text string, files []sandbox.File) bool {
+	return m.loop(ctx, m.box, t, t.Session, model, text, files)
 }
 
 // loop runs the model in a session of a box, and reports whether the run came to its end.
-func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *sandbox.Session, model sandbox.Model, text string) bool {
-	if text != "" {
-		if _, err := s.Say(ctx, text); dom.Failed(err) {
+func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *sandbox.Session, model sandbox.Model, text string, files []sandbox.File) bool {
+	if text != "" || len(files) > 0 {
+		if _, err := s.Say(ctx, text, files...); dom.Failed(err) {
+			m.files.giveBack(text, files)
 			return false
+		}
+		t.Said(text, files...)
+		if text == "" {
+			text = files[0].Name
 		}
 		m.title(s, text)
 	}
@@ -236,7 +233,7 @@ func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *
 
 // planned is answer on a copy, with one question about all changes at the end. The conversation
 // continues in the copy's box, and comes back. It reports whether the run came to its end.
-func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Model, text string) (ended bool) {
+func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Model, text string, files []sandbox.File) (ended bool) {
 	plan, err := m.box.Plan(ctx)
 	if dom.Failed(err) {
 		return false
@@ -246,7 +243,7 @@ func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Mode
 	s, err := plan.Box.OpenSession(ctx, id)
 	if err == nil {
 		t.Session = s
-		ended = m.loop(ctx, plan.Box, t, s, model, text)
+		ended = m.loop(ctx, plan.Box, t, s, model, text, files)
 		s.Close()
 	}
 	back, again := m.box.OpenSession(m.ctx, id)

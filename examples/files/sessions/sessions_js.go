@@ -40,11 +40,12 @@ type Sessions struct {
 	talks   map[string]*talk.Talk // the open conversations, by session id
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
+	files   attached              // to the next message
 }
 
 // New sets up the buttons and the text field, and opens no conversation.
 func New(ctx context.Context, o Options) *Sessions {
-	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}}
+	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, files: attached{ctx: ctx}}
 	m.sheet = sheet.New(sheet.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
 		dom.Status("Waiting for your answer: " + title)
 		m.Notify("The assistant asks", title)

@@ -40,6 +40,7 @@ type Talk struct {
 	last    strings.Builder // the text of the section that streams, for the live region
 	cards   map[string]*card
 	items   []js.Value // the cards in order
+	images  images     // of the document
 	thinks  bool       // text is the fold with the model's thoughts
 	short   bool       // the user knows that the model does not receive all of the conversation
 	refused bool       // the user knows that the provider refused the files
@@ -60,8 +61,9 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 		return nil, err
 	}
 	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
-		Label: "Conversation", MaxHeight: 200_000, OnLink: link,
-		CSS: `section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
+		Label: "Conversation", MaxHeight: 200_000, OnLink: link, OnImage: t.image, MaxImage: 8 << 20,
+		CSS: `section[aria-label^="You,"] img { max-height: 15em; border-radius: 8px; vertical-align: top; }
+			section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
 			section[aria-label^="Note,"] > * { margin: 0; padding: .6em .9em; border: 1px solid light-dark(#9a3412, #f0a06c); border-radius: 10px; background: light-dark(#fff4ec, #2c1d14); font-size: .9em; }`,
 		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 		OnViolation: func(v iframe.CSPViolation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
@@ -84,6 +86,7 @@ func (t *Talk) Show() {
 	}
 	t.cards, t.items = map[string]*card{}, nil
 	t.text, t.thinks = nil, false
+	t.images.clear()
 	for _, m := range t.Session.Messages() {
 		t.message(m)
 	}
@@ -99,12 +102,16 @@ func (t *Talk) Close() {
 
 // message shows a stored message.
 func (t *Talk) message(m sandbox.Message) {
+	if text, files := Written(m); m.Role == sandbox.RoleUser && (text != "" || len(files) > 0) {
+		t.said(text, t.stored(files))
+		return
+	}
 	for _, p := range m.Parts {
 		d, _ := p.Data.(map[string]any)
 		text, _ := d["text"].(string)
 		switch {
-		case p.Type == "text" && m.Role == sandbox.RoleUser:
-			t.Said(text)
+		case p.Type == "file":
+			t.made(t.stored([]sandbox.PartRecord{p})[0])
 		case p.Type == "text":
 			s := t.section("Assistant")
 			s.write(text)
@@ -156,8 +163,16 @@ func (t *Talk) thought() {
 	}
 }
 
-// Said shows a message of the user's as plain text.
-func (t *Talk) Said(text string) {
+// Said shows a message of the user's: its text as plain text, and its files.
+func (t *Talk) Said(text string, files ...sandbox.File) {
+	var list []pictured
+	for _, f := range files {
+		list = append(list, pictured{f, func(context.Context) ([]byte, error) { return f.Data, nil }})
+	}
+	t.said(text, list)
+}
+
+func (t *Talk) said(text string, files []pictured) {
 	s := t.section("You")
 	defer s.Close()
 	if t.options.InView(t) { // the user wants to see the answer
@@ -166,6 +181,9 @@ func (t *Talk) Said(text string) {
 	}
 	for line := range strings.Lines(text) {
 		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
+	}
+	for _, f := range files {
+		s.write("> " + t.picture(f) + "  \n")
 	}
 	t.text, t.short, t.refused = nil, false, false
 }
@@ -274,6 +292,8 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "data-compaction":
 		d, _ := c.Data.(map[string]any)
 		t.summary(d)
+	case "file":
+		t.streamed(c)
 	case "data-shortened":
 		t.noteOnce(&t.short, "Shortened for the model.", "The conversation is longer than the model can read at once, so the model gets only the beginning and the end of the longest texts. Send a long text in parts, or enter a larger window in Settings if the model has one.")
 	case "data-files-refused":
