@@ -170,7 +170,7 @@ func TestNotes(t *testing.T) {
 		dom.Element("heard").Set("textContent", "")
 		count := func(want int) {
 			t.Helper()
-			if n := strings.Count(html(t, talk), strings.ReplaceAll(note, "<", "&lt;")); n != want {
+			if n := strings.Count(html(t, talk), strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(note)); n != want {
 				t.Errorf("%s: %d notes, want %d", note, n, want)
 			}
 			if n := strings.Count(dom.Element("heard").Get("textContent").String(), note); n != want {
