@@ -48,7 +48,7 @@ const (
 type File struct {
 	// Name is the name for the user and the model, such as "chart.png". It need not be unique.
 	// Control characters and those that turn the direction of text become "_", and a name is cut
-	// after 255 bytes. "" becomes "file".
+	// after the last character that ends within 255 bytes. "" becomes "file".
 	Name string
 	// MediaType is the type without parameters, such as "image/png" or "application/pdf". "" is the
 	// type of the content if it is a PNG, JPEG, GIF or WebP image or a PDF, "text/plain" for text,
@@ -173,9 +173,11 @@ func cleanName(name string) string {
 		}
 		return r
 	}, name)
-	for len(name) > maxFileName {
-		_, n := utf8.DecodeLastRuneInString(name[:maxFileName+1])
-		name = name[:maxFileName+1-n]
+	if end := maxFileName; len(name) > end {
+		for !utf8.RuneStart(name[end]) {
+			end--
+		}
+		name = name[:end]
 	}
 	return cmp.Or(name, "file")
 }

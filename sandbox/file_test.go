@@ -257,7 +257,10 @@ func TestRequestHasTheNewestFiles(t *testing.T) {
 
 // Names can't carry what a reader does not see.
 func TestFileNames(t *testing.T) {
-	for name, want := range map[string]string{"": "file", "a.png": "a.png", "a\n[b": `"a_[b"`, "a\u202eb": "a_b", "\xff": "_", strings.Repeat("é", 200): strings.Repeat("é", 127), strings.Repeat("x", 255): strings.Repeat("x", 255), strings.Repeat("x", 256): strings.Repeat("x", 255)} {
+	for name, want := range map[string]string{"": "file", "a.png": "a.png", "a\n[b": `"a_[b"`, "a\u202eb": "a_b", "\xff": "_", strings.Repeat("é", 200): strings.Repeat("é", 127),
+		strings.Repeat("汉", 100): strings.Repeat("汉", 85), "a" + strings.Repeat("汉", 100): "a" + strings.Repeat("汉", 84), "ab" + strings.Repeat("汉", 100): "ab" + strings.Repeat("汉", 84),
+		strings.Repeat("😀", 100): `"` + strings.Repeat("😀", 63) + `"`, "a" + strings.Repeat("😀", 100): `"a` + strings.Repeat("😀", 63) + `"`,
+		strings.Repeat("x", 255): strings.Repeat("x", 255), strings.Repeat("x", 256): strings.Repeat("x", 255)} {
 		h := build(t, policy.AskBeforeChanges(), nil, nil)
 		s := h.session(t)
 		_, err := s.Say(t.Context(), "", png(name, 60))
