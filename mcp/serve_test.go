@@ -165,7 +165,7 @@ func TestServesWhatMayBeSent(t *testing.T) {
 
 // A client receives the files of results as far as the policy sends them.
 func TestServesFiles(t *testing.T) {
-	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02L\x01\x00;"
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.WriteFile("hidden.gif", []byte(gif), 0o644))
 	must(t, mem.WriteFile("open.gif", []byte(gif), 0o644))

@@ -667,7 +667,7 @@ func TestResultFilesAboveTheSessionsLimit(t *testing.T) {
 
 // read gives a model the image that a file has, whatever its name is.
 func TestReadShowsImages(t *testing.T) {
-	gif := "GIF89a\x07\x00\x05\x00\x00\x00\x00;"
+	gif := "GIF89a\x07\x00\x05\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02L\x01\x00;"
 	for name, c := range map[string]struct {
 		data string
 		want string // of the result for the model

@@ -106,7 +106,7 @@ func TestResults(t *testing.T) {
 
 // Images, audio and contents of resources are files of the result.
 func TestFilesOfResults(t *testing.T) {
-	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02L\x01\x00;"
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	var res args
 	b := answering(t, &res)
@@ -117,7 +117,7 @@ func TestFilesOfResults(t *testing.T) {
 		file string // its String, or ""
 		says string // part of the text if there is no file
 	}{
-		{"an image of another type", image, "[image: image-1.gif, image/gif, 14 bytes]", ""},
+		{"an image of another type", image, "[image: image-1.gif, image/gif, 29 bytes]", ""},
 		{"audio", args{"type": "audio", "mimeType": "audio/WAV; codecs=1", "data": b64("RIFF")}, "[audio: audio-1.wav, audio/wav, 4 bytes]", ""},
 		{"a resource", args{"type": "resource", "resource": args{"uri": "file:///x/a.pdf", "mimeType": "application/pdf", "blob": b64("%PDF")}}, "[file: a.pdf, application/pdf, 4 bytes]", ""},
 		{"a resource without a name", args{"type": "resource", "resource": args{"uri": "", "blob": b64("x")}}, "[file: resource-1, text/plain, 1 bytes]", ""},

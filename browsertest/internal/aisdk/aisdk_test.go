@@ -26,7 +26,7 @@ import (
 type args = map[string]any
 
 // picture is a GIF of one pixel.
-const picture = "GIF89a\x01\x00\x01\x00\x00\x00\x00;"
+const picture = "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02L\x01\x00;"
 
 // A scene is one run, or several of one session.
 type scene struct {

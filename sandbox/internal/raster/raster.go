@@ -57,9 +57,7 @@ func Check(data []byte) (Image, error) {
 	case JPEG:
 		m.Width, m.Height, ok = sizeJPEG(data)
 	case GIF:
-		if len(data) >= 10 {
-			m.Width, m.Height, ok = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:])), true
-		}
+		m.Width, m.Height, ok = sizeGIF(data)
 	case WebP:
 		m.Width, m.Height, ok = sizeWebP(data)
 	default:
@@ -124,10 +122,53 @@ func sizeJPEG(data []byte) (w, h int, ok bool) {
 	return 0, 0, false
 }
 
-// sizeWebP reads the first chunk, which is of one of three kinds.
+// sizeGIF goes from block to block until the trailer. At least one of them must be a frame.
+// https://www.w3.org/Graphics/GIF/spec-gif89a.txt
+func sizeGIF(data []byte) (w, h int, ok bool) {
+	const screen, frame = 13, 10 // the header with the logical screen, and an image descriptor
+	if len(data) < screen {
+		return 0, 0, false
+	}
+	w, h = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
+	colors := func(flags byte) int { // bytes of the color table
+		if flags&0x80 == 0 {
+			return 0
+		}
+		return 3 << (flags&7 + 1)
+	}
+	frames := 0
+	for at := screen + colors(data[10]); at < len(data); {
+		switch data[at] {
+		case ';':
+			return w, h, frames > 0
+		case '!': // an extension, with a label
+			at += 2
+		case ',': // a frame, with the smallest code's size in front of its pixels
+			if at+frame > len(data) {
+				return 0, 0, false
+			}
+			at += frame + colors(data[at+frame-1]) + 1
+			frames++
+		default:
+			return 0, 0, false
+		}
+		for at < len(data) && data[at] != 0 { // pieces, each with its length in front
+			at += 1 + int(data[at])
+		}
+		at++
+	}
+	return 0, 0, false
+}
+
+// sizeWebP reads the first chunk, which is of one of three kinds, and goes from chunk to chunk until
+// the end. At least one of them must have pixels.
 // https://developers.google.com/speed/webp/docs/riff_container and, for VP8, RFC 6386, section 9.1
 func sizeWebP(data []byte) (w, h int, ok bool) {
-	if len(data) < 30 || int64(binary.LittleEndian.Uint32(data[4:]))+8 > int64(len(data)) {
+	if len(data) < 30 {
+		return 0, 0, false
+	}
+	end := int64(binary.LittleEndian.Uint32(data[4:])) + 8
+	if end > int64(len(data)) || !webpChunks(data[:end]) {
 		return 0, 0, false
 	}
 	switch string(data[12:16]) {
@@ -147,4 +188,21 @@ func sizeWebP(data []byte) (w, h int, ok bool) {
 		return u24(data[24:]) + 1, u24(data[27:]) + 1, true
 	}
 	return 0, 0, false
+}
+
+// webpChunks reports whether no chunk of a WebP image ends behind the image, and one has pixels.
+func webpChunks(data []byte) (pixels bool) {
+	const head = 8 // the kind and the length
+	for at := 12; at+head <= len(data); {
+		n := int64(binary.LittleEndian.Uint32(data[at+4:]))
+		if n > int64(len(data)-at-head) {
+			return false
+		}
+		switch string(data[at : at+4]) {
+		case "VP8 ", "VP8L", "ANMF":
+			pixels = true
+		}
+		at += head + int(n+n&1)
+	}
+	return pixels
 }

@@ -30,17 +30,19 @@ func made(t testing.TB, w, h int) map[string][]byte {
 		}
 		out[kind] = b.Bytes()
 	}
-	riff := func(kind string, body ...byte) []byte {
-		body = append(body, make([]byte, 10)...)
-		data := append([]byte("RIFF\x00\x00\x00\x00WEBP"+kind), byte(len(body)), 0, 0, 0)
-		data = append(data, body...)
-		data[4] = byte(len(data) - 8)
-		return data
+	chunk := func(kind string, body ...byte) string {
+		return kind + string([]byte{byte(len(body)), 0, 0, 0}) + string(body)
+	}
+	riff := func(chunks string) []byte {
+		return []byte("RIFF" + string([]byte{byte(len(chunks) + 4), 0, 0, 0}) + "WEBP" + chunks)
 	}
 	bits := uint32(w-1) | uint32(h-1)<<14
-	out["image/webp VP8"] = riff("VP8 ", 0, 0, 0, 0x9d, 0x01, 0x2a, byte(w), byte(w>>8), byte(h), byte(h>>8))
-	out["image/webp VP8L"] = riff("VP8L", 0x2f, byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24))
-	out["image/webp VP8X"] = riff("VP8X", 0, 0, 0, 0, byte(w-1), byte((w-1)>>8), 0, byte(h-1), byte((h-1)>>8), 0)
+	pixels := chunk("VP8 ", 0, 0, 0, 0x9d, 0x01, 0x2a, byte(w), byte(w>>8), byte(h), byte(h>>8), 1, 2)
+	head := chunk("VP8X", 0, 0, 0, 0, byte(w-1), byte((w-1)>>8), 0, byte(h-1), byte((h-1)>>8), 0)
+	out["image/webp VP8"] = riff(pixels)
+	out["image/webp VP8L"] = riff(chunk("VP8L", 0x2f, byte(bits), byte(bits>>8), byte(bits>>16), byte(bits>>24), 1, 2, 3, 4) + "\x00") // an even length
+	out["image/webp VP8X"] = riff(head + pixels)
+	out["image/webp VP8X, in frames"] = riff(head + chunk("ANIM", 0, 0, 0, 0, 0, 0) + chunk("ANMF", 1, 2))
 	return out
 }
 
@@ -55,12 +57,16 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// No part of an image is taken for a whole one, but for a GIF, whose end many programs leave out.
+// No part of an image is taken for a whole one, also if the length of a WebP is that of the part.
 func TestCheckFindsWhatIsCutOff(t *testing.T) {
 	for kind, data := range made(t, 40, 30) {
 		for n := range data {
-			_, err := raster.Check(data[:n])
-			if err == nil && kind != raster.GIF {
+			part := bytes.Clone(data[:n])
+			if raster.Type(part) == raster.WebP && n < len(data)-1 { // the last byte makes a length even
+				part[4] = byte(n - 8)
+			}
+			_, err := raster.Check(part)
+			if err == nil {
 				t.Errorf("%d of %d bytes of %s are an image", n, len(data), kind)
 			}
 			if err != nil && !errors.Is(err, raster.ErrDamaged) && !errors.Is(err, raster.ErrType) {
@@ -80,10 +86,17 @@ func TestCheckRefuses(t *testing.T) {
 		"SVG":                 {`<svg xmlns="http://www.w3.org/2000/svg"/>`, raster.ErrType},
 		"SVG behind a prolog": {`<?xml version="1.0"?><svg/>`, raster.ErrType},
 		"BMP":                 {"BM\x00\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00", raster.ErrType},
-		"GIF without a size":  {"GIF89a\x00\x00\x00\x00", raster.ErrDamaged},
+		"GIF without a size":  {"GIF89a\x00\x00\x00\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x00;", raster.ErrDamaged},
+		"GIF, its size alone": {"GIF89a\x02\x00\x02\x00", raster.ErrDamaged},
+		"GIF, no frame":       {"GIF89a\x02\x00\x02\x00\x00\x00\x00!\xfe\x01a\x00;", raster.ErrDamaged},
+		"GIF, no such block":  {"GIF89a\x02\x00\x02\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x00x;", raster.ErrDamaged},
+		"GIF, many colors":    {"GIF89a\x02\x00\x02\x00\x87\x00\x00,;", raster.ErrDamaged},
 		"PNG, another chunk":  {"\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND\x00\x00\x00\x00", raster.ErrDamaged},
 		"PNG, a huge chunk":   {"\x89PNG\r\n\x1a\n\xff\xff\xff\xffIHDR\x00\x00\x00\x00", raster.ErrDamaged},
 		"JPEG, no length":     {"\xff\xd8\xff\xe0\x00\x00\xff\xc0", raster.ErrDamaged},
+		"WebP, a long chunk":  {"RIFF\x16\x00\x00\x00WEBPVP8 \xff\xff\xff\x00\x00\x00\x00\x9d\x01\x2a\x02\x00\x02\x00", raster.ErrDamaged},
+		"WebP, no pixels":     {"RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x02\x00\x00", raster.ErrDamaged},
+		"WebP, a short one":   {"RIFF\x00\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x00\x00\x00\x9d\x01\x2a\x02\x00\x02\x00", raster.ErrDamaged},
 		"WebP of no kind":     {"RIFF\x16\x00\x00\x00WEBPABCD\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", raster.ErrDamaged},
 	} {
 		if _, err := raster.Check([]byte(c.data)); !errors.Is(err, c.want) {
