@@ -79,10 +79,13 @@ func (f File) checked() (File, error) {
 	if len(f.Data) == 0 {
 		return fail(protocol.ErrInvalidParams, "the file is empty")
 	}
-	is := raster.Type(f.Data)
 	f.MediaType = strings.ToLower(f.mediaType())
 	if !validMediaType(f.MediaType) {
 		return fail(protocol.ErrInvalidParams, "the media type must be like image/png, without parameters")
+	}
+	is := imageType(f.Data)
+	if f.image() {
+		is = raster.Type(f.Data)
 	}
 	if is != "" || f.image() {
 		if err := f.checkImage(is); err != nil {
@@ -182,9 +185,20 @@ func cleanName(name string) string {
 	return cmp.Or(name, "file")
 }
 
+// imageType returns the media type of an image by its content, or "". A text may begin like a GIF.
+func imageType(data []byte) string {
+	is := raster.Type(data)
+	if is != "" && isText(data) {
+		if _, err := raster.Check(data); err != nil {
+			return ""
+		}
+	}
+	return is
+}
+
 // mediaType returns f's type, or that of its content if f has none.
 func (f *File) mediaType() string {
-	if t := cmp.Or(f.MediaType, raster.Type(f.Data)); t != "" {
+	if t := cmp.Or(f.MediaType, imageType(f.Data)); t != "" {
 		return t
 	}
 	switch {

@@ -166,6 +166,10 @@ func TestFileLimits(t *testing.T) {
 		{"a type with parameters", []sandbox.File{{MediaType: "text/plain; charset=utf-8", Data: []byte("a")}}, protocol.ErrInvalidParams, "without parameters"},
 		{"a type of 127 bytes", []sandbox.File{{MediaType: "text/" + strings.Repeat("x", 122), Data: []byte("a")}}, nil, ""},
 		{"a type of 128 bytes", []sandbox.File{{MediaType: "text/" + strings.Repeat("x", 123), Data: []byte("a")}}, protocol.ErrInvalidParams, ""},
+		{"a text like a GIF", []sandbox.File{{Data: []byte("GIF89a is the format of 1989.\n")}}, nil, ""},
+		{"a text like a GIF that is called text", []sandbox.File{{MediaType: "text/markdown", Data: []byte("GIF89a is the format of 1989.\n")}}, nil, ""},
+		{"a text like a GIF that is called one", []sandbox.File{{MediaType: "image/gif", Data: []byte("GIF89a is the format of 1989.\n")}}, protocol.ErrExecution, "damaged or cut off"},
+		{"half a GIF", []sandbox.File{{Data: []byte("GIF89a\x02\x00\x02\x00")}}, protocol.ErrExecution, "damaged or cut off"},
 		{"SVG", []sandbox.File{{MediaType: "image/svg+xml", Data: []byte("<svg/>")}}, nil, ""},
 	} {
 		h := build(t, policy.AskBeforeChanges(), nil, nil)
@@ -678,6 +682,8 @@ func TestReadShowsImages(t *testing.T) {
 		"a.png":      {string(picture(2, 3, 100)), `{"image":{"bytes":100,"height":3,"media_type":"image/png","width":2},"version":`, "image/png", nil, ""},
 		"notes.txt":  {string(picture(2, 3, 100)), `"media_type":"image/png"`, "image/png", nil, ""},
 		"x/b":        {gif, `"height":5,"media_type":"image/gif","width":7`, "image/gif", nil, ""},
+		"cut.gif":    {gif[:len(gif)-1], "", "", protocol.ErrExecution, "the image is damaged or cut off; save it again"},
+		"gif.md":     {"GIF89a is the format of 1989.\n", `"content":"GIF89a is the format of 1989.\n"`, "", nil, ""},
 		"text.png":   {"only text", `"content":"only text"`, "", nil, ""},
 		"c.svg":      {"<svg/>", `"content":"<svg/>"`, "", nil, ""},
 		"d.bmp":      {"BM\x00\x00\x00\x00", "", "", protocol.ErrExecution, "this is not a text file (6 bytes)"},

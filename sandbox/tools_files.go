@@ -13,7 +13,6 @@ import (
 	"github.com/bailey-go/bailey/internal/textdiff"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
-	"github.com/bailey-go/bailey/sandbox/internal/raster"
 	"github.com/bailey-go/bailey/sandbox/internal/yielding"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -80,7 +79,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 		}
 		c.scope.saw(a.Path, v)
 	}
-	if raster.Type(data) != "" {
+	if imageType(data) != "" {
 		return showImage(c, a.Path, data, v)
 	}
 	if !isText(data) {
