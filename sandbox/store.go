@@ -24,8 +24,8 @@ type Store interface {
 	// Put stores records of one session together, all of them or none.
 	Put(ctx context.Context, session SessionRecord, messages []MessageRecord, parts []PartRecord) error
 	// PutFile stores the content of a file of a session under its id, the SHA-256 of the content in
-	// hex. It is called before the Put of the records that name the file. A content that is stored
-	// already may be left as it is.
+	// hex. It is called before the Put of the records that name the file. If another content is
+	// stored under the id, that one is damaged, and PutFile replaces it.
 	PutFile(ctx context.Context, session, id string, data []byte) error
 	// File returns the content of a file. The error of a file that is not stored wraps [fs.ErrNotExist].
 	File(ctx context.Context, session, id string) ([]byte, error)

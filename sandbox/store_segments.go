@@ -433,8 +433,8 @@ func (f folderFiles) file(ctx context.Context, id, name string) ([]byte, error) 
 
 func (f folderFiles) putFile(ctx context.Context, id, name string, data []byte) error {
 	bound := fsaccess.WithContext(ctx, f.fs)
-	if fi, err := bound.Stat(fileName(id, name)); err == nil && fi.Size() == int64(len(data)) {
-		return nil // equal contents have equal names
+	if old, err := bound.ReadFile(fileName(id, name)); err == nil && bytes.Equal(old, data) {
+		return nil // another content, though it has the name, is damaged
 	}
 	if err := bound.MkdirAll(id+"/files", 0o755); err != nil {
 		return err

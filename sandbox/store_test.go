@@ -1,7 +1,10 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 // stores opens each kind of store, again with the same content each time, like a new program.
@@ -182,6 +186,36 @@ func storeWhole(t *testing.T, open func() sandbox.Store) {
 		if ms, ps, err := s.Messages(ctx, rec.ID); err != nil || len(ms) != 1 || len(ps) != 1 {
 			t.Errorf("%d messages, %d parts, %v", len(ms), len(ps), err)
 		}
+	}
+}
+
+// A content that was damaged in the folder is whole again when the user sends the file once more. A
+// whole one is not written again.
+func TestFolderStoreRepairsFiles(t *testing.T) {
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Sessions = sandbox.FolderStore(mem) })
+	s := h.session(t)
+	image := png("a.png", 100)
+	sum := sha256.Sum256(image.Data)
+	at := s.ID() + "/files/" + hex.EncodeToString(sum[:])
+	for name, damaged := range map[string][]byte{"of the same size": make([]byte, 100), "shorter": make([]byte, 99), "empty": {}} {
+		_, err := s.Say(t.Context(), "", image)
+		must(t, err)
+		must(t, mem.WriteFile(at, damaged, 0o600))
+		id, err := s.Say(t.Context(), "once more", image)
+		must(t, err)
+		all := s.Messages()
+		list, err := s.Files(t.Context(), all[len(all)-1].Parts[0])
+		if err != nil || all[len(all)-1].ID != id || !bytes.Equal(list[0].Data, image.Data) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	before, err := mem.Stat(at)
+	must(t, err)
+	_, err = s.Say(t.Context(), "again", image)
+	must(t, err)
+	if after, err := mem.Stat(at); err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("written again: %v", err)
 	}
 }
 
