@@ -51,8 +51,8 @@ type ModelPart struct {
 	Tool   string          // of a call and of its result
 	Args   json.RawMessage // of a call
 	Failed bool            // of a result
-	// Files is the file of a PartFile, or the files of a result. A model that does not take a file of
-	// its type gets its String as a text.
+	// Files are the files of a PartFile or of a result. A model that does not take a file of its type
+	// gets its String as a text.
 	Files []File
 	// Meta belongs to the provider, such as a signature of reasoning. It is sent back to the same
 	// model unchanged.

@@ -122,6 +122,11 @@ func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 			if c := anthropicPart(p, n); c != nil {
 				at.Content = append(at.Content, c)
 			}
+			if p.Type == sandbox.PartFile {
+				for _, f := range p.Files {
+					at.Content = append(at.Content, anthropicFile(f))
+				}
+			}
 		}
 	}
 	var out []any
@@ -160,8 +165,6 @@ func anthropicPart(p sandbox.ModelPart, n names) any {
 			return map[string]any{"type": "redacted_thinking", "data": meta.Redacted}
 		}
 		return map[string]any{"type": "thinking", "thinking": p.Text, "signature": meta.Signature}
-	case sandbox.PartFile:
-		return anthropicFile(p.Files[0])
 	case sandbox.PartCall:
 		return map[string]any{"type": "tool_use", "id": p.CallID, "name": n.wire(p.Tool), "input": orEmpty(p.Args)}
 	case sandbox.PartResult:

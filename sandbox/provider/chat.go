@@ -132,7 +132,9 @@ func chatMessages(r sandbox.ModelRequest, n names) []any {
 					files = append(files, chatFile(f))
 				}
 			case sandbox.PartFile:
-				files = append(files, chatFile(p.Files[0]))
+				for _, f := range p.Files {
+					files = append(files, chatFile(f))
+				}
 			}
 		}
 		role := "user"

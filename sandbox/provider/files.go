@@ -16,9 +16,8 @@ func (o *Options) withFiles(r sandbox.ModelRequest, takes func(sandbox.File) boo
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
 		m := &r.Messages[i]
-		m.Parts = slices.Clone(m.Parts)
-		for j := range m.Parts {
-			p := &m.Parts[j]
+		var parts []sandbox.ModelPart
+		for _, p := range m.Parts {
 			var files []sandbox.File
 			var lines []string
 			for _, f := range p.Files {
@@ -29,14 +28,22 @@ func (o *Options) withFiles(r sandbox.ModelRequest, takes func(sandbox.File) boo
 				}
 			}
 			p.Files = files
-			if text := strings.Join(lines, "\n"); text == "" {
+			text := strings.Join(lines, "\n")
+			if p.Type != sandbox.PartFile {
+				if text != "" {
+					p.Text = strings.TrimPrefix(p.Text+"\n"+text, "\n")
+				}
+				parts = append(parts, p)
 				continue
-			} else if p.Type == sandbox.PartFile {
-				*p = sandbox.ModelPart{Type: sandbox.PartText, Text: text}
-			} else {
-				p.Text = strings.TrimPrefix(p.Text+"\n"+text, "\n")
+			}
+			if len(files) > 0 {
+				parts = append(parts, p)
+			}
+			if text != "" {
+				parts = append(parts, sandbox.ModelPart{Type: sandbox.PartText, Text: text})
 			}
 		}
+		m.Parts = parts
 	}
 	return r
 }

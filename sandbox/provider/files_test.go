@@ -110,6 +110,29 @@ func TestProvidersSendFiles(t *testing.T) {
 	}
 }
 
+// A part may have any number of files, and each is sent or has a line in its place.
+func TestProvidersSendEachFileOfAPart(t *testing.T) {
+	png, zip := file("a.png", "image/png", "PNG"), file("x.zip", "application/zip", "ZIP")
+	for name, make := range map[string]func(provider.Options) sandbox.Model{"anthropic": provider.Anthropic, "responses": provider.OpenAI, "chat": provider.OpenAIChat, "gemini": provider.Gemini} {
+		for _, c := range []struct {
+			files       []sandbox.File
+			sent, lines int
+		}{{nil, 0, 0}, {[]sandbox.File{png}, 1, 0}, {[]sandbox.File{zip}, 0, 1}, {[]sandbox.File{png, png}, 2, 0}, {[]sandbox.File{png, zip, png}, 2, 1}} {
+			r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{
+				{Type: sandbox.PartFile, Files: c.files}, {Type: sandbox.PartText, Text: "look"}}}}}
+			body := sentBody(t, make, "", provider.Options{Model: "m"}, r)
+			got, err := json.Marshal(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := string(got)
+			if sent, lines := strings.Count(all, "UE5H"), strings.Count(all, "can't see it"); sent != c.sent || lines != c.lines || !strings.Contains(all, "look") {
+				t.Errorf("%s, %v: %s", name, c.files, all)
+			}
+		}
+	}
+}
+
 // sameJSON returns a text in the form of json.Marshal.
 func sameJSON(t *testing.T, text string) string {
 	var v any

@@ -115,7 +115,9 @@ func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 				}
 				parts = append(parts, part)
 			case sandbox.PartFile:
-				parts = append(parts, geminiFile(p.Files[0]))
+				for _, f := range p.Files {
+					parts = append(parts, geminiFile(f))
+				}
 			case sandbox.PartResult:
 				key := "output"
 				if p.Failed {

@@ -79,7 +79,9 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 			case sandbox.PartText:
 				say(outputText(kind, p.Text))
 			case sandbox.PartFile:
-				files = append(files, responsesFile(p.Files[0]))
+				for _, f := range p.Files {
+					files = append(files, responsesFile(f))
+				}
 			case sandbox.PartReasoning:
 				if item := reasoningItem(p.Meta); item != nil {
 					out = append(out, item)
