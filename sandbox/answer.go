@@ -185,6 +185,10 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 				a.closeOpen()
 				return x.e.Text, nil
 			}
+			if a.full(x.e) {
+				a.closeOpen()
+				return "", &ModelError{Message: "the answer has more than 1,000 parts (texts, thoughts, files and calls), so its rest is left out"}
+			}
 			if !a.take(ctx, x.e) {
 				return "", errGone
 			}
@@ -193,6 +197,30 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			}
 		}
 	}
+}
+
+// maxParts is the number of parts of an answer, with the calls that have begun. Each part is stored,
+// shown and sent again, so a model that never ends a list of them would stop the page.
+const maxParts = 1000
+
+func (a *answer) count() int { return len(a.parts) - len(a.calls) + len(a.told) + len(a.later) }
+
+// full reports whether an event begins a part that an answer can't have any more.
+func (a *answer) full(e ModelEvent) bool {
+	if a.count() < maxParts {
+		return false
+	}
+	switch e.Type {
+	case PartText, PartReasoning:
+		return a.open == "" || a.kind != string(e.Type)
+	case PartCallStart:
+		return true
+	case PartCall:
+		return len(a.names[e.CallID]) == 0
+	case PartFile:
+		return !a.quiet
+	}
+	return false
 }
 
 // take converts an event to chunks and parts. It returns false if the consumer has stopped
@@ -322,7 +350,7 @@ func (s Source) clean() (Source, bool) {
 // source stores a source of the answer, once. While a text streams, its sources wait for its end.
 func (a *answer) source(s Source) bool {
 	s, ok := s.clean()
-	if !ok || slices.Contains(a.sources, s) || len(a.sources) == maxSources {
+	if !ok || slices.Contains(a.sources, s) || len(a.sources) == maxSources || a.count() >= maxParts {
 		return true
 	}
 	a.sources = append(a.sources, s)

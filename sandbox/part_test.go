@@ -3,7 +3,9 @@ package sandbox_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -100,6 +102,71 @@ func TestNothingIsDoneForNobody(t *testing.T) {
 	}
 	if p, ok := s.Part("other"); done || !ok || p.ToolState != sandbox.ToolOutputError {
 		t.Errorf("done %t: %+v", done, p)
+	}
+}
+
+// An answer has at most 1,000 parts. What came until then is stored, and the request is not repeated.
+func TestPartsOfAnAnswerHaveALimit(t *testing.T) {
+	think := sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: "x", Meta: json.RawMessage(`{"signature":"s"}`)}
+	call := func(kind sandbox.PartType, id int) sandbox.ModelEvent {
+		return sandbox.ModelEvent{Type: kind, CallID: fmt.Sprint("c", id), Tool: "nope", Args: json.RawMessage(`{}`)}
+	}
+	for name, c := range map[string]struct {
+		event  func(i int) []sandbox.ModelEvent
+		stored int // parts of 1,000 events
+	}{
+		"thoughts": {func(int) []sandbox.ModelEvent { return []sandbox.ModelEvent{think} }, 1000},
+		"texts and thoughts": {func(i int) []sandbox.ModelEvent {
+			if i%2 == 0 {
+				return []sandbox.ModelEvent{{Type: sandbox.PartText, Text: "x"}, {Type: sandbox.PartText, Text: "y"}}
+			}
+			return []sandbox.ModelEvent{think}
+		}, 1000},
+		"calls":           {func(i int) []sandbox.ModelEvent { return []sandbox.ModelEvent{call(sandbox.PartCall, i)} }, 1000},
+		"calls of one id": {func(int) []sandbox.ModelEvent { return []sandbox.ModelEvent{call(sandbox.PartCall, 0)} }, 1000},
+		"calls with their begin": {func(i int) []sandbox.ModelEvent {
+			return []sandbox.ModelEvent{call(sandbox.PartCallStart, i), call(sandbox.PartCall, i)}
+		}, 1000},
+		"begun calls": {func(i int) []sandbox.ModelEvent {
+			return []sandbox.ModelEvent{call(sandbox.PartCallStart, i), {Type: sandbox.PartCallDelta, CallID: fmt.Sprint("c", i), Text: "{"}}
+		}, 0},
+	} {
+		for _, n := range []int{999, 1000, 1001} {
+			h := build(t, policy.AskBeforeChanges(), nil, nil)
+			s := h.session(t)
+			var list []sandbox.ModelEvent
+			for i := range n {
+				list = append(list, c.event(i)...)
+			}
+			if n == 1000 { // a source more is left out
+				list = append(list, sandbox.ModelEvent{Type: sandbox.PartSource, Source: sandbox.Source{URL: "https://a.example/"}})
+			}
+			m := &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{list}}
+			_, err := h.talk(t, s, m, "go", sandbox.RunOptions{Context: -1})
+			var me *sandbox.ModelError
+			if above := errors.As(err, &me); above != (n > 1000) || above && (me.Retry || !strings.Contains(me.Message, "more than 1,000 parts")) {
+				t.Errorf("%d %s: %v", n, name, err)
+			}
+			requests := 1
+			if n <= 1000 && strings.HasPrefix(name, "calls") {
+				requests = 2 // with the results
+			}
+			if got := len(m.Requests()); got != requests {
+				t.Errorf("%d %s: %d requests", n, name, got)
+			}
+			stored := 0
+			if all := s.Messages(); len(all) > 1 {
+				stored = len(all[1].Parts)
+				for _, p := range all[1].Parts {
+					if p.Orphaned() {
+						t.Fatalf("%d %s: a call has no result", n, name)
+					}
+				}
+			}
+			if stored != min(n, c.stored) {
+				t.Errorf("%d %s: %d parts are stored", n, name, stored)
+			}
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ type Session struct {
 	rec      SessionRecord
 	messages []MessageRecord
 	parts    map[string][]PartRecord // by message, in order
+	at       *places                 // of the messages and parts; nil until they are needed
 	status   Status
 	steer    []heard           // steered messages that are not stored yet
 	loaded   map[string][]byte // the contents of the files of the last request, by id
@@ -244,16 +245,51 @@ func (s *Session) Part(call string) (PartRecord, bool) {
 	return PartRecord{}, false
 }
 
+// places has the index of each message in messages, and of each part in those of its message, so that
+// a change takes no longer in a longer session.
+type places struct {
+	messages map[string]int
+	parts    map[partPlace]int
+	calls    map[string]bool // the ids of all calls, also those of hidden messages
+}
+
+type partPlace struct{ message, part string }
+
+// place returns the places. mu is held.
+func (s *Session) place() *places {
+	if s.at != nil {
+		return s.at
+	}
+	s.at = &places{map[string]int{}, map[partPlace]int{}, map[string]bool{}}
+	for i, m := range s.messages {
+		if _, twice := s.at.messages[m.ID]; !twice {
+			s.at.messages[m.ID] = i
+		}
+	}
+	for _, list := range s.parts {
+		for i, p := range list {
+			s.at.add(p, i)
+		}
+	}
+	return s.at
+}
+
+// add adds a part with its index. The first of two parts with one id counts.
+func (at *places) add(p PartRecord, i int) {
+	key := partPlace{p.MessageID, p.ID}
+	if _, twice := at.parts[key]; !twice {
+		at.parts[key] = i
+	}
+	if p.ToolCallID != "" {
+		at.calls[p.ToolCallID] = true
+	}
+}
+
 // called reports whether a stored call has the id, also one of a hidden message.
 func (s *Session) called(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, parts := range s.parts {
-		if slices.ContainsFunc(parts, func(p PartRecord) bool { return p.ToolCallID == id }) {
-			return true
-		}
-	}
-	return false
+	return s.place().calls[id]
 }
 
 // visible returns the messages that are not hidden. mu is held.
@@ -292,20 +328,23 @@ func (s *Session) put(ctx context.Context, ms []MessageRecord, ps []PartRecord) 
 	if err := s.store.Put(ctx, s.rec, ms, ps); err != nil {
 		return err
 	}
+	at := s.place()
 	for _, m := range ms {
-		if i := slices.IndexFunc(s.messages, func(o MessageRecord) bool { return o.ID == m.ID }); i >= 0 {
+		if i, ok := at.messages[m.ID]; ok {
 			s.messages[i] = m
 		} else {
+			at.messages[m.ID] = len(s.messages)
 			s.messages = append(s.messages, m)
 		}
 	}
 	for _, p := range ps {
 		list := s.parts[p.MessageID]
-		if i := slices.IndexFunc(list, func(o PartRecord) bool { return o.ID == p.ID }); i >= 0 {
+		if i, ok := at.parts[partPlace{p.MessageID, p.ID}]; ok {
 			list[i] = p
 		} else {
 			s.parts[p.MessageID] = append(list, p)
 		}
+		at.add(p, len(list))
 	}
 	return nil
 }
