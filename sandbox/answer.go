@@ -34,8 +34,9 @@ type answer struct {
 	told  []string            // the ids of the calls that chunks name
 	asked map[string]asked    // by the id of the call
 
-	sources []Source // each once
-	later   []Source // those that wait for the end of the text
+	files   map[string]*File // that the model made, by the id of the part; without the contents that are stored
+	sources []Source         // each once
+	later   []Source         // those that wait for the end of the text
 
 	quiet   bool         // it is no message of the session
 	drafted []PartRecord // the parts as they were stored while they streamed
@@ -45,8 +46,9 @@ type answer struct {
 // no more of it.
 const draftAfter = time.Second
 
-// draft stores the text and the reasoning that came. Calls are stored when the answer is complete,
-// because they are made only then. An error is not reported: the whole answer is stored at its end.
+// draft stores the text, the reasoning and the files that came. Calls are stored when the answer is
+// complete, because they are made only then. An error is not reported: the whole answer is stored at
+// its end.
 func (a *answer) draft(ctx context.Context) {
 	parts := cloneParts(a.parts)
 	if i := slices.IndexFunc(parts, func(p PartRecord) bool { return p.ToolCallID != "" }); i >= 0 {
@@ -60,6 +62,7 @@ func (a *answer) draft(ctx context.Context) {
 		}
 		parts[i].Data = data
 	}
+	a.storeFiles(ctx, parts)
 	msg := a.msg
 	msg.Metadata.Partial = true
 	if a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{msg}, a.emptied(parts)) == nil && len(parts) > len(a.drafted) {
@@ -93,7 +96,7 @@ func digest(text string) string {
 
 func (a *answer) reset() {
 	a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{}
-	a.names, a.told, a.sources, a.later = nil, nil, nil, nil
+	a.names, a.told, a.files, a.sources, a.later = nil, nil, nil, nil, nil
 }
 
 // ids returns the ids that chunks of this answer have named: of texts, of reasoning, and of calls,
@@ -266,7 +269,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	case PartCall:
 		return a.closeOpen() && a.call(ctx, e)
 	case PartFile:
-		return a.quiet || a.closeOpen() && a.file(ctx, e.File)
+		return a.quiet || a.file(ctx, e.File)
 	case PartSource:
 		return a.quiet || a.source(e.Source)
 	case PartUsage:
@@ -313,17 +316,45 @@ func (a *answer) metadata(meta string) map[string]any {
 	return map[string]any{name: v}
 }
 
-// file stores a file that the model made. A line stands for one that can't be kept.
+// file makes the part and the chunk of a file that the model made. A line stands for one that can't be
+// kept. The content is stored with the part, because the answer may be repeated until then.
 func (a *answer) file(ctx context.Context, f File) bool {
 	f, err := f.checked()
-	if err == nil {
-		err = a.run.s.storeFiles(context.WithoutCancel(ctx), []File{f}, false)
-	}
 	if err != nil {
-		return a.take(ctx, ModelEvent{Type: PartText, Text: "\n[a file of the model's is left out: " + protocol.Public(err).Message + "]\n"})
+		return a.take(ctx, ModelEvent{Type: PartText, Text: leftOut(err)})
 	}
-	a.parts = append(a.parts, a.newPart("file", f.record()))
-	return a.run.emit(Chunk{Type: "file", URL: "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data), MediaType: f.MediaType})
+	if !a.closeOpen() {
+		return false
+	}
+	p := a.newPart("file", f.record())
+	a.parts = append(a.parts, p)
+	if a.files == nil {
+		a.files = map[string]*File{}
+	}
+	a.files[p.ID] = &f
+	meta := map[string]any{"bailey": map[string]any{"id": p.ID}} // a chunk of this type has no id of its own
+	return a.run.emit(Chunk{Type: "file", URL: "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data), MediaType: f.MediaType, ProviderMetadata: meta})
+}
+
+// leftOut returns the line that stands for a file of the model's.
+func leftOut(err error) string {
+	return "\n[a file of the model's is left out: " + protocol.Public(err).Message + "]\n"
+}
+
+// storeFiles stores the contents of the files that the model made, as far as they are not stored. A line
+// stands for one that can't be stored.
+func (a *answer) storeFiles(ctx context.Context, parts []PartRecord) {
+	for i := range parts {
+		f := a.files[parts[i].ID]
+		if f == nil || f.Data == nil {
+			continue
+		}
+		if err := a.run.s.storeFiles(context.WithoutCancel(ctx), []File{*f}, false); err != nil {
+			parts[i].Type, parts[i].Data = "text", map[string]any{"text": leftOut(err)}
+			continue
+		}
+		f.Data = nil
+	}
 }
 
 // Limits of the sources of an answer. All but maxSources are in bytes.
@@ -416,6 +447,7 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 // made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
+	a.storeFiles(ctx, a.parts)
 	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, a.emptied(cloneParts(a.parts))); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -116,6 +117,26 @@ func TestAnswersAreStoredWhileTheyStream(t *testing.T) {
 			yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
 		}}))
 		want("the end", "one two three")
+	})
+}
+
+// While an answer streams, its files are stored with its text.
+func TestDraftsHaveTheirFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := stream(t)
+		image := png("a.png", 80)
+		m := &streamModel{next: func(_ int, _ sandbox.ModelRequest, yield func(sandbox.ModelEvent, error) bool) {
+			yield(sandbox.ModelEvent{Type: sandbox.PartFile, File: image}, nil)
+			says(yield, "see")
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			list, err := d.s.Files(t.Context(), d.s.Messages()[1].Parts[0])
+			if err != nil || len(list) != 1 || !bytes.Equal(list[0].Data, image.Data) {
+				t.Errorf("%v %v", list, err)
+			}
+			yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
+		}}
+		must(t, d.runs(t, m))
 	})
 }
 

@@ -3,8 +3,10 @@ package sandbox_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/attack"
@@ -581,7 +584,7 @@ func TestAnswerHasFilesAndSources(t *testing.T) {
 		}
 	}
 	chunks := strings.Join(lines, "\n")
-	for _, want := range []string{`"mediaType":"image/png","type":"file","url":"data:image/png;base64,iVBOR`, `"title":"A","type":"source-url","url":"https://a.example/"`, `"filename":"a_b.pdf","mediaType":"application/pdf"`, `"providerMetadata":{"anthropic":{"signature":"S"}},"type":"reasoning-end"`} {
+	for _, want := range []string{`"mediaType":"image/png","providerMetadata":{"bailey":{"id":"` + s.Messages()[1].Parts[3].ID + `"}},"type":"file","url":"data:image/png;base64,iVBOR`, `"title":"A","type":"source-url","url":"https://a.example/"`, `"filename":"a_b.pdf","mediaType":"application/pdf"`, `"providerMetadata":{"anthropic":{"signature":"S"}},"type":"reasoning-end"`} {
 		if !strings.Contains(chunks, want) {
 			t.Errorf("the chunks lack %s: %s", want, chunks)
 		}
@@ -594,6 +597,65 @@ func TestAnswerHasFilesAndSources(t *testing.T) {
 	must(t, err)
 	if r := m.Requests()[1]; content(r) != "" || !strings.Contains(texts(r), "[image: made.png, image/png, 60 bytes]") || strings.Contains(texts(r), "a.example") {
 		t.Errorf("the model gets %s", texts(r))
+	}
+}
+
+// A file of a try that failed is dropped by its id, and its content is not stored.
+func TestFilesOfAFailedTryAreNotStored(t *testing.T) {
+	d := stream(t)
+	image, again := png("a.png", 80), png("b.png", 90)
+	m := &streamModel{next: func(try int, _ sandbox.ModelRequest, yield func(sandbox.ModelEvent, error) bool) {
+		yield(sandbox.ModelEvent{Type: sandbox.PartFile, File: again}, nil)
+		if try == 1 {
+			yield(sandbox.ModelEvent{Type: sandbox.PartFile, File: image}, nil)
+			yield(sandbox.ModelEvent{}, &sandbox.ModelError{Message: "cut", Retry: true})
+			return
+		}
+		yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
+	}}
+	told, dropped := map[string]bool{}, []any{}
+	for c, err := range d.Run(t.Context(), d.s, m, sandbox.RunOptions{Sleep: func(context.Context, time.Duration) error { return nil }}) {
+		must(t, err)
+		switch c.Type {
+		case "file":
+			told[c.ProviderMetadata["bailey"].(map[string]any)["id"].(string)] = true
+		case "data-retry":
+			dropped = c.Data.(map[string]any)["drop"].([]any)
+		}
+	}
+	if len(dropped) != 2 || !told[dropped[0].(string)] || !told[dropped[1].(string)] {
+		t.Errorf("the chunks of files have the ids %v, and dropped are %v", told, dropped)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want bool
+	}{"of the failed try": {image.Data, false}, "of both": {again.Data, true}} {
+		sum := sha256.Sum256(c.data)
+		if _, err := d.store.File(t.Context(), d.s.ID(), hex.EncodeToString(sum[:])); (err == nil) != c.want {
+			t.Errorf("the file %s: %v", name, err)
+		}
+	}
+	if parts := d.s.Messages()[1].Parts; len(parts) != 1 || !told[parts[0].ID] {
+		t.Errorf("stored: %+v", parts)
+	}
+}
+
+// fullStore is a store that has no room for files.
+type fullStore struct{ sandbox.Store }
+
+func (fullStore) PutFile(context.Context, string, string, []byte) error {
+	return protocol.Errorf(protocol.ErrResourceLimit, "store", "", "the disk is full")
+}
+
+// An answer whose file can't be stored keeps its text, and a line stands for the file.
+func TestAnswerWithoutRoomForItsFile(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Sessions = fullStore{sandbox.MemoryStore()} })
+	s := h.session(t)
+	_, err := h.talk(t, s, &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{{{Type: sandbox.PartFile, File: png("a", 80)}, {Type: sandbox.PartText, Text: "see"}}}}, "draw")
+	must(t, err)
+	text, _ := json.Marshal(s.Messages()[1].Parts)
+	if all := string(text); !strings.Contains(all, "left out: the disk is full") || !strings.Contains(all, `"text":"see"`) || strings.Contains(all, `"file"`) {
+		t.Error(all)
 	}
 }
 

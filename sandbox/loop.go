@@ -626,9 +626,10 @@ type Chunk struct {
 	SourceID   string // of source-url and source-document
 	Title      string // of source-url and source-document
 	Filename   string // of source-document
-	// ProviderMetadata belongs to the provider, whose name is its only member, such as
-	// {"anthropic": {"signature": "…"}}: of text-…, reasoning-…, tool-input-…, tool-output-…, file and
-	// source-…. Its values must be objects.
+	// ProviderMetadata belongs to the provider, by its name, such as {"anthropic": {"signature": "…"}}:
+	// of text-…, reasoning-…, tool-input-…, tool-output-…, file and source-…. Its values must be
+	// objects. That of a file also has the id of its part, {"bailey": {"id": "…"}}. A data-retry names
+	// it in "drop" if the file is void.
 	ProviderMetadata map[string]any
 }
 
