@@ -35,6 +35,7 @@ type answer struct {
 	asked map[string]asked    // by the id of the call
 
 	files   map[string]*File // that the model made, by the id of the part; without the contents that are stored
+	sizes   map[string]int   // of the session's files and those of the answer, nil until it has one
 	sources []Source         // each once
 	later   []Source         // those that wait for the end of the text
 
@@ -96,7 +97,7 @@ func digest(text string) string {
 
 func (a *answer) reset() {
 	a.parts, a.calls, a.wrong, a.open, a.usage = nil, nil, nil, "", Usage{}
-	a.names, a.told, a.files, a.sources, a.later = nil, nil, nil, nil, nil
+	a.names, a.told, a.files, a.sizes, a.sources, a.later = nil, nil, nil, nil, nil, nil
 }
 
 // ids returns the ids that chunks of this answer have named: of texts, of reasoning, and of calls,
@@ -319,7 +320,7 @@ func (a *answer) metadata(meta string) map[string]any {
 // file makes the part and the chunk of a file that the model made. A line stands for one that can't be
 // kept. The content is stored with the part, because the answer may be repeated until then.
 func (a *answer) file(ctx context.Context, f File) bool {
-	f, err := f.checked()
+	f, err := a.kept(f)
 	if err != nil {
 		return a.take(ctx, ModelEvent{Type: PartText, Text: leftOut(err)})
 	}
@@ -334,6 +335,30 @@ func (a *answer) file(ctx context.Context, f File) bool {
 	a.files[p.ID] = &f
 	meta := map[string]any{"bailey": map[string]any{"id": p.ID}} // a chunk of this type has no id of its own
 	return a.run.emit(Chunk{Type: "file", URL: "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data), MediaType: f.MediaType, ProviderMetadata: meta})
+}
+
+// kept returns a file of the model's with all its fields, or the error of one that the answer or the
+// session can't have.
+func (a *answer) kept(f File) (File, error) {
+	var have []File
+	for _, h := range a.files {
+		have = append(have, *h)
+	}
+	list, err := checkFiles(have, f)
+	if err != nil {
+		return f, err
+	}
+	if a.sizes == nil {
+		a.run.s.mu.Lock()
+		a.sizes = a.run.s.fileSizes()
+		a.run.s.mu.Unlock()
+	}
+	sizes := maps.Clone(a.sizes)
+	if err := fits(sizes, list); err != nil {
+		return f, err
+	}
+	a.sizes = sizes
+	return list[len(have)], nil
 }
 
 // leftOut returns the line that stands for a file of the model's.

@@ -27,7 +27,8 @@ const (
 	maxImage = 5 << 20 / 4 * 3
 	// maxFile is the limit of any other file.
 	maxFile = 8 << 20
-	// maxFiles is the number of files in one message, or in one tool's result.
+	// maxFiles is the number of files in one message, be it the user's or the model's, or in one tool's
+	// result.
 	maxFiles = 10
 	// maxFilesBytes is the limit of all files of one message, or of one tool's result.
 	maxFilesBytes = 12 << 20
@@ -224,8 +225,8 @@ func validMediaType(s string) bool {
 	return ok && len(s) <= maxMediaType && token(kind) && token(sub)
 }
 
-// checkFiles returns the files of one message or result with all their fields: those of have, which
-// were checked, and more.
+// checkFiles returns the files of one message, answer or result with all their fields: those of have,
+// which were checked, and more.
 func checkFiles(have []File, more ...File) ([]File, error) {
 	if n := len(have) + len(more); n > maxFiles {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "files", "", "%d files are more than the %d that a message takes; send the rest with the next message", n, maxFiles)

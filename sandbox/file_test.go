@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -597,6 +598,86 @@ func TestAnswerHasFilesAndSources(t *testing.T) {
 	must(t, err)
 	if r := m.Requests()[1]; content(r) != "" || !strings.Contains(texts(r), "[image: made.png, image/png, 60 bytes]") || strings.Contains(texts(r), "a.example") {
 		t.Errorf("the model gets %s", texts(r))
+	}
+}
+
+// The files of an answer have the limits of a message and of the session, and those of an imported one
+// have them too.
+func TestFilesOfAnAnswerHaveLimits(t *testing.T) {
+	pdf := func(n int) sandbox.File {
+		return sandbox.File{Data: append([]byte(fmt.Sprint("%PDF-", n)), make([]byte, n-len(fmt.Sprint("%PDF-", n)))...)}
+	}
+	var images []sandbox.File
+	for i := range sandbox.MaxFiles + 1 {
+		images = append(images, png("", 60+i))
+	}
+	full := func(n int) (list []sandbox.File) { // all but n bytes of a session
+		for left, k := sandbox.MaxSessionFiles-n, 0; left > 0; k++ {
+			size := min(left, sandbox.MaxFile-k)
+			list, left = append(list, pdf(size)), left-size
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name   string
+		before []sandbox.File // of the user
+		files  []sandbox.File // of the answer
+		kept   int
+		full   bool // one more in the message can't be imported
+	}{
+		{"10 files", nil, images[:sandbox.MaxFiles], sandbox.MaxFiles, true},
+		{"11 files", nil, images, sandbox.MaxFiles, true},
+		{"files of the greatest sum", nil, []sandbox.File{pdf(sandbox.MaxFile), pdf(sandbox.MaxFilesBytes - sandbox.MaxFile)}, 2, true},
+		{"files above it", nil, []sandbox.File{pdf(sandbox.MaxFile), pdf(sandbox.MaxFilesBytes - sandbox.MaxFile + 1), png("", 60)}, 2, false},
+		{"the session's limit", full(121), []sandbox.File{png("", 60), png("", 61)}, 2, false},
+		{"a byte above it", full(120), []sandbox.File{png("", 60), png("", 61)}, 1, false},
+		{"equal files", full(60), []sandbox.File{png("", 60), png("", 60)}, 2, false},
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil)
+		s := h.session(t)
+		for _, f := range c.before {
+			_, err := s.Say(t.Context(), "", f)
+			must(t, err)
+		}
+		var list []sandbox.ModelEvent
+		for _, f := range c.files {
+			list = append(list, sandbox.ModelEvent{Type: sandbox.PartFile, File: f})
+		}
+		_, err := h.talk(t, s, &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{list}}, "go", sandbox.RunOptions{Context: -1})
+		must(t, err)
+		parts := s.Messages()[len(c.before)+1].Parts
+		text, _ := json.Marshal(parts)
+		if n, lines := strings.Count(string(text), `"type":"file"`), strings.Count(string(text), "is left out"); n != c.kept || lines != len(c.files)-c.kept {
+			t.Errorf("%s: %d files and %d lines", c.name, n, lines)
+		}
+		var out bytes.Buffer
+		must(t, s.Export(&out))
+		for _, more := range []bool{false, true} {
+			file := out.Bytes()
+			if more && !c.full {
+				continue
+			}
+			if more {
+				var e map[string]any
+				must(t, json.Unmarshal(file, &e))
+				for _, p := range e["parts"].([]any) {
+					if p.(args)["id"] == parts[c.kept-1].ID {
+						twin := maps.Clone(p.(args))
+						twin["id"] = "twin"
+						e["parts"] = append(e["parts"].([]any), twin)
+					}
+				}
+				file, err = json.Marshal(e)
+				must(t, err)
+			}
+			again, err := h.ImportSession(t.Context(), bytes.NewReader(file))
+			if more != errors.Is(err, protocol.ErrResourceLimit) || !more && err != nil {
+				t.Errorf("%s, one more %t: %v", c.name, more, err)
+			}
+			if err == nil {
+				again.Close()
+			}
+		}
 	}
 }
 

@@ -231,10 +231,14 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 // importedFiles checks the files of an exported session as those of messages are checked, and gives
 // each part what follows from the content.
 func importedFiles(e *sessionFile) error {
-	sizes, count := map[string]int{}, map[string]int{}
+	sizes := map[string]int{}
+	count, sum := map[string]int{}, map[string]int{} // of a message's files, or of a result's
 	for i := range e.Parts {
 		p := &e.Parts[i]
-		list := filesOf(*p)
+		list, holder := filesOf(*p), p.MessageID
+		if p.Type != "file" {
+			holder = p.ID
+		}
 		var out []any
 		for _, f := range list {
 			if data, ok := e.Files[f.id]; ok {
@@ -251,15 +255,16 @@ func importedFiles(e *sessionFile) error {
 			if err := fits(sizes, []File{f}); err != nil {
 				return err
 			}
+			count[holder]++
+			if sum[holder] += f.size; count[holder] > maxFiles || sum[holder] > maxFilesBytes {
+				return protocol.Errorf(protocol.ErrResourceLimit, "import", holder, "a message or a result has more than %d files, or more than %d bytes of them", maxFiles, maxFilesBytes)
+			}
 			f.imported, f.far = true, nil
 			out = append(out, f.record())
 		}
 		d, ok := p.Data.(map[string]any)
 		switch {
 		case p.Type == "file" && len(out) == 1:
-			if count[p.MessageID]++; count[p.MessageID] > maxFiles {
-				return protocol.Errorf(protocol.ErrResourceLimit, "import", p.MessageID, "a message has more than %d files", maxFiles)
-			}
 			p.Data = out[0]
 		case p.Type == "file":
 			return protocol.Errorf(protocol.ErrInvalidParams, "import", p.ID, "the part has no file")
