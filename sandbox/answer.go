@@ -344,6 +344,7 @@ func (a *answer) kept(f File) (File, error) {
 	for _, h := range a.files {
 		have = append(have, *h)
 	}
+	f.made = true
 	list, err := checkFiles(have, f)
 	if err != nil {
 		return f, err

@@ -22,8 +22,8 @@ import (
 
 // The limits of files in a conversation, in bytes unless it says otherwise.
 const (
-	// maxImage is the limit of a PNG, JPEG, GIF or WebP image. In base64 it is 5 MiB, the smallest
-	// limit of the providers (Anthropic's on some platforms).
+	// maxImage is the limit of a PNG, JPEG, GIF or WebP image that is sent to models. In base64 it is
+	// 5 MiB, the smallest limit of the providers (Anthropic's on some platforms).
 	maxImage = 5 << 20 / 4 * 3
 	// maxFile is the limit of any other file.
 	maxFile = 8 << 20
@@ -64,6 +64,7 @@ type File struct {
 	local         bool   // only a model on this machine receives it
 	far           *File  // a model elsewhere receives this one in its place, without credentials
 	imported      bool   // no model receives it, see importedLine
+	made          bool   // a model made it in this answer
 }
 
 // importedLine stands for a file of an imported conversation. A page may not show the file, or its name,
@@ -92,7 +93,8 @@ func (f File) checked() (File, error) {
 		if err := f.checkImage(is); err != nil {
 			return File{}, err
 		}
-	} else if len(f.Data) > maxFile {
+	}
+	if len(f.Data) > maxFile {
 		return fail(protocol.ErrResourceLimit, "the file has %d bytes, and a message takes files of at most %d; put it into the folder, where tools can read parts of it", len(f.Data), maxFile)
 	}
 	f.id = fileID(f.Data)
@@ -105,18 +107,20 @@ func fileID(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkImage checks an image whose content is of the type is.
+// checkImage checks an image whose content is of the type is. The limits of images that models take are
+// not for one that a model made, or that no model receives.
 func (f *File) checkImage(is string) error {
 	if is != f.MediaType {
 		return protocol.Errorf(protocol.ErrInvalidParams, "file", f.Name, "the content is %s and not %s; leave the media type empty", cmp.Or(is, "no such image"), f.MediaType)
 	}
 	m, err := raster.Check(f.Data)
+	own := f.made || f.imported
 	switch {
 	case err != nil:
 		return protocol.Errorf(protocol.ErrExecution, "file", f.Name, "the image is damaged or cut off; save it again with an image program").WithReason(protocol.ReasonParse)
-	case len(f.Data) > maxImage:
+	case len(f.Data) > maxImage && !own:
 		return protocol.Errorf(protocol.ErrResourceLimit, "file", f.Name, "the image has %d bytes, and models take at most %d; make it smaller, or save it as JPEG", len(f.Data), maxImage)
-	case m.Width > maxPixels || m.Height > maxPixels:
+	case (m.Width > maxPixels || m.Height > maxPixels) && !own:
 		return protocol.Errorf(protocol.ErrResourceLimit, "file", f.Name, "the image has %d × %d pixels, and models take at most %d on each side; make it smaller, or cut a part out", m.Width, m.Height, maxPixels)
 	}
 	f.width, f.height = m.Width, m.Height

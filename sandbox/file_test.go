@@ -631,6 +631,8 @@ func TestFilesOfAnAnswerHaveLimits(t *testing.T) {
 		{"files above it", nil, []sandbox.File{pdf(sandbox.MaxFile), pdf(sandbox.MaxFilesBytes - sandbox.MaxFile + 1), png("", 60)}, 2, false},
 		{"the session's limit", full(121), []sandbox.File{png("", 60), png("", 61)}, 2, false},
 		{"a byte above it", full(120), []sandbox.File{png("", 60), png("", 61)}, 1, false},
+		{"a large image", nil, []sandbox.File{{Data: picture(8001, 3, sandbox.MaxFile)}}, 1, false},
+		{"a larger one", nil, []sandbox.File{png("", sandbox.MaxFile+1)}, 0, false},
 		{"equal files", full(60), []sandbox.File{png("", 60), png("", 60)}, 2, false},
 	} {
 		h := build(t, policy.AskBeforeChanges(), nil, nil)

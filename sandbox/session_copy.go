@@ -242,7 +242,7 @@ func importedFiles(e *sessionFile) error {
 		var out []any
 		for _, f := range list {
 			if data, ok := e.Files[f.id]; ok {
-				checked, err := File{Name: f.Name, MediaType: f.MediaType, Data: data}.checked()
+				checked, err := File{Name: f.Name, MediaType: f.MediaType, Data: data, imported: true}.checked()
 				if err != nil {
 					return err
 				}

@@ -36,7 +36,7 @@ func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq
 			s.end(err)
 			return
 		}
-		s.end(m.o.post(ctx, "/messages", m.header(), m.body(r, n), s.event))
+		s.end(m.o.post(ctx, "/messages", m.header(), m.body(r, n), eventstream.MaxEvent, s.event))
 	}
 }
 

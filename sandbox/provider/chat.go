@@ -37,7 +37,7 @@ func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[san
 			s.end(err)
 			return
 		}
-		err := m.o.post(ctx, "/chat/completions", m.o.bearer(), m.body(r, n), s.event)
+		err := m.o.post(ctx, "/chat/completions", m.o.bearer(), m.body(r, n), eventstream.MaxEvent, s.event)
 		if err == nil && s.reason != "" {
 			err = s.finish() // some servers send no [DONE]
 		}

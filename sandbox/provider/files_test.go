@@ -4,7 +4,9 @@ package provider_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -128,6 +130,50 @@ func TestProvidersSendEachFileOfAPart(t *testing.T) {
 			all := string(got)
 			if sent, lines := strings.Count(all, "UE5H"), strings.Count(all, "can't see it"); sent != c.sent || lines != c.lines || !strings.Contains(all, "look") {
 				t.Errorf("%s, %v: %s", name, c.files, all)
+			}
+		}
+	}
+}
+
+// An event may have an image of the greatest length. One that is longer would be as long the next time,
+// and an image costs money, so the request is not repeated.
+func TestLongEvents(t *testing.T) {
+	image := func(n int) string { return base64.StdEncoding.EncodeToString(make([]byte, n)) }
+	gemini := func(n int) string {
+		return sse(`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"` + image(n) + `"}}]},"finishReason":"STOP"}]}`)
+	}
+	responses := func(n int) string { // the end repeats the images of the answer
+		item := `{"type":"image_generation_call","id":"i","status":"completed","result":"` + image(n/2) + `"}`
+		return sse(`{"type":"response.output_item.done","item":`+item+`}`, `{"type":"response.output_item.done","item":`+item+`}`, `{"type":"response.completed","response":{"output":[`+item+`,`+item+`]}}`)
+	}
+	text := func(head, tail string) func(int) string {
+		return func(n int) string { return sse(head + strings.Repeat("x", n) + tail) }
+	}
+	for name, c := range map[string]struct {
+		make  func(provider.Options) sandbox.Model
+		turn  func(n int) string
+		fits  int
+		above int
+	}{
+		"anthropic": {provider.Anthropic, text(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`, `"}}`), 7 << 20, 8 << 20},
+		"chat":      {provider.OpenAIChat, text(`{"choices":[{"delta":{"content":"`, `"}}]}`), 7 << 20, 8 << 20},
+		"gemini":    {provider.Gemini, gemini, 12 << 20, 13 << 20},
+		"responses": {provider.OpenAI, responses, 12 << 20, 13 << 20},
+	} {
+		for _, n := range []int{c.fits, c.above} {
+			got := 0
+			var failed *sandbox.ModelError
+			for e, err := range c.make(provider.Options{Transport: &recorder{status: 200, text: c.turn(n)}, Model: "m"}).Stream(t.Context(), sandbox.ModelRequest{}) {
+				got += len(e.Text) + len(e.File.Data)
+				errors.As(err, &failed)
+			}
+			switch long := failed != nil && strings.Contains(failed.Message, "a piece of the answer has more than"); {
+			case long != (n == c.above):
+				t.Errorf("%s, %d bytes: %v", name, n, failed)
+			case long && failed.Retry:
+				t.Errorf("%s, %d bytes: the request would be repeated", name, n)
+			case !long && got < n:
+				t.Errorf("%s, %d bytes: %d came", name, n, got)
 			}
 		}
 	}

@@ -35,7 +35,7 @@ func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[s
 			s.end(err)
 			return
 		}
-		err := m.o.post(ctx, "/models/"+url.PathEscape(m.o.Model)+":streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": m.o.Key}, m.body(r, n), s.event)
+		err := m.o.post(ctx, "/models/"+url.PathEscape(m.o.Model)+":streamGenerateContent?alt=sse", map[string]string{"x-goog-api-key": m.o.Key}, m.body(r, n), maxImageEvent, s.event)
 		if err == nil && s.reason != "" {
 			err = s.done()
 		}

@@ -127,9 +127,14 @@ func (o *Options) local() bool {
 	return o.OnDevice && err == nil && protocol.Loopback(host)
 }
 
-// post sends a request and calls do with each event of the response. Errors are
+// maxImageEvent is the limit of an event, in bytes, where an answer may have images: 12 MiB of them in
+// base64, as many as an answer may have, and 1 MiB of other data. The last event of a Responses stream
+// repeats them all.
+const maxImageEvent = 12<<20/3*4 + 1<<20
+
+// post sends a request and calls do with each event of the response, of at most most bytes. Errors are
 // *[sandbox.ModelError], or the cause of the context.
-func (o *Options) post(ctx context.Context, path string, header map[string]string, body map[string]any, do func(eventstream.Event) error) error {
+func (o *Options) post(ctx context.Context, path string, header map[string]string, body map[string]any, most int, do func(eventstream.Event) error) error {
 	maps.Copy(body, o.Body)
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -144,11 +149,13 @@ func (o *Options) post(ctx context.Context, path string, header map[string]strin
 	if res.Status != 200 {
 		return o.refused(res)
 	}
-	err = eventstream.Read(res.Body, do)
+	err = eventstream.ReadUpTo(res.Body, most, do)
 	var me *sandbox.ModelError
 	switch {
 	case err == nil || errors.As(err, &me) || errors.Is(err, errStop):
 		return err
+	case errors.Is(err, protocol.ErrResourceLimit) && ctx.Err() == nil: // the same request has the same answer
+		return &sandbox.ModelError{Message: "a piece of the answer has more than " + strconv.Itoa(most>>20) + " MiB, the most that is read; ask for less at once, such as a smaller image"}
 	}
 	return o.unanswered(ctx, err)
 }

@@ -35,7 +35,7 @@ func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq
 			s.end(err)
 			return
 		}
-		s.end(m.o.post(ctx, "/responses", m.o.bearer(), m.body(r, n), s.event))
+		s.end(m.o.post(ctx, "/responses", m.o.bearer(), m.body(r, n), maxImageEvent, s.event))
 	}
 }
 

@@ -15,20 +15,23 @@ type Event struct {
 	Data string
 }
 
-// maxEvent is the maximum length of a line, and of an event's data, in bytes.
-const maxEvent = 8 << 20
+// MaxEvent is the maximum length of a line, and of an event's data, in bytes. See [Read].
+const MaxEvent = 8 << 20
 
 // Read reads an event stream and calls do for each event, until the stream ends. If do returns an
-// error, Read returns it. An incomplete event at the end of the stream is dropped. An event of more than 8
-// MiB is [protocol.ErrResourceLimit].
-func Read(r io.Reader, do func(Event) error) error {
+// error, Read returns it. An incomplete event at the end of the stream is dropped. An event of more than
+// MaxEvent bytes is [protocol.ErrResourceLimit].
+func Read(r io.Reader, do func(Event) error) error { return ReadUpTo(r, MaxEvent, do) }
+
+// ReadUpTo is [Read] with another maximum length.
+func ReadUpTo(r io.Reader, most int, do func(Event) error) error {
 	in := bufio.NewReaderSize(r, 32<<10)
 	var e Event
 	var data strings.Builder
 	lines := 0
 	first := true
 	for {
-		line, err := readLine(in)
+		line, err := readLine(in, most)
 		if err == io.EOF {
 			return nil
 		}
@@ -62,20 +65,20 @@ func Read(r io.Reader, do func(Event) error) error {
 				data.WriteByte('\n')
 			}
 			data.WriteString(value)
-			if data.Len() > maxEvent {
-				return tooLong()
+			if data.Len() > most {
+				return tooLong(most)
 			}
 		}
 	}
 }
 
-func tooLong() error {
-	return protocol.Errorf(protocol.ErrResourceLimit, "stream", "", "an event has more than %d bytes", maxEvent)
+func tooLong(most int) error {
+	return protocol.Errorf(protocol.ErrResourceLimit, "stream", "", "an event has more than %d bytes", most)
 }
 
 // readLine returns a line, which ends with a line feed, a carriage return, or both. A last line
 // without an end is dropped.
-func readLine(in *bufio.Reader) (string, error) {
+func readLine(in *bufio.Reader, most int) (string, error) {
 	var b strings.Builder
 	for {
 		c, err := in.ReadByte()
@@ -91,8 +94,8 @@ func readLine(in *bufio.Reader) (string, error) {
 			}
 			return b.String(), nil
 		}
-		if b.WriteByte(c); b.Len() > maxEvent {
-			return "", tooLong()
+		if b.WriteByte(c); b.Len() > most {
+			return "", tooLong(most)
 		}
 	}
 }
