@@ -1,7 +1,6 @@
 package mcpclient
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -203,15 +202,13 @@ func (p *part) line(at int, call *sandbox.Call, failed bool) string {
 	return fmt.Sprintf("(%s: %s, about %d bytes, %s)", clip(kind, 500), clip(media, 100), base64.StdEncoding.DecodedLen(len(data)), why)
 }
 
-// fileOf returns the file of a part. The content of an image decides its type, because servers name a
-// wrong one at times.
+// fileOf returns the file of a part.
 func fileOf(name, media, data string) (f sandbox.File, err error) {
 	content, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
 		return f, protocol.Errorf(protocol.ErrInvalidParams, "call", "", "the data is not base64")
 	}
-	media, _, _ = strings.Cut(media, ";") // without parameters
-	media = cmp.Or(raster.Type(content), strings.ToLower(strings.TrimSpace(media)))
+	media = raster.MediaType(media, content)
 	if kind, ext, _ := strings.Cut(media, "/"); (kind == "image" || kind == "audio") && !strings.Contains(name, ".") {
 		name += "." + ext
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +176,63 @@ func TestLongEvents(t *testing.T) {
 			case !long && got < n:
 				t.Errorf("%s, %d bytes: %d came", name, n, got)
 			}
+		}
+	}
+}
+
+// A file of Gemini's has the type of its content, and speech can be played. One of another form costs
+// nothing else of the answer.
+func TestGeminiFiles(t *testing.T) {
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	inline := func(media, data string) string {
+		return `{"inlineData":{"mimeType":"` + media + `","data":"` + data + `"}}`
+	}
+	turn := func(parts ...string) (out string) { // an event for each
+		for _, p := range parts {
+			out += sse(`{"candidates":[{"content":{"parts":[` + p + `]}}]}`)
+		}
+		return out + sse(`{"candidates":[{"finishReason":"STOP"}]}`)
+	}
+	const l16 = "audio/L16;codec=pcm;rate=24000"
+	wav := func(rate, more string, data string) string { // the rate and the bytes of a second
+		n := func(n int) string { return string([]byte{byte(n), byte(n >> 8), byte(n >> 16), 0}) }
+		return "RIFF" + n(36+len(data)) + "WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00" + rate + more + "\x02\x00\x10\x00data" + n(len(data)) + data
+	}
+	of24 := func(data string) string { return wav("\xc0\x5d\x00\x00", "\x80\xbb\x00\x00", data) }
+	gif := "GIF89a\x01\x00\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02L\x01\x00;"
+	long := strings.Repeat("ab", 5<<20) // of 10 MiB
+	for _, c := range []struct {
+		name string
+		turn string
+		want []string
+	}{
+		{"an image of another type", turn(inline("image/png", b64(gif))), []string{"image image/gif " + gif}},
+		{"a type with parameters", turn(inline("Text/Plain; charset=utf-8", b64("hi"))), []string{"file text/plain hi"}},
+		{"audio that is no speech", turn(inline("audio/ogg; codecs=opus", b64("OggS"))), []string{"audio audio/ogg OggS"}},
+		{"speech", turn(inline(l16, b64("abcd"))), []string{"speech.wav audio/wav " + of24("abcd")}},
+		{"speech in pieces", turn(inline(l16, b64("ab")), `{"text":"","thoughtSignature":"S"}`, inline(l16, b64("c")), inline(l16, b64("d"))), []string{"speech.wav audio/wav " + of24("abcd")}},
+		{"speech with a text between", turn(inline(l16, b64("ab")), `{"text":"hm"}`, inline(l16, b64("cd"))), []string{"speech.wav audio/wav " + of24("ab"), "hm", "speech.wav audio/wav " + of24("cd")}},
+		{"speech and an image", turn(inline(l16, b64("ab")) + "," + inline("image/gif", b64(gif))), []string{"speech.wav audio/wav " + of24("ab"), "image image/gif " + gif}},
+		{"speech at two rates", turn(inline(l16, b64("ab")), inline("audio/l16; rate=16000", b64("cd"))), []string{"speech.wav audio/wav " + of24("ab"), "speech.wav audio/wav " + wav("\x80\x3e\x00\x00", "\x00\x7d\x00\x00", "cd")}},
+		{"a rate that is none", turn(inline("audio/L16;rate=1e9;channels=-1;rate=999999999", b64("ab"))), []string{"speech.wav audio/wav " + of24("ab")}},
+		{"long speech", turn(inline(l16, b64(long))), []string{"speech.wav audio/wav " + of24(long[:8<<20-44]), "speech.wav audio/wav " + of24(long[8<<20-44:])}},
+		{"no base64", turn(`{"text":"hi"},` + inline("image/png", "%") + `,{"text":" you"}`), []string{"hi", " you"}},
+		{"another form", turn(`{"text":"hi"},{"inlineData":"odd"},{"inlineData":{"mimeType":7,"data":8}},{"inlineData":{}}`, `{"text":" you","inlineData":null}`), []string{"hi", " you"}},
+	} {
+		o := serve(t, func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, c.turn) })
+		var got []string
+		for e, err := range provider.Gemini(o).Stream(context.Background(), sandbox.ModelRequest{}) {
+			switch {
+			case err != nil:
+				t.Errorf("%s: %v", c.name, err)
+			case e.Type == sandbox.PartFile:
+				got = append(got, e.File.Name+" "+e.File.MediaType+" "+string(e.File.Data))
+			case e.Type == sandbox.PartText:
+				got = append(got, e.Text)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %.500q, want %.500q", c.name, got, c.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
+	"github.com/bailey-go/bailey/sandbox/internal/raster"
 )
 
 type gemini struct{ o Options }
@@ -157,20 +159,18 @@ type geminiStream struct {
 	calls  int
 	usage  sandbox.Usage
 	reason string
+	speech speech
 }
 
 type geminiChunk struct {
 	Candidates []struct {
 		Content struct {
 			Parts []struct {
-				Text      string `json:"text"`
-				Thought   bool   `json:"thought"`
-				Signature string `json:"thoughtSignature"`
-				Inline    *struct {
-					Type string `json:"mimeType"`
-					Data []byte `json:"data"`
-				} `json:"inlineData"`
-				Call *struct {
+				Text      string        `json:"text"`
+				Thought   bool          `json:"thought"`
+				Signature string        `json:"thoughtSignature"`
+				Inline    *geminiInline `json:"inlineData"`
+				Call      *struct {
 					Name string          `json:"name"`
 					Args json.RawMessage `json:"args"`
 				} `json:"functionCall"`
@@ -211,11 +211,15 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 	for _, cand := range c.Candidates {
 		for _, p := range cand.Content.Parts {
 			var err error
+			if p.Call != nil || p.Text != "" {
+				err = s.endSpeech()
+			}
 			switch {
+			case err != nil:
 			case p.Call != nil:
 				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
 			case p.Inline != nil && !p.Thought:
-				err = s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "image", MediaType: p.Inline.Type, Data: p.Inline.Data}})
+				err = s.file(*p.Inline)
 			case p.Text != "" && p.Thought:
 				err = s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: p.Text})
 			case p.Text != "":
@@ -235,6 +239,66 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 	return nil
 }
 
+// geminiInline is a file within an event. One of another form than the API's is empty.
+type geminiInline struct {
+	media string
+	data  []byte
+}
+
+func (d *geminiInline) UnmarshalJSON(b []byte) error {
+	var in struct {
+		Type text `json:"mimeType"`
+		Data text `json:"data"`
+	}
+	if json.Unmarshal(b, &in) != nil {
+		return nil
+	}
+	if data, err := base64.StdEncoding.DecodeString(string(in.Data)); err == nil {
+		d.media, d.data = string(in.Type), data
+	}
+	return nil
+}
+
+// file sends a file that the model made.
+func (s *geminiStream) file(in geminiInline) error {
+	data := in.data
+	if len(data) == 0 {
+		return nil
+	}
+	if form, ok := pcmForm(in.media); ok {
+		for len(data) > 0 {
+			if s.speech.form != form || s.speech.full() {
+				if err := s.endSpeech(); err != nil {
+					return err
+				}
+			}
+			s.speech.form = form
+			data = s.speech.add(data)
+		}
+		return nil
+	}
+	if err := s.endSpeech(); err != nil {
+		return err
+	}
+	media := raster.MediaType(in.media, data)
+	name := "file"
+	switch kind, _, _ := strings.Cut(media, "/"); kind {
+	case "image", "audio", "video":
+		name = kind
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: name, MediaType: media, Data: data}})
+}
+
+// endSpeech sends the speech that came, as one file.
+func (s *geminiStream) endSpeech() error {
+	if len(s.speech.data) == 0 {
+		return nil
+	}
+	data := s.speech.wav()
+	s.speech = speech{}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "speech.wav", MediaType: "audio/wav", Data: data}})
+}
+
 // call sends a complete call. Its id is generated here, because Gemini does not require one.
 func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
 	s.calls++
@@ -250,6 +314,9 @@ func (s *geminiStream) call(name string, args json.RawMessage, signature string)
 }
 
 func (s *geminiStream) done() error {
+	if err := s.endSpeech(); err != nil {
+		return err
+	}
 	if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package raster
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 )
 
 // Error is an error of [Check].
@@ -45,6 +46,19 @@ func Type(data []byte) string {
 		return WebP
 	}
 	return ""
+}
+
+// MediaType returns the media type of data that a server calls media: without parameters, in lower case.
+// The content of an image decides, because servers name a wrong type at times.
+func MediaType(media string, data []byte) string {
+	media, _, _ = strings.Cut(media, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	if is := Type(data); is != "" {
+		if _, err := Check(data); err == nil || strings.HasPrefix(media, "image/") {
+			return is
+		}
+	}
+	return media
 }
 
 // Check returns the type and the size of an image, or one of the errors of this package.

@@ -105,6 +105,19 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+func TestMediaType(t *testing.T) {
+	gif := string(made(t, 2, 3)[raster.GIF])
+	for _, c := range [][3]string{ // the name, the content and the type
+		{"image/png", gif, raster.GIF}, {"", gif, raster.GIF}, {"text/plain", gif, raster.GIF}, {"IMAGE/GIF; a=b", gif, raster.GIF},
+		{"image/png", gif[:20], raster.GIF}, {"text/plain", "GIF89a is the format of 1989.", "text/plain"}, {"", "GIF89a is the format of 1989.", ""},
+		{"audio/WAV ; codecs=1", "RIFF", "audio/wav"}, {"image/png", "PNG", "image/png"}, {"audio", "", "audio"}, {"", "", ""},
+	} {
+		if got := raster.MediaType(c[0], []byte(c[1])); got != c[2] {
+			t.Errorf("%q of %.20q: %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}
+
 func FuzzCheck(f *testing.F) {
 	for _, data := range made(f, 5, 4) {
 		f.Add(data)
