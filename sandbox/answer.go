@@ -270,7 +270,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	case PartCall:
 		return a.closeOpen() && a.call(ctx, e)
 	case PartFile:
-		return a.quiet || a.file(ctx, e.File)
+		return a.quiet || a.file(ctx, e)
 	case PartSource:
 		return a.quiet || a.source(e.Source)
 	case PartUsage:
@@ -319,21 +319,26 @@ func (a *answer) metadata(meta string) map[string]any {
 
 // file makes the part and the chunk of a file that the model made. A line stands for one that can't be
 // kept. The content is stored with the part, because the answer may be repeated until then.
-func (a *answer) file(ctx context.Context, f File) bool {
-	f, err := a.kept(f)
+func (a *answer) file(ctx context.Context, e ModelEvent) bool {
+	f, err := a.kept(e.File)
 	if err != nil {
 		return a.take(ctx, ModelEvent{Type: PartText, Text: leftOut(err)})
 	}
 	if !a.closeOpen() {
 		return false
 	}
-	p := a.newPart("file", f.record())
+	data := f.record()
+	if len(e.Meta) > 0 {
+		data["meta"] = string(e.Meta)
+	}
+	p := a.newPart("file", data)
 	a.parts = append(a.parts, p)
 	if a.files == nil {
 		a.files = map[string]*File{}
 	}
 	a.files[p.ID] = &f
 	meta := map[string]any{"bailey": map[string]any{"id": p.ID}} // a chunk of this type has no id of its own
+	maps.Copy(meta, a.metadata(string(e.Meta)))
 	return a.run.emit(Chunk{Type: "file", URL: "data:" + f.MediaType + ";base64," + base64.StdEncoding.EncodeToString(f.Data), MediaType: f.MediaType, ProviderMetadata: meta})
 }
 

@@ -601,6 +601,57 @@ func TestAnswerHasFilesAndSources(t *testing.T) {
 	}
 }
 
+// A file that its provider takes back goes to the model that made it, and to no other.
+func TestModelGetsItsFileBack(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, nil)
+	s := h.session(t)
+	image, line := png("made.png", 60), "[image: made.png, image/png, 60 bytes]"
+	m := &yields{Model: &sandboxtest.Model{}, events: [][]sandbox.ModelEvent{{{Type: sandbox.PartFile, File: image, Meta: json.RawMessage(`{"thoughtSignature":"S"}`)}}}}
+	lines, err := h.talk(t, s, m, "draw")
+	must(t, err)
+	if all := strings.Join(lines, "\n"); !strings.Contains(all, `"providerMetadata":{"anthropic":{"thoughtSignature":"S"},"bailey":{"id":"`) {
+		t.Errorf("the chunks are %s", all)
+	}
+	var out bytes.Buffer
+	must(t, s.Export(&out))
+	imported, err := h.ImportSession(t.Context(), &out)
+	must(t, err)
+	defer imported.Close()
+	fork, err := s.Fork(t.Context(), "")
+	must(t, err)
+	defer fork.Close()
+	for name, c := range map[string]struct {
+		s    *sandbox.Session
+		m    sandbox.Model
+		back bool
+		text string
+	}{
+		"the same model":         {s, m, true, ""},
+		"in a fork":              {fork, m, true, ""},
+		"another model":          {s, &sandboxtest.Model{}, false, line},
+		"in an imported session": {imported, m, false, "[a file of an imported conversation, which is not sent]"},
+	} {
+		_, err := h.talk(t, c.s, c.m, "now in blue")
+		must(t, err)
+		list := m.Requests()
+		if other, ok := c.m.(*sandboxtest.Model); ok {
+			list = other.Requests()
+		}
+		r := list[len(list)-1]
+		back := false
+		for _, msg := range r.Messages {
+			for _, p := range msg.Parts {
+				if len(p.Files) > 0 {
+					back = msg.Role == sandbox.RoleAssistant && bytes.Equal(p.Files[0].Data, image.Data) && string(p.Meta) == `{"thoughtSignature":"S"}`
+				}
+			}
+		}
+		if back != c.back || !strings.Contains(texts(r), c.text) || !c.back && content(r) != "" {
+			t.Errorf("%s: back %t, texts %q", name, back, texts(r))
+		}
+	}
+}
+
 // The files of an answer have the limits of a message and of the session, and those of an imported one
 // have them too.
 func TestFilesOfAnAnswerHaveLimits(t *testing.T) {

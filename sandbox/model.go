@@ -55,7 +55,8 @@ type ModelPart struct {
 	// gets its String as a text.
 	Files []File
 	// Meta belongs to the provider, such as a signature of reasoning. It is sent back to the same
-	// model unchanged.
+	// model unchanged, and so is a file that the model made if it has Meta. For any other file of a
+	// model there is a line.
 	Meta json.RawMessage
 }
 
@@ -67,7 +68,7 @@ type ModelEvent struct {
 	Tool   string          // of PartCallStart and PartCall
 	Args   json.RawMessage // of PartCall: all arguments; if they are not JSON, the call fails
 	Usage  Usage           // of PartUsage: the total of the request so far
-	Meta   json.RawMessage // of PartReasoning and PartCall: see [ModelPart]
+	Meta   json.RawMessage // of PartReasoning, PartCall and PartFile: see [ModelPart]
 	File   File            // of PartFile: a file that the model made, such as an image
 	Source Source          // of PartSource
 }

@@ -668,10 +668,10 @@ func modelMessage(m Message, to Model) []ModelMessage {
 			for _, f := range filesOf(p) {
 				if f.imported {
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: importedLine})
-				} else if m.Role == RoleAssistant { // no provider takes back a file that a model made
+				} else if m.Role == RoleAssistant && meta == nil { // its provider does not take it back, or another model made it
 					msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: f.String()})
 				} else if files := sendableFiles([]File{f}, to); len(files) > 0 {
-					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: files})
+					msg.Parts = append(msg.Parts, ModelPart{Type: PartFile, Files: files, Meta: meta})
 				}
 			}
 		case p.Type == "reasoning":

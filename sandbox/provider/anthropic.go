@@ -30,7 +30,7 @@ func (m *anthropic) host() string { return m.o.Host() }
 
 func (m *anthropic) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		r, n := m.o.withFiles(r, isImageOrPDF), newNames(r)
+		r, n := m.o.withFiles(r, isImageOrPDF, false), newNames(r)
 		s := &anthropicStream{sink: sink{yield: yield}, names: n, open: map[int]*block{}}
 		if err := m.o.thinking(true); err != nil {
 			s.end(err)

@@ -31,7 +31,7 @@ func (m *chat) host() string { return m.o.Host() }
 
 func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		r, n := m.o.withFiles(r, m.takes), newNames(r)
+		r, n := m.o.withFiles(r, m.takes, false), newNames(r)
 		s := &chatStream{sink: sink{yield: yield}, names: n, calls: map[int]int{}}
 		if err := m.o.thinking(m.openRouter()); err != nil {
 			s.end(err)

@@ -10,9 +10,9 @@ import (
 )
 
 // withFiles returns a request whose files a server takes. A line stands for each other file, and for
-// each file of the model's own, because no server takes one back. An error in its place would end the
-// conversation, since the file stays in it.
-func (o *Options) withFiles(r sandbox.ModelRequest, takes func(sandbox.File) bool) sandbox.ModelRequest {
+// each file of the model's own, unless own is set and it has the provider's Meta. An error in its place
+// would end the conversation, since the file stays in it.
+func (o *Options) withFiles(r sandbox.ModelRequest, takes func(sandbox.File) bool, own bool) sandbox.ModelRequest {
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
 		m := &r.Messages[i]
@@ -21,7 +21,8 @@ func (o *Options) withFiles(r sandbox.ModelRequest, takes func(sandbox.File) boo
 			var files []sandbox.File
 			var lines []string
 			for _, f := range p.Files {
-				if m.Role != sandbox.RoleAssistant && len(f.Data) > 0 && !o.TextOnly && takes(f) {
+				mayHave := m.Role != sandbox.RoleAssistant || own && len(p.Meta) > 0
+				if mayHave && len(f.Data) > 0 && !o.TextOnly && takes(f) {
 					files = append(files, f)
 				} else {
 					lines = append(lines, f.String()+" (you can't see it: files of this type are not sent to you)")
@@ -125,7 +126,7 @@ func geminiType(media string) string {
 	return ""
 }
 
-func geminiFile(f sandbox.File) any {
+func geminiFile(f sandbox.File) map[string]any {
 	return map[string]any{"inlineData": map[string]any{"mimeType": geminiType(f.MediaType), "data": base64Of(f)}}
 }
 

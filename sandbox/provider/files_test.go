@@ -237,6 +237,47 @@ func TestGeminiFiles(t *testing.T) {
 	}
 }
 
+// Gemini's image models change an image that they made, if they get it back with its signature. No other
+// file of a model goes back, and no other server takes one.
+func TestGeminiGetsItsImagesBack(t *testing.T) {
+	o := serve(t, func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(rw, sse(`{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"UE5H"},"thoughtSignature":"S"},{"inlineData":{"mimeType":"image/jpeg","data":"SlBH"}},{"inlineData":{"mimeType":"image/gif","data":"R0lG"},"thoughtSignature":"T"},{"inlineData":{"mimeType":"audio/wav","data":"V0FW"},"thoughtSignature":"U"}]},"finishReason":"STOP"}]}`))
+	})
+	var parts []sandbox.ModelPart
+	var metas []string
+	for e, err := range provider.Gemini(o).Stream(t.Context(), sandbox.ModelRequest{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Type == sandbox.PartFile {
+			parts, metas = append(parts, sandbox.ModelPart{Type: sandbox.PartFile, Files: []sandbox.File{e.File}, Meta: e.Meta}), append(metas, string(e.Meta))
+		}
+	}
+	if want := []string{`{"thoughtSignature":"S"}`, `{}`, "", ""}; !slices.Equal(metas, want) {
+		t.Errorf("the metas are %q, want %q", metas, want)
+	}
+	r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{{Role: sandbox.RoleAssistant, Parts: parts}, {Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "now in blue"}}}}}
+	for name, c := range map[string]struct {
+		make        func(provider.Options) sandbox.Model
+		o           provider.Options
+		back, lines int
+	}{"gemini": {provider.Gemini, provider.Options{}, 2, 2}, "gemini, text only": {provider.Gemini, provider.Options{TextOnly: true}, 0, 4},
+		"anthropic": {provider.Anthropic, provider.Options{}, 0, 4}, "responses": {provider.OpenAI, provider.Options{}, 0, 4}, "chat": {provider.OpenAIChat, provider.Options{}, 0, 4}} {
+		body := sentBody(t, c.make, "", c.o, r)
+		got, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := string(got)
+		if back, lines := strings.Count(all, "UE5H")+strings.Count(all, "SlBH"), strings.Count(all, "can't see it"); back != c.back || lines != c.lines || strings.Contains(all, "R0lG") || strings.Contains(all, "V0FW") {
+			t.Errorf("%s: %s", name, all)
+		}
+		if want := `{"parts":[{"inlineData":{"data":"UE5H","mimeType":"image/png"},"thoughtSignature":"S"},{"inlineData":{"data":"SlBH","mimeType":"image/jpeg"}},`; c.back > 0 && !strings.Contains(all, want) {
+			t.Errorf("%s: %s", name, all)
+		}
+	}
+}
+
 // sameJSON returns a text in the form of json.Marshal.
 func sameJSON(t *testing.T, text string) string {
 	var v any

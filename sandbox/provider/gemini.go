@@ -31,7 +31,7 @@ func (m *gemini) host() string { return m.o.Host() }
 
 func (m *gemini) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		r, n := m.o.withFiles(r, func(f sandbox.File) bool { return geminiType(f.MediaType) != "" }), newNames(r)
+		r, n := m.o.withFiles(r, func(f sandbox.File) bool { return geminiType(f.MediaType) != "" }, true), newNames(r)
 		s := &geminiStream{sink: sink{yield: yield}, names: n}
 		if err := m.o.thinking(true); err != nil {
 			s.end(err)
@@ -118,7 +118,12 @@ func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 				parts = append(parts, part)
 			case sandbox.PartFile:
 				for _, f := range p.Files {
-					parts = append(parts, geminiFile(f))
+					part := geminiFile(f)
+					var meta geminiMeta
+					if json.Unmarshal(p.Meta, &meta) == nil && meta.Signature != "" && role == "model" {
+						part["thoughtSignature"] = meta.Signature
+					}
+					parts = append(parts, part)
 				}
 			case sandbox.PartResult:
 				key := "output"
@@ -219,7 +224,7 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 			case p.Call != nil:
 				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
 			case p.Inline != nil && !p.Thought:
-				err = s.file(*p.Inline)
+				err = s.file(*p.Inline, p.Signature)
 			case p.Text != "" && p.Thought:
 				err = s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: p.Text})
 			case p.Text != "":
@@ -259,8 +264,14 @@ func (d *geminiInline) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// geminiMeta goes back with an image that the model made. With the image, the model can change it.
+// https://ai.google.dev/gemini-api/docs/image-generation#thought-signatures
+type geminiMeta struct {
+	Signature string `json:"thoughtSignature,omitempty"`
+}
+
 // file sends a file that the model made.
-func (s *geminiStream) file(in geminiInline) error {
+func (s *geminiStream) file(in geminiInline, signature string) error {
 	data := in.data
 	if len(data) == 0 {
 		return nil
@@ -286,7 +297,11 @@ func (s *geminiStream) file(in geminiInline) error {
 	case "image", "audio", "video":
 		name = kind
 	}
-	return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: name, MediaType: media, Data: data}})
+	e := sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: name, MediaType: media, Data: data}}
+	if name == "image" && geminiType(media) != "" {
+		e.Meta, _ = json.Marshal(geminiMeta{signature})
+	}
+	return s.send(e)
 }
 
 // endSpeech sends the speech that came, as one file.

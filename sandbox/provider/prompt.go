@@ -144,7 +144,7 @@ func (m *PromptAPI) usable(state string) error {
 }
 
 func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
-	r = new(Options).withFiles(r, noFiles)
+	r = new(Options).withFiles(r, noFiles, false)
 	req := promptRequest{}
 	system := r.System
 	if len(r.Tools) > 0 {

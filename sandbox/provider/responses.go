@@ -29,7 +29,7 @@ func (m *responses) host() string { return m.o.Host() }
 
 func (m *responses) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[sandbox.ModelEvent, error] {
 	return func(yield func(sandbox.ModelEvent, error) bool) {
-		r, n := m.o.withFiles(r, isImageOrPDF), newNames(r)
+		r, n := m.o.withFiles(r, isImageOrPDF, false), newNames(r)
 		s := &responsesStream{sink: sink{yield: yield}, names: n, items: map[string]*block{}}
 		if err := m.o.thinking(false); err != nil {
 			s.end(err)
