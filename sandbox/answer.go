@@ -426,15 +426,35 @@ func (a *answer) source(s Source) bool {
 // cite makes the part and the chunk of a source.
 func (a *answer) cite(s Source) bool {
 	c := Chunk{Type: "source-url", URL: s.URL, Title: s.Title}
-	data := map[string]any{"url": s.URL, "title": s.Title}
 	if s.URL == "" {
 		c = Chunk{Type: "source-document", MediaType: s.MediaType, Title: s.Title, Filename: s.Filename}
-		data = map[string]any{"media_type": s.MediaType, "title": s.Title, "filename": s.Filename}
 	}
-	p := a.newPart(c.Type, data)
+	p := a.newPart(c.Type, s.record())
 	a.parts = append(a.parts, p)
 	c.SourceID = p.ID
 	return a.run.emit(c)
+}
+
+// record returns the stored form of a source.
+func (s Source) record() map[string]any {
+	if s.URL != "" {
+		return map[string]any{"url": s.URL, "title": s.Title}
+	}
+	return map[string]any{"media_type": s.MediaType, "title": s.Title, "filename": s.Filename}
+}
+
+// importedSource returns the stored form of a stranger's source, or false for one that can't be shown.
+func importedSource(p PartRecord) (data map[string]any, ok bool) {
+	d, _ := p.Data.(map[string]any)
+	str := func(key string) string { s, _ := d[key].(string); return s }
+	s := Source{Title: str("title"), URL: str("url")}
+	if p.Type == "source-document" {
+		s = Source{Title: s.Title, MediaType: str("media_type"), Filename: str("filename")}
+	} else if s.URL == "" {
+		return nil, false
+	}
+	s, ok = s.clean()
+	return s.record(), ok
 }
 
 // dynamic reports whether a tool is not one of the app's own.

@@ -814,13 +814,27 @@ func TestSourcesOfAnAnswer(t *testing.T) {
 // A stranger's conversation brings no address that is none of a page.
 func TestImportSources(t *testing.T) {
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
-	for url, want := range map[string]bool{"https://a.example/": true, "javascript:alert(1)": false, "": false} {
-		file := strings.Replace(stranger(`{"tool":"read","input":{},"model":"{}"}`), `"type":"text","data":{"text":"list the files"}`, `"type":"source-url","data":{"url":"`+url+`","title":"t"}`, 1)
+	for part, want := range map[string]string{
+		`"type":"source-url","data":{"url":"https://a.example/","title":"` + strings.Repeat("t", 1001) + `"}`:                               `{"title":"` + strings.Repeat("t", 1000) + `","url":"https://a.example/"}`,
+		`"type":"source-url","data":{"url":"javascript:alert(1)","title":"t"}`:                                                              "",
+		`"type":"source-url","data":{"url":"","title":"t"}`:                                                                                 "",
+		`"type":"source-document","data":{"media_type":"application/PDF","filename":"report\u202efdp.exe","title":"t","url":"javascript:"}`: `{"filename":"report_fdp.exe","media_type":"application/pdf","title":"t"}`,
+		`"type":"source-document","data":{"media_type":"<b>","filename":"a","title":"t"}`:                                                   "",
+	} {
+		file := strings.Replace(stranger(`{"tool":"read","input":{},"model":"{}"}`), `"type":"text","data":{"text":"list the files"}`, part, 1)
 		s, err := h.ImportSession(t.Context(), strings.NewReader(file))
 		must(t, err)
-		text, _ := json.Marshal(s.Messages())
-		if got := strings.Contains(string(text), "source-url"); got != want {
-			t.Errorf("%q: %s", url, text)
+		got := ""
+		for _, m := range s.Messages() {
+			for _, p := range m.Parts {
+				if strings.HasPrefix(p.Type, "source-") {
+					data, _ := json.Marshal(p.Data)
+					got += string(data)
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%.80s: %.300s", part, got)
 		}
 		s.Close()
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/strictjson"
@@ -201,11 +202,14 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	// addition to them. A stranger must be able to set neither.
 	ps = slices.DeleteFunc(ps, func(p PartRecord) bool { return p.Type == "data-compaction" || p.Type == "reasoning" })
 	ps = slices.DeleteFunc(ps, func(p PartRecord) bool { // a link of a stranger's is one of a page
-		d, _ := p.Data.(map[string]any)
-		url, _ := d["url"].(string)
-		_, ok := Source{URL: url}.clean()
-		return p.Type == "source-url" && (url == "" || !ok)
+		_, ok := importedSource(p)
+		return strings.HasPrefix(p.Type, "source-") && !ok
 	})
+	for i := range ps {
+		if strings.HasPrefix(ps[i].Type, "source-") {
+			ps[i].Data, _ = importedSource(ps[i])
+		}
+	}
 	for i := range ps { // a stranger must not forge signatures or decisions
 		if d, ok := ps[i].Data.(map[string]any); ok {
 			delete(d, "meta")
