@@ -53,6 +53,7 @@ const (
 	maxFilled    = 128 << 10 // a text with its arguments
 
 	maxSkills       = 200   // of a folder
+	maxRefused      = 200   // files and folders that are reported as refused
 	maxSkillFolders = 2_000 // entries of a folder with skills
 )
 
@@ -74,8 +75,9 @@ const (
 //
 // Files that are not of this form are in refused, with the reason. So are files and folders that can't be read,
 // a skill whose name an earlier one has, skills after the 200th, and a folder of more than 2,000
-// entries. A reason may quote the file, so it is for the user and not for a model. FolderSkills returns an
-// error if ctx ends.
+// entries. After 200 of them, the next one is replaced by an error that says so, and nothing more is read.
+// A reason may quote the file, so it is for the user and not for a model. FolderSkills returns an error if
+// ctx ends.
 func FolderSkills(ctx context.Context, fsys fsaccess.FS, dirs ...string) (skills []Skill, refused []*fs.PathError, err error) {
 	if len(dirs) == 0 {
 		dirs = []string{".agents/skills", ".claude/skills", ".skills"}
@@ -87,14 +89,20 @@ func FolderSkills(ctx context.Context, fsys fsaccess.FS, dirs ...string) (skills
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		refuse := func(name string, err error) {
+		// refuse reports whether FolderSkills goes on.
+		refuse := func(name string, err error) bool {
+			full := len(refused) == maxRefused
+			if full {
+				name, err = dir, fmt.Errorf("more than %d files can't be used, and the rest is left out", maxRefused)
+			}
 			refused = append(refused, &fs.PathError{Op: "read skill", Path: name, Err: err})
+			return !full
 		}
-		if err != nil {
-			refuse(dir, err)
+		if err != nil && !refuse(dir, err) {
+			return skills, refused, nil
 		}
-		if more {
-			refuse(dir, fmt.Errorf("the folder has more than %d entries, and the rest is left out", maxSkillFolders))
+		if more && !refuse(dir, fmt.Errorf("the folder has more than %d entries, and the rest is left out", maxSkillFolders)) {
+			return skills, refused, nil
 		}
 		for _, name := range names {
 			if err := context.Cause(ctx); err != nil {
@@ -117,7 +125,9 @@ func FolderSkills(ctx context.Context, fsys fsaccess.FS, dirs ...string) (skills
 				s, err = parseSkill(name, data)
 			}
 			if err != nil {
-				refuse(file, err)
+				if !refuse(file, err) {
+					return skills, refused, nil
+				}
 				continue
 			}
 			s.Source, seen[name] = file, file

@@ -148,6 +148,26 @@ func TestFolderSkillsNumbers(t *testing.T) {
 	}
 }
 
+// After 200 refused files nothing more is read, whichever folder they are in.
+func TestFolderSkillsRefused(t *testing.T) {
+	for n, ok := range map[int]bool{199: true, 200: true, 201: false, 500: false} {
+		files := map[string]string{"b/z/SKILL.md": skillMD("description: x")}
+		for i := range n {
+			files[fmt.Sprintf("%s/s%d/SKILL.md", []string{"a", "b"}[i%2], i)] = "no head"
+		}
+		list, refused, err := sandbox.FolderSkills(t.Context(), skillFolder(t, files), "a", "b")
+		must(t, err)
+		if len(refused) != min(n, 201) || (len(list) == 1) != ok {
+			t.Errorf("of %d files that can't be used %d are refused, with %d skills", n, len(refused), len(list))
+			continue
+		}
+		last := refused[len(refused)-1]
+		if said := strings.Contains(last.Error(), "more than 200 files can't be used, and the rest is left out"); said == ok {
+			t.Errorf("of %d files: the last one says %v", n, last)
+		}
+	}
+}
+
 func TestParseSkill(t *testing.T) {
 	all := skillMD("name: pdf", "description: >-", "  Reads PDFs.", "  Use it for forms.", "license: Apache-2.0", "compatibility: Requires Python 3.14+", "metadata:", "  author: example-org", `  version: "1.0"`,
 		"  openclaw:", "    bins: [gws]", "allowed-tools: Bash(git diff *), Read Grep", "argument-hint: [file] [format]", "disable-model-invocation: true", "user-invocable: False", "hooks:", "  - a: b", "model: x")
