@@ -28,7 +28,7 @@ import (
 type Skill struct {
 	Name        string // 1 to 64 characters of a-z, 0-9 and single hyphens within
 	Description string // at most 1,024 characters
-	Content     string // the whole SKILL.md, or for a skill of the app's own any text
+	Content     string // the whole SKILL.md, or for a skill of the app's own any text of at most 128 KiB, see Fill
 	// Trusted marks a skill of the app's own. Any other skill, such as one from the user's folder,
 	// is shown to the user and must be accepted before the model receives it.
 	Trusted bool
@@ -346,15 +346,33 @@ func (s Skill) fill(arguments string, most int) (string, error) {
 		body = s.Content
 	}
 	list := splitArguments(arguments)
-	parts, size := []string{s.Content[:len(s.Content)-len(body)]}, len(s.Content)
+	var parts []string
+	size := 0 // of the parts
+	add := func(text ...string) error {
+		for _, t := range text {
+			size += len(t)
+		}
+		if size > most {
+			return protocol.Errorf(protocol.ErrResourceLimit, "skill", s.Name, "its text would have more than %d bytes with these arguments", most)
+		}
+		parts = append(parts, text...)
+		return nil
+	}
+	if err := add(s.Content[:len(s.Content)-len(body)]); err != nil {
+		return "", err
+	}
 	for found := false; ; {
 		before, rest, ok := strings.Cut(body, "$")
-		parts = append(parts, before)
+		if err := add(before); err != nil {
+			return "", err
+		}
 		if !ok {
 			if !found && arguments != "" {
-				parts = append(parts, "\n\nARGUMENTS: ", arguments)
+				if err := add("\n\nARGUMENTS: ", arguments); err != nil {
+					return "", err
+				}
 			}
-			break
+			return strings.Join(parts, ""), nil
 		}
 		value, length := "$", 0 // length is that of the placeholder behind the $
 		if after, ok := strings.CutPrefix(rest, "ARGUMENTS"); ok {
@@ -366,14 +384,12 @@ func (s Skill) fill(arguments string, most int) (string, error) {
 		} else if n := argumentNumber(rest, 0, 0); n >= 0 && n < len(list) {
 			value, length = list[n], len(strconv.Itoa(n))
 		}
-		if size += len(value) - length - 1; length > 0 && size > most {
-			return "", protocol.Errorf(protocol.ErrResourceLimit, "skill", s.Name, "its text would have more than %d bytes with these arguments", most)
+		if err := add(value); err != nil {
+			return "", err
 		}
 		found = found || length > 0
-		parts = append(parts, value)
 		body = rest[length:]
 	}
-	return strings.Join(parts, ""), nil
 }
 
 // argumentNumber returns the number at the beginning of text, between the signs open and end if they are not 0,

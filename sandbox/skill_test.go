@@ -264,6 +264,20 @@ func TestFill(t *testing.T) {
 			t.Errorf("%d times 4 KiB: %v", n, err)
 		}
 	}
+	// Content that no argument is put into counts too, and the end counts, not the way to it.
+	for n, ok := range map[int]bool{128<<10 - 1: true, 128 << 10: true, 128<<10 + 1: false} {
+		for name, c := range map[string]struct{ content, arguments string }{
+			"content alone":             {strings.Repeat("x", n), ""},
+			"arguments in the end":      {strings.Repeat("x", n-len("\n\nARGUMENTS: a")), "a"},
+			"text behind a placeholder": {"$0 " + strings.Repeat("x", n-2), "a"},
+			"a text that shrinks":       {strings.Repeat("x", n-100) + strings.Repeat("$ARGUMENTS[0]", 100), "a"},
+		} {
+			text, err := (sandbox.Skill{Content: c.content}).Fill(c.arguments)
+			if (err == nil) != ok || ok && len(text) != n || !ok && !errors.Is(err, protocol.ErrResourceLimit) {
+				t.Errorf("%s of %d bytes: %d bytes, %v", name, n, len(text), err)
+			}
+		}
+	}
 }
 
 // The model gets the text with its arguments and its folder, and no skill that is for the user alone.
