@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
 // The command /compact puts a summary in place of older messages for the model. The user sees it as a
@@ -47,4 +50,56 @@ func TestFilesCompact(t *testing.T) {
 	for _, words := range []string{"question 0", "answer 4", "summarised for the model"} {
 		shows(t, p, words)
 	}
+}
+
+// A message that the user sends while older ones are summarised is answered then, also if there is no
+// summary in the end. After a stop it waits for the user, as in a run.
+func TestFilesCompactMeanwhile(t *testing.T) {
+	t.Parallel()
+	f, p := filesIn(t, launch(t, e2e.Options{}))
+	n := 0
+	asked := func() {
+		t.Helper()
+		n++
+		poll.Until(t, fmt.Sprint(n, " requests"), func() bool { return len(f.requests()) == n }, func() string {
+			return fmt.Sprint(len(f.requests()), " requests; it shows ", conversation(t, p))
+		})
+	}
+	exchange := func(name string) {
+		t.Helper()
+		f.then(turn{text: "answer " + name})
+		f.say("question " + name)
+		asked()
+		shows(t, p, "answer "+name)
+		f.rested()
+	}
+	for _, name := range []string{"1", "2", "3"} {
+		exchange(name)
+	}
+	for _, c := range []struct {
+		name   string
+		status int
+	}{{"success", 0}, {"failure", 401}, {"stop", 0}} {
+		hold := make(chan struct{})
+		f.then(turn{text: "IN SHORT", status: c.status, hold: hold})
+		f.say("/compact")
+		asked()
+		f.say("during a " + c.name)
+		shows(t, p, "during a "+c.name)
+		if c.name == "stop" {
+			press(t, p, "#stop")
+			f.rested()
+			close(hold)
+			continue
+		}
+		f.then(turn{text: "answer after a " + c.name})
+		close(hold)
+		asked()
+		shows(t, p, "answer after a "+c.name)
+		f.rested()
+	}
+	if got := strings.Count(conversation(t, p), "summarised for the model"); got != 1 {
+		t.Errorf("it shows %d summaries", got)
+	}
+	exchange("4")
 }

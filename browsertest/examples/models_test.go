@@ -38,7 +38,7 @@ type turn struct {
 	after  string        // its Retry-After
 	cut    bool          // the connection breaks behind the text
 	pace   time.Duration // between pieces of 64 bytes
-	hold   chan struct{} // waited for in the middle of the text
+	hold   chan struct{} // waited for in the middle of the text, or before the failure
 }
 
 type call struct {
@@ -204,6 +204,9 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // write sends an answer as a stream of events.
 func (t turn) write(w http.ResponseWriter, n int) {
 	if t.status != 0 {
+		if t.hold != nil {
+			<-t.hold
+		}
 		if t.after != "" {
 			w.Header().Set("Retry-After", t.after)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
@@ -95,7 +96,9 @@ func (m *Sessions) send(text string) {
 	}
 	dom.SetValue("text", "")
 	if text == "/compact" {
-		m.compact(t)
+		if m.compact(t) && t.Unheard() { // the user sent a message meanwhile
+			m.run(t, "")
+		}
 		return
 	}
 	files := m.files.take()
@@ -118,11 +121,12 @@ func (m *Sessions) send(text string) {
 }
 
 // compact replaces the older messages of a conversation by a summary for the model, which the page
-// also does by itself before they are too long.
-func (m *Sessions) compact(t *talk.Talk) {
+// also does by itself before they are too long. It reports whether the conversation can go on, which it
+// can't if it was at work, or if the user pressed stop.
+func (m *Sessions) compact(t *talk.Talk) bool {
 	if t.Cancel != nil {
 		dom.Status("The assistant is at work: stop it first, or wait until it is done.")
-		return
+		return false
 	}
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	t.Cancel = cancel
@@ -136,13 +140,14 @@ func (m *Sessions) compact(t *talk.Talk) {
 	model, err := m.Settings.NewModel()
 	m.Lock.Unlock()
 	if dom.Failed(err) {
-		return
+		return false
 	}
 	if model.Name() == provider.Commands().Name() {
 		dom.Status("The reader of plain commands needs no summary. Choose a model in Settings first.")
-		return
+		return false
 	}
 	dom.Status("The older messages are being summarised")
+	t.Heard()
 	done, err := m.box.Compact(ctx, t.Session, model, sandbox.RunOptions{})
 	switch {
 	case dom.Failed(err):
@@ -152,6 +157,7 @@ func (m *Sessions) compact(t *talk.Talk) {
 		t.Show()
 		dom.Status("The model now gets a summary of the older messages. They stay here, and going back to one of them brings it back.")
 	}
+	return !errors.Is(err, protocol.ErrAborted)
 }
 
 // run runs the model until it has answered a message of the user's, or the last one if text and files
@@ -204,9 +210,7 @@ func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *
 		}
 		m.title(s, text)
 	}
-	if list := s.Messages(); len(list) > 0 {
-		t.Asked = list[len(list)-1].ID
-	}
+	t.Heard()
 	ended := "Done"
 	defer m.Shield.Violations(box)
 	for c, err := range box.Run(ctx, s, model, sandbox.RunOptions{}) {

@@ -28,7 +28,7 @@ type Talk struct {
 	Session *sandbox.Session        // replaced while a plan is made
 	Cancel  context.CancelCauseFunc // ends the run, nil without one
 	Leave   context.CancelFunc      // drops a plan during its question, nil without one
-	Asked   string                  // id of the last message that a model received
+	Asked   string                  // id of the last message when a model was last asked
 	News    bool                    // a text came while another conversation was in view
 	Look    int                     // greater than that of each conversation that was in view before
 
@@ -404,8 +404,22 @@ func (t *Talk) Behind(yes bool) { t.box.Get("classList").Call("toggle", "behind"
 
 // Unheard reports whether the user's last message came after the last request to a model.
 func (t *Talk) Unheard() bool {
-	list := t.Session.Messages()
-	return len(list) > 0 && list[len(list)-1].Role == sandbox.RoleUser && list[len(list)-1].ID != t.Asked
+	m := t.latest()
+	return m.Role == sandbox.RoleUser && m.ID != t.Asked
+}
+
+// Heard marks the messages so far as heard, because a model is asked now.
+func (t *Talk) Heard() { t.Asked = t.latest().ID }
+
+// latest returns the last message, which may be the zero one. A summary is stored like a message of the
+// user's, and is none.
+func (t *Talk) latest() (last sandbox.Message) {
+	for _, m := range t.Session.Messages() {
+		if m.Metadata.Trigger != "compaction" {
+			last = m
+		}
+	}
+	return last
 }
 
 // Progress shows a line of a running call's output on its card.
