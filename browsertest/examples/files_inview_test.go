@@ -254,6 +254,7 @@ func TestAttackAnswerOutOfView(t *testing.T) {
 		made(f, false, "notes/new.md")
 		glimpses(t, f, table)
 		unseenEffects(t, f, table)
+		tallEffects(t, f, table)
 		unseenChanges(t, f, table)
 		blinded(t, f, table)
 	})
@@ -306,23 +307,64 @@ func unseenEffects(t *testing.T, f *filesPage, table *attack.Table) {
 		f.wait("it asks for more", unseen+` || `+asking)
 	}
 	table.Try("effects below the list's end", eval[bool](t, f.in, answerBlind))
+	const left = `document.getElementById("ask-off").textContent`
+	all := f.check(left)
 	f.check(`document.getElementById("ask-list").scrollTop = 1e6`) // past those in the middle
-	f.wait("some are still unseen", `document.querySelectorAll("#ask-list [data-seen]").length > 0 && document.getElementById("ask-off").textContent.startsWith("Scroll down")`)
+	f.wait("some are still unseen", unseen+` && `+left+` !== `+js(all))
 	table.Try("effects in the list's middle", eval[bool](t, f.in, answerBlind))
-	for range 40 {
-		if f.check(`!document.querySelector("#ask-list li:not([data-seen])")`) == "true" {
-			break
+	f.check(`document.getElementById("ask-list").scrollTop = 0`)
+	for range 40 { // by scrolling, less than the list's height at a time
+		if was := f.check(left); f.check(unseen) == "true" {
+			f.check(`(() => { const e = document.getElementById("ask-list"); e.scrollTop += e.clientHeight - 40; })()`)
+			f.wait("more are seen", left+` !== `+js(was))
 		}
-		n := f.check(`document.querySelectorAll("#ask-list [data-seen]").length`)
-		f.check(`document.querySelector("#ask-list li:not([data-seen])")?.scrollIntoView({block: "start"})`)
-		f.wait("more are seen", `document.querySelectorAll("#ask-list [data-seen]").length > `+n+` || !document.querySelector("#ask-list li:not([data-seen])")`)
 	}
+	f.wait("all are seen", `!`+unseen)
 	f.asks()
 	f.answer(reject)
 	f.rested()
 	f.then(turn{calls: []call{tc("read", "path", "notes/plan.md")}}, turn{text: "Read."})
 	f.say("read it")
 	f.rested()
+}
+
+// tallEffects: of an effect that is higher than the list, all has to have been in view, not its end
+// alone.
+func tallEffects(t *testing.T, f *filesPage, table *attack.Table) {
+	t.Helper()
+	long := strings.Repeat("long ", 40)
+	for row, paths := range [][]string{{long + "a", "b", "c"}, {"a", long + "b", "c"}} {
+		f.check(`style("#ask #ask-list { min-height: 0; height: 30px; flex: none }")`)
+		var calls []call
+		for _, path := range paths {
+			calls = append(calls, tc("mkdir", "path", path))
+		}
+		f.then(turn{calls: calls}, turn{text: "That was it."})
+		f.say("make them")
+		f.wait("it asks", `!document.getElementById("ask").hidden && document.querySelectorAll("#ask-list li").length === 3`)
+		// glance records the parts of the row that have been in view, in pixels. Of a long row the page counts
+		// the place up to which it was seen, so a part must not begin below that.
+		f.check(`(() => {
+			globalThis.seenTo = 0;
+			globalThis.glance = () => {
+				const list = document.getElementById("ask-list").getBoundingClientRect(), row = document.querySelectorAll("#ask-list li")[` + fmt.Sprint(row) + `]?.getBoundingClientRect();
+				if (!row || list.height < 10) return;
+				const from = Math.max(list.top - row.top, 0), to = Math.min(list.bottom - row.top, row.height);
+				if (to > from && from <= seenTo + 2) seenTo = Math.max(seenTo, to);
+				globalThis.all = seenTo >= row.height - 2 && row.height > 2 * list.height;
+			};
+			glance();
+			document.getElementById("ask-list").addEventListener("scroll", glance);
+		})()`)
+		table.Try(fmt.Sprintf("effect %d is higher than the list", row), eval[bool](t, f.in, answerBlind))
+		f.wait("it can be answered", reading)
+		table.Try(fmt.Sprintf("the beginning or middle of effect %d, which is higher than the list", row), !eval[bool](t, f.in, `globalThis.all`))
+		f.check(`(document.getElementById("ask-list").removeEventListener("scroll", glance), unspoil())`)
+		f.asks()
+		f.answer(reject)
+		f.rested()
+		f.another()
+	}
 }
 
 // unseenChanges: the end of a long diff, and at high risk its middle, have not been seen before the
@@ -376,7 +418,6 @@ func blinded(t *testing.T, f *filesPage, table *attack.Table) {
 		f.then(turn{calls: []call{tc("write", "path", name, "content", "x\n"), tc("write", "path", "also-"+name, "content", "x\n")}}, turn{text: "That was it."})
 		f.say("do it blindly")
 		f.wait("it asks", `!document.getElementById("ask").hidden`)
-		f.check(`document.querySelectorAll("#ask-list li, #ask-diff").forEach((e) => { e.dataset.seen = "yes"; })`)
 		f.asks()
 		f.check(`void (` + spoils[s].how + `)`)
 		f.check(`document.getElementById("once").click()`)

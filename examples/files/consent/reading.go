@@ -107,6 +107,15 @@ func (s *sheet) reading() (r Reading, words string) {
 	return r, words
 }
 
+// All returns a Reading that requires all of n lines, each as a change of its own.
+func All(n int) Reading {
+	r := Reading{changes: n, lines: map[int]*extent{}}
+	for i := range n {
+		r.items = append(r.items, item{i, i, whole})
+	}
+	return r
+}
+
 // See records that a line is in view between two heights, each from 0 (its top) to 1 (its bottom).
 // A line without a requirement is ignored.
 func (r *Reading) See(line int, from, to float64) {

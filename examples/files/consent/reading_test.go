@@ -201,3 +201,31 @@ func TestKeyLeadsToTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// Each of the lines of All has to be seen whole, in any order.
+func TestAll(t *testing.T) {
+	r := All(3)
+	for _, step := range []struct {
+		line       int
+		from, to   float64
+		left, next int
+		at         float64
+		note       string
+	}{
+		{1, .5, 1, 3, 0, 0, "the end of a line is not all of it"},
+		{0, 0, 1, 2, 1, 0, "a whole line"},
+		{1, 0, .4, 2, 1, .4, "the beginning of a line is not all of it"},
+		{2, 0, 1, 1, 1, .4, "a later line"},
+		{1, .4, 1, 0, -1, 0, "the rest"},
+	} {
+		r.See(step.line, step.from, step.to)
+		left, of := r.Left()
+		if line, at := r.Next(); left != step.left || of != 3 || line != step.next || at != step.at {
+			t.Errorf("%s: %d of %d are left, the next is %d at %v; want %d, %d, %v", step.note, left, of, line, at, step.left, step.next, step.at)
+		}
+	}
+	none := All(0)
+	if left, of := none.Left(); left+of != 0 {
+		t.Error("nothing asks for something")
+	}
+}

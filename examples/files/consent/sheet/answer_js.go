@@ -149,7 +149,7 @@ func (p *Sheet) tick() {
 
 // look checks whether the question is in view, and shows the reason if it is not. See view for all.
 func (p *Sheet) look(all bool) {
-	p.more()
+	p.view.diff.fill()
 	if p.view.look(all) != "" {
 		p.ready = false // the count begins again when the question is back in view
 	}

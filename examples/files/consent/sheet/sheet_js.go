@@ -34,15 +34,14 @@ type Sheet struct {
 	view      view
 	answer    chan policy.Answer
 	dismissed chan struct{}
-	of        string         // id of the session that asks, "" without a question
-	calm      int            // looks since the user last pressed a key or used the pointer
-	rested    bool           // the user has used neither for settle looks
-	ready     bool           // an answer that allows something counts now
-	chosen    []bool         // for each request of the prompt: the answer is for it, and others are rejected
-	wary      bool           // number keys may be meant for a text field: they answer only after Tab or a click in the question
-	once      bool           // no answer is kept for later calls, and those that would be are hidden
-	from      js.Value       // the text field from which the question took the focus
-	rest      []consent.Line // the lines of a long diff that are not in the page yet, added as the user scrolls
+	of        string   // id of the session that asks, "" without a question
+	calm      int      // looks since the user last pressed a key or used the pointer
+	rested    bool     // the user has used neither for settle looks
+	ready     bool     // an answer that allows something counts now
+	chosen    []bool   // for each request of the prompt: the answer is for it, and others are rejected
+	wary      bool     // number keys may be meant for a text field: they answer only after Tab or a click in the question
+	once      bool     // no answer is kept for later calls, and those that would be are hidden
+	from      js.Value // the text field from which the question took the focus
 }
 
 // New builds the sheet in an element of the page, whose id must be "ask", and hides it until
@@ -52,29 +51,6 @@ func New(o Options) *Sheet {
 	build()
 	p.listen()
 	return p
-}
-
-// chunk is the number of lines of a diff that are added to the page at once. Many more would block
-// the page.
-const chunk = 1000
-
-// more adds lines when the end of the present ones comes near to view.
-func (p *Sheet) more() {
-	box := dom.Element("ask-diff")
-	if len(p.rest) == 0 || box.Get("scrollTop").Float()+2*box.Get("clientHeight").Float()+400 < box.Get("scrollHeight").Float() {
-		return
-	}
-	if last := box.Get("lastElementChild"); !last.IsNull() && last.Get("id").String() == "ask-rest" {
-		last.Call("remove")
-	}
-	n := min(chunk, len(p.rest))
-	addLines(box, p.rest[:n])
-	if p.rest = p.rest[n:]; len(p.rest) > 0 {
-		end := dom.Create("span", "⟨"+consent.Thousands(len(p.rest))+" more lines: scroll down⟩")
-		end.Set("id", "ask-rest")
-		end.Set("className", "line skip")
-		box.Call("append", end)
-	}
 }
 
 // Ask implements [sandbox.Asker]. It shows the calls' effects, and waits for the user's answer. The
@@ -168,15 +144,10 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 	}
 	list.Set("hidden", len(q.Effects) == 0)
 	list.Get("classList").Call("toggle", "few", len(q.Effects) <= 2)
-	diff := dom.Element("ask-diff")
-	n := min(chunk, len(q.Lines))
-	showLines(diff, q.Lines[:n])
-	p.rest = q.Lines[n:]
-	p.view.reading = q.Reading
-	diff.Get("classList").Call("toggle", "few", len(q.Lines) <= 3)
-	for _, el := range []js.Value{list, diff} {
-		el.Set("scrollTop", 0)
-	}
+	list.Set("scrollTop", 0)
+	p.view.list.Reading = consent.All(len(q.Effects))
+	p.view.diff.Show(q.Lines, q.Reading)
+	dom.Element("ask-diff").Get("classList").Call("toggle", "few", len(q.Lines) <= 3)
 	scope := dom.Element("scope")
 	scope.Call("replaceChildren")
 	option := func(text, value string) {

@@ -2,7 +2,6 @@ package sheet
 
 import (
 	"math"
-	"sort"
 	"strings"
 	"syscall/js"
 
@@ -24,10 +23,11 @@ type view struct {
 	sheet    js.Value // a style sheet with which elementFromPoint also finds elements that take no clicks
 	observer js.Value // null without IntersectionObserver v2
 	hidden   map[string]bool
-	why      string // the reason why not everything is in view, "" if it is
-	unseen   bool   // an effect or a change has not been in view yet
-	turn     int    // counts the looks, for the rows of points
-	reading  consent.Reading
+	why      string  // the reason why not everything is in view, "" if it is
+	unseen   bool    // an effect or a change has not been in view yet
+	turn     int     // counts the looks, for the rows of points
+	list     *Reader // of the effects
+	diff     *Reader
 	calm     int // looks since everything is in view
 	changed  chan struct{}
 }
@@ -42,6 +42,7 @@ var parts = []struct {
 
 func (v *view) listen() {
 	v.changed = make(chan struct{}, 1)
+	v.list, v.diff = NewReader(dom.Element("ask-list")), NewReader(dom.Element("ask-diff"))
 	v.sheet = js.Global().Get("CSSStyleSheet").New()
 	v.sheet.Call("replaceSync", "*, ::before, ::after { pointer-events: auto !important; }")
 	v.sheet.Set("disabled", true)
@@ -269,93 +270,23 @@ func (v *view) seen() string {
 	if !v.unseen {
 		return ""
 	}
-	list := dom.Element("ask-list")
-	box := rectOf(list)
-	left := 0
-	for _, row := range dom.Each(list.Get("children")) {
-		data := row.Get("dataset")
-		if data.Get("seen").Truthy() {
-			continue
-		}
-		// Of a row higher than the list only the end must be seen: the list is first shown from the
-		// beginning of the row.
-		r := rectOf(row)
-		if r.bottom <= box.bottom+1.5 && r.bottom > box.top && (r.top >= box.top-1.5 || r.height() > box.height()) && r.height() >= 10 {
-			data.Set("seen", "yes")
-		} else {
-			left++
-		}
+	v.list.see()
+	if left, of := v.list.Left(); left > 0 {
+		return "Scroll down: not seen yet: " + consent.Count(left, "effect") + " of " + consent.Thousands(of) + "."
 	}
-	if left > 0 {
-		return "Scroll down: not seen yet: " + consent.Count(left, "effect") + " of " + consent.Thousands(list.Get("childElementCount").Int()) + "."
-	}
-	v.read()
-	if left, of := v.reading.Left(); left > 0 {
+	v.diff.see()
+	if left, of := v.diff.Left(); left > 0 {
 		return "Scroll on: not seen yet: " + consent.Count(left, "change") + " of " + consent.Thousands(of) + "."
 	}
 	v.unseen = false
 	return ""
 }
 
-// read records which lines of the diff are in view now.
-func (v *view) read() {
-	diff := dom.Element("ask-diff")
-	box, rows := rectOf(diff), diff.Get("children")
-	row := func(i int) rect { return rectOf(rows.Index(i)) }
-	n := rowsOf(diff)
-	for i := sort.Search(n, func(i int) bool { return row(i).bottom > box.top+1 }); i < n; i++ {
-		r := row(i)
-		if r.top >= box.bottom-1 {
-			return
-		}
-		// Up to 1.5 pixels are lost by rounding. Less than half a line of text does not count.
-		h := r.height()
-		top, bottom := math.Max(r.top, box.top), math.Min(r.bottom, box.bottom)
-		if h < consent.Least || bottom-top < consent.Least {
-			continue
-		}
-		from, to := (top-r.top)/h, (bottom-r.top)/h
-		if box.top-r.top <= 1.5 {
-			from = 0
-		}
-		if r.bottom-box.bottom <= 1.5 {
-			to = 1
-		}
-		v.reading.See(i, from, to)
-	}
-}
-
-// rowsOf returns the number of the diff's lines in the page. It does not count the line behind them
-// that states how many more there are.
-func rowsOf(diff js.Value) int {
-	n := diff.Get("childElementCount").Int()
-	if n > 0 && diff.Get("lastElementChild").Get("id").String() == "ask-rest" {
-		n--
-	}
-	return n
-}
-
 // next scrolls to the next unseen place, or to the end of the present lines.
 func (v *view) next() {
-	list, diff := dom.Element("ask-list"), dom.Element("ask-diff")
-	if row := list.Call("querySelector", "li:not([data-seen])"); !row.IsNull() {
-		r, box := rectOf(row), rectOf(list)
-		by := r.top - box.top
-		if r.height() > box.height() {
-			by = r.bottom - box.bottom
-		}
-		list.Set("scrollTop", list.Get("scrollTop").Float()+by)
-		return
+	if left, _ := v.list.Left(); left > 0 {
+		v.list.Next()
+	} else {
+		v.diff.Next()
 	}
-	line, at := v.reading.Next()
-	if line < 0 {
-		return
-	}
-	rows := diff.Get("children")
-	if line >= rowsOf(diff) {
-		diff.Set("scrollTop", diff.Get("scrollHeight"))
-		return
-	}
-	r, box := rectOf(rows.Index(line)), rectOf(diff)
-	diff.Set("scrollTop", diff.Get("scrollTop").Float()+consent.Scroll(at, r.top, r.bottom, box.top, box.bottom))
 }
