@@ -134,8 +134,10 @@ func TestFilesPartOfABatch(t *testing.T) {
 		write := func(name string) call { return tc("write", "path", name, "content", "of "+name+"\n") }
 		ask("two of three", write("in-1.txt"), tc("delete", "path", "hours.csv"), write("in-2.txt"))
 		toggle("hours.csv")
-		if got := f.check(`document.getElementById("once").innerText`); !strings.Contains(got, "Allow 2 of 3") {
-			t.Errorf("the button says %q", got)
+		for id, text := range map[string]string{"once": "Allow 2 of 3", "session": "Allow 2 of 3 in this chat", "project": "Always allow 2 of 3 here", "never": "Never 2 of 3 here", "reject": "Don't allow"} {
+			if got := f.check(`document.getElementById(` + js(id) + `).textContent`); !strings.HasSuffix(got, " "+text) {
+				t.Errorf("the button says %q, want %q", got, text)
+			}
 		}
 		f.wait("it can be answered", asking)
 		f.answer(once)

@@ -22,28 +22,31 @@ func build() {
 	dom.Hide("ask", true)
 	attributes(ask, "tabindex", "-1", "aria-labelledby", "ask-title", "aria-describedby", "ask-sum ask-keys")
 	answers := part("div", "answers", "role", "group", "aria-label", "Answers", "class", "bar")
-	for i, a := range []struct{ id, text, class string }{
-		{"once", "Allow", "primary"}, {"session", "Allow in this chat", ""}, {"project", "Always allow here", ""}, {"reject", "Don't allow", "stop"},
+	var never js.Value
+	for i, a := range []struct{ id, text, rest, class string }{
+		{"once", "Allow", "", "primary"}, {"session", "Allow", " in this chat", ""}, {"project", "Always allow", " here", ""}, {"reject", "Don't allow", "", "stop"}, {"never", "Never", " here", "stop"},
 	} {
 		b := dom.Button("", a.class)
 		b.Set("id", a.id)
 		b.Call("append", dom.Create("kbd", fmt.Sprint(i+1)), " "+a.text)
-		if a.id == "once" {
-			b.Call("append", part("span", "chosen"))
+		if a.id != "reject" { // which is for all requests
+			b.Call("append", part("span", "", "class", "chosen"), a.rest)
 		}
-		answers.Call("append", b)
+		if a.id == "never" { // below, beside the reason
+			never = b
+		} else {
+			answers.Call("append", b)
+		}
 	}
 	about, scope := part("label", "scope-label", "for", "scope", "class", "small"), part("select", "scope")
 	about.Set("textContent", "Applies to")
 	const reason = "Tell the assistant why (optional)"
 	label, why := part("label", "", "for", "why", "class", "away"), part("input", "why", "placeholder", reason, "autocomplete", "off")
 	label.Set("textContent", reason)
-	next, all, never, stop := dom.Button("", ""), dom.Button("Show more", ""), dom.Button("", "stop"), dom.Button("Stop", "stop")
+	next, all, stop := dom.Button("", ""), dom.Button("Show more", ""), dom.Button("Stop", "stop")
 	attributes(next, "id", "ask-next", "hidden", "")
 	next.Call("append", dom.Create("kbd", "n"), " Next")
 	attributes(all, "id", "ask-all", "aria-pressed", "false", "hidden", "")
-	attributes(never, "id", "never")
-	never.Call("append", dom.Create("kbd", "5"), " Never here")
 	attributes(stop, "id", "ask-stop")
 	more := part("div", "", "class", "bar more")
 	more.Call("append", about, scope, label, why, never, next, all, stop)

@@ -169,8 +169,8 @@ func (p *Sheet) fill(asked sandbox.Prompt) string {
 	return q.Title
 }
 
-// choose sets whether the answer is for a request. The buttons tell the number of chosen requests if
-// not all are.
+// choose sets whether the answer is for a request. The buttons of all answers for the chosen requests
+// state their number if not all are chosen.
 func (p *Sheet) choose(request int, yes bool) {
 	p.chosen[request] = yes
 	for _, row := range dom.Each(dom.Element("ask-list").Get("children")) {
@@ -188,7 +188,9 @@ func (p *Sheet) choose(request int, yes bool) {
 	if n < len(p.chosen) {
 		of = fmt.Sprintf(" %d of %d", n, len(p.chosen))
 	}
-	dom.SetText("chosen", of)
+	for _, at := range dom.Each(dom.Element("ask").Call("querySelectorAll", ".chosen")) {
+		at.Set("textContent", of)
+	}
 }
 
 // toFirstChange scrolls the diff to its first changed line, if that is below the visible part. The
