@@ -163,14 +163,16 @@ func TestFilesPartOfABatch(t *testing.T) {
 		f.do("", tc("write", "path", "held-1.txt", "content", "of held-1.txt\n"))
 		holds(t, "one that was taken out", f.one(reject, "write", "path", "held-2.txt", "content", "made\n"), "rejected")
 
-		// With none of them, only a refusal counts.
+		// With none of them, only Don't allow counts.
 		ask("none of three", write("none-1.txt"), write("none-2.txt"), write("none-3.txt"))
 		for _, n := range []string{"1", "2", "3"} {
 			toggle("none-" + n + ".txt")
 		}
-		f.wait("it says why", `document.getElementById("ask-off").textContent.startsWith("Nothing is chosen") && document.getElementById("once").getAttribute("aria-disabled") === "true"`)
-		f.check(`document.getElementById("once").click()`)
-		answerKey(t, f, once)
+		f.wait("it says why", `document.getElementById("ask-off").textContent.startsWith("Nothing is chosen") && ["once", "session", "project", "never"].every((id) => document.getElementById(id).ariaDisabled === "true")`)
+		for id, key := range map[string]string{"once": once, "never": never} {
+			f.check(`document.getElementById(` + js(id) + `).click()`)
+			answerKey(t, f, key)
+		}
 		if f.check(`document.getElementById("ask").hidden`) == "true" {
 			t.Error("an answer for nothing counted")
 		}

@@ -200,17 +200,17 @@ const spoiling = `(() => {
 	};
 })()`
 
-// answerBlind gives each answer that allows something, by key and by pointer, and reports
+// answerBlind gives each answer that allows something or lasts, by key and by pointer, and reports
 // whether one counted.
 const answerBlind = `new Promise((done) => {
 	const ask = document.getElementById("ask");
-	for (const key of ["Tab", "1", "2", "3"]) ask.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-	for (const id of ["once", "session", "project"]) document.getElementById(id).click();
+	for (const key of ["Tab", "1", "2", "3", "5"]) ask.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+	for (const id of ["once", "session", "project", "never"]) document.getElementById(id).click();
 	requestAnimationFrame(() => setTimeout(() => done(ask.hidden)));
 })`
 
-// TestAttackAnswerOutOfView: an answer that allows something does not count while the title, the
-// effects or the diff are not in view, for whatever reason.
+// TestAttackAnswerOutOfView: an answer that allows something, or that lasts, does not count while the
+// title, the effects or the diff are not in view, for whatever reason.
 func TestAttackAnswerOutOfView(t *testing.T) {
 	t.Parallel()
 	table := attack.Start(t, "view")
@@ -429,7 +429,8 @@ func blinded(t *testing.T, f *filesPage, table *attack.Table) {
 	}
 }
 
-// A refusal changes nothing, and counts in a window that is too small for the question.
+// Don't allow changes nothing, and counts in a window that is too small for the question. Never is kept,
+// and does not.
 func TestFilesRefuseOutOfView(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
@@ -441,10 +442,15 @@ func TestFilesRefuseOutOfView(t *testing.T) {
 	must(t, p.Viewport(ctx, 300, 120, 1))
 	f.wait("it says why it can't be allowed", `document.getElementById("ask-off").textContent.includes("Make the window larger") && document.activeElement.id === "ask"`)
 	answerKey(t, f, once)
+	answerKey(t, f, never)
 	answerKey(t, f, reject)
 	f.rested()
 	must(t, p.Viewport(ctx, 1280, 800, 1))
 	made(f, true, "hours.csv")
+	f.click("#tab-settings")
+	if n := f.check(`document.querySelectorAll("#grants button").length`); n != "0" {
+		t.Errorf("%s lasting answers", n)
+	}
 	if n := f.check(`document.getElementById("tab-shield").dataset.n ?? "none"`); n != "none" {
 		t.Errorf("the user's own No counts as stopped: %s", n)
 	}

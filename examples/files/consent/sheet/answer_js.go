@@ -93,14 +93,15 @@ func (p *Sheet) whole(yes bool) {
 	p.view.wake()
 }
 
-// give answers the question that is shown. An answer that allows something counts only if the
-// question is in view now, and has been for settle looks. A refusal changes nothing, so it needs no
-// view, only settle looks without a key or pointer. Other answers are dropped.
+// give answers the question that is shown. An answer that allows something, or that is kept as a rule,
+// such as Never, counts only if a request is chosen, and the question is in view now and has been for
+// settle looks. Don't allow changes nothing, so it needs no view, only settle looks without a key or
+// pointer. Other answers are dropped.
 func (p *Sheet) give(a policy.Answer) {
 	if p.of == "" {
 		return
 	}
-	if a == policy.AnswerReject || a == policy.AnswerNever {
+	if a == policy.AnswerReject {
 		if !p.rested {
 			return
 		}
@@ -156,8 +157,7 @@ func (p *Sheet) look(all bool) {
 	p.show()
 }
 
-// note returns the reason why nothing can be allowed, "" without one. The waiting time is no
-// reason.
+// note returns the reason why only Don't allow counts, "" without one. The waiting time is no reason.
 func (p *Sheet) note() string {
 	if p.view.why != "" {
 		return p.view.why
@@ -171,12 +171,12 @@ func (p *Sheet) note() string {
 	return ""
 }
 
-// show shows whether an answer counts now, and the reason if it does not.
+// show shows whether an answer other than Don't allow counts now, and the reason if it does not.
 func (p *Sheet) show() {
 	ask, note := dom.Element("ask"), dom.Element("ask-off")
 	off := !p.ready || !slices.Contains(p.chosen, true)
 	ask.Call("toggleAttribute", "data-off", off)
-	for _, id := range []string{"once", "session", "project"} {
+	for _, id := range []string{"once", "session", "project", "never"} {
 		dom.Element(id).Call("setAttribute", "aria-disabled", fmt.Sprint(off))
 	}
 	why := p.note()

@@ -9,9 +9,9 @@ import (
 	"github.com/bailey-go/bailey/examples/internal/dom"
 )
 
-// view checks whether the question of consent is in view: its title, its effects and its diff. An
-// answer that allows something counts only then. The page's own layout is not trusted, because a
-// small window, a zoom, another element or a style can hide any of them.
+// view checks whether the question of consent is in view: its title, its effects and its diff. Any
+// answer but Don't allow counts only then. The page's own layout is not trusted, because a small
+// window, a zoom, another element or a style can hide any of them.
 //
 // In Chromium, IntersectionObserver v2 reports whether something covers an element or makes it
 // transparent, up to 100 ms late. In every browser the page also checks for itself: the place of each
