@@ -96,6 +96,9 @@ func Of(p sandbox.Prompt) Question {
 			q.Effects = append(q.Effects, e)
 		}
 		lines, n := Diff(r.Diff)
+		if r.Tool == "skill" {
+			lines, n = plain(r.Diff), 0
+		}
 		files += n
 		for _, l := range lines {
 			switch l.Kind {
@@ -105,14 +108,10 @@ func Of(p sandbox.Prompt) Question {
 				removed++
 			}
 		}
-		s.add(lines, !headed(r.Diff), r.Risk)
+		s.add(lines, isText(r), r.Risk)
 		if asked := arguments(r); asked != "" {
 			s.add([]Line{{Head, "What the assistant asked " + r.Tool + " for"}}, false, r.Risk)
-			var lines []Line
-			for line := range strings.Lines(asked) {
-				lines = append(lines, Line{Plain, strings.TrimSuffix(line, "\n")})
-			}
-			s.add(lines, true, r.Risk)
+			s.add(plain(asked), true, r.Risk)
 		}
 	}
 	q.Changed = added + removed
@@ -124,6 +123,29 @@ func Of(p sandbox.Prompt) Question {
 		q.Counts = strings.TrimPrefix(q.Counts+" · "+words, " · ")
 	}
 	return q
+}
+
+// Passage is a text with a heading. The text is no diff, whatever it looks like.
+type Passage struct{ Heading, Text string }
+
+// Read returns the lines of passages, and a Reading that requires all of them, like that of a script
+// of high risk. If they exceed a limit of [Reading], words states the reduced requirement.
+func Read(list ...Passage) (lines []Line, need Reading, words string) {
+	var s sheet
+	for _, p := range list {
+		s.add([]Line{{Head, p.Heading}}, false, protocol.RiskHigh)
+		s.add(plain(p.Text), true, protocol.RiskHigh)
+	}
+	need, words = s.reading()
+	return s.lines, need, words
+}
+
+// plain returns the lines of a text that is no diff.
+func plain(text string) (lines []Line) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, Line{Plain, strings.TrimSuffix(line, "\n")})
+	}
+	return lines
 }
 
 // title returns the first line of the question, such as "Apply these 2 changes?".
@@ -266,7 +288,7 @@ func effects(r sandbox.Request, alone bool) []Effect {
 // It returns "" for a call with a diff, because the diff shows all of them.
 func arguments(r sandbox.Request) string {
 	m, _ := r.Args.(map[string]any)
-	if headed(r.Diff) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
+	if !isText(r) || slices.Contains([]string{"delete", "plan", "undo"}, r.Tool) {
 		return ""
 	}
 	rest := map[string]any{}
@@ -310,6 +332,10 @@ func Thousands(n int) string {
 
 // heads are the beginnings of lines that name a file.
 var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
+
+// isText reports whether the Diff of a request is a text, such as a script, and no diff. A skill begins
+// with a line "---", which a space behind it makes look like a diff.
+func isText(r sandbox.Request) bool { return r.Tool == "skill" || !headed(r.Diff) }
 
 // headed reports whether a text begins like a diff.
 func headed(text string) bool {

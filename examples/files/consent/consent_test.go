@@ -231,3 +231,32 @@ func unified(t *testing.T, aName, bName string, a, b []byte) string {
 	}
 	return text
 }
+
+// TestAttackTextLooksLikeADiff: of a passage, and of a skill, all lines have to be seen, also if they
+// look like a diff, of which only changed lines have to be.
+func TestAttackTextLooksLikeADiff(t *testing.T) {
+	table := attack.Start(t, "skills")
+	ends := func(n int, need *Reading) bool { // the beginning and the end are enough
+		for i := range 12 {
+			need.See(i, 0, 1)
+			need.See(n-1-i, 0, 1)
+		}
+		left, _ := need.Left()
+		return left == 0
+	}
+	for name, text := range map[string]string{
+		"a heading":          "--- \n" + lines(60, "line %d"),
+		"a hunk of context":  "--- a/x\n+++ b/x\n@@ -1,60 +1,60 @@\n" + lines(60, " line %d"),
+		"a hunk of removals": "--- a/x\n+++ b/x\n@@ -1,60 +0,0 @@\n" + lines(60, "-line %d"),
+		"a deleted folder":   lines(60, "- line %d"),
+		"lines of hunks":     "--- \n" + lines(60, "@@ -1 +1 @@ line %d"),
+		"names of new files": lines(60, "+++ line %d"),
+	} {
+		shown, need, _ := Read(Passage{"Heading", "x"}, Passage{"Heading", text})
+		table.Try(name+" in a passage", ends(len(shown), &need))
+		for tool, report := range map[string]func(string, bool){"skill": table.Try, "write": table.Off} {
+			q := one(sandbox.Request{Tool: tool, Title: "x", Risk: protocol.RiskHigh, Diff: text})
+			report(name+" in a "+tool, ends(len(q.Lines), &q.Reading))
+		}
+	}
+}
