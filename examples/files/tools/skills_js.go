@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
-	"syscall/js"
+	"time"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/settings"
@@ -48,15 +48,33 @@ func (k *Skills) Read(ctx context.Context, folder fsaccess.FS) ([]sandbox.Skill,
 		return nil, err
 	}
 	k.refused = refused
-	for _, s := range list {
-		s.Trusted = slices.Contains(k.settings.Skills, sum(s))
-		k.list = append(k.list, s)
+	if k.list = list; len(k.settings.Skills) > 0 {
+		if err := trusted(ctx, list, k.settings.Skills); err != nil {
+			return nil, err
+		}
 	}
 	k.show()
 	return k.list, nil
 }
 
-// show lists the skills. The user can accept one only after its text was shown.
+// trusted sets Trusted of each skill whose hash the user accepted. Hashing 200 skills of 64 KiB takes
+// half a second, so the page gets its turn in between.
+func trusted(ctx context.Context, list []sandbox.Skill, accepted []string) error {
+	turn := time.Now()
+	for i := range list {
+		list[i].Trusted = slices.Contains(accepted, sum(list[i]))
+		if time.Since(turn) < 8*time.Millisecond { // half a frame
+			continue
+		}
+		if err := dom.Yield(ctx); err != nil {
+			return err
+		}
+		turn = time.Now()
+	}
+	return nil
+}
+
+// show lists the skills. The user can accept one only after all of its text was shown.
 func (k *Skills) show() {
 	box := dom.Element("skills")
 	box.Call("replaceChildren")
@@ -77,8 +95,9 @@ func (k *Skills) show() {
 		bar.Set("className", "bar")
 		if s.Trusted {
 			k.of.Button(bar, "Take back", "stop small", func() {
+				hash := sum(s)
 				k.trust(func() {
-					k.settings.Skills = slices.DeleteFunc(k.settings.Skills, func(hash string) bool { return hash == sum(s) })
+					k.settings.Skills = slices.DeleteFunc(k.settings.Skills, func(h string) bool { return h == hash })
 				})
 			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
 		} else {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"syscall/js"
+	"time"
 )
 
 // Await waits until a promise settles or ctx ends. It returns the value of the promise, its
@@ -32,6 +33,17 @@ func Await(ctx context.Context, promise js.Value) (js.Value, error) {
 		return s.v, s.err
 	case <-ctx.Done():
 		return js.Value{}, context.Cause(ctx)
+	}
+}
+
+// Yield lets the browser handle events. Long work calls it after some milliseconds, because a page shows
+// nothing and takes no input until the program waits.
+func Yield(ctx context.Context) error {
+	select {
+	case <-time.After(time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
