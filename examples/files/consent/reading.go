@@ -2,6 +2,7 @@ package consent
 
 import (
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -22,6 +23,15 @@ const (
 	MaxChanges = 50  // changes whose beginning and end must be seen
 	MaxRead    = 400 // added lines of high risk that must be seen, each counted once more per 100 characters
 )
+
+// Settle is the number of looks in a row during which a question must be in view, and the user must
+// not press a key or use the pointer, before an answer counts. So a key that was meant for another
+// element is no answer. Looks are counted, not time, because a page that was blocked receives the keys
+// of that time afterwards.
+const Settle = 5
+
+// Soon is the time between two looks until a question can be answered.
+const Soon = 100 * time.Millisecond
 
 // Reading records which lines of a question have been in view. Its zero value requires none.
 type Reading struct {

@@ -2,9 +2,11 @@ package dialog
 
 import (
 	"context"
+	"fmt"
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 )
@@ -16,6 +18,12 @@ type Question struct {
 	Body         []js.Value // more content
 	Answers      []string   // texts of the buttons, the default one last
 	Stops        bool       // the default button deletes something, and is styled so
+
+	// Ready, if set, reports whether the user has seen what the last answer is about. It is called
+	// every [consent.Soon], and at the answer. The last answer counts only after [consent.Settle] calls
+	// in a row returned true, in which the user pressed no key and no pointer. The first answer has the
+	// focus then, and none is the default.
+	Ready func() bool
 }
 
 // Ask shows a dialogue, waits until it is closed, and returns the text of the pressed button, "" if none
@@ -35,31 +43,49 @@ func Ask(q Question) (answer, text string) {
 	}
 	menu := dom.Element("dialog-answers")
 	menu.Call("replaceChildren")
-	var focus js.Value
-	var done []js.Func
+	var focus, last js.Value
+	calm := 0 // calls of Ready in a row that returned true, without a key or pointer
+	ready := q.Ready == nil
+	var undo []func()
+	defer func() {
+		for _, f := range undo {
+			f()
+		}
+	}()
+	listen := func(to js.Value, event string, do func(e js.Value)) {
+		fn := js.FuncOf(func(_ js.Value, args []js.Value) any { do(args[0]); return nil })
+		to.Call("addEventListener", event, fn)
+		undo = append(undo, func() { to.Call("removeEventListener", event, fn); fn.Release() })
+	}
 	for i, text := range q.Answers {
 		b := dom.Create("button", text)
 		b.Set("type", "button")
 		if i == len(q.Answers)-1 {
-			b.Set("type", "submit") // also pressed by Enter in the field
+			if ready {
+				b.Set("type", "submit") // also pressed by Enter in the field
+			}
 			b.Set("className", map[bool]string{true: "stop", false: "primary"}[q.Stops])
+			last = b
+		}
+		if i == 0 || ready {
 			focus = b
 		}
-		fn := js.FuncOf(func(_ js.Value, args []js.Value) any {
-			args[0].Call("preventDefault")
-			box.Call("close", text)
-			return nil
+		listen(b, "click", func(e js.Value) {
+			e.Call("preventDefault")
+			if !b.Equal(last) || ready && (q.Ready == nil || q.Ready()) {
+				box.Call("close", text)
+			}
 		})
-		done = append(done, fn)
-		b.Call("addEventListener", "click", fn)
 		menu.Call("append", b)
 	}
-	closed := dom.Closed(box)
-	defer func() {
-		for _, fn := range done {
-			fn.Release()
+	listen(box, "pointerdown", func(js.Value) { calm = 0 })
+	listen(box, "keydown", func(e js.Value) {
+		calm = 0
+		if e.Get("repeat").Bool() && e.Get("key").String() == "Enter" {
+			e.Call("preventDefault") // the key is held since before the dialogue came
 		}
-	}()
+	})
+	closed := dom.Closed(box)
 	box.Call("showModal")
 	if q.Label != "" {
 		focus = field
@@ -68,7 +94,25 @@ func Ask(q Question) (answer, text string) {
 	if focus.Truthy() {
 		focus.Call("focus")
 	}
-	<-closed
+	var looks <-chan time.Time
+	if q.Ready != nil {
+		last.Call("setAttribute", "aria-disabled", "true")
+		again := time.NewTicker(consent.Soon)
+		defer again.Stop()
+		looks = again.C
+	}
+	for open := true; open; {
+		select {
+		case <-closed:
+			open = false
+		case <-looks:
+			if calm++; !q.Ready() {
+				calm, ready = 0, false
+			}
+			ready = ready || calm >= consent.Settle
+			last.Call("setAttribute", "aria-disabled", fmt.Sprint(!ready))
+		}
+	}
 	body.Call("replaceChildren")
 	return box.Get("returnValue").String(), field.Get("value").String()
 }

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
@@ -102,13 +101,8 @@ func (k *Skills) show() {
 			}).Call("setAttribute", "aria-label", "Take back "+s.Name)
 		} else {
 			k.of.Button(bar, "Read", "small", func() {
-				pre := dom.Create("pre", s.Content)
-				pre.Set("tabIndex", 0)
-				pre.Set("className", "notices")
-				pre.Call("setAttribute", "aria-label", "Text of "+s.Name)
-				answer, _ := dialog.Ask(dialog.Question{Title: "Instructions from " + s.Source, Text: "They came with the folder, and not from you. If you accept them, the assistant may follow them in every conversation of yours, as long as this very text stays.",
-					Body: []js.Value{pre}, Answers: []string{"Leave", "Accept"}})
-				if answer == "Accept" {
+				yes, err := accepts(s)
+				if !dom.Failed(err) && yes {
 					k.trust(func() { k.settings.Skills = append(k.settings.Skills, sum(s)) })
 				}
 			}).Call("setAttribute", "aria-label", "Read "+s.Name)

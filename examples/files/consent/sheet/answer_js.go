@@ -8,20 +8,18 @@ import (
 	"syscall/js"
 	"time"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// settle is the number of looks in a row during which the question must be in view, and the user
-// must not press a key or use the pointer, before an answer counts. So a key that was meant for
-// another element is no answer. Looks are counted, not time, because a page that was blocked
-// receives the keys of that time afterwards.
-const settle = 5
+// settle is the number of looks in a row without a key or pointer before an answer counts.
+const settle = consent.Settle
 
 // The times between two looks: soon until the question can be answered, later from then on. The
 // last look is at the moment of the answer.
 const (
-	soon  = 100 * time.Millisecond
+	soon  = consent.Soon
 	later = 300 * time.Millisecond
 )
 
