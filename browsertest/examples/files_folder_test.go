@@ -68,7 +68,7 @@ func TestFilesDropAgainZip(t *testing.T) {
 	d := newDisk(t, "winter", map[string]string{"hours.csv": winter, "deep/er/ünï.txt": "gr\xfc\xdfe\r\n", "bytes.bin": "\x00\x01\x80\xff\xfe\x00"})
 	drag(t, p, "dragEnter", "#talk iframe", d.dir)
 	must(t, p.WaitFor(ctx, `getComputedStyle(document.querySelector("#talk iframe")).pointerEvents === "none"`))
-	const says = `"drop" in document.body.dataset && getComputedStyle(document.body, "::after").content.includes("Drop the folder")`
+	const says = `"drop" in document.body.dataset && getComputedStyle(document.body, "::after").content.includes("Drop a folder")`
 	poll.Until(t, "the page says what a drop does", func() bool {
 		drag(t, p, "dragEnter", "#talk iframe", d.dir) // the developer tools send no change of frame by themselves
 		drag(t, p, "dragOver", "#talk iframe", d.dir)
