@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"fmt"
+	"sync"
 	"syscall/js"
 	"time"
 
@@ -26,9 +27,15 @@ type Question struct {
 	Ready func() bool
 }
 
+// one is held while the dialogue is shown, because the page has only one. The browser reports its end
+// some time after it, and the next question must not take that for its own.
+var one sync.Mutex
+
 // Ask shows a dialogue, waits until it is closed, and returns the text of the pressed button, "" if none
 // was pressed, and the content of the field. The browser restores the focus.
 func Ask(q Question) (answer, text string) {
+	one.Lock()
+	defer one.Unlock()
 	box, field := dom.Element("dialog"), dom.Element("dialog-field")
 	dom.SetText("dialog-title", q.Title)
 	dom.SetText("dialog-text", q.Text)
