@@ -501,6 +501,7 @@ func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request
 		}
 	}()
 	r.Title, r.Diff = c.tool.Preview(ctx, c.look(preview))
+	r.Unified = c.tool.unified
 	if c.tool.also != nil {
 		c.tool.also(ctx, c, &r)
 	}
@@ -597,7 +598,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		r.Diff = text
+		r.Diff, r.Unified = text, true
 	}
 	p := c.passage(needs)
 	p.Step = c.trace.step

@@ -50,7 +50,10 @@ type Request struct {
 	Reason    string        // why the user is asked
 	// Diff is the content that would be written, removed, sent or run. Title and Diff together have
 	// at most 4 MiB. A call with more to show fails, and the user is not asked.
-	Diff     string
+	Diff string
+	// Unified reports that the box made Diff: a unified diff, the names of a move or a list of the files
+	// of a folder. Any other Diff, such as a script, is to be read whole. It may imitate a diff.
+	Unified  bool
 	Session  string   // the id of the session
 	Agent    string   // the subagent that makes the call, or empty
 	Patterns []string // suggested patterns for a grant, narrowest first
@@ -110,7 +113,7 @@ func gateAsk(a Asker) gate.Ask {
 func requestOf(r gate.Request) Request {
 	out := Request{
 		Call: r.Call, Tool: r.Tool, Title: r.Title, Description: r.Description, Args: r.Args, Needs: r.Needs, Risk: r.Risk, Destroys: r.Destroys,
-		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, Patterns: r.Patterns, Once: r.Once,
+		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, Patterns: r.Patterns, Once: r.Once, Unified: r.Unified,
 	}
 	for _, e := range r.Effects {
 		out.Effects = append(out.Effects, Effect(e))

@@ -110,7 +110,7 @@ func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := gate.Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Session: "box"}
+	r := gate.Request{Call: "plan-" + randomID(4), Tool: "plan", Title: "carry out the plan " + digest(diff), Reason: "a plan is to be carried out", Diff: diff, Unified: true, Session: "box"}
 	for _, c := range changes {
 		n := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: c.Path, Destroys: c.Kind == fsaccess.Removed}
 		switch {

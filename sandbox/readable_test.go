@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -56,5 +57,35 @@ func TestDiffsShowWhatIsInThem(t *testing.T) {
 	}
 	if h.file(t, "a.go") != text {
 		t.Errorf("%q was written", h.file(t, "a.go"))
+	}
+}
+
+// Only a diff that the box made is called one. A script, or a text of an app's tool, may imitate it.
+func TestDiffsOfTheBox(t *testing.T) {
+	const fake = "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n rm -rf x\n"
+	own := sandbox.Tool{Tool: protocol.Tool{ID: "own", Requires: []protocol.Grant{{Capability: protocol.FSWrite}}},
+		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) {
+			return []policy.Need{{Capability: protocol.FSWrite, Subject: "a"}}, nil
+		},
+		Preview: func(context.Context, *sandbox.Call) (string, string) { return "do it", fake },
+		Run:     func(context.Context, *sandbox.Call) (any, error) { return nil, nil },
+	}
+	for _, c := range []struct {
+		tool string
+		args args
+		want bool
+	}{
+		{"write", args{"path": "new", "content": "x"}, true}, {"edit", args{"path": "a", "old_string": "one", "new_string": "two"}, true},
+		{"delete", args{"path": "a"}, true}, {"move", args{"from": "a", "to": "b"}, true}, {"bash", args{"command": fake + "rm a"}, false}, {"own", args{}, false},
+	} {
+		asker := sandboxtest.Always(policy.AnswerReject)
+		h := build(t, parse(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`), asker, map[string]string{"a": "one\n"}, withBash, func(o *sandbox.Options) { o.Tools = append(o.Tools, own) })
+		s := h.session(t)
+		h.Call(s.Context(t.Context()), "read", args{"path": "a"})
+		h.Call(s.Context(t.Context()), c.tool, c.args)
+		list := asker.Requests()
+		if last := list[len(list)-1]; last.Tool != c.tool || last.Unified != c.want || last.Diff == "" {
+			t.Errorf("%s: %t, %+v", c.tool, last.Unified, last)
+		}
 	}
 }

@@ -47,7 +47,8 @@ type Tool struct {
 	content func(c *Call) []byte
 	// turn reports that Run changes files in one go, exactly as the question showed. Only one such
 	// call runs at a time.
-	turn bool
+	turn    bool
+	unified bool // what Preview returns is a diff, see Request
 	// also adds effects to a question that is shown in any case.
 	also func(ctx context.Context, c *Call, r *gate.Request)
 }

@@ -15,7 +15,7 @@ import (
 
 func deleteTool() Tool {
 	return Tool{
-		turn: true,
+		turn: true, unified: true,
 		Tool: protocol.Tool{ID: "delete", Requires: requires(protocol.FSWrite),
 			Description: "Deletes a file, or a folder with all that is in it. The user is asked each time.",
 			Parameters:  pathSchema("", "")},
@@ -89,7 +89,7 @@ func unreadLine(ctx context.Context, c *Call, path string) string {
 
 func moveTool() Tool {
 	return Tool{
-		turn: true,
+		turn: true, unified: true,
 		Tool: protocol.Tool{ID: "move", Requires: requires(protocol.FSRead, protocol.FSWrite),
 			Description: "Moves or renames a file or a folder. Folders on the way to the new name are made. A file in the new place is replaced only if replace is true.",
 			Parameters:  `{"type":"object","properties":{"from":{"type":"string","minLength":1},"to":{"type":"string","minLength":1},"replace":{"type":"boolean"}},"required":["from","to"],"additionalProperties":false}`},
@@ -209,7 +209,7 @@ func runDiff(ctx context.Context, c *Call) (any, error) {
 
 func undoTool() Tool {
 	return Tool{
-		turn: true,
+		turn: true, unified: true,
 		Tool: protocol.Tool{ID: "undo", Requires: requires(protocol.FSWrite),
 			Description: "Takes back the last change of the folder, or the change with the number step. It fails if a file was changed since.",
 			Parameters:  `{"type":"object","properties":{"step":{"type":"integer","minimum":1}},"additionalProperties":false}`},

@@ -120,7 +120,7 @@ func lineRange(text string, offset, limit int) string {
 
 func writeTool() Tool {
 	return Tool{
-		turn: true,
+		turn: true, unified: true,
 		Tool: protocol.Tool{ID: "write", Requires: requires(protocol.FSWrite),
 			Description: "Writes a whole file, making it if need be. An existing file must have been read before; it is replaced only if it has not changed since, or has the version given.",
 			Parameters:  pathSchema(`"content":{"type":"string"},"version":{"type":"string"}`, `,"content"`)},
@@ -192,7 +192,7 @@ func wantedVersion(ctx context.Context, c *Call, path string) (fsaccess.Version,
 
 func editTool() Tool {
 	return Tool{
-		turn: true,
+		turn: true, unified: true,
 		Tool: protocol.Tool{ID: "edit", Requires: requires(protocol.FSRead, protocol.FSWrite),
 			Description: "Replaces old_string by new_string in a file that was read before. old_string must be there exactly once, unless replace_all is true. Returns the change as a unified diff.",
 			Parameters: pathSchema(`"old_string":{"type":"string","minLength":1},"new_string":{"type":"string"},"replace_all":{"type":"boolean"},"version":{"type":"string"}`,

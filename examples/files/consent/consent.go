@@ -95,9 +95,9 @@ func Of(p sandbox.Prompt) Question {
 			e.Request = i
 			q.Effects = append(q.Effects, e)
 		}
-		lines, n := Diff(r.Diff)
-		if r.Tool == "skill" {
-			lines, n = plain(r.Diff), 0
+		lines, n := plain(r.Diff), 0
+		if r.Unified {
+			lines, n = Diff(r.Diff)
 		}
 		files += n
 		for _, l := range lines {
@@ -333,9 +333,9 @@ func Thousands(n int) string {
 // heads are the beginnings of lines that name a file.
 var heads = []string{"--- ", "+++ ", "rename from ", "rename to ", "new folder ", "deleted folder "}
 
-// isText reports whether the Diff of a request is a text, such as a script, and no diff. A skill begins
-// with a line "---", which a space behind it makes look like a diff.
-func isText(r sandbox.Request) bool { return r.Tool == "skill" || !headed(r.Diff) }
+// isText reports whether the Diff of a request is a text, such as a script, and no diff. A script or a
+// skill may begin like a diff.
+func isText(r sandbox.Request) bool { return !r.Unified || !headed(r.Diff) }
 
 // headed reports whether a text begins like a diff.
 func headed(text string) bool {

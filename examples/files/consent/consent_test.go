@@ -26,10 +26,10 @@ func text(lines []Line) string {
 func TestWords(t *testing.T) {
 	diff := unified(t, "a/notes/plan.md", "b/notes/plan.md", []byte("a\nb\n"), []byte("a\nc\nd\n"))
 	low := func(name string) sandbox.Request {
-		return sandbox.Request{Tool: "write", Title: "write the new file " + name, Risk: protocol.RiskLow, Diff: unified(t, "/dev/null", "b/"+name, nil, []byte("x\n")),
+		return sandbox.Request{Tool: "write", Unified: true, Title: "write the new file " + name, Risk: protocol.RiskLow, Diff: unified(t, "/dev/null", "b/"+name, nil, []byte("x\n")),
 			Effects: []sandbox.Effect{{Text: "write the new file " + name, Risk: protocol.RiskLow, InTitle: true}}}
 	}
-	gone := sandbox.Request{Tool: "delete", Title: "delete hours.csv", Risk: protocol.RiskHigh, Destroys: true, Diff: "--- a/hours.csv\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n",
+	gone := sandbox.Request{Tool: "delete", Unified: true, Title: "delete hours.csv", Risk: protocol.RiskHigh, Destroys: true, Diff: "--- a/hours.csv\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n",
 		Effects: []sandbox.Effect{{Text: "delete hours.csv", Risk: protocol.RiskHigh, Destroys: true, InTitle: true}}}
 	for _, c := range []struct {
 		name    string
@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 		line    string // the agent, the risk and the counts
 		effects string
 	}{
-		{"one change", one(sandbox.Request{Tool: "write", Title: "write notes/plan.md", Risk: protocol.RiskMedium, Diff: diff}), "Write notes/plan.md?", "Asked by the assistant|medium risk|2 lines added · 1 line removed|", ""},
+		{"one change", one(sandbox.Request{Tool: "write", Unified: true, Title: "write notes/plan.md", Risk: protocol.RiskMedium, Diff: diff}), "Write notes/plan.md?", "Asked by the assistant|medium risk|2 lines added · 1 line removed|", ""},
 		{"a loss", one(gone), "Delete hours.csv?", "Asked by the assistant|high risk|1 line removed|deletes content (can be undone)", ""},
 		{"a subagent", one(sandbox.Request{Tool: "mkdir", Title: "make the folder x", Risk: protocol.RiskLow, Agent: "tidy"}), "Make the folder x?", "Asked by the subagent tidy|low risk||", ""},
 		{"many of one risk", Of(sandbox.Prompt{Requests: []sandbox.Request{low("a"), low("b")}}), "Allow these 2 changes?", "Asked by the assistant|low risk|2 lines added|", "Write the new file a;Write the new file b"},
@@ -48,11 +48,11 @@ func TestWords(t *testing.T) {
 		{"more effects than the title says", one(sandbox.Request{Tool: "bash", Title: "bash: write thesis.tex", Risk: protocol.RiskHigh, Effects: []sandbox.Effect{{Text: "run the commands rm", Risk: protocol.RiskMedium}, {Text: "write thesis.tex, whose content is lost", Risk: protocol.RiskHigh, Destroys: true, InTitle: true}}}),
 			"Bash: write thesis.tex?", "Asked by the assistant|high risk||", "Run the commands rm;Write thesis.tex, whose content is lost"},
 		{"an effect that the title does not say", one(sandbox.Request{Tool: "x", Title: "do it", Risk: protocol.RiskHigh, Effects: []sandbox.Effect{{Text: "write a", Risk: protocol.RiskHigh}}}), "Do it?", "Asked by the assistant|high risk||", "Write a"},
-		{"a plan", one(sandbox.Request{Tool: "plan", Title: "carry out the plan 1234", Risk: protocol.RiskHigh, Destroys: true, Diff: diff + "new folder y\n", Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}, {Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "z"}}}),
+		{"a plan", one(sandbox.Request{Tool: "plan", Unified: true, Title: "carry out the plan 1234", Risk: protocol.RiskHigh, Destroys: true, Diff: diff + "new folder y\n", Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}, {Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "z"}}}),
 			"Apply these 2 changes?", "Asked by the assistant|high risk|2 lines added · 1 line removed|deletes content (can be undone)", "Write notes/plan.md;Delete z"},
-		{"an undo", one(sandbox.Request{Tool: "undo", Title: "take back: write, and change notes/plan.md", Risk: protocol.RiskMedium, Diff: diff, Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}}, Effects: []sandbox.Effect{{Text: "change notes/plan.md", Risk: protocol.RiskMedium, InTitle: true}}}),
+		{"an undo", one(sandbox.Request{Tool: "undo", Unified: true, Title: "take back: write, and change notes/plan.md", Risk: protocol.RiskMedium, Diff: diff, Needs: []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes/plan.md"}}, Effects: []sandbox.Effect{{Text: "change notes/plan.md", Risk: protocol.RiskMedium, InTitle: true}}}),
 			"Undo the last change to notes/plan.md?", "Asked by the assistant|medium risk|2 lines added · 1 line removed|", "Change notes/plan.md"},
-		{"an undo of a step", one(sandbox.Request{Tool: "undo", Title: "take back: move", Risk: protocol.RiskMedium, Args: map[string]any{"step": 7.0}, Needs: []policy.Need{{Subject: "a"}, {Subject: "b"}, {Subject: "a"}}}), "Undo change 7 to 2 files?", "Asked by the assistant|medium risk||", ""},
+		{"an undo of a step", one(sandbox.Request{Tool: "undo", Unified: true, Title: "take back: move", Risk: protocol.RiskMedium, Args: map[string]any{"step": 7.0}, Needs: []policy.Need{{Subject: "a"}, {Subject: "b"}, {Subject: "a"}}}), "Undo change 7 to 2 files?", "Asked by the assistant|medium risk||", ""},
 		{"a foreign tool", one(sandbox.Request{Tool: "mcp_x", Title: "x", Risk: protocol.RiskCritical, Untrusted: true}), "X?", "Asked by the assistant|critical risk||the tool is not Bailey's own", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestEffectsTellTheirRequest(t *testing.T) {
 	q := Of(sandbox.Prompt{Requests: []sandbox.Request{
 		{Tool: "mkdir", Title: "make the folder x", Risk: protocol.RiskLow},
 		{Tool: "bash", Title: "bash: rm a", Risk: protocol.RiskHigh, Destroys: true, Effects: []sandbox.Effect{{Text: "run the commands rm", Risk: protocol.RiskMedium}, {Text: "delete a", Risk: protocol.RiskHigh, Destroys: true}}},
-		{Tool: "write", Title: "write b", Risk: protocol.RiskMedium, Effects: []sandbox.Effect{{Text: "write b", Risk: protocol.RiskMedium, InTitle: true}}},
+		{Tool: "write", Unified: true, Title: "write b", Risk: protocol.RiskMedium, Effects: []sandbox.Effect{{Text: "write b", Risk: protocol.RiskMedium, InTitle: true}}},
 	}})
 	var got []string
 	for _, e := range q.Effects {
@@ -154,12 +154,12 @@ func TestAttackSpacesInWords(t *testing.T) {
 			}
 			return n
 		}
-		q := one(sandbox.Request{Tool: "write", Title: "write x", Diff: unified(t, "/dev/null", "b/x", nil, []byte(content))})
+		q := one(sandbox.Request{Tool: "write", Unified: true, Title: "write x", Diff: unified(t, "/dev/null", "b/x", nil, []byte(content))})
 		shown := text(q.Lines)
 		table.Try(name, !strings.Contains(shown, evil) || height(shown) > 24)
 		table.Off(name, height(content) > 24)
 		if !strings.ContainsAny(blank, "\n") {
-			q = one(sandbox.Request{Tool: "write", Title: "write x" + strings.Repeat(blank, 140) + evil})
+			q = one(sandbox.Request{Tool: "write", Unified: true, Title: "write x" + strings.Repeat(blank, 140) + evil})
 			table.Try(name+" in a title", len([]rune(q.Title)) > 120)
 			q = Of(sandbox.Prompt{Requests: []sandbox.Request{{Tool: "a", Title: "x" + strings.Repeat(blank, 200) + evil}, {Tool: "b", Title: "y"}}})
 			table.Try(name+" in an effect", len([]rune(q.Effects[0].Text)) > 120 && len([]rune(q.Effects[1].Text)) > 120)
@@ -232,7 +232,7 @@ func unified(t *testing.T, aName, bName string, a, b []byte) string {
 	return text
 }
 
-// TestAttackTextLooksLikeADiff: of a passage, and of a skill, all lines have to be seen, also if they
+// TestAttackTextLooksLikeADiff: of a passage, and of a text of a tool, all lines have to be seen, also if they
 // look like a diff, of which only changed lines have to be.
 func TestAttackTextLooksLikeADiff(t *testing.T) {
 	table := attack.Start(t, "skills")
@@ -254,8 +254,12 @@ func TestAttackTextLooksLikeADiff(t *testing.T) {
 	} {
 		shown, need, _ := Read(Passage{"Heading", "x"}, Passage{"Heading", text})
 		table.Try(name+" in a passage", ends(len(shown), &need))
-		for tool, report := range map[string]func(string, bool){"skill": table.Try, "write": table.Off} {
-			q := one(sandbox.Request{Tool: tool, Title: "x", Risk: protocol.RiskHigh, Diff: text})
+		for tool, unified := range map[string]bool{"skill": false, "bash": false, "tool_run": false, "code_run": false, "mcp_x": false, "write": true} {
+			report := table.Try
+			if unified { // the text would be a diff of the box's
+				report = table.Off
+			}
+			q := one(sandbox.Request{Tool: tool, Title: "x", Risk: protocol.RiskHigh, Diff: text, Unified: unified})
 			report(name+" in a "+tool, ends(len(q.Lines), &q.Reading))
 		}
 	}

@@ -58,7 +58,7 @@ func edited(parts int) (was, now []byte) {
 // The number of lines to see, and of presses in a box of 12 lines.
 func TestReading(t *testing.T) {
 	request := func(risk protocol.Risk, was, now []byte) sandbox.Request {
-		return sandbox.Request{Tool: "write", Title: "write x", Risk: risk, Diff: unified(t, "a/x", "b/x", was, now)}
+		return sandbox.Request{Tool: "write", Unified: true, Title: "write x", Risk: risk, Diff: unified(t, "a/x", "b/x", was, now)}
 	}
 	many := func(n int) []sandbox.Request {
 		var list []sandbox.Request
@@ -118,9 +118,9 @@ func TestAttackUnseenInTheMiddle(t *testing.T) {
 	table := attack.Start(t, "view")
 	was, now := edited(9)
 	for name, r := range map[string]sandbox.Request{
-		"in the fifth of nine changes": {Tool: "edit", Title: "edit x", Risk: protocol.RiskMedium, Diff: unified(t, "a/x", "b/x", was, now)},
+		"in the fifth of nine changes": {Tool: "edit", Unified: true, Title: "edit x", Risk: protocol.RiskMedium, Diff: unified(t, "a/x", "b/x", was, now)},
 		"in the middle of a script":    {Tool: "bash", Title: "bash", Risk: protocol.RiskHigh, Diff: lines(90, "echo %d")},
-		"in the middle of a new file":  {Tool: "write", Title: "write .bashrc", Risk: protocol.RiskCritical, Diff: unified(t, "/dev/null", "b/.bashrc", nil, []byte(lines(90, "x %d")))},
+		"in the middle of a new file":  {Tool: "write", Unified: true, Title: "write .bashrc", Risk: protocol.RiskCritical, Diff: unified(t, "/dev/null", "b/.bashrc", nil, []byte(lines(90, "x %d")))},
 		"in a long line's middle":      {Tool: "bash", Title: "bash", Risk: protocol.RiskHigh, Diff: strings.Repeat("echo ok; ", 2000)},
 		"at the end of a text":         {Tool: "mcp_x", Title: "x", Risk: protocol.RiskCritical, Untrusted: true, Args: map[string]any{"text": lines(60, "%d")}},
 	} {

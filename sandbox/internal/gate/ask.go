@@ -24,6 +24,7 @@ type Request struct {
 	Session, Agent     string
 	Patterns           []string
 	Once               bool
+	Unified            bool
 }
 
 // Reply is the user's answer to a request, with the fields of sandbox.Reply. The zero Reply is a
