@@ -10,6 +10,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
   // The host bounds its own messages.
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
   const CONSOLE_DELAY = 4, MAX_ROWS = 200;
+  // Chromium then compiles every function of the script at once, and not each one when it is first called.
+  // It is a line of its own, so the code begins in line 2.
+  const HINT = '//# allFunctionsCalledOnLoad\n';
   /** @type {Blob | string} */
   let runtime;
   /** The configuration of the hardening, as JSON. */
@@ -30,7 +33,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   let spare;
   const stock = () => {
     if (!warm || spare) return;
-    const w = (spare = spawn(['(c=>g=>g(null,c))(', config, ')(', runtime, ')']));
+    const w = (spare = spawn([HINT, '(c=>g=>g(null,c))(', config, ')(', runtime, ')']));
     // Only its own runtime has run there. An error now would occur again in the run that
     // uses the worker, and is reported then.
     w.onmessage = w.forget;
@@ -55,7 +58,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
    * @param {string} text nonce, names and the function that contains the code @returns {any} */
   const place = (text) => {
     const [nonce, names] = text.split('\x1f', 2), code = text.slice(nonce.length + names.length + 2);
-    const program = ["'use strict';(f=>c=>g=>g(f,c))(", code, ')({...', config, ',names:', JSON.stringify(names ? names.split(',') : []), '})(', runtime, ')'];
+    const program = [HINT, "'use strict';(f=>c=>g=>g(f,c))(", code, ')({...', config, ',names:', JSON.stringify(names ? names.split(',') : []), '})(', runtime, ')'];
     if (!dom) return spawn(program);
     const { port1, port2 } = new MessageChannel();
     /** @type {any} */
@@ -232,7 +235,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
         worker.terminate();
         begun(place(program));
       } else if (said.includes('SyntaxError')) {
-        const at = e.lineno > 0 ? ' (line ' + e.lineno + ')' : '';
+        const at = e.lineno > 1 ? ' (line ' + (e.lineno - 1) + ')' : '';
         syntax((left ? 'the code closes a brace that it did not open' : said.replace(/^SyntaxError: /, '').toWellFormed()) + at);
       } else if (said === 'blocked') stop('SANDBOX_ERROR', 'blocked: the code is not let in');
       else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);

@@ -153,10 +153,10 @@ var (
 func EnclavePrograms() *Programs {
 	enclaveOnce.Do(func() {
 		enclavePrograms = Programs{
-			broker: "(()=>{'use strict';" + enclave.ScriptText(enclave.Scripts()) + brokerText + "baileyBroker(self)})()",
-			// A function in parentheses is compiled at once instead of being parsed in advance. This
-			// saves 0.7 ms of a start.
-			runner: "(function(user,config){'use strict';" + enclave.ScriptText(enclave.EncoderScripts()) + hardenText + runtimeText + "baileyRuntime(user,config)})",
+			broker: Hint + "(()=>{'use strict';" + compact(enclave.ScriptText(enclave.Scripts())+brokerText) + "baileyBroker(self)})()",
+			// A function in parentheses is compiled at once instead of being parsed in advance. The broker
+			// puts Hint before it, so that in Chromium the functions in it are too.
+			runner: "(function(user,config){'use strict';" + compact(enclave.ScriptText(enclave.EncoderScripts())+hardenText+runtimeText) + "baileyRuntime(user,config)})",
 		}
 	})
 	return &enclavePrograms
@@ -267,7 +267,7 @@ type Program struct {
 // Text returns the nonce, the names, and a function that contains the code. The broker makes a
 // script of them.
 //
-// The code is in the first lines of the script, so that its line numbers stay correct. It is
+// The code begins in line 2 of the script, after [Hint], so its line numbers are off by one. It is
 // the body of a function of its own. Code could try to close that function and continue outside
 // of it. The label prevents this: "break NONCE" follows the code. A break to a label that does
 // not enclose it is a syntax error of the whole script, so nothing of it runs. The code cannot
@@ -302,7 +302,7 @@ func list[T ~string](items []T) string {
 }
 
 // CleanStack returns the part of an error's stack that helps the author: the lines of the code,
-// without the address of the blob and without the runtime's own frames.
+// without the address of the blob and without the runtime's own frames. The code has lines lines.
 func CleanStack(stack string, lines int) string {
 	var out []string
 	for line := range strings.SplitSeq(stack, "\n") {
@@ -322,10 +322,10 @@ func CleanStack(stack string, lines int) string {
 			continue
 		}
 		n, err := strconv.Atoi(parts[len(parts)-2])
-		if err != nil || n < 1 || n > lines {
+		if err != nil || n < 2 || n > lines+1 { // line 1 is Hint
 			continue
 		}
-		out = append(out, line[:i]+"code:"+parts[len(parts)-2]+":"+parts[len(parts)-1]+tail)
+		out = append(out, line[:i]+"code:"+strconv.Itoa(n-1)+":"+parts[len(parts)-1]+tail)
 	}
 	return strings.Join(out, "\n")
 }

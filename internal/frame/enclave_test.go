@@ -117,9 +117,10 @@ func TestParseNote(t *testing.T) {
 
 func TestCleanStack(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
-		{"Error: x\n    at f (blob:null/1-2:3:5)\n    at blob:null/1-2:4:1\n    at start (blob:null/1-2:900:1)", "Error: x\n    at f (code:3:5)\n    at code:4:1"},
-		{"f@blob:null/1-2:3:5\n@blob:null/1-2:99:1", "f@code:3:5"},
-		{"no address", "no address"}, {"", ""}, {"at blob:", ""}, {"at blob:null/x:y:z", ""}, {"at (blob:null/x:1:2) blob:", "at (code:1:2) blob:"},
+		{"Error: x\n    at f (blob:null/1-2:3:5)\n    at blob:null/1-2:4:1\n    at start (blob:null/1-2:900:1)", "Error: x\n    at f (code:2:5)\n    at code:3:1"},
+		{"f@blob:null/1-2:3:5\n@blob:null/1-2:99:1", "f@code:2:5"},
+		{"no address", "no address"}, {"", ""}, {"at blob:", ""}, {"at blob:null/x:y:z", ""}, {"at (blob:null/x:2:2) blob:", "at (code:1:2) blob:"},
+		{"at blob:null/x:1:2", ""}, {"at blob:null/x:11:2", "at code:10:2"}, {"at blob:null/x:12:2", ""},
 	} {
 		if got := CleanStack(c.in, 10); got != c.want {
 			t.Errorf("%q: %q, want %q", c.in, got, c.want)
@@ -134,4 +135,40 @@ func FuzzCleanStack(f *testing.F) {
 			t.Fatalf("%q grew to %q", s, got)
 		}
 	})
+}
+
+func TestCompact(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                        "",
+		"a\n  b\n\tc":             "a\nb\nc\n",
+		"// x\n  // y\na // kept": "a // kept\n",
+		"/** x\n * y\n */\na":     "a\n",
+		"/* x */ a":               "a\n",
+		"  /** a */ /* b */ c":    "c\n",
+		"/* x\n y */ a /* z":      "a /* z\n",
+		"f(/** @type {any} */ a, /** @type {T[]} */ (b))": "f(a, (b))\n",
+		"x = '/* no comment */'":                          "x = '/* no comment */'\n",
+		"/* never closed\na":                              "",
+		"const s = 'a /** @type'":                         "const s = 'a /** @type'\n",
+	} {
+		if got := compact(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// Compact must not be given what it would cut: a template literal, or a string that looks like a comment.
+func TestProgramsMayBeCompacted(t *testing.T) {
+	for name, text := range map[string]string{
+		"enclave": EnclavePrograms().broker + EnclavePrograms().runner, "wasm": WasmPrograms().broker + WasmPrograms().runner,
+	} {
+		if strings.Contains(text, "`") {
+			t.Errorf("%s: a template literal", name)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != strings.TrimSpace(line) || strings.Contains(line, "/** @") || strings.HasPrefix(line, "*") {
+				t.Errorf("%s: left over: %s", name, line)
+			}
+		}
+	}
 }

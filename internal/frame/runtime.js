@@ -236,11 +236,11 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
 
   /** Imports the code. It is a separate script that passes its only function to a name that
    * the code can't know. The name is removed before any of the code runs. The browser reports
-   * an error of the import with its line.
+   * an error of the import with its line. The code begins in line 2, as it does in a script of the broker.
    * @param {string} text */
   const load = (text) => {
     const [nonce, list] = apply(split, text, ['\x1f', 2]);
-    const url = createObjectURL(new BlobOf(["'use strict';", nonce, cut(text, nonce.length + list.length + 2, text.length)], { type: 'text/javascript' }));
+    const url = createObjectURL(new BlobOf(["\n'use strict';", nonce, cut(text, nonce.length + list.length + 2, text.length)], { type: 'text/javascript' }));
     names = list ? apply(split, list, [',']) : [];
     defineProperty(G, nonce, { value: (/** @type {any} */ f) => void (user = f), configurable: true });
     try {

@@ -40,8 +40,8 @@ var (
 func WasmPrograms() *Programs {
 	wasmOnce.Do(func() {
 		wasmPrograms = Programs{
-			broker: "(()=>{'use strict';" + jsx.PackedJS + wasm.JS + wasmBrokerText + "baileyWasmBroker(self)})()",
-			runner: "(()=>{'use strict';" + jsx.PackedJS + wasm.JS + wasmTreeText + wasiText + wasiFilesText + wasmRunText + "baileyRun(self)})()",
+			broker: Hint + "(()=>{'use strict';" + compact(jsx.PackedJS+wasm.JS+wasmBrokerText) + "baileyWasmBroker(self)})()",
+			runner: Hint + "(()=>{'use strict';" + compact(jsx.PackedJS+wasm.JS+wasmTreeText+wasiText+wasiFilesText+wasmRunText) + "baileyRun(self)})()",
 			wasm:   true,
 		}
 	})

@@ -16,14 +16,16 @@ const load = async () => {
 const blobOf = (/** @type {string} */ text) => URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
 const quote = (/** @type {string} */ s) => s.replace(/&/g, '&amp;').replace(/"/g, '&quot;');
 
-/** Adds two bare frames with a worker in them, which returns 1 to the host over a port.
- * @returns {Promise<HTMLIFrameElement>} */
-function bareFrames() {
+/** Adds two bare frames with a worker in them, which returns 1 to the host. With below set, a worker below that one returns it.
+ * @param {boolean} [below] @returns {Promise<HTMLIFrameElement>} */
+function bareFrames(below) {
   const outer = document.createElement('iframe');
   outer.setAttribute('sandbox', 'allow-scripts');
   outer.style.cssText = 'position:fixed;width:0;height:0;border:0;visibility:hidden';
+  const one = 'postMessage((function () { return 1 })())';
+  const text = below ? `const w = new Worker(URL.createObjectURL(new Blob(['${one}']))); w.onmessage = (e) => postMessage(e.data)` : one;
   const inner = `<!doctype html><script>
-    const w = new Worker(URL.createObjectURL(new Blob(['postMessage((function () { return 1 })())'])));
+    const w = new Worker(URL.createObjectURL(new Blob([${JSON.stringify(text)}])));
     w.onmessage = (e) => parent.parent.postMessage('bare', '*');</script>`;
   outer.srcdoc = `<!doctype html><iframe sandbox="allow-scripts" srcdoc="${quote(inner)}"></iframe>`;
   return new Promise((done) => {
@@ -46,6 +48,7 @@ const timed = async (/** @type {() => any} */ fn) => {
 const cold = (/** @type {number} */ rounds) => turns({
   ours: () => ours.cold(),
   floor: () => timed(async () => (await bareFrames()).remove()),
+  pair: () => timed(async () => (await bareFrames(true)).remove()),
 }, rounds, 3);
 
 // Killed frames are replaced at once up to four times in five seconds, and after that with a delay.
@@ -57,6 +60,7 @@ const shared = async (/** @type {number} */ rounds) => {
       return ours.shared();
     },
     floor: () => timed(async () => (await bareFrames()).remove()),
+    pair: () => timed(async () => (await bareFrames(true)).remove()),
   }, rounds, 2);
   await ours.closePool();
   return s;
