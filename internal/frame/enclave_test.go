@@ -28,7 +28,7 @@ func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 	for _, name := range []string{"bailey", `x" onload="y`, "</script>"} {
 		p := DomainPage{Programs: EnclavePrograms(), PolicyName: name}
 		outer := p.Srcdoc().String()
-		if got := script(t, outer); got != domainText {
+		if got := script(t, outer); got != domainScript.Text() {
 			t.Error("the outer script is not what its hash says")
 		}
 		if got := attribute(t, outer, "meta", "content"); got != p.policy() {
@@ -41,7 +41,7 @@ func TestDomainPageCarriesTheInnerPage(t *testing.T) {
 		if inner != p.inner() {
 			t.Error("the inner page does not come back whole")
 		}
-		if !strings.Contains(inner, ">"+enclaveText+"</script>") || strings.Contains(outer, "baileyBroker") {
+		if !strings.Contains(inner, ">"+enclaveScript.Text()+"</script>") || strings.Contains(outer, "baileyBroker") {
 			t.Error("the inner page has its own script, and no program of a worker's")
 		}
 	}
@@ -159,9 +159,13 @@ func TestCompact(t *testing.T) {
 
 // Compact must not be given what it would cut: a template literal, or a string that looks like a comment.
 func TestProgramsMayBeCompacted(t *testing.T) {
-	for name, text := range map[string]string{
+	texts := map[string]string{
 		"enclave": EnclavePrograms().broker + EnclavePrograms().runner, "wasm": WasmPrograms().broker + WasmPrograms().runner,
-	} {
+	}
+	for _, s := range Scripts() {
+		texts[s.Name()] = s.Text()
+	}
+	for name, text := range texts {
 		if strings.Contains(text, "`") {
 			t.Errorf("%s: a template literal", name)
 		}

@@ -103,7 +103,7 @@ func TestSrcdocCarriesTheInnerPage(t *testing.T) {
 	for _, label := range []string{"", "Answer", `"><script>alert(1)</script>`, `'&quot;&amp;</title>`} {
 		p := DocumentPage{Label: label, Lang: `en"><b>`, PolicyName: `x" onload="y`}
 		outer := p.Srcdoc().String()
-		if got := script(t, outer); got != outerText {
+		if got := script(t, outer); got != outerScript.Text() {
 			t.Errorf("label %q: the outer script is not what its hash says", label)
 		}
 		if got := attribute(t, outer, "meta", "content"); got != documentPolicy() {

@@ -2,9 +2,9 @@ package frame
 
 // Written by go test -update; a test compares them with the scripts.
 const (
-	outerHash    = "'sha256-YeuTixefugl8fnCK+iH2gYcGNlyCYbHnGulbNV0Inds='"
-	documentHash = "'sha256-fqzh+nR90xwo5OZhCWahFC3JcTxLQ4+liFB0FcSnk/A='"
-	domainHash   = "'sha256-8i3LXOj5Fw5XG/SfURenJQ6i+nZbHNStY2bXi3aTZX0='"
-	enclaveHash  = "'sha256-sS2MzooY19mFbzLutLyq2qmIgWqw3/pvxKWHTWDXgB0='"
-	domHash      = "'sha256-3p/5SSzPcF1PGXvQ3PHgYr+xiYXYOyvzZett3NrHdpY='"
+	outerHash    = "'sha256-yngXl060O49XY5QUYFrXYnK6anAM3caZM7WJlXI4ZI8='"
+	documentHash = "'sha256-NsigTeyifxU0eZYQhV6RZMbuuD9KXgkbNCneiA5Jv4M='"
+	domainHash   = "'sha256-EUFkDccTHQiRVrfSKDCvqF5anHk4ouhHSYjWqCB7ZFE='"
+	enclaveHash  = "'sha256-K456tQ6EjcaJWtPKTb9infbwwW1Q0uECmc51R2VgNxo='"
+	domHash      = "'sha256-qOpXT6aA6Q32puM1vqziAzurjjoHpQWYyy4Pqi9Thoo='"
 )

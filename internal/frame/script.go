@@ -2,6 +2,7 @@ package frame
 
 import (
 	_ "embed" // for the scripts
+	"sync"
 
 	"github.com/bailey-go/bailey/internal/wire/document"
 )
@@ -9,13 +10,21 @@ import (
 // Script is a script of Bailey's own that runs inside a frame. Its text is embedded in the
 // binary and its hash is a constant, so both are known before any page is served. A Script
 // can't be made from a string at run time.
-type Script struct{ name, wire, text, hash string }
+type Script struct {
+	name string
+	text func() string
+	hash string
+}
+
+func newScript(name, text, hash string) Script {
+	return Script{name, sync.OnceValue(func() string { return compact(text) }), hash}
+}
 
 // Name returns the name of the embedded file.
 func (s Script) Name() string { return s.name }
 
-// Text returns the script as it is between its tags.
-func (s Script) Text() string { return s.wire + s.text }
+// Text returns the script as it is between its tags, without comments.
+func (s Script) Text() string { return s.text() }
 
 // Hash returns the CSP source expression of the script, with its quotes: 'sha256-…'.
 func (s Script) Hash() string { return s.hash }
@@ -36,11 +45,11 @@ var (
 )
 
 var (
-	outerScript    = Script{"outer.js", "", outerText, outerHash}
-	documentScript = Script{"document.js", document.JS, documentText, documentHash}
-	domainScript   = Script{"domain.js", "", domainText, domainHash}
-	enclaveScript  = Script{"enclave.js", "", enclaveText, enclaveHash}
-	domScript      = Script{"dom.js", "", domText, domHash}
+	outerScript    = newScript("outer.js", outerText, outerHash)
+	documentScript = newScript("document.js", document.JS+documentText, documentHash)
+	domainScript   = newScript("domain.js", domainText, domainHash)
+	enclaveScript  = newScript("enclave.js", enclaveText, enclaveHash)
+	domScript      = newScript("dom.js", domText, domHash)
 )
 
 // Scripts returns all scripts that Bailey puts into frames.
