@@ -41,7 +41,8 @@ type EnclaveOptions struct {
 	ReadyTimeout time.Duration
 
 	// Heartbeat is the interval between pings to the frames and brokers. A frame or broker
-	// counts as lost after three unanswered pings. The default is 500 ms, the minimum 50 ms.
+	// counts as lost after three unanswered pings, and the outer frame after twenty while one of
+	// its brokers answers. The default is 500 ms, the minimum 50 ms.
 	Heartbeat time.Duration
 
 	// Warm keeps a prepared worker waiting in each frame, complete except for the code. A run

@@ -68,6 +68,16 @@ const (
 // beat counts unanswered pings.
 type beat struct{ sent, silent int }
 
+// lost reports whether the answers have been missing for too long. alive means that another thread
+// of the same frames answers. The thread of an outer frame is that of all frames of its process, and
+// can be busy for seconds with the errors of honest code.
+func (b *beat) lost(alive bool) bool {
+	if alive {
+		return b.silent >= busyBeats
+	}
+	return b.silent >= silentBeats
+}
+
 // Pong records an answer or another message.
 func (b *beat) Pong() { b.silent = 0 }
 
@@ -80,6 +90,7 @@ func (b *beat) NextPing() int {
 
 const (
 	silentBeats   = 3                      // unanswered beats after which a frame or broker is lost
+	busyBeats     = 20                     // the same while a broker of the frame answers
 	maxRebuilds   = 5                      // a pool fails after more than four times as many losses
 	rebuildWindow = 30 * time.Second       // within this time
 	helloGrace    = 2 * time.Second        // after load, for the hello of a script that was not blocked

@@ -143,7 +143,7 @@ func (p *Pool) beat() {
 		if o == nil || o.port == nil {
 			return
 		}
-		if o.silent >= silentBeats && !p.holds() {
+		if o.lost(p.answers()) && !p.holds() {
 			p.loseOuter("the outer frame does not answer")
 			return
 		}
@@ -155,12 +155,22 @@ func (p *Pool) beat() {
 			if time.Since(s.born) > p.opts.ReadyTimeout {
 				p.Lose(s, "the inner frame was not ready")
 			}
-		case s.silent >= silentBeats:
+		case s.lost(false):
 			p.Lose(s, "the broker does not answer")
 		default:
 			p.keeper.Ping(s)
 		}
 	}
+}
+
+// answers reports whether a broker has answered its last ping.
+func (p *Pool) answers() bool {
+	for _, s := range p.slots {
+		if s.state >= SlotReady && s.silent <= 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // holds reports whether code in a frame is running. Such code may block the outer frame's

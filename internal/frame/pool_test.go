@@ -20,3 +20,25 @@ func TestKillDelay(t *testing.T) {
 		}
 	}
 }
+
+func TestBeatIsLost(t *testing.T) {
+	for _, c := range []struct {
+		sent  int
+		alive bool
+		want  bool
+	}{
+		{silentBeats - 1, false, false}, {silentBeats, false, true}, {silentBeats + 1, false, true},
+		{silentBeats, true, false}, {busyBeats - 1, true, false}, {busyBeats, true, true}, {busyBeats + 1, true, true},
+	} {
+		var b beat
+		for range c.sent {
+			b.NextPing()
+		}
+		if got := b.lost(c.alive); got != c.want {
+			t.Errorf("%d pings, alive %t: %t", c.sent, c.alive, got)
+		}
+		if b.Pong(); b.lost(c.alive) {
+			t.Errorf("%d pings, alive %t: lost after an answer", c.sent, c.alive)
+		}
+	}
+}
