@@ -45,3 +45,15 @@ func BenchmarkDecodeMegabyte(b *testing.B) {
 		}
 	}
 }
+
+// The rows of the row enclave.result.1MiB of the browser bench.
+func BenchmarkDecodeRows(b *testing.B) {
+	text := "[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"name":"a name","tags":["x","y"],"ok":true},`, 19_800), ",") + "]"
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := enclave.DecodeValue(text, protocol.JSONLimits{Bytes: 2 << 20, Nodes: 1e6}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

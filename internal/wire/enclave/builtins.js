@@ -9,17 +9,16 @@ const baileyBuiltins = (() => {
   'use strict';
   const { parse, stringify } = JSON;
   const { isArray } = Array;
-  const { keys, hasOwn, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, freeze } = Object;
+  const { create, keys, hasOwn, getPrototypeOf, getOwnPropertyDescriptor, defineProperty, freeze } = Object;
   const { isInteger, isFinite } = Number;
-  const { apply } = Reflect;
-  const plain = Object.prototype, fromCode = String.fromCharCode, toBase = btoa, fromBase = atob, isView = ArrayBuffer.isView;
+  const { apply } = Reflect, { bind, call } = Function.prototype;
+  const plain = Object.prototype, list = Array.prototype, fromCode = String.fromCharCode, toBase = btoa, fromBase = atob, isView = ArrayBuffer.isView;
   const Err = Error, Big = BigInt, MapOf = Map, SetOf = Set, DateOf = Date, Bytes = Uint8Array, Later = Promise;
   /** Returns the method or getter of a built-in as a function whose first argument is the receiver.
    * @type {(proto: any, name: PropertyKey) => (self: any, ...rest: any[]) => any} */
   const method = (proto, name) => {
     const d = /** @type {PropertyDescriptor} */ (getOwnPropertyDescriptor(proto, name));
-    const f = d.get || d.value;
-    return (self, ...rest) => apply(f, self, rest);
+    return apply(bind, call, [d.get || d.value]);
   };
   const typed = getPrototypeOf(Bytes.prototype);
   const viewKind = method(typed, Symbol.toStringTag), subarray = method(typed, 'subarray'), bufferSize = method(ArrayBuffer.prototype, 'byteLength');
@@ -68,10 +67,32 @@ const baileyBuiltins = (() => {
     }
     if (n > most) throw over('the text is over the limit of ' + most + ' bytes');
   };
+  const SPECIAL = ['"$"', '\\ud', ...['__proto__', 'constructor', 'prototype'].map((k) => '"' + k + '"')];
+  /** Reports whether a text of JSON.stringify has no tag, no lone surrogate and no refused key. If one of these words
+   * stands in a string it reports false, which is only slower. @type {(s: string) => boolean} */
+  const isOrdinary = (s) => {
+    for (let i = 0; i < SPECIAL.length; i++) if (seek(s, SPECIAL[i]) >= 0) return false;
+    return true;
+  };
+
+  /** Returns two functions for the place of a value in another one. step(at, k) sets the step at level at, an index or a
+   * key, and returns the next level. where(at) returns the steps up to a level as text, which only an error needs. */
+  const places = () => {
+    /** @type {any} */
+    const steps = create(null);
+    return {
+      step: (/** @type {number} */ at, /** @type {number | string} */ k) => ((steps[at] = k), at + 1),
+      where: (/** @type {number} */ at) => {
+        let s = '';
+        for (let i = 0; i < at; i++) s += typeof steps[i] === 'string' ? '.' + steps[i] : '[' + steps[i] + ']';
+        return s;
+      },
+    };
+  };
   return freeze({
     parse, stringify, isArray, keys, hasOwn, getPrototypeOf, defineProperty, freeze, isInteger, isFinite, apply, plain, fromCode, toBase,
     fromBase, isView, Err, Big, MapOf, SetOf, DateOf, Bytes, Later, viewKind, subarray, bufferSize, mapSize, mapEach, mapSet, setSize,
     setEach, setAdd, has, time, exec, wellFormed, mend, cut, codeAt, seek, begins, words, CODES, REFUSED, MAX_DATE, MAX_TEXT, MAX_DEPTH,
-    KINDS, fail, bad, over, deep, many, refused, fits,
+    KINDS, fail, bad, over, deep, many, refused, fits, places, list, isOrdinary,
   });
 })();
