@@ -25,6 +25,8 @@ func twin(t testing.TB) func(method string, args ...any) string {
 			read: (text, b, d, n) => tried(() => (text = text.slice(1), baileyEncode(baileyTags.read(text), caps(b, d, n)))),
 			batch: (text, from, b, d, n) => tried(() => {
 				text = text.slice(1);
+				const read = (quick) => tried(() => JSON.stringify(baileyMessages.decodeBatch(text, from, caps(b, d, n), quick), (k, v) => v === undefined ? 'undefined' : typeof v === 'bigint' ? v + 'n' : v));
+				if (read(true) !== read(false)) return 'quickly ' + read(true) + ', slowly ' + read(false);
 				const got = baileyMessages.decodeBatch(text, from, caps(b, d, n));
 				const again = baileyMessages.encodeBatch(got.gen, got.msgs, from, caps(b, d, n));
 				const joined = baileyMessages.joinBatch(got.gen, got.texts.join(','), caps(b, d, n));
@@ -82,6 +84,27 @@ func TestTwinTakesTheVectors(t *testing.T) {
 	}
 }
 
+// A batch that the browser's own JSON reads is read as the reader reads it: the same messages and texts, or the same error.
+func TestTwinReadsQuickly(t *testing.T) {
+	js := twin(t)
+	values := []string{`1`, `"a"`, `"\u00e9"`, `"é"`, `null`, `[]`, `{}`, `[1,[2,{"a":[]}]]`, `{"a":1,"b":{"c":"d"}}`, `1.5`, `1e3`, `1e999`, `-0`, `0.10`, `1e21`, `1e+21`,
+		`{"a":1,"a":2}`, `{"2":1,"1":2}`, `{"__proto__":1}`, `"__proto__"`, `{"$":["bigint","1"]}`, `{"$":1}`, `"\ud800"`, `"\ud83d\ude00"`, `"😀"`, `"\\ud800"`, `[ 1]`, `"\/"`, `"\n"`, `"\u000a"`, "\"\u007f\"", `[[[[[[1]]]]]]`, `{"a":`, `]`, `1]`}
+	for _, v := range values {
+		for _, frame := range []string{
+			`{"v":1,"gen":1,"msgs":[{"type":"result","success":true,"value":%s}]}`, `{"v":1,"gen":1,"msgs":[{"type":"console","level":"log","args":[%s]},{"type":"tool-call","callId":1,"toolName":"a","args":%s}]}`,
+			`{"v":1,"gen":%s,"msgs":[]}`, `{"gen":1,"v":1,"msgs":[%s]}`, `{"v":1,"gen":1,"msgs":[%s]}`, `{"v":1,"gen":1,"msgs":%s}`, `{"v":1,"gen":1,"msgs":[],"a":%s}`, `{"v":2,"gen":1,"msgs":[%s]}`,
+			`{"v":1,"gen":1,"msgs":[{"type":"start","value":%s}]}`, `{"v":1,"gen":1,"msgs":[{"type":"result","success":true,"other":%s}]}`, ` {"v":1,"gen":1,"msgs":[%s]}`, `%s`,
+		} {
+			text := strings.ReplaceAll(frame, "%s", v)
+			for _, l := range [][3]int{{1000, 64, 1000}, {60, 64, 1000}, {1000, 5, 1000}, {1000, 64, 15}, {1000, 64, 17}} {
+				if got := js("batch", mark+text, "CodeToBroker", l[0], l[1], l[2]); strings.HasPrefix(got, "quickly ") {
+					t.Errorf("%s, limits %v: %s", text, l, got)
+				}
+			}
+		}
+	}
+}
+
 // A value that code makes must arrive in Go as the same value.
 func TestTwinEncodes(t *testing.T) {
 	js := twin(t)
@@ -112,7 +135,14 @@ func TestTwinEncodes(t *testing.T) {
 		{code: `'😀\u0000"\\'`, want: `ok "😀\u0000\"\\"`},
 		{code: `[,1]`, want: `ok [{"$":["undefined"]},1]`},
 		{code: `[new Boolean(true)].length`, want: `ok 1`},
+		{code: `['constructor', '$', '__proto__', {a: 'prototype'}]`, want: `ok ["constructor","$","__proto__",{"a":"prototype"}]`},
+		{code: `Object.assign([1], {toJSON: () => 2})`, want: `ok [1]`},
+		{code: `new (class A extends Array { toJSON() { return 2; } })(1, 2)`, want: `ok [1,2]`},
+		{code: `[{get toJSON() { return undefined; }, a: 1}]`, drop: true, want: `ok [{"a":1}]`},
+		{code: `{b: 1, 2: 'x', 1: [true, null]}`, want: `ok {"1":[true,null],"2":"x","b":1}`},
+		{code: `{a: ['\udc00', '\\ud800']}`, want: "ok {\"a\":[\"\ufffd\",\"\\\\ud800\"]}"},
 		// Refused, with a code and never by a crash.
+		{code: `{a: 1, toJSON: () => 2}`, want: `no INVALID_PARAMS`},
 		{code: `() => 1`, want: `no INVALID_PARAMS`},
 		{code: `[Symbol('a')]`, want: `no INVALID_PARAMS`},
 		{code: `{a: Promise.resolve(1)}`, want: `no INVALID_PARAMS`},
