@@ -24,8 +24,9 @@ type Policy struct {
 	Level  protocol.Level
 	Limits protocol.Limits
 
-	// Inapplicable lists, in order, the keys of the JSON that are known but have no meaning in a
-	// browser, so that an app can show them to the user.
+	// Inapplicable lists, in order, the parts of the JSON that are known but have no meaning here, so
+	// that an app can show them to the user: keys for an operating system, and paths outside of the
+	// folder, such as `filesystem.allowWrite "/tmp" is outside the folder`.
 	Inapplicable []string
 }
 
@@ -34,8 +35,11 @@ type Options struct {
 	// Vars are the variables for patterns. A policy that uses a variable which is not set or empty
 	// is an error.
 	Vars map[string]string
-	// Mount is the absolute path of the folder in the policy, such as "/workspace". Absolute
-	// patterns outside of it are errors. If Mount is empty, all absolute patterns are errors.
+	// Mount is the absolute path of the folder in the policy, such as "/workspace". In the sections
+	// filesystem and credentials a path outside of it is listed in [Policy.Inapplicable], and ~ is
+	// Vars["HOME"]. If it can't be known whether a path is outside, because Mount or the variable is
+	// missing, a permission does not apply, and a denial applies to the same path in the folder. In
+	// other sections such patterns are errors.
 	Mount string
 }
 
@@ -156,7 +160,7 @@ func (r *policyReader) filesystem(v any) error {
 		if err != nil {
 			return true, err
 		}
-		ps, err := parsePatterns(path, texts, strings.HasPrefix(key, "deny"), r.o)
+		ps, err := r.placed(path, texts, strings.HasPrefix(key, "deny"))
 		*list = append(*list, ps...)
 		return true, err
 	})
@@ -228,7 +232,7 @@ func (r *policyReader) credentials(v any) error {
 			if mode := m["mode"]; !ok || mode != "deny" && mode != "mask" {
 				return true, badPolicy(path, `must be an object with a path and the mode "deny" or "mask"`)
 			}
-			ps, err := parsePatterns(path, []string{text}, true, r.o)
+			ps, err := r.placed(path, []string{text}, true)
 			if err != nil {
 				return true, err
 			}
