@@ -73,6 +73,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.settings.Narrow(rules); err != nil {
+		return err
+	}
 	dom.SetText("policy", policy.Format(rules))
 	if a.tools, err = tools.NewToolbox(ctx); err != nil {
 		return err

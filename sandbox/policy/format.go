@@ -3,7 +3,9 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -42,6 +44,9 @@ func Format(p *Policy) string {
 			e["limits"] = limits
 		}
 		doc["enclave"] = e
+	}
+	if !reflect.DeepEqual(p.Page, headers.Use{}) {
+		doc["page"] = p.Page
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

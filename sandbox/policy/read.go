@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -23,6 +24,10 @@ type Policy struct {
 	// Level and Limits are for enclaves. Zero fields of Limits take the values of Level.
 	Level  protocol.Level
 	Limits protocol.Limits
+
+	// Page lists what the page itself uses, beside the hosts and features of Grants. Its Connect are
+	// hosts of the app, such as the model's provider. No tool may reach them for that.
+	Page headers.Use
 
 	// Inapplicable lists, in order, the parts of the JSON that are known but have no meaning here, so
 	// that an app can show them to the user: keys for an operating system, and paths outside of the
@@ -99,6 +104,11 @@ func (r *policyReader) read(v any) error {
 			return true, r.send(v)
 		case "enclave":
 			return true, r.enclave(v)
+		case "page":
+			if err := protocol.Unmarshal(v, &r.p.Page); err != nil {
+				return true, badPolicy("page", "%s", err.Error())
+			}
+			return true, nil
 		}
 		return false, nil
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Kept is the settings in the browser's localStorage. boot.js reads theme and origin.
+// Kept is the settings in the browser's localStorage. boot.js reads theme.
 type Kept struct {
 	Theme    string `json:"theme,omitempty"`
 	Provider string `json:"provider,omitempty"`
