@@ -239,7 +239,7 @@ func (u user) request(ctx context.Context, c *sandbox.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(names) > 0 && !u.off.plain && !private(at, target) {
+		if len(names) > 0 && !u.off.plain && !unread(at, target) {
 			return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_request", target, "a secret is sent over https only")
 		}
 		res, err := u.b.do(ctx, permit, fetch.Request{URL: at, Header: header}, func(header map[string]string, target string) (map[string]string, error) {
@@ -276,8 +276,8 @@ func (u user) request(ctx context.Context, c *sandbox.Call) (any, error) {
 	}
 }
 
-// private reports whether nobody between this machine and the server reads the request.
-func private(at, target string) bool {
+// unread reports whether nobody between this machine and the server reads the request.
+func unread(at, target string) bool {
 	host, _, err := protocol.SplitHost(target)
 	return strings.HasPrefix(strings.ToLower(at), "https:") || err == nil && protocol.Loopback(host)
 }

@@ -35,6 +35,8 @@ type Settings struct {
 	Kept
 	lock   sync.Locker // held during one action of the user's
 	loaded string      // the provider's origin in this page's policy, fixed until a reload
+
+	secretHosts []string // those of the user's secrets in this page's policy
 }
 
 // Load returns the stored settings. It locks lock during its own actions.
