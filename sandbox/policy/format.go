@@ -32,6 +32,9 @@ func Format(p *Policy) string {
 	if p.Send.Default != "" {
 		s["default"] = p.Send.Default
 	}
+	if p.Send.Above != 0 {
+		s["above"] = p.Send.Above
+	}
 	put(s, "contents", texts(p.Send.Contents))
 	put(s, "summaries", texts(p.Send.Summaries))
 	put(s, "nothing", texts(p.Send.Nothing))

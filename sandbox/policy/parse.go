@@ -15,7 +15,7 @@ import (
 //	  "network": {"allowedDomains": [], "deniedDomains": []},
 //	  "capabilities": {"fs.read": ["."], "code.run": true},
 //	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}],
-//	  "send": {"default": "contents", "summaries": ["data"], "nothing": ["private"]},
+//	  "send": {"default": "contents", "above": 2048, "summaries": ["data"], "nothing": ["private"]},
 //	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}},
 //	  "page": {"connect": ["api.anthropic.com"], "features": ["clipboard-write"]}
 //	}

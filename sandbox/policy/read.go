@@ -390,6 +390,13 @@ func (r *policyReader) send(v any) error {
 				return true, badPolicy(path, `must be "contents", "summary" or "nothing"`)
 			}
 			return true, nil
+		case "above":
+			n, ok := v.(float64)
+			if !ok || n != float64(int(n)) || n < minAbove || n > maxAbove {
+				return true, badPolicy(path, "must be a whole number of bytes, from %d to %d", minAbove, maxAbove)
+			}
+			s.Above = int(n)
+			return true, nil
 		case "contents":
 			list = &s.Contents
 		case "summaries":
