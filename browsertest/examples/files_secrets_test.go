@@ -148,7 +148,7 @@ func TestFilesSecrets(t *testing.T) {
 			}
 			must(t, p.Click(ctx, "#tab-steps"))
 			say(t, p, "who am I there?")
-			if text := asked(t, p); !strings.Contains(text, "look which secrets there are") {
+			if text := asked(t, p); !strings.Contains(text, "ook which secrets there are") {
 				t.Errorf("it asks %q", text)
 			}
 			answerKey(t, p, "1")
