@@ -123,7 +123,7 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			delete(m, "done") // a call that failed is not
 		}
 		data = r.redacted(ctx, data, 64)
-		if e := c.excerpt(); e.above > 0 { // a credential that was cut in two would not be found
+		if e := c.excerpt(ctx); e.above > 0 { // a credential that was cut in two would not be found
 			data = e.of(data, "", 64)
 			if e.cut > 0 {
 				kept = append(kept, fmt.Sprintf("%d bytes of what was read, as the policy sends up to %d of a text", e.cut, e.above))
@@ -145,13 +145,16 @@ type excerpt struct {
 	above int    // bytes of a text that are sent, 0 for all
 	rows  string // the member with the tool's rows
 	cut   int    // bytes that were left out
+
+	ctx    context.Context
+	budget jsx.Budget
 }
 
 // excerpt returns the policy's limit for the call, which applies to text of files.
-func (c *Call) excerpt() *excerpt {
+func (c *Call) excerpt(ctx context.Context) *excerpt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &excerpt{}
+	e := &excerpt{ctx: context.WithoutCancel(ctx)}
 	if c.reads {
 		e.above = c.box.policy.Policy.Send.Above
 	}
@@ -186,6 +189,7 @@ func (e *excerpt) of(v any, name string, depth int) any {
 
 // text returns the beginning and the end of a long text, with the size of the rest between them.
 func (e *excerpt) text(s string) string {
+	_ = e.budget.Steps(e.ctx, 1+len(s)/64)
 	if len(s) <= e.above {
 		return s
 	}
@@ -211,6 +215,7 @@ func (e *excerpt) list(v []any, depth int) any {
 	out, sizes, total := make([]any, len(v)), make([]int, len(v)), 0
 	for i, x := range v {
 		out[i] = e.of(x, "", depth-1)
+		_ = e.budget.Steps(e.ctx, 64) // yields, and its context does not end
 		sizes[i] = len(rowLine(out[i])) + 1
 		total += sizes[i]
 	}

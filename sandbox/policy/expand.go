@@ -121,13 +121,14 @@ func below(mount []string, rest string, deny bool) (at, note string, err error) 
 			return "", " is above the folder; write . for all of it", nil
 		}
 		switch elem := elems[i]; {
-		case elem == "**" && deny:
-			return strings.Join(elems[i:], "/"), "", nil
 		case strings.ContainsAny(elem, "*?[]"):
-			if deny {
-				return "", "", protocol.Errorf(protocol.ErrInvalidParams, "policy", strictjson.Quote("/"+rest), "has a wildcard above the folder, so it can't be seen what it denies there; write it relative to the folder")
+			if !deny {
+				return "", " has a wildcard above the folder", nil
 			}
-			return "", " has a wildcard above the folder", nil
+			if at := anywhere(mount[i:], elems[i:]); at != "" {
+				return at, "", nil
+			}
+			return "", "", protocol.Errorf(protocol.ErrInvalidParams, "policy", strictjson.Quote("/"+rest), "has a wildcard above the folder, so it can't be seen what it denies there; write it relative to the folder")
 		case elem == dir:
 		case deny && sameName(elem, dir):
 		default:
@@ -140,7 +141,27 @@ func below(mount []string, rest string, deny bool) (at, note string, err error) 
 	return rest, "", nil
 }
 
-// sameName reports whether some file system takes two names for the same.
+// anywhere places a denial that begins with ** above the folder, such as /**/*.pem. It returns "" if what
+// follows could begin in the path of the folder and end in the folder.
+func anywhere(mount, elems []string) string {
+	for len(elems) > 1 && elems[0] == "**" && elems[1] == "**" {
+		elems = elems[1:]
+	}
+	if elems[0] != "**" {
+		return ""
+	}
+	for _, dir := range mount {
+		if len(elems) > 1 && sameName(elems[1], dir) {
+			if len(elems) == 2 { // it denies a folder above, or the folder itself
+				return "."
+			}
+			return ""
+		}
+	}
+	return strings.Join(elems, "/")
+}
+
+// sameName reports whether a pattern of one element matches a name, in any spelling.
 func sameName(a, b string) bool {
 	p, err := protocol.ParsePattern(a)
 	return err == nil && p.MatchDeny(b)

@@ -35,6 +35,9 @@ func TestPathsOutsideAreNotApplicable(t *testing.T) {
 		{"denyRead", "/home/me/works", work, "", " is outside the folder"},
 		{"denyRead", "/**/*.pem", work, "a/k.pem", ""},
 		{"denyRead", "/home/**", work, "a", ""},
+		{"denyRead", "/**/work", work, "a", ""},
+		{"denyRead", "/**/w*", work, "a", ""},
+		{"denyRead", "/home/**/**/x", work, "a/x", ""},
 		{"denyRead", "/etc/*", work, "", " is outside the folder"},
 		{"denyRead", "/a", policy.Options{Mount: "/"}, "a", ""},
 		{"denyWrite", "/home/me/work/a", work, "a", ""},
@@ -79,7 +82,7 @@ func TestAttackDenialsThatSeemOutside(t *testing.T) {
 	a := attack.Start(t, "srt")
 	o := policy.Options{Mount: "/home/me/work", Vars: map[string]string{"HOME": "/home/me"}}
 	for _, text := range []string{"/home/me/work/secret", "/home/me/work/secret/", "/home/me/work/secret/**", "/home/me/work/s*", "/home/me/work/**/secret", "/home/me/work", "/home/me", "/home", "/", "/**",
-		"/**/secret", "/home/**", "/home/**/secret", "/HOME/me/Work/secret", "//home/me/work/secret", "~/work/secret", "~/WORK/secret", "~", "~/", "~/work", "$HOME/work/secret", "/home/me/work/./secret", "/home/me/work/../work/secret",
+		"/**/secret", "/home/**", "/home/**/secret", "/home/**/work/secret", "/**/work/secret", "/**/me/**/secret", "/**/**/work/secret", "/**/w?rk/secret", "/**/WORK/secret", "/**/work", "/**/[m]e", "/HOME/me/Work/secret", "//home/me/work/secret", "~/work/secret", "~/WORK/secret", "~", "~/", "~/work", "$HOME/work/secret", "/home/me/work/./secret", "/home/me/work/../work/secret",
 		"/etc/../home/me/work/secret", "/./home/me/work/secret", "~/./work/secret", "~/../me/work/secret", "/home/m?/work/secret", "/home/[m]e/work/secret", "/*/me/work/secret", "/home/me/wor*/secret"} {
 		for _, kind := range []string{`{"filesystem": {"denyRead": ["` + text + `"]}}`, `{"filesystem": {"denyRead": []}, "credentials": {"files": [{"path": "` + text + `", "mode": "deny"}]}}`} {
 			p, err := policy.Parse(kind, o)

