@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"iframe/internal/raster": {},
 	"worker":                 {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
 	"sandbox":                {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "headers"},
-	"wasm_exec":              {"protocol", "iframe", "internal/frame", "headers"},
+	"wasm_exec":              {"protocol", "iframe", "internal/frame", "headers", "sandbox"},
 	"headers":                {"internal/jsx", "protocol"},
 	"wasm_exec/prebuilt":     {"protocol", "iframe", "internal/jsx"},
 	"examples":               {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},

@@ -7,6 +7,8 @@ import (
 )
 
 // Capability is a kind of access that can be granted. The dot form, such as "fs.read", is its name.
+// Each has a tool or a door behind it. Those of the browser (dom.read, clipboard, media, geolocation) open
+// a browser feature in the page's headers, or a door of package iframe, for tools of the app.
 // [ParseCapability] also accepts the spellings of other systems.
 type Capability string
 
@@ -16,22 +18,12 @@ const (
 	ShellRun  Capability = "shell.run"   // run commands, with a scope of command names
 	NetFetch  Capability = "net.fetch"   // send requests, with a scope of host patterns
 	EnvRead   Capability = "env.read"    // read environment variables, with a scope of their names
-	SecretHas Capability = "secrets.has" // ask whether a secret exists, never its value
+	SecretHas Capability = "secrets.has" // ask which secrets there are and for which hosts, never for a value
+	SecretUse Capability = "secrets.use" // have the fetch broker insert secrets for their hosts, with a scope of their names
 	Stream    Capability = "stream.send" // send data to a model's provider
 	CodeRun   Capability = "code.run"    // run code
 
-	DOMRead    Capability = "dom.read"    // read the enclave's own document, or a description of the page that the host consents to
-	DOMWrite   Capability = "dom.write"   // change the enclave's own document (implies dom.read)
-	DOMObserve Capability = "dom.observe" // observe changes of the enclave's own document
-
-	LocalRead    Capability = "storage.local.read"    // read localStorage
-	LocalWrite   Capability = "storage.local.write"   // change localStorage (implies storage.local.read)
-	SessionRead  Capability = "storage.session.read"  // read sessionStorage
-	SessionWrite Capability = "storage.session.write" // change sessionStorage (implies storage.session.read)
-	IndexedRead  Capability = "storage.indexed.read"  // read IndexedDB
-	IndexedWrite Capability = "storage.indexed.write" // change IndexedDB (implies storage.indexed.read)
-	CookieRead   Capability = "storage.cookie.read"   // read cookies
-	CookieWrite  Capability = "storage.cookie.write"  // change cookies (implies storage.cookie.read)
+	DOMRead Capability = "dom.read" // read a description of the page that the host consents to
 
 	ClipboardRead  Capability = "clipboard.read"   // read the clipboard
 	ClipboardWrite Capability = "clipboard.write"  // write to the clipboard
@@ -39,7 +31,6 @@ const (
 	Microphone     Capability = "media.microphone" // use the microphone
 	Screen         Capability = "media.screen"     // capture the screen
 	Geolocation    Capability = "geolocation"      // read the device's position
-	Notifications  Capability = "notifications"    // show notifications
 )
 
 // Risk is how much harm an effect can do. A question to the user shows the highest level of its effects:
@@ -81,14 +72,13 @@ const (
 	scopeNone     scopeKind = iota // the capability has no scope
 	scopePaths                     // path patterns, see [ParsePattern]
 	scopeHosts                     // host patterns, see [ParseHost]
-	scopeCommands                  // names of commands or of variables, or "*"
+	scopeCommands                  // names of commands, of variables or of secrets, or "*"
 )
 
 type capability struct {
 	name    Capability
 	risk    Risk
 	scope   scopeKind
-	implies Capability
 	aliases []string
 }
 
@@ -96,32 +86,22 @@ type capability struct {
 // searches it many times.
 var capabilities = sync.OnceValue(func() []capability {
 	return []capability{
-		{FSRead, RiskMedium, scopePaths, "", []string{"fs:read"}},
-		{FSWrite, RiskHigh, scopePaths, "", []string{"fs:write"}},
-		{ShellRun, RiskCritical, scopeCommands, "", []string{"shell:run"}},
-		{NetFetch, RiskHigh, scopeHosts, "", []string{"network:fetch", "net:fetch"}},
-		{EnvRead, RiskHigh, scopeCommands, "", []string{"env:read"}},
-		{SecretHas, RiskMedium, scopeNone, "", []string{"secrets:has"}},
-		{Stream, RiskLow, scopeNone, "", []string{"stream:send"}},
-		{CodeRun, RiskCritical, scopeNone, "", []string{"code:execute", "code:run"}},
-		{DOMRead, RiskLow, scopeNone, "", []string{"dom:read"}},
-		{DOMWrite, RiskMedium, scopeNone, DOMRead, []string{"dom:write"}},
-		{DOMObserve, RiskLow, scopeNone, "", []string{"dom:observe"}},
-		{LocalRead, RiskMedium, scopeNone, "", []string{"storage:local:read"}},
-		{LocalWrite, RiskMedium, scopeNone, LocalRead, []string{"storage:local:write"}},
-		{SessionRead, RiskMedium, scopeNone, "", []string{"storage:session:read"}},
-		{SessionWrite, RiskMedium, scopeNone, SessionRead, []string{"storage:session:write"}},
-		{IndexedRead, RiskMedium, scopeNone, "", []string{"storage:indexed:read"}},
-		{IndexedWrite, RiskMedium, scopeNone, IndexedRead, []string{"storage:indexed:write"}},
-		{CookieRead, RiskHigh, scopeNone, "", []string{"storage:cookie:read"}},
-		{CookieWrite, RiskHigh, scopeNone, CookieRead, []string{"storage:cookie:write"}},
-		{ClipboardRead, RiskHigh, scopeNone, "", []string{"clipboard:read"}},
-		{ClipboardWrite, RiskMedium, scopeNone, "", []string{"clipboard:write"}},
-		{Camera, RiskHigh, scopeNone, "", []string{"media:camera"}},
-		{Microphone, RiskHigh, scopeNone, "", []string{"media:microphone"}},
-		{Screen, RiskCritical, scopeNone, "", []string{"media:screen"}},
-		{Geolocation, RiskHigh, scopeNone, "", nil},
-		{Notifications, RiskLow, scopeNone, "", nil},
+		{FSRead, RiskMedium, scopePaths, []string{"fs:read"}},
+		{FSWrite, RiskHigh, scopePaths, []string{"fs:write"}},
+		{ShellRun, RiskCritical, scopeCommands, []string{"shell:run"}},
+		{NetFetch, RiskHigh, scopeHosts, []string{"network:fetch", "net:fetch"}},
+		{EnvRead, RiskHigh, scopeCommands, []string{"env:read"}},
+		{SecretHas, RiskMedium, scopeNone, []string{"secrets:has"}},
+		{SecretUse, RiskHigh, scopeCommands, []string{"secrets:use"}},
+		{Stream, RiskLow, scopeNone, []string{"stream:send"}},
+		{CodeRun, RiskCritical, scopeNone, []string{"code:execute", "code:run"}},
+		{DOMRead, RiskLow, scopeNone, []string{"dom:read"}},
+		{ClipboardRead, RiskHigh, scopeNone, []string{"clipboard:read"}},
+		{ClipboardWrite, RiskMedium, scopeNone, []string{"clipboard:write"}},
+		{Camera, RiskHigh, scopeNone, []string{"media:camera"}},
+		{Microphone, RiskHigh, scopeNone, []string{"media:microphone"}},
+		{Screen, RiskCritical, scopeNone, []string{"media:screen"}},
+		{Geolocation, RiskHigh, scopeNone, nil},
 	}
 })
 
@@ -152,7 +132,17 @@ func ParseCapability(s string) (Capability, error) {
 			return k.name, nil
 		}
 	}
+	if removed(s) {
+		return "", Errorf(ErrInvalidParams, "capability", quote(s), "there is nothing behind it here; leave it out")
+	}
 	return "", Errorf(ErrInvalidParams, "capability", quote(s), "unknown; use one such as fs.read or net.fetch")
+}
+
+// removed reports whether s is the name of a capability of other systems that no tool or door of
+// this module has. Granting it would do nothing, which its author could take for a permission.
+func removed(s string) bool {
+	s = strings.ReplaceAll(s, ":", ".")
+	return s == "dom.write" || s == "dom.observe" || s == "notifications" || strings.HasPrefix(s, "storage.")
 }
 
 // Valid reports whether c is one of [Capabilities].
@@ -168,7 +158,7 @@ func (c Capability) Risk() Risk {
 }
 
 // TakesScope reports whether a grant of c needs a scope: path patterns ([Capability.TakesPaths]),
-// host patterns ([Capability.TakesHosts]), or the names of commands or of variables. It is false for
+// host patterns ([Capability.TakesHosts]), or the names of commands, of variables or of secrets. It is false for
 // an unknown capability.
 func (c Capability) TakesScope() bool { return c.scope() != scopeNone }
 
@@ -179,13 +169,6 @@ func (c Capability) TakesPaths() bool { return c.scope() == scopePaths }
 func (c Capability) TakesHosts() bool { return c.scope() == scopeHosts }
 
 func (c Capability) scope() scopeKind { k, _ := find(c); return k.scope }
-
-// Implies reports whether a grant of c includes other. Each capability includes itself. Writing
-// includes reading for dom and storage, but not for fs. An unknown capability includes nothing.
-func (c Capability) Implies(other Capability) bool {
-	k, ok := find(c)
-	return ok && (c == other || k.implies != "" && k.implies == other)
-}
 
 // Grant is a capability with its scope.
 type Grant struct {
@@ -343,7 +326,7 @@ func (a Authority) Capabilities() []Capability {
 
 func (l layer) has(c Capability, subject string, check bool) bool {
 	for held, s := range l {
-		if held.Implies(c) && s.covers(subject, check) {
+		if held == c && s.covers(subject, check) {
 			return true
 		}
 	}

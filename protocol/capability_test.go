@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -10,7 +11,7 @@ import (
 func TestCapabilityNamesAndAliases(t *testing.T) {
 	for text, want := range map[string]protocol.Capability{
 		"fs.read": protocol.FSRead, "code:execute": protocol.CodeRun, "code.run": protocol.CodeRun,
-		"network:fetch": protocol.NetFetch, "dom:read": protocol.DOMRead, "storage:local:write": protocol.LocalWrite,
+		"network:fetch": protocol.NetFetch, "dom:read": protocol.DOMRead, "secrets:use": protocol.SecretUse,
 		"media:screen": protocol.Screen, "geolocation": protocol.Geolocation,
 	} {
 		if got, err := protocol.ParseCapability(text); err != nil || got != want {
@@ -37,33 +38,39 @@ func TestCapabilityNamesAndAliases(t *testing.T) {
 	}
 }
 
-func TestWriteImpliesReadForDOMAndStorageOnly(t *testing.T) {
-	for _, c := range []struct {
-		held, wanted protocol.Capability
-		want         bool
-	}{
-		{protocol.FSWrite, protocol.FSRead, false},
-		{protocol.FSRead, protocol.FSWrite, false},
-		{protocol.DOMWrite, protocol.DOMRead, true},
-		{protocol.DOMRead, protocol.DOMWrite, false},
-		{protocol.DOMWrite, protocol.DOMObserve, false},
-		{protocol.LocalWrite, protocol.LocalRead, true},
-		{protocol.LocalWrite, protocol.SessionRead, false},
-		{protocol.SessionWrite, protocol.SessionRead, true},
-		{protocol.IndexedWrite, protocol.IndexedRead, true},
-		{protocol.CookieWrite, protocol.CookieRead, true},
-		{protocol.ClipboardWrite, protocol.ClipboardRead, false},
-	} {
-		g := protocol.Grant{Capability: c.held}
-		if c.held.TakesPaths() {
+// No capability includes another.
+func TestCapabilitiesAreSeparate(t *testing.T) {
+	for _, held := range protocol.Capabilities() {
+		g := protocol.Grant{Capability: held}
+		switch {
+		case held.TakesPaths():
 			g.Scope = []string{"."}
+		case held.TakesHosts():
+			g.Scope = []string{"example.com"}
+		case held.TakesScope():
+			g.Scope = []string{"*"}
 		}
 		a, err := protocol.NewAuthority(g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Check(c.wanted, "x") == nil; got != c.want || a.Has(c.wanted) != c.want {
-			t.Errorf("%s gives %s: %t", c.held, c.wanted, got)
+		for _, wanted := range protocol.Capabilities() {
+			subject := "x"
+			if wanted.TakesHosts() {
+				subject = "example.com"
+			}
+			if got := a.Check(wanted, subject) == nil; got != (held == wanted) || a.Has(wanted) != (held == wanted) {
+				t.Errorf("%s gives %s: %t", held, wanted, got)
+			}
+		}
+	}
+}
+
+// A capability of another system without anything behind it is an error that says so.
+func TestCapabilitiesWithoutAnImplementation(t *testing.T) {
+	for _, name := range []string{"dom.write", "dom:observe", "storage.local.read", "storage:cookie:write", "storage.indexed.write", "notifications"} {
+		if _, err := protocol.ParseCapability(name); !errors.Is(err, protocol.ErrInvalidParams) || !strings.Contains(err.Error(), "leave it out") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -149,7 +156,7 @@ func TestIntersection(t *testing.T) {
 	host := authority(t,
 		protocol.Grant{Capability: protocol.FSRead, Scope: []string{"src"}},
 		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"src/out"}},
-		protocol.Grant{Capability: protocol.DOMWrite})
+		protocol.Grant{Capability: protocol.DOMRead})
 	tool, err := protocol.RequiredAuthority(
 		protocol.Grant{Capability: protocol.FSRead},
 		protocol.Grant{Capability: protocol.FSWrite, Scope: []string{"**/*.txt"}},
@@ -175,8 +182,8 @@ func TestIntersection(t *testing.T) {
 		{"both scopes", both, protocol.FSWrite, "src/out/a.txt", true},
 		{"only the host's", both, protocol.FSWrite, "src/out/a.exe", false},
 		{"only the tool's", both, protocol.FSWrite, "a.txt", false},
-		{"write granted, read needed", both, protocol.DOMRead, "", true},
-		{"not needed", both, protocol.DOMWrite, "", false},
+		{"both have it", both, protocol.DOMRead, "", true},
+		{"not needed", both, protocol.ClipboardRead, "", false},
 		{"the parent narrows", all, protocol.FSRead, "src/a.go", true},
 		{"the parent's no is final", all, protocol.FSRead, "src/a.c", false},
 		{"the parent has no write", all, protocol.FSWrite, "src/out/a.txt", false},

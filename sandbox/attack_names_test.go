@@ -51,6 +51,8 @@ func TestAttackNamesOfServersTools(t *testing.T) {
 		{"a locked name in another case", []sandbox.Tool{tool("Web", "Web_fetch")}, []string{"mcp:Web:fetch"}, ""},
 		{"the name of a tool that this module has", []sandbox.Tool{tool("tool", "tool_run")}, []string{"mcp:tool:run"}, ""},
 		{"another", []sandbox.Tool{tool("code", "code_run")}, []string{"mcp:code:run"}, ""},
+		{"the tool that gets placeholders of secrets", []sandbox.Tool{tool("web", "web_request")}, []string{"mcp:web:request"}, ""},
+		{"the list of secrets", []sandbox.Tool{tool("", "secrets")}, []string{"secrets"}, ""},
 		{"a name of another system's for one", []sandbox.Tool{tool("", "mcp.filesystem.read_file")}, []string{"mcp.filesystem.read_file"}, ""},
 		{"the app's own, listed after it", []sandbox.Tool{tool("", "build"), own}, []string{"build"}, "build"},
 		{"the app's own, listed before it", []sandbox.Tool{own, tool("", "build")}, []string{"build"}, "build"},

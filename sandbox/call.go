@@ -43,6 +43,7 @@ type Call struct {
 	touched []string    // paths whose content the result may contain
 	got     []string    // the paths in touched that were read
 	level   policy.Send // the strictest send level of all other content that was read
+	reads   bool        // the result may contain text of files
 	asks    func(gate.Request) bool
 	partial func() any
 	files   []File // of the result

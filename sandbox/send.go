@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
@@ -22,6 +23,7 @@ func (c *Call) touch(needs []policy.Need) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range needs {
+		c.reads = c.reads || n.Capability == protocol.FSRead
 		if n.Capability.TakesPaths() && !n.Tree {
 			c.touched = append(c.touched, n.Subject)
 			if n.Capability == protocol.FSRead {
@@ -35,7 +37,7 @@ func (c *Call) touch(needs []policy.Need) {
 func (c *Call) narrow(level policy.Send) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.level = c.level.Narrow(level)
+	c.level, c.reads = c.level.Narrow(level), true
 }
 
 // tellParent adds the touched paths to the call that made this one, such as a code_run whose code
@@ -45,12 +47,12 @@ func (c *Call) tellParent() {
 		return
 	}
 	c.mu.Lock()
-	touched, got, level := c.touched, c.got, c.level
+	touched, got, level, reads := c.touched, c.got, c.level, c.reads
 	c.mu.Unlock()
 	c.parent.mu.Lock()
 	defer c.parent.mu.Unlock()
 	c.parent.touched, c.parent.got = append(c.parent.touched, touched...), append(c.parent.got, got...)
-	c.parent.level = c.parent.level.Narrow(level)
+	c.parent.level, c.parent.reads = c.parent.level.Narrow(level), c.parent.reads || reads
 }
 
 // sent returns the amount of the call's result that a model may receive: the strictest level of all
@@ -121,6 +123,12 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			delete(m, "done") // a call that failed is not
 		}
 		data = r.redacted(ctx, data, 64)
+		if e := c.excerpt(ctx); e.above > 0 { // a credential that was cut in two would not be found
+			data = e.of(data, "", 64)
+			if e.cut > 0 {
+				kept = append(kept, fmt.Sprintf("%d bytes of what was read, as the policy sends up to %d of a text", e.cut, e.above))
+			}
+		}
 	}
 	if local {
 		files = res.Files
@@ -130,6 +138,108 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 		kept = []string{"the policy sends " + string(c.sent()) + " of this only"}
 	}
 	return text + modelJSON(ctx, data, res.Metadata), files, kept
+}
+
+// excerpt shortens the texts in a result for a model elsewhere.
+type excerpt struct {
+	above int    // bytes of a text that are sent, 0 for all
+	rows  string // the member with the tool's rows
+	cut   int    // bytes that were left out
+
+	ctx    context.Context
+	budget jsx.Budget
+}
+
+// excerpt returns the policy's limit for the call, which applies to text of files.
+func (c *Call) excerpt(ctx context.Context) *excerpt {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &excerpt{ctx: context.WithoutCancel(ctx)}
+	if c.reads {
+		e.above = c.box.policy.Policy.Send.Above
+	}
+	if c.tool != nil {
+		e.rows = c.tool.Rows
+	}
+	return e
+}
+
+// of returns a value with the beginning and the end of each long text and list in it.
+func (e *excerpt) of(v any, name string, depth int) any {
+	switch v := v.(type) {
+	case string:
+		return e.text(v)
+	case []any:
+		if name != "" && name == e.rows && !slices.ContainsFunc(v, func(row any) bool { _, text := row.(string); return !text }) {
+			return v // names of files
+		}
+		return e.list(v, depth)
+	case map[string]any:
+		if depth == 0 {
+			return "(nested too deeply to be sent)"
+		}
+		out := map[string]any{}
+		for k, x := range v {
+			out[e.text(k)] = e.of(x, k, depth-1)
+		}
+		return out
+	}
+	return v
+}
+
+// text returns the beginning and the end of a long text, with the size of the rest between them.
+func (e *excerpt) text(s string) string {
+	_ = e.budget.Steps(e.ctx, 1+len(s)/64)
+	if len(s) <= e.above {
+		return s
+	}
+	head, _ := outputLimit{Bytes: e.above / 2}.truncate(context.Background(), s, func(context.Context, string) (string, error) { return "", nil })
+	from := len(s) - e.above/2
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	if i := strings.IndexByte(s[from:], '\n'); i >= 0 && i < e.above/16 {
+		from += i + 1
+	}
+	rest := s[len(head):from]
+	e.cut += len(rest)
+	return fmt.Sprintf("%s\n[%d bytes in %d lines are left out of %d bytes in %d lines. Ask for the lines that you need, as with offset and limit of read.]\n%s", head, len(rest), countLines(rest), len(s), countLines(s), s[from:])
+}
+
+// list returns the first and the last elements of a long list, with the number of the others between
+// them.
+func (e *excerpt) list(v []any, depth int) any {
+	if depth == 0 {
+		return "(nested too deeply to be sent)"
+	}
+	out, sizes, total := make([]any, len(v)), make([]int, len(v)), 0
+	for i, x := range v {
+		out[i] = e.of(x, "", depth-1)
+		_ = e.budget.Steps(e.ctx, 64) // yields, and its context does not end
+		sizes[i] = len(rowLine(out[i])) + 1
+		total += sizes[i]
+	}
+	if total <= e.above {
+		return out
+	}
+	head, size := 0, 0
+	for head < len(out) && size+sizes[head] <= e.above/2 {
+		size += sizes[head]
+		head++
+	}
+	tail := len(out)
+	for size = 0; tail > head && size+sizes[tail-1] <= e.above/2; tail-- {
+		size += sizes[tail-1]
+	}
+	if head == tail {
+		return out
+	}
+	left := 0
+	for _, n := range sizes[head:tail] {
+		left += n
+	}
+	e.cut += left
+	return slices.Concat(out[:head], []any{fmt.Sprintf("[%d of %d rows with %d bytes are left out. Ask for less at once.]", tail-head, len(out), left)}, out[tail:])
 }
 
 // redactor removes credentials from the texts in a result.

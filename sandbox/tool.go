@@ -69,7 +69,7 @@ func Standard() []Tool {
 // given. No tool of a server may have one of these names, since a model would take it for this
 // module's tool.
 func standardIDs() []string {
-	out := []string{"code_run", "tool_run", "bash", "web_fetch", "web_search", "plan"}
+	out := []string{"code_run", "tool_run", "bash", "web_fetch", "web_search", "web_request", "secrets", "plan"}
 	for _, t := range Standard() {
 		out = append(out, t.ID)
 	}

@@ -139,6 +139,7 @@ func (p *program) write(ctx context.Context, o buildOptions) (*manifest, error) 
 	} else {
 		// Several programs may share this folder, so the files of other builds are kept.
 		maps.Copy(b.next.Files, old.Files)
+		b.next.Headers = old.Headers
 	}
 	wasmExec := b.hashed("wasm_exec.js", p.exec)
 	main := b.hashed(o.name+".wasm", p.wasm)

@@ -113,7 +113,7 @@ func fewInputs(pkg string, o buildOptions) *inputs {
 }
 
 func (in *inputs) web(dir string, o buildOptions) {
-	in.Web = []string{filepath.Join(dir, "web"), filepath.Join(dir, headersName), filepath.Join(dir, offlineName)}
+	in.Web = []string{filepath.Join(dir, "web"), filepath.Join(dir, headersName), filepath.Join(dir, policyName), filepath.Join(dir, offlineName)}
 	if o.web != "" {
 		in.Web = append(in.Web, o.web)
 	}

@@ -16,7 +16,7 @@
 //
 // dev is for the work on a program. It serves at once and builds a page when it is opened. The
 // document shows the progress. Then it watches the Go files of the program and of its local
-// modules, the embedded files, the folder web, headers.json and offline.json. After a change it
+// modules, the embedded files, the folder web, policy.json, headers.json and offline.json. After a change it
 // builds again and the page reloads. A compile error shows above the page with its file, line and
 // source, and the page keeps running. The headers are those of serve. Binaries keep the names of
 // functions, for the stacks of traps. Files are not compressed, because they do not leave the
@@ -31,6 +31,11 @@
 //
 // The last one runs make tools when a file below /app/tools/ is first requested, and serves the
 // files of build/tools there, with the headers of the page.
+//
+// A package with a policy.json, as package sandbox/policy reads it, needs no headers.json: its headers
+// follow from the granted hosts and features, and from the section page. They open nothing that the
+// policy always denies. A package with both files is an error. headers -policy FILE prints the same
+// for a server.
 //
 // A package with an offline.json beside its headers.json becomes a page that works without a
 // network. build writes offline-worker.js, a service worker with the list of the build's files

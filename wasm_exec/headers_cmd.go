@@ -13,12 +13,14 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("headers", flag.ContinueOnError)
 	server := f.String("for", "", "the `server`: "+strings.Join(headers.Servers(), ", "))
 	file := f.String("f", "", "a headers.json that says what the page uses")
+	rules := f.String("policy", "", "a policy.json, from which the same follows")
 	var connect []string
 	f.Func("connect", "a `host` the page talks to (repeat for more)", func(s string) error {
 		connect = append(connect, s)
@@ -31,7 +33,20 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 		fmt.Fprintln(stderr, "wasm_exec headers: name the server with -for:", strings.Join(headers.Servers(), ", "))
 		return errUsage
 	}
+	if *file != "" && *rules != "" {
+		fmt.Fprintln(stderr, "wasm_exec headers: -f and -policy are two lists of the same; put what the page uses into the section page of the policy")
+		return errUsage
+	}
 	var use siteUse
+	if *rules != "" {
+		data, err := os.ReadFile(*rules)
+		if err != nil {
+			return fmt.Errorf("headers: %w", err)
+		}
+		if use, err = policyUse(data); err != nil {
+			return fmt.Errorf("headers: %s: %w", *rules, err)
+		}
+	}
 	if *file != "" {
 		data, err := os.ReadFile(*file)
 		if err != nil {
@@ -67,12 +82,31 @@ func decodeUse(data []byte) (siteUse, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&u); err != nil {
+		if _, no := policyUse(data); no == nil {
+			return u, errors.New("this is a policy: name it policy.json in a package, and use -policy for it")
+		}
 		return u, err
 	}
 	if dec.More() {
 		return u, fmt.Errorf("holds more than one value")
 	}
 	_, err := pageHeaders(u)
+	return u, err
+}
+
+// policyUse returns what a page with a policy uses. The policy must be valid without variables,
+// because a page's headers are made before it runs.
+func policyUse(data []byte) (siteUse, error) {
+	p, err := policy.Parse(string(data), policy.Options{})
+	if err != nil {
+		return siteUse{}, err
+	}
+	use, err := policy.PageUse(p)
+	if err != nil {
+		return siteUse{}, err
+	}
+	u := siteUse{Use: use}
+	_, err = pageHeaders(u)
 	return u, err
 }
 

@@ -20,6 +20,8 @@ type manifest struct {
 	// Previous lists the files of the previous build. They are kept for pages that were
 	// starting when this build was deployed.
 	Previous []string `json:"previous,omitempty"`
+	// Headers has the hash of headers.json for each program in this folder that has one.
+	Headers map[string]string `json:"headers,omitempty"`
 	// Offline is set if the package has an offline.json.
 	Offline *offline `json:"offline,omitempty"`
 	// Dev is the hash of all files that the command dev has built. The page reloads when it

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,11 +15,15 @@ import (
 // hashedName matches a name with a hash of the file's content. Such a file never changes.
 var hashedName = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[0-9a-f]{16}\.(wasm|js)$`)
 
-// headersName is the file with a folder's headers.Use, which serve reads.
-const headersName = "headers.json"
+// headersName is the file with a folder's headers.Use, which serve reads. policyName is the policy
+// of a package, from which build makes the former.
+const (
+	headersName = "headers.json"
+	policyName  = "policy.json"
+)
 
-// static copies the files of the package's web folder and of the folder more, and the package's
-// headers.json. It writes an index.html if the output folder has none.
+// static copies the files of the package's web folder and of the folder more, and writes the
+// package's headers.json. It writes an index.html if the output folder has none.
 func (b *builder) static(dir, more, name string) {
 	b.copyFiles(filepath.Join(dir, "web"))
 	if more != "" {
@@ -27,27 +32,75 @@ func (b *builder) static(dir, more, name string) {
 	if b.err != nil {
 		return
 	}
-	own, err := os.ReadFile(filepath.Join(dir, headersName))
-	switch {
-	case err == nil:
-		if _, err := decodeUse(own); err != nil {
-			b.err = fmt.Errorf("%s: %w", filepath.Join(dir, headersName), err)
-			return
-		}
-		b.err = writeFile(filepath.Join(b.dir, headersName), own)
-	case !errors.Is(err, fs.ErrNotExist):
-		b.err = err
+	if b.headers(dir, name); b.err != nil {
 		return
-	case b.comp.quality == noBrotli: // dev owns its folder
-		os.Remove(filepath.Join(b.dir, headersName))
 	}
-	_, err = os.Stat(filepath.Join(b.dir, "index.html"))
+	_, err := os.Stat(filepath.Join(b.dir, "index.html"))
 	if b.comp.quality == noBrotli && b.wrote["index.html"] == "" {
 		err = fs.ErrNotExist
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		b.plain("index.html", indexPage(name, filepath.Base(dir)))
 	}
+}
+
+// headers writes the headers.json of a package, or one that follows from its policy.json. Without
+// both it removes a file that an earlier build of the same program wrote, because headers that
+// outlive their policy would be wider than it.
+func (b *builder) headers(dir, name string) {
+	use, err := packageUse(dir)
+	if err != nil {
+		b.err = err
+		return
+	}
+	out := filepath.Join(b.dir, headersName)
+	if use != nil {
+		if b.err = writeFile(out, use); b.err == nil {
+			if b.next.Headers == nil {
+				b.next.Headers = map[string]string{}
+			}
+			b.next.Headers[name] = integrity(use)
+		}
+		return
+	}
+	wrote := b.next.Headers[name]
+	delete(b.next.Headers, name)
+	there, err := os.ReadFile(out)
+	if err != nil {
+		return
+	}
+	if b.comp.quality == noBrotli || wrote == integrity(there) && len(b.next.Headers) == 0 { // dev owns its folder
+		b.err = os.Remove(out)
+	}
+}
+
+// packageUse returns the headers.json of a package, or the one that follows from its policy.json, or
+// nil if it has neither. Both are an error, because they would be two lists of the same hosts.
+func packageUse(dir string) ([]byte, error) {
+	own, err := os.ReadFile(filepath.Join(dir, headersName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	rules, noRules := os.ReadFile(filepath.Join(dir, policyName))
+	switch {
+	case noRules != nil && !errors.Is(noRules, fs.ErrNotExist):
+		return nil, noRules
+	case err == nil && noRules == nil:
+		return nil, fmt.Errorf("%s has %s and %s: move what the page uses into the section \"page\" of %s, and remove %s", dir, policyName, headersName, policyName, headersName)
+	case err == nil:
+		if _, err := decodeUse(own); err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(dir, headersName), err)
+		}
+		return own, nil
+	case noRules == nil:
+		use, err := policyUse(rules)
+		if err != nil {
+			return nil, fmt.Errorf("%s, from which the page's headers follow: %w", filepath.Join(dir, policyName), err)
+		}
+		text, err := json.MarshalIndent(use, "", "  ")
+		return append(text, '\n'), err
+	}
+	return nil, nil
 }
 
 // copyFiles copies the files of a web folder. A folder that does not exist has none.

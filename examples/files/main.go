@@ -5,8 +5,8 @@
 //
 // This folder makes the parts of the page, and connects them. Each part is a package of its own:
 // workspace has the open folder and its changes, tree shows it, sessions has the conversations, talk
-// shows one, consent asks the user, settings keeps what the user chose, tools has the commands, and
-// shield shows what was blocked.
+// shows one, consent asks the user, settings keeps what the user chose, tools has the commands,
+// vault has the user's secrets, and shield shows what was blocked.
 package main
 
 import (
@@ -14,6 +14,7 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall/js"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/files/shield"
 	"github.com/bailey-go/bailey/examples/files/tools"
+	"github.com/bailey-go/bailey/examples/files/vault"
 	"github.com/bailey-go/bailey/examples/files/workspace"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/iframe"
@@ -59,6 +61,7 @@ type app struct {
 	tools     *tools.Toolbox
 	skills    *tools.Skills
 	code      *enclave.Runner
+	vault     *vault.Vault
 	workspace *workspace.Workspace
 	sessions  *sessions.Sessions
 	store     sandbox.Store // of the open folder's conversations
@@ -66,11 +69,14 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts")
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts", "secrets")
 	a := &app{ctx: ctx}
 	a.settings = settings.Load(&a.mu)
 	rules, err := policy.Parse(rules, policy.Options{})
 	if err != nil {
+		return err
+	}
+	if err := a.settings.Narrow(rules); err != nil {
 		return err
 	}
 	dom.SetText("policy", policy.Format(rules))
@@ -92,6 +98,9 @@ func run(ctx context.Context) error {
 		a.settings.Save()
 		return a.rebox()
 	})
+	if a.vault, err = vault.New(ctx, vault.Options{Lock: &a.mu, Settings: a.settings, Busy: a.busy, OnChange: a.rebox}); err != nil {
+		return err
+	}
 	a.tools.Listen(ctx, &a.mu)
 	notices := notify.New(ctx, a.settings, &a.mu)
 	counts := `how many lines has hours.csv`
@@ -111,6 +120,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.vault.Listen(ctx)
 	dom.Enable("tour", true)
 	select {}
 }
@@ -128,8 +138,8 @@ func (a *app) rebox() error {
 	if err != nil {
 		return err
 	}
-	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.grants.PolicyHere(), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
-		Tools:        append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
+	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.vault.Policy(a.grants.PolicyHere()), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
+		Tools:        slices.Concat(sandbox.Standard(), []sandbox.Tool{sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})}, a.vault.Tools()),
 		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err

@@ -3,7 +3,10 @@
 package main_test
 
 import (
+	"net/url"
 	"os"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -33,5 +36,37 @@ func TestThePolicyAsksBeforeChanges(t *testing.T) {
 		if e, err := policy.Explain(p, policy.Call{Tool: c.tool, Needs: []policy.Need{c.need}}); err != nil || e.Decision.Action != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.tool, e.Decision, err, c.want)
 		}
+	}
+}
+
+// The policy names the host of each provider in the settings, and no other host.
+func TestThePolicyNamesTheProviders(t *testing.T) {
+	text, err := os.ReadFile("policy.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(string(text), policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use, err := policy.PageUse(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("settings/provider_js.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hosts []string
+	for _, m := range regexp.MustCompile(`\{"(https?://[^"]+)", "`).FindAllStringSubmatch(string(source), -1) {
+		u, err := url.Parse(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts = append(hosts, u.Host)
+	}
+	slices.Sort(hosts)
+	if !slices.Equal(hosts, use.Connect) {
+		t.Errorf("the providers are at %v, and the policy names %v", hosts, use.Connect)
 	}
 }

@@ -52,6 +52,8 @@ func Suites() []Suite {
 		{"B8", "floods from a taken-over frame"},
 		{"B9", "values that break a printer"},
 		{"srt", "settings read wider than sandbox-runtime"},
+		{"headers", "headers that open more than their policy"},
+		{"secrets", "a stored secret gets out, or to another host"},
 		{"xss", "XSS with each wall alone"},
 		{"realm", "realm with each layer off"},
 		{"frames", "the walls around the realm, each off"},

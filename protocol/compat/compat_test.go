@@ -11,7 +11,7 @@ import (
 )
 
 func TestBTCPCapabilities(t *testing.T) {
-	grants, err := compat.ParseBTCPCapabilities([]string{"network:fetch:https://a.example.com:8443/", "network:fetch:*.b.example.com", "network:fetch:http://localhost:3000", "code:execute", "storage:local:read"})
+	grants, err := compat.ParseBTCPCapabilities([]string{"network:fetch:https://a.example.com:8443/", "network:fetch:*.b.example.com", "network:fetch:http://localhost:3000", "code:execute", "dom:read"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,135 @@ func parsePatterns(key string, texts []string, deny bool, o *Options) ([]protoco
 	return list, nil
 }
 
+// placed parses one list of sandbox-runtime's sections. Its entries may be absolute or begin with ~,
+// so some name no path of the folder. These are added to [Policy.Inapplicable].
+func (r *policyReader) placed(key string, texts []string, deny bool) ([]protocol.Pattern, error) {
+	if len(texts) > maxEntries {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "policy", key, "has more than %d patterns", maxEntries)
+	}
+	var list []protocol.Pattern
+	for _, text := range texts {
+		full, err := expand(text, r.o.Vars)
+		if err != nil {
+			return nil, err
+		}
+		at, note, err := r.o.place(full, deny)
+		if err != nil {
+			return nil, err
+		}
+		if note != "" {
+			r.p.Inapplicable = append(r.p.Inapplicable, key+" "+strictjson.Quote(text)+note)
+		}
+		if at == "" && note != "" {
+			continue
+		}
+		one, err := parsePatterns(key, []string{strings.ReplaceAll(at, "$", "$$")}, deny, r.o)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one[0].WithText(text))
+	}
+	return list, nil
+}
+
+// place returns a pattern relative to the folder, or "" if it names no path in it. The note says
+// what of the pattern does not apply. In doubt a denial applies and a permission does not.
+func (o *Options) place(pattern string, deny bool) (at, note string, err error) {
+	home := pattern == "~" || strings.HasPrefix(pattern, "~/")
+	if !home && !strings.HasPrefix(pattern, "/") {
+		return pattern, "", nil
+	}
+	rest := strings.Trim(pattern[1:], "/")
+	if dir := strings.Trim(o.Vars["HOME"], "/"); home && dir != "" && !strings.ContainsAny(dir, "*?[]") {
+		home, rest = false, strings.Trim(dir+"/"+rest, "/")
+	}
+	if rest != "" {
+		// An element . or .. could lead back into the folder.
+		if _, err := protocol.ParsePattern(rest); err != nil {
+			return "", "", err
+		}
+		if strings.HasPrefix(rest, ".") && strings.HasPrefix(strings.TrimLeft(rest, ".")+"/", "/") {
+			return "", "", protocol.Errorf(protocol.ErrInvalidParams, "policy", strictjson.Quote(pattern), "has a . element; write it without")
+		}
+	}
+	if home || o.Mount == "" {
+		return unplaced(rest, deny)
+	}
+	return below(strings.Split(strings.Trim(o.Mount, "/"), "/"), rest, deny)
+}
+
+// unplaced places a pattern below a home folder or a root whose relation to the folder is not
+// known. The folder may be the home folder or the root itself, so there a denial applies.
+func unplaced(rest string, deny bool) (at, note string, err error) {
+	switch {
+	case !deny:
+		return "", " is outside the folder", nil
+	case rest == "":
+		return ".", "", nil
+	}
+	return rest, " is outside the folder; what has this path in the folder is denied", nil
+}
+
+// below places an absolute pattern for a folder with a known place.
+func below(mount []string, rest string, deny bool) (at, note string, err error) {
+	elems := strings.Split(rest, "/")
+	if mount[0] == "" { // the folder is the root
+		mount = nil
+	}
+	for i, dir := range mount {
+		if i == len(elems) || rest == "" {
+			if deny {
+				return ".", "", nil
+			}
+			return "", " is above the folder; write . for all of it", nil
+		}
+		switch elem := elems[i]; {
+		case strings.ContainsAny(elem, "*?[]"):
+			if !deny {
+				return "", " has a wildcard above the folder", nil
+			}
+			if at := anywhere(mount[i:], elems[i:]); at != "" {
+				return at, "", nil
+			}
+			return "", "", protocol.Errorf(protocol.ErrInvalidParams, "policy", strictjson.Quote("/"+rest), "has a wildcard above the folder, so it can't be seen what it denies there; write it relative to the folder")
+		case elem == dir:
+		case deny && sameName(elem, dir):
+		default:
+			return "", " is outside the folder", nil
+		}
+	}
+	if rest = strings.Join(elems[len(mount):], "/"); rest == "" {
+		rest = "."
+	}
+	return rest, "", nil
+}
+
+// anywhere places a denial that begins with ** above the folder, such as /**/*.pem. It returns "" if what
+// follows could begin in the path of the folder and end in the folder.
+func anywhere(mount, elems []string) string {
+	for len(elems) > 1 && elems[0] == "**" && elems[1] == "**" {
+		elems = elems[1:]
+	}
+	if elems[0] != "**" {
+		return ""
+	}
+	for _, dir := range mount {
+		if len(elems) > 1 && sameName(elems[1], dir) {
+			if len(elems) == 2 { // it denies a folder above, or the folder itself
+				return "."
+			}
+			return ""
+		}
+	}
+	return strings.Join(elems, "/")
+}
+
+// sameName reports whether a pattern of one element matches a name, in any spelling.
+func sameName(a, b string) bool {
+	p, err := protocol.ParsePattern(a)
+	return err == nil && p.MatchDeny(b)
+}
+
 // expand replaces the variables in an entry of the scope of c. A path becomes relative to the mount.
 func (o *Options) expand(c protocol.Capability, text string) (string, error) {
 	if c.TakesPaths() {

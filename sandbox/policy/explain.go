@@ -80,9 +80,12 @@ type Check struct {
 type Explanation struct {
 	Decision Decision // the strictest decision of the checks
 	Checks   []Check
+	// Inapplicable lists the parts of the policy that have no meaning here, see [Policy].
+	Inapplicable []string
 }
 
-// String returns the explanation as text: a line for each check, then the result.
+// String returns the explanation as text: a line for each check, the result, and then a line for
+// each part of the policy that is not applicable.
 func (e Explanation) String() string {
 	var b strings.Builder
 	for _, c := range e.Checks {
@@ -93,6 +96,9 @@ func (e Explanation) String() string {
 		b.WriteString(": " + said(c.Decision) + "\n")
 	}
 	b.WriteString("so: " + said(e.Decision))
+	for _, s := range e.Inapplicable {
+		b.WriteString("\nnot applicable: " + s)
+	}
 	return b.String()
 }
 
@@ -152,7 +158,7 @@ func Explain(p *Policy, call Call) (Explanation, error) {
 // Explain decides a call under an authority, which is the policy's or a narrower one. The rules in
 // more are added to the policy's own.
 func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) Explanation {
-	e := Explanation{Decision: Allow()}
+	e := Explanation{Decision: Allow(), Inapplicable: c.Policy.Inapplicable}
 	add := func(kind string, n Need, d Decision) {
 		e.Checks = append(e.Checks, Check{kind, n, d})
 		e.Decision = e.Decision.Narrow(d)

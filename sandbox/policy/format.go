@@ -3,7 +3,9 @@ package policy
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -30,6 +32,9 @@ func Format(p *Policy) string {
 	if p.Send.Default != "" {
 		s["default"] = p.Send.Default
 	}
+	if p.Send.Above != 0 {
+		s["above"] = p.Send.Above
+	}
 	put(s, "contents", texts(p.Send.Contents))
 	put(s, "summaries", texts(p.Send.Summaries))
 	put(s, "nothing", texts(p.Send.Nothing))
@@ -42,6 +47,9 @@ func Format(p *Policy) string {
 			e["limits"] = limits
 		}
 		doc["enclave"] = e
+	}
+	if !reflect.DeepEqual(p.Page, headers.Use{}) {
+		doc["page"] = p.Page
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -15,11 +15,13 @@ import (
 //	  "network": {"allowedDomains": [], "deniedDomains": []},
 //	  "capabilities": {"fs.read": ["."], "code.run": true},
 //	  "rules": [{"permission": "write", "pattern": "src/**", "action": "allow"}],
-//	  "send": {"default": "contents", "summaries": ["data"], "nothing": ["private"]},
-//	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}}
+//	  "send": {"default": "contents", "above": 2048, "summaries": ["data"], "nothing": ["private"]},
+//	  "enclave": {"level": "STRICT", "limits": {"Time": 5000, "ToolCalls": 10}},
+//	  "page": {"connect": ["api.anthropic.com"], "features": ["clipboard-write"]}
 //	}
 //
-// Times in limits are milliseconds. A settings file of sandbox-runtime (srt) is valid. The sections
+// Times in limits are milliseconds. The section page is what the page itself uses, with the keys of
+// [headers.Use]; [PageUse] adds what follows from the capabilities. A settings file of sandbox-runtime (srt) is valid. The sections
 // filesystem and network say the same as the section capabilities, so each is derived from the other
 // if it is missing:
 //

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -192,12 +193,16 @@ func TestNarrowerAuthorityNeverAllowsMore(t *testing.T) {
 }
 
 func TestOneValueRendersThePage(t *testing.T) {
-	p, err := policy.Parse(`{"capabilities":{"net.fetch":["api.example.com","*.x.org"],"media.camera":true,"code.run":true},"network":{"allowedDomains":["api.example.com"]},
+	p, err := policy.Parse(`{"capabilities":{"net.fetch":["api.example.com","*.x.org"],"media.camera":true,"code.run":true},"network":{"allowedDomains":["api.example.com"]},"page":{"connect":["api.anthropic.com"],"features":["microphone"]},
 		"enclave":{"level":"SECURE","limits":{"Time":2000,"ToolCalls":7}}}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := policy.Headers(p, "api.anthropic.com")
+	u, err := policy.PageUse(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := headers.For(u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +216,7 @@ func TestOneValueRendersThePage(t *testing.T) {
 	for _, header := range h.List() {
 		all += header.Name + ": " + header.Value + "\n"
 	}
-	if !strings.Contains(all, "camera=(self)") || strings.Contains(all, "microphone=(self)") || !strings.Contains(all, "*.x.org") {
+	if !strings.Contains(all, "camera=(self)") || !strings.Contains(all, "microphone=(self)") || strings.Contains(all, "display-capture=(self)") || !strings.Contains(all, "*.x.org") {
 		t.Error(all)
 	}
 	for host, want := range map[string]bool{"api.example.com": true, "a.x.org": true, "x.org": false, "api.openai.com": false, "api.anthropic.com:443": true} {
@@ -222,7 +227,7 @@ func TestOneValueRendersThePage(t *testing.T) {
 	if p.Level != protocol.Secure || p.Limits.Time.Milliseconds() != 2000 || p.Limits.ToolCalls != 7 {
 		t.Errorf("enclave: %v %+v", p.Level, p.Limits)
 	}
-	if _, err := policy.Headers(&policy.Policy{Grants: []protocol.Grant{{Capability: protocol.NetFetch, Scope: []string{"[::1]:80"}}}}); err == nil {
+	if _, err := policy.PageUse(&policy.Policy{Grants: []protocol.Grant{{Capability: protocol.NetFetch, Scope: []string{"[::1]:80"}}}}); err == nil {
 		t.Error("what no header can say is not told")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -24,8 +25,13 @@ type Policy struct {
 	Level  protocol.Level
 	Limits protocol.Limits
 
-	// Inapplicable lists, in order, the keys of the JSON that are known but have no meaning in a
-	// browser, so that an app can show them to the user.
+	// Page lists what the page itself uses, beside the hosts and features of Grants. Its Connect are
+	// hosts of the app, such as the model's provider. No tool may reach them for that.
+	Page headers.Use
+
+	// Inapplicable lists, in order, the parts of the JSON that are known but have no meaning here, so
+	// that an app can show them to the user: keys for an operating system, and paths outside of the
+	// folder, such as `filesystem.allowWrite "/tmp" is outside the folder`.
 	Inapplicable []string
 }
 
@@ -34,8 +40,11 @@ type Options struct {
 	// Vars are the variables for patterns. A policy that uses a variable which is not set or empty
 	// is an error.
 	Vars map[string]string
-	// Mount is the absolute path of the folder in the policy, such as "/workspace". Absolute
-	// patterns outside of it are errors. If Mount is empty, all absolute patterns are errors.
+	// Mount is the absolute path of the folder in the policy, such as "/workspace". In the sections
+	// filesystem and credentials a path outside of it is listed in [Policy.Inapplicable], and ~ is
+	// Vars["HOME"]. If it can't be known whether a path is outside, because Mount or the variable is
+	// missing, a permission does not apply, and a denial applies to the same path in the folder. In
+	// other sections such patterns are errors.
 	Mount string
 }
 
@@ -95,6 +104,11 @@ func (r *policyReader) read(v any) error {
 			return true, r.send(v)
 		case "enclave":
 			return true, r.enclave(v)
+		case "page":
+			if err := protocol.Unmarshal(v, &r.p.Page); err != nil {
+				return true, badPolicy("page", "%s", err.Error())
+			}
+			return true, nil
 		}
 		return false, nil
 	})
@@ -156,7 +170,7 @@ func (r *policyReader) filesystem(v any) error {
 		if err != nil {
 			return true, err
 		}
-		ps, err := parsePatterns(path, texts, strings.HasPrefix(key, "deny"), r.o)
+		ps, err := r.placed(path, texts, strings.HasPrefix(key, "deny"))
 		*list = append(*list, ps...)
 		return true, err
 	})
@@ -228,7 +242,7 @@ func (r *policyReader) credentials(v any) error {
 			if mode := m["mode"]; !ok || mode != "deny" && mode != "mask" {
 				return true, badPolicy(path, `must be an object with a path and the mode "deny" or "mask"`)
 			}
-			ps, err := parsePatterns(path, []string{text}, true, r.o)
+			ps, err := r.placed(path, []string{text}, true)
 			if err != nil {
 				return true, err
 			}
@@ -375,6 +389,13 @@ func (r *policyReader) send(v any) error {
 			if s.Default = Send(text); !s.Default.Valid() {
 				return true, badPolicy(path, `must be "contents", "summary" or "nothing"`)
 			}
+			return true, nil
+		case "above":
+			n, ok := v.(float64)
+			if !ok || n != float64(int(n)) || n < minAbove || n > maxAbove {
+				return true, badPolicy(path, "must be a whole number of bytes, from %d to %d", minAbove, maxAbove)
+			}
+			s.Above = int(n)
 			return true, nil
 		case "contents":
 			list = &s.Contents

@@ -15,6 +15,9 @@ const (
 	SendNothing  Send = "nothing"  // only that the call succeeded
 )
 
+// The values of SendPolicy.Above.
+const minAbove, maxAbove = 256, 1 << 20
+
 // Valid reports whether s is one of the three values.
 func (s Send) Valid() bool { return s == SendContents || s == SendSummary || s == SendNothing }
 
@@ -40,6 +43,10 @@ func (s Send) Narrow(other Send) Send {
 // user sees all of it in any case. The zero policy sends contents. Whether anything may be sent at
 // all is decided by the capability [protocol.Stream].
 type SendPolicy struct {
+	// Above is the maximum number of bytes of a text of files that a result sends, from 256 to 1 MiB. Of
+	// a longer one the beginning, the end and the size are sent, and a model can ask for the lines that it
+	// needs. Names of files are sent whole. 0 is no limit.
+	Above     int
 	Default   Send               // for paths that no list names, [SendContents] if empty
 	Contents  []protocol.Pattern // may be sent even if Default is stricter
 	Summaries []protocol.Pattern // wins over Contents

@@ -1,7 +1,13 @@
-// Package secrets finds credentials in text before the text leaves the machine: keys and tokens of
-// a known form, private keys, passwords in addresses, and values that are named like a secret and
-// look random. It misses secrets of other forms, so it is a precaution and no guarantee. It stores
-// no text and sends nothing.
+// Package secrets keeps credentials away from models, in two ways.
+//
+// [Find] and [Redact] find credentials in text before the text leaves the machine: keys and tokens of a
+// known form, private keys, passwords in addresses, and values that are named like a secret and look
+// random. They miss secrets of other forms, so they are a precaution and no guarantee.
+//
+// A [Store] keeps the secrets that the user entrusts to the app. A tool's request contains a placeholder,
+// and the broker of package web replaces it for the hosts of the secret alone. The package trusts the
+// page's own code, and each host with the secrets that the user stored for it. It sends nothing, and
+// writes no value into an error, a log or a trace.
 package secrets
 
 import (

@@ -201,6 +201,11 @@ func unescapedOnce(text string) string {
 // caller that follows it needs a permit for the new target. Exceeding Rate or MaxTotal is
 // [protocol.ErrResourceLimit].
 func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fetch.Response, error) {
+	return b.do(ctx, p, r, b.inject)
+}
+
+// do is Do with another function that completes the header of a request to a target.
+func (b *Broker) do(ctx context.Context, p sandbox.Permit, r fetch.Request, inject func(header map[string]string, target string) (map[string]string, error)) (*fetch.Response, error) {
 	target, err := b.Target(r.URL)
 	if err != nil {
 		return nil, err
@@ -218,7 +223,7 @@ func (b *Broker) Do(ctx context.Context, p sandbox.Permit, r fetch.Request) (*fe
 	if total >= b.o.MaxTotal {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "fetch", "", "%d bytes were fetched already, which is all that is allowed", total)
 	}
-	if r.Header, err = b.inject(r.Header, target); err != nil {
+	if r.Header, err = inject(r.Header, target); err != nil {
 		return nil, err
 	}
 	if b.o.Relay != "" {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
@@ -319,5 +321,46 @@ func TestNewKeysAreNotWider(t *testing.T) {
 		if err != nil || again.Net.Decide("example.com").Action != want {
 			t.Errorf("%s: printed and read again: %v", text, err)
 		}
+	}
+}
+
+// Each settings file in the README of the npm package loads. Its complete example names paths outside of a
+// folder, which Explain lists.
+func TestReadmeLoads(t *testing.T) {
+	text, err := os.ReadFile("../../../node_modules/@anthropic-ai/sandbox-runtime/README.md")
+	if err != nil {
+		t.Fatalf("sandbox-runtime is not installed: %v (make node_modules)", err)
+	}
+	tried, outside := 0, 0
+	for _, m := range regexp.MustCompile("(?s)```json\n(\\{.*?)\n```").FindAllStringSubmatch(string(text), -1) {
+		var keys map[string]any
+		must(t, json.Unmarshal([]byte(m[1]), &keys))
+		if keys["filesystem"] == nil && keys["network"] == nil {
+			continue
+		}
+		p, err := policy.Parse(m[1], policy.Options{})
+		if err != nil {
+			t.Errorf("%s\n%v", m[1], err)
+			continue
+		}
+		tried++
+		e, err := policy.Explain(p, policy.Call{Tool: "read", Needs: []policy.Need{{Capability: protocol.FSRead, Subject: "a"}}})
+		must(t, err)
+		if strings.Contains(e.String(), `filesystem.denyRead "~/.ssh" is outside the folder`) && strings.Contains(e.String(), `filesystem.allowWrite "/tmp" is outside the folder`) {
+			outside++
+		}
+		if p.FS.Check(protocol.OpRead, ".ssh/id_rsa") == nil && strings.Contains(m[1], "~/.ssh") {
+			t.Error("~/.ssh of a home folder can be read")
+		}
+	}
+	if tried < 6 || outside != 1 {
+		t.Errorf("%d settings load, and %d name paths outside", tried, outside)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

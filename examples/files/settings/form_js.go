@@ -152,7 +152,7 @@ func (s *Settings) list(ctx context.Context) {
 }
 
 // reaches reports whether the headers of this page allow requests to a server. If they do not, it
-// shows the line that headers.json needs.
+// shows the line that the section page of policy.json needs.
 func reaches(ctx context.Context, u *url.URL) bool {
 	text := dom.Header(ctx, "content-security-policy")
 	if text == "" {
@@ -171,9 +171,9 @@ func reaches(ctx context.Context, u *url.URL) bool {
 			hosts = append(hosts, strconv.Quote(host))
 		}
 	}
-	line := fmt.Sprintf(`{"connect": [%s]}`, strings.Join(append(hosts, strconv.Quote(u.Host)), ", "))
+	line := fmt.Sprintf(`"connect": [%s]`, strings.Join(append(hosts, strconv.Quote(u.Host)), ", "))
 	dom.SetText("needs-line", line)
-	dom.SetText("needs-text", "This page's server does not let it reach "+u.Host+". Its headers.json needs this line; serve the page again then, and press Use it once more.")
+	dom.SetText("needs-text", "This page's server does not let it reach "+u.Host+". The section page of its policy.json needs this line; build and serve the page again then, and press Use it once more.")
 	if headers.CheckHost(u.Host) != nil {
 		dom.SetText("needs-text", "A page's policy can't name "+u.Host+": use localhost or 127.0.0.1 and a port.")
 		dom.SetText("needs-line", "")

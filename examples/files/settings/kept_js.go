@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Kept is the settings in the browser's localStorage. boot.js reads theme and origin.
+// Kept is the settings in the browser's localStorage. boot.js reads theme.
 type Kept struct {
 	Theme    string `json:"theme,omitempty"`
 	Provider string `json:"provider,omitempty"`
@@ -35,6 +35,8 @@ type Settings struct {
 	Kept
 	lock   sync.Locker // held during one action of the user's
 	loaded string      // the provider's origin in this page's policy, fixed until a reload
+
+	secretHosts []string // those of the user's secrets in this page's policy
 }
 
 // Load returns the stored settings. It locks lock during its own actions.

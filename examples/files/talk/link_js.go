@@ -19,7 +19,7 @@ func link(ctx context.Context, l iframe.Link) {
 		const copies = "Copy the address"
 		text, answers := "It leads out of this page. Whoever answers there learns that you came.", []string{"Stay", copies, "Open"}
 		if !mayOpen(ctx, l) {
-			text += " This page's headers do not name that server (navigate, in headers.json): browsers made from Chromium open nothing there. Copy the address for another window, then."
+			text += " This page's headers do not name that server (navigate, in the section page of policy.json): browsers made from Chromium open nothing there. Copy the address for another window, then."
 			answers = []string{"Stay", "Open", copies}
 		}
 		switch answer, _ := dialog.Ask(dialog.Question{Title: "Open this address in a new tab?", Text: text, Body: []js.Value{dom.Create("code", l.URL)}, Answers: answers}); answer {

@@ -238,26 +238,16 @@ func capabilityWords() map[protocol.Capability]string {
 	return map[protocol.Capability]string{
 		protocol.EnvRead:        "read the setting",
 		protocol.SecretHas:      "look which secrets there are",
+		protocol.SecretUse:      "use the secret",
 		protocol.Stream:         "send messages to a model elsewhere",
 		protocol.CodeRun:        "run JavaScript",
 		protocol.DOMRead:        "read the page",
-		protocol.DOMWrite:       "change the page",
-		protocol.DOMObserve:     "watch the page",
-		protocol.LocalRead:      "read the page's local storage",
-		protocol.LocalWrite:     "change the page's local storage",
-		protocol.SessionRead:    "read the page's session storage",
-		protocol.SessionWrite:   "change the page's session storage",
-		protocol.IndexedRead:    "read the page's databases",
-		protocol.IndexedWrite:   "change the page's databases",
-		protocol.CookieRead:     "read the page's cookies",
-		protocol.CookieWrite:    "change the page's cookies",
 		protocol.ClipboardRead:  "read the clipboard",
 		protocol.ClipboardWrite: "change the clipboard",
 		protocol.Camera:         "use the camera",
 		protocol.Microphone:     "use the microphone",
 		protocol.Screen:         "see the screen",
 		protocol.Geolocation:    "read where this device is",
-		protocol.Notifications:  "show notifications",
 	}
 }
 

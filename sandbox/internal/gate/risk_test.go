@@ -32,7 +32,7 @@ func TestEachRowOfTheRiskTable(t *testing.T) {
 		sent    string // to whom what is read is sent
 	}{
 		{row: "a tool that is not trusted", need: read("a.md"), want: protocol.RiskCritical, foreign: true},
-		{row: "a tool that is not trusted", need: policy.Need{Capability: protocol.Notifications}, want: protocol.RiskCritical, foreign: true},
+		{row: "a tool that is not trusted", need: policy.Need{Capability: protocol.DOMRead}, want: protocol.RiskCritical, foreign: true},
 		{row: "content of a dangerous kind", need: change("run.bat"), content: "echo", want: protocol.RiskCritical},
 		{row: "content of a dangerous kind", need: change("page.svg"), content: "<svg><script>x</script></svg>", want: protocol.RiskCritical},
 		{row: "content of a dangerous kind", need: change("old.txt"), content: "#!/bin/sh\n", want: protocol.RiskCritical},
@@ -66,7 +66,7 @@ func TestEachRowOfTheRiskTable(t *testing.T) {
 		{row: "anything else", need: policy.Need{Capability: protocol.ShellRun, Subject: "cat"}, want: protocol.RiskCritical},
 		{row: "anything else", need: policy.Need{Capability: protocol.NetFetch, Subject: "a.example"}, want: protocol.RiskHigh},
 		{row: "anything else", need: policy.Need{Capability: protocol.ClipboardWrite}, want: protocol.RiskMedium},
-		{row: "anything else", need: policy.Need{Capability: protocol.Notifications}, want: protocol.RiskLow},
+		{row: "anything else", need: policy.Need{Capability: protocol.DOMRead}, want: protocol.RiskLow},
 		{row: "anything else", need: policy.Need{Capability: "future.thing"}, want: protocol.RiskCritical},
 	} {
 		mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
