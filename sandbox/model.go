@@ -68,7 +68,7 @@ type ModelEvent struct {
 	Tool   string          // of PartCallStart and PartCall
 	Args   json.RawMessage // of PartCall: all arguments; if they are not JSON, the call fails
 	Usage  Usage           // of PartUsage: the total of the request so far
-	Meta   json.RawMessage // of PartReasoning, PartCall and PartFile: see [ModelPart]
+	Meta   json.RawMessage // of PartText, PartReasoning, PartCall and PartFile: see [ModelPart]
 	File   File            // of PartFile: a file that the model made, such as an image
 	Source Source          // of PartSource
 }

@@ -661,8 +661,8 @@ func modelMessage(m Message, to Model) []ModelMessage {
 		}
 		switch {
 		case p.Type == "text":
-			if str("text") != "" {
-				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text")})
+			if str("text") != "" || meta != nil {
+				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text"), Meta: meta})
 			}
 		case p.Type == "file":
 			for _, f := range filesOf(p) {
