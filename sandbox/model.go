@@ -111,6 +111,15 @@ type Usage struct {
 	Reasoning int64 `json:"reasoning,omitempty"`
 }
 
+// checked returns the usage within its limits. A server that tells a negative number, or one that
+// overflows a sum, would lift the budgets of a run.
+func (u Usage) checked() Usage {
+	limit := func(n, most int64) int64 { return max(0, min(n, most)) }
+	u.Input, u.Output = limit(u.Input, 1<<40), limit(u.Output, 1<<40)
+	u.Cached, u.Reasoning = limit(u.Cached, u.Input), limit(u.Reasoning, u.Output)
+	return u
+}
+
 // ModelError is an error response of a provider, or a connection that ended too early.
 type ModelError struct {
 	Status     int // HTTP status; 0 if there was no response, or it was cut off

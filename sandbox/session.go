@@ -113,6 +113,10 @@ func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []Par
 	sc.gate.Restore(rec.Permissions)
 	sc.store = store
 	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]PartRecord{}, status: StatusIdle}
+	sc.session = s
+	if parent != nil && parent.session != nil {
+		sc.starter = parent
+	}
 	for _, p := range ps {
 		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
 	}
@@ -627,6 +631,22 @@ func (s *Session) StopCall(call, why string) bool {
 	}
 	stop(protocol.Errorf(protocol.ErrAborted, "call", "", "%s", why))
 	return true
+}
+
+// spend adds a request to the session's record. The money counts for the sessions that started it, too.
+func (s *Session) spend(u Usage, money float64) {
+	s.mu.Lock()
+	s.rec.InputTokens += u.Input
+	s.rec.OutputTokens += u.Output
+	s.rec.CachedTokens += u.Cached
+	s.rec.ReasoningTokens += u.Reasoning
+	s.rec.Money += money
+	s.mu.Unlock()
+	for sc := s.scope.starter; sc != nil; sc = sc.starter {
+		sc.session.mu.Lock()
+		sc.session.rec.Money += money
+		sc.session.mu.Unlock()
+	}
 }
 
 // modelMessages returns the conversation for a model: the messages after the last compaction, with
