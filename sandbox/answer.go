@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -274,7 +275,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 	case PartSource:
 		return a.quiet || a.source(e.Source)
 	case PartUsage:
-		a.usage = e.Usage
+		a.usage = e.Usage.checked()
 	}
 	return true
 }
@@ -498,6 +499,12 @@ func (a *answer) call(ctx context.Context, e ModelEvent) bool {
 // made. They are not emitted earlier, because the answer may be repeated until it is complete.
 func (a *answer) save(ctx context.Context) error {
 	a.msg.Metadata.Usage = map[string]any{"input": float64(a.usage.Input), "output": float64(a.usage.Output)}
+	if a.usage.Cached > 0 {
+		a.msg.Metadata.Usage["cached"] = float64(a.usage.Cached)
+	}
+	if a.usage.Reasoning > 0 {
+		a.msg.Metadata.Usage["reasoning"] = float64(a.usage.Reasoning)
+	}
 	a.storeFiles(ctx, a.parts)
 	if err := a.run.s.put(ctx, []MessageRecord{a.msg}, a.emptied(cloneParts(a.parts))); err != nil {
 		return err
@@ -538,11 +545,13 @@ func (a *answer) carryOut(ctx context.Context) error {
 		case <-over.Done():
 		}
 	}
+	var places []int // of the calls to make, in a.calls
 	for i, at := range a.calls {
 		p := a.parts[at]
 		if p.ToolState.Final() {
 			continue
 		}
+		places = append(places, i)
 		data, _ := p.Data.(map[string]any)
 		name, _ := data["tool"].(string)
 		todo = append(todo, ToolCall{ID: p.ToolCallID, Tool: name, Args: data["input"],
@@ -570,6 +579,16 @@ func (a *answer) carryOut(ctx context.Context) error {
 	if left == 0 {
 		return nil
 	}
+	var tick <-chan time.Time
+	at := &atWork{calls: map[int]*Call{}, told: map[int]string{}}
+	if every := a.run.o.Progress; every > 0 {
+		for i := range todo {
+			todo[i].begun = func(c *Call) { at.begin(places[i], c) }
+		}
+		t := time.NewTicker(every)
+		defer t.Stop()
+		tick = t.C
+	}
 	if a.run.gone {
 		return a.abandon(ctx, errGone)
 	}
@@ -583,9 +602,12 @@ func (a *answer) carryOut(ctx context.Context) error {
 				continue
 			}
 			left--
+			at.end(e.at)
 			if err := a.settle(ctx, e); err != nil {
 				return err
 			}
+		case <-tick:
+			a.progress(ctx, at)
 		case <-ctx.Done():
 			stopped = context.Cause(ctx)
 		}
@@ -597,6 +619,59 @@ func (a *answer) carryOut(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// atWork has the calls that run, by their places, and the outputs that were last shown of them.
+type atWork struct {
+	mu    sync.Mutex
+	calls map[int]*Call
+	told  map[int]string
+}
+
+func (w *atWork) begin(at int, c *Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls[at] = c
+}
+
+func (w *atWork) end(at int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.calls, at)
+}
+
+// all returns the running calls in order.
+func (w *atWork) all() (places []int, calls []*Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, at := range slices.Sorted(maps.Keys(w.calls)) {
+		places, calls = append(places, at), append(calls, w.calls[at])
+	}
+	return places, calls
+}
+
+// maxPreliminary is the maximum length of an output that is shown before its end, as JSON, in bytes.
+const maxPreliminary = 256 << 10
+
+// progress emits the outputs of running calls that have changed.
+func (a *answer) progress(ctx context.Context, w *atWork) {
+	places, calls := w.all()
+	for i, c := range calls {
+		out := c.preliminary()
+		if out == nil {
+			continue
+		}
+		out = plainOutput(ctx, out)
+		text, err := json.Marshal(out)
+		if err != nil || len(text) > maxPreliminary || string(text) == w.told[places[i]] {
+			continue
+		}
+		w.told[places[i]] = string(text)
+		p := a.parts[a.calls[places[i]]]
+		data, _ := p.Data.(map[string]any)
+		tool, _ := data["tool"].(string)
+		a.run.emit(Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: a.dynamic(tool), Preliminary: true, Output: out})
+	}
 }
 
 // question emits the chunk of a question that begins or has ended. A call that is at work goes on

@@ -42,7 +42,6 @@ type Box struct {
 
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc
-	live    map[string]*Session
 }
 
 // New returns a box. It returns an error for an invalid policy, an unknown environment, and a
@@ -76,7 +75,7 @@ func New(o Options) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Box{o: o, environment: here, policy: compiled, audit: o.Audit, raw: o.FS, turn: make(chan struct{}, 1), running: map[string]context.CancelCauseFunc{}, live: map[string]*Session{}}
+	b := &Box{o: o, environment: here, policy: compiled, audit: o.Audit, raw: o.FS, turn: make(chan struct{}, 1), running: map[string]context.CancelCauseFunc{}}
 	if b.audit == nil {
 		b.audit = NewAudit(nil)
 	}

@@ -46,12 +46,13 @@ type Call struct {
 	reads   bool        // the result may contain text of files
 	asks    func(gate.Request) bool
 	partial func() any
-	files   []File // of the result
+	visible func() any // the output so far for the user, if it is another than that of partial
+	files   []File     // of the result
 }
 
 // Partial sets the function that returns the tool's output so far, in the form of its result. If the
-// call fails, for example because it took too long or was stopped, it is called once, and the failed
-// call's result has that output. It may be called while the tool's Run goes on, so it returns a value
+// call fails, for example because it took too long or was stopped, the failed call's result has that
+// output. A run with [RunOptions].Progress shows it while the call goes on. It may be called while the tool's Run goes on, so it returns a value
 // that nothing else changes. It returns nil if there is no output.
 func (c *Call) Partial(output func() any) {
 	c.mu.Lock()
@@ -60,11 +61,26 @@ func (c *Call) Partial(output func() any) {
 }
 
 // soFar returns the output of a call that failed.
-func (c *Call) soFar() (out any) {
+func (c *Call) soFar() any {
 	c.mu.Lock()
 	partial := c.partial
 	c.mu.Unlock()
-	if partial == nil {
+	return guardedOutput(partial)
+}
+
+// preliminary returns the output of a call that runs, for the user.
+func (c *Call) preliminary() any {
+	c.mu.Lock()
+	output := c.visible
+	if output == nil {
+		output = c.partial
+	}
+	c.mu.Unlock()
+	return guardedOutput(output)
+}
+
+func guardedOutput(output func() any) (out any) {
+	if output == nil {
 		return nil
 	}
 	defer func() {
@@ -72,7 +88,7 @@ func (c *Call) soFar() (out any) {
 			out = nil
 		}
 	}()
-	return partial()
+	return output()
 }
 
 // Bind stores the arguments in the struct that dst points to. It returns the error of
@@ -204,6 +220,7 @@ type ToolCall struct {
 	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
 	to     string                                       // the receiver of the result if it is not the session's model
+	begun  func(c *Call)                                // called before the tool runs
 	done   func(res ToolResult, c *Call)                // called when the call has ended
 	asking func(late bool) (answered func(agreed bool)) // called before the user is asked
 }
@@ -339,6 +356,9 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res T
 	}
 	if err := b.gate.Same(ctx, p); err != nil {
 		return t.end(nil, err)
+	}
+	if tc.begun != nil {
+		tc.begun(c)
 	}
 	data, err := c.run(ctx)
 	return t.end(data, err)

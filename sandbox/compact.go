@@ -540,7 +540,9 @@ func cutTexts(list []ModelMessage, limit int) []ModelMessage {
 			list[i].Parts = slices.Clone(list[i].Parts)
 			for j := range list[i].Parts {
 				if p := &list[i].Parts[j]; p.Type == PartText || p.Type == PartResult {
-					p.Text = middle(p.Text, each)
+					if short := middle(p.Text, each); short != p.Text {
+						p.Text, p.Meta = short, nil // a signature is of the whole text
+					}
 				}
 			}
 		}

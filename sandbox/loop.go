@@ -24,8 +24,13 @@ type RunOptions struct {
 	MaxTokens int           // tokens of one answer, 0 for the provider's default
 	Retries   int           // repetitions of one failed request, default 4, and -1 for none
 
-	// InputPrice and OutputPrice are the prices of a million tokens, in the currency of Money.
-	InputPrice, OutputPrice float64
+	// InputPrice and OutputPrice are the prices of a million tokens, in the currency of Money. CachedPrice
+	// is that of a million input tokens that the provider had cached, 0 for InputPrice.
+	InputPrice, OutputPrice, CachedPrice float64
+	// Progress is the time between two looks at the output of a running call. If it has changed, the run
+	// yields it as a chunk tool-output-available with Preliminary. 0 is never. The call of a subagent has
+	// the subagent's name, its session and its latest parts.
+	Progress time.Duration
 	// OnSend is called with each complete request before it is sent to a model on another machine,
 	// also with those of subagents and for summaries. Show it to the user. It is not called again
 	// when a failed request is repeated. Subagents call it concurrently.
@@ -118,6 +123,7 @@ type run struct {
 	yield  func(Chunk, error) bool
 	gone   bool // the consumer has stopped iterating
 	usage  Usage
+	money  float64
 	budget *budget
 	done   []string // completed calls, for the report of an interruption
 	final  string   // the text of the last message
@@ -270,7 +276,11 @@ func (r *run) steps(ctx context.Context) error {
 		more := len(r.s.steer) > 0
 		r.s.mu.Unlock()
 		if calls == 0 && !more {
-			r.emit(Chunk{Type: "finish", Reason: finishReason(finish), Metadata: map[string]any{"usage": r.usage}})
+			meta := map[string]any{"usage": r.usage}
+			if r.money > 0 {
+				meta["money"] = r.money
+			}
+			r.emit(Chunk{Type: "finish", Reason: finishReason(finish), Metadata: meta})
 			return nil
 		}
 	}
@@ -337,11 +347,19 @@ func (r *run) count(u Usage) {
 	r.usage.Output += u.Output
 	r.usage.Cached += u.Cached
 	r.usage.Reasoning += u.Reasoning
-	r.budget.spend(u)
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	r.s.rec.InputTokens += u.Input
-	r.s.rec.OutputTokens += u.Output
+	money := r.o.price(u)
+	r.money += money
+	r.budget.spend(u, money)
+	r.s.spend(u, money)
+}
+
+// price returns the price of a request.
+func (o *RunOptions) price(u Usage) float64 {
+	cached := o.CachedPrice
+	if cached == 0 {
+		cached = o.InputPrice
+	}
+	return (float64(u.Input-u.Cached)*o.InputPrice + float64(u.Cached)*cached + float64(u.Output)*o.OutputPrice) / 1e6
 }
 
 // smaller returns a request that a provider has refused as too long, with the older messages
@@ -553,11 +571,11 @@ func (b *budget) agent() error {
 	return nil
 }
 
-func (b *budget) spend(u Usage) {
+func (b *budget) spend(u Usage, money float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tokens += u.Input + u.Output
-	b.money += (float64(u.Input)*b.o.InputPrice + float64(u.Output)*b.o.OutputPrice) / 1e6
+	b.money += money
 }
 
 // spent returns the error of the budget that is used up, or nil.
@@ -614,18 +632,21 @@ type Chunk struct {
 	Dynamic    bool // of tool-input-… and tool-output-…: the tool is of a server or a stranger, and not of the app
 	Input      any
 	Output     any
-	ErrorText  string // of error, tool-input-error, tool-output-error, tool-output-denied (not in its JSON)
-	ApprovalID string // of tool-approval-request and tool-approval-response
-	Approved   bool   // of tool-approval-response
-	Reason     string // finishReason of finish, reason of abort and tool-approval-response
-	Metadata   any    // messageMetadata of start, finish, message-metadata
-	Data       any    // of data-…
-	Transient  bool   // of data-…
-	URL        string // of file (a data: URL) and source-url
-	MediaType  string // of file and source-document
-	SourceID   string // of source-url and source-document
-	Title      string // of source-url and source-document
-	Filename   string // of source-document
+	// Preliminary is of tool-output-available: the call goes on, and another output follows. See
+	// [RunOptions].Progress.
+	Preliminary bool
+	ErrorText   string // of error, tool-input-error, tool-output-error, tool-output-denied (not in its JSON)
+	ApprovalID  string // of tool-approval-request and tool-approval-response
+	Approved    bool   // of tool-approval-response
+	Reason      string // finishReason of finish, reason of abort and tool-approval-response
+	Metadata    any    // messageMetadata of start, finish, message-metadata
+	Data        any    // of data-…
+	Transient   bool   // of data-…
+	URL         string // of file (a data: URL) and source-url
+	MediaType   string // of file and source-document
+	SourceID    string // of source-url and source-document
+	Title       string // of source-url and source-document
+	Filename    string // of source-document
 	// ProviderMetadata belongs to the provider, by its name, such as {"anthropic": {"signature": "…"}}:
 	// of text-…, reasoning-…, tool-input-…, tool-output-…, file and source-…. Its values must be
 	// objects. That of a file also has the id of its part, {"bailey": {"id": "…"}}. A data-retry names
@@ -686,6 +707,9 @@ func (c Chunk) MarshalJSON() ([]byte, error) {
 		opt("reason", c.Reason)
 	case "tool-output-available":
 		m["toolCallId"], m["output"] = c.ToolCallID, c.Output
+		if c.Preliminary {
+			m["preliminary"] = true
+		}
 	case "tool-output-error":
 		m["toolCallId"], m["errorText"] = c.ToolCallID, c.ErrorText
 	case "tool-output-denied":

@@ -68,7 +68,7 @@ type ModelEvent struct {
 	Tool   string          // of PartCallStart and PartCall
 	Args   json.RawMessage // of PartCall: all arguments; if they are not JSON, the call fails
 	Usage  Usage           // of PartUsage: the total of the request so far
-	Meta   json.RawMessage // of PartReasoning, PartCall and PartFile: see [ModelPart]
+	Meta   json.RawMessage // of PartText, PartReasoning, PartCall and PartFile: see [ModelPart]
 	File   File            // of PartFile: a file that the model made, such as an image
 	Source Source          // of PartSource
 }
@@ -109,6 +109,15 @@ type Usage struct {
 	Cached int64 `json:"cached,omitempty"` // the part of Input that the provider had cached
 	// Reasoning is the part of Output that the model thought, 0 if the provider does not tell.
 	Reasoning int64 `json:"reasoning,omitempty"`
+}
+
+// checked returns the usage within its limits. A server that tells a negative number, or one that
+// overflows a sum, would lift the budgets of a run.
+func (u Usage) checked() Usage {
+	limit := func(n, most int64) int64 { return max(0, min(n, most)) }
+	u.Input, u.Output = limit(u.Input, 1<<40), limit(u.Output, 1<<40)
+	u.Cached, u.Reasoning = limit(u.Cached, u.Input), limit(u.Reasoning, u.Output)
+	return u
 }
 
 // ModelError is an error response of a provider, or a connection that ended too early.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"math"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/ids"
@@ -21,9 +22,14 @@ type SessionRecord struct {
 	Metadata        map[string]any `json:"metadata,omitempty"`
 	InputTokens     int64          `json:"input_tokens,omitempty"`
 	OutputTokens    int64          `json:"output_tokens,omitempty"`
-	CreatedAt       time.Time      `json:"created_at"`
-	UpdatedAt       time.Time      `json:"updated_at"`
-	ArchivedAt      time.Time      `json:"archived_at,omitzero"`
+	CachedTokens    int64          `json:"cached_tokens,omitempty"`    // the part of InputTokens that providers had cached
+	ReasoningTokens int64          `json:"reasoning_tokens,omitempty"` // the part of OutputTokens that models thought
+	// Money is the cost of the session's requests and of those of its subagents, by the prices of the
+	// runs, see [RunOptions].
+	Money      float64   `json:"money,omitempty"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	ArchivedAt time.Time `json:"archived_at,omitzero"`
 }
 
 // Role is the role of the author of a message.
@@ -120,8 +126,10 @@ func (s *SessionRecord) Validate() error {
 		return badRecord("session", s.ID, "parent_id and parent_message_id must be ids")
 	case s.ParentID == s.ID || s.ParentID == "" && s.ParentMessageID != "":
 		return badRecord("session", s.ID, "the parent must be another session, and a parent message needs one")
-	case s.InputTokens < 0 || s.OutputTokens < 0:
+	case s.InputTokens < 0 || s.OutputTokens < 0 || s.CachedTokens < 0 || s.ReasoningTokens < 0:
 		return badRecord("session", s.ID, "token counts can't be negative")
+	case !(s.Money >= 0) || math.IsInf(s.Money, 1): // also NaN
+		return badRecord("session", s.ID, "money must be a number that is not negative")
 	case s.UpdatedAt.Before(s.CreatedAt):
 		return badRecord("session", s.ID, "updated before it was created")
 	}

@@ -13,16 +13,18 @@ import (
 
 // scope is the state that the calls of one session share.
 type scope struct {
-	gate   *gate.Scope
-	depth  int // nesting depth of subagents
-	agent  string
-	only   map[string]bool // the available tools; nil is all
-	prompt string          // replaces the box's prompt
-	store  Store
-	model  Model   // the model of the active run, for its subagents
-	budget *budget // budget of the active run, which subagents share
-	root   *scope  // the scope of the session that started this subagent, directly or not; otherwise s itself
-	alive  int     // in root: the number of active subagents
+	gate    *gate.Scope
+	depth   int // nesting depth of subagents
+	agent   string
+	only    map[string]bool // the available tools; nil is all
+	prompt  string          // replaces the box's prompt
+	store   Store
+	model   Model    // the model of the active run, for its subagents
+	budget  *budget  // budget of the active run, which subagents share
+	session *Session // that the scope is of, nil for the box's own
+	starter *scope   // the scope of the session that started this subagent, or nil
+	root    *scope   // the scope of the session that started this subagent, directly or not; otherwise s itself
+	alive   int      // in root: the number of active subagents
 
 	mu       sync.Mutex
 	read     map[string]fsaccess.Version // the version of each file that the model last saw

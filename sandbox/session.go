@@ -113,6 +113,10 @@ func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []Par
 	sc.gate.Restore(rec.Permissions)
 	sc.store = store
 	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]PartRecord{}, status: StatusIdle}
+	sc.session = s
+	if parent != nil && parent.session != nil {
+		sc.starter = parent
+	}
 	for _, p := range ps {
 		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
 	}
@@ -629,6 +633,22 @@ func (s *Session) StopCall(call, why string) bool {
 	return true
 }
 
+// spend adds a request to the session's record. The money counts for the sessions that started it, too.
+func (s *Session) spend(u Usage, money float64) {
+	s.mu.Lock()
+	s.rec.InputTokens += u.Input
+	s.rec.OutputTokens += u.Output
+	s.rec.CachedTokens += u.Cached
+	s.rec.ReasoningTokens += u.Reasoning
+	s.rec.Money += money
+	s.mu.Unlock()
+	for sc := s.scope.starter; sc != nil; sc = sc.starter {
+		sc.session.mu.Lock()
+		sc.session.rec.Money += money
+		sc.session.mu.Unlock()
+	}
+}
+
 // modelMessages returns the conversation for a model: the messages after the last compaction, with
 // its summary before them, and without hidden messages.
 func (s *Session) modelMessages(m Model) []ModelMessage {
@@ -661,8 +681,8 @@ func modelMessage(m Message, to Model) []ModelMessage {
 		}
 		switch {
 		case p.Type == "text":
-			if str("text") != "" {
-				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text")})
+			if str("text") != "" || meta != nil {
+				msg.Parts = append(msg.Parts, ModelPart{Type: PartText, Text: str("text"), Meta: meta})
 			}
 		case p.Type == "file":
 			for _, f := range filesOf(p) {

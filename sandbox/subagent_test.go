@@ -79,9 +79,9 @@ func TestBudgetsHoldForDescendants(t *testing.T) {
 		"tokens": {sandbox.RunOptions{Tokens: 3000}, 3, 3},
 		"money":  {sandbox.RunOptions{Money: 3, InputPrice: 1000, OutputPrice: 1000}, 3, 3},
 		"agents": {sandbox.RunOptions{Agents: 2}, 20, 2},
-		"none":   {sandbox.RunOptions{}, 20, 3},
+		"none":   {sandbox.RunOptions{}, 20, 5},
 	} {
-		for depth := 1; depth <= 3; depth++ {
+		for depth := 1; depth <= 5; depth++ {
 			t.Run(fmt.Sprintf("%s/%d", name, depth), func(t *testing.T) {
 				p := parse(t, open)
 				p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})

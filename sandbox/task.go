@@ -2,7 +2,11 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
@@ -103,7 +107,25 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	defer end()
 	c.clock.pause() // the subagent has its own limits
 	defer c.clock.resume()
-	text, err := runAgent(ctx, c.box, s, model, agent)
+	seen := &agentParts{}
+	shown := func(parts bool) func() any {
+		return func() any {
+			text, list := seen.now()
+			if !parts && text == "" {
+				return nil
+			}
+			out := map[string]any{"agent": agent.Name, "session_id": s.ID(), "output": text}
+			if parts {
+				out["parts"] = list
+			}
+			return out
+		}
+	}
+	c.Partial(shown(false))
+	c.mu.Lock()
+	c.visible = shown(true)
+	c.mu.Unlock()
+	text, err := runAgent(ctx, c.box, s, model, agent, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +204,116 @@ func startAgent(ctx context.Context, c *Call, agent *Agent) (*Session, error) {
 	return s, nil
 }
 
-// runAgent runs a subagent to its end and returns the text of its last answer.
-func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent) (string, error) {
+// agentParts are the latest parts of a subagent's answers, in the form of AI SDK's messages.
+type agentParts struct {
+	mu   sync.Mutex
+	list []map[string]any
+	text strings.Builder // of the text that streams last
+	open string          // the id of the text or the thoughts that stream
+}
+
+// Limits of the parts of a subagent that are shown while it works. Its session has all of them.
+const (
+	maxAgentParts = 50
+	maxAgentText  = 4 << 10 // bytes of the end of a text, or of the input or output of a call
+
+	maxAgentsBelow = 64 << 10 // bytes of the output of a subagent's own subagent
+)
+
+func (a *agentParts) add(part map[string]any) {
+	if a.list = append(a.list, part); len(a.list) > maxAgentParts {
+		a.list = slices.Delete(a.list, 0, len(a.list)-maxAgentParts)
+	}
+}
+
+// take adds a chunk of the subagent's run.
+func (a *agentParts) take(c Chunk) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	kind, event, _ := strings.Cut(c.Type, "-")
+	switch c.Type {
+	case "text-start", "reasoning-start":
+		a.add(map[string]any{"type": kind, "text": "", "state": "streaming"})
+		a.open = c.ID
+		a.text.Reset()
+	case "text-delta", "reasoning-delta":
+		if c.ID == a.open {
+			a.text.WriteString(c.Delta)
+		}
+	case "text-end", "reasoning-end":
+		if n := len(a.list); n > 0 && c.ID == a.open {
+			a.list[n-1]["text"], a.list[n-1]["state"] = lastOf(a.text.String()), "done"
+			a.open = ""
+		}
+	case "tool-input-available", "tool-input-error":
+		part := map[string]any{"type": "tool-" + c.ToolName, "toolCallId": c.ToolCallID, "state": event, "input": shortValue(c.Input, maxAgentText)}
+		if c.ErrorText != "" {
+			part["state"], part["errorText"] = "output-error", c.ErrorText
+		}
+		a.add(part)
+	case "tool-output-available", "tool-output-error", "tool-output-denied":
+		for _, part := range slices.Backward(a.list) {
+			if part["toolCallId"] != c.ToolCallID {
+				continue
+			}
+			part["state"] = event
+			if c.Type == "tool-output-available" {
+				most := maxAgentText
+				if c.Preliminary { // of an agent below, with its parts
+					most = maxAgentsBelow
+				}
+				part["output"] = shortValue(c.Output, most)
+			} else {
+				part["errorText"] = c.ErrorText
+			}
+			break
+		}
+	case "reset-step": // what has streamed of this step comes again
+		a.open = ""
+		for n := len(a.list); n > 0 && a.list[n-1]["output"] == nil && a.list[n-1]["errorText"] == nil && a.list[n-1]["type"] != "step-start"; n-- {
+			a.list = a.list[:n-1]
+		}
+	case "start-step":
+		a.add(map[string]any{"type": "step-start"})
+	}
+}
+
+// now returns the latest text and copies of the parts.
+func (a *agentParts) now() (text string, list []any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, part := range a.list {
+		part = maps.Clone(part)
+		if i == len(a.list)-1 && a.open != "" {
+			part["text"] = lastOf(a.text.String())
+		}
+		if part["type"] == "text" {
+			text, _ = part["text"].(string)
+		}
+		list = append(list, part)
+	}
+	return text, list
+}
+
+// lastOf returns the end of a text.
+func lastOf(text string) string {
+	if len(text) <= maxAgentText {
+		return text
+	}
+	return "…" + strings.ToValidUTF8(text[len(text)-maxAgentText:], "")
+}
+
+// shortValue returns a value of a call, or the start of its JSON if it is long.
+func shortValue(v any, most int) any {
+	text, err := json.Marshal(v)
+	if err != nil || len(text) <= most {
+		return v
+	}
+	return strings.ToValidUTF8(string(text[:most]), "") + "…"
+}
+
+// runAgent runs a subagent to its end and returns the text of its last answer. seen may be nil.
+func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent, seen *agentParts) (string, error) {
 	defer s.Close()
 	steps := agent.Steps
 	if steps == 0 {
@@ -196,6 +326,9 @@ func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent
 	o.Steps, o.Time = steps, 0 // the time is that of the run
 	text, failed := "", error(nil)
 	for chunk, err := range b.Run(ctx, s, model, o) {
+		if seen != nil {
+			seen.take(chunk)
+		}
 		switch {
 		case err != nil:
 			failed = err
@@ -217,5 +350,5 @@ func runInBackground(ctx context.Context, b *Box, cancel context.CancelCauseFunc
 		ctx, stop = context.WithDeadlineCause(ctx, shared.deadline, errBudget("time"))
 		defer stop()
 	}
-	_, _ = runAgent(ctx, b, s, model, agent) // its session contains the outcome
+	_, _ = runAgent(ctx, b, s, model, agent, nil) // its session contains the outcome
 }

@@ -80,6 +80,17 @@ func (m *anthropic) body(r sandbox.ModelRequest, n names) map[string]any {
 	if tools != nil {
 		body["tools"] = tools
 	}
+	switch mode, tool := m.o.toolChoice(r); mode {
+	case "auto", "none":
+		body["tool_choice"] = map[string]any{"type": mode}
+	case "required":
+		body["tool_choice"] = map[string]any{"type": "any"}
+	case "tool":
+		body["tool_choice"] = map[string]any{"type": "tool", "name": n.wire(tool)}
+	}
+	if m.o.Temperature != nil {
+		body["temperature"] = *m.o.Temperature
+	}
 	return body
 }
 
@@ -201,18 +212,18 @@ type anthropicStream struct {
 }
 
 type anthropicEvent struct {
-	Type    string `json:"type"`
-	Index   int    `json:"index"`
-	Message struct {
-		Usage anthropicUsage `json:"usage"`
-	} `json:"message"`
-	Block struct {
-		Type  string          `json:"type"`
-		ID    string          `json:"id"`
-		Name  string          `json:"name"`
-		Text  string          `json:"text"`
-		Data  string          `json:"data"`
-		Input json.RawMessage `json:"input"`
+	Type    string           `json:"type"`
+	Index   int              `json:"index"`
+	Message anthropicMessage `json:"message"`
+	Block   struct {
+		Type      string          `json:"type"`
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Text      string          `json:"text"`
+		Thinking  string          `json:"thinking"`
+		Signature string          `json:"signature"`
+		Data      string          `json:"data"`
+		Input     json.RawMessage `json:"input"`
 	} `json:"content_block"`
 	Delta struct {
 		Type       string `json:"type"`
@@ -226,9 +237,22 @@ type anthropicEvent struct {
 	} `json:"delta"`
 	Usage anthropicUsage `json:"usage"`
 	Error struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
+		Type string `json:"type"`
 	} `json:"error"`
+}
+
+// anthropicMessage is the message at the start of a stream. Some servers have a text in its place, in an
+// error.
+type anthropicMessage struct {
+	Usage anthropicUsage `json:"usage"`
+}
+
+func (m *anthropicMessage) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return nil
+	}
+	type plain anthropicMessage
+	return json.Unmarshal(b, (*plain)(m))
 }
 
 // anthropicUsage is the count of tokens of a message. The last event that has a number wins: servers
@@ -238,13 +262,16 @@ type anthropicUsage struct {
 	Output  int64 `json:"output_tokens"`
 	Read    int64 `json:"cache_read_input_tokens"`
 	Created int64 `json:"cache_creation_input_tokens"`
+	Details struct {
+		Thinking int64 `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
 }
 
 func (u *anthropicUsage) add(v anthropicUsage) {
 	for _, n := range []struct {
 		to   *int64
 		from int64
-	}{{&u.Input, v.Input}, {&u.Output, v.Output}, {&u.Read, v.Read}, {&u.Created, v.Created}} {
+	}{{&u.Input, v.Input}, {&u.Output, v.Output}, {&u.Read, v.Read}, {&u.Created, v.Created}, {&u.Details.Thinking, v.Details.Thinking}} {
 		if n.from > 0 {
 			*n.to = n.from
 		}
@@ -252,7 +279,7 @@ func (u *anthropicUsage) add(v anthropicUsage) {
 }
 
 func (u anthropicUsage) usage() sandbox.Usage {
-	return sandbox.Usage{Input: u.Input + u.Read + u.Created, Output: u.Output, Cached: u.Read}
+	return sandbox.Usage{Input: u.Input + u.Read + u.Created, Output: u.Output, Cached: u.Read, Reasoning: u.Details.Thinking}
 }
 
 func (s *anthropicStream) event(ev eventstream.Event) error {
@@ -282,8 +309,13 @@ func (s *anthropicStream) event(ev eventstream.Event) error {
 		}
 		return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})
 	case "error":
-		retry := e.Error.Type == "overloaded_error" || e.Error.Type == "api_error" || e.Error.Type == "rate_limit_error" || e.Error.Type == "timeout_error"
-		return &sandbox.ModelError{Message: e.Error.Message, Retry: retry, TooLong: tooLong(e.Error.Message)}
+		retry := false
+		switch e.Error.Type {
+		case "overloaded_error", "api_error", "rate_limit_error", "timeout_error", "":
+			retry = true
+		}
+		message := errorText([]byte(ev.Data))
+		return &sandbox.ModelError{Message: cmp.Or(message, "the model failed"), Retry: retry, TooLong: tooLong(message)}
 	}
 	return nil // ping, and future event types
 }
@@ -314,6 +346,11 @@ func (s *anthropicStream) begin(e *anthropicEvent) error {
 	case "text":
 		if e.Block.Text != "" {
 			return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: e.Block.Text})
+		}
+	case "thinking":
+		b.signature.WriteString(e.Block.Signature)
+		if e.Block.Thinking != "" {
+			return s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: e.Block.Thinking})
 		}
 	case "redacted_thinking":
 		meta, _ := json.Marshal(map[string]string{"redacted": e.Block.Data})

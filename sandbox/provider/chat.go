@@ -3,6 +3,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
+	"github.com/bailey-go/bailey/sandbox/internal/raster"
 )
 
 type chat struct{ o Options }
@@ -37,7 +39,7 @@ func (m *chat) Stream(ctx context.Context, r sandbox.ModelRequest) iter.Seq2[san
 			s.end(err)
 			return
 		}
-		err := m.o.post(ctx, "/chat/completions", m.o.bearer(), m.body(r, n), eventstream.MaxEvent, s.event)
+		err := m.o.post(ctx, "/chat/completions", m.o.bearer(), m.body(r, n), maxImageEvent, s.event)
 		if err == nil && s.reason != "" {
 			err = s.finish() // some servers send no [DONE]
 		}
@@ -65,6 +67,15 @@ func (m *chat) body(r sandbox.ModelRequest, n names) map[string]any {
 	}
 	if tools != nil {
 		body["tools"] = tools
+	}
+	switch mode, tool := m.o.toolChoice(r); mode {
+	case "auto", "none", "required":
+		body["tool_choice"] = mode
+	case "tool":
+		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": n.wire(tool)}}
+	}
+	if m.o.Temperature != nil {
+		body["temperature"] = *m.o.Temperature
 	}
 	return body
 }
@@ -247,6 +258,7 @@ type chatStream struct {
 	count   int         // of the details
 	named   bool        // the server calls thoughts reasoning_content
 	thinks  bool        // a block of thoughts is open
+	said    bool        // a text or a call has begun
 	names   names
 	list    []*block    // the calls, in order
 	calls   map[int]int // the position in list by the API's index
@@ -256,8 +268,10 @@ type chatStream struct {
 
 type chatChunk struct {
 	Choices []struct {
+		Index int `json:"index"`
 		Delta struct {
 			Content   chatContent `json:"content"`
+			Images    chatImages  `json:"images"`
 			Refusal   string      `json:"refusal"`
 			Reasoning text        `json:"reasoning"`
 			Thought   text        `json:"reasoning_content"`
@@ -274,17 +288,78 @@ type chatChunk struct {
 		} `json:"delta"`
 		Finish string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *struct {
-		Input   int64 `json:"prompt_tokens"`
-		Output  int64 `json:"completion_tokens"`
-		Details struct {
-			Cached int64 `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-		Out struct {
-			Reasoning int64 `json:"reasoning_tokens"`
-		} `json:"completion_tokens_details"`
-	} `json:"usage"`
+	Usage *chatUsage      `json:"usage"`
 	Error json.RawMessage `json:"error"`
+}
+
+// chatUsage is the count of tokens. Mistral and DeepSeek have names of their own for the cached ones.
+// https://docs.mistral.ai/api/endpoint/chat, https://api-docs.deepseek.com/guides/kv_cache
+type chatUsage struct {
+	Input   int64 `json:"prompt_tokens"`
+	Output  int64 `json:"completion_tokens"`
+	Details struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	Detail struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"prompt_token_details"`
+	Cached int64 `json:"num_cached_tokens"`
+	Hit    int64 `json:"prompt_cache_hit_tokens"`
+	Out    struct {
+		Reasoning int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+func (u *chatUsage) usage() sandbox.Usage {
+	return sandbox.Usage{Input: u.Input, Output: u.Output, Cached: cmp.Or(u.Details.Cached, u.Detail.Cached, u.Cached, u.Hit), Reasoning: u.Out.Reasoning}
+}
+
+// chatImages are the addresses of images that the model made, as OpenRouter sends them: data addresses.
+// A value of another form is left out. https://openrouter.ai/docs/features/multimodal/image-generation
+type chatImages []string
+
+func (c *chatImages) UnmarshalJSON(b []byte) error {
+	var list []struct {
+		Image struct {
+			URL text `json:"url"`
+		} `json:"image_url"`
+	}
+	if json.Unmarshal(b, &list) != nil {
+		return nil
+	}
+	for _, i := range list {
+		*c = append(*c, string(i.Image.URL))
+	}
+	return nil
+}
+
+// image sends an image that the model made. One at another address is a source, because nothing may
+// load it unasked.
+func (s *chatStream) image(address string) error {
+	media, data, ok := dataAddress(address)
+	if !ok {
+		return s.send(sandbox.ModelEvent{Type: sandbox.PartSource, Source: sandbox.Source{URL: address, Title: "image"}})
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "image", MediaType: raster.MediaType(media, data), Data: data}})
+}
+
+// dataAddress returns the type and the content of a data address in base64.
+func dataAddress(address string) (media string, data []byte, ok bool) {
+	head, body, found := strings.Cut(address, ",")
+	media, isData := strings.CutPrefix(head, "data:")
+	media, isBase64 := strings.CutSuffix(media, ";base64")
+	data, err := base64.StdEncoding.DecodeString(body)
+	return media, data, found && isData && isBase64 && err == nil && len(data) > 0
+}
+
+// text returns the text of details, for servers that send it there alone.
+func (d chatDetails) text() string {
+	var b strings.Builder
+	for _, piece := range d {
+		b.WriteString(piece.Text)
+		b.WriteString(piece.Summary)
+	}
+	return b.String()
 }
 
 // chatDetails are pieces of reasoning_details. A value of another form is left out.
@@ -364,9 +439,12 @@ func (s *chatStream) event(ev eventstream.Event) error {
 		return &sandbox.ModelError{Status: status, Message: errorText([]byte(ev.Data)), Retry: status == 0 || mayRetry(status), TooLong: tooLong(ev.Data)}
 	}
 	if c.Usage != nil {
-		s.usage = sandbox.Usage{Input: c.Usage.Input, Output: c.Usage.Output, Cached: c.Usage.Details.Cached, Reasoning: c.Usage.Out.Reasoning}
+		s.usage = c.Usage.usage()
 	}
 	for _, ch := range c.Choices {
+		if ch.Index != 0 { // another answer to the same request
+			continue
+		}
 		d := ch.Delta
 		for _, piece := range d.Details {
 			if s.last == nil || !piece.follows(*s.last) {
@@ -378,8 +456,12 @@ func (s *chatStream) event(ev eventstream.Event) error {
 			s.details.add(piece)
 		}
 		s.named = s.named || d.Thought != ""
-		// Some servers send the same reasoning under both names.
-		if thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought); thought != "" {
+		// Some servers send the same reasoning under both names, and some in the details alone.
+		thought := cmp.Or(string(d.Reasoning), string(d.Thought), d.Content.thought)
+		if thought == "" && !s.said {
+			thought = d.Details.text()
+		}
+		if thought != "" {
 			s.thinks = true
 			if err := s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: thought}); err != nil {
 				return err
@@ -393,6 +475,14 @@ func (s *chatStream) event(ev eventstream.Event) error {
 				return err
 			}
 		}
+		for _, address := range d.Images {
+			if err := s.endThoughts(); err != nil {
+				return err
+			}
+			if err := s.image(address); err != nil {
+				return err
+			}
+		}
 		for _, note := range d.Notes {
 			if err := s.cite(note); err != nil {
 				return err
@@ -403,7 +493,11 @@ func (s *chatStream) event(ev eventstream.Event) error {
 				return err
 			}
 		}
-		if ch.Finish != "" {
+		switch ch.Finish {
+		case "":
+		case "error", "insufficient_system_resource": // of OpenRouter and Mistral, and of DeepSeek
+			return &sandbox.ModelError{Message: "the server stopped within the answer (" + ch.Finish + ")", Retry: true}
+		default:
 			s.reason = ch.Finish
 		}
 	}
@@ -468,6 +562,7 @@ func (b *block) late(name string) bool {
 // Details that come without an open block wait for the next block, or for the end: each meta without
 // a block of its own makes an empty one.
 func (s *chatStream) endThoughts() error {
+	s.said = true
 	if !s.thinks {
 		return nil
 	}
@@ -521,7 +616,7 @@ func openAIFinish(reason string) string {
 		return finishStop
 	case "tool_calls", "function_call":
 		return finishCalls
-	case "length":
+	case "length", "model_length": // the second is Mistral's, for the end of the window
 		return finishLength
 	case "content_filter":
 		return finishFilter

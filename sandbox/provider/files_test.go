@@ -147,6 +147,9 @@ func TestLongEvents(t *testing.T) {
 		item := `{"type":"image_generation_call","id":"i","status":"completed","result":"` + image(n/2) + `"}`
 		return sse(`{"type":"response.output_item.done","item":`+item+`}`, `{"type":"response.output_item.done","item":`+item+`}`, `{"type":"response.completed","response":{"output":[`+item+`,`+item+`]}}`)
 	}
+	chat := func(n int) string {
+		return sse(`{"choices":[{"delta":{"images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,`+image(n)+`"}}]},"finish_reason":"stop"}]}`, "[DONE]")
+	}
 	text := func(head, tail string) func(int) string {
 		return func(n int) string { return sse(head + strings.Repeat("x", n) + tail) }
 	}
@@ -157,7 +160,7 @@ func TestLongEvents(t *testing.T) {
 		above int
 	}{
 		"anthropic": {provider.Anthropic, text(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`, `"}}`), 7 << 20, 8 << 20},
-		"chat":      {provider.OpenAIChat, text(`{"choices":[{"delta":{"content":"`, `"}}]}`), 7 << 20, 8 << 20},
+		"chat":      {provider.OpenAIChat, chat, 12 << 20, 13 << 20},
 		"gemini":    {provider.Gemini, gemini, 12 << 20, 13 << 20},
 		"responses": {provider.OpenAI, responses, 12 << 20, 13 << 20},
 	} {
@@ -210,7 +213,7 @@ func TestGeminiFiles(t *testing.T) {
 		{"a type with parameters", turn(inline("Text/Plain; charset=utf-8", b64("hi"))), []string{"file text/plain hi"}},
 		{"audio that is no speech", turn(inline("audio/ogg; codecs=opus", b64("OggS"))), []string{"audio audio/ogg OggS"}},
 		{"speech", turn(inline(l16, b64("abcd"))), []string{"speech.wav audio/wav " + of24("abcd")}},
-		{"speech in pieces", turn(inline(l16, b64("ab")), `{"text":"","thoughtSignature":"S"}`, inline(l16, b64("c")), inline(l16, b64("d"))), []string{"speech.wav audio/wav " + of24("abcd")}},
+		{"speech in pieces", turn(inline(l16, b64("ab")), `{"text":"","thoughtSignature":"S"}`, inline(l16, b64("c")), inline(l16, b64("d"))), []string{"", "speech.wav audio/wav " + of24("abcd")}},
 		{"speech with a text between", turn(inline(l16, b64("ab")), `{"text":"hm"}`, inline(l16, b64("cd"))), []string{"speech.wav audio/wav " + of24("ab"), "hm", "speech.wav audio/wav " + of24("cd")}},
 		{"speech and an image", turn(inline(l16, b64("ab")) + "," + inline("image/gif", b64(gif))), []string{"speech.wav audio/wav " + of24("ab"), "image image/gif " + gif}},
 		{"speech at two rates", turn(inline(l16, b64("ab")), inline("audio/l16; rate=16000", b64("cd"))), []string{"speech.wav audio/wav " + of24("ab"), "speech.wav audio/wav " + wav("\x80\x3e\x00\x00", "\x00\x7d\x00\x00", "cd")}},

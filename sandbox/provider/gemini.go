@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
@@ -69,6 +70,9 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	case m.o.Effort != "":
 		config["thinkingConfig"] = map[string]any{"thinkingLevel": m.o.Effort, "includeThoughts": true}
 	}
+	if m.o.Temperature != nil {
+		config["temperature"] = *m.o.Temperature
+	}
 	if len(config) > 0 {
 		body["generationConfig"] = config
 	}
@@ -78,6 +82,18 @@ func (m *gemini) body(r sandbox.ModelRequest, n names) map[string]any {
 	}
 	if tools != nil {
 		body["tools"] = []any{map[string]any{"functionDeclarations": tools}}
+	}
+	choice := map[string]any{}
+	switch mode, tool := m.o.toolChoice(r); mode {
+	case "auto", "none":
+		choice["mode"] = strings.ToUpper(mode)
+	case "required":
+		choice["mode"] = "ANY"
+	case "tool":
+		choice["mode"], choice["allowedFunctionNames"] = "ANY", []string{n.wire(tool)}
+	}
+	if len(choice) > 0 {
+		body["toolConfig"] = map[string]any{"functionCallingConfig": choice}
 	}
 	return body
 }
@@ -98,6 +114,7 @@ func (m *gemini) leastThoughts(old bool) map[string]any {
 
 func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 	out := []any{}
+	ids := map[string]string{} // of the calls that Gemini gave one, which their results repeat
 	for _, msg := range r.Messages {
 		role := "user"
 		if msg.Role == sandbox.RoleAssistant {
@@ -108,12 +125,16 @@ func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 		for _, p := range msg.Parts {
 			switch p.Type {
 			case sandbox.PartText:
-				parts = append(parts, map[string]any{"text": p.Text})
+				parts = append(parts, geminiTexts(p)...)
 			case sandbox.PartCall:
-				part := map[string]any{"functionCall": map[string]any{"name": n.wire(p.Tool), "args": orEmpty(p.Args)}}
-				var signature string
-				if json.Unmarshal(p.Meta, &signature) == nil && signature != "" {
-					part["thoughtSignature"] = signature
+				call := map[string]any{"name": n.wire(p.Tool), "args": orEmpty(p.Args)}
+				part := map[string]any{"functionCall": call}
+				meta := callMeta(p.Meta)
+				if meta.Signature != "" {
+					part["thoughtSignature"] = meta.Signature
+				}
+				if meta.ID != "" {
+					call["id"], ids[p.CallID] = meta.ID, meta.ID
 				}
 				parts = append(parts, part)
 			case sandbox.PartFile:
@@ -131,6 +152,9 @@ func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 					key = "error"
 				}
 				response := map[string]any{"name": n.wire(p.Tool), "response": map[string]any{key: p.Text}}
+				if id := ids[p.CallID]; id != "" {
+					response["id"] = id
+				}
 				parts = append(parts, map[string]any{"functionResponse": response})
 				var within, later []any
 				for _, f := range p.Files {
@@ -158,6 +182,30 @@ func geminiContents(model string, r sandbox.ModelRequest, n names) []any {
 	return out
 }
 
+// geminiTexts returns a text as the parts in which it came. The API asks not to join a part that has a
+// signature with another one. https://ai.google.dev/gemini-api/docs/thought-signatures
+func geminiTexts(p sandbox.ModelPart) (out []any) {
+	var meta geminiMeta
+	if len(p.Meta) == 0 || json.Unmarshal(p.Meta, &meta) != nil {
+		return []any{map[string]any{"text": p.Text}}
+	}
+	at := 0
+	for _, s := range meta.Signatures {
+		if s.From < at || s.To < s.From || s.To > len(p.Text) || !utf8.ValidString(p.Text[at:s.From]) || !utf8.ValidString(p.Text[s.From:s.To]) {
+			return []any{map[string]any{"text": p.Text}} // it is not the text that was signed
+		}
+		if s.From > at {
+			out = append(out, map[string]any{"text": p.Text[at:s.From]})
+		}
+		out = append(out, map[string]any{"text": p.Text[s.From:s.To], "thoughtSignature": s.Signature})
+		at = s.To
+	}
+	if at < len(p.Text) {
+		out = append(out, map[string]any{"text": p.Text[at:]})
+	}
+	return out
+}
+
 type geminiStream struct {
 	sink
 	names  names
@@ -165,6 +213,8 @@ type geminiStream struct {
 	usage  sandbox.Usage
 	reason string
 	speech speech
+	text   int               // the length of the text that is streaming, in bytes
+	signed []geminiSignature // of that text
 }
 
 type geminiChunk struct {
@@ -176,11 +226,13 @@ type geminiChunk struct {
 				Signature string        `json:"thoughtSignature"`
 				Inline    *geminiInline `json:"inlineData"`
 				Call      *struct {
+					ID   text            `json:"id"`
 					Name string          `json:"name"`
 					Args json.RawMessage `json:"args"`
 				} `json:"functionCall"`
 			} `json:"parts"`
 		} `json:"content"`
+		Index  int             `json:"index"`
 		Finish string          `json:"finishReason"`
 		Ground json.RawMessage `json:"groundingMetadata"`
 	} `json:"candidates"`
@@ -192,6 +244,7 @@ type geminiChunk struct {
 		Answer   int64 `json:"candidatesTokenCount"`
 		Thoughts int64 `json:"thoughtsTokenCount"`
 		Cached   int64 `json:"cachedContentTokenCount"`
+		Tools    int64 `json:"toolUsePromptTokenCount"` // of the results of the server's own tools, not in Prompt
 	} `json:"usageMetadata"`
 	Error *struct {
 		Code    int    `json:"code"`
@@ -208,27 +261,34 @@ func (s *geminiStream) event(ev eventstream.Event) error {
 		return &sandbox.ModelError{Status: c.Error.Code, Message: c.Error.Message, Retry: c.Error.Code == 429 || c.Error.Code >= 500, TooLong: tooLong(c.Error.Message)}
 	}
 	if u := c.Usage; u != nil {
-		s.usage = sandbox.Usage{Input: u.Prompt, Output: u.Answer + u.Thoughts, Cached: u.Cached, Reasoning: u.Thoughts}
+		s.usage = sandbox.Usage{Input: u.Prompt + u.Tools, Output: u.Answer + u.Thoughts, Cached: u.Cached, Reasoning: u.Thoughts}
 	}
 	if c.Feedback.Block != "" {
 		s.reason = "SAFETY"
 	}
 	for _, cand := range c.Candidates {
+		if cand.Index != 0 { // another answer to the same request
+			continue
+		}
 		for _, p := range cand.Content.Parts {
+			isText := p.Call == nil && p.Inline == nil && !p.Thought
 			var err error
 			if p.Call != nil || p.Text != "" {
 				err = s.endSpeech()
 			}
+			if err == nil && !isText {
+				err = s.endText()
+			}
 			switch {
 			case err != nil:
 			case p.Call != nil:
-				err = s.call(p.Call.Name, p.Call.Args, p.Signature)
+				err = s.call(string(p.Call.ID), p.Call.Name, p.Call.Args, p.Signature)
 			case p.Inline != nil && !p.Thought:
 				err = s.file(*p.Inline, p.Signature)
 			case p.Text != "" && p.Thought:
 				err = s.send(sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: p.Text})
-			case p.Text != "":
-				err = s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: p.Text})
+			case isText:
+				err = s.say(p.Text, p.Signature)
 			}
 			if err != nil {
 				return err
@@ -264,10 +324,57 @@ func (d *geminiInline) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// geminiMeta goes back with an image that the model made. With the image, the model can change it.
+// geminiMeta is what goes back with a part. With the signature of an image the model can change the
+// image, and with that of a call or a text it goes on from its thoughts.
 // https://ai.google.dev/gemini-api/docs/image-generation#thought-signatures
 type geminiMeta struct {
-	Signature string `json:"thoughtSignature,omitempty"`
+	Signature  string            `json:"thoughtSignature,omitempty"` // of an image or a call
+	ID         string            `json:"id,omitempty"`               // of a call
+	Signatures []geminiSignature `json:"signatures,omitempty"`       // of a text
+}
+
+// geminiSignature is the signature of a piece of a text.
+type geminiSignature struct {
+	From      int    `json:"from"` // in bytes
+	To        int    `json:"to"`
+	Signature string `json:"thoughtSignature"`
+}
+
+// callMeta returns the meta of a call. Without an id it is the signature alone.
+func callMeta(raw json.RawMessage) (m geminiMeta) {
+	if len(raw) == 0 || json.Unmarshal(raw, &m.Signature) == nil {
+		return m
+	}
+	_ = json.Unmarshal(raw, &m)
+	return m
+}
+
+// say sends a piece of a text.
+func (s *geminiStream) say(text, signature string) error {
+	from := s.text
+	s.text += len(text)
+	if signature != "" {
+		if len(s.signed) == 1000 {
+			return &sandbox.ModelError{Message: "a text with more than 1,000 signatures"}
+		}
+		s.signed = append(s.signed, geminiSignature{from, s.text, signature})
+	}
+	if text == "" {
+		return nil
+	}
+	return s.send(sandbox.ModelEvent{Type: sandbox.PartText, Text: text})
+}
+
+// endText sends the signatures of the text that has streamed.
+func (s *geminiStream) endText() error {
+	meta := geminiMeta{Signatures: s.signed}
+	s.text, s.signed = 0, nil
+	if meta.Signatures == nil {
+		return nil
+	}
+	e := sandbox.ModelEvent{Type: sandbox.PartText}
+	e.Meta, _ = json.Marshal(meta)
+	return s.send(e)
 }
 
 // file sends a file that the model made.
@@ -299,7 +406,7 @@ func (s *geminiStream) file(in geminiInline, signature string) error {
 	}
 	e := sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: name, MediaType: media, Data: data}}
 	if name == "image" && geminiType(media) != "" {
-		e.Meta, _ = json.Marshal(geminiMeta{signature})
+		e.Meta, _ = json.Marshal(geminiMeta{Signature: signature})
 	}
 	return s.send(e)
 }
@@ -314,12 +421,19 @@ func (s *geminiStream) endSpeech() error {
 	return s.send(sandbox.ModelEvent{Type: sandbox.PartFile, File: sandbox.File{Name: "speech.wav", MediaType: "audio/wav", Data: data}})
 }
 
-// call sends a complete call. Its id is generated here, because Gemini does not require one.
-func (s *geminiStream) call(name string, args json.RawMessage, signature string) error {
+// call sends a complete call. An id is generated here if there is none, because Gemini does not require
+// one.
+func (s *geminiStream) call(id, name string, args json.RawMessage, signature string) error {
 	s.calls++
-	e := sandbox.ModelEvent{Type: sandbox.PartCall, CallID: newID(), Tool: s.names.back(name), Args: orEmpty(args)}
-	if signature != "" {
+	e := sandbox.ModelEvent{Type: sandbox.PartCall, CallID: id, Tool: s.names.back(name), Args: orEmpty(args)}
+	switch {
+	case id != "":
+		e.Meta, _ = json.Marshal(geminiMeta{Signature: signature, ID: id})
+	case signature != "":
 		e.Meta, _ = json.Marshal(signature)
+	}
+	if id == "" {
+		e.CallID = newID()
 	}
 	start := sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: e.CallID, Tool: e.Tool}
 	if err := s.send(start); err != nil {
@@ -332,18 +446,22 @@ func (s *geminiStream) done() error {
 	if err := s.endSpeech(); err != nil {
 		return err
 	}
+	if err := s.endText(); err != nil {
+		return err
+	}
 	if err := s.send(sandbox.ModelEvent{Type: sandbox.PartUsage, Usage: s.usage}); err != nil {
 		return err
 	}
 	reason := finishOther
-	switch {
-	case s.reason == "STOP" && s.calls > 0:
-		reason = finishCalls
-	case s.reason == "STOP":
+	switch s.reason {
+	case "STOP":
 		reason = finishStop
-	case s.reason == "MAX_TOKENS":
+		if s.calls > 0 {
+			reason = finishCalls
+		}
+	case "MAX_TOKENS":
 		reason = finishLength
-	case s.reason == "SAFETY" || s.reason == "PROHIBITED_CONTENT" || s.reason == "BLOCKLIST" || s.reason == "RECITATION" || s.reason == "SPII":
+	case "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "RECITATION", "SPII", "IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		reason = finishFilter
 	}
 	return s.send(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: reason})

@@ -20,7 +20,9 @@ import (
 //
 // The model is small. It receives the tools as a description, and answers in a JSON schema with a
 // text and at most one call. For this reason the text is streamed only if there are no tools. It
-// receives no images or other files. A line with the name, the type and the size stands for each.
+// receives the images of the conversation if the browser's model takes images, as Chrome's does on some
+// devices. A line with the name, the type and the size stands for each other file, and for all of them
+// where it does not.
 type PromptAPI struct {
 	// Languages are the languages of the conversation, as BCP 47 tags. The default is "en".
 	Languages []string
@@ -46,7 +48,7 @@ const (
 // the Prompt API, or "missing" if the browser has no Prompt API. A model that is "available" can be
 // used. It must be downloaded first if it is "downloadable", is being downloaded if it is
 // "downloading", and does not support the device or the language if it is "unavailable".
-func (m *PromptAPI) State(ctx context.Context) (string, error) { return promptState(ctx, m) }
+func (m *PromptAPI) State(ctx context.Context) (string, error) { return promptState(ctx, m, false) }
 
 // Name implements [sandbox.Model].
 func (m *PromptAPI) Name() string { return "browser/prompt-api" }
@@ -63,15 +65,20 @@ const defaultPromptContext = 9_216
 // Chrome and Edge, before the first request.
 func (m *PromptAPI) ContextTokens() int { return cmp.Or(int(m.window.Load()), defaultPromptContext) }
 
-// turn is a message in the form of the Prompt API.
-type turn struct{ Role, Content string }
+// turn is a message in the form of the Prompt API. Only one of the user has images.
+type turn struct {
+	Role, Content string
+	Images        []sandbox.File
+}
 
-// promptRequest is one request: the conversation so far, the last message, and the schema of the
-// answer, if any.
+// promptRequest is one request: the conversation so far, the last message with its images, and the
+// schema of the answer, if any. images is set if any message has some.
 type promptRequest struct {
 	before []turn
 	ask    string
+	shown  []sandbox.File
 	schema any
+	images bool
 }
 
 // promptUsage is the number of tokens in the model's window, before and after a request. It is 0 if
@@ -95,7 +102,15 @@ func (m *PromptAPI) answer(ctx context.Context, r sandbox.ModelRequest, s *sink)
 		return err
 	}
 	n := newNames(r)
-	req := newPromptRequest(r, n)
+	req := newPromptRequest(r, n, isImage)
+	if req.images { // a model that takes none has another state with them, or the browser does not know them
+		if state, err := promptState(ctx, m, true); err != nil || m.usable(state) != nil {
+			req = newPromptRequest(r, n, noFiles)
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
 	var whole strings.Builder
 	usage, err := promptStream(ctx, m, req, func(text string) error {
 		if whole.WriteString(text); whole.Len() > maxPrompt {
@@ -143,8 +158,8 @@ func (m *PromptAPI) usable(state string) error {
 	return &sandbox.ModelError{Message: why}
 }
 
-func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
-	r = new(Options).withFiles(r, noFiles, false)
+func newPromptRequest(r sandbox.ModelRequest, n names, takes func(sandbox.File) bool) promptRequest {
+	r = new(Options).withFiles(r, takes, false)
 	req := promptRequest{}
 	system := r.System
 	if len(r.Tools) > 0 {
@@ -159,15 +174,16 @@ func newPromptRequest(r sandbox.ModelRequest, n names) promptRequest {
 			"text": map[string]any{"type": "string"}, "tool": map[string]any{"type": "string", "enum": enum}, "args": map[string]any{"type": "object"}}}
 	}
 	if system != "" {
-		req.before = append(req.before, turn{"system", system})
+		req.before = append(req.before, turn{Role: "system", Content: system})
 	}
 	for _, msg := range r.Messages {
 		if t, ok := promptTurn(msg, n, req.schema != nil); ok {
 			req.before = append(req.before, t)
+			req.images = req.images || len(t.Images) > 0
 		}
 	}
 	if last := len(req.before) - 1; last >= 0 && req.before[last].Role == "user" {
-		req.ask = req.before[last].Content
+		req.ask, req.shown = req.before[last].Content, req.before[last].Images
 		req.before = req.before[:last]
 	} else {
 		req.ask = "Go on."
@@ -183,7 +199,9 @@ func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 		role = "assistant"
 	}
 	var said, lines []string
+	var images []sandbox.File
 	for _, p := range msg.Parts {
+		images = append(images, p.Files...)
 		switch p.Type {
 		case sandbox.PartText:
 			said = append(said, p.Text)
@@ -206,7 +224,7 @@ func promptTurn(msg sandbox.ModelMessage, n names, asJSON bool) (turn, bool) {
 		}
 		lines = append(lines, text)
 	}
-	return turn{role, strings.Join(lines, "\n")}, len(lines) > 0
+	return turn{role, strings.Join(lines, "\n"), images}, len(lines)+len(images) > 0
 }
 
 // structured reads an answer that follows the schema.
@@ -235,14 +253,21 @@ func structured(text string, n names, s *sink) (reason string, err error) {
 	return finishCalls, err
 }
 
-// promptFailed returns an error for an exception of the browser, by its name.
-func promptFailed(ctx context.Context, name string, err error) error {
+// promptFailed returns an error for an exception of the browser, by its name. With images the status is
+// that of a file which the model can't read, so that the box sends the request again without them.
+func promptFailed(ctx context.Context, name string, images bool, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	var me *sandbox.ModelError
 	if errors.As(err, &me) || errors.Is(err, errStop) {
 		return err
+	}
+	if images {
+		switch name {
+		case "NotSupportedError", "EncodingError", "InvalidStateError", "DataError", "TypeError":
+			return &sandbox.ModelError{Status: 415, Message: "the browser's model can't read an image: " + name}
+		}
 	}
 	switch name {
 	case "QuotaExceededError":

@@ -9,7 +9,7 @@ import (
 
 // promptCore returns the options that availability and create share. They must be equal for the
 // result of availability to apply to create.
-func promptCore(o *PromptAPI) map[string]any {
+func promptCore(o *PromptAPI, images bool) map[string]any {
 	var tags []any
 	for _, l := range o.Languages {
 		tags = append(tags, l)
@@ -17,11 +17,15 @@ func promptCore(o *PromptAPI) map[string]any {
 	if tags == nil {
 		tags = []any{"en"}
 	}
-	text := []any{map[string]any{"type": "text", "languages": tags}}
-	return map[string]any{"expectedInputs": text, "expectedOutputs": text}
+	text := map[string]any{"type": "text", "languages": tags}
+	in := []any{text}
+	if images {
+		in = append(in, map[string]any{"type": "image"})
+	}
+	return map[string]any{"expectedInputs": in, "expectedOutputs": []any{text}}
 }
 
-func promptState(ctx context.Context, o *PromptAPI) (string, error) {
+func promptState(ctx context.Context, o *PromptAPI, images bool) (string, error) {
 	if !jsx.Supported("LanguageModel.availability") || !jsx.Supported("LanguageModel.create") {
 		return promptMissing, nil
 	}
@@ -29,21 +33,21 @@ func promptState(ctx context.Context, o *PromptAPI) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	v, err := jsx.CallAwait(ctx, class, "availability", promptCore(o))
+	v, err := jsx.CallAwait(ctx, class, "availability", promptCore(o, images))
 	if err != nil {
-		return "", thrown(ctx, err)
+		return "", thrown(ctx, images, err)
 	}
 	return jsx.String(v, 64)
 }
 
-func thrown(ctx context.Context, err error) error {
+func thrown(ctx context.Context, images bool, err error) error {
 	name := "no reason"
 	if e := jsx.AsError(err); e != nil {
 		if je, ok := e.(*jsx.Error); ok && je.Name != "" {
 			name = je.Name
 		}
 	}
-	return promptFailed(ctx, name, err)
+	return promptFailed(ctx, name, images, err)
 }
 
 func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func(string) error) (u promptUsage, err error) {
@@ -53,7 +57,7 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 	defer s.Close()
 	session, err := promptSession(ctx, s, o, r, signal)
 	if err != nil {
-		return u, thrown(ctx, err)
+		return u, thrown(ctx, r.images, err)
 	}
 	defer jsx.Call(session, "destroy")
 	if n := number(session, "contextWindow", "inputQuota"); n > 0 { // 1<<30 is a number that no conversation reaches
@@ -64,9 +68,16 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 	if r.schema != nil {
 		options["responseConstraint"] = r.schema
 	}
-	stream, err := jsx.Call(session, "promptStreaming", r.ask, options)
+	ask, err := promptContent(turn{Content: r.ask, Images: r.shown})
 	if err != nil {
-		return u, thrown(ctx, err)
+		return u, err
+	}
+	if len(r.shown) > 0 {
+		ask = []any{map[string]any{"role": "user", "content": ask}}
+	}
+	stream, err := jsx.Call(session, "promptStreaming", ask, options)
+	if err != nil {
+		return u, thrown(ctx, r.images, err)
 	}
 	reader, err := jsx.Call(stream, "getReader")
 	if err != nil {
@@ -75,7 +86,7 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 	for {
 		piece, err := jsx.CallAwait(ctx, reader, "read")
 		if err != nil {
-			return u, thrown(ctx, err)
+			return u, thrown(ctx, r.images, err)
 		}
 		if done, err := jsx.GetBool(piece, "done"); err != nil || done {
 			u.after = used(session)
@@ -92,17 +103,45 @@ func promptStream(ctx context.Context, o *PromptAPI, r promptRequest, chunk func
 	}
 }
 
+// promptContent returns the content of a message: a text, or a list of images and the text.
+// https://developer.mozilla.org/en-US/docs/Web/API/Prompt_API/Multimodal
+func promptContent(t turn) (any, error) {
+	if len(t.Images) == 0 {
+		return t.Content, nil
+	}
+	var list []any
+	for _, f := range t.Images {
+		data, err := jsx.FromBytes(f.Data)
+		if err != nil {
+			return nil, err
+		}
+		blob, err := jsx.NewGlobal("Blob", []any{data}, map[string]any{"type": f.MediaType})
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, map[string]any{"type": "image", "value": blob})
+	}
+	if t.Content != "" {
+		list = append(list, map[string]any{"type": "text", "value": t.Content})
+	}
+	return list, nil
+}
+
 func promptSession(ctx context.Context, s *jsx.Scope, o *PromptAPI, r promptRequest, signal jsx.Value) (jsx.Value, error) {
 	class, err := jsx.Get(jsx.Global(), "LanguageModel")
 	if err != nil {
 		return class, err
 	}
-	create := promptCore(o)
+	create := promptCore(o, r.images)
 	create["signal"] = signal
 	if len(r.before) > 0 {
 		var turns []any
 		for _, t := range r.before {
-			turns = append(turns, map[string]any{"role": t.Role, "content": t.Content})
+			content, err := promptContent(t)
+			if err != nil {
+				return class, err
+			}
+			turns = append(turns, map[string]any{"role": t.Role, "content": content})
 		}
 		create["initialPrompts"] = turns
 	}

@@ -19,24 +19,37 @@ func TestMain(m *testing.M) { jsxtest.Main(m) }
 // fakeModel has the interface of LanguageModel in the Prompt API. It checks its arguments like the
 // browser, and answers according to told.
 const fakeModel = `
-const told = {state: "available", pieces: [], fail: "", hang: false, window: 9216, quota: undefined, log: [], live: 0};
+const told = {state: "available", pieces: [], fail: "", hang: false, window: 9216, quota: undefined, log: [], live: 0, asked: []};
 const core = (o) => {
 	for (const k of ["expectedInputs", "expectedOutputs"])
-		for (const x of o[k]) if (x.type !== "text" || !Array.isArray(x.languages)) throw new TypeError(k);
+		for (const x of o[k]) {
+			if (x.type === "image" && k === "expectedInputs" && told.images !== "unknown") continue;
+			if (x.type !== "text" || !Array.isArray(x.languages)) throw new TypeError(k);
+		}
 	return JSON.stringify([...o.expectedInputs, ...o.expectedOutputs].map((x) => [x.type, x.languages]));
+};
+const content = async (role, c, o) => {
+	if (typeof c === "string") return c;
+	if (role !== "user") throw new DOMException("only the user has images", "NotSupportedError");
+	if (!o.expectedInputs.some((x) => x.type === "image")) throw new DOMException("images were not expected", "NotSupportedError");
+	return Promise.all(c.map(async (x) => x.type === "image" ? x.value.type + " " + (await x.value.text()) : x.value));
 };
 class LanguageModel extends EventTarget {
 	static #key = {};
 	#usage = 7; #gone = false;
 	constructor(key) { super(); if (key !== LanguageModel.#key) throw new TypeError("Illegal constructor"); }
-	static async availability(o = {}) { told.asked = core(o); return told.state; }
+	static async availability(o = {}) {
+		told.asked.push(core(o));
+		return o.expectedInputs.some((x) => x.type === "image") && told.images !== "taken" ? "unavailable" : told.state;
+	}
 	static async create(o = {}) {
-		if (core(o) !== told.asked) throw new TypeError("other options than availability was asked for");
+		if (!told.asked.includes(core(o))) throw new TypeError("other options than availability was asked for");
 		o.signal?.throwIfAborted();
 		if (told.fail === "long") throw new DOMException("long", "QuotaExceededError");
 		if (told.fail === "create") throw new DOMException("no", "NotAllowedError");
 		for (const [i, p] of (o.initialPrompts ?? []).entries()) {
-			if (typeof p.content !== "string" || !["system", "user", "assistant"].includes(p.role)) throw new TypeError("prompt");
+			if (!["system", "user", "assistant"].includes(p.role)) throw new TypeError("prompt");
+			p.content = await content(p.role, p.content, o);
 			if (p.role === "system" && i > 0) throw new TypeError("system comes first");
 		}
 		if (o.monitor) {
@@ -51,7 +64,9 @@ class LanguageModel extends EventTarget {
 	get inputQuota() { return told.quota; }
 	promptStreaming(input, o = {}) {
 		if (this.#gone) throw new DOMException("destroyed", "InvalidStateError");
-		told.log.push(JSON.stringify([input, o.responseConstraint ?? null]));
+		if (told.fail === "image" && typeof input !== "string") throw new DOMException("bad image", "EncodingError");
+		if (typeof input !== "string") for (const m of input) for (const x of m.content) if (x.type === "image" && !(x.value instanceof Blob)) throw new TypeError("image");
+		told.log.push(JSON.stringify([typeof input === "string" ? input : input.map((m) => [m.role, m.content.map((x) => x.value instanceof Blob ? x.value.type + " " + x.value.size : x.value)]), o.responseConstraint ?? null]));
 		const pieces = [...told.pieces];
 		return new ReadableStream({pull: (c) => {
 			if (told.hang) return new Promise((_, no) => o.signal.addEventListener("abort", () => no(o.signal.reason)));
@@ -184,6 +199,49 @@ func TestPromptAPIDownloads(t *testing.T) {
 	}
 	if fmt.Sprint(seen) != "[0 0.5 1]" {
 		t.Errorf("told of %v", seen)
+	}
+	live(t, told)
+}
+
+// The browser's model gets images if it takes them, and a line for each in all other cases. An image that
+// it can't read has the status by which the box leaves out the files.
+func TestPromptAPIImages(t *testing.T) {
+	image := func(name string) sandbox.ModelPart {
+		return sandbox.ModelPart{Type: sandbox.PartFile, Files: []sandbox.File{{Name: name, MediaType: "image/png", Data: []byte("PNG")}}}
+	}
+	text := func(s string) sandbox.ModelPart { return sandbox.ModelPart{Type: sandbox.PartText, Text: s} }
+	r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{
+		{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{image("a.png"), text("look")}},
+		{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{text("I see")}},
+		{Role: sandbox.RoleUser, Parts: []sandbox.ModelPart{image("b.png"), text("and this")}}}}
+	for _, c := range []struct {
+		images string // of the browser's model
+		sent   bool
+	}{{"taken", true}, {"none", false}, {"unknown", false}} {
+		told := fake(t)
+		set(t, told, "images", c.images)
+		set(t, told, "pieces", []any{"ok"})
+		if got, err := play(t.Context(), &provider.PromptAPI{}, r); err != nil || !strings.HasPrefix(got, "text ok") {
+			t.Errorf("%s: %s %v", c.images, got, err)
+		}
+		log, err := jsx.Get(told, "log")
+		must(t, err)
+		joined, err := jsx.Call(log, "join", " ")
+		must(t, err)
+		all, err := jsx.String(joined, 1<<20)
+		must(t, err)
+		if sent := strings.Contains(all, `["image/png PNG","look"]`) && strings.Contains(all, `[["user",["image/png 3","and this"]]]`); sent != c.sent || strings.Contains(all, "can't see it") == c.sent {
+			t.Errorf("%s: it was asked %s", c.images, all)
+		}
+		live(t, told)
+	}
+	told := fake(t)
+	set(t, told, "images", "taken")
+	set(t, told, "fail", "image")
+	_, err := play(t.Context(), &provider.PromptAPI{}, r)
+	var me *sandbox.ModelError
+	if !errors.As(err, &me) || me.Status != 415 || me.Retry {
+		t.Errorf("%v", err)
 	}
 	live(t, told)
 }

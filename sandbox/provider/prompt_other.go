@@ -7,7 +7,7 @@ import (
 	"errors"
 )
 
-func promptState(context.Context, *PromptAPI) (string, error) { return promptMissing, nil }
+func promptState(context.Context, *PromptAPI, bool) (string, error) { return promptMissing, nil }
 
 func promptStream(context.Context, *PromptAPI, promptRequest, func(string) error) (promptUsage, error) {
 	return promptUsage{}, errors.ErrUnsupported

@@ -23,7 +23,7 @@ var withTools = sandbox.ModelRequest{System: "be brief", Tools: []sandbox.ModelT
 	}}
 
 func TestPromptRequest(t *testing.T) {
-	req := newPromptRequest(withTools, newNames(withTools))
+	req := newPromptRequest(withTools, newNames(withTools), isImage)
 	if len(req.before) != 3 || req.ask != "Error of a_read:\ngone" {
 		t.Fatalf("%+v", req)
 	}
@@ -37,21 +37,27 @@ func TestPromptRequest(t *testing.T) {
 	if !strings.Contains(string(schema), `"enum":["a_read"]`) {
 		t.Errorf("%s", schema)
 	}
-	plain := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "hi"})}}, names{})
-	if plain.schema != nil || plain.ask != "Go on." || fmt.Sprint(plain.before) != "[{assistant hi}]" {
+	plain := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartText, Text: "hi"})}}, names{}, isImage)
+	if plain.schema != nil || plain.ask != "Go on." || fmt.Sprint(plain.before) != "[{assistant hi []}]" || plain.images {
 		t.Errorf("%+v", plain)
 	}
 }
 
-// The browser's model receives a line in place of each file.
+// The browser's model receives images, or a line in place of each file.
 func TestPromptFiles(t *testing.T) {
 	image := []sandbox.File{{Name: "a.png", MediaType: "image/png", Data: []byte("PNG")}}
-	req := newPromptRequest(sandbox.ModelRequest{Messages: []sandbox.ModelMessage{
+	r := sandbox.ModelRequest{Messages: []sandbox.ModelMessage{
 		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartFile, Files: image}, sandbox.ModelPart{Type: sandbox.PartText, Text: "look"}),
 		said(sandbox.RoleAssistant, sandbox.ModelPart{Type: sandbox.PartCall, Tool: "read"}),
-		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "read", Text: "{}", Files: image})}}, names{map[string]string{}, map[string]string{}})
+		said(sandbox.RoleUser, sandbox.ModelPart{Type: sandbox.PartResult, Tool: "read", Text: "{}", Files: image})}}
+	n := names{map[string]string{}, map[string]string{}}
+	req := newPromptRequest(r, n, isImage)
+	if !req.images || req.before[0].Content != "look" || len(req.before[0].Images) != 1 || req.ask != "Result of read:\n{}" || len(req.shown) != 1 {
+		t.Errorf("%+v", req)
+	}
+	req = newPromptRequest(r, n, noFiles)
 	const line = "[image: a.png, image/png, 3 bytes] (you can't see it: files of this type are not sent to you)"
-	if req.before[0].Content != line+"\nlook" || req.ask != "Result of read:\n{}\n"+line {
+	if req.images || req.shown != nil || req.before[0].Content != line+"\nlook" || req.ask != "Result of read:\n{}\n"+line {
 		t.Errorf("%+v", req)
 	}
 }
@@ -100,7 +106,7 @@ func TestPromptStates(t *testing.T) {
 	}
 	for _, name := range []string{"QuotaExceededError", "NotAllowedError", "NotSupportedError", "NotReadableError", "OtherError"} {
 		var me *sandbox.ModelError
-		if err := promptFailed(context.Background(), name, errors.New("x")); !errors.As(err, &me) || me.Retry != (name == "OtherError") || me.TooLong != (name == "QuotaExceededError") {
+		if err := promptFailed(context.Background(), name, false, errors.New("x")); !errors.As(err, &me) || me.Retry != (name == "OtherError") || me.TooLong != (name == "QuotaExceededError") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,8 +60,15 @@ type Options struct {
 	// and PDF for [Anthropic] and [OpenAI], PDF too for [OpenAIChat] at servers other than OpenAI, Azure
 	// and OpenRouter, and GIF for [Gemini], which takes audio too.
 	TextOnly bool
-	// Body has additional members of the body of each request, such as {"temperature": 0.2} or
-	// {"tool_choice": "required"}. They replace members of the same name.
+	// Temperature is how freely the model chooses its words: 0 is the least, and most models take up to 1
+	// or 2. nil leaves it to the server. Models that think refuse it at times.
+	Temperature *float64
+	// ToolChoice is "auto", "none", "required", or the name of a tool that the model must call. "" leaves
+	// it to the server. The last two are for the answer to a message of the user's: a request that ends
+	// with results does not have them, because the model would then never stop to call tools.
+	ToolChoice string
+	// Body has additional members of the body of each request, such as {"top_p": 0.9} or
+	// {"service_tier": "flex"}. They replace members of the same name.
 	Body map[string]any
 	// OnDevice declares that URL is on this machine, so that no content leaves it. It is ignored
 	// unless the host of URL is localhost or a loopback address.
@@ -114,6 +122,27 @@ func (o Options) withDefaults(url string) Options {
 // maxTokens returns the limit of the answer to a request, or 0.
 func (o *Options) maxTokens(r sandbox.ModelRequest) int { return cmp.Or(r.MaxTokens, o.MaxTokens) }
 
+// toolChoice returns the choice for a request, which is "auto", "none", "required", "tool" for the tool
+// of the name, or "" for none.
+func (o *Options) toolChoice(r sandbox.ModelRequest) (mode, tool string) {
+	if o.ToolChoice == "" || len(r.Tools) == 0 {
+		return "", ""
+	}
+	if o.ToolChoice == "auto" || o.ToolChoice == "none" {
+		return o.ToolChoice, ""
+	}
+	if n := len(r.Messages); n > 0 && slices.ContainsFunc(r.Messages[n-1].Parts, func(p sandbox.ModelPart) bool { return p.Type == sandbox.PartResult }) {
+		return "", ""
+	}
+	if o.ToolChoice == "required" {
+		return o.ToolChoice, ""
+	}
+	if slices.ContainsFunc(r.Tools, func(t sandbox.ModelTool) bool { return t.Name == o.ToolChoice }) {
+		return "tool", o.ToolChoice
+	}
+	return "", "" // such as of a subagent that does not have the tool
+}
+
 // openAIContext returns the number of tokens of a request to OpenAI, or to a server with its API.
 func (o *Options) openAIContext() int {
 	if host, _, _ := protocol.SplitHost(o.Host()); o.Context == 0 && host == "api.openai.com" {
@@ -152,7 +181,10 @@ func (o *Options) post(ctx context.Context, path string, header map[string]strin
 	err = eventstream.ReadUpTo(res.Body, most, do)
 	var me *sandbox.ModelError
 	switch {
-	case err == nil || errors.As(err, &me) || errors.Is(err, errStop):
+	case errors.As(err, &me):
+		me.Message = o.clean(me.Message) // a server may repeat the key within a stream, too
+		return me
+	case err == nil || errors.Is(err, errStop):
 		return err
 	case errors.Is(err, protocol.ErrResourceLimit) && ctx.Err() == nil: // the same request has the same answer
 		return &sandbox.ModelError{Message: "a piece of the answer has more than " + strconv.Itoa(most>>20) + " MiB, the most that is read; ask for less at once, such as a smaller image"}

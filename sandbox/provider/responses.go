@@ -57,6 +57,15 @@ func (m *responses) body(r sandbox.ModelRequest, n names) map[string]any {
 	if tools != nil {
 		body["tools"] = tools
 	}
+	switch mode, tool := m.o.toolChoice(r); mode {
+	case "auto", "none", "required":
+		body["tool_choice"] = mode
+	case "tool":
+		body["tool_choice"] = map[string]any{"type": "function", "name": n.wire(tool)}
+	}
+	if m.o.Temperature != nil {
+		body["temperature"] = *m.o.Temperature
+	}
 	return body
 }
 

@@ -132,6 +132,7 @@ func asked(name string) sandbox.ModelRequest {
 
 // listen returns all events of a model.
 func listen(ctx context.Context, m sandbox.Model, r sandbox.ModelRequest) (text, thought, calls, finish string, usage sandbox.Usage, err error) {
+	var said, thoughts strings.Builder
 	for e, x := range m.Stream(ctx, r) {
 		if x != nil {
 			err = x
@@ -139,9 +140,9 @@ func listen(ctx context.Context, m sandbox.Model, r sandbox.ModelRequest) (text,
 		}
 		switch e.Type {
 		case sandbox.PartText:
-			text += e.Text
+			said.WriteString(e.Text)
 		case sandbox.PartReasoning:
-			thought += e.Text + string(e.Meta)
+			thoughts.WriteString(e.Text + string(e.Meta))
 		case sandbox.PartCall:
 			calls += e.Tool + string(e.Args) + " "
 		case sandbox.PartUsage:
@@ -150,7 +151,7 @@ func listen(ctx context.Context, m sandbox.Model, r sandbox.ModelRequest) (text,
 			finish = e.Text
 		}
 	}
-	return
+	return said.String(), thoughts.String(), calls, finish, usage, err
 }
 
 func serve(t *testing.T, h http.HandlerFunc) provider.Options {

@@ -76,7 +76,9 @@ func (w *Writer) older(c sandbox.Chunk) []sandbox.Chunk {
 	case "tool-input-start", "tool-input-available":
 		w.opened(c.ToolCallID)
 	case "tool-input-error", "tool-output-available", "tool-output-error":
-		w.ended(c.ToolCallID)
+		if !c.Preliminary {
+			w.ended(c.ToolCallID)
+		}
 	case "tool-output-denied":
 		w.ended(c.ToolCallID)
 		c.Type = "tool-output-error"

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,8 +41,9 @@ type scene struct {
 	says   string                          // the user's message
 	// parts are the types and states of the message's parts in versions 7 and 6. "" checks nothing.
 	parts, parts6 string
-	fails         bool // the run ends with an error
-	silent        bool // the user answers no question
+	fails         bool          // the run ends with an error
+	silent        bool          // the user answers no question
+	release       chan struct{} // closed when the tool slow may end
 }
 
 type house struct {
@@ -134,7 +136,18 @@ func stops(at string) func(h *house, c sandbox.Chunk) {
 	}
 }
 
+// seen closes a channel at the first output so far that contains a text.
+func seen(text string, release chan struct{}) func(h *house, c sandbox.Chunk) {
+	once := sync.OnceFunc(func() { close(release) })
+	return func(_ *house, c sandbox.Chunk) {
+		if out, _ := json.Marshal(c.Output); c.Preliminary && strings.Contains(string(out), text) {
+			once()
+		}
+	}
+}
+
 func scenes() []scene {
+	slow, below, failing := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	big := strings.Repeat("line of text\n", 7_000)
 	weird := "\u202eabc\u0000\ufffd 👩‍👩‍👧 \u2028 </script> &amp;"
 	past := func(n int) func(h *house) {
@@ -216,6 +229,10 @@ func scenes() []scene {
 			parts: "step-start text:done source-url source-url file source-document text:done"},
 		{name: "a file that is none", events: [][]sandbox.ModelEvent{{{Type: sandbox.PartFile}, say("done"), stop}}, parts: "step-start text:done"},
 		{name: "a picture that is read", turns: []sandboxtest.Turn{calls(read("picture")), sandboxtest.Say("done")}, parts: "step-start tool-read:output-available step-start text:done"},
+		{name: "a signature of a text", events: [][]sandbox.ModelEvent{{say("a"), {Type: sandbox.PartText, Meta: json.RawMessage(`{"signatures":[]}`)}, call("x", "read", `{"path":"a"}`), {Type: sandbox.PartText, Meta: json.RawMessage(`{"signatures":[]}`)}, stop}}, parts: "step-start text:done tool-read:output-available text:done step-start text:done"},
+		{name: "an output so far", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "slow", Args: args{}}), sandboxtest.Say("done")}, o: sandbox.RunOptions{Progress: time.Millisecond}, release: slow, during: seen("half", slow), parts: "step-start tool-slow:output-available step-start text:done"},
+		{name: "an output so far of a call that fails", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "slow", Args: args{"fail": true}}), sandboxtest.Say("done")}, o: sandbox.RunOptions{Progress: time.Millisecond}, release: failing, during: seen("half", failing), parts: "step-start tool-slow:output-error step-start text:done"},
+		{name: "a subagent's parts so far", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "task", Args: args{"subagent_type": "general", "prompt": "be slow"}}), {Text: "I begin", Calls: []sandbox.ToolCall{{Tool: "slow", Args: args{}}}}, sandboxtest.Say("slow"), sandboxtest.Say("done")}, o: sandbox.RunOptions{Progress: time.Millisecond}, release: below, during: seen("half", below), parts: "step-start tool-task:output-available step-start text:done"},
 		{name: "a signature of a call", events: [][]sandbox.ModelEvent{{{Type: sandbox.PartCall, CallID: "x", Tool: "read", Args: json.RawMessage(`{"path":"a"}`), Meta: json.RawMessage(`"S"`)}, stop}}, parts: "step-start tool-read:output-available step-start text:done"},
 		{name: "a tool of a server", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "far_echo", Args: args{}}), sandboxtest.Say("done")}, parts: "step-start dynamic-tool:output-available:true step-start text:done", parts6: "step-start dynamic-tool:output-available data-approval step-start text:done"},
 		{name: "a tool of a server, declined", turns: []sandboxtest.Turn{calls(sandbox.ToolCall{Tool: "far_echo", Args: args{}}), sandboxtest.Say("done")}, reply: []sandbox.Reply{decline}, parts: "step-start dynamic-tool:output-denied:false step-start text:done", parts6: "step-start dynamic-tool:output-error data-approval step-start text:done"},
@@ -258,6 +275,15 @@ func open(t *testing.T, c scene) *house {
 		Policy: rules, Ask: person,
 		Agents: []sandbox.Agent{{Name: "general"}},
 		Tools: append(sandbox.Standard(), shell.Bash(shell.Options{}), sandbox.Tool{
+			Tool: protocol.Tool{ID: "slow", Parameters: `{"type":"object"}`},
+			Run: func(_ context.Context, call *sandbox.Call) (any, error) {
+				call.Partial(func() any { return args{"output": "half"} })
+				<-c.release
+				if m, _ := call.Args.(args); m["fail"] == true {
+					return nil, errors.New("it failed")
+				}
+				return args{"output": "whole"}, nil
+			}}, sandbox.Tool{
 			Tool: protocol.Tool{ID: "far_echo", Server: "far", Untrusted: true},
 			Run: func(_ context.Context, c *sandbox.Call) (any, error) {
 				return args{"content": "hi"}, c.AddFile(sandbox.File{Data: []byte(picture)})

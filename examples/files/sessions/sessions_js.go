@@ -41,6 +41,8 @@ type Sessions struct {
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
 	files   attached              // to the next message
+
+	commands commands
 }
 
 // New sets up the buttons and the text field, and opens no conversation.

@@ -1,0 +1,2 @@
+// Package vendors runs the model vendors' own npm packages beside package provider on the same bytes.
+package vendors
