@@ -5,8 +5,8 @@
 //
 // This folder makes the parts of the page, and connects them. Each part is a package of its own:
 // workspace has the open folder and its changes, tree shows it, sessions has the conversations, talk
-// shows one, consent asks the user, settings keeps what the user chose, tools has the commands, and
-// shield shows what was blocked.
+// shows one, consent asks the user, settings keeps what the user chose, tools has the commands, network
+// has the web and MCP servers, and shield shows what was blocked.
 package main
 
 import (
@@ -14,10 +14,12 @@ import (
 	"embed"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/network"
 	"github.com/bailey-go/bailey/examples/files/notify"
 	"github.com/bailey-go/bailey/examples/files/sessions"
 	"github.com/bailey-go/bailey/examples/files/settings"
@@ -59,6 +61,7 @@ type app struct {
 	tools     *tools.Toolbox
 	skills    *tools.Skills
 	code      *enclave.Runner
+	network   *network.Network
 	workspace *workspace.Workspace
 	sessions  *sessions.Sessions
 	store     sandbox.Store // of the open folder's conversations
@@ -80,7 +83,7 @@ func run(ctx context.Context) error {
 	a.code = enclave.New(rules, iframe.EnclaveOptions{})
 	dom.Tabs("#panels [role=tab]")
 	var blocked shield.Shield
-	blocked.Listen(ctx, a.settings.Origin)
+	blocked.Listen(ctx, a.settings.Origin, a.settings.Origins)
 	a.settings.Listen(ctx)
 	a.grants = a.settings.NewGrants(settings.GrantsOptions{Policy: rules, Session: a.session, Busy: a.busy, OnChange: a.rebox})
 	a.grants.Listen()
@@ -92,6 +95,8 @@ func run(ctx context.Context) error {
 		a.settings.Save()
 		return a.rebox()
 	})
+	a.network = network.New(ctx, network.Options{Lock: &a.mu, Settings: a.settings, Busy: a.busy, OnChange: a.rebox})
+	a.network.Listen()
 	a.tools.Listen(ctx, &a.mu)
 	notices := notify.New(ctx, a.settings, &a.mu)
 	counts := `how many lines has hours.csv`
@@ -128,8 +133,8 @@ func (a *app) rebox() error {
 	if err != nil {
 		return err
 	}
-	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.grants.PolicyHere(), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
-		Tools:        append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
+	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.network.Policy(a.grants.PolicyHere()), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
+		Tools:        slices.Concat(sandbox.Standard(), []sandbox.Tool{sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})}, a.network.Tools()),
 		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did."})
 	if err != nil {
 		return err

@@ -1,18 +1,18 @@
 // Runs before all other scripts. It sets the chosen theme, and a Content-Security-Policy whose
-// connect-src is this page's own server and the chosen provider. Only a reload can widen it. The
-// settings are written by package settings.
+// connect-src is this page's own server, the chosen provider, and the servers that the user added. Only a
+// reload can widen it. The settings are written by package settings.
 (() => {
   'use strict';
-  /** @type {{theme?: string, origin?: string}} */
+  /** @type {{theme?: string, origin?: unknown, origins?: unknown}} */
   let kept = {};
   try {
     kept = JSON.parse(localStorage.getItem('bailey-files') ?? '{}');
   } catch {}
   if (kept.theme === 'dark' || kept.theme === 'light') document.documentElement.style.colorScheme = kept.theme;
-  const origin = typeof kept.origin === 'string' && /^https?:\/\/[a-z0-9.:-]+$/.test(kept.origin) ? ' ' + kept.origin : '';
+  const origins = [kept.origin].concat(kept.origins).filter((o) => typeof o === 'string' && /^https?:\/\/(\*\.)?[a-z0-9.:-]+$/.test(o));
   const meta = document.createElement('meta');
   meta.httpEquiv = 'Content-Security-Policy';
-  meta.content = "connect-src 'self'" + origin;
+  meta.content = ["connect-src 'self'", ...origins].join(' ');
   document.head.append(meta);
 
   // The conversation stays at its end while it grows, unless the user has scrolled up to read.

@@ -1,0 +1,113 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// Web is the user's way to the web, for the tools web_fetch and web_search. Its zero value is none.
+type Web struct {
+	Relay  string   `json:"relay,omitempty"`  // address that fetches pages, or a path on the page's own server
+	Sites  []string `json:"sites,omitempty"`  // host patterns that are fetched without a relay
+	Engine string   `json:"engine,omitempty"` // of [Engines]
+	Key    string   `json:"key,omitempty"`    // of the search engine
+}
+
+// Engines are the hosts of the search engines, by id.
+var Engines = map[string]string{"brave": "api.search.brave.com", "tavily": "api.tavily.com"}
+
+// Check returns an error for the user if w can't be used.
+func (w Web) Check() error {
+	for _, site := range w.Sites {
+		if _, err := protocol.ParseHost(site); err != nil {
+			return fmt.Errorf("%q is no site: write names such as docs.example.com or *.example.org, with spaces between them", site)
+		}
+	}
+	if w.Relay != "" && origin(w.Relay) == "" && (!strings.HasPrefix(w.Relay, "/") || strings.HasPrefix(w.Relay, "//")) {
+		return errors.New("the relay must be a whole address, such as https://relay.example.com/get, or a path on this page's own server, such as /relay")
+	}
+	if w.Engine != "" && w.Key == "" {
+		return errors.New("the search engine needs a key")
+	}
+	return nil
+}
+
+// origins returns the origins that the page must be able to reach.
+func (w Web) origins() (list []string) {
+	if w.Relay != "" {
+		return append(list, origin(w.Relay))
+	}
+	for _, site := range w.Sites {
+		list = append(list, "https://"+site)
+		if host, _, err := protocol.SplitHost(site); err == nil && protocol.Loopback(host) {
+			list = append(list, "http://"+site)
+		}
+	}
+	if w.Engine != "" {
+		list = append(list, "https://"+Engines[w.Engine])
+	}
+	return list
+}
+
+// Hosts returns the host patterns that the tools may be asked for. With a relay a page of any host can be
+// fetched, and the user is asked about each.
+func (w Web) Hosts() (list []string) {
+	if w.Relay != "" {
+		return []string{"*"}
+	}
+	list = slices.Clone(w.Sites)
+	if w.Engine != "" {
+		list = append(list, Engines[w.Engine])
+	}
+	return list
+}
+
+// Server is an MCP server that the user added.
+type Server struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+	Key  string `json:"key,omitempty"` // sent as a bearer token, if it is not empty
+	// Tokens is the state of the server's authorization, and Origins are the authorization servers that the
+	// user let the page reach.
+	Tokens  string   `json:"tokens,omitempty"`
+	Origins []string `json:"origins,omitempty"`
+	// Actions are the user's decisions about tools, by the tool's name in rules. The user is asked about
+	// the others.
+	Actions map[string]protocol.Action `json:"actions,omitempty"`
+}
+
+// Rules returns the rules of the user's decisions.
+func (s Server) Rules() (list policy.Rules) {
+	for tool, a := range s.Actions {
+		r := policy.Rule{Permission: "mcp:" + s.Name + ":" + tool, Action: a, Source: policy.SourceUser}
+		if r.Validate() == nil {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// origin returns the origin of an address, or "" if it is none.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// origins returns the origins besides the provider's that the page must be able to reach, for boot.js.
+func (k *Kept) origins() (list []string) {
+	list = k.Web.origins()
+	for _, s := range k.Servers {
+		list = append(append(list, origin(s.URL)), s.Origins...)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+}
