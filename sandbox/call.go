@@ -115,6 +115,13 @@ func (c *Call) Acquire(ctx context.Context, needs ...policy.Need) (Permit, error
 	return Permit{permit}, nil
 }
 
+// Await calls do, which waits for the user. The tool's time limit does not count that time.
+func (c *Call) Await(do func()) {
+	c.clock.pause()
+	defer c.clock.resume()
+	do()
+}
+
 // View returns a folder that contains only the files below reads and writes, for programs that open
 // files by themselves. The view ends with ctx. The permit p must cover each of the paths with
 // everything below it. Below them each path is decided separately, by grants, rules and refusals,
