@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/progress"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -716,6 +717,7 @@ type Progress struct {
 // makes itself are reported under the outer call. ReportProgress does nothing outside of a call, and if
 // OnProgress is nil.
 func ReportProgress(ctx context.Context, text string) {
+	progress.Report(ctx, text)
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if ok && c.model != "" && c.box.o.OnProgress != nil {
 		c.box.o.OnProgress(Progress{Session: c.Session(), Call: c.model, Text: text})
