@@ -12,6 +12,7 @@ package main
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -69,7 +70,7 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts")
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts", "servers")
 	a := &app{ctx: ctx}
 	a.settings = settings.Load(&a.mu)
 	rules, err := policy.Parse(rules, policy.Options{})
@@ -105,7 +106,7 @@ func run(ctx context.Context) error {
 	}
 	a.sessions = sessions.New(ctx, sessions.Options{
 		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts,
-		Refresh: func() error { return a.workspace.Refresh() },
+		Refresh: func() error { return errors.Join(a.workspace.Refresh(), a.network.Settle()) },
 	})
 	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
 	a.workspace = workspace.New(ctx, workspace.Options{
@@ -116,6 +117,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.network.Start()
 	dom.Enable("tour", true)
 	select {}
 }

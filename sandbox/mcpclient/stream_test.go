@@ -183,18 +183,18 @@ func TestChangesAreAnnounced(t *testing.T) {
 		})}
 		c, err := connect(t, s, func(o *mcpclient.Options) { o.OnChange = func() { heard++ } })
 		must(t, err)
-		time.Sleep(500 * time.Millisecond) // in the bubble's own time
+		<-time.After(500 * time.Millisecond) // in the bubble's own time
 		if heard != 0 {
 			t.Errorf("heard at once")
 		}
-		time.Sleep(9 * time.Second)
+		<-time.After(9 * time.Second)
 		synctest.Wait()
 		if heard < 2 || heard > 10 || gets < 3 || gets > 5 { // 1, 2, 4, 8 s after the one before
 			t.Errorf("heard %d times of %d streams in 10 s", heard, gets)
 		}
 		must(t, c.Close(t.Context()))
 		was := heard
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if heard != was {
 			t.Error("heard after the end")
 		}
@@ -211,7 +211,7 @@ func TestChangesAreAnnounced(t *testing.T) {
 		})}
 		c, err := connect(t, s, func(o *mcpclient.Options) { o.OnChange = func() {} })
 		must(t, err)
-		time.Sleep(10 * time.Minute)
+		<-time.After(10 * time.Minute)
 		if gets != 1 {
 			t.Errorf("asked %d times", gets)
 		}

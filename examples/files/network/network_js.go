@@ -26,8 +26,11 @@ type Options struct {
 // Network is the page's way to other servers.
 type Network struct {
 	Options
-	ctx context.Context
-	web []sandbox.Tool
+	ctx     context.Context
+	web     []sandbox.Tool
+	servers []*server
+	stale   bool          // the box has not what the network has now
+	of      dom.Listeners // of the list of servers, released before it is rebuilt
 }
 
 // New returns the network of the settings.
@@ -64,6 +67,8 @@ func (n *Network) Listen() {
 		}
 		dom.Status("Kept")
 	})
+	dom.On(dom.Element("server-form"), "submit", func(js.Value) { n.add() })
+	n.show()
 }
 
 // setWeb makes the web tools of the settings.
@@ -94,22 +99,54 @@ func (n *Network) setWeb() error {
 }
 
 // Tools returns the tools that reach other servers.
-func (n *Network) Tools() []sandbox.Tool { return n.web }
+func (n *Network) Tools() []sandbox.Tool {
+	out := slices.Clone(n.web)
+	for _, s := range n.servers {
+		out = append(out, s.tools...)
+	}
+	return out
+}
 
-// Policy returns a policy with the hosts of these tools added. They are only possible then: the user is
-// asked about each.
+// Policy returns a policy with the hosts of these tools added, and the user's decisions about the servers'
+// tools. The user is asked about all other calls.
 func (n *Network) Policy(p *policy.Policy) *policy.Policy {
 	out := *p
 	hosts := n.Settings.Web.Hosts()
+	out.Rules = slices.Clip(out.Rules)
+	for _, s := range n.servers {
+		if s.client == nil {
+			continue
+		}
+		hosts = append(hosts, s.client.Target())
+		kept, _ := n.kept(s.name)
+		for _, t := range s.tools {
+			out.Rules = append(out.Rules, kept.Rules(t.Tool)...)
+		}
+	}
 	if len(hosts) == 0 {
 		return p
 	}
 	out.Grants = append(slices.Clip(out.Grants), protocol.Grant{Capability: protocol.NetFetch, Scope: hosts})
+	out.Net.Allowed = slices.Clip(out.Net.Allowed)
 	for _, text := range hosts {
-		h, err := protocol.ParseDeniedHost(text) // which has a pattern for every host
-		if err == nil {
-			out.Net.Allowed = append(slices.Clip(out.Net.Allowed), h)
+		if h, err := protocol.ParseDeniedHost(text); err == nil { // which knows a pattern for every host
+			out.Net.Allowed = append(out.Net.Allowed, h)
 		}
 	}
 	return &out
+}
+
+// changed makes a new box, at once or when the conversation at work is done. The lock must be held.
+func (n *Network) changed() {
+	n.stale = true
+	dom.Failed(n.Settle())
+}
+
+// Settle makes a new box if the network has changed during a conversation's work. The lock must be held.
+func (n *Network) Settle() error {
+	if !n.stale || n.Busy() != nil {
+		return nil
+	}
+	n.stale = false
+	return n.OnChange()
 }

@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -77,16 +79,42 @@ type Server struct {
 	// user let the page reach.
 	Tokens  string   `json:"tokens,omitempty"`
 	Origins []string `json:"origins,omitempty"`
-	// Actions are the user's decisions about tools, by the tool's name in rules. The user is asked about
-	// the others.
-	Actions map[string]protocol.Action `json:"actions,omitempty"`
+	// Decisions are the user's about tools, by the tool's name in rules. The user is asked about the others.
+	Decisions map[string]Decision `json:"decisions,omitempty"`
 }
 
-// Rules returns the rules of the user's decisions.
-func (s Server) Rules() (list policy.Rules) {
-	for tool, a := range s.Actions {
-		r := policy.Rule{Permission: "mcp:" + s.Name + ":" + tool, Action: a, Source: policy.SourceUser}
-		if r.Validate() == nil {
+// Decision is what the user decided about a tool.
+type Decision struct {
+	Action protocol.Action `json:"action"`
+	Sum    string          `json:"sum"` // of the tool that the user saw, see [Sum]
+}
+
+// Sum returns a hash of what a server says about a tool.
+func Sum(t protocol.Tool) string {
+	h := sha256.Sum256([]byte(t.Description + "\x00" + t.Parameters))
+	return hex.EncodeToString(h[:16])
+}
+
+// Of returns the user's decision about a tool of the server as it is now. If the server has changed it since,
+// the user is asked, unless it was forbidden.
+func (s Server) Of(t protocol.Tool) protocol.Action {
+	d := s.Decisions[s.Tool(t)]
+	if d.Action == protocol.ActionDeny || d.Action == protocol.ActionAllow && d.Sum == Sum(t) {
+		return d.Action
+	}
+	return protocol.ActionAsk
+}
+
+// Tool returns the name of a tool among the server's.
+func (s Server) Tool(t protocol.Tool) string {
+	return strings.TrimPrefix(t.RuleName(), "mcp:"+s.Name+":")
+}
+
+// Rules returns the rules of the user's decisions about tools.
+func (s Server) Rules(tools ...protocol.Tool) (list policy.Rules) {
+	for _, t := range tools {
+		r := policy.Rule{Permission: t.RuleName(), Action: s.Of(t), Source: policy.SourceUser}
+		if r.Action != protocol.ActionAsk && r.Validate() == nil {
 			list = append(list, r)
 		}
 	}
