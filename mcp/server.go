@@ -7,7 +7,9 @@
 //
 // Every call goes through the box: schema, policy, watchdog, the user's consent and trace. A client
 // is trusted as little as a model, and receives the same data as a model on another machine. In a
-// page, [Port] serves frames, workers and scripts. Only the tools in [Options].Tools are served.
+// page, [Port] serves frames, workers and scripts. Only the tools in [Options].Tools are served, and the
+// resources and prompts that Options names. A client that wants the progress of a call gets a
+// notification for each line, whose text only a client on this machine sees.
 package mcp
 
 import (
@@ -17,9 +19,12 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailey-go/bailey/internal/progress"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -28,6 +33,12 @@ import (
 type Options struct {
 	// Tools are the ids of the served tools. An empty list is an error.
 	Tools []string
+	// Resources are the paths of files that are listed as resources, with addresses such as
+	// file:///notes.md. With any, each file of the folder can be read as a resource. Like a call of the
+	// tool read, which must be in Tools, it passes the policy and the user's consent.
+	Resources []string
+	// Prompts are skills of the box that are served as prompts. Each use is a call of the box's tool skill.
+	Prompts []sandbox.Skill
 	// Session is the session whose grants, refusals and versions of files apply. nil is the box's
 	// own.
 	Session *sandbox.Session
@@ -78,7 +89,10 @@ func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
 		}
 		server.AddTool(&sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}, handler(box, o, id))
 	}
-	return server, nil
+	if err := addResources(server, box, o); err != nil {
+		return nil, err
+	}
+	return server, addPrompts(server, box, o)
 }
 
 func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
@@ -87,9 +101,7 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 		if err != nil {
 			return failed(err), nil
 		}
-		if o.Session != nil {
-			ctx = o.Session.Context(ctx)
-		}
+		ctx = notifying(o.context(ctx), req, o.Local)
 		res := box.CallForModel(ctx, id, args, o.Local)
 		out := &sdk.CallToolResult{IsError: res.Result.Err() != nil, Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}}
 		if !out.IsError && strings.HasPrefix(res.Text, "{") {
@@ -103,6 +115,40 @@ func handler(box *sandbox.Box, o Options, id string) sdk.ToolHandler {
 		}
 		return out, nil
 	}
+}
+
+func (o Options) context(ctx context.Context) context.Context {
+	if o.Session != nil {
+		return o.Session.Context(ctx)
+	}
+	return ctx
+}
+
+// between is the least time between two notifications of a call's progress.
+const between = 100 * time.Millisecond
+
+// notifying returns a context whose calls notify the client of their progress, if it wants that. A line may
+// hold what the policy does not send, so a client elsewhere gets a count only.
+func notifying(ctx context.Context, req *sdk.CallToolRequest, local bool) context.Context {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx
+	}
+	var mu sync.Mutex
+	lines, last := 0.0, time.Time{}
+	return progress.With(ctx, func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines++
+		if now := time.Now(); now.Sub(last) >= between {
+			last = now
+			p := &sdk.ProgressNotificationParams{ProgressToken: token, Progress: lines}
+			if local {
+				p.Message = text
+			}
+			_ = req.Session.NotifyProgress(ctx, p) // the call goes on without it
+		}
+	})
 }
 
 // content returns a file of a result in the form of the protocol: an image, audio, or a resource whose

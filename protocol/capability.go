@@ -174,7 +174,8 @@ func (c Capability) scope() scopeKind { k, _ := find(c); return k.scope }
 type Grant struct {
 	Capability Capability `json:"capability"`
 	// Scope is a list of path patterns, host patterns or command names, see [Capability.TakesScope]. For a
-	// capability with a scope, an empty list grants nothing. For the others it must be empty.
+	// capability with a scope, an empty list grants nothing. For the others it must be empty. The host
+	// pattern "*" is every host, for an app whose user is asked about each.
 	Scope []string `json:"scope,omitempty"`
 }
 
@@ -228,7 +229,11 @@ func newAuthority(grants []Grant, need bool) (Authority, error) {
 			}
 		case kind == scopeHosts:
 			for _, text := range g.Scope {
-				p, err := ParseHost(text)
+				parse := ParseHost
+				if text == "*" {
+					parse = ParseDeniedHost // which knows a pattern for every host
+				}
+				p, err := parse(text)
 				if err != nil {
 					return Authority{}, err
 				}

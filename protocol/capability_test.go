@@ -140,7 +140,8 @@ func TestBadGrantsAreErrors(t *testing.T) {
 		{Capability: protocol.FSRead, Scope: []string{""}},
 		{Capability: protocol.FSRead, Scope: []string{"/etc"}},
 		{Capability: protocol.FSRead, Scope: []string{"a/../b"}},
-		{Capability: protocol.NetFetch, Scope: []string{"*"}},
+		{Capability: protocol.NetFetch, Scope: []string{"*:443"}},
+		{Capability: protocol.NetFetch, Scope: []string{"*.com"}},
 		{Capability: protocol.NetFetch, Scope: []string{"https://example.com"}},
 		{Capability: protocol.ShellRun, Scope: []string{""}},
 		{Capability: protocol.ShellRun, Scope: []string{"/bin/sh"}},
@@ -149,6 +150,25 @@ func TestBadGrantsAreErrors(t *testing.T) {
 		if _, err := protocol.NewAuthority(g); err == nil {
 			t.Errorf("%v is taken", g)
 		}
+	}
+}
+
+// Only the app itself can grant every host: a policy's text can't.
+func TestEveryHost(t *testing.T) {
+	a := authority(t, protocol.Grant{Capability: protocol.NetFetch, Scope: []string{"*"}})
+	for _, host := range []string{"example.com", "example.com:8443", "127.0.0.1:80", "[::1]:443"} {
+		if err := a.Check(protocol.NetFetch, host); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	for _, bad := range []string{"", "a b", "https://example.com"} {
+		if a.Check(protocol.NetFetch, bad) == nil {
+			t.Errorf("%q is a host", bad)
+		}
+	}
+	narrow := a.Intersect(authority(t, protocol.Grant{Capability: protocol.NetFetch, Scope: []string{"example.com"}}))
+	if narrow.Check(protocol.NetFetch, "example.com") != nil || narrow.Check(protocol.NetFetch, "evil.org") == nil {
+		t.Error("every host widens another layer")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/progress"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -130,6 +131,13 @@ func (c *Call) Acquire(ctx context.Context, needs ...policy.Need) (Permit, error
 	}
 	c.touch(needs)
 	return Permit{permit}, nil
+}
+
+// Await calls do, which waits for the user. The tool's time limit does not count that time.
+func (c *Call) Await(do func()) {
+	c.clock.pause()
+	defer c.clock.resume()
+	do()
 }
 
 // View returns a folder that contains only the files below reads and writes, for programs that open
@@ -730,6 +738,7 @@ type Progress struct {
 // makes itself are reported under the outer call. ReportProgress does nothing outside of a call, and if
 // OnProgress is nil.
 func ReportProgress(ctx context.Context, text string) {
+	progress.Report(ctx, text)
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if ok && c.model != "" && c.box.o.OnProgress != nil {
 		c.box.o.OnProgress(Progress{Session: c.Session(), Call: c.model, Text: text})

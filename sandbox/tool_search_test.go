@@ -9,8 +9,10 @@ import (
 
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+	"github.com/bailey-go/bailey/sandbox/web"
 )
 
 // many returns n tools of an app, beside which the box has its own.
@@ -119,5 +121,31 @@ func TestAttackSearchOfASubagent(t *testing.T) {
 	for _, tool := range []string{"billing_invoice", "crm_06"} {
 		count.Try("the subagent finds "+tool, strings.Contains(found[0], tool))
 		count.Off("the main agent finds "+tool, strings.Contains(found[1], tool))
+	}
+}
+
+// With many tools of servers and of the app, the web and the undo stay in the model's list.
+func TestTheWebAndUndoStayOffered(t *testing.T) {
+	b, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(nil)})
+	must(t, err)
+	for n, found := range map[int]bool{0: true, 60: false} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), web.Fetch(b), web.Search(b, web.Brave("brave")))
+			if n > 0 {
+				o.Tools = append(o.Tools, many(n)...)
+			}
+		})
+		m := &sandboxtest.Model{}
+		_, err := h.talk(t, h.session(t), m, "go")
+		must(t, err)
+		got := offered(m.Requests()[0])
+		for _, id := range []string{"web_fetch", "web_search", "undo", "read", "edit"} {
+			if !slices.Contains(got, id) {
+				t.Errorf("with %d more tools %s is not offered: %q", n, id, got)
+			}
+		}
+		if slices.Contains(got, "tool_search") == found || slices.Contains(got, "mkdir") != found {
+			t.Errorf("with %d more tools: %q", n, got)
+		}
 	}
 }

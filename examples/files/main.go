@@ -5,13 +5,14 @@
 //
 // This folder makes the parts of the page, and connects them. Each part is a package of its own:
 // workspace has the open folder and its changes, tree shows it, sessions has the conversations, talk
-// shows one, consent asks the user, settings keeps what the user chose, tools has the commands,
-// vault has the user's secrets, and shield shows what was blocked.
+// shows one, consent asks the user, settings keeps what the user chose, tools has the commands, network
+// has the web and MCP servers, vault has the user's secrets, and shield shows what was blocked.
 package main
 
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/network"
 	"github.com/bailey-go/bailey/examples/files/notify"
 	"github.com/bailey-go/bailey/examples/files/sessions"
 	"github.com/bailey-go/bailey/examples/files/settings"
@@ -62,6 +64,7 @@ type app struct {
 	skills    *tools.Skills
 	code      *enclave.Runner
 	vault     *vault.Vault
+	network   *network.Network
 	workspace *workspace.Workspace
 	sessions  *sessions.Sessions
 	store     sandbox.Store // of the open folder's conversations
@@ -69,7 +72,7 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts", "secrets")
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts", "secrets", "servers")
 	a := &app{ctx: ctx}
 	a.settings = settings.Load(&a.mu)
 	rules, err := policy.Parse(rules, policy.Options{})
@@ -86,7 +89,7 @@ func run(ctx context.Context) error {
 	a.code = enclave.New(rules, iframe.EnclaveOptions{})
 	dom.Tabs("#panels [role=tab]")
 	var blocked shield.Shield
-	blocked.Listen(ctx, a.settings.Origin)
+	blocked.Listen(ctx, a.settings.Origin, a.settings.Origins)
 	a.settings.Listen(ctx)
 	a.grants = a.settings.NewGrants(settings.GrantsOptions{Policy: rules, Session: a.session, Busy: a.busy, OnChange: a.rebox})
 	a.grants.Listen()
@@ -101,6 +104,8 @@ func run(ctx context.Context) error {
 	if a.vault, err = vault.New(ctx, vault.Options{Lock: &a.mu, Settings: a.settings, Busy: a.busy, OnChange: a.rebox}); err != nil {
 		return err
 	}
+	a.network = network.New(ctx, network.Options{Lock: &a.mu, Settings: a.settings, Busy: a.busy, OnChange: a.rebox})
+	a.network.Listen()
 	a.tools.Listen(ctx, &a.mu)
 	notices := notify.New(ctx, a.settings, &a.mu)
 	counts := `how many lines has hours.csv`
@@ -109,7 +114,7 @@ func run(ctx context.Context) error {
 	}
 	a.sessions = sessions.New(ctx, sessions.Options{
 		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts,
-		Refresh: func() error { return a.workspace.Refresh() },
+		Refresh: func() error { return errors.Join(a.workspace.Refresh(), a.network.Settle()) },
 	})
 	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
 	a.workspace = workspace.New(ctx, workspace.Options{
@@ -121,6 +126,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	a.vault.Listen(ctx)
+	a.network.Start()
 	dom.Enable("tour", true)
 	select {}
 }
@@ -138,8 +144,8 @@ func (a *app) rebox() error {
 	if err != nil {
 		return err
 	}
-	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.vault.Policy(a.grants.PolicyHere()), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
-		Tools:        slices.Concat(sandbox.Standard(), []sandbox.Tool{sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})}, a.vault.Tools()),
+	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.network.Policy(a.vault.Policy(a.grants.PolicyHere())), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
+		Tools:        slices.Concat(sandbox.Standard(), []sandbox.Tool{sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})}, a.vault.Tools(), a.network.Tools()),
 		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did. A message of the user's that begins with / and the name of a file that comes with it calls a skill: follow the text of that file."})
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func send(ctx context.Context, r Request, signal jsx.Value) (jsx.Value, error) {
 }
 
 // shown are the response headers that this module uses.
-var shown = []string{"content-type", "content-length", "retry-after", "location", "mcp-session-id", "x-request-id", "retry-after-ms"}
+var shown = []string{"content-type", "content-length", "retry-after", "location", "mcp-session-id", "x-request-id", "retry-after-ms", "www-authenticate"}
 
 func response(res jsx.Value) (*Response, error) {
 	status, err := jsx.GetInt(res, "status")

@@ -19,7 +19,7 @@ type Request struct {
 type Response struct {
 	Status int // HTTP status, such as 200
 	// Header has names in lower case. In a page it contains only these: content-type,
-	// content-length, retry-after, retry-after-ms, location, mcp-session-id and x-request-id. Of
+	// content-length, retry-after, retry-after-ms, location, mcp-session-id, www-authenticate and x-request-id. Of
 	// another origin's response, a page sees only the headers that the server exposes by CORS.
 	Header map[string]string
 	Body   io.ReadCloser

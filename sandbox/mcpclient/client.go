@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
 
 // versions are the supported versions of the protocol. The client requests the last one.
@@ -30,6 +32,41 @@ type Options struct {
 	Header    map[string]string // additional headers, such as authorization
 	Time      time.Duration     // limit of one call, default 60 s, at most 300 s
 	MaxBytes  int64             // limit of one response, default 8 MiB
+	// Port, if set, is a MessagePort to a server in this page, as a js.Value. URL must be empty then. Each
+	// message is one JSON-RPC message as a string, and an empty string announces the end. The client owns
+	// the port from Connect on, and closes it.
+	Port any
+
+	// OnChange, if set, is called when the server announced that its tools, resources or prompts have
+	// changed, at most once a second, on a goroutine of its own. The client keeps a stream open for such
+	// announcements.
+	OnChange func()
+	// Ask, if set, shows questions of the server's (elicitation) to the user, one for each field that the
+	// server wants to know. It returns a list of answers for each, which is empty for a field that the user
+	// left out, or an error if the user declined. The server must not be trusted with secrets: say whose
+	// questions these are. With nil, such requests are refused.
+	Ask func(ctx context.Context, questions []sandbox.ModelQuestion) ([][]string, error)
+	// Sample, if set, lets the server ask the app's model, and returns the model's answer. The server has
+	// written the request, and receives the answer. With nil, such requests are refused.
+	Sample func(ctx context.Context, r sandbox.ModelRequest) (string, error)
+
+	// Authorize, if set, lets the server be used with OAuth 2.1. It opens an address at the authorization
+	// server for the user, waits until the user is sent to Redirect, and returns that address with its
+	// query. Show the user the host of the address first.
+	Authorize func(ctx context.Context, address string) (redirected string, err error)
+	Redirect  string // the app's own address to which the user is sent back
+	// ClientID and ClientSecret are the app's registration with the authorization server. An https address
+	// is that of the app's metadata document, for the authorization servers that support it. Without them,
+	// the client registers itself.
+	ClientID, ClientSecret string
+	// Tokens is the state of the authorization, as OnTokens received it last. It contains tokens: no model
+	// and no enclave may see it.
+	Tokens   string
+	OnTokens func(state string)
+
+	// In attack tests.
+	echoes bool // a credential in a response is not removed
+	trusts bool // what the authorization server sends is not checked
 }
 
 // Client is a session with a server. It is safe for concurrent use. Create it with [Connect].
@@ -38,13 +75,31 @@ type Client struct {
 	target    string // host:port
 	transport sandbox.Gated[fetch.Transport]
 
+	auth *authorizer // nil if the client has no OAuth
+	life context.Context
+	end  context.CancelFunc // of life
+
 	mu      sync.Mutex
 	session string
 	version string
 	server  Server
+	offers  offers
 	next    int64
 	closed  bool
-	late    sync.WaitGroup // cancellations that are being sent
+	due     *time.Timer            // of OnChange
+	calls   map[*sandbox.Call]bool // that run now
+	late    sync.WaitGroup         // what Close waits for
+}
+
+// offers are the capabilities of a server that the client uses.
+type offers struct {
+	Tools, Resources, Prompts *struct {
+		Changes bool `json:"listChanged"`
+	}
+}
+
+func (o offers) changes() bool {
+	return o.Tools != nil && o.Tools.Changes || o.Resources != nil && o.Resources.Changes || o.Prompts != nil && o.Prompts.Changes
 }
 
 // Server is the server's description of itself. It must not be trusted.
@@ -61,9 +116,22 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err := protocol.ValidToolName(o.Name); err != nil || len(o.Name) > 64 || strings.Contains(o.Name, ":") {
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", o.Name, "the name must be a letter, then letters, digits, _ and -, at most 64")
 	}
-	target, err := targetOf(o.URL)
-	if err != nil {
-		return nil, err
+	if o.Port != nil {
+		if o.URL != "" || o.Transport != nil || o.Authorize != nil {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", o.Name, "a server behind a port has no address, no transport and no authorization")
+		}
+		port, err := newPort(o.Port)
+		if err != nil {
+			return nil, err
+		}
+		o.Transport = port
+	}
+	target := ""
+	if o.Port == nil {
+		var err error
+		if target, err = targetOf(o.URL); err != nil {
+			return nil, err
+		}
 	}
 	if o.Time == 0 {
 		o.Time = time.Minute
@@ -78,10 +146,93 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 		o.Transport = fetch.Browser()
 	}
 	c := &Client{o: o, target: target, transport: sandbox.Gate(o.Transport)}
+	c.life, c.end = context.WithCancel(context.WithoutCancel(ctx))
+	if o.Authorize != nil || o.Tokens != "" {
+		var err error
+		if c.auth, err = newAuthorizer(&c.o); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.initialize(ctx, o.Transport); err != nil {
+		c.end()
+		c.closePort()
 		return nil, err
 	}
+	asks := o.Ask != nil || o.Sample != nil
+	if asks || o.OnChange != nil && c.offers.changes() {
+		ready := make(chan struct{})
+		c.late.Go(func() { c.listen(sync.OnceFunc(func() { close(ready) })) })
+		if asks { // a server drops a question that comes before the stream for it
+			late := time.NewTimer(maxReady)
+			defer late.Stop()
+			select {
+			case <-ready:
+			case <-late.C:
+			case <-ctx.Done():
+			}
+		}
+	}
 	return c, nil
+}
+
+// maxReady is how long Connect waits for the server to open the stream for its questions.
+const maxReady = 2 * time.Second
+
+func (c *Client) closePort() {
+	if p, ok := c.o.Transport.(io.Closer); ok && c.o.Port != nil {
+		_ = p.Close()
+	}
+}
+
+// listen keeps a stream open for the server's announcements and questions, until Close. It calls ready when
+// the server has opened it, or does not.
+func (c *Client) listen(ready func()) {
+	for wait := leastWait; ; wait = min(2*wait, mostWait) {
+		began := time.Now()
+		res, err := c.send(c.life, c.o.Transport, "listen", fetch.Request{Method: "GET", URL: c.o.URL})
+		ready()
+		if err == nil {
+			a := &answer{c: c, ctx: c.life, t: c.o.Transport, left: maxListened}
+			_ = eventstream.Read(&bounded{res.Body, &a.left}, func(e eventstream.Event) error {
+				if e.Name != "message" || e.Data == "" {
+					return nil
+				}
+				return a.take([]byte(e.Data))
+			})
+			_ = res.Body.Close()
+			if time.Since(began) > mostWait {
+				wait = leastWait
+			}
+		} else if e := (*protocol.Error)(nil); errors.As(err, &e) && strings.Contains(e.Message, "answered 405") {
+			return // the server has no such stream
+		} else if errors.Is(err, errGone) && c.initialize(c.life, c.o.Transport) == nil {
+			c.announce() // it began anew, and may have other tools
+		}
+		if pause(c.life, wait) != nil {
+			return
+		}
+	}
+}
+
+// maxListened is the number of bytes after which the stream of announcements begins anew.
+const maxListened = 64 << 20
+
+// announce calls OnChange soon.
+func (c *Client) announce() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.o.OnChange == nil || c.closed || c.due != nil {
+		return
+	}
+	c.due = time.AfterFunc(time.Second, func() {
+		c.mu.Lock()
+		closed := c.closed
+		c.due = nil
+		c.mu.Unlock()
+		if !closed {
+			c.o.OnChange()
+		}
+	})
 }
 
 // targetOf returns the address's "host:port", as in policies.
@@ -114,10 +265,18 @@ func (c *Client) initialize(ctx context.Context, t fetch.Transport) error {
 	c.mu.Unlock()
 	var res struct {
 		Version      string `json:"protocolVersion"`
+		Offers       offers `json:"capabilities"`
 		Server       Server `json:"serverInfo"`
 		Instructions string `json:"instructions"`
 	}
-	header, err := c.ask(ctx, t, "initialize", map[string]any{"protocolVersion": versions[len(versions)-1], "capabilities": map[string]any{},
+	capabilities := map[string]any{}
+	if c.o.Ask != nil {
+		capabilities["elicitation"] = map[string]any{"form": map[string]any{}}
+	}
+	if c.o.Sample != nil {
+		capabilities["sampling"] = map[string]any{}
+	}
+	header, err := c.ask(ctx, t, "initialize", map[string]any{"protocolVersion": versions[len(versions)-1], "capabilities": capabilities,
 		"clientInfo": map[string]any{"name": "bailey", "version": "1"}}, &res)
 	if err != nil {
 		return err
@@ -131,7 +290,7 @@ func (c *Client) initialize(ctx context.Context, t fetch.Transport) error {
 	}
 	res.Server.Instructions = clip(res.Instructions, 16<<10)
 	c.mu.Lock()
-	c.session, c.version, c.server = session, res.Version, res.Server
+	c.session, c.version, c.server, c.offers = session, res.Version, res.Server, res.Offers
 	c.mu.Unlock()
 	return c.tell(ctx, t, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
@@ -170,7 +329,7 @@ var errGone = errors.New("the server has forgotten the session")
 
 // call sends a request. If the server no longer has the session, call begins a new session and
 // repeats the request, which the server has not executed.
-func (c *Client) call(ctx context.Context, t fetch.Transport, method string, params, into any) error {
+func (c *Client) call(ctx context.Context, t fetch.Transport, method string, params map[string]any, into any) error {
 	if _, err := c.ask(ctx, t, method, params, into); !errors.Is(err, errGone) {
 		return c.unseen(err)
 	}
@@ -186,36 +345,47 @@ func (c *Client) call(ctx context.Context, t fetch.Transport, method string, par
 func (c *Client) unseen(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session != "" || !errors.Is(err, protocol.ErrExecution) {
+	if c.session != "" || c.o.Port != nil || !errors.Is(err, protocol.ErrExecution) || errors.As(err, new(errCredentials)) {
 		return err
 	}
 	return fmt.Errorf("%w; if the server keeps sessions, it must expose Mcp-Session-Id to pages of other origins (Access-Control-Expose-Headers)", err)
 }
 
 // Close ends the session on the server, if the server supports it. It first waits up to 5 s for
-// cancellations that are being sent. Close is idempotent. Later calls fail.
+// cancellations that are being sent. It ends the stream of announcements, and closes the port. Close is idempotent. Later calls fail.
 func (c *Client) Close(ctx context.Context) error {
 	c.mu.Lock()
 	session, closed := c.session, c.closed
 	c.closed = true
+	if c.due != nil {
+		c.due.Stop()
+	}
 	c.mu.Unlock()
+	c.end()
 	c.late.Wait()
+	defer c.closePort()
 	if closed || session == "" {
 		return nil
 	}
-	res, err := c.o.Transport.Do(ctx, fetch.Request{Method: "DELETE", URL: c.o.URL, Header: c.header()})
+	res, err := c.o.Transport.Do(ctx, fetch.Request{Method: "DELETE", URL: c.o.URL, Header: c.header(false)})
 	if err != nil {
 		return c.unanswered(ctx, "close", err)
 	}
 	return res.Body.Close() // 405 is a server that does not end sessions
 }
 
-func (c *Client) header() map[string]string {
+func (c *Client) header(body bool) map[string]string {
 	h := map[string]string{}
 	for k, v := range c.o.Header {
 		h[strings.ToLower(k)] = v
 	}
-	h["content-type"], h["accept"] = "application/json", "application/json, text/event-stream"
+	h["accept"] = "text/event-stream"
+	if body {
+		h["content-type"], h["accept"] = "application/json", "application/json, text/event-stream"
+	}
+	if token := c.auth.token(); token != "" {
+		h["authorization"] = "Bearer " + token
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session != "" {

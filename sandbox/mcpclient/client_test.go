@@ -144,7 +144,7 @@ func TestToolsAreAskedAbout(t *testing.T) {
 	yes := sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce})
 	res := box(t, c, "", yes).Call(ctx, "far_echo", args{"text": "hi"})
 	m, _ := res.Data.(args)
-	if m["content"] != "map[arguments:map[text:hi] name:echo]" || calls() != 1 {
+	if !strings.Contains(fmt.Sprint(m["content"]), "arguments:map[text:hi] name:echo]") || calls() != 1 {
 		t.Errorf("%+v, %d calls", res, calls())
 	}
 	if got := fmt.Sprint(yes.Prompts()[0]); !strings.Contains(got, "mcp.example.org:443") {

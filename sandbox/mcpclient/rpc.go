@@ -1,15 +1,21 @@
 package mcpclient
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/internal/eventstream"
 )
@@ -18,6 +24,7 @@ import (
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
 		Code    int    `json:"code"`
@@ -26,7 +33,7 @@ type message struct {
 }
 
 // ask sends a request, waits for its response in either form, and returns the response's headers.
-func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, params, into any) (map[string]string, error) {
+func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, params map[string]any, into any) (map[string]string, error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -35,28 +42,27 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 	c.next++
 	id := c.next
 	c.mu.Unlock()
+	if method == "tools/call" {
+		params["_meta"] = map[string]any{"progressToken": id}
+	}
 	res, err := c.post(ctx, t, method, map[string]any{"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 	if err != nil {
 		c.cancelled(ctx, t, method, id)
 		return nil, err
 	}
-	defer res.Body.Close()
-	body := &bounded{r: res.Body, left: c.o.MaxBytes}
-	a := &answer{c: c, ctx: ctx, t: t, id: id}
-	switch kind, _, _ := strings.Cut(res.Header["content-type"], ";"); strings.TrimSpace(strings.ToLower(kind)) {
+	header := res.Header
+	a := &answer{c: c, ctx: ctx, t: t, id: id, left: c.o.MaxBytes}
+	switch kind, _, _ := strings.Cut(header["content-type"], ";"); strings.TrimSpace(strings.ToLower(kind)) {
 	case "text/event-stream":
-		err = eventstream.Read(body, func(e eventstream.Event) error {
-			if e.Name != "message" || e.Data == "" {
-				return nil
-			}
-			return a.take([]byte(e.Data))
-		})
+		err = a.stream(res.Body)
 	case "application/json":
 		var data []byte
-		if data, err = io.ReadAll(body); err == nil {
+		if data, err = io.ReadAll(&bounded{res.Body, &a.left}); err == nil {
 			err = a.take(data)
 		}
+		_ = res.Body.Close()
 	default:
+		_ = res.Body.Close()
 		return nil, c.errorf(method, "the server answered with %q; an MCP server sends JSON or an event stream", clip(kind, 80))
 	}
 	switch {
@@ -71,12 +77,34 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 		return nil, c.errorf(method, "the server ended without an answer; whether it did it is not known")
 	}
 	if e := a.msg.Error; e != nil {
-		return nil, c.errorf(method, "the server says: %s (%d)", clip(e.Message, 2000), e.Code)
+		return nil, c.errorf(method, "the server says: %s (%d)", clip(c.clean(e.Message), 2000), e.Code)
 	}
-	if err := json.Unmarshal(a.msg.Result, into); err != nil {
+	if err := json.Unmarshal([]byte(c.clean(string(a.msg.Result))), into); err != nil {
 		return nil, c.errorf(method, "the server's answer can't be read")
 	}
-	return res.Header, nil
+	return header, nil
+}
+
+// clean replaces the client's credentials in a text of the server's, such as a report of the request's
+// headers. The model must not see them.
+func (c *Client) clean(text string) string {
+	if c.o.echoes {
+		return text
+	}
+	secrets := c.auth.secrets()
+	for _, v := range c.o.Header {
+		_, token, ok := strings.Cut(v, " ") // "Bearer …"
+		if !ok {
+			token = v
+		}
+		secrets = append(secrets, token)
+	}
+	for _, s := range secrets {
+		if len(s) >= 8 {
+			text = strings.ReplaceAll(text, s, "{{secret:"+c.o.Name+"}}")
+		}
+	}
+	return text
 }
 
 // post sends one message and returns the response if its status is 2xx.
@@ -85,30 +113,63 @@ func (c *Client) post(ctx context.Context, t fetch.Transport, op string, msg any
 	if err != nil {
 		return nil, err
 	}
-	h := c.header()
-	res, err := t.Do(ctx, fetch.Request{Method: "POST", URL: c.o.URL, Header: h, Body: body})
-	if err != nil {
-		return nil, c.unanswered(ctx, op, err)
+	return c.send(ctx, t, op, fetch.Request{Method: "POST", URL: c.o.URL, Body: body})
+}
+
+// maxChallenges is the number of times that one request is sent again with other credentials.
+const maxChallenges = 2
+
+// send sends a request with the session's headers. If the server wants other credentials, and the client
+// can get some, it sends the request again with them.
+func (c *Client) send(ctx context.Context, t fetch.Transport, op string, r fetch.Request) (*fetch.Response, error) {
+	more := r.Header
+	for try := 0; ; try++ {
+		r.Header = c.header(r.Body != nil)
+		for k, v := range more {
+			r.Header[k] = v
+		}
+		res, err := t.Do(ctx, r)
+		if err != nil {
+			return nil, c.unanswered(ctx, op, err)
+		}
+		if res.Status >= 200 && res.Status < 300 {
+			return res, nil
+		}
+		challenge := challengeOf(res)
+		if try == maxChallenges || !c.auth.can(res.Status, challenge) {
+			defer res.Body.Close()
+			return nil, c.refused(op, r.Header["mcp-session-id"], res)
+		}
+		_ = res.Body.Close()
+		if err := c.auth.authorize(ctx, r.Header["authorization"], challenge); err != nil {
+			return nil, err
+		}
 	}
-	if res.Status >= 200 && res.Status < 300 {
-		return res, nil
-	}
-	defer res.Body.Close()
-	if res.Status == 404 && h["mcp-session-id"] != "" {
-		return nil, errGone
+}
+
+// refused returns the error of a response without success.
+func (c *Client) refused(op, session string, res *fetch.Response) error {
+	if res.Status == 404 && session != "" {
+		return errGone
 	}
 	switch res.Status {
 	case 401, 403:
-		return nil, c.errorf(op, "the server wants other credentials (%d); set Options.Header", res.Status)
+		return errCredentials{c.errorf(op, "the server wants other credentials (%d)", res.Status)}
 	case 429, 503:
-		return nil, protocol.Errorf(protocol.ErrResourceLimit, op, c.o.Name, "the server is busy (%d); try again later", res.Status)
+		return protocol.Errorf(protocol.ErrResourceLimit, op, c.o.Name, "the server is busy (%d); try again later", res.Status)
 	}
 	if res.Status >= 300 && res.Status < 400 {
-		return nil, c.errorf(op, "the server redirects (%d), which is not followed; use the address it means", res.Status)
+		return c.errorf(op, "the server redirects (%d), which is not followed; use the address it means", res.Status)
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 500))
-	return nil, c.errorf(op, "the server answered %d: %s", res.Status, clip(strings.TrimSpace(string(text)), 500))
+	return c.errorf(op, "the server answered %d: %s", res.Status, clip(c.clean(strings.TrimSpace(string(text))), 500))
 }
+
+// errCredentials is the error of a request whose credentials the server refused.
+type errCredentials struct{ err *protocol.Error }
+
+func (e errCredentials) Error() string { return e.err.Error() }
+func (e errCredentials) Unwrap() error { return e.err }
 
 // tell sends a message that has no response.
 func (c *Client) tell(ctx context.Context, t fetch.Transport, msg any) error {
@@ -128,10 +189,15 @@ func (c *Client) cancelled(ctx context.Context, t fetch.Transport, method string
 	if method == "initialize" || ctx.Err() == nil {
 		return
 	}
+	c.afterwards(ctx, t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": "stopped"}})
+}
+
+// afterwards sends a message although ctx has ended.
+func (c *Client) afterwards(ctx context.Context, t fetch.Transport, msg any) {
 	c.late.Go(func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelWait)
 		defer stop()
-		_ = c.tell(ctx, t, map[string]any{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": "stopped"}})
+		_ = c.tell(ctx, t, msg)
 	})
 }
 
@@ -145,9 +211,81 @@ type answer struct {
 	c     *Client
 	ctx   context.Context
 	t     fetch.Transport
-	id    int64
+	id    int64 // 0 for a stream without a request
+	left  int64 // bytes that may still come
 	asked int
+	shown time.Time // of the last progress
 	msg   message
+}
+
+// Limits of a stream that is continued.
+const (
+	maxLost   = 5                // times in a row that nothing came before it was cut again
+	maxID     = 1024             // bytes of an event's id
+	leastWait = time.Second      // before it is continued, unless the server wants another time
+	mostWait  = 30 * time.Second // whatever the server wants
+)
+
+// stream reads an event stream until the response comes. If the stream ends before, and its events have
+// ids, the server is asked to continue it.
+func (a *answer) stream(body io.ReadCloser) error {
+	last, wait := "", leastWait
+	for lost := 0; ; {
+		before := last
+		err := eventstream.Read(&bounded{body, &a.left}, func(e eventstream.Event) error {
+			if validID(e.ID) {
+				last = e.ID
+			}
+			if ms, err := strconv.Atoi(e.Retry); err == nil && ms >= 0 {
+				wait = min(time.Duration(ms)*time.Millisecond, mostWait)
+			}
+			if e.Name != "message" || e.Data == "" {
+				return nil
+			}
+			return a.take([]byte(e.Data))
+		})
+		_ = body.Close()
+		var e *protocol.Error
+		if errors.Is(err, errDone) || errors.Is(err, errLong) || errors.As(err, &e) || a.ctx.Err() != nil || last == "" {
+			return err
+		}
+		if lost++; last != before {
+			lost = 0
+		}
+		for {
+			if lost > maxLost {
+				return a.c.errorf("read", "the server ended the stream %d times without an answer; whether it did it is not known", lost)
+			}
+			if err := pause(a.ctx, wait); err != nil {
+				return err
+			}
+			res, err := a.c.send(a.ctx, a.t, "continue", fetch.Request{Method: "GET", URL: a.c.o.URL, Header: map[string]string{"last-event-id": last}})
+			if err == nil {
+				body = res.Body
+				break
+			}
+			if lost++; a.ctx.Err() != nil || errors.Is(err, errGone) {
+				return err
+			}
+		}
+	}
+}
+
+// validID reports whether an event's id can be sent back in a header.
+func validID(id string) bool {
+	return id != "" && len(id) <= maxID && !strings.ContainsFunc(id, func(r rune) bool { return r < 0x20 || r > 0x7e })
+}
+
+// pause waits, and returns the cause if ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // maxAsked is the maximum number of requests that a server may send before its response.
@@ -166,7 +304,8 @@ func (a *answer) take(data []byte) error {
 	switch {
 	case m.Method != "" && len(m.ID) > 0 && string(m.ID) != "null":
 		return a.reply(m)
-	case m.Method != "": // progress, a log line, a changed list: ignored
+	case m.Method != "":
+		a.hear(m)
 		return nil
 	case json.Unmarshal(m.ID, &id) != nil || id != a.id:
 		return nil // a response to another request
@@ -177,35 +316,103 @@ func (a *answer) take(data []byte) error {
 	return errDone
 }
 
-// reply answers a request of the server. A ping succeeds, and any other request is refused.
+// between is the least time between two lines of progress of a call. A server may send thousands a second.
+const between = 100 * time.Millisecond
+
+// hear takes a message without a response: progress, a line of a log, or an announcement.
+func (a *answer) hear(m message) {
+	var p struct {
+		Progress, Total float64
+		Message         string
+		Data            json.RawMessage
+		Token           json.RawMessage `json:"progressToken"`
+	}
+	if strings.HasSuffix(m.Method, "/list_changed") {
+		a.c.announce()
+		return
+	}
+	now := time.Now()
+	if json.Unmarshal(m.Params, &p) != nil || now.Sub(a.shown) < between {
+		return
+	}
+	text := ""
+	switch {
+	case m.Method == "notifications/progress" && string(bytes.TrimSpace(p.Token)) == strconv.FormatInt(a.id, 10):
+		if text = p.Message; p.Total > 0 {
+			text = strings.TrimSpace(fmt.Sprintf("%.0f %% %s", 100*min(max(p.Progress/p.Total, 0), 1), text))
+		} else if text == "" {
+			text = strconv.FormatFloat(p.Progress, 'g', 6, 64)
+		}
+	case m.Method == "notifications/message":
+		if json.Unmarshal(p.Data, &text) != nil {
+			text = string(p.Data)
+		}
+	}
+	if text = strings.Join(strings.Fields(a.c.clean(clip(text, 500))), " "); text != "" {
+		a.shown = now
+		sandbox.ReportProgress(a.ctx, text)
+	}
+}
+
+// reply answers a request of the server. It refuses what the app did not offer.
 func (a *answer) reply(m message) error {
-	if a.asked++; a.asked > maxAsked {
+	if a.asked++; a.asked > maxAsked && a.id != 0 {
 		return protocol.Errorf(protocol.ErrResourceLimit, "read", a.c.o.Name, "the server asked %d times before it answered", maxAsked)
 	}
 	out := map[string]any{"jsonrpc": "2.0", "id": m.ID}
-	if m.Method == "ping" {
-		out["result"] = map[string]any{}
-	} else {
+	result, err := map[string]any{}, error(nil)
+	switch {
+	case m.Method == "ping":
+	case m.Method == "elicitation/create" && a.c.o.Ask != nil:
+		a.waiting(func() { result, err = elicit(a.ctx, a.c.o.Ask, m.Params) })
+	case m.Method == "sampling/createMessage" && a.c.o.Sample != nil:
+		a.waiting(func() { result, err = sample(a.ctx, a.c.o.Sample, m.Params) })
+	default:
 		out["error"] = map[string]any{"code": -32601, "message": "this client does not do that"}
+	}
+	if err != nil {
+		out["error"] = map[string]any{"code": -32602, "message": protocol.Public(err).Message}
+	} else if out["error"] == nil {
+		out["result"] = result
 	}
 	return a.c.tell(a.ctx, a.t, out)
 }
 
-// bounded reads up to a limit and then returns errLong.
+// callKey is the context's key of the tool's call.
+type callKey struct{}
+
+// waiting calls do, whose time does not count for the call. A question on the stream of announcements may be
+// of any call.
+func (a *answer) waiting(do func()) {
+	if call, ok := a.ctx.Value(callKey{}).(*sandbox.Call); ok {
+		call.Await(do)
+		return
+	}
+	a.c.mu.Lock()
+	calls := slices.Collect(maps.Keys(a.c.calls))
+	a.c.mu.Unlock()
+	for _, call := range calls {
+		then := do
+		do = func() { call.Await(then) }
+	}
+	do()
+}
+
+// bounded reads up to a limit, which several readers may share, and then returns errLong.
 type bounded struct {
 	r    io.Reader
-	left int64
+	left *int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.left < 0 {
+	if *b.left < 0 {
 		return 0, errLong
 	}
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
+	if int64(len(p)) > *b.left+1 {
+		p = p[:*b.left+1]
 	}
 	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if *b.left -= int64(n); *b.left < 0 {
 		return n, errLong
 	}
 	return n, err

@@ -30,41 +30,77 @@ type listed struct {
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"inputSchema"`
+	Execution   struct {
+		Task string `json:"taskSupport"` // required, optional or forbidden
+	} `json:"execution"`
 }
 
-// Tools returns the server's tools for a box. A tool with an unusable schema or name is in the list
+// Tools returns the server's tools for a box. If the server has resources or prompts, two more tools list
+// and read them: resources and prompts, or one of these names with a number. A tool with an unusable schema or name is in the list
 // with the reason in Missing. More than 100 pages or 1,000 tools are [protocol.ErrResourceLimit].
 func (c *Client) Tools(ctx context.Context) ([]sandbox.Tool, error) {
 	var out []sandbox.Tool
 	taken := map[string]bool{}
-	cursor := ""
 	budget := jsx.Budget{Slice: time.Millisecond} // one schema may take as long as several others
+	c.mu.Lock()
+	has := c.offers
+	c.mu.Unlock()
+	if has.Tools != nil || has.Resources == nil && has.Prompts == nil {
+		err := c.pages(ctx, c.o.Transport, "tools/list", "tools", func(raw json.RawMessage) error {
+			var l listed
+			if err := json.Unmarshal(raw, &l); err != nil {
+				return c.errorf("tools/list", "the server's answer can't be read")
+			}
+			out = append(out, c.tool(l, taken))
+			return budget.Spend(ctx)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if has.Resources != nil {
+		out = append(out, c.resources(taken))
+	}
+	if has.Prompts != nil {
+		out = append(out, c.prompts(taken))
+	}
+	return out, nil
+}
+
+// pages calls do for each entry of a list, page by page.
+func (c *Client) pages(ctx context.Context, t fetch.Transport, method, key string, do func(json.RawMessage) error) error {
+	cursor := ""
+	n := 0
 	for page := 0; ; page++ {
 		if page == maxPages {
-			return nil, protocol.Errorf(protocol.ErrResourceLimit, "tools/list", c.o.Name, "the list has more than %d pages", maxPages)
+			return protocol.Errorf(protocol.ErrResourceLimit, method, c.o.Name, "the list has more than %d pages", maxPages)
 		}
 		params := map[string]any{}
 		if cursor != "" {
 			params["cursor"] = cursor
 		}
-		var res struct {
-			Tools []listed `json:"tools"`
-			Next  string   `json:"nextCursor"`
+		var res map[string]json.RawMessage
+		if err := c.call(ctx, t, method, params, &res); err != nil {
+			return err
 		}
-		if err := c.call(ctx, c.o.Transport, "tools/list", params, &res); err != nil {
-			return nil, err
+		var list []json.RawMessage
+		if err := json.Unmarshal(res[key], &list); len(res[key]) > 0 && err != nil {
+			return c.errorf(method, "the server's answer can't be read")
 		}
-		for _, l := range res.Tools {
-			if err := budget.Spend(ctx); err != nil {
-				return nil, err
+		if n += len(list); n > maxTools {
+			return protocol.Errorf(protocol.ErrResourceLimit, method, c.o.Name, "the server has more than %d %s", maxTools, key)
+		}
+		for _, raw := range list {
+			if err := do(raw); err != nil {
+				return err
 			}
-			out = append(out, c.tool(l, taken))
 		}
-		if len(out) > maxTools {
-			return nil, protocol.Errorf(protocol.ErrResourceLimit, "tools/list", c.o.Name, "the server has more than %d tools", maxTools)
+		cursor = ""
+		if next := res["nextCursor"]; len(next) > 0 {
+			_ = json.Unmarshal(next, &cursor)
 		}
-		if cursor = res.Next; cursor == "" {
-			return out, nil
+		if cursor == "" {
+			return nil
 		}
 	}
 }
@@ -87,30 +123,15 @@ func (c *Client) toolID(name string, taken map[string]bool) string {
 }
 
 func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
-	need := policy.Need{Capability: protocol.NetFetch, Subject: c.target}
 	about := l.Description
 	if about == "" {
 		about = l.Title
 	}
-	t := sandbox.Tool{
-		Tool: protocol.Tool{ID: c.toolID(l.Name, taken), Server: c.o.Name, Untrusted: true, Time: c.o.Time,
-			Requires:    []protocol.Grant{{Capability: protocol.NetFetch}},
-			Description: "A tool of the MCP server " + c.o.Name + ", which says of it: " + clip(about, maxDescription),
-			Parameters:  string(l.Schema)},
-		Needs: func(context.Context, *sandbox.Call) ([]policy.Need, error) { return []policy.Need{need}, nil },
-		Preview: func(_ context.Context, call *sandbox.Call) (string, string) {
-			args, _ := json.MarshalIndent(call.Args, "", "  ")
-			return "send to the MCP server " + c.o.Name + " at " + c.target + ", for its tool " + clip(l.Name, 200), string(args)
-		},
-		Run: func(ctx context.Context, call *sandbox.Call) (any, error) {
-			transport, err := c.transport.Get(call.Permit, need)
-			if err != nil {
-				return nil, err
-			}
-			return c.run(ctx, transport, l.Name, call)
-		},
-		Text: "content",
-	}
+	t := c.served(c.toolID(l.Name, taken), "for its tool "+clip(l.Name, 200), func(ctx context.Context, t fetch.Transport, call *sandbox.Call) (any, error) {
+		return c.run(ctx, t, l, call)
+	})
+	t.Description = "A tool of the MCP server " + c.o.Name + ", which says of it: " + clip(about, maxDescription)
+	t.Parameters = string(l.Schema)
 	if l.Name == "" || len(l.Name) > protocol.MaxToolName {
 		t.Missing = "the server gives it no name that can be used"
 	} else if _, err := protocol.ParseSchema(t.Parameters); err != nil {
@@ -119,35 +140,193 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 	return t
 }
 
+// served returns a tool that sends a request to the server. purpose ends the title of its question.
+func (c *Client) served(id, purpose string, run func(context.Context, fetch.Transport, *sandbox.Call) (any, error)) sandbox.Tool {
+	need := policy.Need{Capability: protocol.NetFetch, Subject: c.target}
+	t := sandbox.Tool{
+		Tool: protocol.Tool{ID: id, Server: c.o.Name, Untrusted: true, Time: c.o.Time},
+		Preview: func(_ context.Context, call *sandbox.Call) (string, string) {
+			args, _ := json.MarshalIndent(call.Args, "", "  ")
+			where := " at " + c.target
+			if c.o.Port != nil {
+				where = " in this page"
+			}
+			return "send to the MCP server " + c.o.Name + where + ", " + purpose, string(args)
+		},
+		Run: func(ctx context.Context, call *sandbox.Call) (any, error) {
+			transport := c.o.Transport
+			if c.o.Port == nil {
+				var err error
+				if transport, err = c.transport.Get(call.Permit, need); err != nil {
+					return nil, err
+				}
+			}
+			c.mu.Lock()
+			if c.calls == nil {
+				c.calls = map[*sandbox.Call]bool{}
+			}
+			c.calls[call] = true
+			c.mu.Unlock()
+			defer func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.calls, call)
+			}()
+			return run(context.WithValue(ctx, callKey{}, call), transport, call)
+		},
+		Text: "content",
+	}
+	if c.o.Port == nil { // a server in the page reaches no network
+		t.Requires = []protocol.Grant{{Capability: protocol.NetFetch}}
+		t.Needs = func(context.Context, *sandbox.Call) ([]policy.Need, error) { return []policy.Need{need}, nil }
+	}
+	return t
+}
+
+// object returns the arguments of a call.
+func object(call *sandbox.Call) map[string]any {
+	m, _ := call.Args.(map[string]any)
+	return m
+}
+
+// resources returns the tool that lists and reads the server's resources.
+func (c *Client) resources(taken map[string]bool) sandbox.Tool {
+	t := c.served(c.toolID("resources", taken), "for a resource", func(ctx context.Context, t fetch.Transport, call *sandbox.Call) (any, error) {
+		var b strings.Builder
+		if uri, _ := object(call)["uri"].(string); uri != "" {
+			var res struct{ Contents []*resource }
+			if err := c.call(ctx, t, "resources/read", map[string]any{"uri": uri}, &res); err != nil {
+				return nil, err
+			}
+			for i, r := range res.Contents {
+				p := part{Type: "resource", Resource: r}
+				b.WriteString(p.line(i, call, false) + "\n")
+			}
+			return map[string]any{"content": strings.ToValidUTF8(b.String(), "\uFFFD")}, nil
+		}
+		add := func(raw json.RawMessage) error {
+			var r struct{ URI, Template, Name, Description, MIME string }
+			var as map[string]any
+			_ = json.Unmarshal(raw, &as)
+			for key, to := range map[string]*string{"uri": &r.URI, "uriTemplate": &r.Template, "name": &r.Name, "description": &r.Description, "mimeType": &r.MIME} {
+				*to, _ = as[key].(string)
+			}
+			if r.URI == "" {
+				r.URI = r.Template
+			}
+			fmt.Fprintf(&b, "%s  %s  %s  %s\n", clip(r.URI, 1000), clip(r.Name, 200), clip(r.MIME, 100), clip(r.Description, 500))
+			return nil
+		}
+		if err := c.pages(ctx, t, "resources/list", "resources", add); err != nil {
+			return nil, err
+		}
+		b.WriteString("Templates, whose parts in braces are to be filled in:\n")
+		err := c.pages(ctx, t, "resources/templates/list", "resourceTemplates", add)
+		if err != nil && ctx.Err() != nil { // a server may have none
+			return nil, err
+		}
+		return map[string]any{"content": strings.ToValidUTF8(b.String(), "\uFFFD")}, nil
+	})
+	t.Description = "Lists the resources of the MCP server " + c.o.Name + ", or reads the one with the given uri."
+	t.Parameters = `{"type":"object","properties":{"uri":{"type":"string","maxLength":8192}},"additionalProperties":false}`
+	return t
+}
+
+// prompts returns the tool that lists the server's prompts, and fills one in.
+func (c *Client) prompts(taken map[string]bool) sandbox.Tool {
+	t := c.served(c.toolID("prompts", taken), "for a prompt", func(ctx context.Context, t fetch.Transport, call *sandbox.Call) (any, error) {
+		var b strings.Builder
+		args := object(call)
+		if name, _ := args["name"].(string); name != "" {
+			params := map[string]any{"name": name}
+			if given, ok := args["arguments"]; ok {
+				params["arguments"] = given
+			}
+			var res struct {
+				Description string
+				Messages    []struct {
+					Role    string
+					Content part
+				}
+			}
+			if err := c.call(ctx, t, "prompts/get", params, &res); err != nil {
+				return nil, err
+			}
+			for i, m := range res.Messages {
+				b.WriteString(clip(m.Role, 20) + ": " + m.Content.line(i, call, false) + "\n")
+			}
+			return map[string]any{"content": strings.ToValidUTF8(b.String(), "\uFFFD")}, nil
+		}
+		err := c.pages(ctx, t, "prompts/list", "prompts", func(raw json.RawMessage) error {
+			var p struct {
+				Name, Description string
+				Arguments         []struct {
+					Name, Description string
+					Required          bool
+				}
+			}
+			_ = json.Unmarshal(raw, &p)
+			fmt.Fprintf(&b, "%s: %s\n", clip(p.Name, 200), clip(p.Description, 500))
+			for _, a := range p.Arguments[:min(len(p.Arguments), maxFields)] {
+				needed := ""
+				if a.Required {
+					needed = ", required"
+				}
+				fmt.Fprintf(&b, "  %s%s: %s\n", clip(a.Name, 200), needed, clip(a.Description, 500))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"content": strings.ToValidUTF8(b.String(), "\uFFFD")}, nil
+	})
+	t.Description = "Lists the prompts of the MCP server " + c.o.Name + ", or returns the one with the given name, filled in with the arguments."
+	t.Parameters = `{"type":"object","properties":{"name":{"type":"string","maxLength":1000},"arguments":{"type":"object","additionalProperties":{"type":"string"}}},"additionalProperties":false}`
+	return t
+}
+
 // part is a piece of a result's content.
 type part struct {
-	Type     string `json:"type"`
-	Text     string `json:"text"`
-	Data     string `json:"data"`
-	MIME     string `json:"mimeType"`
-	URI      string `json:"uri"`
-	Name     string `json:"name"`
-	Resource *struct {
-		URI  string `json:"uri"`
-		MIME string `json:"mimeType"`
-		Text string `json:"text"`
-		Blob string `json:"blob"`
-	} `json:"resource"`
+	Type     string    `json:"type"`
+	Text     string    `json:"text"`
+	Data     string    `json:"data"`
+	MIME     string    `json:"mimeType"`
+	URI      string    `json:"uri"`
+	Name     string    `json:"name"`
+	Resource *resource `json:"resource"`
+}
+
+type resource struct {
+	URI  string `json:"uri"`
+	MIME string `json:"mimeType"`
+	Text string `json:"text"`
+	Blob string `json:"blob"`
+}
+
+// result is the result of a tool.
+type result struct {
+	Content    []part `json:"content"`
+	Structured any    `json:"structuredContent"`
+	Failed     bool   `json:"isError"`
 }
 
 // run calls a tool. Images, audio and other files become files of the result, and a line about each is
 // in its text.
-func (c *Client) run(ctx context.Context, t fetch.Transport, name string, call *sandbox.Call) (any, error) {
+func (c *Client) run(ctx context.Context, t fetch.Transport, l listed, call *sandbox.Call) (any, error) {
 	args := call.Args
 	if args == nil {
 		args = map[string]any{}
 	}
-	var res struct {
-		Content    []part `json:"content"`
-		Structured any    `json:"structuredContent"`
-		Failed     bool   `json:"isError"`
+	var res result
+	params := map[string]any{"name": l.Name, "arguments": args}
+	var err error
+	if l.Execution.Task == "required" {
+		err = c.task(ctx, t, params, &res)
+	} else {
+		err = c.call(ctx, t, "tools/call", params, &res)
 	}
-	if err := c.call(ctx, t, "tools/call", map[string]any{"name": name, "arguments": args}, &res); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	var b strings.Builder
@@ -169,6 +348,52 @@ func (c *Client) run(ctx context.Context, t fetch.Transport, name string, call *
 		out["structured"] = res.Structured
 	}
 	return out, nil
+}
+
+// Limits of the time between two looks at a task.
+const (
+	leastPoll = 100 * time.Millisecond
+	mostPoll  = 10 * time.Second
+)
+
+// task calls a tool as a task: the server answers at once, and is asked for the result later.
+func (c *Client) task(ctx context.Context, t fetch.Transport, params map[string]any, into any) error {
+	type state struct {
+		ID      string  `json:"taskId"`
+		Status  string  `json:"status"`
+		Message string  `json:"statusMessage"`
+		Poll    float64 `json:"pollInterval"` // milliseconds
+	}
+	params["task"] = map[string]any{"ttl": (10 * time.Minute).Milliseconds()}
+	var made struct{ Task state }
+	if err := c.call(ctx, t, "tools/call", params, &made); err != nil {
+		return err
+	}
+	s := made.Task
+	id := s.ID
+	if id == "" || len(id) > 1000 {
+		return c.errorf("call", "the server gave the task no id that can be used")
+	}
+	defer func() {
+		if ctx.Err() != nil {
+			c.afterwards(ctx, t, map[string]any{"jsonrpc": "2.0", "id": -1, "method": "tasks/cancel", "params": map[string]any{"taskId": id}})
+		}
+	}()
+	said := ""
+	for s.Status == "working" {
+		if err := pause(ctx, min(max(time.Duration(s.Poll)*time.Millisecond, leastPoll), mostPoll)); err != nil {
+			return err
+		}
+		if err := c.call(ctx, t, "tasks/get", map[string]any{"taskId": id}, &s); err != nil {
+			return err
+		}
+		if s.Message != said {
+			said = s.Message
+			sandbox.ReportProgress(ctx, clip(c.clean(said), 500))
+		}
+	}
+	// The server sends its questions with the result, for which it waits if there are any.
+	return c.call(ctx, t, "tasks/result", map[string]any{"taskId": id}, into)
 }
 
 // line returns a piece of a result as text, and adds the file in it to the result of the call. The

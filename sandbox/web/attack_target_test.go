@@ -70,3 +70,32 @@ func TestUnescaped(t *testing.T) {
 		}
 	}
 }
+
+// A model can't use the relay to explore the network that the relay is in.
+func TestAttackRelaysNetwork(t *testing.T) {
+	count := attack.Start(t, "19")
+	broker := func(relay string, inner bool) *Broker {
+		b, err := NewBroker(BrokerOptions{Transport: fetch.TransportFunc(nil), Relay: relay})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.o.inner = inner
+		return b
+	}
+	on, off, without := broker("/relay", false), broker("/relay", true), broker("", false)
+	for _, host := range []string{"localhost", "127.0.0.1", "127.1.2.3", "[::1]", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "100.64.0.1", "100.127.255.255",
+		"0.0.0.0", "224.0.0.1", "[fe80::1]", "[fd00::1]", "[::ffff:10.0.0.1]", "[::ffff:127.0.0.1]", "[::]", "db.localhost", "printer.local", "metadata.google.internal", "router.home.arpa"} {
+		_, err := on.Target("https://" + host + "/")
+		count.Try(host, err == nil)
+		_, err = off.Target("https://" + host + "/")
+		count.Off(host, err == nil)
+	}
+	for _, host := range []string{"example.com", "11.0.0.1", "172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "100.63.255.255", "100.128.0.0", "[2606:4700::1]", "local.example", "internal.example"} {
+		if _, err := on.Target("https://" + host + "/"); err != nil {
+			t.Errorf("%s: %v", host, err)
+		}
+	}
+	if _, err := without.Target("http://localhost/"); err != nil {
+		t.Errorf("without a relay: %v", err)
+	}
+}

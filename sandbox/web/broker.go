@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,13 +39,17 @@ type BrokerOptions struct {
 	// Relay is an address of the app that fetches pages for which the server sends no CORS headers.
 	// It receives each request, with the address in the query parameter url, after its own query if
 	// it has one. It is an https address, an address on this machine, or a path on the page's own
-	// server. The relay sees all fetched data and all credentials. Empty is no relay.
+	// server. The relay sees all fetched data and all credentials. Empty is no relay. The relay is in
+	// another network than the page, so it is not asked for addresses of a private network, and must
+	// itself refuse a name that resolves to one.
 	Relay string
 	// Insecure permits http for hosts other than this machine.
 	Insecure bool
 	Now      func() time.Time // default time.Now
 
-	escaped bool // search only the literal address for credentials, in attack tests
+	// In attack tests.
+	escaped bool // search only the literal address for credentials
+	inner   bool // ask the relay for addresses of its own network
 }
 
 // Broker sends requests that a model chose. It is safe for concurrent use.
@@ -142,6 +148,9 @@ func (b *Broker) Target(address string) (string, error) {
 	case u.Scheme != "https":
 		return bad("only https is allowed")
 	}
+	if b.o.Relay != "" && !b.o.inner && private(host) {
+		return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address is in a private network; the relay is not asked for it")
+	}
 	texts, whole := unescaped(address)
 	if b.o.escaped {
 		texts, whole = []string{address}, true
@@ -159,6 +168,19 @@ func (b *Broker) Target(address string) (string, error) {
 	}
 	return host + ":" + port, nil
 }
+
+// private reports whether a host, as of [protocol.SplitHost], is on the machine or in the network of
+// the one that asks for it.
+func private(host string) bool {
+	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
+		a = a.Unmap()
+		return !a.IsGlobalUnicast() || a.IsPrivate() || shared().Contains(a)
+	}
+	return !strings.Contains(host, ".") || slices.ContainsFunc([]string{".localhost", ".local", ".internal", ".home.arpa"}, func(s string) bool { return strings.HasSuffix(host, s) })
+}
+
+// shared is the range of addresses behind a provider's NAT (RFC 6598).
+func shared() netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) }
 
 // maxEscapes is the number of times that an address is unescaped to be searched.
 const maxEscapes = 8

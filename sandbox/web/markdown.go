@@ -225,9 +225,10 @@ func (c *converter) attributes(more bool) (a attributes) {
 // hides starts omitting an element that the page hides. It returns false if the element must not be
 // omitted.
 func (c *converter) hides(name string) bool {
-	switch name {
-	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
+	if among(" area base br col embed hr img input link meta param source track wbr ", name) {
 		return true // it has no content
+	}
+	switch name {
 	case "html", "body", "table", "tbody", "thead", "tfoot":
 		if name != "table" {
 			return false // some pages hide their whole content until a script has run
@@ -242,7 +243,7 @@ func (c *converter) hides(name string) bool {
 // endsHidden reports whether a tag ends the hidden element that it is in, for elements with an
 // optional end tag.
 func (c *converter) endsHidden(name string, end bool) bool {
-	outer := func(names string) bool { return c.inner == 0 && strings.Contains(names, " "+name+" ") }
+	outer := func(names string) bool { return c.inner == 0 && among(names, name) }
 	switch name {
 	case "ul", "ol", "menu", "dl", "table":
 		defer func() {
@@ -274,14 +275,18 @@ func (c *converter) endsHidden(name string, end bool) bool {
 	return false
 }
 
+// among reports whether a name is one of a list's words, which have a space before and behind. A list is a
+// tenth of the code of a switch over as many names.
+//
+//go:noinline
+func among(list, name string) bool { return strings.Contains(list, " "+name+" ") }
+
+// parts are elements that end a paragraph, and have an empty line before and behind.
+const parts = " p div section article header footer main nav aside figure figcaption address form fieldset details summary dl center caption "
+
 // block reports whether an element ends a paragraph.
 func block(name string) bool {
-	switch name {
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption",
-		"h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "menu", "li", "dt", "dd", "table", "blockquote", "pre", "listing", "hr":
-		return true
-	}
-	return false
+	return among(parts, name) || among(" h1 h2 h3 h4 h5 h6 ul ol menu li dt dd table blockquote pre listing hr ", name)
 }
 
 func (c *converter) tag(name string, a attributes, closed bool) {
@@ -312,11 +317,17 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 		}
 		return
 	}
-	switch name {
-	case "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "textarea", "button", "audio", "video", "canvas", "title", "noembed", "noframes", "datalist":
+	if among(" script style noscript template svg math iframe object textarea button audio video canvas title noembed noframes datalist ", name) {
 		if !closed && !(name == "button" && c.title) { // a button in a heading opens and closes its section
 			c.skip, c.skipped, c.hidden, c.inner = name, 0, false, 0
 		}
+		return
+	}
+	if among(parts, name) {
+		c.block(2)
+		return
+	}
+	switch name {
 	case "br":
 		if c.pre > 0 || c.code {
 			c.verbatim.WriteByte('\n')
@@ -335,8 +346,6 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 			c.title = true
 			c.opened = strings.Repeat("#", int(name[1]-'0')) + " "
 		}
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
-		c.block(2)
 	case "dt", "dd", "legend", "select", "optgroup", "option":
 		c.block(1)
 	case "ul", "ol", "menu":
@@ -460,11 +469,7 @@ func (c *converter) tag(name string, a attributes, closed bool) {
 
 // holds reports whether an element contains others and is ended by its own end tag only.
 func holds(name string) bool {
-	switch name {
-	case "p", "li", "dt", "dd", "hr":
-		return false
-	}
-	return block(name)
+	return block(name) && !among(" p li dt dd hr ", name)
 }
 
 func (c *converter) end(name string) {
@@ -486,6 +491,10 @@ func (c *converter) end(name string) {
 		}
 		return
 	}
+	if among(parts, name) {
+		c.block(2)
+		return
+	}
 	switch name {
 	case "h1", "h2", "h3", "h4", "h5", "h6":
 		if c.title {
@@ -494,8 +503,6 @@ func (c *converter) end(name string) {
 				c.opened = "" // it was empty
 			}
 		}
-		c.block(2)
-	case "p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "figure", "figcaption", "address", "form", "fieldset", "details", "summary", "dl", "center", "caption":
 		c.block(2)
 	case "select":
 		c.block(1)

@@ -93,11 +93,7 @@ func (s *Settings) Listen(ctx context.Context) {
 		k.Save()
 		name()
 		if reload { // a page's policy can be narrowed, not widened
-			if answer, _ := dialog.Ask(dialog.Question{Title: "Load the page again?", Text: "Its policy must name the provider, and a page's policy can be narrowed, not widened. The conversations are kept; what is at work is stopped.", Answers: []string{"Later", "Load again"}}); answer == "Load again" {
-				js.Global().Get("location").Call("reload")
-			} else {
-				dom.Status("Kept. Load the page again before the next message.")
-			}
+			askReload("Its policy must name the provider, and a page's policy can be narrowed, not widened.")
 			return
 		}
 		dom.Status("Kept")
@@ -154,32 +150,90 @@ func (s *Settings) list(ctx context.Context) {
 // reaches reports whether the headers of this page allow requests to a server. If they do not, it
 // shows the line that the section page of policy.json needs.
 func reaches(ctx context.Context, u *url.URL) bool {
-	text := dom.Header(ctx, "content-security-policy")
+	text, line := Unnamed(ctx, u.Scheme+"://"+u.Host)
 	if text == "" {
 		return true
 	}
+	dom.SetText("needs-line", line)
+	dom.SetText("needs-text", text+" Press Use it once more then.")
+	dom.Hide("needs", false)
+	dom.Element("needs").Call("focus")
+	dom.Failed(errors.New("nothing was changed: the page's headers do not name " + u.Host))
+	return false
+}
+
+// Unnamed returns a text for the user if the headers of this page's server do not allow requests to all
+// origins, and the line that the section page of policy.json needs. A text without a line is about an origin that no header
+// can name.
+func Unnamed(ctx context.Context, origins ...string) (text, line string) {
+	header := dom.Header(ctx, "content-security-policy")
+	if header == "" {
+		return "", ""
+	}
 	list, limited := []string{}, false
-	if csp, err := headers.ParseCSP(text); err == nil {
+	if csp, err := headers.ParseCSP(header); err == nil {
 		list, limited = csp.Effective("connect-src")
 	}
-	if !limited || slices.Contains(list, u.Scheme+"://"+u.Host) || u.Host == js.Global().Get("location").Get("host").String() {
-		return true
+	if !limited {
+		return "", ""
 	}
-	hosts := []string{}
+	var missing, hosts []string
 	for _, s := range list {
 		if host, ok := strings.CutPrefix(s, "https://"); ok {
 			hosts = append(hosts, strconv.Quote(host))
 		}
 	}
-	line := fmt.Sprintf(`"connect": [%s]`, strings.Join(append(hosts, strconv.Quote(u.Host)), ", "))
-	dom.SetText("needs-line", line)
-	dom.SetText("needs-text", "This page's server does not let it reach "+u.Host+". The section page of its policy.json needs this line; build and serve the page again then, and press Use it once more.")
-	if headers.CheckHost(u.Host) != nil {
-		dom.SetText("needs-text", "A page's policy can't name "+u.Host+": use localhost or 127.0.0.1 and a port.")
-		dom.SetText("needs-line", "")
+	for _, o := range origins {
+		_, host, _ := strings.Cut(o, "://")
+		if slices.Contains(list, o) || host == js.Global().Get("location").Get("host").String() || slices.Contains(missing, host) {
+			continue
+		}
+		if headers.CheckHost(host) != nil {
+			return "A page's policy can't name " + host + ": use localhost or 127.0.0.1 and a port.", ""
+		}
+		missing, hosts = append(missing, host), append(hosts, strconv.Quote(host))
 	}
-	dom.Hide("needs", false)
-	dom.Element("needs").Call("focus")
-	dom.Failed(errors.New("nothing was changed: the page's headers do not name " + u.Host))
-	return false
+	if len(missing) == 0 {
+		return "", ""
+	}
+	return "This page's server does not let it reach " + strings.Join(missing, ", ") + ". The section page of its policy.json needs this line; build and serve the page again then.", fmt.Sprintf(`"connect": [%s]`, strings.Join(hosts, ", "))
+}
+
+// Reach stores the settings that change sets, if the headers of this page name the origins that they need.
+// Otherwise it shows the line that the section page of policy.json needs, and changes nothing. It reports whether it stored
+// them. The lock must be held.
+func (s *Settings) Reach(ctx context.Context, change func(*Kept)) bool {
+	k := s.Kept
+	change(&k)
+	if text, line := Unnamed(ctx, k.origins()...); text != "" {
+		var body []js.Value
+		if line != "" {
+			body = append(body, dom.Pre(line, "", "The line for policy.json"))
+		}
+		dialog.Ask(dialog.Question{Title: "Nothing was changed", Text: text, Body: body, Answers: []string{"Close"}})
+		dom.Failed(errors.New("nothing was changed: the page's headers do not name the server"))
+		return false
+	}
+	s.Kept = k
+	s.Save()
+	return true
+}
+
+// OfferReload asks to load the page again if its policy lacks an origin of the settings. It reports whether
+// it does.
+func (s *Settings) OfferReload() bool {
+	list := s.Unreached()
+	if len(list) > 0 {
+		askReload("Its policy must name " + strings.Join(list, ", ") + ", and a page's policy can be narrowed, not widened.")
+	}
+	return len(list) > 0
+}
+
+// askReload asks to load the page again, and does so.
+func askReload(why string) {
+	if answer, _ := dialog.Ask(dialog.Question{Title: "Load the page again?", Text: why + " The conversations are kept; what is at work is stopped.", Answers: []string{"Later", "Load again"}}); answer == "Load again" {
+		js.Global().Get("location").Call("reload")
+	} else {
+		dom.Status("Kept. Load the page again before the next message.")
+	}
 }

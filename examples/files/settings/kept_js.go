@@ -3,30 +3,12 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
-
-// Kept is the settings in the browser's localStorage. boot.js reads theme.
-type Kept struct {
-	Theme    string `json:"theme,omitempty"`
-	Provider string `json:"provider,omitempty"`
-	Model    string `json:"model,omitempty"`
-	URL      string `json:"url,omitempty"`
-	Key      string `json:"key,omitempty"`
-	Origin   string `json:"origin,omitempty"`  // of the provider's address
-	Effort   string `json:"effort,omitempty"`  // how much the model thinks, see provider.Options
-	Context  int    `json:"context,omitempty"` // tokens of the model's window, 0 for the provider's own
-
-	Notify bool            `json:"notify,omitempty"`
-	Voice  bool            `json:"voice,omitempty"`  // the user has agreed to speech input
-	Copies map[string]bool `json:"copies,omitempty"` // folders that are worked on in a copy, by name
-	Skills []string        `json:"skills,omitempty"` // accepted skills, by their hash
-
-	Rules map[string]policy.Rules `json:"rules,omitempty"` // lasting answers, by folder name
-}
 
 const storage = "bailey-files"
 
@@ -35,6 +17,7 @@ type Settings struct {
 	Kept
 	lock   sync.Locker // held during one action of the user's
 	loaded string      // the provider's origin in this page's policy, fixed until a reload
+	others []string    // the other origins in it, without those of the secrets
 
 	secretHosts []string // those of the user's secrets in this page's policy
 }
@@ -62,6 +45,7 @@ func load() (k Kept) {
 
 // Save stores the settings.
 func (k Kept) Save() {
+	k.Origins = k.origins()
 	b, _ := json.Marshal(k)
 	js.Global().Get("localStorage").Call("setItem", storage, string(b))
 }
@@ -74,6 +58,17 @@ func (k Kept) SetCopied(name string, yes bool) {
 		delete(k.Copies, name)
 	}
 	k.Save()
+}
+
+// Unreached returns the origins of Web and Servers that this page's policy lacks until it is loaded again.
+func (s *Settings) Unreached() []string {
+	return slices.DeleteFunc(s.origins(), s.Reaches)
+}
+
+// Reaches reports whether this page's own policy has the origin. The headers of its server may still lack
+// it.
+func (s *Settings) Reaches(origin string) bool {
+	return slices.Contains(s.others, origin) || origin == s.loaded || origin == js.Global().Get("location").Get("origin").String()
 }
 
 // Stale returns a text for the user if another provider was chosen after this page was loaded, and

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall/js"
@@ -14,15 +15,17 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Narrow limits this page to its own server, the chosen provider, the hosts of the user's secrets, and the
-// hosts that the policy grants to tools. The page's headers name every host of the policy. Only a reload takes the limit away.
+// Narrow limits this page to its own server, the chosen provider, the web and MCP servers that the user
+// added, the hosts of the user's secrets, and the hosts that the policy grants to tools. The page's headers name every host of the policy. Only a reload takes the limit away.
 func (s *Settings) Narrow(p *policy.Policy) error {
 	meta := dom.Document().Call("querySelector", "meta[data-origin]")
 	if !meta.IsNull() { // the program was started again in the same page
 		s.loaded = meta.Get("dataset").Get("origin").String()
 		s.secretHosts = strings.Fields(meta.Get("dataset").Get("secrets").String())
+		s.others = strings.Fields(meta.Get("dataset").Get("others").String())
 		return nil
 	}
+	s.others = slices.DeleteFunc(slices.Clone(s.Origins), func(o string) bool { return !plainOrigin.MatchString(o) })
 	one := *p
 	s.secretHosts = loadSecretHosts()
 	one.Page.Connect = slices.Clone(s.secretHosts)
@@ -38,14 +41,19 @@ func (s *Settings) Narrow(p *policy.Policy) error {
 		return fmt.Errorf("policy.json: %w", err)
 	}
 	connect, _ := h.CSP.Effective("connect-src")
+	connect = append(slices.DeleteFunc(connect, func(v string) bool { return v == "'none'" }), s.others...)
 	meta = dom.Document().Call("createElement", "meta")
 	meta.Set("httpEquiv", "Content-Security-Policy")
 	meta.Set("content", headers.CSP{{Name: "connect-src", Values: connect}}.String())
 	meta.Get("dataset").Set("origin", s.Origin)
+	meta.Get("dataset").Set("others", strings.Join(s.others, " "))
 	meta.Get("dataset").Set("secrets", strings.Join(s.secretHosts, " "))
 	js.Global().Get("document").Get("head").Call("append", meta)
 	return nil
 }
+
+// plainOrigin is an origin, or the pattern of one, that can end no directive.
+var plainOrigin = regexp.MustCompile(`^https?://(\*\.)?[a-z0-9.:-]+$`)
 
 // secretHosts is the place of the hosts of the user's secrets in localStorage. Narrow needs them before
 // the store of the secrets is open.

@@ -20,12 +20,16 @@ type Shield struct {
 }
 
 // Listen shows the servers that this page can reach, the blocked attempts, and the layers
-// of protection. The parameter is the origin of the chosen provider, or "".
-func (s *Shield) Listen(ctx context.Context, provider string) {
+// of protection. The parameters are the origin of the chosen provider, or "", and the origins of the other
+// servers that the user chose.
+func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 	reach := dom.Element("reach")
 	reach.Call("append", dom.Create("li", "This page's own server: "+js.Global().Get("location").Get("origin").String()))
 	if provider != "" {
 		reach.Call("append", dom.Create("li", "The provider you chose: "+provider))
+	}
+	for _, o := range others {
+		reach.Call("append", dom.Create("li", "For the web or an MCP server, which you added: "+o))
 	}
 	reach.Call("append", dom.Create("li", "No other server: a policy in the page itself holds requests and sockets to this list. The model's code and what it shows reach nothing at all. What holds the rest is below."))
 	trying := false // the page's own checks are not shown

@@ -13,6 +13,9 @@ import (
 type Event struct {
 	Name string // "message" if the server sent no name
 	Data string
+	// ID is the last id that the server sent, with this event or before it, and Retry the last time in
+	// milliseconds after which it wants a cut stream to be continued, "" if it sent none.
+	ID, Retry string
 }
 
 // MaxEvent is the maximum length of a line, and of an event's data, in bytes. See [Read].
@@ -51,7 +54,7 @@ func ReadUpTo(r io.Reader, most int, do func(Event) error) error {
 					return err
 				}
 			}
-			e, lines = Event{}, 0
+			e, lines = Event{ID: e.ID, Retry: e.Retry}, 0
 			data.Reset()
 			continue
 		}
@@ -60,6 +63,12 @@ func ReadUpTo(r io.Reader, most int, do func(Event) error) error {
 		switch field {
 		case "event":
 			e.Name = value
+		case "id":
+			if !strings.Contains(value, "\x00") {
+				e.ID = value
+			}
+		case "retry":
+			e.Retry = value
 		case "data":
 			if lines++; lines > 1 {
 				data.WriteByte('\n')

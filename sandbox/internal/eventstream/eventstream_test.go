@@ -34,3 +34,16 @@ func TestEventsHaveALimit(t *testing.T) {
 		}
 	}
 }
+
+// An id and a time to retry hold until the server sends others.
+func TestIDsLast(t *testing.T) {
+	text := "id: 1\nretry: 500\ndata: a\n\nevent: x\ndata: b\n\nid: 2\n\ndata: c\n\nid: bad\x00\nid\ndata: d\n\n"
+	got := ""
+	err := eventstream.Read(strings.NewReader(text), func(e eventstream.Event) error {
+		got += e.Name + " " + e.Data + " " + e.ID + " " + e.Retry + "\n"
+		return nil
+	})
+	if want := "message a 1 500\nx b 1 500\nmessage c 2 500\nmessage d  500\n"; got != want || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,7 @@
+package mcpclient
+
+// Echoes turns off that credentials are removed from responses.
+func Echoes(o *Options) { o.echoes = true }
+
+// Trusts turns off the checks of what an authorization server sends.
+func Trusts(o *Options) { o.trusts = true }

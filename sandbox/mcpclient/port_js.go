@@ -1,0 +1,190 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+)
+
+// Limits of a port. They limit the messages that wait to be read. Beyond them the connection fails.
+const (
+	maxMessage = 8 << 20  // UTF-16 units of one message
+	maxWaiting = 16 << 20 // UTF-8 bytes of all waiting messages
+	maxQueued  = 1000     // number of waiting messages
+)
+
+// portTransport carries messages over a MessagePort in the form of HTTP, so that a server in the page is like
+// any other. A request's answer is a stream, which gets the response of its id, and the server's other
+// messages. Without an open request those go to the stream for announcements, or are dropped.
+type portTransport struct {
+	scope *jsx.Scope
+	port  *jsx.Port
+
+	mu   sync.Mutex
+	open []*portBody
+	gone bool
+}
+
+func newPort(v any) (fetch.Transport, error) {
+	raw, ok := v.(jsx.Raw)
+	if !ok {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", "", "Port must be a js.Value")
+	}
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	port, err := s.Port(jsx.FromRaw(raw))
+	if err != nil {
+		_ = s.Close()
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", "", "Port must be a MessagePort")
+	}
+	t := &portTransport{scope: s, port: port}
+	err = port.OnMessage(func(m jsx.Message) {
+		text, err := jsx.String(m.Data, maxMessage)
+		if err != nil || text == "" {
+			t.end()
+			return
+		}
+		t.take(text)
+	})
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// take gives a message to the stream that it is for.
+func (t *portTransport) take(text string) {
+	var m message
+	if json.Unmarshal([]byte(text), &m) != nil {
+		t.end()
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var to *portBody
+	for _, b := range t.open {
+		if m.Method == "" && b.id == string(m.ID) && b.id != "" {
+			to = b
+			break
+		}
+		if m.Method != "" && (to == nil || to.id == "") {
+			to = b
+		}
+	}
+	if to == nil {
+		return
+	}
+	text = strings.NewReplacer("\n", " ", "\r", " ").Replace(text) // between the parts of JSON
+	_ = to.in.Push("data: " + text + "\n\n")                       // beyond the limits, Push fails the queue
+	if m.Method == "" {
+		_ = to.in.Push("")
+	}
+}
+
+// end ends all streams. The other side has closed the port, or sent what is no message.
+func (t *portTransport) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.gone = true
+	for _, b := range t.open {
+		b.in.Fail(io.ErrUnexpectedEOF)
+	}
+}
+
+// Do implements [fetch.Transport].
+func (t *portTransport) Do(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	none := &fetch.Response{Status: 202, Header: map[string]string{}, Body: io.NopCloser(eof{})}
+	if r.Method == "DELETE" {
+		return none, nil
+	}
+	var m message
+	if r.Body != nil {
+		if err := json.Unmarshal(r.Body, &m); err != nil {
+			return nil, err
+		}
+	}
+	var b *portBody
+	if r.Body == nil || m.Method != "" && len(m.ID) > 0 {
+		in, err := jsx.NewQueue(jsx.QueueOptions[string]{Max: maxQueued, MaxWeight: maxWaiting, Weigh: func(s string) int { return len(s) }, Full: jsx.CloseFull})
+		if err != nil {
+			return nil, err
+		}
+		b = &portBody{ctx: ctx, t: t, id: string(m.ID), in: in}
+		t.mu.Lock()
+		if t.gone {
+			t.mu.Unlock()
+			return nil, protocol.Errorf(protocol.ErrExecution, "fetch", "", "the server in the page has closed its port")
+		}
+		t.open = append(t.open, b)
+		t.mu.Unlock()
+	}
+	if r.Body != nil {
+		if err := t.port.Post(string(r.Body)); err != nil {
+			if b != nil {
+				_ = b.Close()
+			}
+			return nil, err
+		}
+	}
+	if b == nil {
+		return none, nil
+	}
+	return &fetch.Response{Status: 200, Header: map[string]string{"content-type": "text/event-stream"}, Body: b}, nil
+}
+
+// Close tells the other side, and closes the port.
+func (t *portTransport) Close() error {
+	if !t.scope.Closed() {
+		_ = t.port.Post("")
+	}
+	t.end()
+	return t.scope.Close()
+}
+
+type eof struct{}
+
+func (eof) Read([]byte) (int, error) { return 0, io.EOF }
+
+// portBody is the stream of one request, or with no id that of announcements.
+type portBody struct {
+	ctx  context.Context
+	t    *portTransport
+	id   string
+	in   *jsx.Queue[string]
+	rest string
+}
+
+func (b *portBody) Read(p []byte) (int, error) {
+	for b.rest == "" {
+		text, err := b.in.Recv(b.ctx)
+		if err != nil {
+			return 0, err
+		}
+		if text == "" {
+			return 0, io.EOF
+		}
+		b.rest = text
+	}
+	n := copy(p, b.rest)
+	b.rest = b.rest[n:]
+	return n, nil
+}
+
+func (b *portBody) Close() error {
+	b.t.mu.Lock()
+	defer b.t.mu.Unlock()
+	for i, o := range b.t.open {
+		if o == b {
+			b.t.open = append(b.t.open[:i:i], b.t.open[i+1:]...)
+			break
+		}
+	}
+	_ = b.in.Close()
+	return nil
+}
