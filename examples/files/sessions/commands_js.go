@@ -23,9 +23,6 @@ type commands struct {
 
 type command struct{ name, hint, about string }
 
-// Commands sets the skills of the open folder.
-func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }
-
 // matches returns the commands for a text, none if it is no beginning of one.
 func (c *commands) matches(text string) (out []command) {
 	begin, ok := strings.CutPrefix(text, "/")

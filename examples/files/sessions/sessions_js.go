@@ -252,3 +252,6 @@ func (m *Sessions) Close() {
 	}
 	m.records = nil
 }
+
+// Commands sets the skills of the open folder.
+func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }
