@@ -121,7 +121,7 @@ func TestFilesWeb(t *testing.T) {
 	n.click("#use-web")
 	holds(t, "it says", dialogue(t, n.in), "Nothing was changed", "does not let it reach "+host, "policy.json")
 	line := n.check(`document.querySelector("#dialog pre").textContent`)
-	if !json.Valid([]byte(line)) || !strings.Contains(line, host) {
+	if !json.Valid([]byte("{"+line+"}")) || !strings.Contains(line, host) {
 		t.Fatalf("the line is %q", line)
 	}
 	noViolations(t, n.in)
