@@ -129,8 +129,8 @@ func TestFilesSecrets(t *testing.T) {
 			saysStatus(t, p, "8 to 4096 characters")
 			fill("github", value, "api.elsewhere.example")
 			must(t, p.WaitFor(ctx, `!document.getElementById("needs").hidden`))
-			if line := eval[string](t, p, `document.getElementById("needs-line").textContent`); !strings.Contains(line, "api.elsewhere.example") {
-				t.Errorf("it says %q", line)
+			if text := eval[string](t, p, `document.getElementById("needs").textContent`); !strings.Contains(text, "api.elsewhere.example") || !strings.Contains(text, "policy.json") || !strings.Contains(text, "keep the secret once more") {
+				t.Errorf("it says %q", text)
 			}
 			fill("github", value, host)
 			if text := dialogue(t, p); !strings.Contains(text, "hosts of the secret") {

@@ -221,11 +221,15 @@ func (u user) check(ctx context.Context, text, target string) error {
 	return nil
 }
 
+// relayTarget returns the "host:port" of a relay.
 func relayTarget(relay *url.URL) string {
-	if relay.Port() != "" {
+	switch {
+	case relay.Port() != "":
 		return relay.Host
+	case relay.Scheme == "http":
+		return relay.Host + ":80"
 	}
-	return relay.Host + map[string]string{"http": ":80"}[relay.Scheme] + map[string]string{"https": ":443"}[relay.Scheme]
+	return relay.Host + ":443"
 }
 
 func (u user) request(ctx context.Context, c *sandbox.Call) (any, error) {

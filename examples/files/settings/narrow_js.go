@@ -79,6 +79,8 @@ func (s *Settings) SetSecretHosts(hosts []string) (reload bool) {
 func (s *Settings) Allows(ctx context.Context, hosts []string) bool {
 	for _, h := range hosts {
 		if !reaches(ctx, &url.URL{Scheme: "https", Host: h}) {
+			text := dom.Element("needs-text").Get("textContent").String()
+			dom.SetText("needs-text", strings.Replace(text, "press Use it once more", "keep the secret once more", 1))
 			return false
 		}
 	}
