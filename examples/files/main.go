@@ -130,10 +130,11 @@ func (a *app) rebox() error {
 	}
 	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.grants.PolicyHere(), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
 		Tools:        append(sandbox.Standard(), sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})),
-		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did."})
+		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did. A message of the user's that begins with / and the name of a file that comes with it calls a skill: follow the text of that file."})
 	if err != nil {
 		return err
 	}
+	a.sessions.Commands(skills)
 	return a.sessions.Open(box, a.store, a.workspace.Name())
 }
 

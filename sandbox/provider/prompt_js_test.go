@@ -47,7 +47,6 @@ class LanguageModel extends EventTarget {
 		o.signal?.throwIfAborted();
 		if (told.fail === "long") throw new DOMException("long", "QuotaExceededError");
 		if (told.fail === "create") throw new DOMException("no", "NotAllowedError");
-
 		for (const [i, p] of (o.initialPrompts ?? []).entries()) {
 			if (!["system", "user", "assistant"].includes(p.role)) throw new TypeError("prompt");
 			p.content = await content(p.role, p.content, o);

@@ -17,7 +17,11 @@ import (
 // composer sets up the text field, its buttons and its keys.
 func (m *Sessions) composer() {
 	dom.On(dom.Element("composer"), "submit", func(js.Value) { m.send(dom.Value("text")) })
+	m.commands.listen()
 	dom.OnKey(dom.Element("text"), func(e js.Value) bool {
+		if m.commands.key(e) {
+			return true
+		}
 		if e.Get("key").String() != "Enter" || e.Get("shiftKey").Bool() || e.Get("isComposing").Bool() {
 			return false
 		}
@@ -94,14 +98,20 @@ func (m *Sessions) send(text string) {
 	if t.Cancel == nil && m.unreached() {
 		return
 	}
+	called, err := m.commands.call(text, m.files.list)
+	if dom.Failed(err) {
+		return
+	}
 	dom.SetValue("text", "")
+	m.commands.update()
 	if text == "/compact" {
 		if m.compact(t) && t.Unheard() { // the user sent a message meanwhile
 			m.run(t, "")
 		}
 		return
 	}
-	files := m.files.take()
+	m.files.take()
+	files := called
 	if t.Cancel != nil { // the model receives it before its next step
 		if dom.Failed(t.Session.Steer(m.ctx, text, files...)) { // a plan begins or ends just now, or a file is refused
 			m.files.giveBack(text, files)

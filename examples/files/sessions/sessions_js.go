@@ -41,6 +41,8 @@ type Sessions struct {
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
 	files   attached              // to the next message
+
+	commands commands
 }
 
 // New sets up the buttons and the text field, and opens no conversation.
@@ -59,6 +61,9 @@ func New(ctx context.Context, o Options) *Sessions {
 
 // Sheet returns the sheet in which boxes ask about a conversation's calls.
 func (m *Sessions) Sheet() *sheet.Sheet { return m.sheet }
+
+// Commands sets the skills of the folder that is opened next, which the user can call.
+func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }
 
 // Open closes the conversations, and makes box theirs from now on, with its store. It opens the
 // conversation that was in view, or else the last one of the folder.
