@@ -232,10 +232,10 @@ func scriptedDay(t *testing.T, store func() sandbox.Store) {
 		s, err = h.OpenSession(t.Context(), id)
 		must(t, err)
 	}
-	// memory compares a box that has worked with one that has just read the same session and made a turn.
-	// The second holds the conversation and little else.
 	usual := sandbox.RunOptions{Steps: 20, Tokens: 200_000, Money: 5}
 	var turn func(say string, o sandbox.RunOptions, breakAt string) (reason string)
+	// memory compares a box that has worked with one that has just read the same session and made a turn.
+	// The second holds the conversation and little else.
 	memory := func() (worked, fresh float64) {
 		worked = heap()
 		reopen()

@@ -62,6 +62,9 @@ func New(ctx context.Context, o Options) *Sessions {
 // Sheet returns the sheet in which boxes ask about a conversation's calls.
 func (m *Sessions) Sheet() *sheet.Sheet { return m.sheet }
 
+// Commands sets the skills of the folder that is opened next, which the user can call.
+func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }
+
 // Open closes the conversations, and makes box theirs from now on, with its store. It opens the
 // conversation that was in view, or else the last one of the folder.
 func (m *Sessions) Open(box *sandbox.Box, store sandbox.Store, folder string) error {
