@@ -255,6 +255,3 @@ func (m *Sessions) Close() {
 	}
 	m.records = nil
 }
-
-// Commands sets the skills of the open folder.
-func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }
