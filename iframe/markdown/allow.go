@@ -212,7 +212,7 @@ func goodClasses(s string) bool {
 			if !goodToken(c[len("hl-"):], 32, "-") {
 				return false
 			}
-		case c == "bailey-note", c == "bailey-plain", c == "bailey-target", c == "bailey-footnotes", c == "bailey-backlink":
+		case c == "bailey-tex", c == "bailey-display", c == "bailey-note", c == "bailey-plain", c == "bailey-target", c == "bailey-footnotes", c == "bailey-backlink":
 		default:
 			return false
 		}

@@ -21,6 +21,8 @@
 //     decides where segments begin.
 //   - goldmark parses each segment separately. References apply to the whole text (parse.go, gfm.go, notes.go, engine.go).
 //     The app can add goldmark extensions with package extend.
+//   - Formulas between $ and $, $$ and $$, \( and \), \[ and \] are kept as TeX, to the character (math.go). Money such as $5
+//     stays text.
 //   - Our own renderer writes the tree (nodes.go, nodelink.go). Raw HTML, and the output of extensions, is filtered tag by
 //     tag (rawhtml.go).
 //   - bluemonday sanitises everything with such tags again (policy.go).

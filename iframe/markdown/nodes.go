@@ -164,6 +164,8 @@ func (nw *nodeWriter) list(n *ast.List) {
 
 func (nw *nodeWriter) table(n *gfmBlock) {
 	switch n.what {
+	case gfmFormula:
+		nw.formula(n)
 	case gfmTable:
 		nw.wrap("<table>\n", n, "</table>\n", 0)
 	case gfmHead:
@@ -199,6 +201,8 @@ func (nw *nodeWriter) gfm(n *gfmInline, inlineDepth int) {
 		nw.w.WriteString(`<input checked="" disabled="" type="checkbox"> `)
 	case gfmNote:
 		nw.noteReference(n)
+	case gfmTeX, gfmDisplay:
+		nw.tex(n.label, n.what == gfmDisplay)
 	}
 }
 

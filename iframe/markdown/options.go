@@ -31,6 +31,10 @@ type Options struct {
 	// [see](#below).
 	NoHeadingIDs bool
 
+	// NoMath leaves $…$, $$…$$, \(…\) and \[…\] to Markdown. By default they are formulas in
+	// TeX, which are shown as they were written.
+	NoMath bool
+
 	// Schemes are the link schemes to keep, a subset of "http", "https", "mailto" and "tel".
 	// Default: all four.
 	Schemes []string

@@ -39,7 +39,7 @@ func New(opts Options) (*Renderer, error) {
 
 func (r *Renderer) prepare() {
 	r.once.Do(func() {
-		r.conv = newConverter(r.opts.Extensions)
+		r.conv = newConverter(r.opts.Extensions, r.opts.NoMath)
 		r.policy = ourPolicy()
 	})
 }

@@ -145,7 +145,8 @@ var fragments = strings.Split("# |## |### |> |>|- |* |+ |1. |2) |10. |   |    |\
 	"&amp;|&#42;|&|\\|\\*|text|word|a b c|é|日本|🙂|\u202e|https://d.example|www.e.example|x@y.example|:|.|@|!|\"|'|[ ] |[x] |<?|?>|<![CDATA[|]]>|<x y|\r\n|\r|  \n", "|")
 
 func init() {
-	fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n")
+	fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n",
+		"$", "$$", "$$\n", "\\(", "\\)", "\\[", "\\]", "\\\\", "$x_1$", "=", "+ ")
 }
 
 func soup(g *rand.Rand, n int) string {

@@ -221,13 +221,14 @@ func (d *doc) roughCheck(p *part, stream []byte) {
 
 // guess is the result of the scanner for a text that would end here.
 type guess struct {
-	segs  []segment
-	leaf  leaf
-	open  bool // the last segment may continue
-	conts []container
-	items []int // positions of the items, if the last segment is a list
-	line  int   // start of the last line
-	held  int   // text from here on is better not shown yet
+	noMath bool
+	segs   []segment
+	leaf   leaf
+	open   bool // the last segment may continue
+	conts  []container
+	items  []int // positions of the items, if the last segment is a list
+	line   int   // start of the last line
+	held   int   // text from here on is better not shown yet
 }
 
 func (d *doc) guess(text []byte) guess {
@@ -238,7 +239,7 @@ func (d *doc) guess(text []byte) guess {
 	s.leaf.lines = slices.Clip(s.leaf.lines)
 	s.items = slices.Clone(s.items)
 	s.scan(text, false)
-	g := guess{held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
+	g := guess{noMath: s.noMath, held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
 	if s.pos < len(text) && s.holds(text[s.pos:]) {
 		g.held = s.pos
 		return g
@@ -271,10 +272,13 @@ func (d *doc) guess(text []byte) guess {
 func (s *scanner) holds(line []byte) bool {
 	t := bytes.Trim(line, " \t>\n")
 	if len(t) == 0 {
-		return false
+		return s.leaf.kind == formulaLeaf
 	}
 	if s.leaf.kind == fenceLeaf {
 		return len(bytes.Trim(t, string(s.leaf.fence.char))) == 0
+	}
+	if s.leaf.kind == formulaLeaf {
+		return len(t) == 1 && t[0] == s.leaf.shut[0]
 	}
 	if s.leaf.kind == htmlLeaf || s.leaf.kind == indentedLeaf {
 		return false
