@@ -41,7 +41,7 @@ type DocumentOptions struct {
 
 	// OnLink is called when the user clicks, middle-clicks or presses Enter on a link. The
 	// package opens nothing by itself: show Link.URL to the user, ask, and then call
-	// [Link.Open]. OnLink runs on its own goroutine, with a context that ends with the
+	// [Link.Open]. A relative link has Link.Path instead, the path of a file. OnLink runs on its own goroutine, with a context that ends with the
 	// document. Above 8 clicks at once or 4 a second, further clicks are dropped.
 	OnLink func(context.Context, Link)
 

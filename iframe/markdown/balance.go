@@ -148,6 +148,10 @@ func (b *balancer) pop(early bool) {
 	if o.name == "a" {
 		if href := tagValue(b.out.Bytes()[o.at:o.text], "data-href"); href != "" {
 			b.out.Write(b.warned(o, href))
+		} else if path := tagValue(b.out.Bytes()[o.at:o.text], "data-path"); path != "" && !b.r.unlabelled &&
+			claimsAddress(labelOf(b.out.Bytes()[o.text:b.out.Len()-len("</a>")]).text, path) {
+			b.report.add(Deception, path, 1)
+			b.out.aside(path)
 		}
 	}
 }

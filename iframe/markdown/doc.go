@@ -10,8 +10,8 @@
 //
 // The package trusts goldmark to parse, and the app's options. It trusts nothing in the text.
 // The HTML loads nothing, runs nothing, navigates nowhere and never closes an element outside
-// its own block. A link has no href: its target is in data-href, or in data-fragment for a link
-// within the text. An image is a data: URL of a raster format, or has the name of the image in
+// its own block. A link has no href: its target is in data-href, in data-path for a link to a
+// file, or in data-fragment for a link within the text. An image is a data: URL of a raster format, or has the name of the image in
 // data-image. The program that shows the HTML handles these attributes, as package iframe does.
 //
 // # How a text becomes HTML

@@ -66,7 +66,7 @@ func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 		nw.headingID(n)
 		nw.wrap(">", n, "</h"+level+">\n", 0)
 	case *ast.Blockquote:
-		nw.wrap("<blockquote>\n", n, "</blockquote>\n", 0)
+		nw.wrap(alert(n, nw.src), n, "</blockquote>\n", 0)
 	case *ast.List:
 		nw.list(n)
 	case *ast.ListItem:

@@ -40,7 +40,7 @@ type Options struct {
 	Schemes []string
 
 	// Base is the http or https URL that relative links are resolved against. Without it
-	// relative links are removed, and their text stays.
+	// a relative link leads to a file: its path is in data-path.
 	Base string
 
 	// Highlight, if set, returns the colours of a code block: the class and the length in bytes

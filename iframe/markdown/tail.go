@@ -301,6 +301,8 @@ func (s *scanner) hides(text []byte) bool {
 		return true
 	case first[0] == '|' && len(l) == 2 && l[1][1] == len(text) && text[len(text)-1] != '\n':
 		return isTableDelimiter(append(text[l[1][0]:l[1][1]:l[1][1]], '-', '|'))
+	case first[0] == '[' && len(s.conts) > 0 && s.conts[len(s.conts)-1].kind == '>' && len(l) == 1:
+		return l[0][1] == len(text) && text[len(text)-1] != '\n' && mayAlert(first)
 	case first[0] == '[' && len(s.conts) == 0:
 		i := bytes.IndexByte(first, ']')
 		return i > 1 && (i+1 == len(first) && first[1] == '^' || i+1 < len(first) && first[i+1] == ':')

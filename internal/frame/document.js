@@ -265,7 +265,7 @@
       say('copy', button.dataset.at || '');
       return;
     }
-    const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment]'));
+    const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment],[data-path]'));
     if (!link) return;
     event.preventDefault();
     // A text may contain sections of its own, and several answers may have a footnote 1.
@@ -284,12 +284,12 @@
     }
     let id = '';
     for (const [k, s] of sections) if (s.el === own) id = k;
-    say('link', id, link.dataset.href || '', (link.textContent || '').slice(0, 500));
+    say('link', id, link.dataset.path ? './' + link.dataset.path : link.dataset.href || '', (link.textContent || '').slice(0, 500));
   };
   document.addEventListener('click', (e) => activate(e.target, e));
   document.addEventListener('auxclick', (e) => { if (e.button === 1) activate(e.target, e); });
   document.addEventListener('keydown', (e) => {
-    if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment]')) activate(e.target, e);
+    if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment],[data-path]')) activate(e.target, e);
   });
   // A part that the user opened or closed stays so when the block is written again.
   document.addEventListener('toggle', (e) => {
