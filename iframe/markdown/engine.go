@@ -228,9 +228,10 @@ func (d *doc) render(parts ...*part) {
 	for i, p := range parts {
 		p.stream = all[from:ends[i]:ends[i]]
 		from = ends[i]
-		p.tags = nil
 		if p.checked = !p.raw && verify(d.r, p.stream) == ""; !p.checked {
 			unclean = append(unclean, p)
+		} else {
+			p.tags = nil
 		}
 	}
 	d.sanitise(unclean)
@@ -257,7 +258,13 @@ func (d *doc) sanitise(parts []*part) {
 		if len(clean) == len(parts) { // otherwise the last check refuses the remains
 			p.stream = clean[i]
 		}
+		was := p.tags
 		p.tags = tagEvents(p.stream)
+		for i := range p.tags { // the elements that the text opens reach as far as before
+			if len(was) == len(p.tags) && was[i].name == p.tags[i].name {
+				p.tags[i].until = was[i].until
+			}
+		}
 	}
 }
 

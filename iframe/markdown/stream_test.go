@@ -157,6 +157,15 @@ func soup(g *rand.Rand, n int) string {
 	return b.String()
 }
 
+// A definition that comes late renders a block again. Its elements still enclose what they did.
+func TestLateDefinitionInDetails(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	const want = "<details>\n<p>" + `<a data-href="https://x.example" role="link" tabindex="0">a</a>` + "</p>\n</details>"
+	if out, _ := render(t, r, "<details>\n\n[a]\n\n</details>\n\nb\n\n[a]: https://x.example\n"); !strings.HasPrefix(out, want) {
+		t.Errorf("%s", out)
+	}
+}
+
 func TestStreamOfSoup(t *testing.T) {
 	native.Only(t)
 	t.Parallel()
