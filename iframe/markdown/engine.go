@@ -27,6 +27,7 @@ type doc struct {
 	notes   notes
 	scratch sink
 	list    listTail
+	drawn   drawn
 	plainTo int // end of the text after Limits.Bytes that has been cut into parts
 }
 
@@ -44,6 +45,7 @@ type part struct {
 	mentions []string // labels of footnotes, in order
 	numbers  []noteNumber
 	headings []string // ids given to its headings
+	undrawn  bool     // its drawings were too much, so it has none
 	over     string   // the limit of the whole text that it has hit
 	dirty    bool
 	block    *block
@@ -64,6 +66,7 @@ func newDoc(r *Renderer) *doc {
 	d := &doc{r: r, refs: map[string]parser.Reference{}, waiting: map[string][]*part{}, ids: map[string]int{}}
 	d.sc = scanner{lim: &r.opts.Limits, noMath: r.opts.NoMath, underlined: func(paragraph []byte) bool { return underlined(r, paragraph) }}
 	d.notes.byLabel = map[string]*note{}
+	d.drawn.waiting = map[Source][]*part{}
 	return d
 }
 
@@ -315,7 +318,7 @@ func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit st
 	if p.over != "" {
 		return false, p.over
 	}
-	nw := &nodeWriter{r: d.r, w: w, src: src, ctx: ctx, rough: rough}
+	nw := &nodeWriter{r: d.r, w: w, src: src, ctx: ctx, d: d, p: p, rough: rough}
 	nw.children(tree, 0)
 	return nw.raw, nw.limit
 }
@@ -334,6 +337,17 @@ func (d *doc) assemble(b *block) {
 // join balances and checks the streams of the parts of a block. If a limit is hit, join returns
 // its name, and html is the text of all parts as plain text.
 func (d *doc) join(parts []*part) (html string, report Report, limit string) {
+	html, report, limit = d.joinOnce(parts)
+	if limit != "" && d.r.opts.Draw != nil && undraw(parts) { // a drawing costs no block
+		if again := parts[0].index < len(d.parts) && d.parts[parts[0].index] == parts[0]; again {
+			d.render(parts...)
+			html, report, limit = d.joinOnce(parts)
+		}
+	}
+	return html, report, limit
+}
+
+func (d *doc) joinOnce(parts []*part) (html string, report Report, limit string) {
 	if p := parts[0]; len(parts) == 1 && !p.raw && p.kind != noteSegment && d.r.opts.Policy == nil {
 		switch {
 		case isBlank(p.stream):

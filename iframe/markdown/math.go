@@ -314,24 +314,3 @@ func (formulaInline) Parse(parent ast.Node, block text.Reader, _ parser.Context)
 	}
 	return n
 }
-
-// tex writes a formula: TeX in an element of code.
-func (nw *nodeWriter) tex(tex string, display bool) {
-	w := nw.w
-	w.WriteString(`<code class="bailey-tex`)
-	if display {
-		w.WriteString(` bailey-display`)
-	}
-	w.WriteString(`">`)
-	w.code = true
-	w.escapeString(strings.TrimSpace(tex))
-	w.code = false
-	w.WriteString("</code>")
-}
-
-// formula writes a formula on lines of its own.
-func (nw *nodeWriter) formula(n *gfmBlock) {
-	nw.w.WriteString("<p>")
-	nw.tex(texOf(n, nw.src), true)
-	nw.w.WriteString("</p>\n")
-}

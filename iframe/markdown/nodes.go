@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,6 +18,8 @@ type nodeWriter struct {
 	w      *sink
 	src    []byte
 	ctx    *blockContext
+	d      *doc
+	p      *part
 	rough  bool   // the text continues: omit incomplete constructs
 	inLink bool   // in the text of a link
 	limit  string // the limit that was hit while writing
@@ -235,12 +238,32 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 	nw.w.WriteString("</code>")
 }
 
-// code writes a code block, coloured if the app provides Highlight.
+// code writes a code block, drawn if the app provides Draw.
 func (nw *nodeWriter) code(lang string, code []byte) {
 	lang, _, _ = strings.Cut(lang, "\t")
-	lang = string(plainProse(nil, []byte(lang)))
+	nw.block(string(plainProse(nil, []byte(lang))), code)
+}
+
+// block writes a code block. A formula or diagram takes its place when it is drawn.
+func (nw *nodeWriter) block(lang string, code []byte) {
+	if nw.r.opts.Draw != nil && !nw.rough && lang != "" {
+		s := Source{Lang: strings.ToLower(lang), Text: strings.TrimSuffix(string(code), "\n"), Display: strings.EqualFold(lang, "math")}
+		switch p := nw.picture(s); {
+		case p == nil:
+		case p.html != "":
+			nw.w.WriteString("<p>" + p.html + "</p>\n")
+			return
+		case p.image != "":
+			nw.w.picture(p, lang, func() { nw.pre(lang, code) })
+			return
+		}
+	}
+	nw.pre(lang, code)
+}
+
+func (nw *nodeWriter) pre(lang string, code []byte) {
 	nw.w.codeStart(lang)
-	nw.codeText(lang, code)
+	nw.codeText(strings.ToLower(lang), code)
 	nw.w.WriteString("</code></pre>\n")
 }
 
@@ -262,11 +285,11 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 	w := nw.w
 	w.code = true
 	defer func() { w.code = false }()
-	if nw.r.opts.Highlight != nil && lang != "" && !(nw.rough && len(code) > 4<<10) {
-		for _, s := range nw.r.opts.Highlight(lang, string(code)) {
-			n := min(max(s.Len, 0), len(code))
-			if n > 0 && goodToken(s.Class, 32, "-") {
-				w.WriteString(`<span class="hl-` + s.Class + `">`)
+	if lang != "" && lang != "math" {
+		for _, s := range nw.colours(lang, string(code)) {
+			n := min(s.n, len(code))
+			if s.class != "" {
+				w.WriteString(`<span class="hl-` + s.class + `">`)
 				w.escape(code[:n])
 				w.WriteString("</span>")
 			} else {
@@ -276,6 +299,108 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 		}
 	}
 	w.escape(code)
+}
+
+// tex writes a formula: TeX in an element of code.
+func (nw *nodeWriter) tex(tex string, display bool) {
+	w := nw.w
+	tex = strings.TrimSpace(tex)
+	if p := nw.picture(Source{Lang: "math", Text: tex, Display: display}); p != nil && p.html != "" {
+		w.WriteString(p.html)
+		return
+	}
+	w.WriteString(`<code class="bailey-tex`)
+	if display {
+		w.WriteString(` bailey-display`)
+	}
+	w.WriteString(`">`)
+	w.code = true
+	w.escapeString(tex)
+	w.code = false
+	w.WriteString("</code>")
+}
+
+// formula writes a formula on lines of its own.
+func (nw *nodeWriter) formula(n *gfmBlock) {
+	nw.w.WriteString("<p>")
+	nw.tex(texOf(n, nw.src), true)
+	nw.w.WriteString("</p>\n")
+}
+
+// picture returns the drawing of a source that is complete. If there is none yet, it asks for it, and the part is
+// rendered again when it comes.
+func (nw *nodeWriter) picture(s Source) *picture {
+	if nw.r.opts.Draw == nil || s.Text == "" || nw.p != nil && nw.p.undrawn || len(s.Text) > maxDrawn {
+		return nil
+	}
+	p := nw.r.pictures.look(s)
+	if p != nil {
+		return p
+	}
+	dr := &nw.d.drawn
+	parts, waits := dr.waiting[s]
+	if !nw.rough && nw.p != nil && !slices.Contains(parts, nw.p) {
+		parts = append(parts, nw.p)
+	}
+	dr.waiting[s] = parts
+	if !waits {
+		nw.r.pictures.ask(s, dr.arrived())
+	}
+	return nil
+}
+
+// colours returns the colours of code. Of code that is unfinished, or whose colours did not come yet, they are those
+// of an earlier version, whose text is the beginning of this one. So colours never become plain text again.
+func (nw *nodeWriter) colours(lang, code string) []piece {
+	if nw.r.opts.Draw == nil || nw.p != nil && nw.p.undrawn {
+		return nil
+	}
+	dr := &nw.d.drawn
+	if !nw.rough {
+		text := strings.TrimSuffix(code, "\n")
+		if len(text) > maxDrawn {
+			text = wholeLines(text[:maxDrawn])
+		}
+		if p := nw.picture(Source{Lang: lang, Text: text}); p != nil {
+			return p.spans
+		}
+	}
+	var best []piece
+	for i := len(dr.open) - 1; i >= 0; i-- {
+		s := dr.open[i]
+		if s.Lang != lang || !strings.HasPrefix(code, s.Text) {
+			continue
+		}
+		if p := nw.r.pictures.look(s); !p.empty() {
+			best = p.spans
+			break
+		}
+	}
+	if !nw.rough || dr.busy {
+		return best
+	}
+	// The next version has complete lines only, and is larger than the last one by a part of it.
+	next := Source{Lang: lang, Text: wholeLines(code[:min(len(code), maxDrawn)])}
+	text := next.Text
+	if n := len(dr.open); n > 0 && strings.HasPrefix(code, dr.open[n-1].Text) && len(text) < len(dr.open[n-1].Text)*9/8+1 || text == "" {
+		return best
+	}
+	dr.busy = true
+	dr.open = append(dr.open[max(0, len(dr.open)-3):], next)
+	nw.r.pictures.ask(next, dr.arrived())
+	return best
+}
+
+// picture writes an image of a source, and the source below it.
+func (w *sink) picture(p *picture, lang string, code func()) {
+	w.WriteString("<figure>\n<img")
+	w.attr("src", p.image)
+	w.attr("alt", lang)
+	w.WriteString(">\n<details>\n<summary>")
+	w.escapeString(lang)
+	w.WriteString("</summary>\n")
+	code()
+	w.WriteString("</details>\n</figure>\n")
 }
 
 // headingID writes the id of a heading, the target of links to it: its text in lower case, with

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -43,19 +44,14 @@ type Options struct {
 	// a relative link leads to a file: its path is in data-path.
 	Base string
 
-	// Highlight, if set, returns the colours of a code block: the class and the length in bytes
-	// of each piece of code, in order. It returns no HTML, so it cannot inject any. A class has
-	// 1 to 32 letters, digits and dashes, and appears as "hl-" + class. Pieces with an empty or
-	// invalid class, and code after the last piece, are not coloured. The result must depend on
-	// the arguments only. Highlight is not called for code without a language, or for
-	// unfinished code above 4 KiB.
-	Highlight func(lang, code string) []Span
-}
-
-// Span is a piece of highlighted code with one class.
-type Span struct {
-	Class string
-	Len   int // bytes
+	// Draw, if set, draws code in a language, formulas and diagrams. It may be a library that is not
+	// trusted: a drawing is data, and one that is not of its source, or not of the listed form, is
+	// refused. Then, and until a drawing comes, the source is shown. Draw is called on its own
+	// goroutine for at most two sources at once. A call has 10 s, and after three calls that ignore
+	// the end of their context no more are made. An error means that there is no drawing. It is not
+	// called for a source again, so the result must depend on the source only. Code above 64 KiB is
+	// drawn up to there.
+	Draw func(context.Context, Source) (Drawing, error)
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -269,19 +269,6 @@ func TestExtensionsCannotWeaken(t *testing.T) {
 	}
 }
 
-func TestHighlight(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Highlight: func(lang, code string) []markdown.Span {
-		return []markdown.Span{{Class: "key", Len: 2}, {Class: `"><script>`, Len: 1}, {Class: "", Len: 1}, {Class: "x", Len: 1 << 30}, {Class: "y", Len: -5}}
-	}})
-	out, report := render(t, r, "```go\nif <b> {\n```\n\n    plain\n\n- ```js\n  ab\n  ```\n")
-	want := `<pre><code class="language-go"><span class="hl-key">if</span> &lt;<span class="hl-x">b&gt; {` + "\n</span></code></pre>\n" +
-		"<pre><code>plain\n</code></pre>\n<ul>\n<li>\n" + `<pre><code class="language-js"><span class="hl-key">ab</span>` + "\n</code></pre>\n</li>\n</ul>\n"
-	if out != want {
-		t.Errorf("--- got\n%s\n--- want\n%s", out, want)
-	}
-	checkOutput(t, r, "", out, report)
-}
-
 // If an extension panics, the block becomes plain text.
 func TestExtensionPanics(t *testing.T) {
 	r := newRenderer(t, markdown.Options{Extensions: []markdown.Extension{extend.Goldmark(panics{})}})

@@ -17,6 +17,8 @@ type Renderer struct {
 	conv   *converter
 	policy *bluemonday.Policy
 
+	pictures pictures
+
 	unlabelled bool // for tests that show the purpose of the target beside a link
 }
 
@@ -27,7 +29,8 @@ func New(opts Options) (*Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Renderer{opts: opts}
+	r := &Renderer{opts: opts, pictures: pictures{draw: opts.Draw, image: opts.Limits.ImageBytes, prefix: opts.IDPrefix}}
+	r.pictures.done, r.pictures.asked = map[Source]*picture{}, map[Source][]func(){}
 	if opts.Base != "" {
 		r.base, err = url.Parse(opts.Base)
 		if err != nil || r.base.Host == "" || r.base.Scheme != "https" && r.base.Scheme != "http" {
@@ -44,7 +47,7 @@ func (r *Renderer) prepare() {
 	})
 }
 
-// Render renders a whole text. The report lists the stopped content. The error never depends on
+// Render renders a whole text. It waits for the drawings of Options.Draw. The report lists the stopped content. The error never depends on
 // the text: it is reserved for a Renderer that cannot work at all.
 func (r *Renderer) Render(src []byte) (HTML, Report, error) {
 	s := r.NewStream()
@@ -54,5 +57,17 @@ func (r *Renderer) Render(src []byte) (HTML, Report, error) {
 	if err := s.Close(); err != nil {
 		return HTML{}, Report{}, err
 	}
-	return s.HTML(), s.Report(), nil
+	came := make(chan struct{}, 1)
+	s.OnDrawn(func() {
+		select {
+		case came <- struct{}{}:
+		default:
+		}
+	})
+	html := s.HTML()
+	for s.Drawing() || s.d.drawn.came.Load() {
+		<-came
+		html = s.HTML()
+	}
+	return html, s.Report(), nil
 }

@@ -206,17 +206,25 @@ func (d *doc) tailParts() []*part {
 
 // roughen renders an incomplete part.
 func (d *doc) roughen(p *part, src []byte) {
-	w := &d.scratch
-	w.Reset()
-	d.write(w, p, src, true)
-	d.roughCheck(p, bytes.Clone(w.Bytes()))
+	for {
+		w := &d.scratch
+		w.Reset()
+		d.write(w, p, src, true)
+		if d.roughCheck(p, bytes.Clone(w.Bytes())) || p.undrawn || d.r.opts.Draw == nil {
+			return
+		}
+		p.undrawn = true
+	}
 }
 
-func (d *doc) roughCheck(p *part, stream []byte) {
+// roughCheck checks the stream of an incomplete part. It reports whether it is within the limits.
+func (d *doc) roughCheck(p *part, stream []byte) (fits bool) {
 	p.stream = stream
+	fits = p.raw
 	if p.checked = !p.raw && verify(d.r, stream) == ""; !p.checked {
 		d.sanitise([]*part{p})
 	}
+	return fits || p.checked
 }
 
 // guess is the result of the scanner for a text that would end here.

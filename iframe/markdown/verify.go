@@ -88,6 +88,8 @@ func (v *verifier) text(s []byte) bool {
 		switch v.stack[len(v.stack)-1].class {
 		case table, columns, rows, row: // a parser moves text out of a table
 			return isBlank(s)
+		case formulaPart:
+			return false
 		}
 	}
 	return true
@@ -299,6 +301,12 @@ func (v *verifier) fits(name string, el element) bool {
 	if len(v.stack) > 0 {
 		top = v.stack[len(v.stack)-1]
 	}
+	inside := top.class == formulaPart
+	if math := el.class == formulaPart || el.class == formulaToken; inside != (math && name != "math") || top.class == formulaToken {
+		return false
+	} else if inside {
+		return true
+	}
 	switch el.class {
 	case caption, columns, rows:
 		return top.class == table
@@ -329,7 +337,7 @@ func (v *verifier) fits(name string, el element) bool {
 			}
 		}
 		switch {
-		case e.class == paragraph && el.class != phrasing && el.class != anchor:
+		case e.class == paragraph && el.class != phrasing && el.class != anchor && el.class != formulaPart:
 			return false
 		case e.class == heading && el.class == heading:
 			return false

@@ -53,6 +53,7 @@ func Suites() []Suite {
 		{"B9", "values that break a printer"},
 		{"srt", "settings read wider than sandbox-runtime"},
 		{"xss", "XSS with each wall alone"},
+		{"drawn", "renderers that lie in what they draw"},
 		{"realm", "realm with each layer off"},
 		{"frames", "the walls around the realm, each off"},
 		{"leaks", "leak lab"},
