@@ -53,6 +53,7 @@ var rooms = map[string][]string{
 	"iframe":                    {"protocol", "internal/ids", "internal/jsx", "internal/frame", "internal/wire"},
 	"iframe/markdown":           {"internal/jsx/trust", "iframe/internal/raster", "iframe/internal/localpath"},
 	"iframe/internal/localpath": {},
+	"iframe/guests":             {"iframe", "internal/jsx"},
 	"iframe/internal/raster":    {},
 	"worker":                    {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
 	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "headers"},

@@ -397,11 +397,11 @@ func showHTML(t *testing.T, c *conversation, id, text string) {
 // changes nothing.
 func TestLateDrawing(t *testing.T) {
 	gate, asked := make(chan struct{}), make(chan struct{}, 10)
-	r, err := markdown.New(markdown.Options{Draw: func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+	r, err := markdown.New(markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 		asked <- struct{}{}
 		<-gate
 		return markdown.Drawing{MathML: "<math><mi>" + s.Text + "</mi></math>"}, nil
-	}})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -55,9 +54,9 @@ func alert(n *ast.Blockquote, src []byte) string {
 
 // mayAlert reports whether an unfinished line may become the first line of an alert.
 func mayAlert(line []byte) bool {
-	s := bytes.ToLower(bytes.TrimSpace(line))
+	s := strings.ToLower(strings.TrimSpace(string(line)))
 	for _, kind := range alerts {
-		if strings.HasPrefix("[!"+strings.ToLower(kind)+"]", string(s)) {
+		if strings.HasPrefix("[!"+strings.ToLower(kind)+"]", s) {
 			return true
 		}
 	}

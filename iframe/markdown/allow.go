@@ -88,28 +88,6 @@ func elementOf(name string) (element, bool) {
 		return element{class: cell, attrs: " colspan rowspan valign "}, true
 	case "th":
 		return element{class: cell, attrs: " colspan rowspan valign scope abbr "}, true
-	case "math":
-		return element{class: formulaPart, attrs: " display "}, true
-	case "mrow", "msqrt", "mroot", "mphantom", "msub", "msup", "msubsup", "mmultiscripts", "mprescripts", "none", "mtr", "semantics", "merror", "mpadded":
-		return element{class: formulaPart}, true
-	case "mstyle":
-		return element{class: formulaPart, attrs: " displaystyle scriptlevel "}, true
-	case "mfrac":
-		return element{class: formulaPart, attrs: " linethickness displaystyle "}, true
-	case "munder", "mover", "munderover":
-		return element{class: formulaPart, attrs: " accent accentunder displaystyle "}, true
-	case "menclose":
-		return element{class: formulaPart, attrs: " notation "}, true
-	case "mtable":
-		return element{class: formulaPart, attrs: " columnalign rowspacing columnspacing columnlines rowlines displaystyle "}, true
-	case "mtd":
-		return element{class: formulaPart, attrs: " columnspan rowspan columnalign "}, true
-	case "mi", "mn", "ms", "mtext":
-		return element{class: formulaToken, attrs: " mathvariant "}, true
-	case "mo":
-		return element{class: formulaToken, attrs: " mathvariant form fence separator lspace rspace stretchy symmetric minsize maxsize largeop movablelimits accent "}, true
-	case "mspace":
-		return element{class: formulaToken, attrs: " width "}, true
 	}
 	return element{}, false
 }
@@ -160,42 +138,7 @@ func goodValue(prefix, tag, name, val string) bool {
 	case "lang":
 		return goodToken(val, 35, "-")
 	case "class":
-		if el, _ := elementOf(tag); el.class == formulaPart || el.class == formulaToken {
-			for c := range strings.SplitSeq(val, " ") {
-				if !hasWord(mathClasses, c) {
-					return false
-				}
-			}
-			return true
-		}
 		return goodClasses(val)
-	case "display":
-		return val == "block"
-	case "displaystyle", "fence", "separator", "stretchy", "symmetric", "largeop", "movablelimits", "accent", "accentunder":
-		return val == "true" || val == "false"
-	case "mathvariant":
-		return goodToken(val, 30, "-")
-	case "form":
-		return val == "prefix" || val == "infix" || val == "postfix"
-	case "scriptlevel":
-		return goodNumber(strings.TrimLeft(val, "+-"), 3) && len(val) < 3
-	case "lspace", "rspace":
-		return goodLength(val, -.3, 2)
-	case "minsize", "maxsize":
-		return goodLength(val, 0, 5)
-	case "linethickness":
-		return goodLength(val, 0, .5)
-	case "notation", "columnalign", "columnlines", "rowlines":
-		return goodToken(val, 100, " ")
-	case "rowspacing", "columnspacing":
-		for part := range strings.SplitSeq(val, " ") {
-			if len(val) > 200 || !goodLength(part, 0, 4) {
-				return false
-			}
-		}
-		return true
-	case "columnspan":
-		return goodNumber(val, 20) && val != "0"
 	case "id":
 		return strings.HasPrefix(val, prefix) && len(val) > len(prefix) && len(val) <= maxID && !strings.ContainsAny(val, " \t\n")
 	case "data-fragment":
@@ -226,9 +169,6 @@ func goodValue(prefix, tag, name, val string) bool {
 	case "colspan", "rowspan", "span":
 		return goodNumber(val, 100) && val != "0"
 	case "width", "height":
-		if tag == "mspace" {
-			return goodLength(val, -.3, 4)
-		}
 		return goodNumber(strings.TrimSuffix(val, "%"), 4096)
 	case "datetime":
 		return goodToken(val, 40, "-:.+TZ ")

@@ -64,6 +64,10 @@ func (b *balancer) stream(s []byte) {
 		name := string(t.name)
 		el, ok := elementOf(name)
 		if !ok {
+			if t.own && b.r.gallery != nil { // of a formula, which is whole and has only text in it
+				b.place(element{class: phrasing})
+				b.out.Write(s[t.at:t.to])
+			}
 			continue
 		}
 		whole := s[t.at:t.to]

@@ -4,15 +4,52 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/microcosm-cc/bluemonday"
+
 	"github.com/bailey-go/bailey/iframe/internal/raster"
 )
 
-// Source is code, a formula or the text of a diagram, as Options.Draw receives it.
+// Draw returns o with a function that draws code in a language, formulas and diagrams. It may be a
+// library that is not trusted: a drawing is data, and one that is not of its source, or not of the
+// listed form, is refused. Then, and until a drawing comes, the source is shown. f is called on its
+// own goroutine for at most eight sources at once. A call has 10 s, and after three calls that
+// ignore the end of their context no more are made. An error means that there is no drawing. f is
+// not called for a source again, so the result must depend on the source only. Code above 64 KiB
+// is drawn up to there.
+//
+// Draw is a method and not a field, so a program that does not call it is smaller.
+func (o Options) Draw(f func(context.Context, Source) (Drawing, error)) Options {
+	o.gallery = nil
+	if f != nil {
+		o.gallery = func(o Options) gallery {
+			return &pictures{draw: f, image: o.Limits.ImageBytes, done: map[Source]*picture{}, asked: map[Source][]func(){}}
+		}
+	}
+	return o
+}
+
+// gallery is what a Renderer needs of *pictures. Only Draw makes one, and a linker drops all of it otherwise.
+type gallery interface {
+	drawn(Source) bool
+	picture(nw *nodeWriter, s Source) *picture
+	colours(nw *nodeWriter, lang, code string) []piece
+	figure(w *sink, p *picture, lang string, code func())
+	element(name string) (element, bool)
+	value(name, val string) bool
+	allow(*bluemonday.Policy)
+}
+
+func (ps *pictures) element(name string) (element, bool) { return formulaElement(name) }
+func (ps *pictures) value(name, val string) bool         { return goodFormulaValue(name, val) }
+func (ps *pictures) allow(p *bluemonday.Policy)          { allowFormulas(p) }
+
+// Source is code, a formula or the text of a diagram, as the function of [Options.Draw] receives it.
 type Source struct {
 	Lang    string // the language of a code fence, in lower case. "math" for a formula in TeX
 	Text    string // without a line break at the end
@@ -43,7 +80,7 @@ const (
 	maxSpans     = 5000     // of a drawing. Code after them is not coloured
 	maxMathML    = 256 << 10
 	maxAsked     = 1000             // sources that wait for their turn. Others stay as they are
-	maxDrawing   = 2                // drawings that are made at the same time
+	maxDrawing   = 8                // drawings that are made at the same time
 	maxHanging   = 3                // drawings that may take too long, before no more are made
 	maxPictures  = 16 << 20         // bytes of the drawings that a renderer keeps
 	drawTime     = 10 * time.Second // for one drawing
@@ -68,9 +105,8 @@ func (p *picture) empty() bool {
 
 // pictures makes and keeps the drawings of a Renderer.
 type pictures struct {
-	draw   func(context.Context, Source) (Drawing, error)
-	image  int // Limits.ImageBytes
-	prefix string
+	draw  func(context.Context, Source) (Drawing, error)
+	image int // Limits.ImageBytes
 
 	mu      sync.Mutex
 	done    map[Source]*picture // an empty one if there is no drawing
@@ -82,6 +118,9 @@ type pictures struct {
 	hanging int
 	refused atomic.Int64 // drawings that the check refused
 }
+
+// drawn reports whether the drawing of a source came.
+func (ps *pictures) drawn(s Source) bool { return ps.look(s) != nil }
 
 // look returns the drawing of a source, or nil if there is none yet.
 func (ps *pictures) look(s Source) *picture {
@@ -227,7 +266,7 @@ func (ps *pictures) check(s Source, d Drawing) (*picture, error) {
 			return nil, errDrawing
 		}
 		var err error
-		if p.html, err = cleanMathML(d.MathML, s.Display || s.Lang != "math", ps.prefix); err != nil {
+		if p.html, err = cleanMathML(d.MathML, s.Display || s.Lang != "math"); err != nil {
 			return nil, err
 		}
 	case len(d.Image) > 0 && d.Spans == nil && d.MathML == "":
@@ -271,7 +310,7 @@ func (d *doc) collect() bool {
 	}
 	d.drawn.busy = false
 	for s, parts := range d.drawn.waiting {
-		if d.r.pictures.look(s) == nil {
+		if !d.r.gallery.drawn(s) {
 			continue
 		}
 		for _, p := range parts {
@@ -295,4 +334,80 @@ func undraw(parts []*part) bool {
 		p.undrawn = true
 	}
 	return changed
+}
+
+// picture returns the drawing of a source that is complete. If there is none yet, it asks for it, and the part is
+// rendered again when it comes.
+func (ps *pictures) picture(nw *nodeWriter, s Source) *picture {
+	if s.Text == "" || nw.p != nil && nw.p.undrawn || len(s.Text) > maxDrawn {
+		return nil
+	}
+	p := ps.look(s)
+	if p != nil {
+		return p
+	}
+	dr := &nw.d.drawn
+	parts, waits := dr.waiting[s]
+	if !nw.rough && nw.p != nil && !slices.Contains(parts, nw.p) {
+		parts = append(parts, nw.p)
+	}
+	dr.waiting[s] = parts
+	if !waits {
+		ps.ask(s, dr.arrived())
+	}
+	return nil
+}
+
+// colours returns the colours of code. Of code that is unfinished, or whose colours did not come yet, they are those
+// of an earlier version, whose text is the beginning of this one. So colours never become plain text again.
+func (ps *pictures) colours(nw *nodeWriter, lang, code string) []piece {
+	if nw.p != nil && nw.p.undrawn {
+		return nil
+	}
+	dr := &nw.d.drawn
+	if !nw.rough {
+		text := strings.TrimSuffix(code, "\n")
+		if len(text) > maxDrawn {
+			text = wholeLines(text[:maxDrawn])
+		}
+		if p := ps.picture(nw, Source{Lang: lang, Text: text}); p != nil {
+			return p.spans
+		}
+	}
+	var best []piece
+	for i := len(dr.open) - 1; i >= 0; i-- {
+		s := dr.open[i]
+		if s.Lang != lang || !strings.HasPrefix(code, s.Text) {
+			continue
+		}
+		if p := ps.look(s); !p.empty() {
+			best = p.spans
+			break
+		}
+	}
+	if !nw.rough || dr.busy {
+		return best
+	}
+	// The next version has complete lines only, and is larger than the last one by a part of it.
+	next := Source{Lang: lang, Text: wholeLines(code[:min(len(code), maxDrawn)])}
+	text := next.Text
+	if n := len(dr.open); n > 0 && strings.HasPrefix(code, dr.open[n-1].Text) && len(text) < len(dr.open[n-1].Text)*9/8+1 || text == "" {
+		return best
+	}
+	dr.busy = true
+	dr.open = append(dr.open[max(0, len(dr.open)-3):], next)
+	ps.ask(next, dr.arrived())
+	return best
+}
+
+// figure writes an image of a source, and the source below it.
+func (ps *pictures) figure(w *sink, p *picture, lang string, code func()) {
+	w.WriteString("<figure>\n<img")
+	w.attr("src", p.image)
+	w.attr("alt", lang)
+	w.WriteString(">\n<details>\n<summary>")
+	w.escapeString(lang)
+	w.WriteString("</summary>\n")
+	code()
+	w.WriteString("</details>\n</figure>\n")
 }

@@ -160,7 +160,7 @@ func mathEffects(out string) []string {
 // drawings and the last check stop each of them alone.
 func TestAttackDrawnFormulas(t *testing.T) {
 	a := attack.Start(t, "drawn")
-	r := newRenderer(t, markdown.Options{})
+	r := newRenderer(t, markdown.Options{}.Draw(tokens))
 	source := markdown.Source{Lang: "math", Text: "x"}
 	for i, math := range hostileMathML {
 		name := fmt.Sprintf("formula %d %s", i, math)
@@ -220,9 +220,9 @@ func TestAttackDrawnCode(t *testing.T) {
 		"an empty piece":    append(span("", ""), span("a", code[1:])...),
 		"a NUL":             span("a", code[:3]+"\x00"+code[3:]),
 	} {
-		r := newRenderer(t, markdown.Options{Draw: func(context.Context, markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(context.Context, markdown.Source) (markdown.Drawing, error) {
 			return markdown.Drawing{Spans: spans}, nil
-		}})
+		}))
 		var lie strings.Builder
 		for _, s := range spans {
 			lie.WriteString(s.Text)
@@ -236,9 +236,9 @@ func TestAttackDrawnCode(t *testing.T) {
 		}
 	}
 	for _, class := range []string{`"><script>alert(1)</script>`, "a b", "bailey-target", strings.Repeat("a", 33), "é", `a" onclick="alert(1)`, "language-math"} {
-		r := newRenderer(t, markdown.Options{Draw: func(context.Context, markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(context.Context, markdown.Source) (markdown.Drawing, error) {
 			return markdown.Drawing{Spans: span(class, code)}, nil
-		}})
+		}))
 		raw := `<pre><code class="language-sh"><span class="` + class + `">` + code + "</span></code></pre>"
 		a.Off("class "+class, !r.Verify(raw) || strings.Contains(raw, `class="bailey-target"`) || strings.Contains(raw, `"language-math"`))
 		out, _ := render(t, r, "```sh\n"+code+"\n```")
@@ -267,13 +267,13 @@ func TestAttackDrawnPictures(t *testing.T) {
 		"too large":    png + strings.Repeat("a", 256<<10),
 		"both":         png,
 	} {
-		r := newRenderer(t, markdown.Options{Draw: func(context.Context, markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(context.Context, markdown.Source) (markdown.Drawing, error) {
 			d := markdown.Drawing{Image: []byte(data)}
 			if name == "both" {
 				d.MathML = "<math><mi>x</mi></math>"
 			}
 			return d, nil
-		}})
+		}))
 		if name != "both" && name != "too large" {
 			a.Off(name, !strings.HasPrefix(data, png))
 		}
@@ -312,12 +312,12 @@ var (
 // The collection of XSS as formulas, as code and in alerts, with a renderer that returns its source as it is.
 func TestAttackDrawnXSS(t *testing.T) {
 	a := attack.Start(t, "drawn")
-	echo := newRenderer(t, markdown.Options{Draw: func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+	echo := newRenderer(t, markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 		if s.Lang == "math" {
 			return markdown.Drawing{MathML: s.Text}, nil
 		}
 		return markdown.Drawing{Spans: []markdown.Span{{Class: "a", Text: s.Text}}}, nil
-	}})
+	}))
 	for i, p := range loadXSS(t) {
 		text := p.expand(xssSink)
 		if len(text) > 2<<10 || testing.Short() && i%7 > 0 {

@@ -34,7 +34,7 @@ func tokens(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 }
 
 func TestDraw(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Draw: tokens, NoHeadingIDs: true})
+	r := newRenderer(t, markdown.Options{NoHeadingIDs: true}.Draw(tokens))
 	for _, c := range [][2]string{
 		{"```go\nif <b> {\n```", `<pre><code class="language-go"><span class="hl-a">if </span>&lt;b&gt; <span class="hl-a">{</span>` + "\n</code></pre>"},
 		{"- ```JS\n  a b\n  ```", "<ul>\n<li>\n" + `<pre><code class="language-JS"><span class="hl-a">a </span>b` + "\n</code></pre>\n</li>\n</ul>"},
@@ -66,11 +66,11 @@ func TestDrawStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		var calls atomic.Int32
-		r := newRenderer(t, markdown.Options{Draw: func(ctx context.Context, s markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(ctx context.Context, s markdown.Source) (markdown.Drawing, error) {
 			calls.Add(1)
 			<-gate
 			return tokens(ctx, s)
-		}})
+		}))
 		s := r.NewStream()
 		told := 0
 		s.OnDrawn(func() { told++ })
@@ -131,16 +131,16 @@ func TestDrawHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := make(chan struct{})
 		var calls atomic.Int32
-		r := newRenderer(t, markdown.Options{Draw: func(context.Context, markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(context.Context, markdown.Source) (markdown.Drawing, error) {
 			calls.Add(1)
 			<-stop
 			return markdown.Drawing{MathML: "<math><mi>late</mi></math>"}, nil
-		}})
-		out, _ := render(t, r, "$a$ $b$ $c$ $d$ $e$ $f$ $g$")
-		if strings.Contains(out, "<math>") || strings.Count(out, "<code") != 7 {
+		}))
+		out, _ := render(t, r, "$a$ $b$ $c$ $d$ $e$ $f$ $g$ $h$ $i$ $j$ $k$")
+		if strings.Contains(out, "<math>") || strings.Count(out, "<code") != 11 {
 			t.Errorf("%s", out)
 		}
-		if n := calls.Load(); n < 3 || n > 4 {
+		if n := calls.Load(); n != 8 {
 			t.Errorf("%d calls of a renderer that hangs", n)
 		}
 		close(stop)
@@ -153,7 +153,7 @@ func TestDrawHangs(t *testing.T) {
 
 // A renderer that panics, or that says no, costs nothing.
 func TestDrawPanics(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Draw: func(context.Context, markdown.Source) (markdown.Drawing, error) { panic("oops") }})
+	r := newRenderer(t, markdown.Options{}.Draw(func(context.Context, markdown.Source) (markdown.Drawing, error) { panic("oops") }))
 	if out, _ := render(t, r, "```go\na\n```"); out != `<pre><code class="language-go">a`+"\n</code></pre>\n" {
 		t.Errorf("%s", out)
 	}
@@ -161,13 +161,13 @@ func TestDrawPanics(t *testing.T) {
 
 // Drawings that are together above the limit of elements cost the block its drawings and nothing else.
 func TestDrawElements(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Draw: func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+	r := newRenderer(t, markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 		var spans []markdown.Span
 		for _, c := range s.Text {
 			spans = append(spans, markdown.Span{Class: "a", Text: string(c)})
 		}
 		return markdown.Drawing{Spans: spans}, nil
-	}})
+	}))
 	for n, want := range map[int]int{4999: 4999, 5000: 5000, 5001: 5000} {
 		out, _ := render(t, r, "```go\n"+strings.Repeat("x", n)+"\n```")
 		if got := strings.Count(out, "<span"); got != want || strings.Count(out, "x") != n {
@@ -197,10 +197,10 @@ func TestDrawElements(t *testing.T) {
 func TestDrawBytes(t *testing.T) {
 	for n, want := range map[int]int{64<<10 - 1: 64<<10 - 1, 64 << 10: 64 << 10, 64<<10 + 1: 64<<10 - 1} {
 		drawn := 0
-		r := newRenderer(t, markdown.Options{Draw: func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+		r := newRenderer(t, markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 			drawn = len(s.Text)
 			return markdown.Drawing{Spans: []markdown.Span{{Class: "a", Text: s.Text}}}, nil
-		}})
+		}))
 		text := strings.Repeat("123456\n", n/7) + strings.Repeat("x", n%7)
 		out, _ := render(t, r, "```go\n"+text+"\n```")
 		if drawn > want || drawn < want-7 || !strings.Contains(out, "hl-a") || strings.Count(out, "123456") != n/7 {

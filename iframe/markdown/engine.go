@@ -338,7 +338,7 @@ func (d *doc) assemble(b *block) {
 // its name, and html is the text of all parts as plain text.
 func (d *doc) join(parts []*part) (html string, report Report, limit string) {
 	html, report, limit = d.joinOnce(parts)
-	if limit != "" && d.r.opts.Draw != nil && undraw(parts) { // a drawing costs no block
+	if limit != "" && d.r.gallery != nil && undraw(parts) { // a drawing costs no block
 		if again := parts[0].index < len(d.parts) && d.parts[parts[0].index] == parts[0]; again {
 			d.render(parts...)
 			html, report, limit = d.joinOnce(parts)

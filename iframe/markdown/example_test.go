@@ -65,16 +65,13 @@ func ExampleRenderer_Render_deception() {
 
 // A drawing is data that is checked: colours are the pieces of exactly the source, with a class each.
 func ExampleOptions_draw() {
-	r, err := markdown.New(markdown.Options{
-		NoHeadingIDs: true,
-		Draw: func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
-			if s.Lang != "go" {
-				return markdown.Drawing{}, errors.New("only Go")
-			}
-			rest, _ := strings.CutPrefix(s.Text, "return")
-			return markdown.Drawing{Spans: []markdown.Span{{Class: "keyword", Text: "return"}, {Text: rest}}}, nil
-		},
-	})
+	r, err := markdown.New(markdown.Options{NoHeadingIDs: true}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+		if s.Lang != "go" {
+			return markdown.Drawing{}, errors.New("only Go")
+		}
+		rest, _ := strings.CutPrefix(s.Text, "return")
+		return markdown.Drawing{Spans: []markdown.Span{{Class: "keyword", Text: "return"}, {Text: rest}}}, nil
+	}))
 	if err != nil {
 		panic(err)
 	}

@@ -1,8 +1,10 @@
 package markdown
 
 import (
+	"regexp"
 	"strings"
 
+	"github.com/microcosm-cc/bluemonday"
 	"golang.org/x/net/html"
 )
 
@@ -20,7 +22,7 @@ const mathClasses = " tml-left tml-right tml-jot tml-gap tml-fbox tml-overline t
 
 // cleanMathML returns a formula with the allowed elements and attributes. It returns an error if there are others
 // among its elements, or if it is not one formula.
-func cleanMathML(s string, display bool, prefix string) (string, error) {
+func cleanMathML(s string, display bool) (string, error) {
 	z := html.NewTokenizer(strings.NewReader(s))
 	w := &sink{code: true}
 	var stack []string
@@ -55,7 +57,7 @@ func cleanMathML(s string, display bool, prefix string) (string, error) {
 			if skip > 0 {
 				continue
 			}
-			el, ok := elementOf(tag)
+			el, ok := formulaElement(tag)
 			if elements++; !ok || el.class != formulaPart && el.class != formulaToken || ended || elements > maxMathElements || len(stack) >= maxMathDepth ||
 				(len(stack) == 0) != (tag == "math") || len(stack) > 0 && token(stack[len(stack)-1]) {
 				return "", errDrawing
@@ -85,7 +87,7 @@ func cleanMathML(s string, display bool, prefix string) (string, error) {
 						classes = append(classes, "tml-fbox")
 					}
 				default:
-					if hasWord(seen, name) || !attrAllowed(el, name) || !goodValue(prefix, tag, name, val) {
+					if hasWord(seen, name) || !attrAllowed(el, name) || !goodFormulaValue(name, val) {
 						continue
 					}
 					if n := ems(val); n < 0 {
@@ -135,7 +137,7 @@ func cleanMathML(s string, display bool, prefix string) (string, error) {
 const maxBack = 2.0
 
 func token(tag string) bool {
-	el, _ := elementOf(tag)
+	el, _ := formulaElement(tag)
 	return el.class == formulaToken
 }
 
@@ -197,4 +199,91 @@ func ems(s string) float64 {
 		}
 	}
 	return 0
+}
+
+// formulaElement returns the description of an element of a formula. No listed element loads, leads anywhere or has HTML in it.
+func formulaElement(name string) (element, bool) {
+	switch name {
+	case "math":
+		return element{class: formulaPart, attrs: " display "}, true
+	case "mrow", "msqrt", "mroot", "mphantom", "msub", "msup", "msubsup", "mmultiscripts", "mprescripts", "none", "mtr", "semantics", "merror", "mpadded":
+		return element{class: formulaPart}, true
+	case "mstyle":
+		return element{class: formulaPart, attrs: " displaystyle scriptlevel "}, true
+	case "mfrac":
+		return element{class: formulaPart, attrs: " linethickness displaystyle "}, true
+	case "munder", "mover", "munderover":
+		return element{class: formulaPart, attrs: " accent accentunder displaystyle "}, true
+	case "menclose":
+		return element{class: formulaPart, attrs: " notation "}, true
+	case "mtable":
+		return element{class: formulaPart, attrs: " columnalign rowspacing columnspacing columnlines rowlines displaystyle "}, true
+	case "mtd":
+		return element{class: formulaPart, attrs: " columnspan rowspan columnalign "}, true
+	case "mi", "mn", "ms", "mtext":
+		return element{class: formulaToken, attrs: " mathvariant "}, true
+	case "mo":
+		return element{class: formulaToken, attrs: " mathvariant form fence separator lspace rspace stretchy symmetric minsize maxsize largeop movablelimits accent "}, true
+	case "mspace":
+		return element{class: formulaToken, attrs: " width "}, true
+	}
+	return element{}, false
+}
+
+// goodFormulaValue reports whether an attribute of a formula may have this value.
+func goodFormulaValue(name, val string) bool {
+	switch name {
+	case "class":
+		for c := range strings.SplitSeq(val, " ") {
+			if !hasWord(mathClasses, c) {
+				return false
+			}
+		}
+		return true
+	case "width":
+		return goodLength(val, -.3, 4)
+	case "display":
+		return val == "block"
+	case "displaystyle", "fence", "separator", "stretchy", "symmetric", "largeop", "movablelimits", "accent", "accentunder":
+		return val == "true" || val == "false"
+	case "mathvariant":
+		return goodToken(val, 30, "-")
+	case "form":
+		return val == "prefix" || val == "infix" || val == "postfix"
+	case "scriptlevel":
+		return goodNumber(strings.TrimLeft(val, "+-"), 3) && len(val) < 3
+	case "lspace", "rspace":
+		return goodLength(val, -.3, 2)
+	case "minsize", "maxsize":
+		return goodLength(val, 0, 5)
+	case "linethickness":
+		return goodLength(val, 0, .5)
+	case "notation", "columnalign", "columnlines", "rowlines":
+		return goodToken(val, 100, " ")
+	case "rowspacing", "columnspacing":
+		for part := range strings.SplitSeq(val, " ") {
+			if len(val) > 200 || !goodLength(part, 0, 4) {
+				return false
+			}
+		}
+		return true
+	case "columnspan", "rowspan":
+		return goodNumber(val, 20) && val != "0"
+	}
+	return false
+}
+
+// allowFormulas adds the elements of formulas to our policy, listed independently.
+func allowFormulas(p *bluemonday.Policy) {
+	number := regexp.MustCompile(`^[0-9]{1,2}$`)
+	formulas := strings.Fields("math mrow msqrt mroot mphantom msub msup msubsup mmultiscripts mprescripts none mtr semantics merror mpadded mstyle mfrac munder mover munderover menclose mtable mtd mi mn ms mtext mo mspace")
+	p.AllowElements(formulas...)
+	p.AllowNoAttrs().OnElements(formulas...)
+	length := regexp.MustCompile(`^-?[0-9.]{1,9}(em|ex|px|pt|%)?( -?[0-9.]{1,9}(em|ex|px|pt|%)?)*$`)
+	p.AllowAttrs("display").Matching(regexp.MustCompile("^block$")).OnElements("math")
+	p.AllowAttrs(strings.Fields("displaystyle fence separator stretchy symmetric largeop movablelimits accent accentunder")...).Matching(regexp.MustCompile("^(true|false)$")).OnElements(formulas...)
+	p.AllowAttrs(strings.Fields("mathvariant form scriptlevel notation columnalign columnlines rowlines")...).Matching(regexp.MustCompile(`^[a-zA-Z0-9 +-]+$`)).OnElements(formulas...)
+	p.AllowAttrs(strings.Fields("lspace rspace minsize maxsize linethickness rowspacing columnspacing")...).Matching(length).OnElements(formulas...)
+	p.AllowAttrs("width").Matching(length).OnElements("mspace")
+	p.AllowAttrs("columnspan", "rowspan").Matching(number).OnElements("mtd")
 }

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -238,7 +237,7 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 	nw.w.WriteString("</code>")
 }
 
-// code writes a code block, drawn if the app provides Draw.
+// code writes a code block, drawn if the app has called Options.Draw.
 func (nw *nodeWriter) code(lang string, code []byte) {
 	lang, _, _ = strings.Cut(lang, "\t")
 	nw.block(string(plainProse(nil, []byte(lang))), code)
@@ -246,15 +245,15 @@ func (nw *nodeWriter) code(lang string, code []byte) {
 
 // block writes a code block. A formula or diagram takes its place when it is drawn.
 func (nw *nodeWriter) block(lang string, code []byte) {
-	if nw.r.opts.Draw != nil && !nw.rough && lang != "" {
+	if nw.r.gallery != nil && !nw.rough && lang != "" {
 		s := Source{Lang: strings.ToLower(lang), Text: strings.TrimSuffix(string(code), "\n"), Display: strings.EqualFold(lang, "math")}
-		switch p := nw.picture(s); {
+		switch p := nw.r.gallery.picture(nw, s); {
 		case p == nil:
 		case p.html != "":
 			nw.w.WriteString("<p>" + p.html + "</p>\n")
 			return
 		case p.image != "":
-			nw.w.picture(p, lang, func() { nw.pre(lang, code) })
+			nw.r.gallery.figure(nw.w, p, lang, func() { nw.pre(lang, code) })
 			return
 		}
 	}
@@ -285,8 +284,8 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 	w := nw.w
 	w.code = true
 	defer func() { w.code = false }()
-	if lang != "" && lang != "math" {
-		for _, s := range nw.colours(lang, string(code)) {
+	if nw.r.gallery != nil && lang != "" && lang != "math" {
+		for _, s := range nw.r.gallery.colours(nw, lang, string(code)) {
 			n := min(s.n, len(code))
 			if s.class != "" {
 				w.WriteString(`<span class="hl-` + s.class + `">`)
@@ -305,9 +304,11 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 func (nw *nodeWriter) tex(tex string, display bool) {
 	w := nw.w
 	tex = strings.TrimSpace(tex)
-	if p := nw.picture(Source{Lang: "math", Text: tex, Display: display}); p != nil && p.html != "" {
-		w.WriteString(p.html)
-		return
+	if nw.r.gallery != nil {
+		if p := nw.r.gallery.picture(nw, Source{Lang: "math", Text: tex, Display: display}); p != nil && p.html != "" {
+			w.WriteString(p.html)
+			return
+		}
 	}
 	w.WriteString(`<code class="bailey-tex`)
 	if display {
@@ -325,82 +326,6 @@ func (nw *nodeWriter) formula(n *gfmBlock) {
 	nw.w.WriteString("<p>")
 	nw.tex(texOf(n, nw.src), true)
 	nw.w.WriteString("</p>\n")
-}
-
-// picture returns the drawing of a source that is complete. If there is none yet, it asks for it, and the part is
-// rendered again when it comes.
-func (nw *nodeWriter) picture(s Source) *picture {
-	if nw.r.opts.Draw == nil || s.Text == "" || nw.p != nil && nw.p.undrawn || len(s.Text) > maxDrawn {
-		return nil
-	}
-	p := nw.r.pictures.look(s)
-	if p != nil {
-		return p
-	}
-	dr := &nw.d.drawn
-	parts, waits := dr.waiting[s]
-	if !nw.rough && nw.p != nil && !slices.Contains(parts, nw.p) {
-		parts = append(parts, nw.p)
-	}
-	dr.waiting[s] = parts
-	if !waits {
-		nw.r.pictures.ask(s, dr.arrived())
-	}
-	return nil
-}
-
-// colours returns the colours of code. Of code that is unfinished, or whose colours did not come yet, they are those
-// of an earlier version, whose text is the beginning of this one. So colours never become plain text again.
-func (nw *nodeWriter) colours(lang, code string) []piece {
-	if nw.r.opts.Draw == nil || nw.p != nil && nw.p.undrawn {
-		return nil
-	}
-	dr := &nw.d.drawn
-	if !nw.rough {
-		text := strings.TrimSuffix(code, "\n")
-		if len(text) > maxDrawn {
-			text = wholeLines(text[:maxDrawn])
-		}
-		if p := nw.picture(Source{Lang: lang, Text: text}); p != nil {
-			return p.spans
-		}
-	}
-	var best []piece
-	for i := len(dr.open) - 1; i >= 0; i-- {
-		s := dr.open[i]
-		if s.Lang != lang || !strings.HasPrefix(code, s.Text) {
-			continue
-		}
-		if p := nw.r.pictures.look(s); !p.empty() {
-			best = p.spans
-			break
-		}
-	}
-	if !nw.rough || dr.busy {
-		return best
-	}
-	// The next version has complete lines only, and is larger than the last one by a part of it.
-	next := Source{Lang: lang, Text: wholeLines(code[:min(len(code), maxDrawn)])}
-	text := next.Text
-	if n := len(dr.open); n > 0 && strings.HasPrefix(code, dr.open[n-1].Text) && len(text) < len(dr.open[n-1].Text)*9/8+1 || text == "" {
-		return best
-	}
-	dr.busy = true
-	dr.open = append(dr.open[max(0, len(dr.open)-3):], next)
-	nw.r.pictures.ask(next, dr.arrived())
-	return best
-}
-
-// picture writes an image of a source, and the source below it.
-func (w *sink) picture(p *picture, lang string, code func()) {
-	w.WriteString("<figure>\n<img")
-	w.attr("src", p.image)
-	w.attr("alt", lang)
-	w.WriteString(">\n<details>\n<summary>")
-	w.escapeString(lang)
-	w.WriteString("</summary>\n")
-	code()
-	w.WriteString("</details>\n</figure>\n")
 }
 
 // headingID writes the id of a heading, the target of links to it: its text in lower case, with

@@ -1,7 +1,6 @@
 package markdown
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -44,14 +43,7 @@ type Options struct {
 	// a relative link leads to a file: its path is in data-path.
 	Base string
 
-	// Draw, if set, draws code in a language, formulas and diagrams. It may be a library that is not
-	// trusted: a drawing is data, and one that is not of its source, or not of the listed form, is
-	// refused. Then, and until a drawing comes, the source is shown. Draw is called on its own
-	// goroutine for at most two sources at once. A call has 10 s, and after three calls that ignore
-	// the end of their context no more are made. An error means that there is no drawing. It is not
-	// called for a source again, so the result must depend on the source only. Code above 64 KiB is
-	// drawn up to there.
-	Draw func(context.Context, Source) (Drawing, error)
+	gallery func(Options) gallery // set by Draw
 }
 
 func (o Options) withDefaults() (Options, error) {

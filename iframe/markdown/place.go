@@ -106,7 +106,7 @@ func (b *balancer) place(el element) bool {
 		}
 		b.imply("td", cell)
 	}
-	if el.class == phrasing || el.class >= formulaPart {
+	if el.class == phrasing {
 		return true
 	}
 	for k := len(b.stack) - 1; k >= 0; k-- {

@@ -38,16 +38,6 @@ func ourPolicy() *bluemonday.Policy {
 		attrs, tags, _ := strings.Cut(rule, ":")
 		p.AllowAttrs(strings.Fields(attrs)...).Matching(number).OnElements(strings.Fields(tags)...)
 	}
-	formulas := strings.Fields("math mrow msqrt mroot mphantom msub msup msubsup mmultiscripts mprescripts none mtr semantics merror mpadded mstyle mfrac munder mover munderover menclose mtable mtd mi mn ms mtext mo mspace")
-	p.AllowElements(formulas...)
-	p.AllowNoAttrs().OnElements(formulas...)
-	length := regexp.MustCompile(`^-?[0-9.]{1,9}(em|ex|px|pt|%)?( -?[0-9.]{1,9}(em|ex|px|pt|%)?)*$`)
-	p.AllowAttrs("display").Matching(regexp.MustCompile("^block$")).OnElements("math")
-	p.AllowAttrs(strings.Fields("displaystyle fence separator stretchy symmetric largeop movablelimits accent accentunder")...).Matching(regexp.MustCompile("^(true|false)$")).OnElements(formulas...)
-	p.AllowAttrs(strings.Fields("mathvariant form scriptlevel notation columnalign columnlines rowlines")...).Matching(regexp.MustCompile(`^[a-zA-Z0-9 +-]+$`)).OnElements(formulas...)
-	p.AllowAttrs(strings.Fields("lspace rspace minsize maxsize linethickness rowspacing columnspacing")...).Matching(length).OnElements(formulas...)
-	p.AllowAttrs("width").Matching(length).OnElements("mspace")
-	p.AllowAttrs("columnspan", "rowspan").Matching(number).OnElements("mtd")
 	return p
 }
 

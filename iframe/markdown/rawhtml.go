@@ -65,7 +65,7 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 				continue
 			}
 			el, ok := elementOf(tag)
-			if !ok || tag == "input" || el.class >= formulaPart { // only a drawing has a formula
+			if !ok || tag == "input" {
 				w.report.add(Element, tag, 1)
 				continue
 			}
@@ -82,7 +82,7 @@ func (nw *nodeWriter) rawHTML(chunk []byte) {
 				}
 				continue
 			}
-			if el, ok := elementOf(tag); ok && !el.void && el.class < formulaPart {
+			if el, ok := elementOf(tag); ok && !el.void {
 				nw.raw = true
 				w.WriteByte(mark)
 				w.WriteString("</" + tag + ">")

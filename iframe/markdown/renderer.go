@@ -17,7 +17,7 @@ type Renderer struct {
 	conv   *converter
 	policy *bluemonday.Policy
 
-	pictures pictures
+	gallery gallery // makes the drawings, nil without them
 
 	unlabelled bool // for tests that show the purpose of the target beside a link
 }
@@ -29,8 +29,10 @@ func New(opts Options) (*Renderer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Renderer{opts: opts, pictures: pictures{draw: opts.Draw, image: opts.Limits.ImageBytes, prefix: opts.IDPrefix}}
-	r.pictures.done, r.pictures.asked = map[Source]*picture{}, map[Source][]func(){}
+	r := &Renderer{opts: opts}
+	if opts.gallery != nil {
+		r.gallery = opts.gallery(opts)
+	}
 	if opts.Base != "" {
 		r.base, err = url.Parse(opts.Base)
 		if err != nil || r.base.Host == "" || r.base.Scheme != "https" && r.base.Scheme != "http" {
@@ -44,6 +46,9 @@ func (r *Renderer) prepare() {
 	r.once.Do(func() {
 		r.conv = newConverter(r.opts.Extensions, r.opts.NoMath)
 		r.policy = ourPolicy()
+		if r.gallery != nil {
+			r.gallery.allow(r.policy)
+		}
 	})
 }
 

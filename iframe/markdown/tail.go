@@ -210,7 +210,7 @@ func (d *doc) roughen(p *part, src []byte) {
 		w := &d.scratch
 		w.Reset()
 		d.write(w, p, src, true)
-		if d.roughCheck(p, bytes.Clone(w.Bytes())) || p.undrawn || d.r.opts.Draw == nil {
+		if d.roughCheck(p, bytes.Clone(w.Bytes())) || p.undrawn || d.r.gallery == nil {
 			return
 		}
 		p.undrawn = true

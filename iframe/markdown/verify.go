@@ -20,7 +20,7 @@ func verify(r *Renderer, s []byte) (limit string) {
 		return "broken"
 	}
 	mixed := !ascii && mayTurn(s)
-	v := verifier{prefix: r.opts.IDPrefix, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
+	v := verifier{prefix: r.opts.IDPrefix, formulas: r.gallery, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
 		if lt < 0 {
@@ -55,9 +55,10 @@ func verify(r *Renderer, s []byte) (limit string) {
 }
 
 type verifier struct {
-	prefix string
-	stack  []openElement
-	limit  string
+	prefix   string
+	formulas gallery // knows the elements of formulas
+	stack    []openElement
+	limit    string
 
 	pre, code int // open elements of code
 	elements  int
@@ -144,6 +145,9 @@ func (v *verifier) tag(s []byte) int {
 	}
 	name := util.BytesToReadOnlyString(s[from:i])
 	el, ok := elementOf(name)
+	if !ok && v.formulas != nil {
+		el, ok = v.formulas.element(name)
+	}
 	if !ok || i == len(s) {
 		return 0
 	}
@@ -203,7 +207,13 @@ func (v *verifier) tag(s []byte) int {
 		if bytes.IndexByte(raw, '&') >= 0 {
 			val = unescape(val)
 		}
-		if !goodValue(v.prefix, name, attr, val) || (&stack{}).over(raw) {
+		good := false
+		if el.class >= formulaPart {
+			good = v.formulas.value(attr, val)
+		} else {
+			good = goodValue(v.prefix, name, attr, val)
+		}
+		if !good || (&stack{}).over(raw) {
 			return 0
 		}
 		switch attr {

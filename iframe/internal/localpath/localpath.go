@@ -4,7 +4,6 @@ package localpath
 import (
 	"io/fs"
 	"net/url"
-	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,8 +27,19 @@ func Of(address string) string {
 	if err != nil {
 		return ""
 	}
-	s = path.Clean(strings.TrimLeft(strings.ReplaceAll(s, `\`, "/"), "/"))
-	if !Valid(s) {
+	var parts []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(s, `\`, "/"), "/") {
+		switch {
+		case part == "" || part == ".":
+		case part != "..":
+			parts = append(parts, part)
+		case len(parts) == 0:
+			return "" // out of the folder
+		default:
+			parts = parts[:len(parts)-1]
+		}
+	}
+	if s = strings.Join(parts, "/"); !Valid(s) {
 		return ""
 	}
 	return s
@@ -37,5 +47,5 @@ func Of(address string) string {
 
 // Valid reports whether s is a path that Of may return.
 func Valid(s string) bool {
-	return s != "." && len(s) <= MaxBytes && utf8.ValidString(s) && fs.ValidPath(s) && !strings.ContainsFunc(s, unicode.IsControl)
+	return s != "" && s != "." && len(s) <= MaxBytes && utf8.ValidString(s) && fs.ValidPath(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
