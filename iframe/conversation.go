@@ -354,21 +354,26 @@ func (c *conversation) idle() bool {
 	return len(c.orders) == 0 && len(c.dirty) == 0
 }
 
-// code returns the text of a code block of a section, for its copy button. key is the block,
-// and n counts the <pre> elements in it.
-func (c *conversation) code(section string, key, n int) (string, bool) {
+// code returns the text and language of a code block of a section, for its buttons. key is the block, and n counts the
+// <pre> elements in it. If table is set, it counts the tables, and the text is CSV.
+func (c *conversation) code(section string, key, n int, table bool) (text, lang string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.byID[section]
 	if s == nil {
-		return "", false
+		return "", "", false
 	}
 	for _, b := range s.blocks {
-		if b.key == key {
+		switch {
+		case b.key != key:
+		case table:
+			text, ok = tableCSV(b.visible().String(), n)
+			return text, "", ok
+		default:
 			return codeText(b.visible().String(), n)
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
 // close makes every section refuse further writes.

@@ -137,9 +137,9 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 		if im.opts.OnLink != nil && err == nil && f.said.link.take(im.rates.link, f.heard) {
 			im.calls.start(func(ctx context.Context) { im.opts.OnLink(ctx, link) })
 		}
-	case "copy":
+	case "copy", "save", "csv":
 		if f.said.copy.take(im.rates.copy, f.heard) {
-			im.copy(f, m.Fields)
+			im.copy(m.Kind, m.Fields)
 		}
 	case "image":
 		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1], Path: localpath.Of(m.Fields[1])})
