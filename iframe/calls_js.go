@@ -94,26 +94,66 @@ func (c *caller) close() {
 	c.closed, c.waiting = true, nil
 }
 
-// copy writes the text of a code block, from the host's own HTML, to the clipboard.
-func (im *documentImpl) copy(f *liveFrame, at []string) {
+// copy hands a code block or table to the app, to be copied or saved. Its text is from the host's own HTML.
+func (im *documentImpl) copy(kind string, at []string) {
 	key, _ := strconv.Atoi(at[1])
 	n, _ := strconv.Atoi(at[2])
-	text, ok := im.c.code(at[0], key, n)
+	text, lang, ok := im.c.code(at[0], key, n, kind == "csv")
 	if !ok {
 		return
 	}
-	to := im.opts.OnCopy
+	to, done := im.opts.OnCopy, "Copied"
 	if to == nil {
 		to = toClipboard
 	}
-	where := strings.Join(at, "\x1f")
+	if kind == "save" {
+		save := im.opts.OnSave
+		if save == nil {
+			save = toFile
+		}
+		done, to = "Saved", func(ctx context.Context, text string) error { return save(ctx, fileName(lang), text) }
+	}
+	where := kind + "\x1f" + strings.Join(at, "\x1f")
 	im.calls.start(func(ctx context.Context) {
-		word := "Copied"
+		word := done
 		if err := to(ctx, text); err != nil {
-			word = "Not copied"
+			word = "Not " + strings.ToLower(done)
 		}
 		im.c.tell(func(b *document.Batch) { b.Copied(where, word) })
 	})
+}
+
+// toFile has the browser save a file.
+func toFile(_ context.Context, name, text string) error {
+	blob, err := jsx.NewGlobal("Blob", []any{text}, map[string]any{"type": "text/plain;charset=utf-8"})
+	if err != nil {
+		return err
+	}
+	addresses, err := jsx.Get(jsx.Global(), "URL")
+	if err != nil {
+		return err
+	}
+	address, err := jsx.Call(addresses, "createObjectURL", blob)
+	if err != nil {
+		return err
+	}
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return err
+	}
+	link, err := jsx.Call(page, "createElement", "a")
+	if err != nil {
+		return err
+	}
+	for _, a := range [][2]any{{"href", address}, {"download", name}} {
+		if _, err := jsx.Call(link, "setAttribute", a[0], a[1]); err != nil {
+			return err
+		}
+	}
+	_, err = jsx.Call(link, "click")
+	// The browser has read the address when click returns, and keeps the data until it is saved.
+	_, _ = jsx.Call(addresses, "revokeObjectURL", address)
+	return err
 }
 
 func toClipboard(ctx context.Context, text string) error {

@@ -1,6 +1,9 @@
 package iframe
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestCodeText(t *testing.T) {
 	for _, c := range []struct {
@@ -33,9 +36,40 @@ func TestCodeText(t *testing.T) {
 		{``, 0, "", false},
 		{`<code>x</code>`, 0, "", false},
 	} {
-		got, ok := codeText(c.html, c.n)
-		if got != c.want || ok != c.ok {
+		got, lang, ok := codeText(c.html, c.n)
+		if got != c.want || ok != c.ok || ok && (lang == "go") != strings.Contains(c.html, "language-go") {
 			t.Errorf("%q, %d: %q, %v; want %q, %v", c.html, c.n, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestTableCSV(t *testing.T) {
+	table := func(rows string) string { return "<table>\n<thead>\n" + rows + "</thead>\n</table>\n" }
+	for _, c := range []struct {
+		html string
+		n    int
+		want string
+		ok   bool
+	}{
+		{table("<tr>\n<th>a</th>\n<th align=\"right\">b <em>c</em></th>\n</tr>\n<tr>\n<td>1</td>\n<td>&lt;2&gt;</td>\n</tr>\n"), 0, "a,b c\r\n1,<2>\r\n", true},
+		{table(`<tr><td>a,b</td><td>say &#34;x&#34;</td><td>` + "c\nd</td></tr>"), 0, "\"a,b\",\"say \"\"x\"\"\",\"c\nd\"\r\n", true},
+		{table(`<tr><td>=cmd|' /C calc'!A0</td><td>-5.5%</td><td>+49</td><td>@SUM(1)</td><td>-x</td></tr>`), 0, "'=cmd|' /C calc'!A0,-5.5%,+49,'@SUM(1),'-x\r\n", true},
+		{"<p>x</p>" + table("<tr><td>1</td></tr>") + table("<tr><td>2</td></tr>"), 1, "2\r\n", true},
+		{table("<tr><td>1</td></tr>"), 1, "", false},
+		{table("<tr><td>a<table><tbody><tr><td>b</td></tr></tbody></table>c</td></tr>"), 0, "abc\r\n", true},
+		{"<table><tbody><tr><td>never closed", 0, "", false},
+		{"<p>a</p>", 0, "", false},
+	} {
+		if got, ok := tableCSV(c.html, c.n); got != c.want || ok != c.ok {
+			t.Errorf("%q, %d: %q, %v; want %q, %v", c.html, c.n, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for lang, want := range map[string]string{"go": "code.go", "Python": "code.py", "": "code.txt", "c++": "code.txt", "../x": "code.txt", "python:py": "code.txt", "verylongname": "code.txt", "math": "code.tex"} {
+		if got := fileName(lang); got != want {
+			t.Errorf("%q: %q, want %q", lang, got, want)
 		}
 	}
 }

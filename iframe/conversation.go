@@ -75,11 +75,24 @@ func (c *conversation) section(id string) *Section {
 		s.err = fmt.Errorf("iframe: section %q: a document holds at most %d sections; remove one or open another document", id, maxSections)
 		return s
 	}
-	s.stream = c.renderer.NewStream()
+	c.open(s)
 	c.sections = append(c.sections, s)
 	c.byID[id] = s
 	c.order(func(b *document.Batch) { b.Section(id, "", "") })
 	return s
+}
+
+// open gives s an empty stream. When a drawing of its text comes, s is rendered again. c.mu is held.
+func (c *conversation) open(s *Section) {
+	stream := c.renderer.NewStream()
+	stream.OnDrawn(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if s.stream == stream && s.err == nil && !c.closed {
+			c.touch(s)
+		}
+	})
+	s.stream = stream
 }
 
 func checkID(id string) error {
@@ -210,7 +223,13 @@ func (c *conversation) paint(b *document.Batch, now func() time.Time) (more bool
 // render writes a bite of the text to s's stream and adds the changes to b. It reports whether
 // s has more text. c.mu is held.
 func (c *conversation) render(b *document.Batch, s *Section) (left bool) {
-	if s.stream == nil || s.ended {
+	switch {
+	case s.stream == nil || s.err != nil:
+		return false
+	case s.ended: // drawings that came late
+		for _, p := range s.stream.Patches() {
+			s.apply(b, p)
+		}
 		return false
 	}
 	n := min(bite, len(s.unread))
@@ -335,21 +354,26 @@ func (c *conversation) idle() bool {
 	return len(c.orders) == 0 && len(c.dirty) == 0
 }
 
-// code returns the text of a code block of a section, for its copy button. key is the block,
-// and n counts the <pre> elements in it.
-func (c *conversation) code(section string, key, n int) (string, bool) {
+// code returns the text and language of a code block of a section, for its buttons. key is the block, and n counts the
+// <pre> elements in it. If table is set, it counts the tables, and the text is CSV.
+func (c *conversation) code(section string, key, n int, table bool) (text, lang string, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.byID[section]
 	if s == nil {
-		return "", false
+		return "", "", false
 	}
 	for _, b := range s.blocks {
-		if b.key == key {
+		switch {
+		case b.key != key:
+		case table:
+			text, ok = tableCSV(b.visible().String(), n)
+			return text, "", ok
+		default:
 			return codeText(b.visible().String(), n)
 		}
 	}
-	return "", false
+	return "", "", false
 }
 
 // close makes every section refuse further writes.

@@ -1,6 +1,7 @@
 package iframe
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -389,5 +390,58 @@ func showHTML(t *testing.T, c *conversation, id, text string) {
 	}
 	if err := c.section(id).Show(h); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A drawing that comes after the section was closed changes its block. One that comes after the section was removed
+// changes nothing.
+func TestLateDrawing(t *testing.T) {
+	gate, asked := make(chan struct{}), make(chan struct{}, 10)
+	r, err := markdown.New(markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+		asked <- struct{}{}
+		<-gate
+		return markdown.Drawing{MathML: "<math><mi>" + s.Text + "</mi></math>"}, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	woken := make(chan struct{}, 100)
+	c := newConversation(r, func() { woken <- struct{}{} })
+	view := newScreen(t)
+	paint := func() {
+		var b document.Batch
+		b.Reset(1)
+		c.paint(&b, time.Now)
+		view.take(&b)
+	}
+	for _, id := range []string{"a", "b"} {
+		s := c.section(id)
+		_, _ = s.WriteString("$" + id + "$")
+		_ = s.Close()
+	}
+	paint()
+	<-asked
+	<-asked
+	if got := view.sections["a"].html[0]; got != "<p><code class=\"bailey-tex\">a</code></p>\n" {
+		t.Errorf("%s", got)
+	}
+	if err := c.section("b").Remove(); err != nil {
+		t.Fatal(err)
+	}
+	paint()
+	for len(woken) > 0 {
+		<-woken
+	}
+	close(gate)
+	<-woken
+	for c.section("a").stream.Drawing() { // the drawing of b
+		<-woken
+	}
+	paint()
+	if got := view.sections["a"].html[0]; got != "<p><math><mi>a</mi></math></p>\n" {
+		t.Errorf("%s", got)
+	}
+	if view.sections["b"] != nil {
+		t.Error("a removed section came back")
 	}
 }

@@ -71,11 +71,24 @@ func clickFor[T any](t *testing.T, d *Document, x, y float64, from <-chan T, wha
 	return v
 }
 
+func TestLinkToAFileReachesTheHost(t *testing.T) {
+	links := make(chan Link, 100)
+	d := open(t, DocumentOptions{OnLink: func(_ context.Context, l Link) { links <- l }})
+	show(t, d, `<a data-path="notes/my plan.md" role="link" tabindex="0">the plan of the project</a>`)
+	got := clickFor(t, d, 20, 12, links, "the link")
+	if got != (Link{Section: "raw", Path: "notes/my plan.md", Text: "the plan of the project"}) {
+		t.Errorf("got %+v", got)
+	}
+	if err := got.Open(t.Context()); err == nil {
+		t.Error("a file was opened as an address")
+	}
+}
+
 func TestLinkReachesTheHost(t *testing.T) {
 	links := make(chan Link, 100)
 	d := open(t, DocumentOptions{OnLink: func(_ context.Context, l Link) { links <- l }})
 	show(t, d, `<a data-href="https://example.org/a?b" role="link" tabindex="0">somewhere else</a>`)
-	if got := clickFor(t, d, 20, 12, links, "the link"); got != (Link{"raw", "https://example.org/a?b", "somewhere else"}) {
+	if got := clickFor(t, d, 20, 12, links, "the link"); got != (Link{Section: "raw", URL: "https://example.org/a?b", Text: "somewhere else"}) {
 		t.Errorf("got %+v", got)
 	}
 	if testpage.Has(testpage.KeysToTheTopOnly) {
@@ -133,7 +146,7 @@ func TestImages(t *testing.T) {
 		t.Errorf("height %d: an image that was refused is shown", low)
 	}
 	show(t, d, `<p><img data-image="chart" alt="a chart"></p>`)
-	if got := receive(t, asked, "the request for the chart"); got != (ImageRequest{"raw", "chart"}) {
+	if got := receive(t, asked, "the request for the chart"); got != (ImageRequest{"raw", "chart", "chart"}) {
 		t.Errorf("asked for %+v", got)
 	}
 	eventually(t, "the chart's height", func() bool { return d.Height() >= 120 })

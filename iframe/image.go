@@ -11,6 +11,7 @@ import (
 type ImageRequest struct {
 	Section string // ID of the section with the image
 	URL     string // as in the text: a name, a path or a web address. Not to be trusted
+	Path    string // the path that a relative URL names, as in [fs.ValidPath], otherwise empty. Not to be trusted
 }
 
 // imageURL returns a data: URL for an image. The first bytes must be those of a raster format.

@@ -210,7 +210,7 @@ func TestAttackCopies(t *testing.T) {
 			if !c.Copied {
 				continue
 			}
-			text, ok := d.c.code(fmt.Sprint(i), d.Section(fmt.Sprint(i)).blocks[0].key, n)
+			text, _, ok := d.c.code(fmt.Sprint(i), d.Section(fmt.Sprint(i)).blocks[0].key, n, false)
 			if !ok {
 				t.Errorf("%q has a button and no text", texts[i])
 				continue

@@ -6,20 +6,26 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/bailey-go/bailey/iframe/internal/localpath"
 )
 
 // Link is a link that the user activated.
 type Link struct {
 	Section string // ID of the section with the link
-	URL     string // the real target: http, https, mailto or tel
+	URL     string // the real target: http, https, mailto or tel. Empty for a link to a file
+	Path    string // the path of a file, as in [fs.ValidPath]: notes/plan.md. Not to be trusted
 	Text    string // the text of the link, at most 500 characters. Not to be trusted
 }
 
 // Host returns the part of the target to show prominently: the host of a web address, the
 // number of a tel link, or all addresses of a mailto link. A host is in ASCII, so that
-// look-alike letters are visible. The addresses include those of to, cc and bcc, separated by
+// look-alike letters are visible. It is empty for a link to a file. The addresses include those of to, cc and bcc, separated by
 // ", ".
 func (l Link) Host() string {
+	if l.Path != "" {
+		return ""
+	}
 	u, err := url.Parse(l.URL)
 	if err != nil {
 		return l.URL
@@ -60,9 +66,22 @@ func recipients(u *url.URL) []string {
 	return list
 }
 
+// linkTo returns the link that a frame reports. The frame writes ./ before the path of a file.
+func linkTo(section, target, text string) (Link, error) {
+	if file, ok := strings.CutPrefix(target, "./"); ok {
+		if !localpath.Valid(file) {
+			return Link{}, fmt.Errorf("iframe: link target %.80q is no path", target)
+		}
+		return Link{Section: section, Path: file, Text: text}, nil
+	}
+	l := Link{Section: section, URL: target, Text: text}
+	return l, l.check()
+}
+
 // Open opens the link in a new tab without an opener or a referrer. Browsers allow it only
 // shortly after a click, so call it from the confirm button. It returns an error if the link
-// may not be opened, such as a tel: link with * or #.
+// may not be opened, such as a tel: link with * or #, or a link to a file, which the app shows
+// itself.
 func (l Link) Open(ctx context.Context) error {
 	if err := l.check(); err != nil {
 		return err
@@ -72,6 +91,9 @@ func (l Link) Open(ctx context.Context) error {
 
 // check returns an error if l must not be passed to the app or opened.
 func (l Link) check() error {
+	if l.Path != "" {
+		return fmt.Errorf("iframe: link to the file %.80q: only an address can be opened in a tab", l.Path)
+	}
 	u, err := url.Parse(l.URL)
 	if err != nil {
 		return fmt.Errorf("iframe: link target is no URL: %w", err)

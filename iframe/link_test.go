@@ -16,6 +16,17 @@ func TestLinkCheck(t *testing.T) {
 	}
 }
 
+func TestLinkTo(t *testing.T) {
+	if l, err := linkTo("s", "./notes/plan.md", "the plan"); err != nil || l != (Link{Section: "s", Path: "notes/plan.md", Text: "the plan"}) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	for _, bad := range []string{"./", "./../a", ".//etc/passwd", "./a/../b", "./a\x00b", "notes/plan.md", "./a//b"} {
+		if l, err := linkTo("s", bad, ""); err == nil {
+			t.Errorf("%q is %+v", bad, l)
+		}
+	}
+}
+
 func TestLinkHost(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://user:pw@example.org:8080/a":                   "example.org:8080",

@@ -41,7 +41,7 @@ type DocumentOptions struct {
 
 	// OnLink is called when the user clicks, middle-clicks or presses Enter on a link. The
 	// package opens nothing by itself: show Link.URL to the user, ask, and then call
-	// [Link.Open]. OnLink runs on its own goroutine, with a context that ends with the
+	// [Link.Open]. A relative link has Link.Path instead, the path of a file. OnLink runs on its own goroutine, with a context that ends with the
 	// document. Above 8 clicks at once or 4 a second, further clicks are dropped.
 	OnLink func(context.Context, Link)
 
@@ -55,10 +55,15 @@ type DocumentOptions struct {
 	// 4 MiB.
 	MaxImage int
 
-	// OnCopy receives the text of a code block when the user presses its copy button. It
+	// OnCopy receives the text of a code block, or a table as CSV, when the user presses its copy button. It
 	// returns an error if the text could not be copied. The text comes from the document's own
 	// copy, and not from the frame. The default writes to the clipboard.
 	OnCopy func(context.Context, string) error
+
+	// OnSave receives the text of a code block when the user presses its download button, and a
+	// name such as code.go. It returns an error if the text could not be saved. The default has the
+	// browser save it.
+	OnSave func(ctx context.Context, name, text string) error
 
 	// OnViolation receives the reports of the frame's policy, on its own goroutine. With the
 	// sanitiser on, the policy should never have to stop anything. Above 100 reports at once or

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailey-go/bailey/iframe/internal/localpath"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/wire/document"
 )
@@ -132,16 +133,16 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 	case "drag":
 		f.dragged()
 	case "link":
-		link := Link{Section: m.Fields[0], URL: m.Fields[1], Text: m.Fields[2]}
-		if im.opts.OnLink != nil && link.check() == nil && f.said.link.take(im.rates.link, f.heard) {
+		link, err := linkTo(m.Fields[0], m.Fields[1], m.Fields[2])
+		if im.opts.OnLink != nil && err == nil && f.said.link.take(im.rates.link, f.heard) {
 			im.calls.start(func(ctx context.Context) { im.opts.OnLink(ctx, link) })
 		}
-	case "copy":
+	case "copy", "save", "csv":
 		if f.said.copy.take(im.rates.copy, f.heard) {
-			im.copy(f, m.Fields)
+			im.copy(m.Kind, m.Fields)
 		}
 	case "image":
-		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1]})
+		im.image(f, m.Seq, ImageRequest{Section: m.Fields[0], URL: m.Fields[1], Path: localpath.Of(m.Fields[1])})
 	case "violation":
 		if im.opts.OnViolation != nil && f.said.violation.take(im.rates.violation, f.heard) {
 			v := CSPViolation{Directive: m.Fields[0], Blocked: m.Fields[1], Enforced: m.Fields[2] == "enforce", Sample: m.Fields[3]}

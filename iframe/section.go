@@ -141,7 +141,7 @@ func (s *Section) Reset() error {
 		return err
 	}
 	s.c.clear(s)
-	s.stream = s.c.renderer.NewStream()
+	s.c.open(s)
 	s.unread, s.ending, s.ended = nil, false, false
 	return nil
 }

@@ -16,7 +16,7 @@ var warmed atomic.Bool
 var warmTexts = [...]string{
 	"# A *b* **c** `d`\n\ne [f](https://g.example) h\n",
 	"- i\n- j\n\n1. k\n\n> l\n",
-	"| m | n |\n|---|---|\n| o | p |\n\n```go\nq\n```\n",
+	"| m | n |\n|---|---|\n| o | p |\n\n```\nq\n```\n",
 }
 
 // warm renders a few lines and discards them. The browser makes the frame at the same time,

@@ -148,6 +148,9 @@ func (p *program) write(ctx context.Context, o buildOptions) (*manifest, error) 
 	b.hashed("bailey.js", loaderJS())
 	b.plain("bailey.js", loaderJS())
 	b.plain("bailey.mjs", loaderModule())
+	if p.guests != "" {
+		b.copyFiles(filepath.Join(p.guests, "web"))
+	}
 	b.static(p.dir, o.web, o.name)
 	if o.dev {
 		b.removeWorker(p.dir)

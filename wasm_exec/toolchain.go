@@ -14,6 +14,9 @@ import (
 	"strings"
 )
 
+// guestsPath is a package whose folder web is copied into the page, like that of the program.
+const guestsPath = "github.com/bailey-go/bailey/iframe/guests"
+
 // program is the Go package that becomes a page, with the toolchain that compiles it.
 type program struct {
 	dir       string // the package's folder
@@ -21,6 +24,7 @@ type program struct {
 	workDir   string // the folder in which to run the go command
 	goroot    string
 	goversion string
+	guests    string // the folder of package guests, if the program imports it
 
 	wasm []byte // the compiled binary
 	exec []byte // the wasm_exec.js of the toolchain
@@ -64,6 +68,12 @@ func findProgram(ctx context.Context, pkg string) (*program, error) {
 		return nil, fmt.Errorf("go env said %q", out)
 	}
 	p.goroot, p.goversion = lines[0], lines[1]
+	// A package that the program imports may have files for the page, too: those of package guests.
+	out, err = p.goCommand(ctx, "list", "-e", "-deps", "-f", `{{if eq .ImportPath "`+guestsPath+`"}}{{.Dir}}{{end}}`, p.pkg)
+	if err != nil {
+		return nil, err
+	}
+	p.guests = strings.TrimSpace(string(out))
 	return p, nil
 }
 

@@ -66,6 +66,42 @@ func TestMarkdownMidStream(t *testing.T) {
 	noErrors(t, p)
 }
 
+// Code has colours and formulas are drawn, by libraries that load when they are first needed. Long code is folded, and a
+// link to a file says its path.
+func TestMarkdownDraws(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openMarkdown(t, b)
+	must(t, p.Wait(ctx, "#own :enabled"))
+	loaded := `performance.getEntriesByType("resource").filter((e) => /guests/.test(e.name)).length`
+	if n := eval[int](t, p, loaded); n != 0 {
+		t.Errorf("%d libraries are loaded before any text needs one", n)
+	}
+	must(t, p.Eval(ctx, "document.getElementById('speed').value = '0'; document.getElementById('paste').value = "+
+		"'So $a^2$ and [the plan](notes/plan.md).\\n\\n```go\\n' + 'var a = 1 // b\\n'.repeat(30) + '```\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n'", nil))
+	must(t, p.Click(ctx, "#own button"))
+	poll.Until(t, "colours and a formula", func() bool {
+		return inFrame(t, p, `document.querySelectorAll("math msup").length`) == "1" && inFrame(t, p, `document.querySelectorAll("pre .hl-keyword").length`) == "30"
+	})
+	for _, c := range [][2]string{
+		{`document.querySelectorAll("pre[data-fold=shut] > button[data-ui=fold]").length`, "1"},
+		{`document.querySelectorAll("pre button[data-ui=save], pre button[data-ui=wrap], pre button[data-ui=copy]").length`, "3"},
+		{`document.querySelectorAll("table + [data-ui=bar] > button[data-ui=csv]").length`, "1"},
+		{`document.querySelector("pre > code").scrollHeight > document.querySelector("pre > code").clientHeight + 50`, "true"},
+		{`(document.querySelector("button[data-ui=fold]").click(), document.querySelector("pre > code").scrollHeight <= document.querySelector("pre > code").clientHeight)`, "true"},
+		{`(document.querySelector("button[data-ui=wrap]").click(), getComputedStyle(document.querySelector("pre > code")).whiteSpace)`, "pre-wrap"},
+	} {
+		if got := inFrame(t, p, c[0]); got != c[1] {
+			t.Errorf("%s is %s, want %s", c[0], got, c[1])
+		}
+	}
+	inFrame(t, p, `document.querySelector("[data-path]").click()`)
+	must(t, p.WaitFor(ctx, `/notes\/plan\.md/.test(document.getElementById("status").textContent)`))
+	noViolations(t, p)
+	noErrors(t, p)
+}
+
 // The hostile answer loads nothing and runs nothing, and the page lists the blocked parts. The browser's own network
 // log proves it.
 func TestMarkdownHostileAnswer(t *testing.T) {

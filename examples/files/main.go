@@ -115,6 +115,7 @@ func run(ctx context.Context) error {
 	a.sessions = sessions.New(ctx, sessions.Options{
 		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts,
 		Refresh: func() error { return errors.Join(a.workspace.Refresh(), a.network.Settle()) },
+		Reveal:  func(path string) { a.workspace.Reveal(path) },
 	})
 	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
 	a.workspace = workspace.New(ctx, workspace.Options{

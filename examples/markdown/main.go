@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/examples/markdown/answers"
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/iframe/guests"
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
 
@@ -38,7 +39,7 @@ type app struct {
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
 	dom.Empty("conversation", "answers", "stopped")
-	renderer, err := markdown.New(markdown.Options{})
+	renderer, err := markdown.New(markdown.Options{}.Draw(guests.Draw(ctx, "guests/")))
 	if err != nil {
 		return err
 	}

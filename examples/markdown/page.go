@@ -29,6 +29,10 @@ func clearStopped() {
 
 // confirm shows the real address of a link, and opens it only if the user agrees.
 func confirm(ctx context.Context, link iframe.Link) {
+	if link.Path != "" {
+		dom.Status("The link leads to the file " + link.Path + ". This page has no folder to open it from.")
+		return
+	}
 	dom.SetText("leave-text", link.Text)
 	dom.SetText("leave-host", link.Host())
 	dom.SetText("leave-url", link.URL)

@@ -23,6 +23,9 @@ const (
 	rows     // thead, tbody, tfoot
 	row      // tr
 	cell     // td, th
+
+	formulaPart  // math, and its elements that have others in them
+	formulaToken // mi, mn, mo, ms, mtext and mspace: only text
 )
 
 type element struct {
@@ -38,7 +41,7 @@ type element struct {
 func elementOf(name string) (element, bool) {
 	switch name {
 	case "a":
-		return element{class: anchor, attrs: " data-href data-fragment data-warning role tabindex "}, true
+		return element{class: anchor, attrs: " data-href data-fragment data-path data-warning role tabindex "}, true
 	case "abbr", "acronym", "b", "bdi", "big", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var":
 		return element{class: phrasing}, true
 	case "br", "wbr":
@@ -103,6 +106,9 @@ func dropped(name string) bool {
 }
 
 func attrAllowed(el element, name string) bool {
+	if el.class >= formulaPart {
+		return name == "class" || hasWord(el.attrs, name)
+	}
 	return hasWord(globalAttrs, name) || hasWord(el.attrs, name)
 }
 
@@ -141,6 +147,8 @@ func goodValue(prefix, tag, name, val string) bool {
 		return true
 	case "data-href":
 		return goodTarget(val)
+	case "data-path":
+		return goodPath(val)
 	case "data-image":
 		return goodImageName(val)
 	case "src":
@@ -212,7 +220,7 @@ func goodClasses(s string) bool {
 			if !goodToken(c[len("hl-"):], 32, "-") {
 				return false
 			}
-		case c == "bailey-note", c == "bailey-plain", c == "bailey-target", c == "bailey-footnotes", c == "bailey-backlink":
+		case c == "bailey-tex", c == "bailey-display", strings.HasPrefix(c, "bailey-alert") && hasWord(" bailey-alert bailey-alert-title bailey-alert-note bailey-alert-tip bailey-alert-important bailey-alert-warning bailey-alert-caution ", c), c == "bailey-note", c == "bailey-plain", c == "bailey-target", c == "bailey-footnotes", c == "bailey-backlink":
 		default:
 			return false
 		}

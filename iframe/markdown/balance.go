@@ -64,6 +64,10 @@ func (b *balancer) stream(s []byte) {
 		name := string(t.name)
 		el, ok := elementOf(name)
 		if !ok {
+			if t.own && b.r.gallery != nil { // of a formula, which is whole and has only text in it
+				b.place(element{class: phrasing})
+				b.out.Write(s[t.at:t.to])
+			}
 			continue
 		}
 		whole := s[t.at:t.to]
@@ -148,6 +152,10 @@ func (b *balancer) pop(early bool) {
 	if o.name == "a" {
 		if href := tagValue(b.out.Bytes()[o.at:o.text], "data-href"); href != "" {
 			b.out.Write(b.warned(o, href))
+		} else if path := tagValue(b.out.Bytes()[o.at:o.text], "data-path"); path != "" && !b.r.unlabelled &&
+			claimsAddress(labelOf(b.out.Bytes()[o.text:b.out.Len()-len("</a>")]).text, path) {
+			b.report.add(Deception, path, 1)
+			b.out.aside(path)
 		}
 	}
 }

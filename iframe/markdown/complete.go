@@ -38,14 +38,24 @@ func (g *guess) complete(text, src []byte) []byte {
 		for _, l := range lines {
 			add(l[0], l[1])
 		}
+	case g.open && g.leaf.kind == formulaLeaf:
+		for _, l := range g.leaf.lines {
+			add(l[0], l[1])
+		}
+		out := bytes.Clone(text[len(text)-len(src) : at[0]])
+		return append(out, literally(text, at)...)
 	case !g.open && g.line < len(text) && text[g.line] == '#':
 		add(g.line, len(text))
 	default:
 		return src
 	}
 	cut, hide, suffix := completion(in)
+	var tex []byte
 	if cut < len(in) {
 		end = at[cut]
+		if before, _ := utf8.DecodeLastRune(in[:cut]); !g.noMath && cut+1 < len(in) && unfinished(in[cut:], before) {
+			tex = literally(text, at[cut:])
+		}
 	}
 	if cut == len(in) && len(hide) == 0 && len(suffix) == 0 {
 		return src
@@ -57,7 +67,25 @@ func (g *guess) complete(text, src []byte) []byte {
 		start = at[h] + 1
 	}
 	out = append(out, text[min(start, end):end]...)
+	if tex != nil {
+		return append(append(out, tex...), suffix...)
+	}
 	return append(bytes.TrimRight(out, " \t\n"), suffix...)
+}
+
+// literally returns the text from at[0] on as Markdown that shows each of the characters at these offsets as it is.
+func literally(text []byte, at []int) []byte {
+	var out []byte
+	pos := at[0]
+	for _, i := range at {
+		out = append(out, text[pos:i]...) // the prefix of a container
+		if util.IsPunct(text[i]) {
+			out = append(out, '\\')
+		}
+		out = append(out, text[i])
+		pos = i + 1
+	}
+	return bytes.TrimRight(out, " \t\n")
 }
 
 func (l *leaf) limitless() bool { return len(l.lines) > 0 && len(l.lines) < 2000 }
@@ -78,12 +106,20 @@ func completion(s []byte) (cut int, hide []int, suffix []byte) {
 	var code int
 scan:
 	for i := 0; i < len(s); {
-		switch c := s[i]; c {
-		case '\\':
-			if i+1 == len(s) {
+		c := s[i]
+		if c == '$' || c == '\\' {
+			before, _ := utf8.DecodeLastRune(s[:i])
+			if f, ok := formulaAt(s[i:], before); ok {
+				i += f.end
+				continue
+			}
+			if unfinished(s[i:], before) || i+1 == len(s) {
 				cut = i
 				break scan
 			}
+		}
+		switch c {
+		case '\\':
 			i += 2
 		case '`':
 			n := runLength(s, i)

@@ -10,8 +10,8 @@
 //
 // The package trusts goldmark to parse, and the app's options. It trusts nothing in the text.
 // The HTML loads nothing, runs nothing, navigates nowhere and never closes an element outside
-// its own block. A link has no href: its target is in data-href, or in data-fragment for a link
-// within the text. An image is a data: URL of a raster format, or has the name of the image in
+// its own block. A link has no href: its target is in data-href, in data-path for a link to a
+// file, or in data-fragment for a link within the text. An image is a data: URL of a raster format, or has the name of the image in
 // data-image. The program that shows the HTML handles these attributes, as package iframe does.
 //
 // # How a text becomes HTML
@@ -21,6 +21,8 @@
 //     decides where segments begin.
 //   - goldmark parses each segment separately. References apply to the whole text (parse.go, gfm.go, notes.go, engine.go).
 //     The app can add goldmark extensions with package extend.
+//   - Formulas between $ and $, $$ and $$, \( and \), \[ and \] are kept as TeX, to the character (math.go). Money such as $5
+//     stays text.
 //   - Our own renderer writes the tree (nodes.go, nodelink.go). Raw HTML, and the output of extensions, is filtered tag by
 //     tag (rawhtml.go).
 //   - bluemonday sanitises everything with such tags again (policy.go).

@@ -27,6 +27,7 @@ type doc struct {
 	notes   notes
 	scratch sink
 	list    listTail
+	drawn   drawn
 	plainTo int // end of the text after Limits.Bytes that has been cut into parts
 }
 
@@ -44,6 +45,7 @@ type part struct {
 	mentions []string // labels of footnotes, in order
 	numbers  []noteNumber
 	headings []string // ids given to its headings
+	undrawn  bool     // its drawings were too much, so it has none
 	over     string   // the limit of the whole text that it has hit
 	dirty    bool
 	block    *block
@@ -62,8 +64,9 @@ type block struct {
 
 func newDoc(r *Renderer) *doc {
 	d := &doc{r: r, refs: map[string]parser.Reference{}, waiting: map[string][]*part{}, ids: map[string]int{}}
-	d.sc = scanner{lim: &r.opts.Limits, underlined: func(paragraph []byte) bool { return underlined(r, paragraph) }}
+	d.sc = scanner{lim: &r.opts.Limits, noMath: r.opts.NoMath, underlined: func(paragraph []byte) bool { return underlined(r, paragraph) }}
 	d.notes.byLabel = map[string]*note{}
+	d.drawn.waiting = map[Source][]*part{}
 	return d
 }
 
@@ -228,9 +231,10 @@ func (d *doc) render(parts ...*part) {
 	for i, p := range parts {
 		p.stream = all[from:ends[i]:ends[i]]
 		from = ends[i]
-		p.tags = nil
 		if p.checked = !p.raw && verify(d.r, p.stream) == ""; !p.checked {
 			unclean = append(unclean, p)
+		} else {
+			p.tags = nil
 		}
 	}
 	d.sanitise(unclean)
@@ -257,7 +261,13 @@ func (d *doc) sanitise(parts []*part) {
 		if len(clean) == len(parts) { // otherwise the last check refuses the remains
 			p.stream = clean[i]
 		}
+		was := p.tags
 		p.tags = tagEvents(p.stream)
+		for i := range p.tags { // the elements that the text opens reach as far as before
+			if len(was) == len(p.tags) && was[i].name == p.tags[i].name {
+				p.tags[i].until = was[i].until
+			}
+		}
 	}
 }
 
@@ -308,7 +318,7 @@ func (d *doc) tree(w *sink, p *part, src []byte, rough bool) (raw bool, limit st
 	if p.over != "" {
 		return false, p.over
 	}
-	nw := &nodeWriter{r: d.r, w: w, src: src, ctx: ctx, rough: rough}
+	nw := &nodeWriter{r: d.r, w: w, src: src, ctx: ctx, d: d, p: p, rough: rough}
 	nw.children(tree, 0)
 	return nw.raw, nw.limit
 }
@@ -327,6 +337,17 @@ func (d *doc) assemble(b *block) {
 // join balances and checks the streams of the parts of a block. If a limit is hit, join returns
 // its name, and html is the text of all parts as plain text.
 func (d *doc) join(parts []*part) (html string, report Report, limit string) {
+	html, report, limit = d.joinOnce(parts)
+	if limit != "" && d.r.gallery != nil && undraw(parts) { // a drawing costs no block
+		if again := parts[0].index < len(d.parts) && d.parts[parts[0].index] == parts[0]; again {
+			d.render(parts...)
+			html, report, limit = d.joinOnce(parts)
+		}
+	}
+	return html, report, limit
+}
+
+func (d *doc) joinOnce(parts []*part) (html string, report Report, limit string) {
 	if p := parts[0]; len(parts) == 1 && !p.raw && p.kind != noteSegment && d.r.opts.Policy == nil {
 		switch {
 		case isBlank(p.stream):

@@ -1,7 +1,10 @@
 package markdown_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
 )
@@ -60,14 +63,15 @@ func ExampleRenderer_Render_deception() {
 	// deception evil.example
 }
 
-// Colours are given as lengths and classes, so they cannot inject HTML.
-func ExampleOptions_highlight() {
-	r, err := markdown.New(markdown.Options{
-		NoHeadingIDs: true,
-		Highlight: func(lang, code string) []markdown.Span {
-			return []markdown.Span{{Class: "keyword", Len: 6}}
-		},
-	})
+// A drawing is data that is checked: colours are the pieces of exactly the source, with a class each.
+func ExampleOptions_draw() {
+	r, err := markdown.New(markdown.Options{NoHeadingIDs: true}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
+		if s.Lang != "go" {
+			return markdown.Drawing{}, errors.New("only Go")
+		}
+		rest, _ := strings.CutPrefix(s.Text, "return")
+		return markdown.Drawing{Spans: []markdown.Span{{Class: "keyword", Text: "return"}, {Text: rest}}}, nil
+	}))
 	if err != nil {
 		panic(err)
 	}

@@ -18,3 +18,12 @@ const (
 	TableCells = defaultTableCells
 	MaxDepth   = maxDepth
 )
+
+// CheckDrawing is the check of drawings alone. It returns the HTML of a formula or the address of a picture.
+func (r *Renderer) CheckDrawing(s Source, d Drawing) (shown string, err error) {
+	p, err := r.gallery.(*pictures).check(s, d)
+	if err != nil || p == nil {
+		return "", err
+	}
+	return p.html + p.image, nil
+}

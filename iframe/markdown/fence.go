@@ -10,11 +10,9 @@ func (d *doc) fence(w *sink, p *part, rough bool) {
 	if !rough && len(code) > 0 && code[len(code)-1] != '\n' {
 		code = append(code, '\n')
 	}
-	nw := &nodeWriter{r: d.r, w: w, rough: rough}
+	nw := &nodeWriter{r: d.r, w: w, d: d, p: p, rough: rough}
 	w.Grow(len(code) + len(code)/4 + 64)
-	w.codeStart(lang)
-	nw.codeText(lang, code)
-	w.WriteString("</code></pre>\n")
+	nw.block(lang, code)
 }
 
 func (d *doc) fenceLang(f *fence) string {

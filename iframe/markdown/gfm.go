@@ -24,22 +24,27 @@ const (
 	gfmStrike
 	gfmBox
 	gfmCheckedBox
-	gfmNote // a reference to a footnote
+	gfmNote    // a reference to a footnote
+	gfmFormula // TeX on lines of its own
+	gfmTeX     // TeX in a line
+	gfmDisplay // the same, shown on a line of its own
 )
 
-// gfmBlock is a table or a part of one. There is one type for all of them, because each type of
+// gfmBlock is a table, a part of one, or a formula. There is one type for all of them, because each type of
 // node adds the thirty methods of the interface to the program.
 type gfmBlock struct {
 	ast.BaseBlock
 	what  gfmKind
 	align string
+	shut  string // the end that a formula waits for
+	open  bool   // text follows the end of a formula
 }
 
-// gfmInline is strikethrough, a box or a reference to a footnote.
+// gfmInline is strikethrough, a box, a formula or a reference to a footnote.
 type gfmInline struct {
 	ast.BaseInline
 	what  gfmKind
-	label string // of a footnote
+	label string // of a footnote, or TeX
 	which int    // index among the references in its part
 }
 
@@ -49,6 +54,7 @@ var (
 )
 
 func (n *gfmBlock) Kind() ast.NodeKind  { return kindGFMBlock }
+func (n *gfmBlock) IsRaw() bool         { return n.what == gfmFormula }
 func (n *gfmBlock) Dump([]byte, int)    {}
 func (n *gfmInline) Kind() ast.NodeKind { return kindGFMInline }
 func (n *gfmInline) Dump([]byte, int)   {}

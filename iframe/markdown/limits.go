@@ -24,7 +24,7 @@ type Limits struct {
 	LineBytes int
 
 	// Delimiters is the number of characters in one paragraph, heading or row of cells that may
-	// have a meaning in Markdown, such as * _ ~ ` [ ] < and &. Default 4,000, at most 65,536.
+	// have a meaning in Markdown, such as * _ ~ ` [ ] < $ and &. Default 4,000, at most 65,536.
 	Delimiters int
 
 	// TableCells is the number of cells of one table: its rows times its columns. Default

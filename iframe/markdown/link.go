@@ -4,7 +4,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/iframe/internal/localpath"
 )
 
 const maxTarget = 8000 // bytes of a link's target
@@ -17,6 +20,7 @@ var unbroken = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 type target struct {
 	url      string // http, https, mailto or tel, and "" if there is no allowed target
 	fragment string // or an id in this text
+	path     string // or the path of a file
 	why      string // the reason for the report if there is neither
 	warning  string // a warning for the reader about the target itself
 }
@@ -45,6 +49,9 @@ func (r *Renderer) resolve(dest string) target {
 			scheme, rest = "https", s
 		} else {
 			if r.base == nil {
+				if file := localpath.Of(s); file != "" {
+					return target{path: file}
+				}
 				return target{why: "relative"}
 			}
 			ref, err := url.Parse(percent(s, ""))
@@ -196,6 +203,20 @@ func goodTarget(s string) bool {
 		}
 	}
 	return true
+}
+
+// goodPath reports whether s may be the value of data-path. It is the last check and shares no code with package
+// localpath.
+func goodPath(s string) bool {
+	if s == "" || len(s) > localpath.MaxBytes {
+		return false
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // hostOf returns the host of a target, or the domain of a mail address.

@@ -11,7 +11,7 @@ import (
 func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
 	w := nw.w
 	t := nw.r.resolve(dest)
-	if t.url == "" && t.fragment == "" {
+	if t.url == "" && t.fragment == "" && t.path == "" {
 		if t.why != "" {
 			w.report.add(Scheme, t.why, 1)
 		}
@@ -31,16 +31,32 @@ func (nw *nodeWriter) link(dest string, title []byte, inner func()) {
 	inner()
 	nw.inLink = false
 	w.WriteString("</a>")
-	if t.url != "" && !nw.r.unlabelled {
+	switch {
+	case nw.r.unlabelled:
+	case t.url != "":
 		w.Write(warn(w, start, from, t))
+	case t.path != "" && claimsAddress(labelOf(w.Bytes()[from:w.Len()-len("</a>")]).text, t.path):
+		w.report.add(Deception, t.path, 1)
+		w.aside(t.path)
 	}
 }
 
+// claimsAddress reports whether the text of a link to a file names an address.
+func claimsAddress(text, path string) bool {
+	s, _, _ := skeleton(strings.ToLower(text))
+	words := string(s)
+	return (strings.Contains(words, "://") || strings.Contains(words, "www.") || strings.Contains(words, "@")) && !strings.Contains(strings.ToLower(path), strings.TrimSpace(words))
+}
+
 func (w *sink) linkStart(t target) {
-	if t.fragment != "" {
+	switch {
+	case t.fragment != "":
 		w.WriteString(`<a data-fragment="`)
 		w.escapeString(t.fragment)
-	} else {
+	case t.path != "":
+		w.WriteString(`<a data-path="`)
+		w.escapeString(t.path)
+	default:
 		w.WriteString(`<a data-href="`)
 		w.escapeString(t.url)
 	}
@@ -133,8 +149,10 @@ func (nw *nodeWriter) words(n ast.Node, depth int) {
 }
 
 // beside writes the target of a link, for the place after the link.
-func (w *sink) beside(url string) {
+func (w *sink) beside(url string) { w.aside(leads(url)) }
+
+func (w *sink) aside(target string) {
 	w.WriteString(`<span class="bailey-target"> (`)
-	w.escapeString(leads(url))
+	w.escapeString(target)
 	w.WriteString(`)</span>`)
 }

@@ -17,6 +17,8 @@ type nodeWriter struct {
 	w      *sink
 	src    []byte
 	ctx    *blockContext
+	d      *doc
+	p      *part
 	rough  bool   // the text continues: omit incomplete constructs
 	inLink bool   // in the text of a link
 	limit  string // the limit that was hit while writing
@@ -66,7 +68,7 @@ func (nw *nodeWriter) node(n ast.Node, inlineDepth int) {
 		nw.headingID(n)
 		nw.wrap(">", n, "</h"+level+">\n", 0)
 	case *ast.Blockquote:
-		nw.wrap("<blockquote>\n", n, "</blockquote>\n", 0)
+		nw.wrap(alert(n, nw.src), n, "</blockquote>\n", 0)
 	case *ast.List:
 		nw.list(n)
 	case *ast.ListItem:
@@ -164,6 +166,8 @@ func (nw *nodeWriter) list(n *ast.List) {
 
 func (nw *nodeWriter) table(n *gfmBlock) {
 	switch n.what {
+	case gfmFormula:
+		nw.formula(n)
 	case gfmTable:
 		nw.wrap("<table>\n", n, "</table>\n", 0)
 	case gfmHead:
@@ -199,6 +203,8 @@ func (nw *nodeWriter) gfm(n *gfmInline, inlineDepth int) {
 		nw.w.WriteString(`<input checked="" disabled="" type="checkbox"> `)
 	case gfmNote:
 		nw.noteReference(n)
+	case gfmTeX, gfmDisplay:
+		nw.tex(n.label, n.what == gfmDisplay)
 	}
 }
 
@@ -231,12 +237,32 @@ func (nw *nodeWriter) codeSpan(n ast.Node) {
 	nw.w.WriteString("</code>")
 }
 
-// code writes a code block, coloured if the app provides Highlight.
+// code writes a code block, drawn if the app has called Options.Draw.
 func (nw *nodeWriter) code(lang string, code []byte) {
 	lang, _, _ = strings.Cut(lang, "\t")
-	lang = string(plainProse(nil, []byte(lang)))
+	nw.block(string(plainProse(nil, []byte(lang))), code)
+}
+
+// block writes a code block. A formula or diagram takes its place when it is drawn.
+func (nw *nodeWriter) block(lang string, code []byte) {
+	if nw.r.gallery != nil && !nw.rough && lang != "" {
+		s := Source{Lang: strings.ToLower(lang), Text: strings.TrimSuffix(string(code), "\n"), Display: strings.EqualFold(lang, "math")}
+		switch p := nw.r.gallery.picture(nw, s); {
+		case p == nil:
+		case p.html != "":
+			nw.w.WriteString("<p>" + p.html + "</p>\n")
+			return
+		case p.image != "":
+			nw.r.gallery.figure(nw.w, p, lang, func() { nw.pre(lang, code) })
+			return
+		}
+	}
+	nw.pre(lang, code)
+}
+
+func (nw *nodeWriter) pre(lang string, code []byte) {
 	nw.w.codeStart(lang)
-	nw.codeText(lang, code)
+	nw.codeText(strings.ToLower(lang), code)
 	nw.w.WriteString("</code></pre>\n")
 }
 
@@ -258,11 +284,11 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 	w := nw.w
 	w.code = true
 	defer func() { w.code = false }()
-	if nw.r.opts.Highlight != nil && lang != "" && !(nw.rough && len(code) > 4<<10) {
-		for _, s := range nw.r.opts.Highlight(lang, string(code)) {
-			n := min(max(s.Len, 0), len(code))
-			if n > 0 && goodToken(s.Class, 32, "-") {
-				w.WriteString(`<span class="hl-` + s.Class + `">`)
+	if nw.r.gallery != nil && lang != "" && lang != "math" {
+		for _, s := range nw.r.gallery.colours(nw, lang, string(code)) {
+			n := min(s.n, len(code))
+			if s.class != "" {
+				w.WriteString(`<span class="hl-` + s.class + `">`)
 				w.escape(code[:n])
 				w.WriteString("</span>")
 			} else {
@@ -272,6 +298,34 @@ func (nw *nodeWriter) codeText(lang string, code []byte) {
 		}
 	}
 	w.escape(code)
+}
+
+// tex writes a formula: TeX in an element of code.
+func (nw *nodeWriter) tex(tex string, display bool) {
+	w := nw.w
+	tex = strings.TrimSpace(tex)
+	if nw.r.gallery != nil {
+		if p := nw.r.gallery.picture(nw, Source{Lang: "math", Text: tex, Display: display}); p != nil && p.html != "" {
+			w.WriteString(p.html)
+			return
+		}
+	}
+	w.WriteString(`<code class="bailey-tex`)
+	if display {
+		w.WriteString(` bailey-display`)
+	}
+	w.WriteString(`">`)
+	w.code = true
+	w.escapeString(tex)
+	w.code = false
+	w.WriteString("</code>")
+}
+
+// formula writes a formula on lines of its own.
+func (nw *nodeWriter) formula(n *gfmBlock) {
+	nw.w.WriteString("<p>")
+	nw.tex(texOf(n, nw.src), true)
+	nw.w.WriteString("</p>\n")
 }
 
 // headingID writes the id of a heading, the target of links to it: its text in lower case, with

@@ -31,27 +31,19 @@ type Options struct {
 	// [see](#below).
 	NoHeadingIDs bool
 
+	// NoMath leaves $…$, $$…$$, \(…\) and \[…\] to Markdown. By default they are formulas in
+	// TeX, which are shown as they were written.
+	NoMath bool
+
 	// Schemes are the link schemes to keep, a subset of "http", "https", "mailto" and "tel".
 	// Default: all four.
 	Schemes []string
 
 	// Base is the http or https URL that relative links are resolved against. Without it
-	// relative links are removed, and their text stays.
+	// a relative link leads to a file: its path is in data-path.
 	Base string
 
-	// Highlight, if set, returns the colours of a code block: the class and the length in bytes
-	// of each piece of code, in order. It returns no HTML, so it cannot inject any. A class has
-	// 1 to 32 letters, digits and dashes, and appears as "hl-" + class. Pieces with an empty or
-	// invalid class, and code after the last piece, are not coloured. The result must depend on
-	// the arguments only. Highlight is not called for code without a language, or for
-	// unfinished code above 4 KiB.
-	Highlight func(lang, code string) []Span
-}
-
-// Span is a piece of highlighted code with one class.
-type Span struct {
-	Class string
-	Len   int // bytes
+	gallery func(Options) gallery // set by Draw
 }
 
 func (o Options) withDefaults() (Options, error) {

@@ -20,7 +20,7 @@ type Extension interface {
 	Extend(p parser.Parser, options func(...renderer.Option))
 }
 
-func newConverter(extensions []Extension) *converter {
+func newConverter(extensions []Extension, noMath bool) *converter {
 	c := &converter{p: parser.NewParser(
 		parser.WithBlockParsers(parser.DefaultBlockParsers()...),
 		parser.WithInlineParsers(parser.DefaultInlineParsers()...),
@@ -33,6 +33,12 @@ func newConverter(extensions []Extension) *converter {
 		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 		parser.WithParagraphTransformers(util.Prioritized(tableTransformer{}, 200)),
 	), funcs: map[ast.NodeKind]renderer.NodeRendererFunc{}}
+	if !noMath {
+		c.p.AddOptions(
+			parser.WithBlockParsers(util.Prioritized(formulaParser{}, 650)),
+			parser.WithInlineParsers(util.Prioritized(formulaInline{}, 50)),
+		)
+	}
 	for _, e := range extensions {
 		e.Extend(c.p, c.addOptions)
 	}

@@ -19,7 +19,7 @@ func ourPolicy() *bluemonday.Policy {
 		input kbd samp summary wbr col colgroup hgroup var rp rt ruby tt`)...)
 	number := regexp.MustCompile(`^-?[0-9]{1,9}%?$`)
 	p.AllowAttrs(strings.Fields("align class dir id lang title aria-label")...).Globally()
-	for rule := range strings.SplitSeq(`data-fragment data-warning:a|alt data-image data-warning:img|checked disabled:input|open:details|`+
+	for rule := range strings.SplitSeq(`data-fragment data-path data-warning:a|alt data-image data-warning:img|checked disabled:input|open:details|`+
 		`datetime:del ins time|reversed:ol|valign:td th|scope abbr:th`, "|") {
 		attrs, tags, _ := strings.Cut(rule, ":")
 		p.AllowAttrs(strings.Fields(attrs)...).OnElements(strings.Fields(tags)...)

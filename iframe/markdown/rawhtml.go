@@ -158,6 +158,8 @@ func (nw *nodeWriter) startTag(z *html.Tokenizer, tag string, el element, more b
 		switch {
 		case t.fragment != "":
 			w.attr("data-fragment", t.fragment)
+		case t.path != "":
+			w.attr("data-path", t.path)
 		case t.url != "":
 			w.attr("data-href", t.url)
 			if t.warning != "" {
@@ -166,7 +168,7 @@ func (nw *nodeWriter) startTag(z *html.Tokenizer, tag string, el element, more b
 		case t.why != "":
 			w.report.add(Scheme, t.why, 1)
 		}
-		if t.fragment != "" || t.url != "" {
+		if t.fragment != "" || t.url != "" || t.path != "" {
 			w.attr("role", "link")
 			w.attr("tabindex", "0")
 		}
@@ -181,7 +183,7 @@ func (nw *nodeWriter) startTag(z *html.Tokenizer, tag string, el element, more b
 // attribute is not allowed.
 func (nw *nodeWriter) attribute(tag string, el element, name, val string) (string, bool) {
 	switch name {
-	case "role", "tabindex", "aria-label", "data-href", "data-fragment", "data-image", "data-warning", "src":
+	case "role", "tabindex", "aria-label", "data-href", "data-fragment", "data-path", "data-image", "data-warning", "src":
 		return "", false // only this package writes them
 	case "id":
 		id := cleanID(strings.TrimPrefix(val, nw.r.opts.IDPrefix))

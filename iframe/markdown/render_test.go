@@ -60,6 +60,10 @@ func link(url, text string) string {
 	return `<a data-href="` + url + `" role="link" tabindex="0">` + text + `</a>`
 }
 
+func file(path, text string) string {
+	return `<a data-path="` + path + `" role="link" tabindex="0">` + text + `</a>`
+}
+
 // Texts and their HTML, with a row for each design decision.
 func TestRender(t *testing.T) {
 	const gif = "R0lGODlhAQABAAAAACw="
@@ -71,7 +75,20 @@ func TestRender(t *testing.T) {
 		{"no href", `<a href="https://b.example">a</a>`, `<p>` + link("https://b.example", "a") + `</p>`, ""},
 		{"script", `[a](javascript:alert(1))`, `<p>a</p>`, "scheme javascript"},
 		{"script in pieces", "<a href=\"java\tscript:alert(1)\">a</a>", `<p><a>a</a></p>`, "scheme javascript"},
-		{"relative", `[a](b)`, `<p>a</p>`, "scheme relative"},
+		{"file", `[a](b)`, `<p>` + file("b", "a") + `</p>`, ""},
+		{"file in a folder", `[a](<./notes/my%20plan.md#L3>)`, `<p>` + file("notes/my plan.md", "a") + `</p>`, ""},
+		{"file in HTML", `<a href="/b.md" data-path="c">a</a>`, `<p>` + file("b.md", "a") + `</p>`, "attribute data-path"},
+		{"file out of the folder", `[a](../b)`, `<p>a</p>`, "scheme relative"},
+		{"file that says it is a host", `[https://a.example](b.md)`, `<p>` + file("b.md", "https://a.example") + beside + `b.md)</span></p>`, "deception b.md"},
+		{"file in HTML that says it is a host", `<a href="b.md">www.a.example</a>`, `<p>` + file("b.md", "www.a.example") + beside + `b.md)</span></p>`, "deception b.md"},
+		{"file that says its path", `[notes/b.md](notes/b.md)`, `<p>` + file("notes/b.md", "notes/b.md") + `</p>`, ""},
+		// alerts
+		{"alert", "> [!NOTE]\n> a *b*\n>\n> c", `<blockquote class="bailey-alert bailey-alert-note">` + "\n" + `<p class="bailey-alert-title">Note</p>` + "\n<p>a <em>b</em></p>\n<p>c</p>\n</blockquote>", ""},
+		{"alert of a list", "> [!warning]  \n> - a", `<blockquote class="bailey-alert bailey-alert-warning">` + "\n" + `<p class="bailey-alert-title">Warning</p>` + "\n<ul>\n<li>a</li>\n</ul>\n</blockquote>", ""},
+		{"alert of another kind", "> [!DANGER]\n> a", "<blockquote>\n<p>[!DANGER]\na</p>\n</blockquote>", ""},
+		{"alert with more in its line", "> [!NOTE] a", "<blockquote>\n<p>[!NOTE] a</p>\n</blockquote>", ""},
+		{"alert that is a link", "> [!NOTE]\n> a\n\n[!note]: https://b.example", "<blockquote>\n<p>" + link("https://b.example", "!NOTE") + "\na</p>\n</blockquote>", ""},
+		{"alert in HTML", `<blockquote class="bailey-alert-note">a</blockquote>`, "<blockquote>a</blockquote>", "attribute class"},
 		{"without a scheme", `[a](//b.example)`, `<p>` + link("https://b.example", "a") + `</p>`, ""},
 		{"backslashes", `[a](https:\\\\b.example\\@c.example)`, `<p>` + link("https://b.example/@c.example", "a") + `</p>`, ""},
 		{"numbers", `[a](http://0x7f.1/)`, `<p>` + link("http://127.0.0.1/", "a") + `</p>`, ""},
@@ -250,19 +267,6 @@ func TestExtensionsCannotWeaken(t *testing.T) {
 	if out, _ := render(t, r, "a\n: \"b\" -- c\n"); out != "<dl>\n<dt>a</dt>\n<dd>“b” – c</dd>\n</dl>\n" {
 		t.Errorf("%s", out)
 	}
-}
-
-func TestHighlight(t *testing.T) {
-	r := newRenderer(t, markdown.Options{Highlight: func(lang, code string) []markdown.Span {
-		return []markdown.Span{{Class: "key", Len: 2}, {Class: `"><script>`, Len: 1}, {Class: "", Len: 1}, {Class: "x", Len: 1 << 30}, {Class: "y", Len: -5}}
-	}})
-	out, report := render(t, r, "```go\nif <b> {\n```\n\n    plain\n\n- ```js\n  ab\n  ```\n")
-	want := `<pre><code class="language-go"><span class="hl-key">if</span> &lt;<span class="hl-x">b&gt; {` + "\n</span></code></pre>\n" +
-		"<pre><code>plain\n</code></pre>\n<ul>\n<li>\n" + `<pre><code class="language-js"><span class="hl-key">ab</span>` + "\n</code></pre>\n</li>\n</ul>\n"
-	if out != want {
-		t.Errorf("--- got\n%s\n--- want\n%s", out, want)
-	}
-	checkOutput(t, r, "", out, report)
 }
 
 // If an extension panics, the block becomes plain text.

@@ -17,6 +17,8 @@ type Renderer struct {
 	conv   *converter
 	policy *bluemonday.Policy
 
+	gallery gallery // makes the drawings, nil without them
+
 	unlabelled bool // for tests that show the purpose of the target beside a link
 }
 
@@ -28,6 +30,9 @@ func New(opts Options) (*Renderer, error) {
 		return nil, err
 	}
 	r := &Renderer{opts: opts}
+	if opts.gallery != nil {
+		r.gallery = opts.gallery(opts)
+	}
 	if opts.Base != "" {
 		r.base, err = url.Parse(opts.Base)
 		if err != nil || r.base.Host == "" || r.base.Scheme != "https" && r.base.Scheme != "http" {
@@ -39,12 +44,15 @@ func New(opts Options) (*Renderer, error) {
 
 func (r *Renderer) prepare() {
 	r.once.Do(func() {
-		r.conv = newConverter(r.opts.Extensions)
+		r.conv = newConverter(r.opts.Extensions, r.opts.NoMath)
 		r.policy = ourPolicy()
+		if r.gallery != nil {
+			r.gallery.allow(r.policy)
+		}
 	})
 }
 
-// Render renders a whole text. The report lists the stopped content. The error never depends on
+// Render renders a whole text. It waits for the drawings of Options.Draw. The report lists the stopped content. The error never depends on
 // the text: it is reserved for a Renderer that cannot work at all.
 func (r *Renderer) Render(src []byte) (HTML, Report, error) {
 	s := r.NewStream()
@@ -54,5 +62,17 @@ func (r *Renderer) Render(src []byte) (HTML, Report, error) {
 	if err := s.Close(); err != nil {
 		return HTML{}, Report{}, err
 	}
-	return s.HTML(), s.Report(), nil
+	came := make(chan struct{}, 1)
+	s.OnDrawn(func() {
+		select {
+		case came <- struct{}{}:
+		default:
+		}
+	})
+	html := s.HTML()
+	for s.Drawing() || s.d.drawn.came.Load() {
+		<-came
+		html = s.HTML()
+	}
+	return html, s.Report(), nil
 }

@@ -41,6 +41,7 @@ const (
 	noLeaf leafKind = iota
 	paragraphLeaf
 	fenceLeaf
+	formulaLeaf
 	htmlLeaf
 	indentedLeaf
 )
@@ -49,7 +50,8 @@ type leaf struct {
 	kind  leafKind
 	html  int // type 1 to 7
 	fence fence
-	lines [][2]int // content of a paragraph's lines, without the prefixes of containers
+	shut  string   // the end of a formula
+	lines [][2]int // content of a paragraph's or formula's lines, without the prefixes of containers
 	marks int      // delimiters so far
 	cols  int      // columns of the table that it seems to be
 	cells int
@@ -67,13 +69,15 @@ type scanner struct {
 	lim   *Limits
 	pos   int  // of the next line
 	rough bool // the text is unfinished: assume that open HTML will be closed
-	open  bool
-	seg   segment
-	conts []container
-	leaf  leaf
-	items []int  // positions of the items of the open top-level list
-	noEnd [6]int // by HTML type: there is no end of it before this position
-	done  []segment
+
+	noMath bool // Options.NoMath
+	open   bool
+	seg    segment
+	conts  []container
+	leaf   leaf
+	items  []int  // positions of the items of the open top-level list
+	noEnd  [6]int // by HTML type: there is no end of it before this position
+	done   []segment
 	// underlined parses a paragraph and the line below it. It is called if only parsing can
 	// decide whether the line makes the paragraph a heading.
 	underlined func(paragraph []byte) bool
@@ -162,7 +166,7 @@ func (s *scanner) line(text []byte, at, end int, eof bool) bool {
 		return true
 	}
 	if blank {
-		if !all || s.leaf.kind == paragraphLeaf || s.leaf.kind == htmlLeaf {
+		if !all || s.leaf.kind == paragraphLeaf || s.leaf.kind == htmlLeaf || s.leaf.kind == formulaLeaf {
 			s.leaf = leaf{}
 		}
 		s.conts = s.conts[:n]
@@ -229,6 +233,18 @@ func (s *scanner) continues(c *cursor, text []byte, at, end int, blank bool) boo
 					s.seg.fence.bodyTo = at
 					s.finish(end)
 				}
+			}
+		}
+		return true
+	case formulaLeaf:
+		if blank {
+			return false
+		}
+		s.formula(c, end)
+		if ends, _ := displayShuts(c.rest(), s.leaf.shut); ends {
+			s.leaf = leaf{}
+			if top {
+				s.finish(end)
 			}
 		}
 		return true

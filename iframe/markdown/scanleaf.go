@@ -21,6 +21,14 @@ func (s *scanner) text(c *cursor, text []byte, end int) {
 	s.count(rest)
 }
 
+// formula adds a line to the open formula.
+func (s *scanner) formula(c *cursor, end int) {
+	c.indent()
+	rest := c.rest()
+	s.leaf.lines = append(s.leaf.lines, [2]int{end - len(rest), end})
+	s.count(rest)
+}
+
 func (s *scanner) count(line []byte) {
 	length, marks := lineCost(bytes.TrimRight(line, "\n"))
 	s.leaf.marks += marks

@@ -225,7 +225,7 @@ func lineCost(line []byte) (length, marks int) {
 	length = len(line)
 	for i := 0; i < len(line); i++ {
 		switch line[i] {
-		case '*', '_', '~', '`', '[', ']', '<', '&', '!', '\\', ':', '@', '(', '"':
+		case '*', '_', '~', '`', '[', ']', '<', '&', '!', '\\', ':', '@', '(', '"', '$':
 			marks++
 		case ';':
 			if bytes.HasPrefix(line[i:], []byte(";base64,")) {

@@ -111,6 +111,21 @@ func (s *scanner) starts(c *cursor, text []byte, at, end, n int, eof bool) bool 
 			}
 			s.leaf = leaf{kind: htmlLeaf, html: kind}
 			return true
+		case (ch == '$' || ch == '\\') && !s.noMath:
+			shut, ok := displayOpens(rest)
+			if !ok || ch == '$' && inParagraph && all && !opened && oddDollars(len(s.leaf.lines), func(i int) []byte { return text[s.leaf.lines[i][0]:s.leaf.lines[i][1]] }) {
+				goto text
+			}
+			s.enter(&n, &opened, at)
+			s.leaf = leaf{kind: formulaLeaf, shut: shut}
+			s.formula(c, end)
+			if shut == "" {
+				s.leaf = leaf{}
+				if len(s.conts) == 0 {
+					s.finish(end)
+				}
+			}
+			return true
 		case ch == '[' && n == 0 && !opened:
 			label, size := noteStarts(rest)
 			if size == 0 {

@@ -61,11 +61,11 @@ func (s *Stream) Write(p []byte) (int, error) {
 // Patches renders the text written since the last call and returns the changes. Call it at most
 // once an animation frame, and as long as [Stream.Pending] returns true.
 func (s *Stream) Patches() []Patch {
-	if s.done || !s.fresh && !s.tail.pending && !s.d.closed {
+	d := s.d
+	if came := d.collect(); !came && (s.done || !s.fresh && !s.tail.pending && !d.closed) {
 		return nil
 	}
 	s.fresh = false
-	d := s.d
 	d.advance()
 	d.settle()
 	patches := s.redone()
@@ -115,8 +115,15 @@ func (s *Stream) redone() []Patch {
 // not rendered for each token, but only after it has grown enough, or after enough calls of
 // Patches. After Close everything is shown.
 func (s *Stream) Pending() bool {
-	return !s.done && (s.fresh || s.tail.pending || s.d.closed)
+	return s.d.drawn.came.Load() || !s.done && (s.fresh || s.tail.pending || s.d.closed)
 }
+
+// OnDrawn sets a function that is called when a drawing of Options.Draw came: Patches then returns
+// the changes, also after Close. It is called on another goroutine and must not block.
+func (s *Stream) OnDrawn(f func()) { s.d.drawn.notify.Store(&f) }
+
+// Drawing reports whether a drawing of the text is still to come.
+func (s *Stream) Drawing() bool { return s.d.drawn.left.Load() > 0 }
 
 // Close marks the text as complete. Call Patches once more for the last changes. A second Close
 // does nothing.
@@ -131,6 +138,7 @@ func (s *Stream) Close() error {
 // HTML returns all blocks in order. Before Close the open end is rendered as it will probably
 // be.
 func (s *Stream) HTML() HTML {
+	s.d.collect()
 	s.d.advance()
 	s.d.settle()
 	var open []shownBlock

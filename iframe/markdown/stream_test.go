@@ -145,7 +145,8 @@ var fragments = strings.Split("# |## |### |> |>|- |* |+ |1. |2) |10. |   |    |\
 	"&amp;|&#42;|&|\\|\\*|text|word|a b c|é|日本|🙂|\u202e|https://d.example|www.e.example|x@y.example|:|.|@|!|\"|'|[ ] |[x] |<?|?>|<![CDATA[|]]>|<x y|\r\n|\r|  \n", "|")
 
 func init() {
-	fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n")
+	fragments = append(fragments, "|", "| a | b |\n", "|---|---|\n", "| 1 | 2 |\n", "a | b\n- | -\n",
+		"$", "$$", "$$\n", "\\(", "\\)", "\\[", "\\]", "\\\\", "$x_1$", "=", "+ ")
 }
 
 func soup(g *rand.Rand, n int) string {
@@ -154,6 +155,15 @@ func soup(g *rand.Rand, n int) string {
 		b.WriteString(fragments[g.IntN(len(fragments))])
 	}
 	return b.String()
+}
+
+// A definition that comes late renders a block again. Its elements still enclose what they did.
+func TestLateDefinitionInDetails(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	const want = "<details>\n<p>" + `<a data-href="https://x.example" role="link" tabindex="0">a</a>` + "</p>\n</details>"
+	if out, _ := render(t, r, "<details>\n\n[a]\n\n</details>\n\nb\n\n[a]: https://x.example\n"); !strings.HasPrefix(out, want) {
+		t.Errorf("%s", out)
+	}
 }
 
 func TestStreamOfSoup(t *testing.T) {

@@ -206,28 +206,37 @@ func (d *doc) tailParts() []*part {
 
 // roughen renders an incomplete part.
 func (d *doc) roughen(p *part, src []byte) {
-	w := &d.scratch
-	w.Reset()
-	d.write(w, p, src, true)
-	d.roughCheck(p, bytes.Clone(w.Bytes()))
+	for {
+		w := &d.scratch
+		w.Reset()
+		d.write(w, p, src, true)
+		if d.roughCheck(p, bytes.Clone(w.Bytes())) || p.undrawn || d.r.gallery == nil {
+			return
+		}
+		p.undrawn = true
+	}
 }
 
-func (d *doc) roughCheck(p *part, stream []byte) {
+// roughCheck checks the stream of an incomplete part. It reports whether it is within the limits.
+func (d *doc) roughCheck(p *part, stream []byte) (fits bool) {
 	p.stream = stream
+	fits = p.raw
 	if p.checked = !p.raw && verify(d.r, stream) == ""; !p.checked {
 		d.sanitise([]*part{p})
 	}
+	return fits || p.checked
 }
 
 // guess is the result of the scanner for a text that would end here.
 type guess struct {
-	segs  []segment
-	leaf  leaf
-	open  bool // the last segment may continue
-	conts []container
-	items []int // positions of the items, if the last segment is a list
-	line  int   // start of the last line
-	held  int   // text from here on is better not shown yet
+	noMath bool
+	segs   []segment
+	leaf   leaf
+	open   bool // the last segment may continue
+	conts  []container
+	items  []int // positions of the items, if the last segment is a list
+	line   int   // start of the last line
+	held   int   // text from here on is better not shown yet
 }
 
 func (d *doc) guess(text []byte) guess {
@@ -238,7 +247,7 @@ func (d *doc) guess(text []byte) guess {
 	s.leaf.lines = slices.Clip(s.leaf.lines)
 	s.items = slices.Clone(s.items)
 	s.scan(text, false)
-	g := guess{held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
+	g := guess{noMath: s.noMath, held: len(text), line: bytes.LastIndexByte(text, '\n') + 1}
 	if s.pos < len(text) && s.holds(text[s.pos:]) {
 		g.held = s.pos
 		return g
@@ -271,10 +280,13 @@ func (d *doc) guess(text []byte) guess {
 func (s *scanner) holds(line []byte) bool {
 	t := bytes.Trim(line, " \t>\n")
 	if len(t) == 0 {
-		return false
+		return s.leaf.kind == formulaLeaf
 	}
 	if s.leaf.kind == fenceLeaf {
 		return len(bytes.Trim(t, string(s.leaf.fence.char))) == 0
+	}
+	if s.leaf.kind == formulaLeaf {
+		return len(t) == 1 && t[0] == s.leaf.shut[0]
 	}
 	if s.leaf.kind == htmlLeaf || s.leaf.kind == indentedLeaf {
 		return false
@@ -297,6 +309,8 @@ func (s *scanner) hides(text []byte) bool {
 		return true
 	case first[0] == '|' && len(l) == 2 && l[1][1] == len(text) && text[len(text)-1] != '\n':
 		return isTableDelimiter(append(text[l[1][0]:l[1][1]:l[1][1]], '-', '|'))
+	case first[0] == '[' && len(s.conts) > 0 && s.conts[len(s.conts)-1].kind == '>' && len(l) == 1:
+		return l[0][1] == len(text) && text[len(text)-1] != '\n' && mayAlert(first)
 	case first[0] == '[' && len(s.conts) == 0:
 		i := bytes.IndexByte(first, ']')
 		return i > 1 && (i+1 == len(first) && first[1] == '^' || i+1 < len(first) && first[i+1] == ':')

@@ -63,7 +63,11 @@ func (l *listTail) render(d *doc, p *part, items []int, src []byte) bool {
 		stream = append(stream, "</ul>\n"...)
 	}
 	p.raw = p.raw || l.raw
-	d.roughCheck(p, stream)
+	if !d.roughCheck(p, stream) && d.r.gallery != nil && !p.undrawn {
+		p.undrawn = true
+		*l = listTail{}
+		return l.render(d, p, items, src)
+	}
 	return true
 }
 

@@ -20,7 +20,7 @@ func verify(r *Renderer, s []byte) (limit string) {
 		return "broken"
 	}
 	mixed := !ascii && mayTurn(s)
-	v := verifier{prefix: r.opts.IDPrefix, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
+	v := verifier{prefix: r.opts.IDPrefix, formulas: r.gallery, most: maxElements, places: r.opts.Limits.TableCells, span: freeSpan + len(s)}
 	for i := 0; i < len(s); {
 		lt := bytes.IndexByte(s[i:], '<')
 		if lt < 0 {
@@ -55,9 +55,10 @@ func verify(r *Renderer, s []byte) (limit string) {
 }
 
 type verifier struct {
-	prefix string
-	stack  []openElement
-	limit  string
+	prefix   string
+	formulas gallery // knows the elements of formulas
+	stack    []openElement
+	limit    string
 
 	pre, code int // open elements of code
 	elements  int
@@ -88,6 +89,8 @@ func (v *verifier) text(s []byte) bool {
 		switch v.stack[len(v.stack)-1].class {
 		case table, columns, rows, row: // a parser moves text out of a table
 			return isBlank(s)
+		case formulaPart:
+			return false
 		}
 	}
 	return true
@@ -142,6 +145,9 @@ func (v *verifier) tag(s []byte) int {
 	}
 	name := util.BytesToReadOnlyString(s[from:i])
 	el, ok := elementOf(name)
+	if !ok && v.formulas != nil {
+		el, ok = v.formulas.element(name)
+	}
 	if !ok || i == len(s) {
 		return 0
 	}
@@ -201,7 +207,13 @@ func (v *verifier) tag(s []byte) int {
 		if bytes.IndexByte(raw, '&') >= 0 {
 			val = unescape(val)
 		}
-		if !goodValue(v.prefix, name, attr, val) || (&stack{}).over(raw) {
+		good := false
+		if el.class >= formulaPart {
+			good = v.formulas.value(attr, val)
+		} else {
+			good = goodValue(v.prefix, name, attr, val)
+		}
+		if !good || (&stack{}).over(raw) {
 			return 0
 		}
 		switch attr {
@@ -299,6 +311,12 @@ func (v *verifier) fits(name string, el element) bool {
 	if len(v.stack) > 0 {
 		top = v.stack[len(v.stack)-1]
 	}
+	inside := top.class == formulaPart
+	if math := el.class == formulaPart || el.class == formulaToken; inside != (math && name != "math") || top.class == formulaToken {
+		return false
+	} else if inside {
+		return true
+	}
 	switch el.class {
 	case caption, columns, rows:
 		return top.class == table
@@ -329,7 +347,7 @@ func (v *verifier) fits(name string, el element) bool {
 			}
 		}
 		switch {
-		case e.class == paragraph && el.class != phrasing && el.class != anchor:
+		case e.class == paragraph && el.class != phrasing && el.class != anchor && el.class != formulaPart:
 			return false
 		case e.class == heading && el.class == heading:
 			return false

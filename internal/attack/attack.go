@@ -55,6 +55,7 @@ func Suites() []Suite {
 		{"headers", "headers that open more than their policy"},
 		{"secrets", "a stored secret gets out, or to another host"},
 		{"xss", "XSS with each wall alone"},
+		{"drawn", "renderers that lie in what they draw"},
 		{"realm", "realm with each layer off"},
 		{"frames", "the walls around the realm, each off"},
 		{"leaks", "leak lab"},

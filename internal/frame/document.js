@@ -148,7 +148,7 @@
 
   // Attributes that this script or the user sets, and that a new version of the
   // same block must not remove.
-  const KEEP = new Set(['open', 'src', 'tabindex', 'data-lang', 'role', 'aria-label', 'data-state']);
+  const KEEP = new Set(['open', 'src', 'tabindex', 'data-lang', 'data-fold', 'data-wrap', 'role', 'aria-label', 'data-state']);
 
   /**
    * Makes the children of `to` equal to those of `from`. It compares them side by side
@@ -199,33 +199,30 @@
   // <pre> or a direction in it.
   /** @param {HTMLElement} pre */
   const onlyCode = (pre) => {
-    const [code, more] = /** @type {HTMLCollectionOf<HTMLElement>} */ (pre.children);
+    const [code, ...more] = /** @type {HTMLElement[]} */ ([...pre.children]);
     const words = [...pre.childNodes].some((c) => c instanceof Text && c.data.trim());
-    return code && code.tagName === 'CODE' && (!more || more.dataset.ui) && !words && !code.matches('[dir]') && !code.querySelector(':not(span), [dir]') ? code : null;
+    return code && code.tagName === 'CODE' && more.every((e) => e.dataset.ui) && !words && !code.matches('[dir]') && !code.querySelector(':not(span), [dir]') ? code : null;
   };
 
   /** @param {HTMLElement} el @param {string} id @param {number} key */
   const dress = (el, id, key) => {
     // The index counts every <pre>, as the host's codeText does.
     for (const [n, pre] of [...el.getElementsByTagName('pre')].entries()) {
-      let button = /** @type {HTMLButtonElement | null} */ (pre.querySelector(':scope > button'));
+      const bar = /** @type {HTMLElement | null} */ (pre.querySelector(':scope > [data-ui=bar]'));
       const code = onlyCode(pre);
-      if (!code && button) button.remove();
-      if (!code) continue;
+      if (!code) {
+        bar?.remove();
+        continue;
+      }
       const lang = (code.className.match(/(?:^|\s)language-([\w+#.-]{1,24})/) || [])[1] || '';
       if (lang) pre.dataset.lang = lang;
       code.tabIndex = 0;
       code.setAttribute('role', 'group');
       code.setAttribute('aria-label', lang ? 'Code, ' + lang : 'Code');
-      if (!button) {
-        button = document.createElement('button');
-        button.type = 'button';
-        button.dataset.ui = 'copy';
-        button.textContent = 'Copy';
-        button.setAttribute('aria-label', lang ? 'Copy ' + lang + ' code' : 'Copy code');
-        pre.append(button);
-      }
-      button.dataset.at = baileyDocument.join(id, key, n);
+      const what = lang ? lang + ' code' : 'code';
+      tools(bar, () => pre.appendChild(uiBar()), baileyDocument.join(id, key, n), [
+        ['wrap', 'Wrap', 'Wrap lines of ' + what], ['save', 'Download', 'Download ' + what], ['copy', 'Copy', 'Copy ' + what]]);
+      if (!busy(id)) fold(pre, code);
     }
     for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll('input[type=checkbox]'))) {
       box.setAttribute('aria-label', box.checked ? 'Done' : 'To do');
@@ -242,7 +239,63 @@
       waiting.set(req, [img]);
       say('image', req, id, img.dataset.image || '');
     }
-    for (const table of el.getElementsByTagName('table')) tables.add(table);
+    for (const bar of el.querySelectorAll(':not(pre) > [data-ui=bar]')) {
+      if (!(bar.previousElementSibling instanceof HTMLTableElement)) bar.remove();
+    }
+    for (const [n, table] of [...el.getElementsByTagName('table')].entries()) {
+      tables.add(table);
+      const next = /** @type {HTMLElement | null} */ (table.nextElementSibling);
+      tools(next && next.dataset.ui === 'bar' ? next : null, () => { const b = uiBar(); table.after(b); return b; },
+        baileyDocument.join(id, key, n), [['csv', 'Copy as CSV', 'Copy the table as CSV']]);
+    }
+  };
+
+  const uiBar = () => {
+    const bar = document.createElement('div');
+    bar.dataset.ui = 'bar';
+    return bar;
+  };
+
+  /**
+   * Puts buttons into a bar, which is made if it is null. at is the place that they are about.
+   * @param {HTMLElement | null} bar @param {() => HTMLElement} make @param {string} at @param {string[][]} list
+   */
+  const tools = (bar, make, at, list) => {
+    if (!bar) {
+      bar = make();
+      for (const [kind, text] of list) {
+        const button = document.createElement('button');
+        button.type = 'button';
+        button.dataset.ui = kind;
+        button.dataset.text = button.textContent = text;
+        if (kind === 'wrap') button.setAttribute('aria-pressed', 'false');
+        bar.append(button);
+      }
+    }
+    for (const [i, button] of /** @type {HTMLElement[]} */ ([...bar.children]).entries()) {
+      button.dataset.at = at;
+      button.setAttribute('aria-label', list[i][2]);
+    }
+  };
+
+  // Code of more than FOLD lines shows the first of them, once its section is complete. So it
+  // grows while it is written, and becomes small at the end.
+  const FOLD = 25;
+  /** @param {string} id */
+  const busy = (id) => sections.get(id)?.el.getAttribute('aria-busy') === 'true';
+  /** @param {HTMLElement} pre @param {HTMLElement} code */
+  const fold = (pre, code) => {
+    if (pre.dataset.fold) return;
+    const lines = (code.textContent || '').trimEnd().split('\n').length;
+    if (lines <= FOLD) return;
+    pre.dataset.fold = 'shut';
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.dataset.ui = 'fold';
+    button.dataset.text = 'Show all ' + lines + ' lines';
+    button.textContent = button.dataset.text;
+    button.setAttribute('aria-expanded', 'false');
+    pre.append(button);
   };
 
   // A table that scrolls gets a tab stop, to be scrolled by keyboard. The check costs a
@@ -260,12 +313,23 @@
   /** @param {EventTarget | null} target @param {Event} event */
   const activate = (target, event) => {
     if (!(target instanceof Element)) return;
-    const button = /** @type {HTMLElement | null} */ (target.closest('button[data-ui=copy]'));
-    if (button) {
-      say('copy', button.dataset.at || '');
-      return;
+    const button = /** @type {HTMLElement | null} */ (target.closest('button[data-ui]'));
+    const pre = button && /** @type {HTMLElement | null} */ (button.closest('pre'));
+    switch (button?.dataset.ui) {
+      case 'copy': case 'save': case 'csv':
+        say(button.dataset.ui, button.dataset.at || '');
+        return;
+      case 'wrap':
+        if (pre) button.setAttribute('aria-pressed', String(pre.toggleAttribute('data-wrap')));
+        return;
+      case 'fold':
+        if (!pre) return;
+        pre.dataset.fold = pre.dataset.fold === 'shut' ? 'open' : 'shut';
+        button.setAttribute('aria-expanded', String(pre.dataset.fold === 'open'));
+        button.textContent = (pre.dataset.fold === 'open' ? 'Show fewer lines' : button.dataset.text) || '';
+        return;
     }
-    const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment]'));
+    const link = /** @type {HTMLElement | null} */ (target.closest('[data-href],[data-fragment],[data-path]'));
     if (!link) return;
     event.preventDefault();
     // A text may contain sections of its own, and several answers may have a footnote 1.
@@ -284,12 +348,12 @@
     }
     let id = '';
     for (const [k, s] of sections) if (s.el === own) id = k;
-    say('link', id, link.dataset.href || '', (link.textContent || '').slice(0, 500));
+    say('link', id, link.dataset.path ? './' + link.dataset.path : link.dataset.href || '', (link.textContent || '').slice(0, 500));
   };
   document.addEventListener('click', (e) => activate(e.target, e));
   document.addEventListener('auxclick', (e) => { if (e.button === 1) activate(e.target, e); });
   document.addEventListener('keydown', (e) => {
-    if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment]')) activate(e.target, e);
+    if (e.key === 'Enter' && e.target instanceof Element && e.target.matches('[data-href],[data-fragment],[data-path]')) activate(e.target, e);
   });
   // A part that the user opened or closed stays so when the block is written again.
   document.addEventListener('toggle', (e) => {
@@ -353,7 +417,15 @@
       watch.unobserve(s.el);
       for (const list of [awake, resting, inView]) list.delete(s.el);
     },
-    busy: (id, on) => { section(id, '', '').el.setAttribute('aria-busy', on ? 'true' : 'false'); },
+    busy: (id, on) => {
+      const { el } = section(id, '', '');
+      el.setAttribute('aria-busy', on ? 'true' : 'false');
+      if (on) return;
+      for (const pre of el.getElementsByTagName('pre')) {
+        const code = onlyCode(pre);
+        if (code) fold(pre, code);
+      }
+    },
     css: (text) => { appSheet.replaceSync(text); wakeAll(); },
     variable: (name, value) => { document.documentElement.style.setProperty(name, value); wakeAll(); },
     scheme: (value) => { document.documentElement.style.colorScheme = value; },
@@ -367,10 +439,10 @@
       waiting.delete(req);
     },
     copied: (at, text) => {
-      for (const b of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('button[data-ui=copy]'))) {
-        if (b.dataset.at !== at) continue;
+      for (const b of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll('button[data-at]'))) {
+        if (baileyDocument.join(b.dataset.ui || '', b.dataset.at || '') !== at) continue;
         b.textContent = text;
-        setTimeout(() => { b.textContent = 'Copy'; }, 1500);
+        setTimeout(() => { b.textContent = b.dataset.text || ''; }, 1500);
       }
     },
   };

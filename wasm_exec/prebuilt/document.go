@@ -109,11 +109,11 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 			o.Theme, err = theme(value)
 		case "onLink":
 			o.OnLink = func(_ context.Context, l iframe.Link) {
-				_, _ = jsx.Invoke(value, map[string]any{"section": l.Section, "url": l.URL, "host": l.Host(), "text": l.Text})
+				_, _ = jsx.Invoke(value, map[string]any{"section": l.Section, "url": l.URL, "path": l.Path, "host": l.Host(), "text": l.Text})
 			}
 		case "onImage":
 			o.OnImage = func(ctx context.Context, r iframe.ImageRequest) ([]byte, error) {
-				p, err := jsx.Invoke(value, map[string]any{"section": r.Section, "url": r.URL})
+				p, err := jsx.Invoke(value, map[string]any{"section": r.Section, "url": r.URL, "path": r.Path})
 				if err != nil {
 					return nil, err
 				}

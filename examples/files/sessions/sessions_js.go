@@ -13,6 +13,8 @@ import (
 	"github.com/bailey-go/bailey/examples/files/shield"
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/iframe/guests"
+	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -24,7 +26,8 @@ type Options struct {
 	Shield   *shield.Shield
 	Notify   func(title, text string)
 	Refresh  func() error // shows the changes of a run
-	Counts   string       // the message of the guided tour that counts the hours of the sample
+	Reveal   func(path string)
+	Counts   string // the message of the guided tour that counts the hours of the sample
 }
 
 // Sessions are the conversations of the open folder. Up to openTalks are open, and one is in view.
@@ -41,6 +44,7 @@ type Sessions struct {
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
 	files   attached              // to the next message
+	answers *markdown.Renderer    // of all conversations
 
 	commands commands
 }
@@ -48,6 +52,7 @@ type Sessions struct {
 // New sets up the buttons and the text field, and opens no conversation.
 func New(ctx context.Context, o Options) *Sessions {
 	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, files: attached{ctx: ctx}}
+	m.answers, _ = markdown.New(markdown.Options{}.Draw(guests.Draw(ctx, "guests/"))) // these options are valid
 	m.sheet = sheet.New(sheet.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
 		dom.Status("Waiting for your answer: " + title)
 		m.Notify("The assistant asks", title)
@@ -163,7 +168,7 @@ func (m *Sessions) open(id string) error {
 func (m *Sessions) adopt(s *sandbox.Session) error {
 	t, err := talk.New(m.ctx, s, talk.Options{
 		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
-		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut,
+		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.Reveal,
 	})
 	if err != nil {
 		s.Close()

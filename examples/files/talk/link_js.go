@@ -13,8 +13,12 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 )
 
-// link shows the address of a link, and asks before it is opened.
-func link(ctx context.Context, l iframe.Link) {
+// link shows the address of a link, and asks before it is opened. A link to a file reveals it.
+func link(ctx context.Context, l iframe.Link, reveal func(path string)) {
+	if l.Path != "" {
+		reveal(l.Path)
+		return
+	}
 	go func() {
 		const copies = "Copy the address"
 		text, answers := "It leads out of this page. Whoever answers there learns that you came.", []string{"Stay", copies, "Open"}

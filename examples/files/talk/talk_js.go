@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -20,6 +21,9 @@ type Options struct {
 	OnNews  func()                        // a text came while the user saw another conversation
 	Blocked func(text string)             // an answer tried something that the policy of its frame blocked
 	WayOut  func(tool string, output any) // a call ended
+	Reveal  func(path string)             // selects a file of the folder, to which a link leads
+
+	Renderer *markdown.Renderer // of the answers
 }
 
 // Talk is an open conversation. Its text is one document behind two frames, and its calls are cards
@@ -61,7 +65,7 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 		return nil, err
 	}
 	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
-		Label: "Conversation", MaxHeight: 200_000, OnLink: link, OnImage: t.image, MaxImage: 8 << 20,
+		Label: "Conversation", MaxHeight: 200_000, Renderer: o.Renderer, OnLink: func(ctx context.Context, l iframe.Link) { link(ctx, l, o.Reveal) }, OnImage: t.image, MaxImage: 8 << 20,
 		CSS: `section[aria-label^="You,"] img { max-height: 15em; border-radius: 8px; vertical-align: top; }
 			section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
 			section[aria-label^="Note,"] > * { margin: 0; padding: .6em .9em; border: 1px solid light-dark(#9a3412, #f0a06c); border-radius: 10px; background: light-dark(#fff4ec, #2c1d14); font-size: .9em; }`,

@@ -250,6 +250,15 @@ func (w *Workspace) useListed(f *fsaccess.Folder, name string, top *tree.Listing
 	return nil
 }
 
+// Reveal selects a file that an answer names, or says that it is not there.
+func (w *Workspace) Reveal(name string) {
+	if _, err := fs.Stat(w.work, name); err != nil {
+		dom.Status("There is no " + name + " in this folder.")
+		return
+	}
+	w.tree.Reveal(name)
+}
+
 // Refresh shows the tree, the history and the used storage again.
 func (w *Workspace) Refresh() error {
 	if err := w.tree.Load(); err != nil {

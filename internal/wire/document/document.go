@@ -140,7 +140,7 @@ const MaxHeight = 1 << 24
 
 // Message is a message from a document's frame.
 type Message struct {
-	Kind   string   // ack size link copy image scroll drag violation error
+	Kind   string   // ack size link copy save csv image scroll drag violation error
 	Seq    int      // ack: the batch answered, image: the request
 	Height int      // ack, size, scroll: CSS pixels. ack: -1 if not known yet
 	Fields []string // the other fields of the kind
@@ -172,7 +172,7 @@ func ParseMessage(s string) (Message, error) {
 		}
 	case "link":
 		m.Fields, err = split(rest, 3)
-	case "copy":
+	case "copy", "save", "csv":
 		if m.Fields, err = split(rest, 3); err == nil {
 			err = naturals(m.Fields[1], m.Fields[2])
 		}

@@ -128,9 +128,9 @@ export interface DocumentOptions {
   trustedTypesPolicy?: string;
   theme?: Theme;
   /** Called when the user clicks a link. The link opens only if you open it. Ask the user first. */
-  onLink?: (link: { section: string; url: string; host: string; text: string }) => void;
+  onLink?: (link: { section: string; url: string; path: string; host: string; text: string }) => void;
   /** Returns the bytes of an image (PNG, JPEG, GIF, WebP or AVIF, at most 4 MiB). Default: no image is shown. */
-  onImage?: (request: { section: string; url: string }) => Promise<Uint8Array>;
+  onImage?: (request: { section: string; url: string; path: string }) => Promise<Uint8Array>;
   /** Called when the frame's policy has blocked something. */
   onViolation?: (violation: { directive: string; blocked: string; enforced: boolean; sample: string }) => void;
   onState?: (state: 'ready' | 'lost' | 'rebuilt' | 'failed' | 'closed') => void;
