@@ -4,11 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
@@ -416,4 +421,74 @@ func TestFilesMCPSignIn(t *testing.T) {
 		t.Error("the model has the token")
 	}
 	noErrors(t, n.in)
+}
+
+// everything starts MCP's reference server on loopback, and returns its address.
+func everything(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+	if _, err := os.Stat(program); err != nil {
+		t.Skip("the reference server is missing: make node_modules installs it")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := l.Addr().String()
+	must(t, l.Close())
+	cmd := exec.Command("node", program, "streamableHttp")
+	cmd.Env = append(os.Environ(), "PORT="+address[strings.LastIndex(address, ":")+1:])
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	poll.Until(t, "the server answers", func() bool {
+		res, err := http.Get("http://" + address + "/mcp")
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	return address
+}
+
+// MCP's reference server, used from the page: its tools but those of the server's own state, its resources, and a task.
+func TestFilesEverything(t *testing.T) {
+	t.Parallel()
+	address := everything(t)
+	n := onNetwork(t, address)
+	n.addServer("every", "http://"+address+"/mcp")
+	n.state("connected to mcp-servers/everything")
+	for _, c := range []struct {
+		tool string
+		args []any
+		want []string
+	}{
+		{"every_echo", []any{"message", "hello"}, []string{"Echo: hello"}},
+		{"every_get-sum", []any{"a", 2, "b", 40}, []string{"42"}},
+		{"every_get-structured-content", []any{"location", "New York"}, []string{"structured", "temperature"}},
+		{"every_get-annotated-message", []any{"messageType", "success", "includeImage", true}, []string{"successfully"}},
+		{"every_get-tiny-image", nil, []string{"image/png", "data:image/png;base64,"}},
+		{"every_get-resource-links", []any{"count", 2}, []string{"a link to"}},
+		{"every_get-resource-reference", []any{"resourceType", "Text", "resourceId", 1}, []string{"resource"}},
+		{"every_trigger-long-running-operation", []any{"duration", 1, "steps", 2}, []string{"completed"}},
+		{"every_simulate-research-query", []any{"topic", "walls", "ambiguous", false}, []string{"walls"}},
+		{"every_resources", nil, []string{"demo://resource/static/document", "demo://resource/dynamic/text/{resourceId}"}},
+		{"every_resources", []any{"uri", "demo://resource/dynamic/text/3"}, []string{"Resource 3"}},
+	} {
+		n.then(turn{calls: []call{tc(c.tool, c.args...)}}, turn{text: "That was it."})
+		n.say("call " + c.tool)
+		n.asks()
+		n.answer(once)
+		n.rested()
+		all := n.requests()
+		last, got := all[len(all)-1], ""
+		for _, m := range last.Messages {
+			if strings.HasPrefix(m.Content, "call ") { // what came of the last call only, and its image, which is a message of its own
+				got = ""
+			}
+			got += fmt.Sprintln(m.Role, m.Content, m.Files)
+		}
+		holds(t, c.tool, got, c.want...)
+	}
 }
