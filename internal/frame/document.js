@@ -246,7 +246,7 @@
       tables.add(table);
       const next = /** @type {HTMLElement | null} */ (table.nextElementSibling);
       tools(next && next.dataset.ui === 'bar' ? next : null, () => { const b = uiBar(); table.after(b); return b; },
-        baileyDocument.join(id, key, n), [['csv', 'Copy as CSV', 'Copy the table as CSV']]);
+        baileyDocument.join(id, key, n), [['csv', 'Copy as CSV', 'Copy as CSV: the table']]);
     }
   };
 
