@@ -38,7 +38,7 @@ func ExampleBash() {
 	}
 	// Output:
 	// 2 mon
-	// rm: hours.csv: Permission denied (call bash: the user declined)
+	// rm: cannot remove 'hours.csv': Permission denied (call bash: the user declined)
 	// hours.csv
 }
 

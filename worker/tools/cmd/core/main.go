@@ -4,11 +4,11 @@ package main
 import (
 	"slices"
 
-	"github.com/bailey-go/bailey/worker/tools/internal/archive"
-	"github.com/bailey-go/bailey/worker/tools/internal/coding"
-	"github.com/bailey-go/bailey/worker/tools/internal/files"
-	"github.com/bailey-go/bailey/worker/tools/internal/patching"
-	"github.com/bailey-go/bailey/worker/tools/internal/text"
+	"github.com/bailey-go/bailey/internal/userland/archive"
+	"github.com/bailey-go/bailey/internal/userland/coding"
+	"github.com/bailey-go/bailey/internal/userland/files"
+	"github.com/bailey-go/bailey/internal/userland/patching"
+	"github.com/bailey-go/bailey/internal/userland/text"
 )
 
 func main() {
