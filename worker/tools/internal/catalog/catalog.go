@@ -3,13 +3,9 @@
 package catalog
 
 import (
-	"slices"
-
-	"github.com/bailey-go/bailey/internal/userland"
-	"github.com/bailey-go/bailey/internal/userland/system"
 	"github.com/bailey-go/bailey/internal/userland/tool"
+	"github.com/bailey-go/bailey/worker/tools/internal/core"
 	"github.com/bailey-go/bailey/worker/tools/internal/data"
-	"github.com/bailey-go/bailey/worker/tools/internal/fuzzy"
 	"github.com/bailey-go/bailey/worker/tools/internal/web"
 )
 
@@ -19,7 +15,7 @@ const Version = "0.1.0"
 // Binaries returns the commands of each binary, in the order in which they are shown.
 func Binaries() map[string]tool.Set {
 	return map[string]tool.Set{
-		"core":    slices.Concat(userland.All(), system.Programs(), fuzzy.Commands()),
+		"core":    core.Commands(),
 		"data":    data.Commands(),
 		"web":     web.Commands(),
 		"sqlite3": {SQLite()},
