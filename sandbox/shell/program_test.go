@@ -96,3 +96,28 @@ func TestProgramsWriteThroughTheGate(t *testing.T) {
 		}
 	}
 }
+
+// A model finds the commands: by help, by --help, and by the names near a wrong one.
+func TestCommandsAreFound(t *testing.T) {
+	b, _ := withPrograms(t, open, nil)
+	for script, want := range map[string]string{
+		"grpe x a.txt":       "did you mean grep",
+		"whre":               "did you mean where",
+		"help":               "xargs",
+		"help sort":          "Usage: sort",
+		"sort --help":        "Usage: sort",
+		"sort --nope":        "--nope",
+		"grep --nope x y":    "--nope",
+		"sed -Q p":           "'Q'",
+		"find . -nope":       "-nope",
+		"which sort where":   "/usr/bin/sort\n/usr/bin/where\n",
+		"type -t sort where": "file\nfile\n",
+	} {
+		if out, _, err := run(t, b, script); !strings.Contains(out, want) || err != nil {
+			t.Errorf("%s: %q %v, want %q", script, out, err, want)
+		}
+	}
+	if d := shell.Bash(shell.Options{}).Description; !strings.Contains(d, "xargs") {
+		t.Errorf("%q", d)
+	}
+}
