@@ -59,10 +59,7 @@ func fold(e *tool.Env) error {
 			for len(text) > 0 {
 				at, column, blank := 0, 0, -1
 				for at < len(text) {
-					c, size := utf8.DecodeRune(text[at:])
-					if o.Has('b') || true { // GNU's fold counts bytes
-						size = 1
-					}
+					c := text[at] // GNU's fold counts bytes
 					next := column + 1
 					if c == '\t' && !o.Has('b') {
 						next = column + 8 - column%8
@@ -71,7 +68,7 @@ func fold(e *tool.Env) error {
 						break
 					}
 					column = next
-					at += size
+					at++
 					if c == ' ' || c == '\t' {
 						blank = at
 					}
@@ -496,9 +493,7 @@ func column(e *tool.Env) error {
 		for i, c := range cells {
 			e.Stdout.WriteString(c)
 			if i < len(widths)-1 {
-				if i < len(cells)-1 || true {
-					e.Stdout.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
-				}
+				e.Stdout.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
 				if i < len(cells)-1 {
 					e.Stdout.WriteString(between)
 				}
