@@ -99,6 +99,11 @@ type Command struct {
 	Stdin  io.Reader
 	Stdout io.Writer
 	Stderr io.Writer
+	// Dir is the working directory, a clean absolute path in FS. "" is "/".
+	Dir string
+	// Env is the environment, as "key=value". A runner may have variables of its own, which come
+	// first, so that these replace them.
+	Env []string
 	// FS contains only the files that the call may read and write.
 	FS fsaccess.FS
 	// Losing asks the user about all files that the command is about to remove or to move away. The

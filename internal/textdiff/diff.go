@@ -280,6 +280,19 @@ func (d *differ) numbered(x, y []string) (a, b []int) {
 }
 
 // edit is a run of lines in which x[a0:a1] is replaced by y[b0:b1].
+// An Edit replaces the lines from A0 to A1 of the old text by those from B0 to B1 of the new one.
+type Edit struct{ A0, A1, B0, B1 int }
+
+// Edits returns the edits from the lines x to the lines y.
+func Edits(ctx context.Context, x, y []string) ([]Edit, error) {
+	d := &differ{ctx: ctx}
+	var out []Edit
+	for _, e := range d.editScript(x, y) {
+		out = append(out, Edit{e.a0, e.a1, e.b0, e.b1})
+	}
+	return out, d.err
+}
+
 type edit struct{ a0, a1, b0, b1 int }
 
 // editScript returns the differences, by Myers' algorithm up to a limit. Beyond the limit

@@ -41,7 +41,8 @@ type Options struct {
 	Limits worker.Limits
 	// Files is the way in which programs access their files.
 	Files worker.FileMode
-	// Env is the environment of each program, as "key=value". Packages get an empty environment.
+	// Env is the environment of each program, as "key=value". A command's own variables replace
+	// those of the same name. Packages get an empty environment.
 	Env []string
 	// Packages are the tools that the user installed. They run only in an untrusted pool, and never
 	// in place of a name in Commands.
@@ -255,6 +256,20 @@ func losing(c sandbox.Command) func(context.Context, map[string]string) error {
 	}
 }
 
+// environ returns the variables of both lists. Those of the second one replace those of the first
+// with the same name, and PWD is left to the working directory.
+func environ(first, second []string) []string {
+	out := slices.Clone(first)
+	for _, v := range second {
+		name, _, _ := strings.Cut(v, "=")
+		out = slices.DeleteFunc(out, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		if name != "PWD" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // poolEngine is an engine over a pool of workers.
 type poolEngine struct {
 	pool *worker.Pool
@@ -279,7 +294,8 @@ func (p *poolProgram) close() { _ = p.m.Close() }
 func (p *poolProgram) run(ctx context.Context, c sandbox.Command) (int, error) {
 	cmd := p.e.pool.Command(ctx, p.m, c.Name, c.Args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
-	cmd.Limits, cmd.Files, cmd.Env, cmd.Losing = p.e.o.Limits, p.e.o.Files, p.e.o.Env, losing(c)
+	cmd.Limits, cmd.Files, cmd.Losing = p.e.o.Limits, p.e.o.Files, losing(c)
+	cmd.Dir, cmd.Env = c.Dir, environ(p.e.o.Env, c.Env)
 	if c.FS != nil {
 		cmd.FS = c.FS
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"mvdan.cc/sh/v3/expand"
@@ -19,9 +20,11 @@ import (
 
 // Options are the options of [Bash]. The zero value is the shell with its own commands.
 type Options struct {
-	// Runner has further commands, such as WASI modules. They get input and output. They
-	// get the folder for reading if the policy and the user allow all of it. nil is no
-	// runner.
+	// Runner has further commands, such as WASI modules. They run in the shell's working
+	// directory, with its exported variables. They get the folder for reading if the policy
+	// and the user allow all of it. Their changes pass the gate one by one after they have
+	// ended, and files that they remove or move away are asked about together before any
+	// change. nil is no runner.
 	Runner sandbox.CommandRunner
 	// Time is the time limit of a script. Default 60 s, at most 300 s. A call may set a
 	// shorter one.
@@ -64,7 +67,7 @@ func Bash(o Options) sandbox.Tool {
 			return "", args(c).Command
 		},
 		Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
-			s := &shell{c: c, o: o, runner: gated, cmds: commands()}
+			s := &shell{c: c, o: o, runner: gated}
 			return s.run(ctx)
 		},
 		Text: "output",
@@ -83,12 +86,12 @@ func args(c *sandbox.Call) (a bashArgs) {
 
 // shell is one run of a script.
 type shell struct {
-	c      *sandbox.Call
-	o      Options
-	runner sandbox.Gated[sandbox.CommandRunner]
-	cmds   map[string]command
-	out    output
-	w      *watched
+	c         *sandbox.Call
+	o         Options
+	runner    sandbox.Gated[sandbox.CommandRunner]
+	out       output
+	w         *watched
+	fileDepth atomic.Int64 // shells that run one another
 }
 
 // output collects the output of all parts of a script, in order. It drops bytes over
@@ -133,19 +136,9 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	defer stop() // also ends background jobs
 	w := newWatched(ctx)
 	w.off = s.o.off
+	w.known = s.path
 	s.w = w
-	r, err := interp.New(
-		interp.Within(w.bounds()),
-		interp.Env(expand.ListEnviron("PATH=/", "HOME=/", "LC_ALL=C", "UID=1000", "EUID=1000", "GID=1000")),
-		interp.Dir("/"),
-		interp.StdIO(strings.NewReader(""), &s.out, &s.out),
-		interp.CallHandler(s.call),
-		interp.ExecHandler(s.exec),
-		interp.OpenHandler(s.open),
-		interp.StatHandler(s.stat),
-		interp.ReadDirHandler2(s.readDir),
-		interp.AccessHandler(s.access),
-	)
+	r, err := s.interpreter(expand.ListEnviron("PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C.UTF-8", "UID=1000", "EUID=1000", "GID=1000"), "/", strings.NewReader(""), &s.out, &s.out)
 	if err != nil {
 		return nil, protocol.Errorf(protocol.ErrExecution, "bash", "", "the shell can't start: %v", err)
 	}
@@ -168,6 +161,25 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	out["exit_code"] = float64(exit)
 	return out, nil
 }
+
+// interpreter returns an interpreter with the handlers of s.
+func (s *shell) interpreter(env expand.Environ, dir string, in io.Reader, out, errs io.Writer) (*interp.Runner, error) {
+	return interp.New(
+		interp.Within(s.w.bounds()),
+		interp.Env(env),
+		interp.Dir(dir),
+		interp.StdIO(in, out, errs),
+		interp.CallHandler(s.call),
+		interp.ExecHandler(s.exec),
+		interp.OpenHandler(s.open),
+		interp.StatHandler(s.stat),
+		interp.ReadDirHandler2(s.readDir),
+		interp.AccessHandler(s.access),
+	)
+}
+
+// modes reports whether the folder has permission bits.
+func (s *shell) modes() bool { return false }
 
 // result returns the output so far.
 func (s *shell) result() map[string]any {

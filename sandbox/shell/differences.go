@@ -4,16 +4,17 @@ package shell
 // model or in documentation.
 func Differences() []string {
 	return []string{
-		"/ is the folder, and .. ends there. There is no home folder, no /tmp, and no /dev except /dev/null.",
+		"/ is the folder, and .. ends there. There is no home folder, and no /dev except null, stdin, stdout, stderr and fd. mktemp makes /tmp in the folder.",
 		"There are no processes. &, wait and jobs work on parts of the script, and kill and $! reach nothing else.",
-		"Process substitution <(…) and >(…), coproc and ~user are refused.",
-		"The environment is empty except for PATH, HOME=/, PWD, IFS, UID and the variables that the script sets.",
-		"Files have no owners and no permissions: -x is true for every readable file, and there is no chmod.",
-		"A redirect into a file becomes visible to others when the redirected command ends, and then completely.",
-		"Commands have their most used options. An unknown option is an error and not ignored.",
-		"Regular expressions in grep and sed are RE2's extended ones, also without -E: a pattern has no back references.",
-		"printf has no %q and no precision except zeros, there is no type -t, and errors of the shell itself have exit code 1.",
-		"There is no exec > file for the rest of a script. Use braces: { …; } > file",
-		"sort compares bytes, as with LC_ALL=C.",
+		"coproc and ~user are refused.",
+		"The command in <(…) runs to its end first, and prints at most 8 MiB. The one in >(…) runs when the statement ends.",
+		"The environment has PATH, HOME=/, LC_ALL, UID, EUID, GID and the variables that the script exports.",
+		"There are no links. chmod and touch -d set nothing and are an error if they would have to. Times are in UTC.",
+		"A redirect into a file becomes visible to others when the redirected command ends, or the file is closed, and then completely.",
+		"Aliases are not expanded. There is no DEBUG trap, no shopt nocasematch, and no attribute -i of variables. ${#m[@]} of an associative array is 1.",
+		"xargs -P runs its commands one after the other, and tail -f ends at the end of the file.",
+		"A pattern with a back reference or look-around has a limit of steps. grep -P has no atomic groups and no conditions.",
+		"bc has no functions of -l and no define. date knows common forms only. sort compares bytes, as with LC_ALL=C.",
+		"awk and jq need a Runner. In a page tar, gzip, join, column, bc and others need one, too: see Commands.",
 	}
 }

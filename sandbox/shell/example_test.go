@@ -38,7 +38,7 @@ func ExampleBash() {
 	}
 	// Output:
 	// 2 mon
-	// rm: hours.csv: Permission denied (call bash: the user declined)
+	// rm: cannot remove 'hours.csv': Permission denied (call bash: the user declined)
 	// hours.csv
 }
 
@@ -48,6 +48,6 @@ func ExampleDifferences() {
 		fmt.Println("-", text)
 	}
 	// Output:
-	// - / is the folder, and .. ends there. There is no home folder, no /tmp, and no /dev except /dev/null.
+	// - / is the folder, and .. ends there. There is no home folder, and no /dev except null, stdin, stdout, stderr and fd. mktemp makes /tmp in the folder.
 	// - There are no processes. &, wait and jobs work on parts of the script, and kill and $! reach nothing else.
 }

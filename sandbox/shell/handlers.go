@@ -7,7 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
+	"path"
+	"slices"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
@@ -65,12 +67,8 @@ func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 		return []string{":"}, nil
 	case "pwd":
 		return []string{"pwd"}, nil
-	case "type", "which", "hash":
+	case "which":
 		return append([]string{whichName}, args[1:]...), nil
-	case "command":
-		if len(args) > 1 && (args[1] == "-v" || args[1] == "-V") {
-			return append([]string{whichName}, args[2:]...), nil
-		}
 	}
 	return args, nil
 }
@@ -78,27 +76,14 @@ func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 // exec runs a command that is neither a function nor a builtin.
 func (s *shell) exec(ctx context.Context, args []string) error {
 	hc := interp.HandlerCtx(ctx)
-	name := args[0]
-	if name == whichName {
+	if args[0] == whichName {
 		return status(which(s, hc, args[1:]))
 	}
-	t := &task{s: s, ctx: ctx, dir: hc.Dir, in: hc.Stdin, out: hc.Stdout, err: hc.Stderr, args: args[1:], name: name}
-	f, ours := s.cmds[name]
-	if !ours && !s.hasRunner(name) {
-		t.errorf("command not found")
-		return interp.ExitStatus(127)
+	code := s.start(&task{s: s, ctx: ctx, hc: hc, dir: hc.Dir, in: hc.Stdin, out: hc.Stdout, err: hc.Stderr, name: args[0], args: args[1:]})
+	if err := s.w.err(); err != nil {
+		return err
 	}
-	if err := s.may(ctx, policy.Need{Capability: protocol.ShellRun, Subject: name}); err != nil {
-		t.errorf("%s", err)
-		return interp.ExitStatus(126)
-	}
-	if !ours {
-		return s.external(ctx, t)
-	}
-	if t.in == nil {
-		t.in = strings.NewReader("")
-	}
-	return t.contained(func() error { return status(f(t)) })
+	return status(code)
 }
 
 func status(code int) error {
@@ -108,40 +93,44 @@ func status(code int) error {
 	return interp.ExitStatus(uint8(code))
 }
 
-func (s *shell) hasRunner(name string) bool {
+func (s *shell) runnerCommands() []string {
 	if s.o.Runner == nil {
-		return false
+		return nil
 	}
-	for _, c := range s.o.Runner.Commands() {
-		if c == name {
-			return true
-		}
-	}
-	return false
+	return s.o.Runner.Commands()
 }
 
-// external runs a command of the runner. The command can read the folder if all of it may
-// be read.
-func (s *shell) external(ctx context.Context, t *task) error {
-	p, err := s.c.Acquire(ctx, policy.Need{Capability: protocol.ShellRun, Subject: t.name}, policy.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
+func (s *shell) hasRunner(name string) bool {
+	return slices.Contains(s.runnerCommands(), name)
+}
+
+// external runs a command of the runner, in the shell's working directory and with its exported variables. It reads and
+// writes the folder as the shell's own commands do: each file passes the gate when it is read or written.
+func (s *shell) external(t *task) int {
+	ctx := t.ctx
+	need := policy.Need{Capability: protocol.ShellRun, Subject: t.name}
+	p, err := s.c.Acquire(ctx, need, policy.Need{Capability: protocol.FSRead, Subject: ".", Tree: true, Filtered: true})
 	if err != nil {
 		t.errorf("%s", err)
-		return interp.ExitStatus(126)
+		return 126
 	}
-	runner, err := s.runner.Get(p, policy.Need{Capability: protocol.ShellRun, Subject: t.name})
+	runner, err := s.runner.Get(p, need)
 	if err != nil {
-		return err
+		t.errorf("%s", err)
+		return 126
 	}
 	view, err := s.c.View(ctx, p, []string{"."}, nil)
 	if err != nil {
-		return err
+		t.errorf("%s", err)
+		return 126
 	}
-	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, FS: view})
+	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, Dir: t.dir, Env: t.environ(),
+		FS: &programFS{FS: view, w: &world{t: t, dir: "/"}}, Losing: s.losing(t)})
 	if err != nil {
 		t.errorf("%s", protocol.Public(err).Message)
-		return interp.ExitStatus(126)
+		return 126
 	}
-	return status(code)
+	return code
 }
 
 // may returns an error if something is not allowed. It does not ask again about a need
@@ -202,13 +191,21 @@ type said struct {
 	is   error
 }
 
-func (e said) Error() string { return e.text }
-func (e said) Unwrap() error { return e.is }
+func (e said) Error() string  { return e.text }
+func (e said) Reason() string { return e.text }
+func (e said) Unwrap() error  { return e.is }
 
 // open implements redirects.
 func (s *shell) open(ctx context.Context, name string, flag int, _ os.FileMode) (io.ReadWriteCloser, error) {
 	if name == "/dev/null" {
 		return null{}, nil
+	}
+	if _, ok := s.w.substituted(name); ok {
+		if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+			return substitution{s.w, name}, nil
+		}
+		data, _ := s.w.substituted(name)
+		return &reader{bytes.NewReader(data)}, nil
 	}
 	p := resolve(interp.HandlerCtx(ctx).Dir, name)
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 {
@@ -269,6 +266,7 @@ type writer struct {
 	was    fs.FileInfo // info of the replaced file when the user was asked, or nil
 	add    bool
 	buf    bytes.Buffer
+	quiet  bool // the command prints the error
 	closed bool
 }
 
@@ -296,7 +294,7 @@ func (w *writer) Close() error {
 	} else if err = w.moved(); err == nil {
 		_, err = w.s.c.FS.Write(w.ctx, w.permit, w.p, w.buf.Bytes(), w.want)
 	}
-	if err != nil {
+	if err != nil && !w.quiet {
 		_, _ = io.WriteString(&w.s.out, "bash: "+abs(w.p)+": "+short(err).Error()+"\n")
 	}
 	return err
@@ -316,6 +314,12 @@ func (w *writer) moved() error {
 }
 
 func (s *shell) stat(ctx context.Context, name string, _ bool) (fs.FileInfo, error) {
+	if data, ok := s.w.substituted(name); ok {
+		return device{name, int64(len(data))}, nil
+	}
+	if name == "/dev/null" {
+		return device{name, 0}, nil
+	}
 	p := resolve(interp.HandlerCtx(ctx).Dir, name)
 	permit, err := s.c.Acquire(ctx, reading(p))
 	if err != nil {
@@ -368,3 +372,16 @@ func (e entry) Type() fs.FileMode {
 	return 0
 }
 func (e entry) Info() (fs.FileInfo, error) { return nil, errors.ErrUnsupported }
+
+// device is the info of a file that is not in the folder.
+type device struct {
+	name string
+	size int64
+}
+
+func (d device) Name() string       { return path.Base(d.name) }
+func (d device) Size() int64        { return d.size }
+func (d device) Mode() fs.FileMode  { return 0o666 }
+func (d device) ModTime() time.Time { return time.Time{} }
+func (d device) IsDir() bool        { return false }
+func (d device) Sys() any           { return nil }

@@ -37,7 +37,7 @@ func (o *Options) parse(script string) (*syntax.File, error) {
 }
 
 // parse parses a script. It returns an error for a script that is nested too deeply or that uses a feature
-// outside the folder, such as process substitution.
+// outside the folder, such as coproc.
 func parse(script string) (*syntax.File, error) {
 	if tooNested(script) {
 		return nil, refuse("the script is nested too deeply")
@@ -52,8 +52,6 @@ func parse(script string) (*syntax.File, error) {
 	var bad string
 	syntax.Walk(f, func(n syntax.Node) bool {
 		switch n := n.(type) {
-		case *syntax.ProcSubst:
-			bad = "process substitution is not there; use a pipe or a file"
 		case *syntax.CoprocClause:
 			bad = "coproc is not there"
 		case *syntax.Word:

@@ -1,13 +1,16 @@
 package shell
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"regexp"
+	"io"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/userland/when"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
@@ -24,6 +27,10 @@ type watched struct {
 	held    int // bytes held by the commands
 	most    int // the most bytes ever held
 	breaths int // how often commands offered to yield
+
+	known func(name string) string // the path of a command
+	kept  map[string]*bytes.Buffer // what process substitutions read or write, by name
+	names int
 
 	off off
 }
@@ -99,17 +106,80 @@ func (w *watched) contain(f func() error) (err error) {
 // bounds returns the bounds of the interpreter.
 func (w *watched) bounds() interp.Bounds {
 	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.off.contain, Unbounded: w.off.bounds, Refuse: w.fail, Words: braces,
-		Regexp: func(text string) (*regexp.Regexp, error) {
-			p, err := expression(text, false, false)
-			if err != nil {
-				return nil, err
-			}
-			return p.Regexp, nil
-		}}
+		Regexp: expression, Keep: w.keep, Drop: w.drop, Known: w.known, Help: help,
+		Time: func(t time.Time, layout string) string { text, _ := when.Format(t, layout); return text }}
 }
 
 func (w *watched) err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.bad
+}
+
+// maxKept is the most process substitutions at once.
+const maxKept = 64
+
+// keep stores the content of a process substitution under a name. Without content, a command writes it.
+func (w *watched) keep(content []byte) (string, error) {
+	w.mu.Lock()
+	full := len(w.kept) >= maxKept
+	w.mu.Unlock()
+	if full {
+		return "", w.fail("more than 64 process substitutions at once")
+	}
+	if !w.hold(len(content)) {
+		return "", w.fail("the commands of the script hold more than 96 MiB at once")
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.kept == nil {
+		w.kept = map[string]*bytes.Buffer{}
+	}
+	w.names++
+	name := fmt.Sprintf("/dev/fd/%d", 62+w.names)
+	w.kept[name] = bytes.NewBuffer(content)
+	return name, nil
+}
+
+func (w *watched) drop(name string) []byte {
+	w.mu.Lock()
+	b := w.kept[name]
+	delete(w.kept, name)
+	w.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	w.release(b.Len())
+	return b.Bytes()
+}
+
+// substituted returns the content of a process substitution.
+func (w *watched) substituted(name string) ([]byte, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b, ok := w.kept[name]
+	if !ok {
+		return nil, false
+	}
+	return b.Bytes(), true
+}
+
+// substitution writes to a process substitution.
+type substitution struct {
+	w    *watched
+	name string
+}
+
+func (s substitution) Read([]byte) (int, error) { return 0, io.EOF }
+func (s substitution) Close() error             { return nil }
+func (s substitution) Write(p []byte) (int, error) {
+	if !s.w.hold(len(p)) {
+		return 0, s.w.fail("the commands of the script hold more than 96 MiB at once")
+	}
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	if b := s.w.kept[s.name]; b != nil {
+		return b.Write(p)
+	}
+	return 0, io.ErrClosedPipe
 }

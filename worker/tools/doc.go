@@ -1,4 +1,4 @@
-// Package tools is a starter set of commands for package worker: some sixty commands in four WASI
+// Package tools is a starter set of commands for package worker: some hundred commands in four WASI
 // binaries. A binary runs the command of its own name or of its first argument:
 //
 //	cmd := pool.Command(ctx, core, "sort", "-n", "numbers.txt")

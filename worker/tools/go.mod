@@ -16,15 +16,12 @@ require (
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/andybalholm/brotli v1.2.8
-	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/bailey-go/bailey v0.0.0-00010101000000-000000000000
 	github.com/benhoyt/goawk v1.31.0
-	github.com/gabriel-vasile/mimetype v1.4.16
 	github.com/itchyny/gojq v0.12.20
 	github.com/mattn/go-sqlite3 v1.14.53
 	github.com/sahilm/fuzzy v0.1.3
 	github.com/tdewolff/minify/v2 v2.24.25
-	github.com/u-root/u-root v0.16.0
 	go.yaml.in/yaml/v3 v3.0.6
 	mvdan.cc/sh/v3 v3.14.1
 )

@@ -12,15 +12,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/userland/tool"
 	"github.com/bailey-go/bailey/worker/tools/internal/catalog"
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 )
 
 // run runs a command in this process, in the current folder.
 func run(set tool.Set, args []string, in string) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	w := bufio.NewWriter(&stdout)
-	env := &tool.Env{Stdin: strings.NewReader(in), Stdout: w, Stderr: &stderr, Set: set}
+	env := &tool.Env{Stdin: strings.NewReader(in), Stdout: w, Stderr: &stderr, Set: set, World: tool.OS{}}
 	code = set.Exec(env, args)
 	w.Flush()
 	return stdout.String(), stderr.String(), code

@@ -21,6 +21,7 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+	"time"
 )
 
 // A Runner interprets shell programs. It can be reused, but it is not safe for
@@ -53,6 +54,9 @@ type Runner struct {
 	// file or calling a function. Accessible via the $@/$* family of vars.
 	// It can only be set via [Params].
 	Params []string
+
+	// Zero is the value of $0. Default "bash".
+	Zero string
 
 	// Separate maps - note that bash allows a name to be both a var and a
 	// func simultaneously.
@@ -157,6 +161,14 @@ type Runner struct {
 	// apply to the current shell, and not just the command.
 	// It is consumed by the enclosing statement once it finishes.
 	keepRedirs bool
+
+	fds        map[int]descriptor // those from 3 on; replaced and never changed
+	readOnly   bool               // a read-only variable was assigned to
+	kept       []io.Closer        // files that exec opened
+	after      []func()           // what the process substitutions of a statement leave to do
+	pipeStatus []string           // of the last pipeline
+	aliases    map[string]string
+	start      time.Time
 
 	// Fake signal callbacks
 	callbackErr  string
@@ -702,6 +714,8 @@ func (r *Runner) Reset() {
 
 		dirStack: r.dirStack[:0],
 		usedNew:  r.usedNew,
+		Zero:     r.Zero,
+		start:    time.Now(),
 	}
 	// Ensure we stop referencing any pointers before we reuse bgProcs.
 	clear(r.bgProcs)
@@ -763,6 +777,9 @@ func (r *Runner) Run(ctx context.Context, node syntax.Node) error {
 	if _, ok := node.(*syntax.File); ok || r.exit.exiting {
 		r.trapCallback(ctx, r.callbackExit, "exit")
 	}
+	if _, ok := node.(*syntax.File); ok {
+		closeKept(r)
+	}
 	maps.Insert(r.Vars, r.writeEnv.Each)
 	// Return the first of: a fatal error, a non-fatal handler error, or the exit code.
 	if err := r.exit.err; err != nil {
@@ -808,7 +825,13 @@ func (r *Runner) subshell(background bool) *Runner {
 		exit:           r.exit,
 		lastExit:       r.lastExit,
 
-		origStdout: r.origStdout, // used for process substitutions
+		origStdout: r.origStdout,
+		Zero:       r.Zero,
+		fds:        r.fds,
+		start:      r.start,
+		aliases:    maps.Clone(r.aliases),
+		pipeStatus: r.pipeStatus,
+		noErrExit:  r.noErrExit,
 	}
 	r2.writeEnv = newOverlayEnviron(r.writeEnv, background)
 	// Funcs are copied, since they might be modified.

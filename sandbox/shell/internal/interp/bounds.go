@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -25,6 +26,17 @@ type Bounds struct {
 	Words func(*syntax.Word) int
 	// Regexp compiles the expression of [[ text =~ expression ]].
 	Regexp func(expr string) (*regexp.Regexp, error)
+
+	// Keep stores content and returns the name under which a command can read it, or write it if it is nil. Drop removes
+	// it and returns it.
+	Keep func(content []byte) (name string, err error)
+	Drop func(name string) []byte
+	// Known returns the path of a command, or "" if there is no such command.
+	Known func(name string) string
+	// Help returns the text of the builtin help.
+	Help func(names []string) string
+	// Time returns a time in the form of %(…)T.
+	Time func(t time.Time, layout string) string
 
 	Uncontained bool // for a test that runs without contain
 	Unbounded   bool // for a test that runs without the limit of an expansion

@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -224,36 +226,46 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 	case "echo":
 		newline, doExpand := true, false
-	echoOpts:
-		for len(args) > 0 {
-			switch args[0] {
-			case "-n":
-				newline = false
-			case "-e":
-				doExpand = true
-			case "-E": // default
-			default:
-				break echoOpts
+		for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' && strings.Trim(args[0][1:], "neE") == "" {
+			for _, c := range args[0][1:] {
+				switch c {
+				case 'n':
+					newline = false
+				default:
+					doExpand = c == 'e'
+				}
 			}
 			args = args[1:]
 		}
-		for i, arg := range args {
-			if i > 0 {
-				r.out(" ")
+		text := strings.Join(args, " ")
+		if doExpand {
+			end := false
+			if text, end = unescapeAll(text); end {
+				newline = false
 			}
-			if doExpand {
-				arg, _, _ = expand.Format(r.ecfg, arg, nil)
-			}
-			r.out(arg)
 		}
 		if newline {
-			r.out("\n")
+			text += "\n"
+		}
+		if _, err := io.WriteString(r.stdout, text); err != nil {
+			exit.code = 1
 		}
 	case "printf":
+		into := ""
+		if len(args) > 1 && args[0] == "-v" {
+			if into = args[1]; !syntax.ValidName(strings.TrimRight(strings.SplitN(into, "[", 2)[0], " ")) {
+				return failf(2, "bash: printf: `%s': not a valid identifier\n", into)
+			}
+			args = args[2:]
+		}
+		if len(args) > 0 && args[0] == "--" {
+			args = args[1:]
+		}
 		if len(args) == 0 {
-			return failf(2, "usage: printf format [arguments]\n")
+			return failf(2, "printf: usage: printf [-v var] format [arguments]\n")
 		}
 		format, args := args[0], args[1:]
+		var value strings.Builder
 		for {
 			if r.stop(ctx) {
 				return r.exit
@@ -262,15 +274,33 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 				exit.fatal(r.bounds.Refuse("printf makes more than 8 MiB at once"))
 				return exit
 			}
-			s, n, err := expand.Format(r.ecfg, format, args)
+			s, n, stop, bad, err := printfOnce(r, format, args)
+			if into != "" {
+				if value.Len()+len(s) > maxValue {
+					exit.fatal(r.bounds.Refuse("the script's variables have more than 2 MiB in one; use files or pipes"))
+					return exit
+				}
+				value.WriteString(s)
+			} else {
+				r.out(s)
+			}
 			if err != nil {
+				if s == "" && strings.Contains(err.Error(), "8 MiB") {
+					exit.fatal(err)
+					return exit
+				}
 				return failf(1, "%v\n", err)
 			}
-			r.out(s)
+			if bad {
+				exit.code = 1
+			}
 			args = args[n:]
-			if n == 0 || len(args) == 0 {
+			if n == 0 || len(args) == 0 || stop {
 				break
 			}
+		}
+		if into != "" {
+			assignName(r, into, value.String())
 		}
 	case "break", "continue":
 		if !r.inLoop {
@@ -349,56 +379,21 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 		exit = r.builtin(ctx, pos, args[0], args[1:])
 	case "type":
-		anyNotFound := false
 		mode := ""
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
-			case "-a", "-f", "--help":
-				return failf(3, "type: NOT IMPLEMENTED\n")
+			case "-a", "-f":
 			case "-p", "-P", "-t":
 				mode = flag
 			default:
-				return failf(2, "type: invalid option %q\n", flag)
+				return failf(2, "bash: type: %s: invalid option\n", flag)
 			}
 		}
-		args := fp.args()
-		for _, arg := range args {
-			if mode == "-p" || mode == "-P" {
-				anyNotFound = true
-				continue
+		for _, arg := range fp.args() {
+			if !typeOf(r, arg, mode, false) {
+				exit.code = 1
 			}
-			if syntax.IsKeyword(arg) {
-				if mode == "-t" {
-					r.out("keyword\n")
-				} else {
-					r.outf("%s is a shell keyword\n", arg)
-				}
-				continue
-			}
-			if _, ok := r.Funcs[arg]; ok {
-				if mode == "-t" {
-					r.out("function\n")
-				} else {
-					r.outf("%s is a function\n", arg)
-				}
-				continue
-			}
-			if IsBuiltin(arg) {
-				if mode == "-t" {
-					r.out("builtin\n")
-				} else {
-					r.outf("%s is a shell builtin\n", arg)
-				}
-				continue
-			}
-			if mode != "-t" {
-				r.errf("type: %s: not found\n", arg)
-			}
-			anyNotFound = true
-		}
-		if anyNotFound {
-			exit.code = 1
 		}
 	case "hash":
 		// TODO: implement. for now, having this as a no-op is better than nothing.
@@ -495,21 +490,22 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		r.exec(ctx, pos, args)
 		exit = r.exit
 	case "command":
-		show := false
+		show := ""
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
-			case "-v":
-				show = true
+			case "-v", "-V":
+				show = flag
+			case "-p":
 			default:
-				return failf(2, "command: invalid option %q\n", flag)
+				return failf(2, "bash: command: %s: invalid option\n", flag)
 			}
 		}
 		args := fp.args()
 		if len(args) == 0 {
 			break
 		}
-		if !show {
+		if show == "" {
 			if IsBuiltin(args[0]) {
 				return r.builtin(ctx, pos, args[0], args[1:])
 			}
@@ -517,16 +513,23 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			exit = r.exit
 			return exit
 		}
-		last := uint8(0)
+		found := false
 		for _, arg := range args {
-			last = 0
-			if r.Funcs[arg] != nil || IsBuiltin(arg) {
-				r.outf("%s\n", arg)
-			} else {
-				last = 1
-			}
+			found = typeOf(r, arg, map[string]string{"-v": "name", "-V": ""}[show], true) || found
 		}
-		exit.code = last
+		exit.oneIf(!found)
+	case "umask":
+		if len(args) == 0 {
+			r.out("0022\n")
+		}
+	case "ulimit":
+		r.out("unlimited\n")
+	case "jobs", "history", "enable", "bind", "complete", "disown":
+		// There is no terminal, no history, and no job that could be stopped.
+	case "kill":
+		return failf(1, "bash: kill: there are no processes here; end a script with exit\n")
+	case "help":
+		r.out(r.bounds.Help(args))
 	case "dirs":
 		for i, dir := range slices.Backward(r.dirStack) {
 			r.outf("%s", dir)
@@ -620,24 +623,44 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 		exit.returning = true
 	case "read":
-		var prompt string
 		raw := false
 		readArray := false
+		in, delim, most, exact := io.Reader(r.stdin), byte('\n'), -1, false
+		if r.stdin == nil {
+			in = nil
+		}
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
-			case "-s": // there is no terminal that would echo
+			case "-s", "-e": // there is no terminal
 			case "-r":
 				raw = true
 			case "-a":
 				readArray = true
-			case "-p":
-				prompt = fp.value()
-				if prompt == "" {
-					return failf(2, "read: -p: option requires an argument\n")
+			case "-p", "-i":
+				fp.value() // only a terminal shows it
+			case "-t":
+				if n, err := strconv.ParseFloat(fp.value(), 64); err != nil || n < 0 {
+					return failf(1, "bash: read: invalid timeout specification\n")
+				}
+			case "-d":
+				if delim = 0; fp.value2() != "" {
+					delim = fp.last[0]
+				}
+			case "-n", "-N":
+				n, err := strconv.Atoi(fp.value())
+				if err != nil || n < 0 {
+					return failf(1, "bash: read: invalid number\n")
+				}
+				most, exact = n, flag == "-N"
+			case "-u":
+				n, err := strconv.Atoi(fp.value())
+				in = readerOf(r, n)
+				if err != nil || in == nil {
+					return failf(1, "bash: read: %d: invalid file descriptor: Bad file descriptor\n", n)
 				}
 			default:
-				return failf(2, "read: invalid option %q\n", flag)
+				return failf(2, "bash: read: %s: invalid option\n", flag)
 			}
 		}
 
@@ -648,13 +671,9 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			}
 		}
 
-		if prompt != "" {
-			r.out(prompt)
-		}
-
 		var line []byte
 		var err error
-		line, err = r.readLine(ctx, raw)
+		line, err = r.readLine(ctx, in, raw, delim, most, exact)
 		if readArray {
 			// read -a arrayname: split line into fields and assign to indexed array.
 			arrayName := shellReplyVar
@@ -798,8 +817,32 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 		r.updateExpandOpts()
 
-	case "alias", "unalias":
-		// Aliases are off in scripts, in bash too. The definitions are not kept.
+	case "alias":
+		// Aliases are listed, but not expanded: a script that is no terminal does not expand them either.
+		if len(args) == 0 {
+			for _, name := range slices.Sorted(maps.Keys(r.aliases)) {
+				r.outf("alias %s='%s'\n", name, r.aliases[name])
+			}
+		}
+		for _, arg := range args {
+			name, value, sets := strings.Cut(arg, "=")
+			switch {
+			case sets && len(r.aliases) < 1000 && len(value) < 4096:
+				if r.aliases == nil {
+					r.aliases = map[string]string{}
+				}
+				r.aliases[name] = value
+			case !sets && r.aliases[name] != "":
+				r.outf("alias %s='%s'\n", name, r.aliases[name])
+			default:
+				r.errf("bash: alias: %s: not found\n", name)
+				exit.code = 1
+			}
+		}
+	case "unalias":
+		for _, name := range args {
+			delete(r.aliases, name)
+		}
 	case "trap":
 		fp := flagParser{remaining: args}
 		callback := "-"
@@ -945,17 +988,17 @@ func (r *Runner) printOptLine(name string, enabled, supported bool) {
 	r.outf("%s\t%s\t(%q not supported)\n", name, state, r.optStatusText(!enabled))
 }
 
-func (r *Runner) readLine(ctx context.Context, raw bool) ([]byte, error) {
-	if r.stdin == nil {
+// readLine reads up to a delimiter, or up to most characters if that is not below 0. exact ignores the delimiter.
+func (r *Runner) readLine(ctx context.Context, in io.Reader, raw bool, delim byte, most int, exact bool) ([]byte, error) {
+	if in == nil {
 		return nil, errors.New("interp: can't read, there's no stdin")
 	}
 
 	var line []byte
 	esc := false
-
-	for {
+	for chars := 0; most < 0 || chars < most; {
 		var buf [1]byte
-		n, err := r.stdin.Read(buf[:])
+		n, err := in.Read(buf[:])
 		if len(line) > maxRead {
 			return nil, r.bounds.Refuse("a line is longer than a variable may hold")
 		}
@@ -965,6 +1008,8 @@ func (r *Runner) readLine(ctx context.Context, raw bool) ([]byte, error) {
 		if n > 0 {
 			b := buf[0]
 			switch {
+			case b == delim && !exact && !esc:
+				return line, nil
 			case !raw && b == '\\':
 				line = append(line, b)
 				esc = !esc
@@ -972,17 +1017,31 @@ func (r *Runner) readLine(ctx context.Context, raw bool) ([]byte, error) {
 				// line continuation; drop the trailing backslash
 				line = line[:len(line)-1]
 				esc = false
-			case b == '\n':
-				return line, nil
+			case b == 0:
 			default:
 				line = append(line, b)
 				esc = false
+			}
+			if b&0xc0 != 0x80 && !esc {
+				chars++
+			}
+			if most >= 0 && chars == most && b >= 0xc0 {
+				chars-- // the rest of the character follows
+				for n := 1; n < 4 && !utf8.FullRune(line[len(line)-n:]); {
+					if _, err := in.Read(buf[:]); err != nil {
+						return line, err
+					}
+					line = append(line, buf[0])
+					n++
+				}
+				chars++
 			}
 		}
 		if err != nil {
 			return line, err
 		}
 	}
+	return line, nil
 }
 
 func (r *Runner) changeDir(ctx context.Context, cmd, path string) uint8 {
@@ -1030,6 +1089,7 @@ func (r *Runner) absPath(path string) string {
 // Third, it supports "-a" flags as well as "+a".
 type flagParser struct {
 	current   string
+	last      string
 	remaining []string
 }
 
@@ -1074,12 +1134,26 @@ func (p *flagParser) flag() string {
 }
 
 func (p *flagParser) value() string {
+	if p.current != "" { // -n1
+		v := p.current[1:]
+		p.current = ""
+		return v
+	}
 	if len(p.remaining) == 0 {
 		return ""
 	}
 	arg := p.remaining[0]
 	p.remaining = p.remaining[1:]
 	return arg
+}
+
+// value2 is value for a flag whose value may be empty. It is in last.
+func (p *flagParser) value2() string {
+	p.last = ""
+	if len(p.remaining) > 0 || p.current != "" {
+		p.last = p.value()
+	}
+	return p.last
 }
 
 func (p *flagParser) args() []string { return p.remaining }

@@ -68,9 +68,7 @@ func (r *Runner) fillExpandConfig(ctx context.Context) {
 			}
 			return nil
 		},
-		ProcSubst: func(ps *syntax.ProcSubst) (string, error) {
-			return "", errors.New("process substitution is not there; use a pipe or a file")
-		},
+		ProcSubst: func(ps *syntax.ProcSubst) (string, error) { return substitute(r, ps) },
 	}
 	r.updateExpandOpts()
 }
@@ -118,7 +116,7 @@ func (r *Runner) expandErr(err error) {
 	case unsetParam, errMsg == "invalid indirect expansion":
 		// TODO: These errors are treated as fatal by bash.
 		// Make the error type reflect that.
-		r.exit.code = 1
+		r.exit.code = 127
 		r.exit.exiting = true
 	case errors.Is(err, errReadOnly):
 		// Like in bash, assigning to a read-only variable fails
@@ -270,7 +268,8 @@ func (r *Runner) stmt(ctx context.Context, st *syntax.Stmt) {
 }
 
 func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
-	oldIn, oldOut, oldErr := r.stdin, r.stdout, r.stderr
+	oldIn, oldOut, oldErr, oldFds, oldAfter := r.stdin, r.stdout, r.stderr, r.fds, r.after
+	r.after = nil
 	var closers []io.Closer
 	for _, rd := range st.Redirs {
 		cls, err := r.redir(ctx, rd)
@@ -311,11 +310,19 @@ func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
 		// The exec builtin made this statement's redirections apply to the
 		// shell itself, so don't undo them and keep their files open.
 		r.keepRedirs = false
+		r.kept = append(r.kept, closers...)
 	} else if len(st.Redirs) > 0 {
-		r.stdin, r.stdout, r.stderr = oldIn, oldOut, oldErr
+		r.stdin, r.stdout, r.stderr, r.fds = oldIn, oldOut, oldErr, oldFds
 		for _, cls := range closers {
 			cls.Close()
 		}
+	}
+	for _, f := range r.after {
+		f()
+	}
+	r.after = oldAfter
+	if b, ok := st.Cmd.(*syntax.BinaryCmd); !ok || b.Op == syntax.AndStmt || b.Op == syntax.OrStmt {
+		r.pipeStatus = []string{strconv.Itoa(int(r.exit.code))}
 	}
 }
 
@@ -333,10 +340,12 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 	case *syntax.Subshell:
 		r2 := r.subshell(false)
 		r2.stmts(ctx, cm.Stmts)
+		closeKept(r2)
+		r2.trapCallback(ctx, r2.callbackExit, "exit")
 		r2.exit.exiting = false // subshells don't exit the parent shell
 		r.exit = r2.exit
 	case *syntax.CallExpr:
-		r.lastExpandExit = exitStatus{}
+		r.lastExpandExit, r.readOnly = exitStatus{}, false
 		fields := r.fields(cm.Args...)
 		if len(fields) == 0 {
 			for _, as := range cm.Assigns {
@@ -366,6 +375,10 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 					trace.stringf("%s=%s", name, quoteBash(vr.String()))
 				}
 				trace.newLineFlush()
+			}
+			if r.readOnly { // ends a script, as in bash
+				r.readOnly, r.exit.exiting = false, true
+				break
 			}
 			// If interpreting the last expansion like $(foo) failed,
 			// and the expansion and assignments otherwise succeeded,
@@ -431,19 +444,21 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			} else {
 				r2.stderr = r.stderr
 			}
-			oldIn := r.stdin
-			r.stdin = pr
+			r3 := r.subshell(true)
+			r3.stdin = pr
 			var wg sync.WaitGroup
 			wg.Go(func() {
 				defer pw.Close()
-				contain(r2, func() { r2.stmt(ctx, cm.X) })
+				contain(r2, func() { r2.stmt(ctx, cm.X); closeKept(r2) })
 				r2.exit.exiting = false // subshells don't exit the parent shell
 			})
 			// A panic on this side must not leave the other side waiting.
-			contain(r, func() { r.stmt(ctx, cm.Y) })
+			contain(r3, func() { r3.stmt(ctx, cm.Y); closeKept(r3) })
 			pr.Close()
 			wg.Wait()
-			r.stdin = oldIn
+			r3.exit.exiting, r3.exit.returning = false, false
+			r.exit = r3.exit
+			r.pipeStatus = append(slices.Clone(r2.pipeStatus), r3.pipeStatus...)
 			if r.opts[optPipeFail] && !r2.exit.ok() && r.exit.ok() {
 				r.exit = r2.exit
 			}
@@ -502,7 +517,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 					}
 					r.errf("%s", ps3)
 
-					line, err := r.readLine(ctx, true)
+					line, err := r.readLine(ctx, readerOf(r, 0), true, '\n', -1, false)
 					if err != nil {
 						r.errf("\n")
 						r.exit.code = 1
@@ -644,8 +659,11 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 					valType = flag
 				case "-g":
 					global = true
-				case "-f", "-p":
+				case "-f", "-p", "-F":
 					declQuery = flag
+				case "-i":
+					modes = append(modes, flag)
+				case "-l", "-u", "-t", "+x", "+i":
 				default:
 					r.errf("declare: invalid option %q\n", flag)
 					r.exit.code = 2
@@ -658,6 +676,14 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 				r.errf("declare: invalid name %q\n", name)
 				r.exit.code = 1
 				return
+			}
+			if declQuery == "-F" {
+				if r.Funcs[name] == nil {
+					r.exit.code = 1
+				} else {
+					r.outf("%s\n", name)
+				}
+				continue
 			}
 			if declQuery == "-f" {
 				// declare -f name: print function definition.
@@ -749,13 +775,13 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 		if cm.PosixFormat {
 			format = "%s %s\n"
 		} else {
-			r.outf("\n")
+			r.errf("\n")
 		}
 		real := time.Since(start)
-		r.outf(format, "real", elapsedString(real, cm.PosixFormat))
+		r.errf(format, "real", elapsedString(real, cm.PosixFormat))
 		// TODO: can we do these?
-		r.outf(format, "user", elapsedString(0, cm.PosixFormat))
-		r.outf(format, "sys", elapsedString(0, cm.PosixFormat))
+		r.errf(format, "user", elapsedString(0, cm.PosixFormat))
+		r.errf(format, "sys", elapsedString(0, cm.PosixFormat))
 	default:
 		// Should only happen if we forgot a case above.
 		r.errf("unhandled command node: %T\n", cm)
@@ -945,78 +971,78 @@ func (r *Runner) hdocString(rd *syntax.Redirect) string {
 func (r *Runner) redir(ctx context.Context, rd *syntax.Redirect) (io.Closer, error) {
 	// Note that Hdoc is nil for an empty here-document.
 	if rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc {
-		r.stdin = r.hdocReader(rd)
-		return r.stdin, nil
+		n := 0
+		if rd.N != nil {
+			n, _ = strconv.Atoi(rd.N.Value)
+		}
+		return nil, setFd(r, n, r.hdocReader(rd), nil)
 	}
 
-	orig := &r.stdout
+	n := 1
+	switch rd.Op {
+	case syntax.RdrIn, syntax.DplIn, syntax.WordHdoc, syntax.RdrInOut:
+		n = 0
+	}
+	both := rd.Op == syntax.RdrAll || rd.Op == syntax.AppAll
 	if rd.N != nil {
-		switch rd.N.Value {
-		case "0":
-			// Note that the input redirects below always use stdin (0)
-			// because we don't support anything else right now.
-		case "1":
-			// The default for the output redirects below.
-		case "2":
-			orig = &r.stderr
-		default:
-			return nil, fmt.Errorf("unsupported redirect fd: %v", rd.N.Value)
+		var err error
+		name := rd.N.Value
+		if strings.HasPrefix(name, "{") { // {name}>file chooses a number
+			name = strings.Trim(name, "{}")
+			for n = 10; readerOf(r, n) != nil || writerOf(r, n) != nil; {
+				n++
+			}
+			r.setVarString(name, strconv.Itoa(n))
+		} else if n, err = strconv.Atoi(name); err != nil || n > 1<<20 {
+			return nil, fmt.Errorf("bash: %s: Bad file descriptor", name)
 		}
 	}
 	arg := r.literal(rd.Word)
+	if r.exit.fatalExit {
+		return nil, r.exit.err
+	}
 	switch rd.Op {
 	case syntax.WordHdoc:
-		r.stdin = io.NopCloser(strings.NewReader(arg + "\n"))
-		return r.stdin, nil
-	case syntax.DplOut:
-		switch arg {
-		case "1":
-			*orig = r.stdout
-		case "2":
-			*orig = r.stderr
-		case "-":
-			*orig = io.Discard // closing the output writer
-		default:
-			return nil, fmt.Errorf("unhandled %v arg: %q", rd.Op, arg)
+		in := io.NopCloser(strings.NewReader(arg + "\n"))
+		return nil, setFd(r, n, in, nil)
+	case syntax.DplOut, syntax.DplIn:
+		if _, err := strconv.Atoi(strings.TrimSuffix(arg, "-")); err != nil && arg != "-" && rd.Op == syntax.DplOut && rd.N == nil {
+			both = true // >&file
+			break
 		}
-		return nil, nil
-	case syntax.RdrIn, syntax.RdrOut, syntax.AppOut,
-		syntax.RdrAll, syntax.AppAll:
-		// done further below
-	case syntax.DplIn:
-		switch arg {
-		case "-":
-			r.stdin = nil // closing the input file
-		default:
-			return nil, fmt.Errorf("unhandled %v arg: %q", rd.Op, arg)
-		}
-		return nil, nil
+		return nil, duplicate(r, n, arg, rd.Op == syntax.DplIn)
+	case syntax.RdrIn, syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrInOut, syntax.RdrAll, syntax.AppAll:
 	default:
-		return nil, fmt.Errorf("unhandled redirect op: %v", rd.Op)
+		return nil, fmt.Errorf("bash: the redirect %v is not there", rd.Op)
+	}
+	switch arg { // a descriptor as a file
+	case "/dev/stdin", "/dev/fd/0":
+		return nil, duplicate(r, n, "0", true)
+	case "/dev/stdout", "/dev/fd/1":
+		return nil, duplicate(r, n, "1", false)
+	case "/dev/stderr", "/dev/fd/2":
+		return nil, duplicate(r, n, "2", false)
 	}
 	mode := os.O_RDONLY
 	switch rd.Op {
 	case syntax.AppOut, syntax.AppAll:
 		mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
-	case syntax.RdrOut, syntax.RdrAll:
+	case syntax.RdrOut, syntax.RdrAll, syntax.RdrClob, syntax.DplOut:
 		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
 	}
 	f, err := r.open(ctx, arg, mode, 0o644, false)
 	if err != nil {
 		return nil, err
 	}
-	switch rd.Op {
-	case syntax.RdrIn:
-		r.stdin = newStdinFile(f)
-	case syntax.RdrOut, syntax.AppOut:
-		*orig = f
-	case syntax.RdrAll, syntax.AppAll:
+	switch {
+	case mode == os.O_RDONLY:
+		return f, setFd(r, n, newStdinFile(f), nil)
+	case both:
 		r.stdout = f
 		r.stderr = f
-	default:
-		return nil, fmt.Errorf("unhandled redirect op: %v", rd.Op)
+		return f, nil
 	}
-	return f, nil
+	return f, setFd(r, n, nil, f)
 }
 
 func (r *Runner) loopStmtsBroken(ctx context.Context, stmts []*syntax.Stmt) bool {

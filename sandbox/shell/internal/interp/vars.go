@@ -168,14 +168,16 @@ func (r *Runner) lookupVar(name string) expand.Variable {
 		cryptorand.Read(p[:])
 		n := binary.NativeEndian.Uint32(p[:])
 		vr.Kind, vr.Str = expand.String, strconv.FormatUint(uint64(n), 10)
+	case "PIPESTATUS":
+		vr.Kind, vr.List = expand.Indexed, r.pipeStatus
 	case "DIRSTACK":
 		vr.Kind, vr.List = expand.Indexed, r.dirStack
 	case "0":
 		vr.Kind = expand.String
-		if r.filename != "" {
-			vr.Str = r.filename
+		if r.Zero != "" {
+			vr.Str = r.Zero
 		} else {
-			vr.Str = "gosh"
+			vr.Str = "bash"
 		}
 	case "1", "2", "3", "4", "5", "6", "7", "8", "9":
 		if i := int(name[0] - '1'); i < len(r.Params) {
@@ -189,6 +191,9 @@ func (r *Runner) lookupVar(name string) expand.Variable {
 	}
 	if vr := r.writeEnv.Get(name); vr.Declared() {
 		return vr
+	}
+	if text, ok := specialVar(r, name); ok {
+		return expand.Variable{Set: true, Kind: expand.String, Str: text}
 	}
 	return expand.Variable{}
 }
@@ -211,6 +216,7 @@ func (r *Runner) setVarString(name, value string) {
 
 func (r *Runner) setVar(name string, vr expand.Variable) {
 	if err := r.setVarErr(name, vr); err != nil {
+		r.readOnly = r.readOnly || errors.Is(err, errReadOnly)
 		r.errf("%v\n", err)
 		r.exit.code = 1
 	}

@@ -3,15 +3,9 @@
 package catalog
 
 import (
-	"slices"
-
-	"github.com/bailey-go/bailey/worker/tools/internal/archive"
-	"github.com/bailey-go/bailey/worker/tools/internal/coding"
+	"github.com/bailey-go/bailey/internal/userland/tool"
+	"github.com/bailey-go/bailey/worker/tools/internal/core"
 	"github.com/bailey-go/bailey/worker/tools/internal/data"
-	"github.com/bailey-go/bailey/worker/tools/internal/files"
-	"github.com/bailey-go/bailey/worker/tools/internal/patching"
-	"github.com/bailey-go/bailey/worker/tools/internal/text"
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
 	"github.com/bailey-go/bailey/worker/tools/internal/web"
 )
 
@@ -21,7 +15,7 @@ const Version = "0.1.0"
 // Binaries returns the commands of each binary, in the order in which they are shown.
 func Binaries() map[string]tool.Set {
 	return map[string]tool.Set{
-		"core":    slices.Concat(text.Commands(), files.Commands(), coding.Commands(), archive.Commands(), patching.Commands()),
+		"core":    core.Commands(),
 		"data":    data.Commands(),
 		"web":     web.Commands(),
 		"sqlite3": {SQLite()},

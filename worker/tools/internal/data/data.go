@@ -15,7 +15,7 @@ import (
 	"github.com/benhoyt/goawk/interp"
 	"github.com/benhoyt/goawk/parser"
 
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
+	"github.com/bailey-go/bailey/internal/userland/tool"
 )
 
 // Commands returns the commands of this package.

@@ -11,7 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
+	"github.com/bailey-go/bailey/internal/userland/tool"
 )
 
 const jqHelp = `  -r  strings without quotes    -j  and without line ends    -c  on one line    --tab  --indent N

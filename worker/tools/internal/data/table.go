@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
+	"github.com/bailey-go/bailey/internal/userland/tool"
 )
 
 const tableHelp = `  -d C  the separator (default: a comma, or what stands most often in the first line)

@@ -19,7 +19,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
-	"github.com/bailey-go/bailey/worker/tools/internal/tool"
+	"github.com/bailey-go/bailey/internal/userland/tool"
 )
 
 // Commands returns the commands of this package.

@@ -1,0 +1,431 @@
+package text
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bailey-go/bailey/internal/userland/tool"
+)
+
+const sortHelp = `  -n  by number  -g  by number with exponent  -h  by size (2K, 1G)  -V  by version  -r  reversed  -f  ignore case
+  -d  letters, digits and blanks only  -b  ignore blanks in front  -u  equal lines once  -s  stable  -c  only check
+  -k FROM[.C][nrfbdhgV][,TO[.C]]  a key  -t SEP  the fields' separator  -o FILE  write there  -z  lines end in NUL
+  -R  in the order of a hash`
+
+// sortKey is a part of the line and the way in which it is compared.
+type sortKey struct {
+	from, fromChar, to, toChar int // counted from 1; to 0 is the line's end
+	flags                      string
+}
+
+func (k sortKey) has(c byte) bool { return strings.IndexByte(k.flags, c) >= 0 }
+
+const maxLines = 2_000_000 // that are sorted
+
+type sorter struct {
+	keys      []sortKey
+	sep       []byte
+	plain     bool // neither keys nor flags: the bytes of the line are compared
+	reverse   bool
+	stable    bool
+	unique    bool
+	delimiter byte
+}
+
+func sorted(e *tool.Env) error {
+	o, err := e.Options("nrufhVgbdiscMk:t:o:zRmS:T:C", "month-sort=M random-sort=R ignore-nonprinting=i version-sort=V numeric-sort=n reverse=r unique=u ignore-case=f human-numeric-sort=h version-sort=V general-numeric-sort=g ignore-leading-blanks=b "+
+		"dictionary-order=d stable=s check=c key=k field-separator=t output=o zero-terminated=z merge=m")
+	if err != nil {
+		return err
+	}
+	s := &sorter{unique: o.Has('u'), stable: o.Has('s') || o.Has('u'), reverse: o.Has('r'), delimiter: '\n'}
+	if o.Has('z') {
+		s.delimiter = 0
+	}
+	global := ""
+	for _, c := range "nfhVgbdRiM" {
+		if o.Has(c) {
+			global += string(c)
+		}
+	}
+	if o.Has('t') {
+		s.sep = []byte(o.Value('t'))
+		if o.Value('t') == `\0` {
+			s.sep = []byte{0}
+		}
+		if len(s.sep) != 1 {
+			return tool.Errorf("multi-character tab '%s'", o.Value('t'))
+		}
+	}
+	for _, text := range o.All('k') {
+		k, err := parseKey(text)
+		if err != nil {
+			return err
+		}
+		if k.flags == "" {
+			k.flags = global
+			if s.reverse {
+				k.flags += "r"
+			}
+		}
+		s.keys = append(s.keys, k)
+	}
+	if len(s.keys) == 0 && global != "" {
+		flags := global
+		if s.reverse {
+			flags += "r"
+		}
+		s.keys = []sortKey{{from: 1, flags: flags}}
+	}
+	s.plain = len(s.keys) == 0
+	var rows [][]byte
+	var files [][][]byte
+	err = e.Each(o.Args, func(_ string, r io.Reader) error {
+		all, err := e.Slurp(r)
+		list := split(all, s.delimiter)
+		e.World.Hold(24 * len(list))
+		rows, files = append(rows, list...), append(files, list)
+		return err
+	})
+	if err != nil || e.Failed() {
+		return err
+	}
+	if o.Has('c') || o.Has('C') {
+		return s.check(e, o, rows)
+	}
+	if o.Has('m') {
+		rows = s.merge(e, files)
+	} else {
+		rows = s.sort(e, rows)
+	}
+	if !o.Has('o') {
+		return s.write(e.Stdout, rows)
+	}
+	var b bytes.Buffer
+	_ = s.write(&b, rows)
+	return e.Replace(o.Value('o'), b.Bytes())
+}
+
+func split(all []byte, delimiter byte) [][]byte {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := make([][]byte, 0, bytes.Count(all, []byte{delimiter})+1)
+	for len(all) > 0 {
+		i := bytes.IndexByte(all, delimiter)
+		if i < 0 {
+			return append(rows, all)
+		}
+		rows, all = append(rows, all[:i:i]), all[i+1:]
+	}
+	return rows
+}
+
+func (s *sorter) write(w io.Writer, rows [][]byte) error {
+	end := []byte{s.delimiter}
+	for _, row := range rows {
+		if _, err := w.Write(row); err != nil {
+			return err
+		}
+		if _, err := w.Write(end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sorter) check(e *tool.Env, o *tool.Opts, rows [][]byte) error {
+	for i := 1; i < len(rows); i++ {
+		if c := s.compare(rows[i-1], rows[i]); c > 0 || c == 0 && s.unique {
+			name := "-"
+			if len(o.Args) > 0 {
+				name = o.Args[0]
+			}
+			if o.Has('C') {
+				return tool.Code(1)
+			}
+			return &tool.Exit{Code: 1, Text: fmt.Sprintf("%s:%d: disorder: %s", name, i+1, rows[i])}
+		}
+	}
+	return nil
+}
+
+func (s *sorter) sort(e *tool.Env, rows [][]byte) [][]byte {
+	if len(rows) > maxLines {
+		panic(tool.TooMuch("the input is longer than 2,000,000 lines"))
+	}
+	e.World.Hold(24 * len(rows))
+	slices.SortStableFunc(rows, func(a, b []byte) int {
+		e.World.Spend(min(len(a), len(b)) + 64)
+		return s.compare(a, b)
+	})
+	if s.unique {
+		rows = slices.CompactFunc(rows, func(a, b []byte) bool { return s.compare(a, b) == 0 })
+	}
+	return rows
+}
+
+// merge merges files that are sorted.
+func (s *sorter) merge(e *tool.Env, files [][][]byte) (rows [][]byte) {
+	for {
+		first := -1
+		for i, f := range files {
+			e.World.Spend(64)
+			if len(f) > 0 && (first < 0 || s.compare(f[0], files[first][0]) < 0) {
+				first = i
+			}
+		}
+		if first < 0 {
+			return rows
+		}
+		row := files[first][0]
+		files[first] = files[first][1:]
+		if s.unique && len(rows) > 0 && s.compare(rows[len(rows)-1], row) == 0 {
+			continue
+		}
+		rows = append(rows, row)
+	}
+}
+
+func (s *sorter) compare(a, b []byte) int {
+	for _, k := range s.keys {
+		if c := s.compareKey(k, s.key(k, a), s.key(k, b)); c != 0 {
+			return c
+		}
+	}
+	if s.stable && !s.plain {
+		return 0
+	}
+	c := bytes.Compare(a, b)
+	if s.reverse {
+		c = -c
+	}
+	return c
+}
+
+func (s *sorter) compareKey(k sortKey, a, b []byte) (c int) {
+	switch {
+	case k.has('n'):
+		c = compareNumber(a, b)
+	case k.has('h'):
+		c = cmp.Or(cmp.Compare(suffix(a), suffix(b)), compareNumber(a, b))
+	case k.has('g'):
+		c = cmp.Compare(float(a), float(b))
+	case k.has('V'):
+		c = compareVersion(string(a), string(b))
+	case k.has('M'):
+		c = cmp.Compare(month(a), month(b))
+	case k.has('R'):
+		c = cmp.Compare(hash(a), hash(b))
+	default:
+		if k.has('d') {
+			a, b = bytes.Map(dictionary, a), bytes.Map(dictionary, b)
+		}
+		if k.has('f') {
+			a, b = bytes.ToUpper(a), bytes.ToUpper(b)
+		}
+		c = bytes.Compare(a, b)
+	}
+	if k.has('r') {
+		c = -c
+	}
+	return c
+}
+
+// month returns the number of the month that a key begins with, or 0.
+func month(s []byte) int {
+	s = bytes.TrimLeft(s, " \t")
+	if len(s) < 3 {
+		return 0
+	}
+	return max(strings.Index("...JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC", string(bytes.ToUpper(s[:3]))), 0) / 3
+}
+
+func dictionary(r rune) rune {
+	if r == ' ' || r == '\t' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+		return r
+	}
+	return -1
+}
+
+func hash(b []byte) (h uint64) {
+	h = 14695981039346656037
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h
+}
+
+// number returns the sign and the digits of the number at the beginning of a key.
+func number(s []byte) (negative bool, whole, frac []byte) {
+	s = bytes.TrimLeft(s, " \t")
+	if len(s) > 0 && s[0] == '-' {
+		negative, s = true, s[1:]
+	}
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	whole, s = bytes.TrimLeft(s[:i], "0"), s[i:]
+	if len(s) > 0 && s[0] == '.' {
+		for i = 1; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		}
+		frac = bytes.TrimRight(s[1:i], "0")
+	}
+	return negative && len(whole)+len(frac) > 0, whole, frac
+}
+
+func compareNumber(a, b []byte) int {
+	an, aw, af := number(a)
+	bn, bw, bf := number(b)
+	if an != bn {
+		if an {
+			return -1
+		}
+		return 1
+	}
+	c := cmp.Or(cmp.Compare(len(aw), len(bw)), bytes.Compare(aw, bw), bytes.Compare(af, bf))
+	if an {
+		c = -c
+	}
+	return c
+}
+
+// suffix returns the rank of the suffix in 2K or 1G.
+func suffix(s []byte) int {
+	negative, whole, frac := number(s)
+	s = bytes.TrimLeft(s, " \t-0123456789.")
+	rank := 0
+	if len(s) > 0 && len(whole)+len(frac) > 0 {
+		rank = strings.IndexByte("KMGTPEZY", bytes.ToUpper(s[:1])[0]) + 1
+	}
+	if negative {
+		return -rank
+	}
+	return rank
+}
+
+func float(s []byte) float64 {
+	text := string(bytes.TrimSpace(s))
+	for n := len(text); n > 0; n-- {
+		if f, err := strconv.ParseFloat(text[:n], 64); err == nil {
+			return f
+		}
+	}
+	return math.Inf(-1)
+}
+
+func compareVersion(a, b string) int {
+	for a != "" && b != "" {
+		i, j := digits(a), digits(b)
+		if i > 0 && j > 0 {
+			x, y := strings.TrimLeft(a[:i], "0"), strings.TrimLeft(b[:j], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[i:], b[j:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+func parseKey(text string) (k sortKey, err error) {
+	from, to, has := strings.Cut(text, ",")
+	bad := fmt.Errorf("invalid key: '%s'", text)
+	place := func(s string) (field, char int, err error) {
+		i := strings.IndexAny(s, "bdfghiMnRrV")
+		if i >= 0 {
+			k.flags += s[i:]
+			s = s[:i]
+		}
+		f, c, ok := strings.Cut(s, ".")
+		if field, err = strconv.Atoi(f); err != nil || field < 0 {
+			return 0, 0, bad
+		}
+		if ok {
+			if char, err = strconv.Atoi(c); err != nil || char < 0 {
+				return 0, 0, bad
+			}
+		}
+		return field, char, nil
+	}
+	if k.from, k.fromChar, err = place(from); err != nil || k.from == 0 {
+		return k, bad
+	}
+	if has {
+		if k.to, k.toChar, err = place(to); err != nil || k.to == 0 {
+			return k, bad
+		}
+	}
+	return k, nil
+}
+
+// field returns the beginning and the end of field n (from 1) in a line.
+func (s *sorter) field(line []byte, n int) (from, to int) {
+	for i := 1; ; i++ {
+		if s.sep != nil {
+			j := bytes.IndexByte(line[from:], s.sep[0])
+			if to = from + j; j < 0 {
+				to = len(line)
+			}
+		} else {
+			to = from
+			for to < len(line) && (line[to] == ' ' || line[to] == '\t') {
+				to++
+			}
+			for to < len(line) && line[to] != ' ' && line[to] != '\t' {
+				to++
+			}
+		}
+		if i == n {
+			return from, to
+		}
+		if to >= len(line) {
+			return len(line), len(line)
+		}
+		if from = to; s.sep != nil {
+			from++
+		}
+	}
+}
+
+func (s *sorter) key(k sortKey, line []byte) []byte {
+	if k.from == 1 && k.fromChar == 0 && k.to == 0 && !k.has('b') {
+		return line
+	}
+	blanks := func(i int) int {
+		for k.has('b') && i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+		return i
+	}
+	from, _ := s.field(line, k.from)
+	from = min(blanks(from)+max(k.fromChar-1, 0), len(line))
+	to := len(line)
+	if k.to > 0 {
+		var begin int
+		if begin, to = s.field(line, k.to); k.toChar > 0 {
+			to = min(blanks(begin)+k.toChar, len(line))
+		}
+	}
+	return line[from:max(from, to)]
+}

@@ -1,0 +1,123 @@
+package shell_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/shell"
+)
+
+// programs is a runner with the commands where, put and lose.
+type programs struct{}
+
+func (programs) Commands() []string { return []string{"where", "put", "lose"} }
+
+func (programs) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
+	switch c.Name {
+	case "where":
+		fmt.Fprintln(c.Stdout, c.Dir, slices.Contains(c.Env, "V=1"), slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "W=") }))
+	case "put":
+		if err := c.FS.WriteFile(c.Args[0], []byte("put\n"), 0o644); err != nil {
+			fmt.Fprintln(c.Stdout, err)
+			return 1, nil
+		}
+	case "lose":
+		lost := map[string]string{}
+		for _, name := range c.Args {
+			lost[name] = ""
+		}
+		if err := c.Losing(ctx, lost); err != nil {
+			fmt.Fprintln(c.Stdout, err)
+			return 1, nil
+		}
+		for _, name := range c.Args {
+			if err := c.FS.Remove(name); err != nil {
+				fmt.Fprintln(c.Stdout, err)
+				return 1, nil
+			}
+		}
+	}
+	return 0, nil
+}
+
+func withPrograms(t *testing.T, policy string, ask sandbox.Asker) (*sandbox.Box, *fsaccess.Folder) {
+	t.Helper()
+	b, mem, _ := buildWith(t, policy, ask, shell.Bash(shell.Options{Runner: programs{}}))
+	return b, mem
+}
+
+// A program runs in the shell's working directory and with its exported variables, also in a pipe and by xargs.
+func TestProgramsLiveInTheShellsWorld(t *testing.T) {
+	b, _ := withPrograms(t, open, nil)
+	for script, want := range map[string]string{
+		"where":                              "/ false false\n",
+		"cd d; where":                        "/d false false\n",
+		"export V=1; W=2; where":             "/ true false\n",
+		"V=1 where; where":                   "/ true false\n/ false false\n",
+		"cd d; export V=1; echo | where":     "/d true false\n",
+		"(cd d; where); where":               "/d false false\n/ false false\n",
+		"cd d; echo x | xargs where":         "/d false false\n",
+		"env V=1 where":                      "/ true false\n",
+		"cd d; bash -c where":                "/d false false\n",
+		"find d -name e.txt -exec where \\;": "/ false false\n",
+	} {
+		if out, code, err := run(t, b, script); out != want || code != 0 || err != nil {
+			t.Errorf("%s: %q %d %v, want %q", script, out, code, err, want)
+		}
+	}
+}
+
+// What a program writes or removes passes the gate as what the shell's own commands write does.
+func TestProgramsWriteThroughTheGate(t *testing.T) {
+	const pol = `{"filesystem": {"allowWrite": ["out"]}, "capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "*", "action": "allow"}]}`
+	b, mem := withPrograms(t, pol, nil)
+	if out, code, err := run(t, b, "mkdir out; put out/x; cat out/x"); out != "put\n" || code != 0 || err != nil {
+		t.Errorf("%q %d %v", out, code, err)
+	}
+	if out, _, _ := run(t, b, "put a.txt"); !strings.Contains(out, "Permission denied") {
+		t.Errorf("%q", out)
+	}
+	if got, _ := mem.ReadFile("a.txt"); string(got) != files["a.txt"] {
+		t.Errorf("a.txt is %q", got)
+	}
+	no, mem := withPrograms(t, open, nil) // nobody is there to agree to a loss
+	if out, code, _ := run(t, no, "lose b.txt a.txt"); code != 1 {
+		t.Errorf("%q %d", out, code)
+	}
+	for _, name := range []string{"a.txt", "b.txt"} {
+		if _, err := fs.Stat(mem, name); err != nil {
+			t.Errorf("%s is lost: %v", name, err)
+		}
+	}
+}
+
+// A model finds the commands: by help, by --help, and by the names near a wrong one.
+func TestCommandsAreFound(t *testing.T) {
+	b, _ := withPrograms(t, open, nil)
+	for script, want := range map[string]string{
+		"grpe x a.txt":       "did you mean grep",
+		"whre":               "did you mean where",
+		"help":               "xargs",
+		"help sort":          "Usage: sort",
+		"sort --help":        "Usage: sort",
+		"sort --nope":        "--nope",
+		"grep --nope x y":    "--nope",
+		"sed -Q p":           "'Q'",
+		"find . -nope":       "-nope",
+		"which sort where":   "/usr/bin/sort\n/usr/bin/where\n",
+		"type -t sort where": "file\nfile\n",
+	} {
+		if out, _, err := run(t, b, script); !strings.Contains(out, want) || err != nil {
+			t.Errorf("%s: %q %v, want %q", script, out, err, want)
+		}
+	}
+	if d := shell.Bash(shell.Options{}).Description; !strings.Contains(d, "xargs") {
+		t.Errorf("%q", d)
+	}
+}
