@@ -158,7 +158,7 @@ tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the r
 wasitools: build/tools/tools.json ## build the starter tools, their catalogue and their notices into build/tools
 
 # Made again when a source or the toolchain changes, and as long as a tool could not be built. git lists a deleted file too.
-build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(wildcard build/tools/sqlite3.wasm),,again)
+build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/userland)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(wildcard build/tools/sqlite3.wasm),,again)
 	@cd worker/tools && $(GO) run ./build
 
 .PHONY: again

@@ -1,11 +1,13 @@
 package tool
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -46,17 +48,27 @@ type TooMuch string
 // OS is the world of a program: its working folder, and the commands of its own set.
 type OS struct{}
 
-func (OS) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
-func (OS) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
-func (OS) Open(name string) (io.ReadCloser, error)   { return os.Open(name) }
-func (OS) Rename(from, to string) error              { return os.Rename(from, to) }
-func (OS) Chmod(name string, mode fs.FileMode) error { return os.Chmod(name, mode) }
-func (OS) Chtimes(name string, t time.Time) error    { return os.Chtimes(name, t, t) }
-func (OS) Readlink(name string) (string, error)      { return os.Readlink(name) }
-func (OS) Chdir(dir string) error                    { return os.Chdir(dir) }
-func (OS) Environ() []string                         { return os.Environ() }
-func (OS) Spend(int)                                 {}
-func (OS) Hold(int)                                  {}
+func (OS) Stat(name string) (fs.FileInfo, error)   { return os.Stat(name) }
+func (OS) Lstat(name string) (fs.FileInfo, error)  { return os.Lstat(name) }
+func (OS) Open(name string) (io.ReadCloser, error) { return os.Open(name) }
+func (OS) Rename(from, to string) error            { return os.Rename(from, to) }
+func (OS) Chmod(name string, mode fs.FileMode) error {
+	if runtime.GOOS == "wasip1" { // os.Chmod changes nothing there, and returns no error
+		fi, err := os.Stat(name)
+		if err == nil && fi.Mode().Perm() != mode.Perm() {
+			err = &fs.PathError{Op: "chmod", Path: name, Err: errors.ErrUnsupported}
+		}
+		return err
+	}
+	return os.Chmod(name, mode)
+}
+
+func (OS) Chtimes(name string, t time.Time) error { return os.Chtimes(name, t, t) }
+func (OS) Readlink(name string) (string, error)   { return os.Readlink(name) }
+func (OS) Chdir(dir string) error                 { return os.Chdir(dir) }
+func (OS) Environ() []string                      { return os.Environ() }
+func (OS) Spend(int)                              {}
+func (OS) Hold(int)                               {}
 
 func (OS) ReadDir(name string) ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(name)
