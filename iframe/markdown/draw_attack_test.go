@@ -305,7 +305,7 @@ func TestAttackFormulasOfTheText(t *testing.T) {
 
 // ofFormula are the findings of inert, which knows no MathML, about the elements of formulas.
 var (
-	ofFormula = regexp.MustCompile(`^(element <m\w+>( of math)?|attribute display on <math>)$`)
+	ofFormula = regexp.MustCompile(`^(element <(m\w+|semantics)>( of math)?|attribute display on <math>)$`)
 	formulas  = regexp.MustCompile(`<math.*?</math>`)
 )
 
