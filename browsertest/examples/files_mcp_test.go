@@ -308,7 +308,7 @@ func TestFilesMCPAsks(t *testing.T) {
 }
 
 // A server that is down, silent, slow or hostile does not block or break the page.
-func TestAttackFilesMCP(t *testing.T) {
+func TestFilesMCPHostile(t *testing.T) {
 	t.Parallel()
 	silent, hostile, flood := newMCP(t), newMCP(t), newMCP(t, tool("echo", "Echoes."))
 	silent.stuck = make(chan struct{})

@@ -80,7 +80,7 @@ func (s *Settings) Allows(ctx context.Context, hosts []string) bool {
 	for _, h := range hosts {
 		if !reaches(ctx, &url.URL{Scheme: "https", Host: h}) {
 			text := dom.Element("needs-text").Get("textContent").String()
-			dom.SetText("needs-text", strings.Replace(text, "press Use it once more", "keep the secret once more", 1))
+			dom.SetText("needs-text", strings.Replace(text, "Press Use it once more then.", "Then keep the secret once more.", 1))
 			return false
 		}
 	}
