@@ -177,3 +177,30 @@ func TestExpressionsOfBashAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Options that a smaller shell accepts and does not read. Each answer is bash's.
+func TestShellReadsItsOptions(t *testing.T) {
+	for _, c := range [][2]string{
+		{`grep -A1 b f`, "b\nc\n"},
+		{`grep -e a -e b f`, "a\nb\n"},
+		{`grep 'a\|b' f`, "a\nb\n"},
+		{`sed -e '1d' -e 's/b/X/' f`, "X\nc\n"},
+		{`sed 's/f(x)/g(y)/' g`, "g(y)\n"},
+		{`sed 's/\(.*\)=\(.*\)/\2=\1/' h`, "v=k\n"},
+		{`printf 'b 2 1\na 1 2\nc 1 1\n' | sort -k2,2 -k3,3r`, "a 1 2\nc 1 1\nb 2 1\n"},
+		{`printf 'x 1 b\ny 1 a\n' | sort -k2,2`, "x 1 b\ny 1 a\n"},
+		{`cat -A f | head -1`, "a$\n"},
+		{`printf 'a\n\nb\n' | nl -ba | wc -l; printf 'a\n\n' | nl -ba | tail -1`, "3\n     2\t\n"},
+		{`printf 'a  b\n' > p; printf 'a b\n' > q; diff -b p q && echo same`, "same\n"},
+		{`basename -s .txt x/file.txt`, "file\n"},
+		{`find . -name f -print0 | tr '\0' '\n'`, "./f\n"},
+	} {
+		b, dir := build(t, open, sandboxtest.Always(policy.AnswerOnce))
+		for name, text := range map[string]string{"f": "a\nb\nc\n", "g": "f(x)\n", "h": "k=v\n"} {
+			must(t, dir.WriteFile(name, []byte(text), 0o644))
+		}
+		if out, code, err := run(t, b, c[0]); err != nil || out != c[1] {
+			t.Errorf("%s: %q (exit %d, %v), bash: %q", c[0], out, code, err, c[1])
+		}
+	}
+}
