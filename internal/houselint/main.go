@@ -17,7 +17,7 @@ type Limits struct {
 }
 
 var limits = Limits{
-	Protocol: 150, Public: 563,
+	Protocol: 150, Public: 560,
 	Files: 4,
 	What:  2, Semicolons: 2, Returns: 6,
 }

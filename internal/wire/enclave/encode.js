@@ -104,7 +104,7 @@ const baileyEncode = (() => {
       tag(parts, depth, at);
       return '{"$":["' + name + '"' + leaf(part, at) + ']}';
     };
-    /** @type {(what: number, at: number) => string} */
+    /** @type {(what: string, at: number) => string} */
     const none = (what, at) => {
       if (lenient) return str('[' + what + ']', at);
       throw bad(what + ' has no form on the wire', where(at));
