@@ -184,8 +184,17 @@ func (m *Sessions) run(t *talk.Talk, text string, files ...sandbox.File) {
 		dom.Failed(m.Refresh())
 	}()
 	m.Lock.Lock()
+	// A new box, such as for the changed tools of a server, may have opened the conversation again meanwhile.
+	again := m.talks[t.Session.ID()]
+	if again != nil && again != t {
+		t.Cancel, again.Cancel = nil, cancel
+		t = again
+	}
 	model, err := m.Settings.NewModel()
 	m.Lock.Unlock()
+	if again == nil {
+		err = errors.New("another folder was opened meanwhile: send it again there")
+	}
 	if dom.Failed(err) {
 		m.files.giveBack(text, files)
 		return
