@@ -204,3 +204,15 @@ func TestShellReadsItsOptions(t *testing.T) {
 		}
 	}
 }
+
+// A move that fails says so, and the file stays.
+func TestMoveThatFails(t *testing.T) {
+	b, dir := build(t, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "rules": [{"permission": "*", "action": "allow"}], "filesystem": {"allowWrite": ["."], "denyWrite": ["d"]}}`, sandboxtest.Always(policy.AnswerOnce))
+	out, _, err := run(t, b, "mv a.txt d/a.txt 2>&1; echo $?")
+	if err != nil || !strings.HasPrefix(out, "mv: cannot move 'a.txt' to 'd/a.txt'") || !strings.HasSuffix(out, "\n1\n") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if text, err := dir.ReadFile("a.txt"); err != nil || string(text) != files["a.txt"] {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+}

@@ -254,7 +254,8 @@ func mv(e *tool.Env) error {
 		case keeps(e, o, name, at):
 			continue
 		}
-		if err := saved(e, o, at); err == nil {
+		err = saved(e, o, at)
+		if err == nil {
 			err = e.World.Rename(name, at)
 		}
 		if err != nil {
