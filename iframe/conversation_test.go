@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/native"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/internal/wire/document"
 )
 
@@ -396,6 +398,7 @@ func showHTML(t *testing.T, c *conversation, id, text string) {
 // A drawing that comes after the section was closed changes its block. One that comes after the section was removed
 // changes nothing.
 func TestLateDrawing(t *testing.T) {
+	native.Only(t)
 	gate, asked := make(chan struct{}), make(chan struct{}, 10)
 	r, err := markdown.New(markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 		asked <- struct{}{}
@@ -433,10 +436,8 @@ func TestLateDrawing(t *testing.T) {
 		<-woken
 	}
 	close(gate)
-	<-woken
-	for c.section("a").stream.Drawing() { // the drawing of b
-		<-woken
-	}
+	<-woken // by the drawing of a. That of b, whose section is gone, wakes nobody
+	until.True(t, "all is drawn", func() bool { return !c.section("a").stream.Drawing() })
 	paint()
 	if got := view.sections["a"].html[0]; got != "<p><math><mi>a</mi></math></p>\n" {
 		t.Errorf("%s", got)
