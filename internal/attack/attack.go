@@ -54,6 +54,7 @@ func Suites() []Suite {
 		{"srt", "settings read wider than sandbox-runtime"},
 		{"headers", "headers that open more than their policy"},
 		{"secrets", "a stored secret gets out, or to another host"},
+		{"server", "an MCP server that means harm"},
 		{"xss", "XSS with each wall alone"},
 		{"drawn", "renderers that lie in what they draw"},
 		{"realm", "realm with each layer off"},
@@ -62,6 +63,8 @@ func Suites() []Suite {
 		{"views", "one decision for one path"},
 		{"drill", "injection drill"},
 		{"skills", "a folder's skill takes more than was agreed to"},
+		{"machine", "a program of the machine leaves its sandbox"},
+		{"proxy", "a program's requests reach what was not granted"},
 		{"sent", "what a conversation sends, to whom, and as whose words"},
 	}
 }

@@ -100,13 +100,14 @@ func one(e *tool.Env, r io.Reader, to string, expand, test bool, level int) (err
 	if test {
 		w = io.Discard
 	} else if to != "" {
-		f, err := e.World.Create(to, false)
-		if err != nil {
-			return err
+		f, bad := e.World.Create(to, false)
+		if bad != nil {
+			return bad
 		}
 		defer func() {
-			if f.Close(); err != nil {
-				e.World.Remove(to, false)
+			// The content is in place only when Close returns no error, and then the source is removed.
+			if err = errors.Join(err, f.Close()); err != nil {
+				_ = e.World.Remove(to, false)
 			}
 		}()
 		w = f
@@ -116,14 +117,14 @@ func one(e *tool.Env, r io.Reader, to string, expand, test bool, level int) (err
 		if err != nil {
 			return said(err)
 		}
-		_, err = io.Copy(w, zr)
+		_, err = io.Copy(w, e.Counted(zr))
 		return said(err)
 	}
 	zw, err := gzip.NewWriterLevel(w, level)
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(zw, r); err != nil {
+	if _, err := io.Copy(zw, e.Counted(r)); err != nil {
 		return err
 	}
 	return zw.Close()
@@ -148,6 +149,17 @@ func inside(folder, name string) (string, error) {
 		return "", fmt.Errorf("%s: the name leads out of the folder; skipped", name)
 	}
 	return filepath.Join(folder, clean), nil
+}
+
+// content copies a file into an archive.
+func content(e *tool.Env, w io.Writer, name string) error {
+	f, err := e.World.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(w, e.Counted(f))
+	return err
 }
 
 func leftOut(globs []string, name string) bool {

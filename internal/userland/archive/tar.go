@@ -45,7 +45,7 @@ func tarred(e *tool.Env) error {
 			return said(err)
 		}
 	}
-	return unpack(e, o, tar.NewReader(in), folder)
+	return unpack(e, o, tar.NewReader(e.Counted(in)), folder)
 }
 
 func unpack(e *tool.Env, o *tool.Opts, tr *tar.Reader, folder string) error {
@@ -125,11 +125,11 @@ func pack(e *tool.Env, o *tool.Opts, folder string) (err error) {
 	var w io.Writer = e.Stdout
 	name := o.Value('f')
 	if name != "" && name != "-" {
-		f, err := e.World.Create(name, false)
-		if err != nil {
-			return err
+		f, bad := e.World.Create(name, false)
+		if bad != nil {
+			return bad
 		}
-		defer f.Close()
+		defer func() { err = errors.Join(err, f.Close()) }()
 		w = f
 	}
 	if o.Has('z') {
@@ -192,13 +192,7 @@ func add(e *tool.Env, tw *tar.Writer, h *tar.Header, full string, info fs.FileIn
 	if err := tw.WriteHeader(h); err != nil || info.IsDir() {
 		return err
 	}
-	f, err := e.World.Open(full)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(tw, f)
-	return err
+	return content(e, tw, full)
 }
 
 // join is the name of something below a folder. An absolute name stays as it is.

@@ -36,13 +36,14 @@ func zipped(e *tool.Env) error {
 			fmt.Fprintf(e.Stdout, format, args...)
 		}
 	}
+	added := map[string]bool{}
 	for _, arg := range o.Args[1:] {
 		err := e.Walk(arg, func(full string, d fs.FileInfo, err error) error {
 			if err != nil {
 				e.Warn(full, err)
 				return nil
 			}
-			rel := strings.TrimLeft(path.Clean(full), "./")
+			rel := stored(full)
 			if leftOut(o.All('x'), rel) || rel == "" || rel == name {
 				return nil
 			}
@@ -54,11 +55,14 @@ func zipped(e *tool.Env) error {
 					return nil
 				}
 			}
-			return put(e, zw, full, rel, d, o.Value('#') == "0", say)
+			return put(e, zw, full, rel, d, o.Value('#') == "0", say, added)
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if err := keep(e, zw, name, added); err != nil {
+		return err
 	}
 	if err := zw.Close(); err != nil {
 		return err
@@ -70,7 +74,36 @@ func zipped(e *tool.Env) error {
 	return e.Replace(name, b.Bytes())
 }
 
-func put(e *tool.Env, zw *zip.Writer, full, rel string, info fs.FileInfo, store bool, say func(string, ...any)) error {
+// stored is the name of a file in an archive: relative, and without a way up.
+func stored(name string) string {
+	return strings.TrimPrefix(path.Clean("/"+name), "/")
+}
+
+// keep copies the entries of an archive that is there already, except those that were added anew.
+func keep(e *tool.Env, zw *zip.Writer, name string, added map[string]bool) error {
+	if _, err := e.World.Stat(name); name == "-" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	old, err := e.ReadAll(name)
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	zr, err := zip.NewReader(bytes.NewReader(old), int64(len(old)))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return tool.Errorf("%s is no ZIP archive, and is not written over", name)
+	}
+	for _, f := range zr.File {
+		if added[f.Name] {
+			continue
+		}
+		if err := zw.Copy(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func put(e *tool.Env, zw *zip.Writer, full, rel string, info fs.FileInfo, store bool, say func(string, ...any), added map[string]bool) error {
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return nil
 	}
@@ -81,17 +114,12 @@ func put(e *tool.Env, zw *zip.Writer, full, rel string, info fs.FileInfo, store 
 		h.Method = zip.Store
 	}
 	say("  adding: %s\n", h.Name)
+	added[h.Name] = true
 	w, err := zw.CreateHeader(h)
 	if err != nil || info.IsDir() {
 		return err
 	}
-	f, err := e.World.Open(full)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	_, err = io.Copy(w, f)
-	return err
+	return content(e, w, full)
 }
 
 func unzip(e *tool.Env) error {
@@ -179,10 +207,10 @@ func expand(e *tool.Env, o *tool.Opts, f *zip.File) error {
 	defer r.Close()
 	switch {
 	case o.Has('p'):
-		_, err = io.Copy(e.Stdout, r)
+		_, err = io.Copy(e.Stdout, e.Counted(r))
 		return err
 	case o.Has('t'):
-		_, err = io.Copy(io.Discard, r)
+		_, err = io.Copy(io.Discard, e.Counted(r))
 		if err == nil {
 			say("testing:", f.Name+"  OK")
 		}
@@ -199,6 +227,6 @@ func expand(e *tool.Env, o *tool.Opts, f *zip.File) error {
 		return err
 	}
 	say("inflating:", to)
-	_, err = io.Copy(w, r)
+	_, err = io.Copy(w, e.Counted(r))
 	return errors.Join(err, w.Close())
 }

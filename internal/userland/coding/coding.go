@@ -250,7 +250,7 @@ func xxd(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
-	if _, err := io.CopyN(io.Discard, in, int64(skip)); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := io.CopyN(io.Discard, e.Counted(in), int64(skip)); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	most, err := e.Int(o, 'l', 1<<62)

@@ -7,6 +7,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/userland/tool"
@@ -16,12 +17,9 @@ import (
 func quoted(name string) string { return "'" + name + "'" }
 
 func mkdir(e *tool.Env) error {
-	o, err := e.Options("pvm:", "parents=p verbose=v mode=m")
+	o, err := e.Operands("pvm:", "parents=p verbose=v mode=m")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	for _, name := range o.Args {
 		var made []string
@@ -48,18 +46,15 @@ func mkdir(e *tool.Env) error {
 }
 
 func rmdir(e *tool.Env) error {
-	o, err := e.Options("pv1", "parents=p verbose=v ignore-fail-on-non-empty=1")
+	o, err := e.Operands("pv1", "parents=p verbose=v ignore-fail-on-non-empty=1")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	for _, name := range o.Args {
 		for at := strings.TrimRight(name, "/"); ; at = path.Dir(at) {
 			list, err := e.World.ReadDir(at)
 			if err == nil && len(list) > 0 {
-				err = errors.New("Directory not empty")
+				err = syscall.ENOTEMPTY
 				if o.Has('1') {
 					break
 				}
@@ -67,7 +62,7 @@ func rmdir(e *tool.Env) error {
 			if err == nil {
 				err = e.World.Remove(at, false)
 			} else if info, bad := e.World.Lstat(at); bad == nil && !info.IsDir() {
-				err = errors.New("Not a directory")
+				err = syscall.ENOTDIR
 			}
 			if err != nil {
 				e.Warn("failed to remove "+quoted(at), err)
@@ -113,11 +108,11 @@ func rm(e *tool.Env) error {
 		dir := err == nil && info.IsDir() || err != nil && all
 		if dir && !all {
 			if !o.Has('d') {
-				e.Warn("cannot remove "+quoted(name), errors.New("Is a directory"))
+				e.Warn("cannot remove "+quoted(name), syscall.EISDIR)
 				continue
 			}
 			if list, err := e.World.ReadDir(clean); err == nil && len(list) > 0 {
-				e.Warn("cannot remove "+quoted(name), errors.New("Directory not empty"))
+				e.Warn("cannot remove "+quoted(name), syscall.ENOTEMPTY)
 				continue
 			}
 		}
@@ -598,12 +593,9 @@ func newMode(text string, old fs.FileMode, dir bool) (fs.FileMode, error) {
 }
 
 func realpath(e *tool.Env) error {
-	o, err := e.Options("emsqzLP1:2:", "canonicalize-existing=e canonicalize-missing=m strip=s no-symlinks=s quiet=q zero=z relative-to=1 relative-base=2")
+	o, err := e.Operands("emsqzLP1:2:", "canonicalize-existing=e canonicalize-missing=m strip=s no-symlinks=s quiet=q zero=z relative-to=1 relative-base=2")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	for _, name := range o.Args {
 		full := e.Abs(name)
@@ -645,12 +637,9 @@ func parts(p string) []string {
 }
 
 func readlink(e *tool.Env) error {
-	o, err := e.Options("femnqsvz", "canonicalize=f canonicalize-existing=e canonicalize-missing=m no-newline=n quiet=q silent=s verbose=v")
+	o, err := e.Operands("femnqsvz", "canonicalize=f canonicalize-existing=e canonicalize-missing=m no-newline=n quiet=q silent=s verbose=v")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	for _, name := range o.Args {
 		text := e.Abs(name)

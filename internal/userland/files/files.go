@@ -59,12 +59,9 @@ func pwd(e *tool.Env) error {
 }
 
 func base(e *tool.Env) error {
-	o, err := e.Options("+as:z", "multiple=a suffix=s zero=z")
+	o, err := e.Operands("+as:z", "multiple=a suffix=s zero=z")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	names, suffix := o.Args, o.Value('s')
 	if !o.Has('a') && !o.Has('s') {
@@ -129,12 +126,9 @@ func human(n int64) string {
 }
 
 func stat(e *tool.Env) error {
-	o, err := e.Options("c:L1:ft", "format=c printf=1 dereference=L terse=t file-system=f")
+	o, err := e.Operands("c:L1:ft", "format=c printf=1 dereference=L terse=t file-system=f")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	if o.Has('f') || o.Has('t') {
 		return e.Usagef("-f and -t are not here; use -c FORMAT")

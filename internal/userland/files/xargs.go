@@ -94,6 +94,11 @@ func xargs(e *tool.Env) error {
 				rows = append(rows, row)
 			}
 		}
+		if len(rows) == 0 && !o.Has('r') {
+			if err := run(argv); err != nil {
+				return err
+			}
+		}
 		for part := range slices.Chunk(rows, n) {
 			words, err := shellWords(strings.Join(part, "\n"))
 			if err != nil {

@@ -51,6 +51,7 @@ func patch(e *tool.Env) error {
 		}
 	}
 	var all []outcome
+	seen := map[string]bool{}
 	for _, f := range files {
 		out, err := patched(e, o, f)
 		if err != nil {
@@ -58,6 +59,12 @@ func patch(e *tool.Env) error {
 			fmt.Fprintf(e.Stderr, "%s: %v\n", e.Name, err)
 			continue
 		}
+		if seen[out.name] && out.name != "-" { // each part is applied to the file as it is now
+			e.SetFailed()
+			fmt.Fprintf(e.Stderr, "%s: the patch has two parts for %s; make them one\n", e.Name, out.name)
+			continue
+		}
+		seen[out.name] = true
 		all = append(all, out)
 	}
 	if e.Failed() {

@@ -253,6 +253,7 @@ func translate(p string, extended bool) (string, error) {
 			switch {
 			case c >= '1' && c <= '9':
 				if int(c-'0') > groups {
+					//lint:ignore ST1005 GNU's own text, which begins with a capital letter
 					return "", fmt.Errorf("Invalid back reference")
 				}
 				b.WriteRune(backReference + rune(c-'0'))

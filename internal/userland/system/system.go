@@ -187,10 +187,10 @@ func yes(e *tool.Env) error {
 		some = min(some, left)
 		e.World.Spend(some * (len(word) + 1))
 		if _, err := e.Stdout.WriteString(text[:some*(len(word)+1)]); err != nil {
-			return tool.Code(1)
+			return err
 		}
 		if err := e.Stdout.Flush(); err != nil {
-			return tool.Code(1)
+			return err
 		}
 	}
 	return nil
@@ -398,12 +398,9 @@ func factor(e *tool.Env) error {
 }
 
 func file(e *tool.Env) error {
-	o, err := e.Options("biLhzN", "brief=b mime=i mime-type=I dereference=L")
+	o, err := e.Operands("biLhzN", "brief=b mime=i mime-type=I dereference=L")
 	if err != nil {
 		return err
-	}
-	if len(o.Args) == 0 {
-		return e.Usagef("missing operand")
 	}
 	widest := 0
 	for _, name := range o.Args {

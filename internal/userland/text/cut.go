@@ -301,36 +301,63 @@ func tr(e *tool.Env) error {
 			delete(index, c)
 		}
 	}
-	last := rune(-1)
+	becomes := func(c rune) (rune, bool) { // what a character becomes, and whether it is another one
+		switch {
+		case !translate || !in(c):
+			return c, false
+		case complement:
+			return two[len(two)-1], true
+		}
+		return two[min(index[c], len(two)-1)], true
+	}
+	// Most text is ASCII, for which a table is ten times as fast as the maps.
+	var table [utf8.RuneSelf]struct {
+		to      rune
+		in      bool
+		squeeze bool
+	}
+	for c := range table {
+		to, _ := becomes(rune(c))
+		table[c].to, table[c].in, table[c].squeeze = to, in(rune(c)), o.Has('s') && squeezes(to)
+	}
+	deletes, last := o.Has('d'), rune(-1)
+	var out []byte
 	return e.Lines(e.Stdin, '\n', func(line []byte) error {
-		e.World.Spend(16 * len(line))
+		e.World.Spend(2 * len(line))
+		out = out[:0]
 		for len(line) > 0 {
+			if c := line[0]; c < utf8.RuneSelf {
+				line = line[1:]
+				t := &table[c]
+				if t.in && deletes || t.squeeze && t.to == last {
+					continue
+				}
+				last = t.to
+				out = utf8.AppendRune(out, t.to)
+				continue
+			}
+			e.World.Spend(14)
 			c, size := utf8.DecodeRune(line)
 			raw := line[:size]
 			if c == utf8.RuneError && size == 1 {
 				c = rune(line[0]) // an invalid byte counts as itself
 			}
 			line = line[size:]
-			if in(c) {
-				if o.Has('d') {
-					continue
-				}
-				if translate {
-					to := two[len(two)-1]
-					if !complement {
-						to = two[min(index[c], len(two)-1)]
-					}
-					c, raw = to, utf8.AppendRune(nil, to)
-				}
-			}
-			if o.Has('s') && c == last && squeezes(c) {
+			if deletes && in(c) {
 				continue
 			}
-			last = c
-			if _, err := e.Stdout.Write(raw); err != nil {
-				return err
+			to, other := becomes(c)
+			if o.Has('s') && to == last && squeezes(to) {
+				continue
+			}
+			last = to
+			if other {
+				out = utf8.AppendRune(out, to)
+			} else {
+				out = append(out, raw...)
 			}
 		}
-		return nil
+		_, err := e.Stdout.Write(out)
+		return err
 	})
 }

@@ -64,12 +64,16 @@ func titled(e *tool.Env, o *tool.Opts, do func(r io.Reader) error) error {
 	})
 }
 
-func head(e *tool.Env) error {
-	o, err := e.Options("n:c:qvfF#", "lines=n bytes=c quiet=q silent=q verbose=v follow=f")
-	if err != nil {
-		return err
+// whichPart returns the options of head and tail, and the part of the files that they name.
+func whichPart(e *tool.Env) (o *tool.Opts, p part, err error) {
+	if o, err = e.Options("n:c:qvfF#", "lines=n bytes=c quiet=q silent=q verbose=v follow=f"); err == nil {
+		p, err = parsePart(e, o)
 	}
-	p, err := parsePart(e, o)
+	return o, p, err
+}
+
+func head(e *tool.Env) error {
+	o, p, err := whichPart(e)
 	if err != nil {
 		return err
 	}
@@ -129,11 +133,7 @@ func tailStart(all []byte, p part) int {
 }
 
 func tail(e *tool.Env) error {
-	o, err := e.Options("n:c:qvfF#", "lines=n bytes=c quiet=q silent=q verbose=v follow=f")
-	if err != nil {
-		return err
-	}
-	p, err := parsePart(e, o)
+	o, p, err := whichPart(e)
 	if err != nil {
 		return err
 	}
@@ -244,6 +244,19 @@ func count(e *tool.Env, r io.Reader, slow bool) (c counts, err error) {
 		c.bytes += int64(n)
 		c.lines += int64(bytes.Count(chunk[len(rest):], []byte("\n")))
 		for slow && len(chunk) > 0 {
+			if ch := chunk[0]; ch > ' ' && ch < 0x7f { // most of a text is a word in ASCII
+				n := 1
+				for n < len(chunk) && chunk[n] > ' ' && chunk[n] < 0x7f {
+					n++
+				}
+				if !inWord {
+					c.words++
+				}
+				inWord, chunk = true, chunk[n:]
+				c.chars += int64(n)
+				column += int64(n)
+				continue
+			}
 			ch, size := rune(chunk[0]), 1
 			if ch >= utf8.RuneSelf {
 				if !utf8.FullRune(chunk) && err == nil {

@@ -319,6 +319,8 @@ func (p *sedParser) command(c *sedCmd) (err error) {
 			p.skip(" \t")
 			if p.peek() == '\n' {
 				p.i++
+			} else if p.i >= len(p.s) {
+				return nil // the script ends there, and there is no text
 			} else if at > 0 {
 				p.i = at // blanks after a backslash are text
 			}

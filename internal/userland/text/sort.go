@@ -26,6 +26,27 @@ type sortKey struct {
 
 func (k sortKey) has(c byte) bool { return strings.IndexByte(k.flags, c) >= 0 }
 
+// incompatible returns the flags of a key if two of them are different orders.
+func (k sortKey) incompatible() string {
+	orders, flags := 0, ""
+	for _, c := range "dfghiMnRV" {
+		if !k.has(byte(c)) {
+			continue
+		}
+		flags += string(c)
+		if strings.ContainsRune("ghMn", c) {
+			orders++
+		}
+	}
+	if k.has('V') || k.has('R') || k.has('d') || k.has('i') {
+		orders++
+	}
+	if orders < 2 {
+		return ""
+	}
+	return flags
+}
+
 const maxLines = 2_000_000 // that are sorted
 
 type sorter struct {
@@ -82,6 +103,11 @@ func sorted(e *tool.Env) error {
 			flags += "r"
 		}
 		s.keys = []sortKey{{from: 1, flags: flags}}
+	}
+	for _, k := range s.keys {
+		if opts := k.incompatible(); opts != "" {
+			return &tool.Exit{Code: 2, Text: "options '-" + opts + "' are incompatible"}
+		}
 	}
 	s.plain = len(s.keys) == 0
 	var rows [][]byte
@@ -322,22 +348,71 @@ func float(s []byte) float64 {
 }
 
 func compareVersion(a, b string) int {
-	for a != "" && b != "" {
-		i, j := digits(a), digits(b)
-		if i > 0 && j > 0 {
-			x, y := strings.TrimLeft(a[:i], "0"), strings.TrimLeft(b[:j], "0")
-			if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y)); c != 0 {
+	if a == "" || b == "" {
+		return cmp.Compare(len(a), len(b))
+	}
+	for _, first := range []func(string) bool{
+		func(s string) bool { return s[0] == '.' }, func(s string) bool { return s == "." }, func(s string) bool { return s == ".." },
+	} {
+		switch x, y := first(a), first(b); {
+		case x && !y:
+			return -1
+		case y && !x:
+			return 1
+		}
+	}
+	return cmp.Or(compareParts(withoutEndings(a), withoutEndings(b)), compareParts(a, b))
+}
+
+// withoutEndings returns a name without its endings, such as .tar.gz, which count only between names that are the same before them.
+func withoutEndings(s string) string {
+	end := 0
+	for i := 0; i < len(s); {
+		for i+1 < len(s) && s[i] == '.' && (letter(s[i+1]) || s[i+1] == '~') {
+			for i += 2; i < len(s) && (letter(s[i]) || digit(s[i]) || s[i] == '~'); i++ {
+			}
+		}
+		if i < len(s) {
+			i++
+			end = i
+		}
+	}
+	return s[:end]
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// compareParts compares texts and numbers in turn. In a text ~ comes before its end, then letters, then all others.
+func compareParts(a, b string) int {
+	order := func(s string) int {
+		switch {
+		case s == "":
+			return -1
+		case digit(s[0]):
+			return 0
+		case letter(s[0]):
+			return int(s[0])
+		case s[0] == '~':
+			return -2
+		}
+		return int(s[0]) + 256
+	}
+	for a != "" || b != "" {
+		for a != "" && !digit(a[0]) || b != "" && !digit(b[0]) {
+			if c := cmp.Compare(order(a), order(b)); c != 0 {
 				return c
 			}
-			a, b = a[i:], b[j:]
-			continue
+			a, b = a[1:], b[1:]
 		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
+		a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+		i, j := digits(a), digits(b)
+		if c := cmp.Or(cmp.Compare(i, j), strings.Compare(a[:i], b[:j])); c != 0 {
+			return c
 		}
-		a, b = a[1:], b[1:]
+		a, b = a[i:], b[j:]
 	}
-	return cmp.Compare(len(a), len(b))
+	return 0
 }
 
 func digits(s string) int {

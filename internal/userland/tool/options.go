@@ -17,6 +17,15 @@ type opt struct {
 	value string
 }
 
+// Operands returns the options of a command that needs at least one argument besides them.
+func (e *Env) Operands(short, long string) (*Opts, error) {
+	o, err := e.Options(short, long)
+	if err == nil && len(o.Args) == 0 {
+		err = e.Usagef("missing operand")
+	}
+	return o, err
+}
+
 // Options parses the arguments as getopt does, and returns an [Exit] with the usage if they are
 // wrong. short lists the letters. A letter followed by ":" has a value, and one followed by "::"
 // may have a value attached. "#" accepts a number as an option, as in -5. "+" in front ends the

@@ -59,6 +59,9 @@ type Exit struct {
 
 func (e *Exit) Error() string { return fmt.Sprintf("exit %d %s", e.Code, e.Text) }
 
+// ClosedPipe is the exit code of a command whose reader has ended. In bash such a command ends by the signal SIGPIPE, without a message.
+const ClosedPipe = 128 + 13
+
 // Code returns an error that ends the command with an exit code and without a message.
 func Code(n int) error { return &Exit{Code: n} }
 
@@ -156,6 +159,8 @@ func (e *Env) end(err error) int {
 		return e.trouble()
 	case err == nil || errors.Is(err, syscall.EPIPE):
 		return 0
+	case errors.Is(err, io.ErrClosedPipe):
+		return ClosedPipe
 	case errors.As(err, &exit):
 		if exit.Text != "" {
 			fmt.Fprintf(e.Stderr, "%s: %s\n", e.Name, exit.Text)
@@ -279,6 +284,20 @@ func (e *Env) Slurp(r io.Reader) ([]byte, error) {
 		e.World.Spend(len(part) / 8)
 	}
 	return out, nil
+}
+
+// Counted returns r with each read counted as work, so that a small file that expands to a large one can't keep the page.
+func (e *Env) Counted(r io.Reader) io.Reader { return &counted{e.World, r} }
+
+type counted struct {
+	w World
+	r io.Reader
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.w.Spend(n + 1)
+	return n, err
 }
 
 // Replace writes a file's new content.
